@@ -1,12 +1,12 @@
-"""Writes the kernels of CPUs' matrix instructions in assembly, and the table of them: cores.py OUT.S OUT.c FILE.ini...
+"""Generates the assembly kernels of CPUs' matrix instructions, and their table: cores.py OUT.S OUT.c FILE.ini...
 
-The files are those of instructions.py; keys that only CPUs have: x86, a64 (the instruction; $c $a $b are registers), width (of
-the registers of an x86: 128, 256, 512 or tile), needs (sets of instructions: words of enum as_cpu_set), vex (prefix and opcode
-in map 0F38 of an instruction that assemblers may not know).
-All kernels are functions (a, b, c, n) of the operands' images (layout.h). Each operand is one register.
-  multiply    n products, image after image
-  CHAINS_half, _whole   n turns of a body on two images of each factor and CHAINS accumulators: see peak.kernel
-  block       n steps of a product of several images of A and of B: each of those by each of these, image after image
+The files are those of instructions.py; keys for CPUs only: x86, a64 (the instruction; $c $a $b are registers), width (of x86
+registers: 128, 256, 512 or tile), needs (CPU features: words of enum as_cpu_set), vex (prefix and opcode
+in map 0F38, for instructions that assemblers may lack).
+All kernels are functions (a, b, c, n) of operand images (layout.h). Each operand is one register.
+  multiply    n products, image by image
+  CHAINS_half, _whole   n turns of a body on two images of each operand and CHAINS accumulators: see peak.kernel
+  block       n steps of a GEMM micro-kernel: several images of A times several of B
 """
 import os
 import sys
@@ -14,15 +14,15 @@ import sys
 import instructions
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import assembly  # noqa: E402  (in the folder of what probes share)
+import assembly  # noqa: E402  (lib/)
 
-# Chains, and steps of each in the long body; half of them is a multiple of the four in which accumulators come back.
+# Chains, and steps per chain in the long body; half of them is a multiple of four, after which accumulators repeat.
 BODIES = {1: 48, 2: 24, 4: 16, 8: 8, 12: 8}
 TILE_ROWS, TILE_BYTES = 16, 64
 
 
 class X86:
-    """a b c n in rdi rsi rdx rcx. Of tiles, rax is the bytes of a row."""
+    """a b c n in rdi rsi rdx rcx. For tiles, rax is the row size in bytes."""
     key, guard, comment = "x86", "__x86_64__", ""
     pointers = {"a": "rdi", "b": "rsi", "c": "rdx"}
     begin = [".intel_syntax noprefix"]
@@ -84,7 +84,7 @@ class X86:
 
 
 class A64:
-    """a b c n in x0 x1 x2 x3; of v8 to v15 functions give the halves back, so that they stay as they are."""
+    """a b c n in x0 x1 x2 x3; v8 to v15 are callee-saved and unused."""
     key, guard, comment = "a64", "__aarch64__", ""
     pointers = {"a": "x0", "b": "x1", "c": "x2"}
     begin = [".arch armv8.2-a+dotprod+i8mm+bf16+fp16"]
@@ -131,7 +131,7 @@ class A64:
 
 
 class Row:
-    """One instruction in one machine's assembly."""
+    """One instruction in the assembly of one architecture."""
 
     def __init__(self, instruction, machine):
         self.instruction, self.name = instruction, instruction.name
@@ -145,7 +145,7 @@ class Row:
         return self.instruction.get(key)
 
     def spread_bits(self, operand):
-        """Of an operand whose one word goes to all lanes; 0: it has a number for each lane."""
+        """Bits of a broadcast operand; 0: it has an element per lane."""
         spread = self.get(operand).split()[0] == "spread"
         return self.bytes[operand] * 8 if spread else 0
 
@@ -226,7 +226,7 @@ class Row:
 
 
 def tiles():
-    """What ldtilecfg takes: palette 1, eight tiles of 16 rows of 64 bytes."""
+    """Operand of ldtilecfg: palette 1, eight tiles of 16 rows of 64 bytes."""
     numbers = [1] + 15 * [0] + 8 * [TILE_BYTES, 0] + 16 * [0] + 8 * [TILE_ROWS] + 8 * [0]
     return ("    .section .rodata\n    .p2align 6\nas_native_matrix_tiles:\n    .byte "
             + ", ".join(str(n) for n in numbers) + "\n    .text\n")

@@ -1,6 +1,6 @@
-"""Writes the table of matrix instructions: instructions.py OUT.c FILE.ini...   (README.md says what the files hold)
+"""Generates the table of matrix instructions: instructions.py OUT.c FILE.ini...   (README.md documents the files)
 
-An instruction comes out once for each of its combinations of types.
+Each combination of types is an entry.
 """
 import configparser
 import sys
@@ -11,7 +11,7 @@ BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m
 KEYS = {"name", "title", "size", "columns", "types", "lanes", "sparse", "a", "b", "c", "ptx", "hip", "load", "store",
         "code", "least", "only", "emulated", "atype", "btype", "ctype",
         "x86", "a64", "width", "needs", "vex"}
-# Key of the text: dialect of the kernel, and what people are told of where it is.
+# Key of the text: dialect of the kernel, and its displayed name.
 DIALECTS = {"ptx": ("CUDA", "cuda"), "hip": ("HIP", "hip"), "x86": ("HOST", "x86-64"), "a64": ("HOST", "aarch64")}
 
 
@@ -37,7 +37,7 @@ class Instruction:
         self.key = next((key for key in DIALECTS if self.get(key)), None) or fail(section.name, "no text")
 
     def get(self, key, default=None):
-        """Behind a point stands the format of the sum, where it matters."""
+        """A key may be followed by a dot and the accumulator format."""
         return self.section.get(f"{key}.{self.c}", self.section.get(key, default))
 
     @property
@@ -48,7 +48,7 @@ class Instruction:
 
     @property
     def code(self):
-        """Of CPUs the instruction's name says it."""
+        """For CPUs the instruction's name implies it."""
         names = [w for w in self.get(self.key).split() if w[0] != "{"]
         return self.get("code") or (names[0] if DIALECTS[self.key][0] == "HOST" else None)
 
@@ -83,7 +83,7 @@ class Instruction:
                 f'.registers = {1 << counts["r"]}, .register_bits = {register}}}')
 
     def types(self):
-        """Of the operands of a builtin, where registers are not taken as they are."""
+        """C type of a builtin's operands, if not plain registers."""
         return ", ".join(quoted(self.get(key)) for key in ("atype", "btype", "ctype"))
 
     def row(self):
@@ -139,7 +139,7 @@ def main():
     names = [i.name for i in instructions]
     for name in names:
         if names.count(name) > 1:
-            fail(name, "stands twice")
+            fail(name, "is defined twice")
     with open(out, "w", encoding="ascii") as f:
         f.write('#include "lib/mma/matrix.h"\n\n')
         f.write("const struct as_matrix as_matrices[] = {\n" + "".join(i.row() for i in instructions) + "    {0},\n};\n")

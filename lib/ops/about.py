@@ -1,6 +1,4 @@
-"""Writes what people are told of each operation: about.py OUT.c CPU.ini FILE.ini...   (README.md says what the files hold)
-
-A row of what axes tell of their words: enough to read a result by.
+"""Generates what `assay explain` says about each operation: about.py OUT.c CPU.ini FILE.ini...   (README.md documents the files)
 """
 import re
 import sys
@@ -8,11 +6,11 @@ import sys
 import native
 import ops
 
-# Domains that say in words where operands lie.
-VALUES = {"any": "any bits", "odd": "odd", "high": "the top bits set", "divisor": "3 to 17", "unit": "1 to 2",
-          "half": "0.25 to 0.75", "opposite": "x and -x by turns", "inverse": "x and 1/x by turns",
+# Domains of operands, in words.
+VALUES = {"any": "any bits", "odd": "odd", "high": "top bits set", "divisor": "3 to 17", "unit": "1 to 2",
+          "half": "0.25 to 0.75", "opposite": "alternating x and -x", "inverse": "alternating x and 1/x",
           "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
-          "bytes": "choices of bytes", "bytes4": "choices of bytes, a byte each"}
+          "bytes": "byte selectors", "bytes4": "byte selectors, one per byte"}
 CPUS = (("x86-64", native.X86), ("aarch64", native.A64))
 
 
@@ -21,9 +19,9 @@ def shown(op, text):
 
 
 def in_dialect(op, dialect):
-    """Its text in the dialect as a person would write it."""
+    """Its text in the dialect, readable."""
     if not op.text(dialect):
-        return "has no word for it"
+        return "none"
     own = {"cuda": "ptx", "hip": "gcn"}.get(dialect)
     if own and op.get(own):
         other = f" (on gfx11: {shown(op, op.get('gcn11'))})" if own == "gcn" and op.get("gcn11") else ""
@@ -32,7 +30,7 @@ def in_dialect(op, dialect):
 
 
 def on_cpu(rows):
-    """Its instructions in each width, widths of the same ones together: "scalar: add d, b | 128, 256: vpaddd d, a, b"."""
+    """Its instructions by width, equal ones merged: "scalar: add d, b | 128, 256: vpaddd d, a, b"."""
     widths = {}
     for row in rows:
         text = re.sub(r"\$([dabcrt])(?![a-z])", r"\1", "; ".join(row.instructions(row.letters(row.text))))
@@ -47,21 +45,21 @@ def wanted(op):
 
 def error(op):
     ulps = [f"{op.get('ulp', '0', d)} in {d}" for d in ops.DIALECTS if op.text(d) and op.get("ulp", "0", d) != "0"]
-    parts = [f"units of the last place: {', '.join(ulps)}"] if ulps else []
-    parts += [f"{op.get('abs')} as a difference"] if op.get("abs") else []
+    parts = [f"ulp: {', '.join(ulps)}"] if ulps else []
+    parts += [f"{op.get('abs')} absolute"] if op.get("abs") else []
     parts += [f"{op.get(f'abs.{d}')} in {d}" for d in ops.DIALECTS if op.get(f"abs.{d}")]
     return "; or ".join(parts) or "none: bit for bit"
 
 
 def chain(op):
     if op.get("chain") == "weave":
-        text = "three numbers by turns, each step takes the last two of them"
+        text = "three values in rotation, each step takes the last two"
     else:
-        text = "each step takes the result of the one before it"
-        text += ", and one of four numbers by turns" if op.args > 1 else ""
+        text = "each step takes the previous result"
+        text += ", and one of four rotating values" if op.args > 1 else ""
     if not op.get("link"):
         return text
-    return f"{text}; the result becomes an operand by {shown(op, op.get('link'))}, {op.get('linkop') or 'free'}"
+    return f"{text}; the link makes it an operand: {shown(op, op.get('link'))}, {op.get('linkop') or 'free'}"
 
 
 def forms(op):
@@ -72,7 +70,7 @@ def forms(op):
 
 
 def more(op, cpus):
-    """What there is to say, names and texts."""
+    """Pairs of name and text."""
     types = ", ".join((op.type, op.btype, op.ctype)[:op.args])
     rounded = ", in f64 and rounded once" if "double" in (ops.TYPES[op.result].host, ops.TYPES[op.type].host) else ""
     yield "takes", f"{types} (a, b, c in this order)" if op.args > 1 else types
@@ -81,7 +79,7 @@ def more(op, cpus):
     for dialect in ops.DIALECTS:
         yield dialect, in_dialect(op, dialect)
     for name, _ in CPUS:
-        yield name, on_cpu(cpus[name]) or "no instruction of it is measured"
+        yield name, on_cpu(cpus[name]) or "no instruction"
     yield "machine code", f"in every step: {wanted(op)}"
     yield "reference", f"{op.letters(op.get('host'))}{rounded}"
     yield "allowed error", error(op)

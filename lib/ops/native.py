@@ -1,21 +1,21 @@
-"""Writes the chains of operations for CPUs: native.py OUT.S OUT.c CPU.ini FILE.ini...
+"""Generates the chains of operations for CPUs: native.py OUT.S OUT.c CPU.ini FILE.ini...
 
-CPU.ini has a section for each operation of the other files (see ops.py) that CPUs have, under the operation's name without
-its type. Its keys, each with or without a type behind it ("x86v.f32"; an empty one: not this type):
-  x86   one number in a register of an x86-64, instructions divided by semicolons
+CPU.ini has a section per operation of the other files (see ops.py) that CPUs have, named without the type. Its keys, each
+optionally followed by a type ("x86v.f32"; an empty one: not this type):
+  x86   scalar x86-64 instructions, separated by semicolons
   x86v  vectors of 128 and 256 bits, and of 512 unless there is x86z
-  a64   one number on an aarch64; a64v vectors of 128 bits
-  ...link  instructions that make an operand $a of a result $r, where the types differ or all results would soon be alike.
-        Throughput is then of operations apart: each result in a register of its own, no chain and no link.
-  ...want  the instruction that the operation is about, where that is not the first but mov
-  linkop   the operation that the link is like
-  a b c    domains of the operands, where they differ from those of devices
+  a64   scalar aarch64 instructions; a64v vectors of 128 bits
+  ...link  instructions that turn a result $r into an operand $a, if the types differ or results would converge.
+        Throughput is then of independent operations: each result in its own register, no chain and no link.
+  ...want  the operation's instruction, if it is not the first after mov
+  linkop   the operation that the link corresponds to
+  a b c    domains of the operands, if they differ from those of devices
 $d is the result, which in a chain is the register of $a; $b and $c the other operands, $t another vector register. A width
-stands behind a point: $a.q .d .w .b (64 to 8 bits), $a.x .y .h (128 and 256 bits, half of the vector), on aarch64 $a.x .w,
+follows a dot: $a.q .d .w .b (64 to 8 bits), $a.x .y .h (128 and 256 bits, half of the vector), on aarch64 $a.x .w,
 $a.16b and so on. $s is ss or sd, $p is ps or pd, $i is b, w, d or q. Scratch: eax, edx, ecx (not with a link), k1; w16, w17.
 
-A chain alternates between two second operands. Every kernel is a function (states, operands, turns): states 64 bytes apart,
-of which there are as many as chains; operands two times b and once c, as far apart.
+A chain alternates between two second operands. Every kernel is a function (states, operands, turns): one state per
+chain, 64 bytes apart; operands are two b and one c, equally far apart.
 """
 import os
 import re
@@ -24,12 +24,12 @@ import sys
 import ops
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import assembly  # noqa: E402  (in the folder of what probes share)
+import assembly  # noqa: E402  (lib/)
 
 WIDTHS = {"scalar": 0, "128": 128, "256": 256, "512": 512}
-# Chains, and steps of each in the long body. Half of them is a multiple of the two second operands.
+# Chains, and steps per chain in the long body. Half of them is a multiple of the two second operands.
 BODIES = {1: 48, 2: 24, 4: 12, 8: 8, 12: 4}
-# What an instruction needs, first match: name, then bits of a vector; of AVX-512 the narrow forms need more.
+# CPU features of instructions, first match: name, then vector bits; narrow AVX-512 forms need more.
 NEEDS = (
     (r"popcnt$", "POPCNT"), (r"lzcnt$", "LZCNT"), (r"tzcnt$|andn$|blsr$|blsi$", "BMI1"),
     (r"pext$|pdep$|mulx$|rorx$|shlx$|shrx$|sarx$", "BMI2"), (r"vfm", "FMA"), (r"vcvtph2ps$|vcvtps2ph$", "F16C"),
@@ -155,7 +155,7 @@ class A64:
 
 
 class Row:
-    """One operation in one width on one kind of CPU."""
+    """One operation in one width on one CPU architecture."""
 
     def __init__(self, op, section, machine, width):
         self.op, self.section, self.machine, self.width = op, section, machine, width
@@ -220,7 +220,7 @@ class Row:
                 "t": self.machine.vector["t"] if self.is_general("a") == self.is_general("d") else None}
 
     def step(self, k, turn):
-        """Of chain k: the operation, then the link."""
+        """Chain k: the operation, then the link."""
         a = self.machine.chain(self.is_general("a"), k)
         same = self.is_general("a") == self.is_general("d")
         regs = self.regs(a, a if same else self.register("r", "d"), turn)
@@ -270,7 +270,7 @@ class Row:
                            [self.machine.store(self, d, 0)])
 
     def bodies(self):
-        """(name, chains, steps of a chain in the long body, apart)"""
+        """(name, chains, steps per chain in the long body, independent results)"""
         most = self.machine.chains[self.is_general("a") or self.is_general("d")]
         for ilp in BODIES if not self.link else (1,):
             if ilp <= most:

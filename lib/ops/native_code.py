@@ -1,12 +1,12 @@
 """Counts the instructions of the native kernels: native_code.py OUT.c LIBRARY [OBJDUMP]...
 
-The first disassembler that knows the machine is taken; without one the table says so.
+Uses the first disassembler that supports the architecture; without one the table says so.
 """
 import re
 import subprocess
 import sys
 
-# What fills a gap before a loop's start.
+# Alignment padding before a loop.
 NOTHING = re.compile(r"nop|xchg$|data16$|cs$")
 
 
@@ -21,7 +21,7 @@ def disassemble(tools, library):
 
 
 def count(text):
-    """{symbol: {instruction: how many}}"""
+    """{symbol: {instruction: count}}"""
     codes, code = {}, None
     for line in text.splitlines():
         start = re.match(r"[0-9a-f]+ <(as_native_\w+)>:", line)

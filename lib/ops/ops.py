@@ -1,7 +1,7 @@
-"""Writes the table of operations: ops.py OUT.c FILE.ini...   (README.md says what the files hold)
+"""Generates the table of operations: ops.py OUT.c FILE.ini...   (README.md documents the files)
 
-An operation comes out once for each of its types, with the text of it in every dialect that has it and a host function
-that computes what it must give.
+Each type of an operation is an entry, with its text in every dialect and a host function that computes the expected
+result.
 """
 import configparser
 import os
@@ -17,7 +17,7 @@ class Type(NamedTuple):
     u: str
     b: str
     constraint: str  # of PTX
-    cuda: str  # C types: in CUDA, in Metal, elsewhere (None: there is none), what the host computes with
+    cuda: str  # C types: in CUDA, in Metal, elsewhere (None: none), on the host
     metal: str
     other: str
     host: str
@@ -55,7 +55,7 @@ def fail(where, what):
 
 
 def quote(text):
-    """As a string of C."""
+    """As a C string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
@@ -96,7 +96,7 @@ class Operation:
         return text.replace("($i)", f"(i{kind.bits})")
 
     def assembly(self, text, constraints):
-        """asm volatile with the operands that the text names."""
+        """asm volatile with the operands named in the text."""
         text = self.letters(text).replace("; v_", "\\n\\tv_")
         used = [n for n in "abc" if re.search(r"\$" + n + r"(?![a-z])", text)]
         for i, n in enumerate(["d"] + used):
@@ -110,7 +110,7 @@ class Operation:
         return f'do {{ f16 held; asm volatile("{text}" : "={early}v"(held) : {inputs}); (d) = U16(held); }} while (0)'
 
     def in_register(self, n, constraints):
-        """An operand of AMD's assembly: integers of 16 bits as f16, else the compiler clears the register's upper half."""
+        """An operand of AMD's assembly: 16-bit integers as f16, else the compiler clears the register's upper half."""
         types = {"d": self.result, "a": self.type, "b": self.btype, "c": self.ctype}
         return f"F16({n})" if constraints["d"] == "v" and types[n] == "i16" else n
 
@@ -123,9 +123,8 @@ class Operation:
         return f"(d) = (TR$)({text})"
 
     def hidden(self, text):
-        """The expression between operands and a result that the compiler cannot know, for AMD: else it makes fewer
-        instructions of several steps, computes what only depends on the operands that stay before the loop, and puts
-        two chains into pairs of 16 bits."""
+        """The expression with operands and result hidden from AMD's compiler: else it merges steps, hoists what depends
+        on constant operands only, and packs two 16-bit chains."""
         used = [n for n in "abc" if re.search(r"\$" + n + r"(?![a-z])", text)]
         hide = "".join(self.hide(n) for n in used if n != "a")
         return f"do {{ {hide}{self.expression(text)}; {self.hide('d')}}} while (0)"
@@ -136,7 +135,7 @@ class Operation:
         return f'{{ f16 held = F16({n}); asm volatile("" : "+v"(held)); ({n}) = U16(held); }} '
 
     def on_host(self):
-        """What tests run in the place of a device's program: C where there is some, else the reference in its words."""
+        """What tests run instead of a device program: C if available, else the reference."""
         text = self.get("c") or re.sub(r"\b([abc])\b", r"$\1", self.get("host"))
         text = re.sub(r"\b(?=(fma|fmin|fmax|fabs|floor|trunc|round|rint|sqrt|exp2|exp|log2|log10|log|pow|sin|cos|tanh)\()",
                       "__builtin_", text)
@@ -147,7 +146,7 @@ class Operation:
         return {n: TYPES[t].constraint if dialect == "cuda" else "v" for n, t in types.items()}
 
     def text(self, dialect):
-        """What OP(d, a, b, c) is in the dialect, or None. AMD's chips of two kinds differ in some names."""
+        """OP(d, a, b, c) in the dialect, or None. Some names differ between AMD's GCN and RDNA."""
         if any(TYPES[t].c_type(dialect) is None for t in (self.type, self.btype, self.ctype, self.result)):
             return None
         if dialect == "host":
@@ -185,13 +184,13 @@ class Operation:
 
     @property
     def two(self):
-        """Has it a form in which the third operand is the second?"""
+        """Does it have a form in which the third operand equals the second?"""
         return self.args == 3 and self.btype == self.ctype and self.get("operands") != "several"
 
     # ---- its reference ----
 
     def reference(self):
-        """The host's function; numbers of 16 bits are computed in f64 and rounded once when they are stored."""
+        """The host function; 16-bit types are computed in f64 and rounded once on storing."""
         if self.get("group"):
             return self.group_reference()
         lanes = 2 if self.type.endswith("x2") else 1
@@ -204,7 +203,7 @@ class Operation:
             for i, (letter, name) in enumerate(zip("abc", (self.type, self.btype, self.ctype))):
                 if re.search(r"\b" + letter + r"\b", host):
                     one = lane.get(name, name)
-                    # C computes with 16 bits as with signed ones of 32, whose products overflow
+                    # C promotes 16 bits to signed int, whose products overflow
                     kind = "uint32_t" if one == "i16" else TYPES[one].host
                     body.append(f"const {kind} {letter} = as_op_get_{one}(&v[{i}], {n});")
             to = lane.get(self.result, self.result)
@@ -213,7 +212,7 @@ class Operation:
         return "\n".join(code + ["}"]) + "\n"
 
     def group_reference(self):
-        """The host's function of one lane, which sees all of its group: v[i][0] is the first operand of lane i."""
+        """The host function of one lane, which sees its subgroup: v[i][0] is the first operand of lane i."""
         host = self.letters(self.get("host") or fail(self.name, "no host"))
         member = {"i32": "u32", "f32": "f32"}[self.type]
         host = re.sub(r"\bA\(", "LANE(", host)
@@ -225,7 +224,7 @@ class Operation:
                           "#undef LANE"]) + "\n"
 
     def domain(self, operand):
-        """Where an operand is drawn from; the third like the second unless it has its own."""
+        """The domain of an operand; the third defaults to the second's."""
         default = "unit" if self.type[0] in "fb" else "any"
         if operand == "c":
             name = self.get("c_domain", self.get("b", default))
@@ -236,7 +235,7 @@ class Operation:
         return name
 
     def amd(self):
-        """Names of AMD's machine code one of which each step must have: what the assembly says, unless more is said."""
+        """Names of AMD's machine code, one of which each step must have: by default the assembly's."""
         return self.get("amd") or " ".join(t.split()[0] for t in (self.get("gcn"), self.get("gcn11")) if t)
 
     def row(self):
@@ -297,7 +296,7 @@ def main():
     names = [o.name for o in operations]
     for name in names:
         if names.count(name) > 1:
-            fail(name, "stands twice")
+            fail(name, "is defined twice")
     for o in operations:
         if o.get("link") and o.get("linkop") not in names + [None]:
             fail(o.name, f"no operation '{o.get('linkop')}'")

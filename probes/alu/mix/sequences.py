@@ -1,6 +1,6 @@
 """Generates the sequences of probe mix: sequences.py OUT.c SEQUENCES.ini
 
-Every operation that stands in the file alone, then the file's sequences, then each two operations of [pairs].
+Every operation of the file alone, then the file's sequences, then all pairs of [pairs].
 """
 import configparser
 import itertools
@@ -16,7 +16,7 @@ def fail(what):
 
 
 def parts(sequence):
-    """(operation, how often) of each, in the order of the names: the same for sequences that differ in order only."""
+    """Sorted (operation, count): equal for sequences that differ in order only."""
     counts = {}
     for part in sequence.split("+"):
         found = PART.fullmatch(part) or fail(f"'{sequence}' is no sequence")
@@ -43,7 +43,7 @@ def main():
     have = set()
     for s in listed:
         if parts(s) in have:
-            fail(f"'{s}' stands twice")
+            fail(f"'{s}' is defined twice")
         have.add(parts(s))
     pairs = [f"{a}+{b}" for a, b in itertools.combinations(single, 2) if parts(f"{a}+{b}") not in have]
     with open(out, "w", encoding="ascii") as f:

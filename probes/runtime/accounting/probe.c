@@ -79,7 +79,7 @@ struct state {
     uint64_t page;
     enum moment moment;
     size_t counter;
-    uint64_t bytes, mark, room;           /* room: space for the ballast */
+    uint64_t bytes, mark, budget;         /* budget: space for the ballast */
     struct counter_reading before, after; /* of the last sample */
     bool huge;                            /* the block has huge pages */
     bool wrong;                           /* a touched page did not hold its mark */
@@ -178,8 +178,8 @@ static enum as_status choose_bytes(struct state *s, struct as_error *err)
     if (st)
         return st;
     s->bytes = as_axes_u64(s->vc->axes, "size");
-    s->room = as_host_memory_available() / 4;
-    s->room = s->room < BALLAST_MOST ? s->room : BALLAST_MOST;
+    s->budget = as_host_memory_available() / 4;
+    s->budget = s->budget < BALLAST_MOST ? s->budget : BALLAST_MOST;
     s->bytes = (s->bytes < free_bytes / 8 ? s->bytes : free_bytes / 8) / s->page * s->page;
     if (s->bytes > ROUND)
         s->bytes -= s->bytes % ROUND;
@@ -210,7 +210,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->footprint = s->bytes;
     as_note_number(vc, "bytes", (double)s->bytes);
     if (!st && is_of_system(s))
-        st = ballast_prepare(&s->ballast, s->dev, by_cpu(s) ? 1 : UINT32_MAX, s->room, err);
+        st = ballast_prepare(&s->ballast, s->dev, by_cpu(s) ? 1 : UINT32_MAX, s->budget, err);
     /* A warm-up: the driver allocates for itself at the first launch, and lists of pages of the block's size are
      * emptied. */
     return st ? st : go(s, err);
