@@ -194,7 +194,7 @@ static bool alike(const struct as_ref *a, const struct as_ref *b)
            strcmp(a->conditions, b->conditions) == 0 && strcmp(a->source, b->source) == 0;
 }
 
-/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 ns to 108 ns": a figure and those alike. */
+/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 to 108 ns": a figure and those alike. */
 static void print_alike(const struct as_refs *refs, size_t first, const struct as_fact *f,
                         const struct as_table_style *style, struct as_buf *out)
 {

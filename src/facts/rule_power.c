@@ -62,7 +62,7 @@ static void add_energy(struct rule_context *c, const struct as_cell *const *cell
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
     fact_say(f, "One more %s takes %s: at %s the card draws %.0f W, and %.0f W extrapolated to idle units", op,
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-             fact_value_text(busiest->sum.median, NO_INTERVAL, busiest->unit, rate, sizeof rate),
+             fact_value_text(busiest->sum.median, NO_INTERVAL, as_cell_unit(busiest), rate, sizeof rate),
              cell_note(busiest, "power_w"), l.base);
     for (size_t i = 0; i < k; i++)
         fact_evidence(f, used[i]);

@@ -150,6 +150,8 @@ struct as_cell {
     double *samples;   /* filled only when asked for: sum.n values; owned */
     int *sample_trial; /* trial number of each sample; owned */
 };
+/* The unit in which the cell is shown: rates are FLOP/s or OP/s by what the cell counts. */
+const char *as_cell_unit(const struct as_cell *cell);
 void as_cell_finish(struct as_cell *c);
 /* Is the number of the first better than that of the second? Both are of one probe and have one. */
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);

@@ -321,9 +321,9 @@ static void say_wide(struct as_cell *cell, const struct as_judge *j, const struc
         as_buf_printf(&b, "; %zu of %zu samples without contention", e->n, e->n + e->left_out);
     if (e->modes == 2) {
         as_buf_str(&b, "; modes ");
-        as_format_value(&b, e->mode[0], cell->unit);
+        as_format_value(&b, e->mode[0], as_cell_unit(cell));
         as_buf_printf(&b, " (%.0f%%) and ", 100 * e->mode_share0);
-        as_format_value(&b, e->mode[1], cell->unit);
+        as_format_value(&b, e->mode[1], as_cell_unit(cell));
     }
     as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&b));
     as_buf_finish(&b);

@@ -9,9 +9,9 @@
 /* The unit that is shown; a value is to be multiplied by the factor. */
 static const char *pick_scale(double v, const char *unit, double *factor)
 {
-    const struct as_scale *scale = as_scale_of(v, unit, true);
+    const struct as_scale *scale = as_scale_of(v, unit);
     *factor = scale ? scale->factor : 1;
-    return scale ? scale->typeset : unit;
+    return scale ? scale->shown : unit;
 }
 
 static void add_unit(struct as_buf *b, const char *unit)
@@ -28,7 +28,7 @@ static void number(struct as_buf *b, double v, const char *unit, int digits)
     if (as_unit_is_count(unit))
         as_format_count(b, v);
     else
-        as_format_number(b, v, as_scale_of(v, unit, true) ? digits : as_unscaled_digits(v, digits));
+        as_format_number(b, v, as_scale_of(v, unit) ? digits : as_unscaled_digits(v, digits));
 }
 
 void as_page_value(struct as_buf *b, double v, const char *unit)

@@ -24,7 +24,7 @@ struct as_page {
 
 /* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
 void as_page_value(struct as_buf *b, double v, const char *unit);
-/* The same of a number that is round, for an axis: "50 Tops/s". */
+/* The same of a number that is round, for an axis: "50 TFLOP/s". */
 void as_page_tick(struct as_buf *b, double v, const char *unit);
 /* Can a picture have a logarithmic axis from lo to hi? No machine's numbers are further apart. */
 bool as_page_drawable(double lo, double hi);

@@ -441,8 +441,8 @@ static void device(const struct place *p, bool several)
     bars(p, "fusion", fusion, "Fused epilogues", "x", 1,
          "Time of a GEMM and separate epilogue kernels, divided by the time of one fused kernel: right of the dashed "
          "line fusion pays. Error bars are 95% intervals; operation, size, path.");
-    bars(p, "attention", attention, "Attention", "ops/s", NAN,
-         "Operations per second of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
+    bars(p, "attention", attention, "Attention", "FLOP/s", NAN,
+         "Rate of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
          "separate GEMMs and softmax (decomposed); length, heads, path.");
 }
 

@@ -126,7 +126,7 @@ static void grid(struct plot *p, bool vertical)
             if (vertical)
                 as_format_number(p->b, v, v < 1 ? 2 : 1);
             else
-                as_page_tick(p->b, v * (1 + 1e-9), "ops/s");
+                as_page_tick(p->b, v * (1 + 1e-9), "FLOP/s");
             as_buf_str(p->b, "</text>\n");
         }
 }

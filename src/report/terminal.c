@@ -48,7 +48,7 @@ static void add_group(struct as_table *t, const struct as_overview_group *g, con
         as_format_count(&text, g->least);
         as_buf_str(&text, " to ");
     }
-    as_format_value(&text, g->shown->sum.median, g->shown->unit);
+    as_format_value(&text, g->shown->sum.median, as_cell_unit(g->shown));
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     as_text_relative(&text, &g->shown->sum);

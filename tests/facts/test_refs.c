@@ -143,12 +143,12 @@ static void shows(struct as_ref ref, bool typeset, const char *value)
 static void test_how_a_figure_is_shown(void **unused)
 {
     (void)unused;
-    shows((struct as_ref){.lo = 100, .hi = 108, .unit = "ns"}, false, "100 ns to 108 ns");
+    shows((struct as_ref){.lo = 100, .hi = 108, .unit = "ns"}, false, "100 to 108 ns");
     shows((struct as_ref){.lo = 1278e6, .hi = 1278e6, .unit = "Hz"}, false, "1.278 GHz"); /* no digit is lost */
-    shows((struct as_ref){.lo = 10617e9, .hi = 10617e9, .unit = "ops/s"}, false, "10.617 Tops/s");
+    shows((struct as_ref){.lo = 10617e9, .hi = 10617e9, .unit = "FLOP/s"}, false, "10.617 TFLOP/s");
     shows((struct as_ref){.lo = 212992, .hi = 212992, .unit = "B", .qualifier = "about"}, false, "about 208 KiB");
     shows((struct as_ref){.lo = 1.27, .hi = 1.7, .unit = "cycles", .qualifier = "at least"}, true,
-          "at least 1.27\u00a0cycles to 1.7\u00a0cycles");
+          "at least 1.27 to 1.7\u00a0cycles");
     shows((struct as_ref){.lo = 0, .hi = 0, .unit = "x"}, false, "0x");
     shows((struct as_ref){.lo = 2.5, .hi = 2.5, .unit = "x"}, true, "2.5×");
     struct as_buf b = AS_BUF_INIT;

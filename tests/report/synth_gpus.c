@@ -63,7 +63,7 @@ static void roofline_cells(struct maker *m, const char *id, bool levels)
         synth_axis(c, "width", "best");
         synth_measured(m, c, peaks[t]);
         snprintf(peak, sizeof peak, "arithmetic.peak.%s", types[t]);
-        synth_fact(m, id, "arithmetic", peak, peaks[t], "ops/s", NAN, "Fused multiply-adds reach their peak.");
+        synth_fact(m, id, "arithmetic", peak, peaks[t], "FLOP/s", NAN, "Fused multiply-adds reach their peak.");
         for (int level = 0; level < 4 && levels; level++) {
             static const char *const names[] = {"memory", "L2", "L1", "LOCAL"};
             static const double gbs[] = {4570, 9870, 33500, 33200};
