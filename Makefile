@@ -4,7 +4,7 @@ BUILD = build
 help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build in several ways, run every test"
-	@echo "make lint    layout, static analysis, compiling for aarch64 and for other GPUs"
+	@echo "make lint    layout, modules, words, static analysis, compiling for aarch64 and for other GPUs"
 	@echo "make fuzz    hours of fuzzing, injected failures, interleavings and kills (tests/robust/README.md)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
@@ -23,7 +23,7 @@ test:
 
 lint:
 	@tools/setup.sh test
-	@python3 tools/run_tests.py format clocks tidy aarch64 all-kernels
+	@python3 tools/run_tests.py format clocks layers words tidy aarch64 all-kernels
 
 fuzz:
 	@tools/setup.sh test

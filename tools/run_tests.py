@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds assay in several ways, runs every test in each, and ends with one line: N passed, N failed, N skipped.
 
-run_tests.py [PART]...   parts: gcc asan tsan kernels, which are tests, aarch64 clocks format tidy all-kernels, which are checks
+run_tests.py [PART]...   parts: gcc asan tsan kernels, which are tests, aarch64 clocks format layers tidy words all-kernels, which are checks
 of the sources (all when none is named)
 Every unit test inside a test program counts by itself; a build that fails counts as one failed test.
 """
@@ -196,7 +196,7 @@ def count_tap(name, output, tally):
 
 
 def main():
-    known = list(BUILDS) + ["aarch64", "clocks", "format", "tidy"]
+    known = list(BUILDS) + ["aarch64", "clocks", "format", "layers", "tidy", "words"]
     parts = sys.argv[1:] or known
     for part in parts:
         if part not in known:

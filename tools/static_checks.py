@@ -1,10 +1,12 @@
-"""Checks that run no test program: layout, static analysis, compiling for aarch64."""
+"""Checks that run no test program: layout, modules, words, static analysis, compiling for aarch64."""
 import json
 import os
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
+import layers as layers_check
+import words as words_check
 from behind import run
 from tally import say
 
@@ -22,8 +24,8 @@ def sources(top, endings):
     listed = run(["git", "ls-files", "-z"], cwd=top)
     names = listed.stdout.split("\0") if listed.returncode == 0 else [
         os.path.relpath(os.path.join(folder, f), top)
-        for room in ("src", "include", "probes", "tests", "bench")
-        for folder, _, files in os.walk(os.path.join(top, room)) for f in files]
+        for part in ("src", "include", "lib", "probes", "tests", "bench")
+        for folder, _, files in os.walk(os.path.join(top, part)) for f in files]
     return sorted(n for n in names if n.endswith(endings) and os.path.exists(os.path.join(top, n)))
 
 
@@ -66,6 +68,27 @@ def clocks(top, tally):
         tally.ok("clocks")
 
 
+def check_texts(name, module, top, tally):
+    if run(["git", "rev-parse"], cwd=top).returncode:
+        tally.skip(name, "no git checkout")
+        return
+    wrong = module.check(top, module.paths_of(top))
+    if wrong:
+        tally.fail(name, "\n".join(wrong))
+    else:
+        tally.ok(name)
+
+
+def layers(top, tally):
+    """Includes that the table of modules in docs/architecture.md does not allow."""
+    check_texts("layers", layers_check, top, tally)
+
+
+def words(top, tally):
+    """Words that docs/words.md replaces."""
+    check_texts("words", words_check, top, tally)
+
+
 def tidy(top, tally):
     folder = os.path.join(top, "build-tidy")
     if not shutil.which("clang-tidy") or not shutil.which("clang"):
@@ -78,8 +101,8 @@ def tidy(top, tally):
             return
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as f:
         files = {os.path.normpath(os.path.join(e["directory"], e["file"])) for e in json.load(f)}
-    rooms = tuple(os.path.join(top, room) + os.sep for room in ("src", "probes"))
-    files = sorted(f for f in files if f.startswith(rooms))
+    parts = tuple(os.path.join(top, part) + os.sep for part in ("src", "lib", "probes"))
+    files = sorted(f for f in files if f.startswith(parts))
     say(f"tidy: clang-tidy over {len(files)} files")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda f: run(["clang-tidy", "--quiet", "-p", folder] + ANALYZER + [f],
