@@ -281,8 +281,9 @@ struct as_backend {
      * that measures. build puts the machine code where that one's build finds it (code_cache.h) and ends with
      * AS_UNSUPPORTED, as does all else that needs a device. */
     enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
-    bool portable;       /* its API is not the devices' own: another backend may drive the same ones */
-    const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
+    bool portable;                     /* its API is not the devices' own: another backend may drive the same ones */
+    const struct as_vocabulary *words; /* NULL: the usual ones */
+    const char *unbuilt;               /* NULL; else why this backend is not built in, and all slots are NULL */
 };
 
 /* All backends that this build knows, in the order in which devices are listed. Ends with NULL. */
@@ -292,6 +293,8 @@ const struct as_backend *as_backend_find(const char *id);
 /* AS_FAILED naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
+/* Completes the description of a device that the backend has opened, one of n. */
+void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info);
 /* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; *backend_ctx belongs
  * to the caller and is closed with as_device_close. */
 struct as_opened {

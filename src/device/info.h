@@ -58,6 +58,15 @@ struct as_cache {
     unsigned shared; /* how many cores (logical CPUs on a CPU) share one instance, 0 unknown */
 };
 
+/* What the documents of a device's API call what every device has; each backend's record has one. */
+struct as_vocabulary {
+    char compute_unit[16];  /* "SM" */
+    char workgroup[16];     /* "block" */
+    char subgroup[16];      /* "warp" */
+    char shared_memory[24]; /* "shared memory" */
+    char queue[16];         /* "stream" */
+};
+
 enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32 };
 
 /* What is known of a device without measuring. Text fields come from drivers: hostile until escaped. */
@@ -66,9 +75,10 @@ struct as_device_info {
     char backend[16]; /* "cpu", "opencl", "null" */
     char name[128];   /* as the driver says */
     char vendor[64];
-    char driver[128]; /* driver, runtime or platform with its version */
-    char uuid[48];    /* "" when there is none */
-    char bus_id[24];  /* "0000:01:00.0", "" when there is none */
+    char driver[128];           /* driver, runtime or platform with its version */
+    char uuid[48];              /* "" when there is none */
+    char bus_id[24];            /* "0000:01:00.0", "" when there is none */
+    struct as_vocabulary words; /* by as_info_words; empty in descriptions of older stores */
     unsigned capabilities;
     unsigned units;          /* cores, compute units, SMs */
     unsigned threads;        /* logical CPUs usable by this process; for others the largest group */
@@ -109,6 +119,8 @@ uint64_t as_info_last_cache(const struct as_device_info *info);
 /* Bytes of all last caches that so many threads reach; NAN: one. */
 uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads);
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
+/* The device's own words; common ones where it has none. info may be NULL. */
+const struct as_vocabulary *as_info_words(const struct as_device_info *info);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
 void as_info_to_json(const struct as_device_info *info, struct as_buf *out);

@@ -1,7 +1,6 @@
 /* What the rules share: adding facts, and finding the cells that belong together. */
 #include "base/clock.h"
 #include "base/text.h"
-#include "device/dialect/dialect.h"
 #include "facts/rules.h"
 
 #include <ctype.h>
@@ -366,5 +365,5 @@ void curves_free(struct curve *curves, size_t n)
 
 const char *local_name(const struct rule_context *c)
 {
-    return as_dialect_local_name(c->info ? c->info->dialect : "");
+    return as_info_words(c->info)->shared_memory;
 }

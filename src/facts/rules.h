@@ -102,7 +102,7 @@ void pairs_make(struct rule_context *c, const char *probe, const char *axis, con
 bool allocator_is_huge(const char *name);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", for the object of fact_add. */
 void allocator_object(const char *allocator, char *out, size_t size);
-/* How the documents of the device's API call the LOCAL memory of a group. */
+/* What the device's API calls shared memory: "LDS". For other words: as_info_words(c->info). */
 const char *local_name(const struct rule_context *c);
 /* The value of an axis as text ("" without it) and as a number (NAN). */
 const char *cell_axis(const struct as_cell *cell, const char *axis);

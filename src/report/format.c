@@ -1,5 +1,4 @@
 #include "base/text.h"
-#include "device/dialect/dialect.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -189,7 +188,7 @@ const char *as_figure_find(const char *name, size_t *len)
 
 const char *as_page_local_name(const struct as_device_info *info, char out[static 24])
 {
-    const char *name = as_dialect_local_name(info ? info->dialect : "");
+    const char *name = as_info_words(info)->shared_memory;
     snprintf(out, 24, "%.*s", (int)strcspn(name, " "), name);
     return out;
 }

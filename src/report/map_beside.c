@@ -19,7 +19,9 @@ void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class,
 const char *as_map_row_name(const struct map_drawing *d, int row, char name[static 24])
 {
     if (row == AS_MAP_CORE)
-        return d->tree.unit[0] ? d->tree.unit : strcmp(d->info->backend, "cpu") == 0 ? "core" : "unit";
+        return d->info->words.compute_unit[0] ? d->info->words.compute_unit
+               : d->tree.unit[0]              ? d->tree.unit
+                                              : as_info_words(d->info)->compute_unit;
     if (row == AS_MAP_MEMORY)
         return "memory";
     if (row == AS_MAP_LOCAL)

@@ -40,7 +40,7 @@ enum as_said as_page_said(const struct as_fact *f);
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
 /* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */
 void as_page_range(struct as_buf *b, double low, double high, const char *unit);
-/* What the device's API calls LOCAL memory, in one word: "shared". info: NULL where the run does not say. */
+/* What the device's API calls shared memory, in one word: "shared", "LDS". info: NULL where the run does not say. */
 const char *as_page_local_name(const struct as_device_info *info, char out[static 24]);
 /* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v);

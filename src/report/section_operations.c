@@ -201,7 +201,7 @@ static void beside(const struct operations *all)
                 if (said++ == 0)
                     as_buf_str(b,
                                "<h3>Compared with published figures</h3>\n<p class=\"meta\">Other machines, according "
-                               "to their sources. In cycles per instruction, each lane of a unit could do one "
+                               "to their sources. In cycles per instruction, each lane of a compute unit could do one "
                                "ffma32 per cycle.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                                "aria-label=\"Published figures of operations\"><table><thead><tr><th "
                                "scope=\"col\">operation<th scope=\"col\">figure<th scope=\"col\">machine<th "
@@ -343,7 +343,8 @@ enum as_status as_page_operations(struct as_page *p)
             p->out,
             "<section id=\"operations\" aria-labelledby=\"operations-h\"><h2 id=\"operations-h\">Operations</h2>\n"
             "<p class=\"lead\">Throughput and latency of each operation. Throughput is that of one fully "
-            "occupied unit, in results per cycle; cycles each is the issue cost of one instruction (of a warp or a "
+            "occupied compute unit, in results per cycle; cycles each is the issue cost of one instruction (of a warp "
+            "or a "
             "vector) on such a unit. Latency is in cycles; adjusted, without the operation that turns a result into "
             "the next operand: derived, with both intervals combined.</p>\n");
     for (size_t r = 0; r < p->n && !st; r++)

@@ -181,13 +181,14 @@ enum as_status as_page_pipes(struct as_page *p)
     enum as_status s = AS_OK;
     if (!as_page_has_pipes(p))
         return AS_OK;
-    as_buf_str(p->out,
-               "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
-               "class=\"lead\">The load of one warp operation on each resource of a unit, in cycles: pipes that "
-               "pairs of operations reveal, and shared resources such as register ports. A sequence costs as "
-               "much as its busiest resource. Dark is the full cost of the operation alone; an operation that "
-               "is bound by issue has no load; ? means that no sequence has both the operation and the one "
-               "that the pipe is named after.</p>\n");
+    as_buf_str(
+        p->out,
+        "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
+        "class=\"lead\">The load of one warp operation on each resource of a compute unit, in cycles: pipes that "
+        "pairs of operations reveal, and shared resources such as register ports. A sequence costs as "
+        "much as its busiest resource. Dark is the full cost of the operation alone; an operation that "
+        "is bound by issue has no load; ? means that no sequence has both the operation and the one "
+        "that the pipe is named after.</p>\n");
     const size_t before = p->out->len;
     for (size_t r = 0; r < p->n && !s; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)

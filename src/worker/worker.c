@@ -77,6 +77,7 @@ static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
     if (b->open_device(ctx, index, &dev, &err))
         return refusal(&err);
     struct as_sensing sensing;
+    as_backend_describe(b, b->count(ctx), &dev.info);
     as_sensing_open(&dev.info, &sensing);
     json_t *j = describe(&dev, &sensing);
     as_sensing_close(&sensing);

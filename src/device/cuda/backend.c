@@ -184,6 +184,12 @@ static enum as_status backend_open_compiler(const struct as_device_info *info, s
     return AS_OK;
 }
 
+static const struct as_vocabulary words = {.compute_unit = "SM",
+                                           .workgroup = "block",
+                                           .subgroup = "warp",
+                                           .shared_memory = "shared memory",
+                                           .queue = "stream"};
+
 extern const struct as_backend as_backend_cuda;
 const struct as_backend as_backend_cuda = {
     .abi = AS_DEVICE_ABI,
@@ -192,6 +198,7 @@ const struct as_backend as_backend_cuda = {
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,
+    .words = &words,
     .open_device = backend_open_device,
     .open_compiler = backend_open_compiler,
 };

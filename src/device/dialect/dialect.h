@@ -53,9 +53,6 @@
 enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_HIP, AS_DIALECT_METAL, AS_DIALECT_N };
 const char *as_dialect_word(enum as_dialect d);    /* "cuda" */
 enum as_dialect as_dialect_find(const char *word); /* AS_DIALECT_N: there is none of that name */
-/* How the documents of an API call the LOCAL memory of a group, "shared memory"; word: of the dialect of a device's
- * kernels, which need not be known. */
-const char *as_dialect_local_name(const char *word);
 const char *as_dialect_prelude(enum as_dialect d);
 /* prelude + "#line 1" + source into out */
 void as_dialect_source(enum as_dialect d, const char *source, struct as_buf *out);

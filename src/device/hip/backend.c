@@ -128,6 +128,9 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     return s;
 }
 
+static const struct as_vocabulary words = {
+    .compute_unit = "CU", .workgroup = "workgroup", .subgroup = "wavefront", .shared_memory = "LDS", .queue = "stream"};
+
 extern const struct as_backend as_backend_hip;
 const struct as_backend as_backend_hip = {
     .abi = AS_DEVICE_ABI,
@@ -136,5 +139,6 @@ const struct as_backend as_backend_hip = {
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,
+    .words = &words,
     .open_device = backend_open_device,
 };
