@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Plain digits in a range that people read without counting zeros, else with an exponent. */
+/* Plain digits where few zeros are needed, else an exponent. */
 void as_format_number(struct as_buf *b, double v, int digits)
 {
     if (!isfinite(v)) {
@@ -60,7 +60,7 @@ void as_format_size(struct as_buf *b, uint64_t bytes)
     as_buf_printf(b, " %s", unit[u]);
 }
 
-/* Falling within a unit; the last of each also takes what is smaller. */
+/* Largest prefix first within a unit; the last also takes smaller values. */
 static const struct as_scale scales[] = {
     {"ns", "s", 1e-9},
     {"ns", "ms", 1e-6},

@@ -222,7 +222,7 @@ enum as_status as_run_add_pause(struct as_run *run, double from, double until, s
     json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
     json_t *pauses = json_object_get(j, "pauses");
     char *text = NULL;
-    if (run->provenance && !json_is_object(j)) { /* not an object of ours: it stays as it is */
+    if (run->provenance && !json_is_object(j)) { /* not an object: left as it is */
         json_decref(j);
         return AS_OK;
     }

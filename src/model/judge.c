@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A working set beyond this multiple of the last-level cache lives in memory. */
+/* A working set above this multiple of the last-level cache is in DRAM. */
 static const double BEYOND_CACHE = 2;
-/* Student's t on two distant trials is useless: the interval is clipped at this factor beyond the extreme samples. */
+/* Student's t of two distant trials is useless: clip the interval at this factor beyond the extreme samples. */
 static const double BEYOND_SAMPLES = 4;
 
 enum behaviour {
@@ -19,7 +19,7 @@ enum behaviour {
     CORE_BOUND, /* one core and its own caches */
     CACHED,     /* shared caches, in clock domains of their own */
     MEMORY,
-    HOST_CALLS, /* driver and system calls of a core of the host */
+    HOST_CALLS, /* driver and system calls on a host core */
 };
 static const char *const behaviour_words[] = {"own", "core", "cache", "memory", "host"};
 

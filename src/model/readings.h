@@ -1,5 +1,4 @@
-/* What a sensor saw during a trial, as plain data: the worker makes it, gates judge it, the store keeps it,
- * and the report shows it. Nothing here knows a sensor or a device. */
+/* Sensor readings of a trial, as plain data: made by the worker, judged by gates, stored and reported. */
 #ifndef AS_MODEL_READINGS_H
 #define AS_MODEL_READINGS_H
 
@@ -7,17 +6,17 @@
 
 #include <stddef.h>
 
-/* Why a device runs slower than it could. */
+/* Throttle reasons. */
 enum as_throttle {
     AS_THROTTLE_IDLE = 1u << 0,        /* nothing to do */
-    AS_THROTTLE_SETTING = 1u << 1,     /* someone has set the clock */
-    AS_THROTTLE_SYNC = 1u << 2,        /* it waits for others of its group */
-    AS_THROTTLE_POWER_CAP = 1u << 3,   /* it would draw more than it may */
+    AS_THROTTLE_SETTING = 1u << 1,     /* clock limited by a user setting */
+    AS_THROTTLE_SYNC = 1u << 2,        /* sync boost group */
+    AS_THROTTLE_POWER_CAP = 1u << 3,   /* power limit */
     AS_THROTTLE_THERMAL = 1u << 4,     /* it is too hot */
-    AS_THROTTLE_HARDWARE = 1u << 5,    /* the board slows it down */
-    AS_THROTTLE_POWER_BRAKE = 1u << 6, /* the power supply asks for it */
+    AS_THROTTLE_HARDWARE = 1u << 5,    /* hardware slowdown */
+    AS_THROTTLE_POWER_BRAKE = 1u << 6, /* power brake asserted by the power supply */
     AS_THROTTLE_OTHER = 1u << 7,
-    AS_THROTTLE_HARMLESS = AS_THROTTLE_IDLE | AS_THROTTLE_SETTING, /* no number is wrong for these */
+    AS_THROTTLE_HARMLESS = AS_THROTTLE_IDLE | AS_THROTTLE_SETTING, /* harmless to measurements */
 };
 /* "none" or the words of the bits, "power cap, thermal"; "" when bits is -1 (unknown). */
 void as_throttle_text(int bits, struct as_buf *out);
@@ -33,9 +32,9 @@ struct as_readings {
     double temperature_before, temperature_after; /* degrees Celsius, of the whole trial */
     double clock_hz, clock_lo, clock_hi;          /* of the core: median and range without the odd outlier */
     double memory_clock_lo, memory_clock_hi;
-    double pcie_generation, pcie_width; /* the most that was seen */
+    double pcie_generation, pcie_width; /* maximum */
     double pcie_generation_max, pcie_width_max;
-    double ecc_corrected, ecc_uncorrected; /* errors that came during the trial */
+    double ecc_corrected, ecc_uncorrected; /* new errors during the trial */
     double users;                          /* other processes on the device */
     double utilisation;                    /* share of the time, mean */
     double reads;                          /* while samples were taken */
@@ -57,7 +56,7 @@ static inline double as_readings_get(const struct as_readings *r, size_t member)
 }
 /* Every number NAN, the throttle reasons unknown, no sensor. */
 void as_readings_clear(struct as_readings *r);
-/* "312 W, 54 to 61 C, power cap, PCIe 5.0 x16, 2 ECC errors corrected": what people want to know. "" without sensor. */
+/* "312 W, 54 to 61 C, power cap, PCIe 5.0 x16, 2 ECC errors corrected": the summary for people. "" without sensor. */
 void as_readings_text(const struct as_readings *r, struct as_buf *out);
 
 #endif

@@ -1,6 +1,5 @@
-/* The sensor contract: what tells a device's clock, power, temperature and the like while it is measured. Sensors only
- * read; none ever changes a setting. What a sensor cannot tell stays unknown, and it says why; that nothing can be told
- * is a result, never a failure of the run. */
+/* The sensor contract: clock, power, temperature and throttling of a device during a measurement. Sensors only read and
+ * never change a setting. A missing value is unknown with a reason, never a failure of the run. */
 #ifndef AS_SENSOR_SENSOR_H
 #define AS_SENSOR_SENSOR_H
 
@@ -20,7 +19,8 @@ struct as_sensor_reading {
     double utilisation;                    /* 0 to 1 */
 };
 void as_sensor_reading_clear(struct as_sensor_reading *r);
-/* For why_not of struct as_sensor: "the driver does not tell: power, ECC errors", what a whole reading leaves unknown.
+/* For why_not of struct as_sensor: "the driver does not tell: power, ECC errors", the values missing from a full
+ * reading.
  */
 void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *why_not);
 
@@ -32,8 +32,8 @@ enum as_sensor_part {
 struct as_sensor {
     const char *name;  /* "nvml" */
     const char *title; /* one line */
-    bool background;   /* reading takes nothing from the device, so it may go on while it is measured */
-    double lag_s;      /* a reading of power or utilisation may be of that long ago */
+    bool background;   /* reading does not disturb the device, so it may run during samples */
+    double lag_s;      /* age of power and utilisation readings */
     bool (*serves)(const struct as_device_info *info);
     /* why_not: what it cannot tell of this device, with reasons; "" when it tells all that it knows of */
     enum as_status (*open)(const struct as_device_info *info, void **ctx, struct as_buf *why_not, struct as_error *err);
@@ -48,7 +48,7 @@ struct as_sensing {
     void *ctx;
     char why_not[280];
     double read_s;   /* what a quick reading costs, measured when it was opened; NAN without sensor */
-    bool stays_slow; /* waiting for the end of throttling was in vain */
+    bool stays_slow; /* throttling did not end in time */
 };
 void as_sensing_open(const struct as_device_info *info, struct as_sensing *out);
 void as_sensing_read(struct as_sensing *s, enum as_sensor_part part, struct as_sensor_reading *out);
