@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A budget of 0 is none; less than a second is a mistake. */
+/* A budget of 0 means none; less than a second is refused. */
 static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
 {
     enum as_status st = as_parse_duration(text, out, err);
@@ -175,7 +175,7 @@ const struct as_command as_command_resume = {
     .run = run_resume,
 };
 
-/* What replay found: the old number, the new one, and whether they agree. */
+/* Prints the result of replay: the stored value, the new one and the verdict. */
 static int print_replay(const struct as_cell *old, const struct as_run_result *result, const struct as_comparison *c,
                         bool json, int code)
 {

@@ -1,4 +1,4 @@
-/* Writing to people and programs: stdout that is checked, errors and notes on stderr, what the terminal can show. */
+/* Output: checked writes to stdout, errors and notes on stderr, terminal capabilities. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -19,7 +19,7 @@ static const struct {
     {AS_UNSUPPORTED, AS_EXIT_NOTHING},
 };
 
-/* Out of memory has to be said without any. */
+/* Reports out of memory without allocating. */
 static void say_plainly(const char *text)
 {
     fputs("assay: ", stderr);

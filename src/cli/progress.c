@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double redraw_s = 0.1; /* more often than this nobody can read, and writing would disturb the measured */
+static const double redraw_s = 0.1; /* faster updates are unreadable, and writing disturbs the measurement */
 
 static void keep_best(struct as_progress *p, const struct as_cell *c)
 {

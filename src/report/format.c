@@ -36,7 +36,7 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
         as_buf_str(b, "–");
         return;
     }
-    if (strcmp(unit, "B") == 0 && v >= 0 && v < 1.8e19) { /* exact where it is whole: 48 KiB, not 48.0 KiB */
+    if (strcmp(unit, "B") == 0 && v >= 0 && v < 1.8e19) { /* exact if whole: 48 KiB, not 48.0 KiB */
         as_format_size(b, (uint64_t)(v + 0.5));
         return;
     }
@@ -83,7 +83,7 @@ const char as_page_not_drawn[] = "<p class=\"note\">Not drawn: its numbers are t
 
 enum as_said as_page_said(const struct as_fact *f)
 {
-    const double wide = 0.10; /* of the value: from here on its middle would claim to know what is not known */
+    const double wide = 0.10; /* relative width above which a midpoint would pretend precision */
     const bool whole = strcmp(f->unit, "B") == 0 || f->unit[0] == '\0';
     if (!whole || !isfinite(f->ci.lo) || !isfinite(f->ci.hi) || !isfinite(f->value) ||
         f->ci.hi - f->ci.lo <= wide * f->value)

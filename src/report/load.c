@@ -54,7 +54,7 @@ static enum as_status take_device(const json_t *j, struct as_device_info *info, 
     return s;
 }
 
-/* The devices as they were when the run began, out of the run's own record. */
+/* The devices as recorded when the run began. */
 static enum as_status load_devices(struct as_report_run *r, struct as_error *err)
 {
     if (!r->run.devices || !r->run.devices[0])
@@ -102,7 +102,7 @@ static enum as_status load_run(struct as_store *store, const char *name, struct 
     return s ? s : load_against_earlier(store, out, err);
 }
 
-/* What follows from the cells that are loaded. */
+/* Derives facts and comparisons from the loaded cells. */
 static enum as_status derive(struct as_report_run *out, struct as_error *err)
 {
     const struct as_fact_input input = {.run = &out->run,
@@ -113,7 +113,7 @@ static enum as_status derive(struct as_report_run *out, struct as_error *err)
     enum as_status s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
     if (!s)
         s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
-    for (size_t i = 0; i < out->cells_n && !s; i++) /* behind the facts, whose rules read cells as they are stored */
+    for (size_t i = 0; i < out->cells_n && !s; i++) /* after the facts, whose rules read cells as stored */
         as_shown_cell(&out->cells[i]);
     return s ? s : as_twins_make(out, err);
 }
@@ -152,7 +152,7 @@ static enum as_status fetch_shown(void *user, int64_t handle, struct as_cell *ou
     return s;
 }
 
-/* Whole probes, those with the fewest cells first: a fact that rests on half of a probe's cells may be wrong. */
+/* Whole probes, fewest cells first: a fact from half of a probe's cells may be wrong. */
 static void leave_out(const struct as_overview_probe *probes, size_t n, bool *left_out)
 {
     size_t loaded = 0;

@@ -104,7 +104,7 @@ static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix
     as_buf_str(b, "rows and columns</text>\n");
 }
 
-/* Its name stands above, where no curve goes. */
+/* The label is above the curves. */
 static void roof_line(struct as_buf *b, const struct axes *a, double roof, const char *type)
 {
     as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1fM%.1f 10H%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n",
@@ -179,7 +179,7 @@ static bool read_numbers(const char *text, uint16_t *out, size_t n)
     return true;
 }
 
-/* Lanes of four share a colour; within them it grows darker. */
+/* Four lanes share a hue, from light to dark. */
 static void number_cell(struct as_buf *b, unsigned row, unsigned column, unsigned lane, unsigned place)
 {
     unsigned x = EDGE + column * CELL_W, y = EDGE + row * CELL_H;
@@ -238,7 +238,7 @@ struct scale {
 
 static double along(const struct scale *s, double value)
 {
-    const double lo = s->lo / 2, wide = s->hi / 2 - lo; /* a difference of halves overflows for no number */
+    const double lo = s->lo / 2, wide = s->hi / 2 - lo; /* halved first: cannot overflow */
     return BAR_LEFT + (BAR_RIGHT - BAR_LEFT) * ((fmin(fmax(value, s->lo), s->hi) / 2 - lo) / (wide > 0 ? wide : 1));
 }
 

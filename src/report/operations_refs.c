@@ -1,4 +1,4 @@
-/* Published figures of operations, and what was measured in place of each. */
+/* Published figures of operations and their measured counterparts. */
 #include "base/text.h"
 #include "report/operations.h"
 
@@ -82,7 +82,7 @@ static struct as_measure at_point(const struct as_report_run *run, const struct 
             strcmp(as_axes_text(&c->axes, "width"), as_axes_text(&o->throughput->axes, "width")) != 0 ||
             !(of_cell(c).value > 0))
             continue;
-        const double fma = best.value / r.value; /* results of ffma32 a cycle */
+        const double fma = best.value / r.value; /* results of ffma32 per cycle */
         const struct as_measure m = of_cell(c);
         return (struct as_measure){fma / m.value, {fma / m.ci.hi, fma / m.ci.lo}};
     }

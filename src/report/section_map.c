@@ -74,7 +74,7 @@ static bool is_told_elsewhere(const struct as_fact *f)
     return told;
 }
 
-/* What was found about launches, TLBs and arithmetic: no level of the map, but part of the machine. */
+/* Facts on launches, TLBs and arithmetic, which are not rows of the map. */
 static void other_numbers(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
@@ -132,7 +132,7 @@ static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct 
     }
 }
 
-/* NULL stands for the host; its own accesses over a link are not what these probes measure. */
+/* NULL is the host, whose own accesses these probes do not measure. */
 static void link_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *from)
 {
     struct as_buf *b = p->out;
@@ -157,7 +157,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
     as_buf_char(b, '\n');
 }
 
-/* With several devices, who reaches whom: the map folds them where they are many. */
+/* Links between several devices; the map collapses many of them. */
 static void link_table(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;

@@ -1,4 +1,4 @@
-/* Operations on the page: a table of all by kind, what is published of them, and an entry for each to look it up. */
+/* Operations on the page: a table by kind, published figures, and an entry per operation. */
 #include "base/text.h"
 #include "report/operations.h"
 #include "report/page.h"
@@ -76,7 +76,7 @@ static void anchor(struct as_buf *b, const char *name)
     as_page_slug(b, name);
 }
 
-/* With a link to its entry, where it is known: names that are not may look alike once they are ids. */
+/* With a link to its entry if the operation is known; unknown names may collide as ids. */
 static void name(struct as_buf *b, const struct as_operation *o)
 {
     as_buf_str(b, o->word ? "<a href=\"#" : "");
@@ -224,7 +224,7 @@ static void term(struct as_buf *b, const char *name, const char *text, bool code
     as_buf_str(b, code ? "</code></dd>" : "</dd>");
 }
 
-/* What was measured of it, a line each device, run and form. */
+/* Its measurements, one line per device, run and form. */
 static void numbers(const struct operations *all, const char *name)
 {
     struct as_page *p = all->page;

@@ -1,4 +1,4 @@
-/* Pipes on the page: what each operation takes of each resource of a unit, as a shaded table. */
+/* Pipes on the page: the load of each operation on each resource of a compute unit, as a shaded table. */
 #include "base/text.h"
 #include "facts/unit_pipes.h"
 #include "report/page.h"
@@ -37,7 +37,7 @@ bool as_page_has_pipes(const struct as_page *p)
 
 /* ---- the order of rows ---- */
 
-/* Does a sequence of both tell what the operation takes of this pipe? What the fit says of others is chance. */
+/* Is there a sequence of both? Otherwise the fitted load on this pipe is arbitrary. */
 static bool is_told(const struct as_unit_pipes *u, size_t op, size_t resource)
 {
     if (resource >= u->pipes.pipes)
@@ -46,7 +46,7 @@ static bool is_told(const struct as_unit_pipes *u, size_t op, size_t resource)
     return op == first || u->pipes.pair[op][first].relation != AS_PIPES_UNMEASURED;
 }
 
-/* The resource that it takes most of, as far as that is told; behind all where nothing is. */
+/* Its most loaded known resource; sorts last without one. */
 static size_t busiest(const struct as_unit_pipes *u, size_t op)
 {
     size_t most = u->fit.resources;

@@ -1,11 +1,11 @@
-/* Two backends on one piece of hardware, on the page: where they disagree, and where they do not. */
+/* The page's comparison of two backends on the same hardware. */
 #include "report/page.h"
 #include "report/twins.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Allocators bear the names of their APIs: where they differ each stands with its number. */
+/* Allocators are named by their APIs; different ones are shown with each value. */
 static void axes(struct as_buf *b, const struct as_twin *t)
 {
     uint32_t skip = 0;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Times of so many bytes that are bandwidths. */
+/* Times per this many bytes, shown as bandwidth. */
 static const struct {
     const char *probe, *axis, *word, *unit;
     double bytes;

@@ -1,11 +1,11 @@
-/* Numbers as they are shown. */
+/* Unit conversion for display. */
 #ifndef AS_REPORT_SHOWN_H
 #define AS_REPORT_SHOWN_H
 
 #include "model/cell.h"
 
-/* Of a probe that tells two things in one unit, the cells that are read more easily in another: from then on the cell
- * has that metric and unit, and all its numbers, samples included, are in it. Other cells stay as they are. */
+/* Converts cells that read better in another unit (times of a known number of bytes to bandwidth), with all their
+ * values and samples. Other cells stay unchanged. */
 void as_shown_cell(struct as_cell *cell);
 
 #endif

@@ -229,7 +229,7 @@ static void single_line(struct table *t, size_t row)
     as_buf_char(b, '\n');
 }
 
-/* "1.21× slower" where the intervals are apart; else that nothing can be told from them. */
+/* "1.21× slower" if the intervals are disjoint, else statistically tied. */
 static void against(struct table *t, const struct as_cell *first, const struct as_cell *c)
 {
     struct as_buf *b = t->page->out;
@@ -277,7 +277,7 @@ static void compared_line(struct table *t, size_t from, size_t to)
     as_buf_char(b, '\n');
 }
 
-/* One behind the last row of the line that starts at `from`: rows of the same place, each of a later run. */
+/* End (exclusive) of the rows that share a line with `from`: the same cell in later runs. */
 static size_t line_end(const struct table *t, size_t from, size_t to)
 {
     size_t i = from + 1;

@@ -1,4 +1,4 @@
-/* Two backends on one piece of hardware, on the terminal: where they disagree. */
+/* The terminal's comparison of two backends on the same hardware. */
 #include "base/text.h"
 #include "report/terminal.h"
 #include "report/twins.h"

@@ -40,7 +40,7 @@ typedef enum as_status (*as_field_write_fn)(void *user, const char *name, struct
 enum as_status as_fields_write(const struct as_field *fields, size_t n, const void *record, as_field_write_fn other,
                                void *user, struct as_buf *out, struct as_error *err);
 
-/* Where in the document we are, for messages. */
+/* Position in the document, for messages. */
 struct as_place {
     char text[96];
     int format; /* the document's version: members that came later may be missing; 0: the newest */

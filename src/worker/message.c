@@ -58,8 +58,8 @@ static enum as_receive wait_readable(int fd, pid_t child, double deadline, const
         double left = deadline - as_now();
         if (left <= 0)
             return AS_NO_ANSWER;
-        /* Asked before poll, since what the child sent before it ended still counts. Short naps, since nothing else
-         * tells of a signal between the look at stop and poll, or of a child whose own children hold the socket. */
+        /* Checked before poll, since messages sent before the child's end still count. Polls in short intervals to
+         * notice a signal between the check of stop and poll, and a dead child whose own children hold the socket. */
         const bool ended = as_child_ended(child);
         double nap = stop || child ? 0.2 : 60;
         struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -159,7 +159,7 @@ enum as_status as_order_from_json(const json_t *j, struct as_trial_order *o, str
     return as_axes_from_json(get_text(j, "axes"), &o->axes, err);
 }
 
-/* The bits as they are, numbers by name; nothing where there was no sensor. */
+/* Bits as a number, values by name; nothing without a sensor. */
 static json_t *readings_to_json(const struct as_readings *r)
 {
     if (!r->sensor[0])
