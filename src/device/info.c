@@ -1,4 +1,4 @@
-/* What is known of a device: look-ups and words. */
+/* Look-ups in device descriptions, and capability words. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/device.h"
@@ -97,14 +97,14 @@ uint64_t as_info_last_cache(const struct as_device_info *info)
     return last ? last->size : 0;
 }
 
-/* No card has a larger last cache that its driver does not tell. */
+/* Bound of an unreported last-level cache. */
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 
 uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads)
 {
     uint64_t one = as_info_last_cache(info);
     unsigned shared = 0, level = 0;
-    /* Drivers of cards with memory of their own tell a part of the last cache, or none of it. */
+    /* Drivers of discrete GPUs report a part of the last-level cache or nothing. */
     if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_memory && one < CARD_CACHE)
         return CARD_CACHE;
     for (size_t i = 0; i < info->caches_n; i++)

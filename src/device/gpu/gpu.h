@@ -44,7 +44,7 @@ struct as_gpu_api {
 
     /* An error by its name and in words; either may be left NULL. */
     void (*words)(const struct as_gpu_backend *backend, int code, const char **name, const char **text);
-    /* What the calling thread does next is done there. */
+    /* Makes it current for the calling thread. */
     int (*enter)(const struct as_gpu *card, const struct as_gpu_place *place);
     const char *enter_name;
     /* (optional) Makes the context of another device; it is given back by release, which takes one without. */

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-/* They choose among the devices, each in front of the one after it. */
+/* Environment variables that select devices, by priority. */
 static const char *const choosers[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
 
-/* The runtime's own words say little. */
+/* The runtime's own texts say little. */
 static enum as_status no_device(hipError_t code, struct as_error *err)
 {
     for (size_t i = 0; i < sizeof choosers / sizeof *choosers; i++) {

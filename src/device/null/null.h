@@ -85,7 +85,7 @@ struct as_null_fault {
     double factor;
     uint64_t seen; /* launches that matched so far, in this trial or worker */
 };
-/* Of the sensor room: what its scripted sensor says. */
+/* For src/sensor: readings of its scripted sensor. */
 struct as_null_sensor {
     bool there;
     char why_not[160], cannot[160];
@@ -116,7 +116,7 @@ struct as_null_script {
 enum as_status as_null_script_read(const char *json, const char *place, struct as_null_script *script,
                                    struct as_device_info *info, struct as_error *err);
 
-/* What the launches before this one left behind. */
+/* State left by earlier launches. */
 struct as_null_device {
     struct as_null_script script;
     struct as_rng rng;
@@ -130,7 +130,7 @@ struct as_null_device {
     uint64_t last_reps;
 };
 
-/* Starts a trial: counters and what lasts for a trial begin anew. */
+/* Starts a trial: resets per-trial state. */
 void as_null_trial(struct as_null_device *n);
 /* Seconds that the script has for a launch. Draws. */
 double as_null_seconds(struct as_null_device *n, const struct as_launch *launch);

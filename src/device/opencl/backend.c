@@ -11,7 +11,7 @@ static enum as_status add_platform(struct as_cl_backend *b, cl_platform_id platf
     cl_device_id ids[DEVICES_MAX] = {NULL}; /* a driver may count more than it gives */
     cl_uint n = 0;
     cl_int code = b->api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids, &n);
-    /* A platform without a device is usual where a driver is installed for hardware that is not there. */
+    /* Platforms without devices are common: a driver without its hardware. */
     if (code == CL_DEVICE_NOT_FOUND || n == 0)
         return AS_OK;
     enum as_status s = as_cl_check(code, "clGetDeviceIDs", err);
