@@ -68,7 +68,7 @@ static void by_the_clock(struct as_map_number *n, const struct as_device_info *i
     if (!(hz > 0) || (!cycles && strcmp(f->unit, "B/cycle") != 0))
         return;
     as_format_number(&note, f->value, 3);
-    as_buf_str(&note, cycles ? " cycles" : " B a cycle each");
+    as_buf_str(&note, cycles ? " cycles" : " B per cycle each");
     as_copy_text(n->note, sizeof n->note, as_buf_get(&note));
     as_buf_finish(&note);
     n->value = n->high = cycles ? f->value / hz * 1e9 : f->value * hz * (info->units ? info->units : 1) * 1e-9;

@@ -94,12 +94,12 @@ static const struct {
     struct as_measure (*measured)(const struct as_report_run *run, const struct as_operation *o,
                                   const struct as_ref *ref);
 } counterparts[] = {
-    {"instructions a core-cycle", "ops/cycle", rate},
+    {"instructions per core-cycle", "ops/cycle", rate},
     {"throughput", "cycles", lane_cycles},
     {"raw latency", "cycles", raw},
     {"latency", "cycles", raw},
     {"adjusted latency", "cycles", adjusted},
-    {"cycles an instruction", "cycles", at_point},
+    {"cycles per instruction", "cycles", at_point},
 };
 
 bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,

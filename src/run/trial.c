@@ -171,7 +171,7 @@ static void fill_broken(struct as_trial *v, enum as_cell_status status, const ch
 static enum as_status take_reply(json_t *reply, struct as_trial *v, struct as_error *err)
 {
     if (json_is_true(json_object_get(reply, "ok")))
-        return as_trial_from_json(json_object_get(reply, "visit"), v, err);
+        return as_trial_from_json(json_object_get(reply, "trial"), v, err);
     const char *why = json_string_value(json_object_get(reply, "why"));
     return as_fail(err, AS_FAILED, "%s", why ? why : "the worker gave no reason");
 }

@@ -1,4 +1,5 @@
 /* Import of an exported run, all or nothing. The text is untrusted until every member is checked. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "store/fields.h"
 #include "store/sql.h"
 

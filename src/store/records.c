@@ -1,4 +1,5 @@
 /* The records of the export format, member by member. docs/export.schema.json says the same to others. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "store/fields.h"
 
 #include <stddef.h>

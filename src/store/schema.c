@@ -1,3 +1,4 @@
+/* Names of stored columns and JSON members; words: keep better_less words: keep visits */
 #include "store/schema.h"
 
 #include "store/sql.h"

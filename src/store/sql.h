@@ -1,4 +1,5 @@
 /* Inside the store: its handle, its statements, and rows that are bound and read column after column. */
+/* Names of stored columns and JSON members; words: keep visits */
 #ifndef AS_STORE_SQL_H
 #define AS_STORE_SQL_H
 

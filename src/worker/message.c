@@ -139,7 +139,7 @@ json_t *as_order_to_json(const struct as_trial_order *o)
 {
     struct as_buf axes = AS_BUF_INIT;
     as_axes_to_json(&o->axes, &axes);
-    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f, s:f}", "do", "visit", "probe", o->probe, "axes",
+    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f, s:f}", "do", "trial", "probe", o->probe, "axes",
                           as_buf_get(&axes), "seed", (json_int_t)o->seed, "number", o->number, "alone", o->alone,
                           "precision", o->precision, "share_s", o->share_s);
     as_buf_finish(&axes);

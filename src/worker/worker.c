@@ -117,7 +117,7 @@ static json_t *do_trial(struct worker *w, const json_t *order_json)
              !as_measure_trial(&w->opened.device, &w->sensing, &w->reference, &order, &trial, &err)) {
         const struct as_device *dev = &w->opened.device;
         bool lost = dev->device->alive && dev->device->alive(&w->opened.device, NULL);
-        json_t *j = json_pack("{s:b, s:b, s:o}", "ok", 1, "lost", lost, "visit", as_trial_to_json(&trial));
+        json_t *j = json_pack("{s:b, s:b, s:o}", "ok", 1, "lost", lost, "trial", as_trial_to_json(&trial));
         as_trial_finish(&trial);
         return j;
     }
@@ -165,7 +165,7 @@ static json_t *answer(struct worker *w, const json_t *order)
         return do_open(w, order);
     if (what && strcmp(what, "list") == 0)
         return do_list(order);
-    if (what && strcmp(what, "visit") == 0)
+    if (what && strcmp(what, "trial") == 0)
         return do_trial(w, order);
     if (what && strcmp(what, "compile") == 0)
         return do_compile(w, order);

@@ -1,4 +1,4 @@
-/* The rules of products of matrices, of what fusing pays, and of single launches, on synthetic cells. */
+/* The rules of GEMM, of what fusing pays, and of single launches, on synthetic cells. */
 #include "made.h"
 
 #include <math.h>

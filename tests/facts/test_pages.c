@@ -1,4 +1,4 @@
-/* The rules of page faults and of who counts memory, on synthetic cells. */
+/* The rules of page faults and of memory accounting, on synthetic cells. */
 #include "made.h"
 
 #include <math.h>

@@ -123,7 +123,7 @@ static void map_shows_what_a_device_reaches(void **state)
     assert_has(&svg, ">228 KiB</text>");
     assert_has(&svg, ">16.2\u00a0ns</text>"); /* 32 cycles at 1.98 GHz */
     assert_has(&svg, ">32.0 cycles</text>");
-    assert_has(&svg, ">33.5\u00a0TB/s</text>"); /* 128 B a cycle of 132 units */
+    assert_has(&svg, ">33.5\u00a0TB/s</text>"); /* 128 B per cycle of 132 units */
     assert_has(&svg, ">163\u00a0ns</text>");
     assert_has(&svg, ">host memory</text>");
     assert_has(&svg, ">to 55.3, from 54.1</text>");

@@ -72,7 +72,7 @@ struct as_gpu_api {
     /* A graph made ready for launches, to be given to graph_exec_destroy; *out stays NULL where it fails. */
     enum as_status (*instantiate)(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
                                   struct as_error *err);
-    /* Lets a kernel take so many bytes of dynamic LOCAL memory; AS_UNSUPPORTED for more than the device has. */
+    /* Allows a kernel this much dynamic shared memory; AS_UNSUPPORTED for more than the device has. */
     enum as_status (*allow_local)(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err);
 
     /* Loads the run-time compiler where it is not yet, and tells its version; AS_UNSUPPORTED where there is none. */
