@@ -13,10 +13,11 @@ struct field {
     enum field_type type;
     size_t offset, size;
 };
-#define FIELD(s, type, member)                                                                                         \
+#define NAMED(s, name, type, member)                                                                                   \
     {                                                                                                                  \
-#member, type, offsetof(struct s, member), sizeof(((struct s *)0)->member)                                     \
+        name, type, offsetof(struct s, member), sizeof(((struct s *)0)->member)                                        \
     }
+#define FIELD(s, type, member) NAMED(s, #member, type, member)
 #define I(type, member) FIELD(as_device_info, type, member)
 #define C(type, member) FIELD(as_cache, type, member)
 #define A(type, member) FIELD(as_allocator, type, member)
@@ -30,14 +31,14 @@ static const struct field info_fields[] = {
     I(TEXT, driver),
     I(TEXT, uuid),
     I(TEXT, bus_id),
-    I(UNSIGNED, units),
+    NAMED(as_device_info, "units", UNSIGNED, units),
     I(UNSIGNED, threads),
     I(UNSIGNED, warp),
     I(UNSIGNED, vector_bytes),
-    I(UNSIGNED, unit_threads),
-    I(UNSIGNED, unit_registers),
-    I(U64, unit_local),
-    I(U64, group_local),
+    NAMED(as_device_info, "unit_threads", UNSIGNED, unit_threads),
+    NAMED(as_device_info, "unit_registers", UNSIGNED, unit_registers),
+    NAMED(as_device_info, "unit_local", U64, unit_local),
+    NAMED(as_device_info, "group_local", U64, group_local),
     I(TEXT, arch),
     I(TEXT, dialect),
     I(DOUBLE, clock_max_hz),
