@@ -35,7 +35,7 @@ def scripted_slowdown(assay, trials):
         script = assay.script(noise={"sd": 0.01, "visit_sd": 0.003}, seed=trial + 1,
                               levels=[{"size": 0, "ns": 1.5 * speed, "gbs": 20}])
         assay.command("run", "latency", "--device", "null", "--set", "size=4KiB", "--set", "pattern=random", "--set",
-                      "allocator=malloc", "--quiet", "--seed", str(trial), "--visits", "8", "--precision", "2%",
+                      "allocator=malloc", "--quiet", "--seed", str(trial), "--trials", "8", "--precision", "2%",
                       env=script)
         return max(runs(assay))
     found = {0: 0, 2: 0}

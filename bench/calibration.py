@@ -3,6 +3,7 @@
 Of every cell that is no count: the difference of two quiet runs against their joint interval; each interval against the
 median of the other quiet runs, which stands for the truth; and the intervals beside the neighbour, a process that is
 busy for 30% of the time in bursts of 0.2 s, against the median of the quiet runs."""
+# Names of stored columns and JSON members; words: keep visits
 import collections
 import contextlib
 import itertools

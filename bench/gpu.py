@@ -1,4 +1,4 @@
-"""A card beside its peers and its physical bounds: the same quantity by assay and by a peer, in one call."""
+"""A GPU against peer tools and physical bounds: the same quantity by assay and by a peer, in one call."""
 import json
 import os
 import re
@@ -17,7 +17,7 @@ PROGRAMS = {
     "clpeak": "clpeak, CUDA",
 }
 ELEMENTS = 1 << 28
-SHARED_WORDS = 128  # bytes a cycle of a unit's shared memory: 32 banks of 4 bytes
+SHARED_WORDS = 128  # bytes per cycle of an SM's shared memory: 32 banks of 4 bytes
 
 
 def output(command):
@@ -184,7 +184,7 @@ CLPEAK_SIZE = "16384"  # what it takes on a device of 56 units or more
 
 
 def clpeak_products(path):
-    """Operations a second by type of ours."""
+    """Our FLOP/s by type."""
     with tempfile.TemporaryDirectory(prefix="assay-clpeak-") as folder:
         found = os.path.join(folder, "found.json")
         output([path, "--cuda", "--cublas", "--json-file", found])
@@ -207,7 +207,7 @@ def products(card, paths, rounds):
         own = max((rate for (k, path, _), rate in both.items() if k == kind and path != "library"), default=None)
         if own:
             rows.append(beside(f"product of 8192, {kind}: wgmma / library", [own * 1e-12],
-                               [both[kind, "library", "random"] * 1e-12], "Tops/s", floor=0.9))
+                               [both[kind, "library", "random"] * 1e-12], "TFLOP/s", floor=0.9))
     theirs, mine = [], []
     for _ in range(rounds if "clpeak" in paths else 0):
         theirs.append(clpeak_products(paths["clpeak"]))
@@ -215,8 +215,8 @@ def products(card, paths, rounds):
     for kind in sorted(set.intersection(*map(set, theirs))) if theirs else []:
         zero, random = ([m[kind, "library", operands] * 1e-12 for m in mine] for operands in ("zero", "random"))
         what = f"library's product of {CLPEAK_SIZE}, {kind}"
-        rows.append(beside(what + ": assay / clpeak", zero, [t[kind] * 1e-12 for t in theirs], "Tops/s", floor=1.0))
-        rows.append(row(what + ", of random numbers", f"{statistics.median(random):.4g} Tops/s", "", None))
+        rows.append(beside(what + ": assay / clpeak", zero, [t[kind] * 1e-12 for t in theirs], "TFLOP/s", floor=1.0))
+        rows.append(row(what + ", of random numbers", f"{statistics.median(random):.4g} TFLOP/s", "", None))
     return rows
 
 

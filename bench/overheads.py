@@ -1,4 +1,5 @@
 """What assay itself costs: time to the first sample, time a cell, reading large stores, memory of the parent."""
+# Names of stored columns and JSON members; words: keep visits
 import json
 import os
 import statistics
@@ -15,7 +16,7 @@ def first_sample(assay, times=9):
     took = []
     for _ in range(times):
         began = time.time()
-        assay.command("run", "latency", "--device", "cpu", "--set", "size=4KiB", "--visits", "1", "--quiet")
+        assay.command("run", "latency", "--device", "cpu", "--set", "size=4KiB", "--trials", "1", "--quiet")
         visits = [v for c in assay.cells() for v in c["visits"]]
         first = min(visits, key=lambda v: v["started_at"])
         took.append(first["started_at"] + first["prepare_s"] + first["sample_s"] - began)
@@ -26,7 +27,7 @@ def first_sample(assay, times=9):
 def cost_of_a_cell(assay):
     """All that is not measuring, in a run of some thousand scripted cells of one trial."""
     _, seconds = assay.command("run", "latency", *SCRIPTED, "--set", "size=1KiB..64MiB x60", "--set", "allocator=malloc",
-                               "--visits", "1", "--quiet", env=assay.script(execute=False, noise={"sd": 0.002}))
+                               "--trials", "1", "--quiet", env=assay.script(execute=False, noise={"sd": 0.002}))
     cells = [c for c in assay.cells() if c["n"]]
     value = (seconds - sum(c["duration_s"] for c in cells)) / len(cells)
     return row(f"engine and store, a cell (of {len(cells)})", f"{1e3 * value:.2f} ms", "1 ms", value <= 1e-3)

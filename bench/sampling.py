@@ -1,4 +1,5 @@
 """Where the time of a run goes: preparing, sampling and the rest of each trial, by probe."""
+# Names of stored columns and JSON members; words: keep visits
 import collections
 import contextlib
 import sqlite3

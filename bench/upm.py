@@ -40,7 +40,7 @@ def plain(*command):
 def cell(assay, probe, **axes):
     """One cell of the CPU with as much time as the plain program takes."""
     sets = [word for name, value in axes.items() for word in ("--set", f"{name}={value}")]
-    assay.command("run", "probe:" + probe, "--device", "cpu", "--quiet", "--budget", "4s", "--visits", "3", *sets)
+    assay.command("run", "probe:" + probe, "--device", "cpu", "--quiet", "--budget", "4s", "--trials", "3", *sets)
     found = [c for c in assay.cells() if c["n"]]
     if len(found) != 1:
         sys.exit(f"assay run {probe} {' '.join(sets)}: {len(found)} cells with numbers, 1 expected")

@@ -74,11 +74,15 @@ def check(top, paths):
     return sorted(set(wrong))
 
 
-def main():
-    top = sys.argv[1]
+def paths_of(top):
     listed = subprocess.run(["git", "ls-files", "src", "lib", "probes", "include"], cwd=top, capture_output=True, text=True,
                             check=True).stdout.split()
-    paths = [p for p in listed if p.endswith((".c", ".h")) and os.path.exists(os.path.join(top, p))]
+    return [p for p in listed if p.endswith((".c", ".h")) and os.path.exists(os.path.join(top, p))]
+
+
+def main():
+    top = sys.argv[1]
+    paths = paths_of(top)
     wrong = check(top, paths)
     print("\n".join(wrong) or f"{len(paths)} files include what docs/architecture.md allows")
     return bool(wrong)

@@ -1,4 +1,4 @@
-"""Checks that run no test program: layout, words, includes, static analysis, compiling for aarch64."""
+"""Checks that run no test program: layout, modules, words, static analysis, compiling for aarch64."""
 import json
 import os
 import re
@@ -6,6 +6,8 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import layers as layers_check
+import words as words_check
 from behind import run
 from tally import say
 
@@ -23,7 +25,7 @@ def sources(top, endings):
     listed = run(["git", "ls-files", "-z"], cwd=top)
     names = listed.stdout.split("\0") if listed.returncode == 0 else [
         os.path.relpath(os.path.join(folder, f), top)
-        for part in ("src", "lib", "include", "probes", "tests", "bench")
+        for part in ("src", "include", "lib", "probes", "tests", "bench")
         for folder, _, files in os.walk(os.path.join(top, part)) for f in files]
     return sorted(n for n in names if n.endswith(endings) and os.path.exists(os.path.join(top, n)))
 
@@ -67,22 +69,25 @@ def clocks(top, tally):
         tally.ok("clocks")
 
 
-def by_script(name):
-    """A check that is a program of its own in this folder, and needs git's list of files."""
-    def check(top, tally):
-        if run(["git", "ls-files"], cwd=top).returncode:
-            tally.skip(name, "no checkout of git")
-            return
-        say(f"{name}: tools/{name}.py")
-        done = run([sys.executable, os.path.join(top, "tools", name + ".py"), top], cwd=top)
-        if done.returncode:
-            tally.fail(name, done.stdout)
-        else:
-            tally.ok(name)
-    return check
+def check_texts(name, module, top, tally):
+    if run(["git", "rev-parse"], cwd=top).returncode:
+        tally.skip(name, "no git checkout")
+        return
+    wrong = module.check(top, module.paths_of(top))
+    if wrong:
+        tally.fail(name, "\n".join(wrong))
+    else:
+        tally.ok(name)
 
 
-layers, words = by_script("layers"), by_script("words")
+def layers(top, tally):
+    """Includes that the table of modules in docs/architecture.md does not allow."""
+    check_texts("layers", layers_check, top, tally)
+
+
+def words(top, tally):
+    """Words that docs/words.md replaces."""
+    check_texts("words", words_check, top, tally)
 
 
 def tidy(top, tally):
@@ -97,8 +102,8 @@ def tidy(top, tally):
             return
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as f:
         files = {os.path.normpath(os.path.join(e["directory"], e["file"])) for e in json.load(f)}
-    ours = tuple(os.path.join(top, part) + os.sep for part in ("src", "lib", "probes"))
-    files = sorted(f for f in files if f.startswith(ours))
+    parts = tuple(os.path.join(top, part) + os.sep for part in ("src", "lib", "probes"))
+    files = sorted(f for f in files if f.startswith(parts))
     say(f"tidy: clang-tidy over {len(files)} files")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda f: run(["clang-tidy", "--quiet", "-p", folder] + ANALYZER + [f],

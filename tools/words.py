@@ -2,7 +2,8 @@
 
 words.py TOP prints each use of a word of the table in docs/words.md: in comments and string literals of C, in kernels, in
 Python, in Markdown and in suites. A row of the table is | `pattern` | write | note |; the pattern is a regular expression on whole
-words, in lower case. `words: ok` on a line lets it pass."""
+words, in any case. `words: ok` on a line lets it pass, and `words: keep NAME` in a file each NAME there, for names that stores or
+interfaces have."""
 import os
 import re
 import subprocess
@@ -11,13 +12,16 @@ import sys
 TABLE = "docs/words.md"
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|", re.M)
 IN_C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+KEEP = re.compile(r"words: keep (\w+)")
 ENDINGS = (".c", ".h", ".kernel", ".py", ".md", ".ini", ".js", ".html", ".json")
-FOLDERS = ("src", "lib", "probes", "include", "docs", "suites", "tools", "bench", "README.md", "CONTRIBUTING.md", "samples", "refs")
+NOT_PROSE = ("tests/fuzz/corpus/", "tests/lint/")
+FOLDERS = ("src", "lib", "probes", "include", "docs", "suites", "tools", "bench", "tests", "README.md", "CONTRIBUTING.md", "samples")
 
 
 def read_table(top):
     with open(os.path.join(top, TABLE), encoding="utf-8") as f:
-        return [(re.compile(rf"\b(?:{pattern})\b", re.I), instead.strip()) for pattern, instead in ROW.findall(f.read())]
+        return [(re.compile(rf"\b(?:{pattern})\b".replace(r"\|", "|"), re.I), instead.strip())
+                for pattern, instead in ROW.findall(f.read())]
 
 
 def people_read(path, text):
@@ -36,20 +40,24 @@ def check(top, paths):
     for path in paths:
         with open(os.path.join(top, path), encoding="utf-8") as f:
             text = f.read()
-        lines = text.splitlines()
+        lines, kept = text.splitlines(), set(KEEP.findall(text))
         for number, line in enumerate(people_read(path, text).splitlines(), 1):
             if "words: ok" in lines[number - 1]:
                 continue
             wrong += [f"{path}:{number}: '{m.group(0)}': write {instead}" for word, instead in table
-                      for m in word.finditer(line)]
+                      for m in word.finditer(line) if m.group(0) not in kept]
     return wrong
+
+
+def paths_of(top):
+    listed = subprocess.run(["git", "ls-files", *FOLDERS], cwd=top, capture_output=True, text=True, check=True).stdout.split()
+    return [p for p in listed if p.endswith(ENDINGS) and p != TABLE and not p.startswith(NOT_PROSE) and
+            os.path.exists(os.path.join(top, p)) and "package-lock" not in p]
 
 
 def main():
     top = sys.argv[1]
-    listed = subprocess.run(["git", "ls-files", *FOLDERS], cwd=top, capture_output=True, text=True, check=True).stdout.split()
-    paths = [p for p in listed if p.endswith(ENDINGS) and p != TABLE and not p.startswith("refs/") and
-             os.path.exists(os.path.join(top, p)) and "package-lock" not in p]
+    paths = paths_of(top)
     wrong = check(top, paths)
     print("\n".join(wrong) or f"{len(paths)} files have no word that {TABLE} replaces")
     return bool(wrong)

@@ -1,4 +1,4 @@
-/* Inside the API room: the structs behind the handles, and the way from assay's own records to public ones. */
+/* Inside src/api: the structs behind the handles, and conversion of internal records to public ones. */
 #ifndef AS_API_INTERNAL_H
 #define AS_API_INTERNAL_H
 

@@ -61,7 +61,7 @@ void assay_devices_free(struct assay_device *devices, size_t n)
     free(devices);
 }
 
-/* What a run hands to the callback while it goes on. */
+/* Events that a run passes to the callback. */
 struct watch {
     struct as_store *store;
     assay_cell_fn callback;
@@ -99,7 +99,7 @@ static bool is_over(const struct as_cell *c, const struct as_run *run)
     return number ? c->trials_done >= run->trials : c->status != AS_CELL_PLANNED;
 }
 
-/* Sentinels watch the machine for the other cells; they are no result. */
+/* Sentinels monitor the machine; they are not results. */
 static bool is_hidden(const struct as_cell *c)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
@@ -121,7 +121,7 @@ static void on_event(void *user, const struct as_event *e)
         w->stop = 1;
 }
 
-/* Cells that ended with fewer trials than were planned, or that never had one. */
+/* Cells with fewer trials than planned, or none. */
 static void tell_the_rest(struct watch *w, int64_t run)
 {
     struct as_cell *cells = NULL;

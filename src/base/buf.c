@@ -21,7 +21,7 @@ void as_buf_clear(struct as_buf *b)
         b->data[0] = '\0';
 }
 
-/* Room for n more bytes and the NUL. */
+/* Reserves n more bytes and the NUL. */
 static bool reserve(struct as_buf *b, size_t n)
 {
     if (b->failed)

@@ -1,4 +1,4 @@
-/* Work whose length in cycles is known. */
+/* A dependency chain of known length in cycles. */
 #ifndef AS_BASE_CHAIN_H
 #define AS_BASE_CHAIN_H
 
@@ -6,8 +6,8 @@
 
 enum { AS_CHAIN_LINKS = 100 };
 
-/* AS_CHAIN_LINKS dependent additions a loop: a cycle each on every x86-64 and aarch64 core.
- * Registers are added, since some cores fold chains of constants while they rename registers. loops > 0. */
+/* AS_CHAIN_LINKS dependent additions per loop, one cycle each on every x86-64 and aarch64 core.
+ * Adds registers: some cores fold chains of constants at register rename. loops > 0. */
 static inline void as_add_chain(uint64_t loops)
 {
     uint64_t a = 1, b = 3;

@@ -39,7 +39,7 @@ void as_sleep(double seconds)
 {
     if (!(seconds > 0))
         return;
-    const double most = 1e9; /* some thirty years: no overflow of time_t anywhere */
+    const double most = 1e9; /* about thirty years: never overflows time_t */
     if (seconds > most)
         seconds = most;
     double whole = floor(seconds);

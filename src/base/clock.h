@@ -9,7 +9,7 @@ double as_now(void);           /* seconds, CLOCK_MONOTONIC (raw where there is o
 uint64_t as_now_ns(void);      /* the same in nanoseconds */
 double as_wall(void);          /* seconds since 1970, UTC */
 void as_sleep(double seconds); /* returns early on a signal */
-/* In a loop that waits: tells the core so, which leaves its sibling more. */
+/* Hint for spin loops: leaves execution resources to the SMT sibling. */
 static inline void as_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -16,7 +16,7 @@ enum as_status {
     AS_NOMEM,       /* out of memory (host or device) */
     AS_IO,          /* reading or writing failed: path and errno in the text */
     AS_FORMAT,      /* what was read is damaged, foreign or from a newer version */
-    AS_BUSY,        /* someone else holds it: store locked, another run measuring */
+    AS_BUSY,        /* held by another process: store locked, another run measuring */
     AS_TIMEOUT,     /* it did not end in time */
     AS_INTERRUPTED, /* a signal asked to stop */
     AS_NOTFOUND,    /* no such run, cell, probe, device */
@@ -40,13 +40,13 @@ const char *as_status_word(enum as_status code);
 /* Out of memory in one call: as_fail(err, AS_NOMEM, "out of memory for %zu bytes of %s"). */
 enum as_status as_nomem(struct as_error *err, size_t bytes, const char *what);
 
-/* How often a piece of text or a number was lost for lack of memory since the process began. Who hands out what was
- * made of many pieces compares this with what it was before: nothing is to be left out without a word. */
+/* How often a piece of text or a number was lost for lack of memory since the process began. A caller that assembles
+ * output compares this before and after: output with a lost part is an error. */
 void as_memory_failed(void);
 size_t as_memory_failures(void);
 
 #ifdef __clang_analyzer__
-/* The static analyser sees one source file at a time; here it learns what the two return, which is never AS_OK. */
+/* Tells the static analyser, which sees one file at a time, that the two never return AS_OK. */
 static inline enum as_status as_known_status(enum as_status returned, enum as_status known)
 {
     (void)returned;

@@ -1,4 +1,4 @@
-/* Escaping of text from files, drivers and devices: none of it may steer the page, the terminal or the table. */
+/* Escaping of text from files, drivers and devices: it must not inject markup, terminal controls or formulas. */
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -103,7 +103,7 @@ void as_buf_terminal_lines(struct as_buf *b, const char *s)
     add_for_terminal(b, s, true);
 }
 
-/* Also of a table that is shown in a terminal nothing steers it. */
+/* CSV may be shown in a terminal, so control characters go. */
 static void add_csv(struct as_buf *b, const char *s)
 {
     for (size_t left = strlen(s); left > 0;) {

@@ -81,7 +81,7 @@ static enum as_status open_beside(struct as_writer *w, struct as_error *err)
 
 static enum as_status open_regular(struct as_writer *w, const char *path, bool exists, struct as_error *err)
 {
-    /* the rename would go around a write protection, and would put a file in the place of a link */
+    /* a rename would bypass write protection and replace a link by a file */
     if (exists && access(path, W_OK) != 0)
         return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
     if (!exists && !(w->target = as_strdup(path)))
@@ -131,7 +131,7 @@ static enum as_status finish_regular(const struct as_writer *w, struct as_error 
     do
         rc = fsync(w->fd);
     while (rc != 0 && errno == EINTR);
-    if (rc != 0 && errno != EINVAL && errno != EROFS) /* those: a file system that cannot */
+    if (rc != 0 && errno != EINVAL && errno != EROFS) /* file systems without support */
         return as_fail(err, AS_IO, "cannot write \"%s\": %s", w->target, strerror(errno));
     return AS_OK;
 }
@@ -141,7 +141,7 @@ enum as_status as_writer_close(struct as_writer *w, enum as_status st, struct as
     const bool regular = w->target && w->fd >= 0;
     if (!st && regular)
         st = finish_regular(w, err);
-    /* where quotas and network file systems tell that it did not fit */
+    /* quotas and network file systems report a full disk here */
     if (w->fd >= 0 && w->fd != STDOUT_FILENO && close(w->fd) != 0 && errno != EINTR && !st)
         st = as_fail(err, AS_IO, "cannot write \"%s\": %s", w->target ? w->target : w->name, strerror(errno));
     if (!st && regular && rename(w->tmp, w->target) != 0)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Plain digits in a range that people read without counting zeros, else with an exponent. */
+/* Plain digits where few zeros are needed, else an exponent. */
 void as_format_number(struct as_buf *b, double v, int digits)
 {
     if (!isfinite(v)) {
@@ -31,6 +31,19 @@ void as_format_number(struct as_buf *b, double v, int digits)
     }
 }
 
+/* Exact where few digits say it (1.125 MiB, 362.5 KiB), else three digits. */
+static void add_size_number(struct as_buf *b, double v)
+{
+    if (v == floor(v) || v >= 1000)
+        as_buf_printf(b, "%.0f", v);
+    else if (v < 10 && v * 1000 == floor(v * 1000))
+        as_buf_printf(b, "%.*f", v * 10 == floor(v * 10) ? 1 : v * 100 == floor(v * 100) ? 2 : 3, v);
+    else if (v * 10 == floor(v * 10))
+        as_buf_printf(b, "%.1f", v);
+    else
+        as_format_number(b, v, 3);
+}
+
 void as_format_size(struct as_buf *b, uint64_t bytes)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -43,66 +56,85 @@ void as_format_size(struct as_buf *b, uint64_t bytes)
         v = 1, u++;
     else if (bytes % one == 0)
         v = (double)(bytes / one);
-    if (v == floor(v) || v >= 1000)
-        as_buf_printf(b, "%.0f %s", v, unit[u]);
-    else if (v < 10 && v * 1000 == floor(v * 1000)) /* few digits say it exactly: 1.125 MiB */
-        as_buf_printf(b, "%.*f %s", v * 10 == floor(v * 10) ? 1 : v * 100 == floor(v * 100) ? 2 : 3, v, unit[u]);
-    else if (v * 10 == floor(v * 10)) /* 362.5 KiB; not 215.25 */
-        as_buf_printf(b, "%.1f %s", v, unit[u]);
-    else {
-        as_format_number(b, v, 3);
-        as_buf_printf(b, " %s", unit[u]);
-    }
+    add_size_number(b, v);
+    as_buf_printf(b, " %s", unit[u]);
 }
 
-/* Falling within a unit; the last of each also takes what is smaller. In text 1380 ns is read as easily as 1.38 us. */
+/* Largest prefix first within a unit; the last also takes smaller values. */
 static const struct as_scale scales[] = {
-    {"ns", "s", "s", 1e-9, false},
-    {"ns", "ms", "ms", 1e-6, false},
-    {"ns", "us", "µs", 1e-3, true},
-    {"ns", "ns", "ns", 1, false},
-    {"us", "s", "s", 1e-6, false},
-    {"us", "ms", "ms", 1e-3, true},
-    {"us", "us", "µs", 1, false},
-    {"s", "s", "s", 1, false},
-    {"s", "ms", "ms", 1e3, false},
-    {"s", "us", "µs", 1e6, false},
-    {"s", "ns", "ns", 1e9, false},
-    {"GB/s", "TB/s", "TB/s", 1e-3, false},
-    {"GB/s", "GB/s", "GB/s", 1, false},
-    {"GB/s", "MB/s", "MB/s", 1e3, false},
-    {"GB/s", "kB/s", "kB/s", 1e6, false},
-    {"Hz", "GHz", "GHz", 1e-9, false},
-    {"Hz", "MHz", "MHz", 1e-6, false},
-    {"Hz", "kHz", "kHz", 1e-3, false},
-    {"Hz", "Hz", "Hz", 1, false},
-    {"B", "TiB", "TiB", 0x1p-40, false},
-    {"B", "GiB", "GiB", 0x1p-30, false},
-    {"B", "MiB", "MiB", 0x1p-20, false},
-    {"B", "KiB", "KiB", 0x1p-10, false},
-    {"B", "B", "B", 1, false},
-    {"ops/s", "Tops/s", "Tops/s", 1e-12, false},
-    {"ops/s", "Gops/s", "Gops/s", 1e-9, false},
-    {"ops/s", "Mops/s", "Mops/s", 1e-6, false},
-    {"ops/s", "kops/s", "kops/s", 1e-3, false},
-    {"ops/s", "ops/s", "ops/s", 1, false},
-    {"pages/s", "M pages/s", "M pages/s", 1e-6, false},
-    {"pages/s", "k pages/s", "k pages/s", 1e-3, false},
-    {"pages/s", "pages/s", "pages/s", 1, false},
-    {"x", "x", "×", 1, false},
+    {"ns", "s", 1e-9},
+    {"ns", "ms", 1e-6},
+    {"ns", "µs", 1e-3},
+    {"ns", "ns", 1},
+    {"us", "s", 1e-6},
+    {"us", "ms", 1e-3},
+    {"us", "µs", 1},
+    {"s", "s", 1},
+    {"s", "ms", 1e3},
+    {"s", "µs", 1e6},
+    {"s", "ns", 1e9},
+    {"GB/s", "TB/s", 1e-3},
+    {"GB/s", "GB/s", 1},
+    {"GB/s", "MB/s", 1e3},
+    {"GB/s", "kB/s", 1e6},
+    {"Hz", "GHz", 1e-9},
+    {"Hz", "MHz", 1e-6},
+    {"Hz", "kHz", 1e-3},
+    {"Hz", "Hz", 1},
+    {"B", "TiB", 0x1p-40},
+    {"B", "GiB", 0x1p-30},
+    {"B", "MiB", 0x1p-20},
+    {"B", "KiB", 0x1p-10},
+    {"B", "B", 1},
+    {"FLOP/s", "TFLOP/s", 1e-12},
+    {"FLOP/s", "GFLOP/s", 1e-9},
+    {"FLOP/s", "MFLOP/s", 1e-6},
+    {"FLOP/s", "kFLOP/s", 1e-3},
+    {"FLOP/s", "FLOP/s", 1},
+    {"OP/s", "TOP/s", 1e-12},
+    {"OP/s", "GOP/s", 1e-9},
+    {"OP/s", "MOP/s", 1e-6},
+    {"OP/s", "kOP/s", 1e-3},
+    {"OP/s", "OP/s", 1},
+    {"pages/s", "M pages/s", 1e-6},
+    {"pages/s", "k pages/s", 1e-3},
+    {"pages/s", "pages/s", 1},
+    {"x", "×", 1},
 };
 
-const struct as_scale *as_scale_of(double v, const char *unit, bool typeset)
+const struct as_scale *as_scale_of(double v, const char *unit)
 {
     const struct as_scale *found = NULL;
+    if (strcmp(unit, AS_UNIT_STORED_RATE) == 0)
+        unit = "OP/s";
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         if (strcmp(scales[i].unit, unit) != 0)
             continue;
         found = &scales[i];
-        if (fabs(v) * found->factor >= (found->late && !typeset ? 10 : 1))
+        if (fabs(v) * found->factor >= 1)
             break;
     }
     return found;
+}
+
+/* Is a part of a name like "s8", "u32" or "b1"? */
+static bool is_integer_type(const char *part, size_t len)
+{
+    size_t digits = len > 1 ? strspn(part + 1, "0123456789") : 0;
+    return len > 1 && strchr("siub", *part) && digits + 1 == len;
+}
+
+const char *as_rate_unit(const char *unit, const char *type)
+{
+    if (strcmp(unit, AS_UNIT_STORED_RATE) != 0)
+        return unit;
+    for (const char *part = type; *part;) {
+        const size_t len = strcspn(part, "_");
+        if (is_integer_type(part, len))
+            return "OP/s";
+        part += len + (part[len] == '_');
+    }
+    return "FLOP/s";
 }
 
 bool as_unit_is_of_cycles(const char *unit)
@@ -136,6 +168,34 @@ void as_format_count(struct as_buf *b, double v)
         as_format_number(b, v, 3);
 }
 
+static bool is_close(const char *unit)
+{
+    return strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0;
+}
+
+static void add_number(struct as_buf *b, double v, const char *unit, const struct as_scale *scale, int digits)
+{
+    if (!isfinite(v))
+        as_format_number(b, v, digits);
+    else if (strcmp(unit, "B") == 0 && scale && v >= 0)
+        add_size_number(b, v * scale->factor);
+    else if (as_unit_is_count(unit))
+        as_format_count(b, v);
+    else if (is_close(unit))
+        as_format_number(b, v, digits);
+    else
+        as_format_number(b, scale ? v * scale->factor : v, scale ? digits : as_unscaled_digits(v, digits));
+}
+
+static void add_unit(struct as_buf *b, const char *unit, const struct as_scale *scale)
+{
+    if (!*unit)
+        return;
+    if (!is_close(unit))
+        as_buf_char(b, ' ');
+    as_buf_terminal(b, scale && !is_close(unit) ? scale->shown : unit); /* a stored one may be anything */
+}
+
 void as_format_value(struct as_buf *b, double v, const char *unit)
 {
     as_format_value_to(b, v, unit, 3);
@@ -151,22 +211,19 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
         as_format_size(b, (uint64_t)(v + 0.5));
         return;
     }
-    if (strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0) {
-        as_format_number(b, v, digits);
-        as_buf_str(b, unit);
-        return;
-    }
-    if (as_unit_is_count(unit)) {
-        as_format_count(b, v);
-        as_buf_printf(b, " %s", unit);
-        return;
-    }
-    const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, false) : NULL;
-    as_format_number(b, scale ? v * scale->factor : v, scale ? digits : as_unscaled_digits(v, digits));
-    if (*unit) {
-        as_buf_char(b, ' ');
-        as_buf_terminal(b, scale ? scale->shown : unit); /* a stored one may be anything */
-    }
+    const struct as_scale *scale = v != 0 ? as_scale_of(v, unit) : NULL;
+    add_number(b, v, unit, scale, digits);
+    add_unit(b, unit, scale);
+}
+
+void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits)
+{
+    const double typical = isfinite(v) && v != 0 ? v : hi;
+    const struct as_scale *scale = isfinite(typical) && typical != 0 ? as_scale_of(typical, unit) : NULL;
+    add_number(b, lo, unit, scale, digits);
+    as_buf_str(b, " to ");
+    add_number(b, hi, unit, scale, digits);
+    add_unit(b, unit, scale);
 }
 
 void as_format_duration(struct as_buf *b, double seconds)
@@ -179,7 +236,7 @@ void as_format_duration(struct as_buf *b, double seconds)
             as_format_number(b, us, us < 10 ? 2 : 3);
         else
             as_format_number(b, us / 1000, 3);
-        as_buf_str(b, us < 999.5 ? " us" : " ms");
+        as_buf_str(b, us < 999.5 ? " µs" : " ms");
     } else if (seconds < 59.5) {
         as_buf_printf(b, seconds < 9.95 ? "%.1f s" : "%.0f s", seconds);
     } else if (seconds < 3599.5) {

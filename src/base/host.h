@@ -1,4 +1,4 @@
-/* The machine that this runs on. */
+/* The host: page size and usable CPUs. */
 #ifndef AS_BASE_HOST_H
 #define AS_BASE_HOST_H
 

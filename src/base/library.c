@@ -22,7 +22,7 @@ void *as_library_open(const char *const *names, size_t n, const char **found, ch
 void as_library_function(void *library, const char *name, void *function, const char **missing)
 {
     void *symbol = dlsym(library, name);
-    /* POSIX lets an object pointer carry a function's address; C wants the detour over memory. */
+    /* POSIX allows an object pointer to hold a function's address; ISO C requires a copy through memory. */
     memcpy(function, &symbol, sizeof symbol);
     if (!symbol && missing && !*missing)
         *missing = name;

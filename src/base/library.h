@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* The first of n names under which the dynamic linker finds a library, *found says which; NULL when there is none, and
- * `why` has its words for the first name, the one that a person can install. */
+ * `why` has the linker's message for the first name, the one to install. */
 void *as_library_open(const char *const *names, size_t n, const char **found, char *why, size_t size);
 /* Puts the address of the library's function into `function`, which points to a pointer to one: NULL where it has none,
  * whose name goes to *missing if that is still NULL (missing may be NULL: it is optional). */

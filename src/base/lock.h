@@ -1,5 +1,5 @@
-/* A lock on one byte of a file. It belongs to the open file, so the kernel gives it back however the process ends, and
- * every process that opens the same file sees it, also from another container or over NFS. */
+/* A lock on one byte of a file. It belongs to the open file description: the kernel drops it when the process ends, and
+ * every process that opens the file sees it, also from another container or over NFS. */
 #ifndef AS_BASE_LOCK_H
 #define AS_BASE_LOCK_H
 

@@ -1,4 +1,4 @@
-/* Names: matching, finding the one that was meant, copying. */
+/* Names: globs, nearest match, copying. */
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -62,7 +62,7 @@ const char *as_nearest(const char *word, const char *const *names)
     for (size_t i = 0; names[i]; i++) {
         unsigned d = as_edit_distance(word, names[i]);
         if (len >= 3 && strncmp(names[i], word, len) == 0)
-            d = min_of(d, 1); /* the beginning of a name is meant as that name */
+            d = min_of(d, 1); /* a prefix of a name means that name */
         if (d <= enough && d < strlen(names[i])) {
             best = names[i];
             if (d == 0)

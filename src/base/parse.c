@@ -128,7 +128,7 @@ enum as_status as_parse_size(const char *s, uint64_t *bytes, struct as_error *er
 static bool read_double(const char *s, const char **end, double *out)
 {
     const char *at = s + (*s == '-' || *s == '+');
-    /* strtod also takes hexadecimal, "inf" and "nan"; people who write these mean something else */
+    /* strtod also takes hexadecimal, "inf" and "nan", which are typos here */
     if (!is_digit(*at) && !(*at == '.' && is_digit(at[1])))
         return false;
     if (*at == '0' && (at[1] == 'x' || at[1] == 'X'))
@@ -178,7 +178,7 @@ enum as_status as_parse_percent(const char *s, double *fraction, struct as_error
             *fraction = *end ? v / 100 : v;
             return AS_OK;
         }
-        if (!*end) /* 1 is as often meant to be 1% as 100% */
+        if (!*end) /* 1 could mean 1% or 100% */
             return as_fail(err, AS_USAGE, "\"%s\" may be a share or a percentage: write it as %s%%, or a share below 1",
                            s, s);
     }

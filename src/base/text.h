@@ -23,19 +23,25 @@ enum as_status as_parse_percent(const char *s, double *fraction, struct as_error
 void as_format_size(struct as_buf *b, uint64_t bytes);
 /* 1.46, 23.4, 112, 1380: `digits` significant digits, thousands not grouped; NAN gives "-" */
 void as_format_number(struct as_buf *b, double v, int digits);
-/* How a value of a unit is shown: times factor, in the unit `shown`, or `typeset` on a page. */
+/* How a value of a unit is shown: times factor, in the unit `shown`. */
 struct as_scale {
-    const char *unit, *shown, *typeset;
+    const char *unit, *shown;
     double factor;
-    bool late; /* in text, only from ten of it on */
 };
 /* NULL for a unit that is shown as it is. */
-const struct as_scale *as_scale_of(double v, const char *unit, bool typeset);
-/* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 us; (153.2,"GB/s") 153 GB/s */
+const struct as_scale *as_scale_of(double v, const char *unit);
+/* Stores have one unit for rates of floats and of integers. */
+#define AS_UNIT_STORED_RATE "ops/s"
+/* The unit in which a rate of a type or instruction is shown: "FLOP/s" ("f16", "wgmma_bf16_f32") or "OP/s" ("s8",
+ * "mma_m8n8k16_u8_s32"); any other unit as it is. */
+const char *as_rate_unit(const char *unit, const char *type);
+/* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 µs; (153.2,"GB/s") 153 GB/s */
 void as_format_value(struct as_buf *b, double v, const char *unit);
-/* The same with so many significant digits, but of sizes and counts, which have their own. */
+/* The same with so many significant digits; sizes and counts have their own. */
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
-/* Of a number in a unit that has no larger one: 4096 operations a cycle are not 4100. */
+/* "8.80 to 9.30 µs": both ends with the prefix that v has. */
+void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits);
+/* Of a number in a unit that has no larger one: 4096 operations per cycle are not 4100. */
 int as_unscaled_digits(double v, int digits);
 /* 3548974, or 12.5 where it is a median of counts */
 void as_format_count(struct as_buf *b, double v);

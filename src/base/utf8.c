@@ -31,7 +31,7 @@ size_t as_utf8_decode(const char *s, size_t n, uint32_t *cp)
 size_t as_utf8_boundary(const char *s, size_t n)
 {
     size_t end = n;
-    /* a character has at most three continuation bytes; more of them is no UTF-8 and is cut anywhere */
+    /* a character has at most three continuation bytes; anything longer is invalid and may be cut anywhere */
     while (end > 0 && n - end < 3 && ((unsigned char)s[end] & 0xc0) == 0x80)
         end--;
     return ((unsigned char)s[end] & 0xc0) == 0x80 ? n : end;

@@ -10,7 +10,7 @@
 size_t as_utf8_decode(const char *s, size_t n, uint32_t *cp);
 /* The largest length <= n of s that does not cut a character in two. s has at least n + 1 bytes. */
 size_t as_utf8_boundary(const char *s, size_t n);
-/* Characters that steer a terminal or a page instead of showing something: C0, DEL, C1, bidirectional controls. */
+/* Control characters: C0, DEL, C1, bidirectional controls. */
 bool as_utf8_is_control(uint32_t cp);
 
 #endif

@@ -1,4 +1,4 @@
-/* What was typed, taken apart by the option records of a subcommand. */
+/* Parses the command line by the option records of a subcommand. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -48,7 +48,7 @@ static enum as_status add_given(struct as_args *out, const struct as_option *opt
     return AS_OK;
 }
 
-/* One "--name", "--name=value" or "--name value"; *at moves over a value that stands by itself. */
+/* One "--name", "--name=value" or "--name value"; *at skips a separate value. */
 static enum as_status parse_long(const struct as_command *command, struct as_args *out, int *at, struct as_error *err)
 {
     const char *name = out->argv[*at] + 2, *equals = strchr(name, '=');
@@ -103,7 +103,7 @@ enum as_status as_args_parse(const struct as_command *command, int argc, char **
 {
     *out = (struct as_args){.argc = argc, .argv = argv};
     size_t room = (size_t)argc + 1;
-    for (int i = first; i < argc; i++) /* a chain of letters gives several options */
+    for (int i = first; i < argc; i++) /* clustered short options */
         room += argv[i][0] == '-' && argv[i][1] != '-' ? strlen(argv[i]) : 0;
     out->word = calloc(room, sizeof *out->word);
     out->given = calloc(room, sizeof *out->given);

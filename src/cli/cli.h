@@ -65,7 +65,7 @@ struct as_command {
 extern const struct as_command *const as_commands[]; /* in the order of the help; ends with NULL */
 const struct as_command *as_command_find(const char *name);
 
-/* What was given. Strings live as long as argv. */
+/* Parsed arguments. Strings live as long as argv. */
 struct as_given {
     const struct as_option *option;
     const char *value; /* NULL for flags */
@@ -73,11 +73,11 @@ struct as_given {
 struct as_args {
     int argc; /* of the whole program, for provenance */
     char **argv;
-    const char **word; /* what is no option; owned */
+    const char **word; /* positional arguments; owned */
     size_t words;
     struct as_given *given; /* owned */
     size_t given_n;
-    bool help; /* --help stands among them: nothing else was checked */
+    bool help; /* --help was given: nothing else was checked */
 };
 /* Parses argv[first..]. Unknown options are refused with the nearest name. */
 enum as_status as_args_parse(const struct as_command *command, int argc, char **argv, int first, struct as_args *out,
@@ -100,11 +100,11 @@ enum as_status as_args_number(const struct as_args *args, const char *option, co
                               double *out, struct as_error *err);
 enum as_status as_args_u64(const struct as_args *args, const char *option, uint64_t lo, uint64_t hi, uint64_t *out,
                            struct as_error *err);
-/* The command line as it could be typed again, quoted for a shell. */
+/* The command line, quoted for a shell. */
 void as_args_command(const struct as_args *args, struct as_buf *out);
-/* A word as a shell would have to be given it. */
+/* A word, quoted for a shell. */
 void as_args_quote(const char *word, struct as_buf *out);
-/* Says where a run is, in a command that is to be typed: " --store FILE", nothing for NULL, which is the usual store.
+/* Appends " --store FILE" to a suggested command; nothing for NULL, the default store.
  */
 void as_args_add_store(const char *store, struct as_buf *out);
 
@@ -112,15 +112,15 @@ void as_args_add_store(const char *store, struct as_buf *out);
 int as_cli_fail(const struct as_error *err);
 /* The same for wrong usage of a command, with where its help is. */
 int as_cli_misuse(const struct as_command *command, const struct as_error *err);
-/* AS_NOMEM when a part of what is to be written was lost. */
+/* AS_NOMEM if a part of the output was lost. */
 enum as_status as_cli_check_memory(struct as_error *err);
-/* Writes b to stdout; code, or AS_EXIT_FAILED when the output or the memory for it failed (a closed pipe is not
- * complained about). b is finished. */
+/* Writes b to stdout; code, or AS_EXIT_FAILED when the output or the memory for it failed (a closed pipe gives no
+ * message). b is finished. */
 int as_cli_print(struct as_buf *b, int code);
 /* A line on stderr that is no error; text is escaped for the terminal. */
 void as_cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* How stdout wants its tables: width of the terminal (or $COLUMNS, else 100), colour (--colour, $NO_COLOR), UTF-8. */
+/* The table style of stdout: width of the terminal (or $COLUMNS, else 100), colour (--colour, $NO_COLOR), UTF-8. */
 enum as_status as_cli_style(const struct as_args *args, struct as_table_style *style, struct as_error *err);
 bool as_cli_utf8(void);
 /* Columns of the terminal behind fd, 0 when it is none. */

@@ -1,4 +1,4 @@
-/* assay compare: two runs beside each other */
+/* assay compare: compares two runs */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/compare.h"
@@ -86,7 +86,7 @@ static void write_counts(const struct as_pairs *pairs, double limit, double tole
         as_buf_str(out, "a and b were measured by different builds of assay, which may explain differences\n");
 }
 
-/* A check of few cells proves little. */
+/* Warns that a check of few cells proves little. */
 static void note_unchecked(const struct as_pairs *pairs)
 {
     const size_t open = pairs->verdicts[AS_CANNOT_TELL], none = pairs->matches[AS_MATCH_NO_NUMBER],

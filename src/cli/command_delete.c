@@ -1,4 +1,4 @@
-/* assay delete: takes runs out of the store */
+/* assay delete: deletes runs from the store */
 #include "cli/commands.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* assay doctor: what disturbs measurements on this machine, and whether the store is sound */
+/* assay doctor: checks for sources of error on this machine, and the store for damage */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ndjson.h"

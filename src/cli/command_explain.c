@@ -11,7 +11,7 @@
 
 static const char *const type_words[] = {[AS_AXIS_SIZE] = "size", [AS_AXIS_COUNT] = "count", [AS_AXIS_WORD] = "word"};
 
-/* Of an axis with more words than MANY only the first FEW stand here, and where the others do. */
+/* Axes with more than MANY words show the first FEW and where to find the others. */
 enum { MANY = 40, FEW = 6 };
 
 static void axis_words(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
@@ -152,7 +152,7 @@ static bool find_check(const char *name, struct check *out)
     return false;
 }
 
-/* The text for a cell that it concerns; NULL: it does not. */
+/* The text for an affected cell; NULL: not affected. */
 static const char *said_of(const struct check *check, const struct as_cell *c)
 {
     if (check->gate >= 0)
@@ -171,7 +171,7 @@ static enum as_status explain_check(const struct as_args *args, const struct che
     struct as_buf line = AS_BUF_INIT;
     as_buf_printf(&line, "%s: %s", check->name, check->help);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
-    /* the meaning needs no store; the last run is an addition */
+    /* the explanation needs no store; the last run is extra */
     if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_store_run(store, NULL, &run, &why))
         goto done;
     struct as_cell_filter filter = {.run_id = run.id};
@@ -264,7 +264,7 @@ static enum as_status unknown(const char *name, struct as_error *err)
 static enum as_status explain(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err)
 {
-    bool suites, probes; /* that may be meant; gates and cells have no such word before them */
+    bool suites, probes; /* candidates for a near match; gates and cells have no prefix */
     const char *name = as_suite_or_probe(as_args_word(args, 0), &suites, &probes);
     const struct as_probe *probe = probes ? as_probe_find(name) : NULL;
     const bool either = suites && probes, all = as_args_flag(args, "all");

@@ -1,4 +1,5 @@
 /* assay list, devices: what is available */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "cli/list.h"
 
 #include "base/clock.h"

@@ -26,7 +26,7 @@ static bool is_terminal(const char *path)
     return is;
 }
 
-/* Files and programs get the texts as they are; a terminal would do what some of them say. */
+/* Raw text for files and programs; escaped for a terminal. */
 static void make_readable(struct as_buf *b)
 {
     struct as_buf lines = AS_BUF_INIT;

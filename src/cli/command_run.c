@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A budget of 0 is none; less than a second is a mistake. */
+/* A budget of 0 means none; less than a second is refused. */
 static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
 {
     enum as_status st = as_parse_duration(text, out, err);
@@ -23,6 +23,7 @@ static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0,
 static enum as_status read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
 {
     uint64_t trials = 0;
+    const char *const renamed = as_args_value(args, "visits") ? "visits" : "trials"; /* words: keep visits */
     o->precision = NAN;
     o->budget_s = NAN;
     o->devices = as_args_value(args, "device");
@@ -34,7 +35,9 @@ static enum as_status read_options(const struct as_args *args, struct as_run_opt
     if (!st)
         st = as_args_u64(args, "seed", 0, UINT64_MAX, &o->seed, err);
     if (!st)
-        st = as_args_u64(args, "visits", 1, 100, &trials, err);
+        st = as_args_u64(args, renamed, 1, 100, &trials, err);
+    if (!st && trials && strcmp(renamed, "trials") != 0)
+        as_cli_note("--visits is now --trials, and will be refused by the next release");
     o->trials = (int)trials;
     return st;
 }
@@ -103,7 +106,8 @@ static const struct as_option run_options[] = {
      "differ between probes; see 'assay list suites')",
      false},
     {"budget", 0, "TIME", "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's)", false},
-    {"visits", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
+    {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
+    {"visits", 0, "N", "the former name of --trials", false},
     {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},
     {"isolate", 0, NULL, "measure each cell again in a fresh process, and report which differ", false},
     {"report", 0, "FILE", "write a report of this run to FILE", false},
@@ -178,7 +182,7 @@ const struct as_command as_command_resume = {
     .run = run_resume,
 };
 
-/* What replay found: the old number, the new one, and whether they agree. */
+/* Prints the result of replay: the stored value, the new one and the verdict. */
 static int print_replay(const struct as_cell *old, const struct as_run_result *result, const struct as_comparison *c,
                         bool json, int code)
 {
@@ -200,9 +204,9 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
     as_buf_char(&out, ' ');
     as_axes_to_text(&old->axes, &out);
     as_buf_str(&out, "\nstored:   ");
-    as_format_value(&out, old->sum.median, old->unit);
+    as_format_value(&out, old->sum.median, as_cell_unit(old));
     as_buf_str(&out, "\nmeasured: ");
-    as_format_value(&out, old->sum.median * c->ratio, old->unit);
+    as_format_value(&out, old->sum.median * c->ratio, as_cell_unit(old));
     as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
     as_format_number(&out, c->ratio, 4);
     as_buf_str(&out, ", 95% interval ");

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What of a run is asked for. */
+/* The requested part of a run. */
 struct asked {
     const char *run, *probe; /* NULL: the last; every probe */
     bool all;
@@ -35,7 +35,7 @@ static enum as_status load(const struct as_args *args, const struct asked *asked
     return st;
 }
 
-/* Who names no run may not know that there are others. */
+/* Mentions other runs if no run was named. */
 static void name_others(const struct as_args *args, size_t stored, struct as_buf *out)
 {
     if (stored < 2)
@@ -185,14 +185,14 @@ const struct as_command as_command_show = {
     .run = run_show,
 };
 
-/* Do two figures differ in nothing but the machine and its number? */
+/* Do two figures differ only in chip and value? */
 static bool alike(const struct as_ref *a, const struct as_ref *b)
 {
     return strcmp(a->metric, b->metric) == 0 && strcmp(a->axes, b->axes) == 0 &&
            strcmp(a->conditions, b->conditions) == 0 && strcmp(a->source, b->source) == 0;
 }
 
-/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 ns to 108 ns": a figure and those alike. */
+/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 to 108 ns": a figure and those alike. */
 static void print_alike(const struct as_refs *refs, size_t first, const struct as_fact *f,
                         const struct as_table_style *style, struct as_buf *out)
 {
@@ -215,7 +215,7 @@ static void print_alike(const struct as_refs *refs, size_t first, const struct a
     as_buf_finish(&text);
 }
 
-/* Published figures of other machines that stand beside a fact. */
+/* Published figures of other machines for the quantity of a fact. */
 static void print_refs(const struct as_refs *refs, const struct as_fact *f, const struct as_table_style *style,
                        struct as_buf *out)
 {
@@ -267,7 +267,7 @@ static void print_fact(const struct as_fact *f, const struct as_fact *before, co
     as_buf_finish(&text);
 }
 
-/* Those figures that no fact of the run stands beside. */
+/* Figures without a matching fact in the run. */
 static size_t count_alone(const struct as_refs *refs, const struct as_report_run *run)
 {
     size_t alone = 0;

@@ -78,7 +78,7 @@ static const json_t *device_of(const json_t *devices, const char *id)
     return NULL;
 }
 
-/* Of a device that only one run has, its being there is all that differs. */
+/* For a device in one run only, its presence is the only difference. */
 static void device_difference(const struct sides *s, const char *id, const json_t *a, const json_t *b)
 {
     static const char *const names[] = {"name", "driver"};

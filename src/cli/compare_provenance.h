@@ -1,4 +1,4 @@
-/* What tells the making of two runs apart: then what differs between their numbers need not be the machine's doing. */
+/* Differences in the provenance of two runs, which may explain differences between their values. */
 #ifndef AS_CLI_COMPARE_PROVENANCE_H
 #define AS_CLI_COMPARE_PROVENANCE_H
 

@@ -58,7 +58,7 @@ static unsigned word_width(const struct as_cell *c, size_t axis)
     return width;
 }
 
-/* What the rows are with one more. */
+/* Adds a row and updates which axes vary. */
 static struct rows with_row(const struct as_pairs *pairs, struct rows r, size_t i)
 {
     const struct as_cell *c = cell_of(&pairs->v[i]), *first = cell_of(&pairs->v[r.from]);
@@ -83,7 +83,7 @@ static unsigned width_of(const struct rows *r)
     return width;
 }
 
-/* As many rows from `from` on as the axes that tell them apart leave room for. */
+/* The longest group of rows from `from` whose distinguishing axes fit the columns. */
 static struct rows rows_from(const struct as_pairs *pairs, size_t from, unsigned room)
 {
     struct rows r = with_row(pairs, (struct rows){.from = from}, from);
@@ -108,7 +108,7 @@ static void add_value(struct as_table *t, const struct as_cell *c)
 {
     struct as_buf b = AS_BUF_INIT;
     if (as_text_measured(c))
-        as_format_value(&b, c->sum.median, c->unit);
+        as_format_value(&b, c->sum.median, as_cell_unit(c));
     else
         as_buf_str(&b, as_cell_status_word(c->status));
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
@@ -189,7 +189,7 @@ enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_ta
     return st;
 }
 
-/* A cell by itself: its axes but for those that no other cell of its probe has otherwise. */
+/* A lone cell: its axes, without those that are constant over its probe. */
 static void write_cell(const struct as_pairs *pairs, const struct as_cell *c, struct as_buf *out)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -222,7 +222,7 @@ static int by_slowness(const void *a, const void *b)
     return x != y ? (x > y ? -1 : 1) : (p > q) - (p < q);
 }
 
-/* What is slower is what most come for, and is not to be looked for among a thousand rows. The slowest first. */
+/* Lists slower cells separately, worst first. */
 static void write_slower(const struct as_pairs *pairs, double limit, struct as_buf *out)
 {
     const struct as_pair **slower = malloc((pairs->n + 1) * sizeof *slower);

@@ -1,11 +1,11 @@
-/* Two runs beside each other as text. */
+/* The comparison of two runs as text. */
 #ifndef AS_CLI_COMPARE_TABLE_H
 #define AS_CLI_COMPARE_TABLE_H
 
 #include "cli/compare.h"
 #include "report/report.h"
 
-/* A row for each cell that both runs have, under headings with what neighbouring rows have in common. */
+/* One row per cell of both runs, under headings with the axes that neighbouring rows share. */
 enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err);
 /* What is slower (by more than the limit, where one is set: not negative), and what only one of the runs has. */

@@ -1,4 +1,4 @@
-/* All that is known of one stored cell, as text. */
+/* One stored cell in full, as text. */
 #ifndef AS_CLI_EXPLAIN_H
 #define AS_CLI_EXPLAIN_H
 
@@ -16,12 +16,12 @@ enum as_status as_explain_load(struct as_store *store, int64_t id, struct as_exp
 void as_explain_finish(struct as_explained *e);
 enum as_status as_explain_cell(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err);
-/* What a word of a probe's axes is, and what the last run of the store, which may be NULL, has of it. */
+/* Describes a word of a probe's axes, with its values in the last run of the store (may be NULL). */
 enum as_status as_explain_word(struct as_store *store, const struct as_probe *probe, const struct as_word *word,
                                const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 /* AS_USAGE with the nearest word. */
 enum as_status as_unknown_word(const struct as_probe *probe, const char *name, struct as_error *err);
-/* A name in a column, and text beside it that is escaped already. */
+/* A name column and its text, already escaped. */
 void as_explain_member(struct as_buf *out, const char *name, const char *text, const struct as_table_style *style);
 /* "latency cpu size=1 MiB", escaped. */
 void as_explain_axes(const struct as_cell *c, struct as_buf *out);

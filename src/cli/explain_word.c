@@ -1,4 +1,4 @@
-/* What one word of a probe's axes is, an operation say, and what the last run measured of it. */
+/* Explains one word of a probe's axes, such as an operation, with its values in the last run. */
 #include "cli/explain.h"
 
 #include "base/text.h"

@@ -150,7 +150,7 @@ void as_help_short(struct as_buf *out)
     as_buf_str(out, "\n'assay help' lists all subcommands.\n");
 }
 
-/* Text as roff: what would be taken for a request or an escape is protected, "-" stays a minus sign. */
+/* Escapes text for roff: requests and escapes are protected, "-" stays a minus sign. */
 static void add_roff(struct as_buf *out, const char *s)
 {
     bool start = true;

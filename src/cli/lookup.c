@@ -83,7 +83,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-/* What is read from a pipe is gone from it: only what can be read twice is looked into. */
+/* Only seekable files are probed: a pipe can be read once. */
 static bool is_database(const char *path)
 {
     char head[16] = {0};

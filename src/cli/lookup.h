@@ -1,10 +1,10 @@
-/* Names that a person types for stored things: runs, probes, files. */
+/* Resolves user-given names of runs, probes and files. */
 #ifndef AS_CLI_LOOKUP_H
 #define AS_CLI_LOOKUP_H
 
 #include "cli/cli.h"
 
-/* One run with its cells, wherever it is: a run of the store ("3", "last", a uuid), "FILE.db:RUN", "FILE.db" (its last
+/* One run with its cells from any source: a run of the store ("3", "last", a uuid), "FILE.db:RUN", "FILE.db" (its last
  * run), or an exported JSON file. store may be NULL: then only files are possible. With samples. */
 struct as_source {
     char name[160];

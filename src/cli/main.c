@@ -17,8 +17,8 @@
 
 static int json_memory_code = AS_EXIT_FAILED;
 
-/* Short of memory jansson leaves names out of what it writes, and reads on behind what it has: there is nothing to go
- * on with. What a kill leaves in order, this does. */
+/* jansson does not survive lack of memory (it drops names and reads out of bounds), so the process ends as if killed;
+ * stores stay whole. */
 static void *allocate_json(size_t size)
 {
     static const char words[] = "assay: out of memory for JSON; what was stored before is safe\n";
@@ -30,8 +30,8 @@ static void *allocate_json(size_t size)
     _exit(json_memory_code);
 }
 
-/* With a standard stream closed, the store's file would get its number and be written over. Standing in for stdout is
- * something that cannot be written, so that lost output is noticed. */
+/* If a standard stream is closed, the store's file would take its descriptor and be overwritten. A closed stdout
+ * becomes unwritable, so that lost output is noticed. */
 static void hold_standard_streams(void)
 {
     static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
@@ -102,7 +102,7 @@ static void name_worker(void)
 int main(int argc, char **argv)
 {
     json_set_alloc_funcs(allocate_json, free);
-    /* A closed pipe and a file at its largest size are errors of a write, not ends without a word. */
+    /* A closed pipe and a file size limit become write errors instead of signals. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();

@@ -1,3 +1,4 @@
+/* Names of stored columns and JSON members; words: keep visits */
 #include "cli/ndjson.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* Writing to people and programs: stdout that is checked, errors and notes on stderr, what the terminal can show. */
+/* Output: checked writes to stdout, errors and notes on stderr, terminal capabilities. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -19,7 +19,7 @@ static const struct {
     {AS_UNSUPPORTED, AS_EXIT_NOTHING},
 };
 
-/* Out of memory has to be said without any. */
+/* Reports out of memory without allocating. */
 static void say_plainly(const char *text)
 {
     fputs("assay: ", stderr);
@@ -74,9 +74,28 @@ enum as_status as_cli_check_memory(struct as_error *err)
     return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for a part of the output") : AS_OK;
 }
 
+/* Terminals without UTF-8 get "us". */
+static void without_micro(struct as_buf *b)
+{
+    static const char micro[] = "µ";
+    struct as_buf out = AS_BUF_INIT;
+    const char *from = as_buf_get(b);
+    for (const char *at; (at = strstr(from, micro)); from = at + strlen(micro)) {
+        as_buf_add(&out, from, (size_t)(at - from));
+        as_buf_char(&out, 'u');
+    }
+    as_buf_str(&out, from);
+    out.failed |= b->failed;
+    as_buf_finish(b);
+    *b = out;
+}
+
 int as_cli_print(struct as_buf *b, int code)
 {
     struct as_error err = {0};
+    const bool is_json = b->len && strchr("{[", as_buf_get(b)[0]);
+    if (!is_json && !as_cli_utf8() && strstr(as_buf_get(b), "µ"))
+        without_micro(b);
     errno = 0;
     if (as_buf_check(b, &err) || as_cli_check_memory(&err))
         code = as_cli_fail(&err);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double redraw_s = 0.1; /* more often than this nobody can read, and writing would disturb the measured */
+static const double redraw_s = 0.1; /* faster updates are unreadable, and writing disturbs the measurement */
 
 static void keep_best(struct as_progress *p, const struct as_cell *c)
 {
@@ -25,7 +25,7 @@ static void keep_best(struct as_progress *p, const struct as_cell *c)
         p->best_n++;
     as_copy_text(b->probe, sizeof b->probe, c->probe);
     as_copy_text(b->device, sizeof b->device, c->device);
-    as_copy_text(b->unit, sizeof b->unit, c->unit);
+    as_copy_text(b->unit, sizeof b->unit, as_cell_unit(c));
     b->value = c->sum.median;
 }
 

@@ -1,5 +1,4 @@
-/* Progress of a run, as text for stderr. Reads no clock and no terminal: the events carry the time, and what is to be
- * written is put into a buffer. */
+/* Progress of a run, as text for stderr. Pure: events carry the time, and output goes to a buffer. */
 #ifndef AS_CLI_PROGRESS_H
 #define AS_CLI_PROGRESS_H
 
@@ -14,7 +13,7 @@ struct as_progress_best {
 struct as_progress {
     unsigned width; /* columns; 0: no terminal, so only notes and the last line are written */
     bool unicode, quiet;
-    bool shown;      /* a line that is redrawn stands on the terminal */
+    bool shown;      /* a redrawn line is on the terminal */
     double drawn_at; /* elapsed_s of it */
     size_t best_n;
     struct as_progress_best best[AS_PROGRESS_BEST_MAX];

@@ -17,7 +17,7 @@
 static volatile sig_atomic_t stop_asked;
 static volatile sig_atomic_t asked_at; /* seconds of the monotonic clock; 0: no signal came yet */
 
-/* Only what a handler may call. A key that is held down, or a group's signal beside one's own, is no second request. */
+/* Async-signal-safe. Repeated signals within a moment (a held key, a process group) count once. */
 static void on_signal(int number)
 {
     static const char words[] = "\nassay: stopped; 'assay resume' continues the run\n";
@@ -35,8 +35,7 @@ static void on_signal(int number)
     }
 }
 
-/* The first signal ends the cell and keeps the rest, one that comes later ends assay. What is ignored (nohup) stays
- * ignored. */
+/* The first signal stops after the current cell, a later one ends assay. Ignored signals (nohup) stay ignored. */
 static void take_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -183,7 +182,7 @@ static const char *only_probe(const struct as_report_run *run, size_t *wide, siz
     return probe;
 }
 
-/* What to type next, each on a line of its own so that it can be copied as it is. */
+/* Suggested next commands, one per line for copying. */
 static void add_commands(const struct as_session *s, const struct as_report_run *run, const char *name,
                          const char *report, struct as_buf *out)
 {

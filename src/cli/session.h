@@ -9,12 +9,12 @@
 struct as_session {
     struct as_progress progress;
     bool json;
-    int output;       /* AS_EXIT_FAILED once stdout could not be written: the run is ended then */
+    int output;       /* AS_EXIT_FAILED once stdout could not be written, which ends the run */
     double elapsed_s; /* of the run, without waiting for another one */
     struct as_table_style style;
     struct as_buf buf;
     struct as_buf command;
-    const char *store; /* as it was given, NULL: not; what is said of further commands needs it too */
+    const char *store; /* as given, NULL: not given; repeated in suggested commands */
 };
 /* Reads --json, --quiet, --no-wait and --colour, takes over SIGINT, SIGTERM and SIGHUP, and sets event, user, stop,
  * wait and command of options. */
@@ -28,7 +28,7 @@ int as_session_code(const struct as_run_result *result);
 /* Prints the short page of a run to stdout (nothing with --json) and writes the page to report (NULL: none). */
 int as_session_views(const struct as_session *s, struct as_store *store, const struct as_run_result *result,
                      const char *report, int code);
-/* Can the file be written later? Asked before an hour is spent on measuring. */
+/* Checks that the file can be written before an hour is spent measuring. */
 enum as_status as_session_check_output(const char *path, struct as_error *err);
 
 #endif

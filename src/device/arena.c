@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A huge page: at multiples of it a part has the pages that a block of its own would have. */
+/* A huge page: parts at multiples of it have the same pages as a separate block. */
 static const uint64_t GRAIN = UINT64_C(2) << 20;
 
 enum { ARENAS_MAX = 16, SERVED_MAX = 256, SLACK = 8, KEPT = 4 /* parts: of a block, of what is free */ };
@@ -18,7 +18,7 @@ struct arena {
     bool renewed; /* small enough for it */
     struct as_memory *whole, *part;
     uint64_t offset; /* of the part */
-    uint64_t used;   /* when it was last: the least goes first */
+    uint64_t used;   /* last use: the oldest is evicted first */
     uint64_t served[SERVED_MAX];
     size_t served_n;
     uint64_t seed;
@@ -114,8 +114,8 @@ static enum as_status get_whole(struct as_device *dev, const struct as_arena_des
     return dev->memory->alloc(dev, &whole, out, err);
 }
 
-/* The new one is got before the old one goes, so that it cannot have its pages. Where there is no room for that, the
- * idle arenas go first, and then the part of it that is there for other places. */
+/* Allocates the new arena before freeing the old one, so that it gets other pages. If memory is short, idle arenas are
+ * freed first, then the spare part for other offsets. */
 static enum as_status replace(struct as_device *dev, const struct as_arena_desc *d, size_t *at, uint64_t bytes,
                               struct as_error *err)
 {
@@ -162,7 +162,7 @@ static size_t oldest_idle(const struct as_arenas *all)
     return oldest;
 }
 
-/* Is there an entry for one more, if need be that of the one whose last use is longest ago? */
+/* Finds a free entry, evicting the least recently used idle arena if needed. */
 static bool make_entry(struct as_device *dev)
 {
     struct as_arenas *all = dev->arenas;
@@ -172,7 +172,7 @@ static bool make_entry(struct as_device *dev)
     return all->n < ARENAS_MAX;
 }
 
-/* The arena for the block, found or made; all->n where none can be had. */
+/* The arena for the block, found or created; all->n if there is none. */
 static enum as_status find(struct as_device *dev, const struct as_arena_desc *d, size_t *at, struct as_error *err)
 {
     struct as_arenas *all = dev->arenas;
@@ -238,7 +238,7 @@ static struct arena *arena_of(const struct as_device *dev, const struct as_memor
     return NULL;
 }
 
-/* No more is kept than a part of what could be had if nothing was. */
+/* Idle arenas keep at most a fraction of the memory that would be free without them. */
 static void bound_idle(struct as_device *dev)
 {
     uint64_t free_bytes = 0;

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In front of the code. The numbers are of the machine that wrote them: a cache does not travel. The hash tells damage
- * only, since anyone can make one: whose code it is the owner and the mode of folder and file tell. */
+/* In front of the code. Native byte order: a cache is not portable. The hash detects damage only; trust comes from
+ * owner and mode of folder and file. */
 struct header {
     char magic[8];
     uint64_t key, bytes, hash;
 };
-/* Counts up when the compiler is given other options than before: they are not part of the key. */
+/* Bump when the compiler's options change: they are not part of the key. */
 static const char magic[8] = "assay01";
 
 enum { FILES_MAX = 4096, BYTES_MAX = 256 << 20, CODE_MAX = 16 << 20 };
@@ -39,7 +39,7 @@ static void folder_path(struct as_buf *out)
     (void)mkdir(as_buf_get(out), 0700);
 }
 
-/* What is in it runs with this user's rights, so nobody else may have written it. */
+/* Its contents run with this user's rights, so no other user may have write access. */
 static bool is_own(const struct stat *st)
 {
     return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
@@ -87,7 +87,7 @@ static bool read_whole(FILE *f, uint64_t key, unsigned char **code, size_t *byte
     return true;
 }
 
-/* NULL unless it is a plain file of this user's with one name: whatever else has got its name is not waited for. */
+/* NULL unless it is a regular file of this user with one link: never blocks on a FIFO or device. */
 static FILE *open_plain(int folder, const char *name)
 {
     struct stat st;
@@ -156,7 +156,7 @@ static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *byte
     *n = found;
 }
 
-/* When it has grown too large the oldest go, and a quarter more than must, so that this is rare. */
+/* Evicts the oldest entries when too large, a quarter more than needed, so that this is rare. */
 static void bound(int folder)
 {
     size_t n = 2 * FILES_MAX;

@@ -1,4 +1,4 @@
-/* Compiled device code in the user's cache folder. A cache only saves time: whatever is wrong with it, it has nothing.
+/* Compiled device code in the user's cache folder. Any error is a miss.
  */
 #ifndef AS_DEVICE_CODE_CACHE_H
 #define AS_DEVICE_CODE_CACHE_H
@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* True with the bytes (the caller's, free) where it has them whole. $ASSAY_CACHE=off: it never has. */
+/* True with the bytes (the caller's, free) on an intact hit. $ASSAY_CACHE=off: always a miss. */
 bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes);
-/* Whether what is put there can be found again. */
+/* Can entries be stored and found? */
 bool as_code_cache_usable(void);
 void as_code_cache_put(uint64_t key, const unsigned char *code, size_t bytes);
 

@@ -1,4 +1,4 @@
-/* The backend contract: what drives one kind of device API, and what it offers to the engine and the probes.
+/* The backend contract: drives one device API for the engine and the probes.
  *
  * Ownership: whatever a create/open/alloc/build call hands out belongs to the caller until the matching
  * destroy/close/free call. Strings in const records live as long as the process.
@@ -38,7 +38,8 @@ struct as_program_desc {
     const struct as_host_kernel *host; /* native kernels, ends with a NULL name; NULL when there are none */
 };
 
-/* Memory as rows of elements, of which a unit that copies boxes (TMA) takes some columns of some rows at once. */
+/* A tensor map: memory as rows of elements, of which a tensor memory accelerator (TMA) copies a box of rows and
+ * columns. */
 struct as_tensor {
     struct as_memory *memory;
     unsigned element_bytes; /* 1, 2, 4 or 8 */
@@ -85,12 +86,12 @@ struct as_launch {
     const struct as_arg *args;
     size_t args_n;
     size_t groups;     /* work-groups; on a CPU the number of threads */
-    size_t group_size; /* work-items of a group; 1 on a CPU */
-    uint64_t reps;     /* so many launches back to back; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
+    size_t group_size; /* work-items per workgroup; 1 on a CPU */
+    uint64_t reps;     /* number of back-to-back launches; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
     unsigned flags;
     unsigned queue;     /* of submit: 0 the device's own, n the n-th of as_queue_ops.queues */
     const int *cpus;    /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
-    size_t local_bytes; /* LOCAL memory of a group that the kernel takes as LOCAL_DYNAMIC; 0 on a CPU */
+    size_t local_bytes; /* dynamic shared memory per workgroup (LOCAL_DYNAMIC); 0 on a CPU */
     struct as_work work;
 };
 
@@ -110,7 +111,7 @@ enum as_wait { AS_WAIT_BLOCK, AS_WAIT_SPIN, AS_WAIT_YIELD };
 struct as_device_ops {
     void (*close)(struct as_device *dev);
     enum as_status (*memory_free)(struct as_device *dev, uint64_t *bytes, struct as_error *err);
-    /* (optional) AS_OK, or why nothing more can be done with it in this process: then the process has to end */
+    /* (optional) AS_OK, or why the device is unusable in this process, which then has to end */
     enum as_status (*alive)(struct as_device *dev, struct as_error *err);
     /* (optional) true clock now in Hz, measured within about 50 us */
     enum as_status (*clock)(struct as_device *dev, double *hz, struct as_error *err);
@@ -155,11 +156,11 @@ struct as_memory_ops {
 
 struct as_kernel_info {
     unsigned registers;     /* of a thread */
-    uint64_t local_bytes;   /* LOCAL memory of a group that is declared in it */
+    uint64_t local_bytes;   /* static shared memory per workgroup */
     uint64_t private_bytes; /* of a thread, outside registers (spilled) */
     uint64_t code_bytes;
     unsigned max_threads; /* of a group */
-    unsigned unit_groups; /* groups of `group_size` threads that one unit holds at a time; 0 unknown */
+    unsigned unit_groups; /* occupancy: resident workgroups of `group_size` threads per compute unit; 0 unknown */
 };
 /* Instructions of one name in a kernel's machine code. The name is the vendor's disassembler's without modifiers, or a
  * number where it is not known. */
@@ -195,7 +196,7 @@ struct as_program_ops {
                                   size_t local_bytes, struct as_kernel_info *out, struct as_error *err);
 };
 
-/* Copies by the device's copy engines. `back` goes the other way at the same time, on a queue of its own. */
+/* Copies by the device's copy engines. `back` is the concurrent copy in the other direction, on its own queue. */
 struct as_copy {
     struct as_memory *to, *from;
     struct as_memory *back_to, *back_from; /* NULL: one direction only */
@@ -220,7 +221,7 @@ struct as_queue_ops {
                            struct as_error *err);
 };
 
-/* A product of matrices by a vendor's library: d = a x b. Rows lie one after the other: of m x k numbers in a, k x n in
+/* A GEMM by a vendor's library: d = a x b. Rows lie one after the other: of m x k numbers in a, k x n in
  * b, m x n in d; of a transposed one (k x m, n x k) its own. */
 struct as_gemm_desc {
     /* Types of a and b, of the sums, of d: "f64", "f32", "tf32" (lies in memory as f32), "bf16", "f16", "e4m3", "e5m2",
@@ -236,15 +237,15 @@ enum as_status as_gemm_check(const struct as_gemm_desc *desc, unsigned in_bytes,
                              struct as_error *err);
 struct as_gemm;
 struct as_gemm_ops {
-    /* Finds the library, and of what it offers for these sizes what is fastest here; d is written meanwhile. Other
-     * memory that it needs is its own. AS_UNSUPPORTED where there is no library, or it has no such product. */
+    /* Loads the library and picks its fastest algorithm for these sizes by timing, which writes d. It allocates its own
+     * workspace. AS_UNSUPPORTED without a library or support for these types. */
     enum as_status (*create)(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
                              struct as_error *err);
     void (*destroy)(struct as_device *dev, struct as_gemm *gemm); /* takes NULL */
-    /* so often, back to back, and waits */
+    /* runs it reps times back to back and waits */
     enum as_status (*run)(struct as_device *dev, struct as_gemm *gemm, uint64_t reps, struct as_timing *out,
                           struct as_error *err);
-    const char *(*name)(const struct as_gemm *gemm); /* the library, its version, what of it was chosen */
+    const char *(*name)(const struct as_gemm *gemm); /* library, version and chosen algorithm */
 };
 
 /* What ran, for provenance: hashes over the programs that a device built, in their order. */
@@ -278,13 +279,14 @@ struct as_backend {
     void (*close)(void *backend);
     size_t (*count)(void *backend); /* devices in order of PCI bus where there is one */
     enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
-    /* (optional) A device that only compiles, for one with this info: opened without the driver, and beside the one
-     * that measures. build puts the machine code where that one's build finds it (code_cache.h) and ends with
-     * AS_UNSUPPORTED, as does all else that needs a device. */
+    /* (optional) A compile-only device for this info: opened without the driver, next to the measuring one. build
+     * stores the machine code in the cache (code_cache.h) and returns AS_UNSUPPORTED, as does everything that needs a
+     * device. */
     enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
-    const struct as_role_name *roles; /* of its allocators, also of a backend that is not built in */
-    const struct as_sensor *sensor;   /* (optional) of its devices, which no other sensor serves then (sensor.h) */
-    bool portable;                    /* its API is not the devices' own: another backend may drive the same ones */
+    const struct as_role_name *roles;  /* of its allocators, also of a backend that is not built in */
+    const struct as_sensor *sensor;    /* (optional) of its devices, which no other sensor serves then (sensor.h) */
+    const struct as_vocabulary *words; /* NULL: the usual ones */
+    bool portable;                     /* its API is not the devices' own: another backend may drive the same ones */
     bool on_request;     /* its devices are used only where they are asked for by name, and named to nobody else */
     bool single;         /* it has one device at most, whose id is the backend's name */
     const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
@@ -301,6 +303,8 @@ const char *as_role_allocator(const char *id, enum as_role role);
 /* AS_FAILED naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
+/* Completes the description of a device that the backend has opened, one of n. */
+void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info);
 /* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; *backend_ctx belongs
  * to the caller and is closed with as_device_close. */
 struct as_opened {

@@ -1,4 +1,4 @@
-/* The host beside a device: memory that is left, CPUs that are near, memory nodes. */
+/* The host of a device: available memory, near CPUs, NUMA nodes. */
 #include "device/host.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* What backends have to know of the host. */
+/* Host facts that backends need. */
 #ifndef AS_DEVICE_HOST_H
 #define AS_DEVICE_HOST_H
 
@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of memory that this process may still take, by the kernel and by the control groups above it; UINT64_MAX when
- * nothing says so. */
+/* Bytes that this process may still allocate, by the kernel and its control groups; UINT64_MAX if unknown. */
 uint64_t as_host_memory_available(void);
 /* The logical CPUs nearest to a PCI device ("0000:01:00.0") as a list ("0-15,32"); "" when unknown. */
 void as_host_near_cpus(const char *bus_id, char *out, size_t size);

@@ -171,7 +171,7 @@ static void apply_memory(const struct group *group, struct as_host_limits *out)
     limit = soft < limit ? soft : limit;
     if (limit == UINT64_MAX)
         return;
-    /* A wider limit above a narrower one still binds: others share it. */
+    /* A wider limit of a parent group still counts: others share it. */
     out->total = limit < out->total ? limit : out->total;
     uint64_t used = file_number(group->dir, f->usage, 0);
     struct as_buf b = AS_BUF_INIT;

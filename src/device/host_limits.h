@@ -1,4 +1,4 @@
-/* What of the host's memory and CPU time this process may use, by the kernel and by the control groups above it. */
+/* Limits of host memory and CPU time, by the kernel and the control groups of this process. */
 #ifndef AS_DEVICE_HOST_LIMITS_H
 #define AS_DEVICE_HOST_LIMITS_H
 

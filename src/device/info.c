@@ -1,4 +1,4 @@
-/* What is known of a device: look-ups and words. */
+/* Look-ups in device descriptions, and capability words. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/device.h"
@@ -42,6 +42,24 @@ const char *const as_operation_words[] = {
     "special",       "swap.global",     "any",          NULL,
 };
 
+const struct as_vocabulary *as_info_words(const struct as_device_info *info)
+{
+    static const struct as_vocabulary usual = {.compute_unit = "compute unit",
+                                               .workgroup = "workgroup",
+                                               .subgroup = "subgroup",
+                                               .shared_memory = "shared memory",
+                                               .queue = "queue"};
+    static const struct as_vocabulary host = {.compute_unit = "core",
+                                              .workgroup = "team",
+                                              .subgroup = "thread",
+                                              .shared_memory = "local memory",
+                                              .queue = "queue"};
+    const struct as_vocabulary *own = info ? &info->words : &usual;
+    const bool complete =
+        own->compute_unit[0] && own->workgroup[0] && own->subgroup[0] && own->shared_memory[0] && own->queue[0];
+    return complete ? own : info && info->capabilities & AS_CAP_HOST_KERNELS ? &host : &usual;
+}
+
 static size_t capability_index(unsigned bit)
 {
     size_t i = 0;
@@ -80,14 +98,14 @@ uint64_t as_info_last_cache(const struct as_device_info *info)
     return last ? last->size : 0;
 }
 
-/* No card has a larger last cache that its driver does not tell. */
+/* Bound of an unreported last-level cache. */
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 
 uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads)
 {
     uint64_t one = as_info_last_cache(info);
     unsigned shared = 0, level = 0;
-    /* Drivers of cards with memory of their own tell a part of the last cache, or none of it. */
+    /* Drivers of discrete GPUs report a part of the last-level cache or nothing. */
     if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_memory && one < CARD_CACHE)
         return CARD_CACHE;
     for (size_t i = 0; i < info->caches_n; i++)

@@ -13,12 +13,12 @@
 enum as_capability {
     AS_CAP_HOST_KERNELS = 1u << 0, /* runs as_host_kernel functions on pinned threads */
     AS_CAP_SOURCE = 1u << 1,       /* builds kernels from dialect source */
-    AS_CAP_PIN = 1u << 2,          /* places each group on a chosen core */
+    AS_CAP_PIN = 1u << 2,          /* binds each workgroup to a chosen core */
     AS_CAP_CLOCK = 1u << 3,        /* tells its true clock */
     AS_CAP_FP64 = 1u << 4,
     AS_CAP_FP16 = 1u << 5,
     AS_CAP_SVM_ATOMICS = 1u << 6, /* host and device may use atomics on the same memory at the same time */
-    AS_CAP_ASYNC = 1u << 7,       /* submit and wait are apart */
+    AS_CAP_ASYNC = 1u << 7,       /* asynchronous: submit and wait are separate */
     AS_CAP_EVENTS = 1u << 8,      /* has device time stamps */
     AS_CAP_SIMULATED = 1u << 9,   /* times and code are those of another machine, of which this host's clocks, counters
                                     and   faults say nothing; a launch that ran before may be left out */
@@ -27,7 +27,7 @@ enum as_capability {
     AS_CAP_CODE = 1u << 12,       /* counts the instructions of its machine code */
     AS_CAP_CYCLES = 1u << 13,     /* kernels have CYCLES() and NANOS() */
     AS_CAP_FREE_COUNT = 1u << 14, /* memory_free is what the driver itself counts */
-    AS_CAP_QUEUES = 1u << 15,     /* has further queues, whose launches do not wait for one another */
+    AS_CAP_QUEUES = 1u << 15,     /* has further, independent queues */
     AS_CAP_DOT_4X8 = 1u << 16,    /* kernels have DOT_4X8_S8 */
     AS_CAP_PEERS = 1u << 17,      /* memory may be of another device of the backend */
 };
@@ -87,7 +87,7 @@ struct as_allocator {
     bool coherent;        /* while a kernel runs, it and the host see what the other stores there atomically */
     char no_sharing[160]; /* empty: the host and a running kernel may use atomics there at once; else why they may not
                            */
-    uint64_t most;        /* bytes that it gives at most, as seen when the device was opened; 0: as much as is free */
+    uint64_t most;        /* largest allocation, as seen when the device was opened; 0: as much as is free */
     enum as_role role;    /* what it is for */
 };
 
@@ -100,6 +100,15 @@ struct as_cache {
     unsigned shared; /* how many cores (logical CPUs on a CPU) share one instance, 0 unknown */
 };
 
+/* What the documents of a device's API call what every device has; each backend's record has one. */
+struct as_vocabulary {
+    char compute_unit[16];  /* "SM" */
+    char workgroup[16];     /* "block" */
+    char subgroup[16];      /* "warp" */
+    char shared_memory[24]; /* "shared memory" */
+    char queue[16];         /* "stream" */
+};
+
 enum { AS_CACHES_MAX = 8, AS_ALLOCATORS_MAX = 32 };
 
 /* What is known of a device without measuring. Text fields come from drivers: hostile until escaped. */
@@ -108,17 +117,18 @@ struct as_device_info {
     char backend[16]; /* "cpu", "opencl", "null" */
     char name[128];   /* as the driver says */
     char vendor[64];
-    char driver[128]; /* driver, runtime or platform with its version */
-    char uuid[48];    /* "" when there is none */
-    char bus_id[24];  /* "0000:01:00.0", "" when there is none */
+    char driver[128];           /* driver, runtime or platform with its version */
+    char uuid[48];              /* "" when there is none */
+    char bus_id[24];            /* "0000:01:00.0", "" when there is none */
+    struct as_vocabulary words; /* by as_info_words; empty in descriptions of older stores */
     unsigned capabilities;
     unsigned units;          /* cores, compute units, SMs */
-    unsigned threads;        /* logical CPUs usable by this process; for others the largest group */
-    unsigned warp;           /* lanes that go together; 1 on a CPU; preferred group multiple elsewhere */
-    unsigned vector_bytes;   /* of the vectors that one thread computes with; 0 where it has scalars only */
-    unsigned unit_threads;   /* threads that one unit holds at a time, 0 unknown */
-    unsigned unit_registers; /* 32-bit registers of one unit, 0 unknown */
-    uint64_t unit_local;     /* bytes of LOCAL memory of one unit, 0 unknown; of one group at most: */
+    unsigned threads;        /* logical CPUs usable by this process; elsewhere the largest workgroup */
+    unsigned warp;           /* lanes of a warp, wavefront or subgroup; 1 on a CPU */
+    unsigned vector_bytes;   /* SIMD width of one thread; 0 for scalar threads */
+    unsigned unit_threads;   /* resident threads per compute unit, 0 unknown */
+    unsigned unit_registers; /* 32-bit registers per compute unit, 0 unknown */
+    uint64_t unit_local;     /* bytes of shared memory per compute unit, 0 unknown; maximum per workgroup: */
     uint64_t group_local;
     char arch[16];         /* "sm_90"; "" when there is none */
     char dialect[16];      /* of its kernels (as_dialect_word): "cuda"; "" when it builds none */
@@ -128,18 +138,18 @@ struct as_device_info {
     uint64_t max_alloc;    /* largest single allocation, 0 unknown */
     uint64_t page_size;    /* base page of the memory, 0 unknown */
     double peak_bandwidth; /* bytes/s, physical peak when known, else 0 */
-    bool is_host_cpu;      /* it is the host's CPU, by an API for devices */
+    bool is_host_cpu;      /* the host's CPU through a device API */
     bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
     unsigned siblings;     /* devices of its backend, itself counted; 0 unknown */
     unsigned numa_nodes;
     char near_cpus[64]; /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
     /* filled in by the worker, not by backends: */
-    char sensor[16];      /* what watches it ("nvml"), "" none */
-    char sensor_why[280]; /* why none does, or what it cannot tell */
+    char sensor[16];      /* its sensor ("nvml"), "" none */
+    char sensor_why[280]; /* why there is none, or what it does not report */
     double sensor_read_s; /* what one reading costs, 0 unknown */
-    char bus[24];         /* "PCIe 5.0 x16": what joins it to the host at its best, "" unknown */
-    double bus_bandwidth; /* bytes/s that such a bus carries each way, before packets' headers; 0 unknown */
-    char unfit[160];      /* what the sensor saw at opening that makes numbers unfit; "" nothing */
+    char bus[24];         /* "PCIe 5.0 x16": its best link to the host, "" unknown */
+    double bus_bandwidth; /* raw bytes/s of that link per direction; 0 unknown */
+    char unfit[160];      /* conditions at opening that distort measurements; "" none */
     size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;
@@ -148,9 +158,11 @@ struct as_device_info {
 
 /* Bytes of the last data cache (largest level, one instance), 0 when unknown; and of a given level. */
 uint64_t as_info_last_cache(const struct as_device_info *info);
-/* Bytes of all last caches that so many threads reach; NAN: one. */
+/* Bytes of all last-level caches that this many threads reach; NAN: one. */
 uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads);
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
+/* The device's own words; common ones where it has none. info may be NULL. */
+const struct as_vocabulary *as_info_words(const struct as_device_info *info);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
 void as_info_to_json(const struct as_device_info *info, struct as_buf *out);

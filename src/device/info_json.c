@@ -13,13 +13,15 @@ struct field {
     enum field_type type;
     size_t offset, size;
 };
-#define FIELD(s, type, member)                                                                                         \
+#define NAMED(s, name, type, member)                                                                                   \
     {                                                                                                                  \
-#member, type, offsetof(struct s, member), sizeof(((struct s *)0)->member)                                     \
+        name, type, offsetof(struct s, member), sizeof(((struct s *)0)->member)                                        \
     }
+#define FIELD(s, type, member) NAMED(s, #member, type, member)
 #define I(type, member) FIELD(as_device_info, type, member)
 #define C(type, member) FIELD(as_cache, type, member)
 #define A(type, member) FIELD(as_allocator, type, member)
+#define W(member) FIELD(as_vocabulary, TEXT, member)
 
 static const struct field info_fields[] = {
     I(TEXT, id),
@@ -29,14 +31,14 @@ static const struct field info_fields[] = {
     I(TEXT, driver),
     I(TEXT, uuid),
     I(TEXT, bus_id),
-    I(UNSIGNED, units),
+    NAMED(as_device_info, "units", UNSIGNED, units),
     I(UNSIGNED, threads),
     I(UNSIGNED, warp),
     I(UNSIGNED, vector_bytes),
-    I(UNSIGNED, unit_threads),
-    I(UNSIGNED, unit_registers),
-    I(U64, unit_local),
-    I(U64, group_local),
+    NAMED(as_device_info, "unit_threads", UNSIGNED, unit_threads),
+    NAMED(as_device_info, "unit_registers", UNSIGNED, unit_registers),
+    NAMED(as_device_info, "unit_local", U64, unit_local),
+    NAMED(as_device_info, "group_local", U64, group_local),
     I(TEXT, arch),
     I(TEXT, dialect),
     I(DOUBLE, clock_max_hz),
@@ -57,6 +59,7 @@ static const struct field info_fields[] = {
     I(DOUBLE, bus_bandwidth),
     I(TEXT, unfit),
 };
+static const struct field word_fields[] = {W(compute_unit), W(workgroup), W(subgroup), W(shared_memory), W(queue)};
 static const struct field cache_fields[] = {C(UNSIGNED, level), C(U64, size), C(UNSIGNED, line), C(UNSIGNED, ways),
                                             C(UNSIGNED, shared)};
 static const struct field allocator_fields[] = {A(TEXT, name),      A(TEXT, why_not),  A(BOOL, host_access),
@@ -114,6 +117,11 @@ void as_info_to_json(const struct as_device_info *info, struct as_buf *out)
     as_buf_char(out, '{');
     put_fields(info_fields, COUNT(info_fields), info, out);
     put_capabilities(info->capabilities, out);
+    if (info->words.compute_unit[0]) {
+        as_buf_str(out, ",\"words\":{");
+        put_fields(word_fields, COUNT(word_fields), &info->words, out);
+        as_buf_char(out, '}');
+    }
     as_buf_str(out, ",\"caches\":[");
     for (size_t i = 0; i < info->caches_n; i++) {
         as_buf_printf(out, "%s{\"kind\":\"%c\",", i ? "," : "", info->caches[i].kind);
@@ -248,7 +256,9 @@ static enum as_status get_list(const json_t *object, const char *name, void *ite
 enum as_status as_info_from_object(const json_t *object, struct as_device_info *info, struct as_error *err)
 {
     enum as_status s = get_fields(info_fields, COUNT(info_fields), object, info, err);
-    const json_t *capabilities = json_object_get(object, "capabilities");
+    const json_t *capabilities = json_object_get(object, "capabilities"), *words = json_object_get(object, "words");
+    if (!s && words)
+        s = get_fields(word_fields, COUNT(word_fields), words, &info->words, err);
     if (!s && capabilities)
         s = get_capabilities(capabilities, &info->capabilities, err);
     if (!s)

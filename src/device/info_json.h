@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-/* Sets the members of info that object has and leaves the others as they are. Nothing of the text is trusted: a wrong
- * type, a number out of range or too many elements are AS_FORMAT, longer texts are cut. */
+/* Sets the members of info that object has. The text is untrusted: wrong types, numbers out of range and too many
+ * elements are AS_FORMAT; long texts are truncated. */
 enum as_status as_info_from_object(const json_t *object, struct as_device_info *info, struct as_error *err);
 
 #endif

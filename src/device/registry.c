@@ -67,6 +67,14 @@ enum as_status as_backend_check(const struct as_backend *backend, struct as_erro
     return AS_OK;
 }
 
+void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info)
+{
+    if (info->siblings == 0)
+        info->siblings = (unsigned)n;
+    if (backend->words)
+        info->words = *backend->words;
+}
+
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err)
 {
     const char *table = "device", *slot = MISSING(dev, table_slots);
@@ -152,8 +160,7 @@ static enum as_status open_index(const struct as_backend *backend, const char *i
         return s;
     }
     out->backend = backend;
-    if (out->device.info.siblings == 0)
-        out->device.info.siblings = (unsigned)n;
+    as_backend_describe(backend, n, &out->device.info);
     s = as_device_check(&out->device, err);
     if (!s)
         s = as_arenas_open(&out->device, err);

@@ -23,7 +23,7 @@ struct as_fact {
     enum as_fact_verdict verdict;
     double value; /* NAN when the fact is no number */
     struct as_interval ci;
-    char unit[16];                     /* "B", "ns", "GB/s", "Hz", "x" (ratio) */
+    char unit[16];                     /* "B", "ns", "GB/s", "FLOP/s", "Hz", "x" (ratio) */
     double claimed;                    /* what the OS or driver says, NAN when it says nothing */
     const char *rule;                  /* how it was derived */
     const char *refuted_by;            /* what would refute it */
@@ -45,7 +45,7 @@ const struct as_fact *as_fact_find(const struct as_fact *facts, size_t n, const 
 /* Of cells of the probe roofline: does the first say more than the second (NULL: none) of what ordinary arithmetic can
  * do at most with numbers of a type? Those of the type come first, then the faster. */
 bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const char *type);
-/* "1.46 ns (1.45 ns to 1.48 ns)"; the value alone without an interval, or where its ends read as the value does. */
+/* "1.46 ns (1.45 to 1.48 ns)"; the value alone without an interval, or where its ends read as the value does. */
 void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit);
 /* JSON array. */
 void as_facts_to_json(const struct as_fact *facts, size_t n, struct as_buf *out);

@@ -1,7 +1,6 @@
 /* What the rules share: adding facts, and finding the cells that belong together. */
 #include "base/clock.h"
 #include "base/text.h"
-#include "device/dialect/dialect.h"
 #include "facts/rule.h"
 
 #include <ctype.h>
@@ -28,7 +27,6 @@ struct as_fact *as_fact_add(struct as_rule_context *c, const char *object, const
                           .refuted_by = c->rule->refuted_by};
     as_copy_text(f->device, sizeof f->device, c->device);
     as_copy_text(f->object, sizeof f->object, object);
-    as_copy_text(f->unit, sizeof f->unit, unit);
     struct as_buf id = AS_BUF_INIT;
     va_list ap;
     va_start(ap, id_fmt);
@@ -39,6 +37,8 @@ struct as_fact *as_fact_add(struct as_rule_context *c, const char *object, const
     for (char *p = f->id; *p; p++)
         if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
             *p = '_';
+    const char *type = strrchr(f->id, '.'); /* ids of rates end with the type */
+    as_copy_text(f->unit, sizeof f->unit, as_rate_unit(unit, type ? type + 1 : ""));
     return f;
 }
 
@@ -103,8 +103,11 @@ void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci
     as_format_value(&hi, ci.hi, unit);
     as_buf_str(out, as_buf_get(&value));
     bool seen = strcmp(as_buf_get(&lo), as_buf_get(&value)) != 0 || strcmp(as_buf_get(&hi), as_buf_get(&value)) != 0;
-    if (isfinite(ci.lo) && isfinite(ci.hi) && seen)
-        as_buf_printf(out, " (%s to %s)", as_buf_get(&lo), as_buf_get(&hi));
+    if (isfinite(ci.lo) && isfinite(ci.hi) && seen) {
+        as_buf_str(out, " (");
+        as_format_range(out, ci.lo, ci.hi, v, unit, 3);
+        as_buf_char(out, ')');
+    }
     as_buf_finish(&value);
     as_buf_finish(&lo);
     as_buf_finish(&hi);
@@ -371,7 +374,7 @@ double as_warp_of(const struct as_rule_context *c)
 
 const char *as_local_name(const struct as_rule_context *c)
 {
-    return as_dialect_local_name(c->info ? c->info->dialect : "");
+    return as_info_words(c->info)->shared_memory;
 }
 
 bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const char *type)

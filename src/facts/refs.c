@@ -317,27 +317,32 @@ bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
     return false;
 }
 
-static void add_value(double v, const char *unit, bool typeset, struct as_buf *out)
+/* All digits of what was published; sizes alone are shown as sizes. */
+static void add_number(double v, const struct as_scale *scale, struct as_buf *out)
 {
-    const struct as_scale *scale = v != 0 ? as_scale_of(v, unit, typeset) : NULL;
-    const char *shown = !scale ? unit : typeset ? scale->typeset : scale->shown;
-    if (strcmp(unit, "B") == 0 && v >= 0 && v < 0x1p63) {
-        as_format_size(out, (uint64_t)(v + 0.5));
-        return;
-    }
     as_buf_printf(out, "%.15g", scale ? v * scale->factor : v);
-    const bool close = strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0;
-    as_buf_printf(out, "%s%s", close ? "" : typeset ? "\u00a0" : " ", shown);
 }
 
 void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out)
 {
+    const bool is_range = ref->hi > ref->lo, is_close = strcmp(ref->unit, "x") == 0 || strcmp(ref->unit, "%") == 0;
+    const double first = ref->lo != 0 ? ref->lo : ref->hi;
+    const struct as_scale *scale = first != 0 ? as_scale_of(first, ref->unit) : NULL;
     as_buf_printf(out, "%s%s", ref->qualifier, ref->qualifier[0] ? " " : "");
-    add_value(ref->lo, ref->unit, typeset, out);
-    if (ref->hi > ref->lo) {
-        as_buf_str(out, " to ");
-        add_value(ref->hi, ref->unit, typeset, out);
+    if (!is_range && strcmp(ref->unit, "B") == 0 && ref->lo >= 0 && ref->lo < 0x1p63) {
+        as_format_size(out, (uint64_t)(ref->lo + 0.5));
+        return;
     }
+    add_number(ref->lo, scale, out);
+    if (is_range) {
+        as_buf_str(out, " to ");
+        add_number(ref->hi, scale, out);
+    }
+    as_buf_printf(out, "%s%s",
+                  is_close  ? ""
+                  : typeset ? "\u00a0"
+                            : " ",
+                  scale && (typeset || !is_close) ? scale->shown : ref->unit);
 }
 
 void as_ref_what(const struct as_ref *ref, struct as_buf *out)

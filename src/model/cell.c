@@ -100,6 +100,14 @@ enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error 
     return AS_OK;
 }
 
+const char *as_cell_unit(const struct as_cell *cell)
+{
+    const char *type = as_axes_text(&cell->axes, "type"), *instruction = as_axes_text(&cell->axes, "instruction");
+    const bool results = as_axes_text(&cell->axes, "op")[0] && !type[0]; /* a fused multiply-add is one */
+    return as_rate_unit(results && strcmp(cell->unit, AS_UNIT_STORED_RATE) == 0 ? "OP/s" : cell->unit,
+                        type[0] ? type : instruction);
+}
+
 const char *as_gate_state_word(enum as_gate_state s)
 {
     static const char *const words[] = {[AS_GATE_NA] = "n/a", [AS_GATE_PASS] = "pass", [AS_GATE_FAIL] = "fail"};
@@ -214,7 +222,7 @@ enum as_status as_run_add_pause(struct as_run *run, double from, double until, s
     json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
     json_t *pauses = json_object_get(j, "pauses");
     char *text = NULL;
-    if (run->provenance && !json_is_object(j)) { /* not an object of ours: it stays as it is */
+    if (run->provenance && !json_is_object(j)) { /* not an object: left as it is */
         json_decref(j);
         return AS_OK;
     }

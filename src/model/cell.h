@@ -50,8 +50,8 @@ struct as_metric {
 enum as_cell_status {
     AS_CELL_PLANNED, /* not measured yet */
     AS_CELL_OK,
-    AS_CELL_WIDE,     /* valid, but the interval is wider than asked: `causes` say why */
-    AS_CELL_REJECTED, /* a gate failed: the number is wrong, and in no conclusion */
+    AS_CELL_WIDE,     /* valid, but the interval is wider than requested: see `causes` */
+    AS_CELL_REJECTED, /* a gate failed: the value is wrong and used nowhere */
     AS_CELL_UNSUPPORTED,
     AS_CELL_FAILED,
     AS_CELL_CRASHED,
@@ -62,7 +62,7 @@ enum as_cell_status {
 const char *as_cell_status_word(enum as_cell_status s);
 enum as_status as_cell_status_parse(const char *word, enum as_cell_status *out, struct as_error *err);
 
-/* Why an interval is wider than asked (enum as_wide): "time, contention"; "" for none. */
+/* Why an interval is wider than requested (enum as_wide): "time, contention"; "" for none. */
 void as_causes_text(unsigned causes, struct as_buf *out);
 enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error *err);
 const char *as_cause_help(const char *name); /* what it means, one sentence; NULL when there is no such cause */
@@ -98,7 +98,7 @@ struct as_trial {
     double *samples;   /* in the cell's unit, in order of time, warm-up left out; owned */
     double *core_hz;   /* clock of the host's core during each sample, NAN unknown; NULL: no core took part; owned */
     double *weight;    /* of each sample, 0 to 1: 0 during contention; NULL: all 1; owned */
-    size_t warmup;     /* samples thrown away */
+    size_t warmup;     /* samples discarded */
     uint64_t reps;     /* repetitions in each sample */
     double sample_s;   /* seconds of one sample, median */
     double sampling_s; /* inside timed samples, NAN unknown */
@@ -106,12 +106,12 @@ struct as_trial {
     double clock_lo, clock_hi;
     enum as_gate_state checksum;
     char checksum_text[160];
-    enum as_gate_state code; /* are the instructions that were asked for in the machine code? */
+    enum as_gate_state code; /* does the machine code contain the expected instructions? */
     char code_text[160];
     struct as_readings readings; /* of the device's sensor while it ran */
     enum as_cell_status status;  /* OK, or why there are no samples */
     char reason[256];            /* for those */
-    int excluded;                /* 1: not in the cell's numbers (measured alone, to compare), reason says why */
+    int excluded;                /* 1: not in the cell's estimate (isolated trial); see reason */
     int worker;                  /* process id */
     double limit;                /* physical bound in the unit, NAN none */
     char limit_why[96];
@@ -120,7 +120,7 @@ struct as_trial {
     char *detail;       /* JSON object of the probe's own notes (variant, page size, ...); owned, may be NULL */
 };
 void as_trial_finish(struct as_trial *v);
-bool as_trial_counts(const struct as_trial *v); /* towards its cell's number: it ended well, with samples */
+bool as_trial_counts(const struct as_trial *v); /* towards its cell's value: completed with samples */
 bool as_is_core_hz(double v);                   /* may stand in core_hz */
 bool as_is_weight(double v);                    /* may stand in weight */
 
@@ -140,13 +140,13 @@ struct as_cell {
     struct as_axes axes;
     uint64_t key;
     char counts[160]; /* what the number counts, in words */
-    double precision; /* asked for: width of the interval, as a fraction of the median */
+    double precision; /* requested width of the interval, as a fraction of the median */
     enum as_cell_status status;
     char reason[512];         /* for every status but planned and ok */
     unsigned causes;          /* enum as_wide, of a wide one */
     struct as_summary sum;    /* n = 0 when nothing was measured; at the run's reference clock */
     double exponent;          /* time goes with 1 / clock ^ exponent, and was normalised so; NAN: it was not */
-    double raw_low, raw_high; /* quartiles of the samples as they were: what the machine does */
+    double raw_low, raw_high; /* quartiles of the raw samples */
     double limit;             /* NAN none */
     double clock_hz;          /* NAN unknown */
     uint64_t footprint;
@@ -158,8 +158,10 @@ struct as_cell {
     double *samples;   /* filled only when asked for: sum.n values; owned */
     int *sample_trial; /* trial number of each sample; owned */
 };
+/* The unit in which the cell is shown: rates are FLOP/s or OP/s by what the cell counts. */
+const char *as_cell_unit(const struct as_cell *cell);
 void as_cell_finish(struct as_cell *c);
-/* Is the number of the first better than that of the second? Both are of one probe and have one. */
+/* Is the first cell's value better? Both belong to one probe and have a value. */
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);
 /* Is its number valid, however wide the interval is? Facts, tables, charts and comparisons take these. */
 bool as_cell_is_valid(const struct as_cell *c);
@@ -170,14 +172,14 @@ void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees 
 enum as_run_state { AS_RUN_RUNNING, AS_RUN_COMPLETE, AS_RUN_INTERRUPTED, AS_RUN_STATE_N };
 const char *as_run_state_word(enum as_run_state s);
 
-/* More than any machine and any build has: what looks at each of them may look at all the others. */
+/* Above any real machine or build, so quadratic loops over them are fine. */
 enum { AS_RUN_DEVICES_MAX = 2048, AS_RUN_PROBES_MAX = 1024 };
 
 struct as_run {
     int64_t id;
     char uuid[40];
     double started_at, ended_at; /* wall; 0 when not ended */
-    enum as_run_state state;     /* RUNNING in a store that no one measures into means: killed */
+    enum as_run_state state;     /* RUNNING without a claim means killed */
     char suite[64];              /* "quick", or the probes asked for */
     char *command;               /* command line as given; owned */
     uint64_t seed;
@@ -197,8 +199,7 @@ struct as_run {
 };
 void as_run_finish(struct as_run *r);
 void as_runs_free(struct as_run *runs, size_t n);
-/* Notes in the run's provenance that nothing was done for it between two as_wall() times, as far as that is not known
- * already. */
+/* Adds a pause between two as_wall() times to the run's provenance, unless it is there already. */
 enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err);
 /* Seconds from the run's start to its end without its pauses; NAN: it has not ended. */
 double as_run_length(const struct as_run *run);

@@ -16,7 +16,7 @@ static const struct as_axis_value none;
 
 const struct as_axis_value *as_axes_get(const struct as_axes *axes, const char *name)
 {
-    for (size_t i = 0; i < axes->n; i++) /* the first letter tells most apart, and all cells are asked for their axes */
+    for (size_t i = 0; i < axes->n; i++) /* fast path: most names differ in the first letter */
         if (axes->v[i].name[0] == name[0] && strcmp(axes->v[i].name, name) == 0)
             return &axes->v[i];
     return NULL;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JSON text of our own or someone else's making, written again so that nothing but JSON comes out. */
+/* Reparses JSON text, own or foreign, so that the output is valid JSON. */
 static enum as_status write_json(const char *text, bool is_array, const char *name, struct as_buf *out,
                                  struct as_error *err)
 {

@@ -54,7 +54,7 @@ typedef enum as_status (*as_field_write_fn)(void *user, const char *name, struct
 enum as_status as_fields_write(const struct as_fields *fields, const void *record, as_field_write_fn other, void *user,
                                struct as_buf *out, struct as_error *err);
 
-/* Where in the document we are, for messages. */
+/* Position in the document, for messages. */
 struct as_place {
     const char *document; /* what it should be: "export"; NULL is that */
     char text[96];

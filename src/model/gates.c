@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bound itself has an error. */
+/* Tolerance for the error of the bound itself. */
 static const double LIMIT_TOLERANCE = 0.02;
 static const double MEMORY_FACTOR = 4;
 
@@ -50,13 +50,13 @@ static void gate_limit(struct as_cell *cell, const struct as_trial *trials, size
         set_gate(&cell->gates[AS_GATE_LIMIT], AS_GATE_NA, text);
         return;
     }
-    /* An interval that reaches a possible value refutes nothing. */
+    /* An interval that overlaps the possible range does not fail the gate. */
     const double end = cell->lower_is_better ? cell->sum.ci.hi : cell->sum.ci.lo, value = cell->sum.median,
                  least = isfinite(end) ? end : value;
     const double ratio = cell->lower_is_better ? cell->limit / value : value / cell->limit;
     const double surely = cell->lower_is_better ? cell->limit / least : least / cell->limit;
     as_buf_printf(text, "%.1f%% of the bound ", 100 * ratio);
-    as_format_value(text, cell->limit, cell->unit);
+    as_format_value(text, cell->limit, as_cell_unit(cell));
     as_buf_printf(text, " (%s)", why);
     set_gate(&cell->gates[AS_GATE_LIMIT], surely <= 1 + LIMIT_TOLERANCE ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }

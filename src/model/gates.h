@@ -4,13 +4,13 @@
 
 #include "model/judge.h"
 
-/* Limit, clock, footprint and the state of each gate, of a cell that has its estimate, from its trials. */
+/* Sets limit, clock, footprint and gates of a cell with an estimate, from its trials. */
 void as_gates_evaluate(struct as_cell *cell, const struct as_trial *trials, size_t n,
                        const struct as_judge_context *context);
 bool as_gates_failed(const struct as_cell *cell);
 /* "checksum: sum 3, expected 4; limit: ..." */
 void as_gates_reason(const struct as_cell *cell, struct as_buf *out);
-/* What slowed the device down while its trials ran, as far as its sensor saw: AS_THROTTLE_* bits without harmless ones.
+/* Throttle reasons that the sensor reported during the trials: AS_THROTTLE_* bits without harmless ones.
  */
 int as_gates_throttled(const struct as_trial *trials, size_t n);
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A working set beyond this multiple of the last-level cache lives in memory. */
+/* A working set above this multiple of the last-level cache is in DRAM. */
 static const double BEYOND_CACHE = 2;
-/* Student's t on two distant trials is useless: the interval is clipped at this factor beyond the extreme samples. */
+/* Student's t of two distant trials is useless: clip the interval at this factor beyond the extreme samples. */
 static const double BEYOND_SAMPLES = 4;
 
 enum behaviour {
@@ -19,7 +19,7 @@ enum behaviour {
     CORE_BOUND, /* one core and its own caches */
     CACHED,     /* shared caches, in clock domains of their own */
     MEMORY,
-    HOST_CALLS, /* driver and system calls of a core of the host */
+    HOST_CALLS, /* driver and system calls on a host core */
 };
 static const char *const behaviour_words[] = {"own", "core", "cache", "memory", "host"};
 
@@ -321,9 +321,9 @@ static void say_wide(struct as_cell *cell, const struct as_judge *j, const struc
         as_buf_printf(&b, "; %zu of %zu samples without contention", e->n, e->n + e->left_out);
     if (e->modes == 2) {
         as_buf_str(&b, "; modes ");
-        as_format_value(&b, e->mode[0], cell->unit);
+        as_format_value(&b, e->mode[0], as_cell_unit(cell));
         as_buf_printf(&b, " (%.0f%%) and ", 100 * e->mode_share0);
-        as_format_value(&b, e->mode[1], cell->unit);
+        as_format_value(&b, e->mode[1], as_cell_unit(cell));
     }
     as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&b));
     as_buf_finish(&b);

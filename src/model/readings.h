@@ -1,5 +1,4 @@
-/* What a sensor saw during a trial, as plain data: the worker makes it, gates judge it, the store keeps it,
- * and the report shows it. Nothing here knows a sensor or a device. */
+/* Sensor readings of a trial, as plain data: made by the worker, judged by gates, stored and reported. */
 #ifndef AS_MODEL_READINGS_H
 #define AS_MODEL_READINGS_H
 
@@ -17,16 +16,16 @@ struct as_readings {
     double temperature_before, temperature_after; /* degrees Celsius, of the whole trial */
     double clock_hz, clock_lo, clock_hi;          /* of the core: median and range without the odd outlier */
     double memory_clock_lo, memory_clock_hi;
-    double pcie_generation, pcie_width; /* the most that was seen */
+    double pcie_generation, pcie_width; /* maximum */
     double pcie_generation_max, pcie_width_max;
-    double ecc_corrected, ecc_uncorrected; /* errors that came during the trial */
+    double ecc_corrected, ecc_uncorrected; /* new errors during the trial */
     double users;                          /* other processes on the device */
     double utilisation;                    /* share of the time, mean */
     double reads;                          /* while samples were taken */
 };
 /* Every number NAN, the throttle reasons unknown, no sensor. */
 void as_readings_clear(struct as_readings *r);
-/* "312 W, 54 to 61 C, power cap, PCIe 5.0 x16, 2 ECC errors corrected": what people want to know. "" without sensor. */
+/* "312 W, 54 to 61 C, power cap, PCIe 5.0 x16, 2 ECC errors corrected": the summary for people. "" without sensor. */
 void as_readings_text(const struct as_readings *r, struct as_buf *out);
 
 #endif

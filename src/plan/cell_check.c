@@ -1,4 +1,4 @@
-/* Can a cell be measured on a device? The plan asks it of its own cells, replay of stored ones, the worker of orders.
+/* Can a cell be measured on a device? Asked by the plan, by replay and by the worker.
  */
 #include "plan/plan.h"
 
@@ -20,7 +20,7 @@ static enum as_status has_capabilities(const struct as_probe *probe, const struc
     return s;
 }
 
-/* The one value that an expression has to name is the value itself: no list, range or "all". */
+/* The expression must name one value, not a list, a range or "all". */
 static enum as_status check_value(const struct as_axis *axis, const struct as_axis_value *value,
                                   const struct as_device_info *info, struct as_error *err)
 {

@@ -1,4 +1,4 @@
-/* Grids of axis expressions and a device in, planned cells out. */
+/* Grids of axis expressions to planned cells. */
 #include "plan/plan.h"
 
 #include "base/text.h"
@@ -82,7 +82,7 @@ static void cell_init(struct as_cell *c, const struct planner *p, const struct a
     c->sum.ci.lo = c->sum.ci.hi = NAN;
 }
 
-/* Behind the others, unless it is there already: then the narrower precision holds. */
+/* Appends the cell, or keeps the tighter precision if it is planned already. */
 static enum as_status keep_cell(struct planner *p, const struct as_cell *c)
 {
     struct as_plan *plan = p->plan;
@@ -280,7 +280,7 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
     return false;
 }
 
-/* The last would stand in silence. sets[i] has a '='. */
+/* The last one would win silently. sets[i] has a '='. */
 static enum as_status check_once(const char *const *sets, size_t i, struct as_error *err)
 {
     const size_t axis = strcspn(sets[i], "=") + 1;

@@ -13,7 +13,7 @@ struct as_grid_axis {
 };
 struct as_grid {
     const struct as_probe *probe;
-    double precision; /* asked of its cells; 0: the suite's */
+    double precision; /* requested; 0: the suite's */
     char devices[64]; /* it is for these only, whatever its section says; "" all */
     size_t n;
     struct as_grid_axis axis[AS_AXES_MAX];
@@ -28,7 +28,7 @@ struct as_suite {
     char name[64];
     char title[160];
     double budget_s;        /* 0 none */
-    double device_budget_s; /* as much more for every device that takes part */
+    double device_budget_s; /* plus this per participating device */
     double precision;
     int trials;
     char devices[128];         /* list, or "" for all */
@@ -53,11 +53,10 @@ extern const struct as_builtin_text as_suite_texts[];
 struct as_plan {
     struct as_cell *cells; /* owned; status planned, or unsupported with a reason */
     size_t n;
-    char pruned[256]; /* why a probe left points of the grid out, the first of each device; "" where none says so */
+    char pruned[256]; /* why a probe left grid points out, the first reason per device; "" if none */
 };
 /* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
- * one probe only). A cell that is already in the plan is not added again; the narrowest of the precisions that are
- * asked of it holds. At most 100,000 cells. */
+ * one probe only). A cell that is already in the plan keeps the tightest of its precisions. At most 100,000 cells. */
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
@@ -79,7 +78,7 @@ enum as_status as_plan_check_allocators(const struct as_axis *axis, const char *
 /* Does this point of a probe's grid apply to the device, with all that it needs? err: why not, where that is known. */
 enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,
                                 const struct as_device_info *info, struct as_error *err);
-/* Can what somebody else has written down be measured? AS_USAGE: this build has no such probe, or an axis is unknown,
+/* Can a cell from an untrusted source be measured? AS_USAGE: this build has no such probe, or an axis is unknown,
  * missing or has a value that it cannot have. AS_UNSUPPORTED: the device cannot, with the reason of as_plan_applies. */
 enum as_status as_plan_check(const char *probe, const struct as_axes *axes, const struct as_device_info *info,
                              struct as_error *err);

@@ -170,16 +170,16 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
         return as_parse_duration(value, &s->device_budget_s, err);
     if (strcmp(name, "precision") == 0)
         return parse_precision(value, &s->precision, err);
-    if (strcmp(name, "visits") == 0) {
+    if (strcmp(name, "trials") == 0 || strcmp(name, "visits") == 0) { /* the name in older suites; words: keep visits */
         uint64_t v;
         if ((st = as_parse_u64(value, &v, err)))
             return st;
         if (v < 1 || v > 100)
-            return as_fail(err, AS_USAGE, "visits '%s' (trials per cell) is not between 1 and 100", value);
+            return as_fail(err, AS_USAGE, "%s '%s' is not between 1 and 100", name, value);
         s->trials = (int)v;
         return AS_OK;
     }
-    static const char *const names[] = {"title", "devices", "budget", "budget_per_device", "precision", "visits", NULL};
+    static const char *const names[] = {"title", "devices", "budget", "budget_per_device", "precision", "trials", NULL};
     const char *near = as_nearest(name, names);
     return as_fail(err, AS_USAGE, "a suite has no setting '%s'%s%s%s", name, near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "");

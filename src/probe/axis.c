@@ -94,7 +94,7 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
                               p->info->memory_bytes,
                               all_last_caches(p->info)};
     uint64_t unit = sizes[which];
-    /* Devices that do not tell their caches get a common size, so that a suite still has a sweep to make there. */
+    /* Devices that do not report caches get a common size, so that suites still sweep there. */
     if (unit == 0)
         unit = which == 1 ? 32u << 10 : which == 2 ? 1u << 20 : 32u << 20;
     double v = factor * (double)unit;
@@ -229,7 +229,7 @@ static enum as_status add_number_item(struct parser *p, char *item)
         return add_number(p, a);
     if ((s = parse_number(p, high, &b)) || (s = check_range(p, b, high)))
         return s;
-    high[-2] = '.'; /* where it was split: it is told whole */
+    high[-2] = '.'; /* restore the separator for the message */
     if (steps == 0 && p->axis->type == AS_AXIS_SIZE)
         steps = 1;
     return add_range(p, item, a, b, steps);

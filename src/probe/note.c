@@ -1,4 +1,4 @@
-/* What a probe says of a trial beside its numbers: notes, and which instructions it expects in the machine code. */
+/* Notes of a trial, and the instructions expected in its machine code. */
 #include "base/text.h"
 #include "probe/probe.h"
 
@@ -35,8 +35,7 @@ static void note_count(struct as_trial_context *vc, const char *operation, uint6
     as_note_number(vc, name, (double)n);
 }
 
-/* States rise from n/a over pass to fail; what rises above what was there takes its place, texts of the same state
- * stand side by side. */
+/* The worst state wins (n/a, pass, fail); texts of equal states are joined. */
 void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const char *text)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -49,7 +48,7 @@ void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const 
     as_buf_finish(&b);
 }
 
-/* A compiler may fold a loop away, and what is then measured is something else. */
+/* A compiler may remove a loop; the cell would then measure something else. */
 void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least)
 {
     struct as_device *dev = vc->dev;

@@ -38,10 +38,10 @@ struct as_axis {
 struct as_word {
     const char *name, *title; /* "ffma32", "fused multiply-add" */
     const char *kind;         /* words of a kind stand together: "float" */
-    const char *base, *type;  /* what it has in common with those of other types, and its own: "ffma", "f32" */
-    unsigned results;         /* of one thread: two of a pair of 16 bits */
-    const char *dialects;     /* of kernels, and kinds of CPUs by instructions of their own, that have it */
-    const char *const *more;  /* what else there is to say, a name and its text by turns; ends with NULL */
+    const char *base, *type;  /* name without the type, and the type: "ffma", "f32" */
+    unsigned results;         /* per thread: two for packed pairs of 16 bits */
+    const char *dialects;     /* dialects, and CPU architectures with native code, that have it */
+    const char *const *more;  /* further name and text pairs; ends with NULL */
 };
 
 /* What sample() returns: one timed repetition block. */
@@ -61,26 +61,26 @@ struct as_trial_context {
     /* filled by prepare */
     uint64_t footprint; /* bytes touched by a sample */
     bool claims_memory; /* claims to measure DRAM: the footprint gate applies */
-    bool host_work;     /* a core of the host does a part of what is timed; true from the start where it does all */
+    bool host_work;     /* a host core takes part in the timed work; true from the start if it does all of it */
     double limit;       /* physical bound in the unit, NAN none */
     char limit_why[96];
     uint64_t min_reps, max_reps; /* 1 .. 2^40 unless set; equal: no calibration */
-    double sample_s;             /* aim for samples of so many seconds; 0: the engine's choice */
+    double sample_s;             /* target length of a sample in seconds; 0: the engine's choice */
     struct as_buf detail;        /* written by as_note */
     enum as_gate_state code;     /* set by as_expect_code, or by the engine where nothing is expected */
     char code_text[160];
 };
-/* For prepare, where the thread that samples does a part of what is timed of a device that is not the host's CPU. */
+/* For prepare, if the sampling thread takes part in the timed work of another device. */
 void as_host_part(struct as_trial_context *vc);
 /* Adds "name": "text" / number to the cell's detail. */
 void as_note(struct as_trial_context *vc, const char *name, const char *text);
 void as_note_number(struct as_trial_context *vc, const char *name, double value);
-/* For prepare: the kernel's machine code must hold at least so many instructions that do `operation` (one of
- * as_operation_words). Where the device counts them they are noted and judged, else why it does not is the code gate's
- * text. Of several expectations the worst counts. */
+/* For prepare: the kernel's machine code must contain at_least instructions that do `operation` (one of
+ * as_operation_words). They are noted and judged if the device can count them; otherwise the code gate says why not.
+ * The worst of several expectations counts. */
 #define AS_CODE_NOT_COUNTED "this backend does not give the machine code to count in"
 void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least);
-/* The same for what a probe has counted itself. */
+/* The same for a count by the probe itself. */
 void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const char *text);
 
 enum as_applies {
@@ -103,9 +103,9 @@ struct as_probe {
     unsigned needs;              /* capability bits without which the probe is unsupported on a device */
     bool hidden;                 /* not listed (sentinel) */
     bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
-    bool own_power;              /* what is asked is what a device does with its power: its clock may move by itself */
+    bool own_power;              /* measures behaviour at the power limit: the clock may move */
     const struct as_axis *axes;  /* ends with a NULL name */
-    const struct as_word *about; /* (optional) what words of its axes are; ends with a NULL name */
+    const struct as_word *about; /* (optional) descriptions of axis words; ends with a NULL name */
     const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy", devices=LIST for some; ends with NULL */
     const char *const *full;
     /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
@@ -118,7 +118,7 @@ struct as_probe {
     enum as_status (*sample)(void *state, uint64_t reps, struct as_sample *out, struct as_error *err);
     /* Compares the outcome of the last sample with an independent reference; false: *why says what differs. */
     bool (*check)(void *state, char *why, size_t why_size);
-    void (*finish)(void *state); /* takes what prepare left, also after it failed (NULL possible) */
+    void (*finish)(void *state); /* cleans up after prepare, also after a failed one (NULL possible) */
     const char *method;          /* text of method.md, embedded */
     const char *figure;          /* name of the figure (folder), NULL when it has none */
 };

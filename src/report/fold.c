@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Folding one or two would save nothing. */
+/* Collapsing one or two facts saves nothing. */
 enum { STAND = 6, MANY = 9 };
 
 static const char *matter_of(const struct as_fact *f)
@@ -15,7 +15,7 @@ static bool is_alike(const struct as_fact *a, const struct as_fact *b)
     return strcmp(a->device, b->device) == 0 && strcmp(matter_of(a), matter_of(b)) == 0;
 }
 
-/* What is not decided never takes the place of what is. */
+/* Undecided facts never displace decided ones. */
 bool as_fact_is_folded(const struct as_fact *facts, size_t n, size_t i)
 {
     size_t all = 0, decided_before = facts[i].verdict == AS_UNDECIDED ? STAND : 0;
@@ -30,7 +30,7 @@ bool as_fact_is_folded(const struct as_fact *facts, size_t n, size_t i)
     return all >= MANY && decided_before >= STAND;
 }
 
-/* How many of the matter of facts[i] are folded away, of all devices asked for; 0 where an earlier fact is of it. */
+/* Collapsed facts with the topic of facts[i]; 0 if an earlier fact has the topic. */
 static size_t folded_of(const struct as_fact *facts, size_t n, size_t i, const char *device)
 {
     size_t folded = 0;

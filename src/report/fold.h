@@ -1,5 +1,5 @@
-/* Many facts about one object (each pair of allocators that was copied between) hide the others: the first few that
- * are decided stand, the rest is folded. */
+/* Many facts about one object (each pair of allocators of a copy) would hide the others: the first few decided ones are
+ * shown, the rest collapsed. */
 #ifndef AS_REPORT_FOLD_H
 #define AS_REPORT_FOLD_H
 
@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/* Is facts[i] one of those that are folded away? */
+/* Is facts[i] collapsed? */
 bool as_fact_is_folded(const struct as_fact *facts, size_t n, size_t i);
-/* "33 more on copy, 20 on L2": of those folded away of a device, of all devices where it is NULL. Appends nothing and
- * returns 0 where there is none, else how many they are. Not escaped. */
+/* "33 more on copy, 20 on L2": the collapsed facts of a device (NULL: of all). Returns their number; appends nothing
+ * for 0. Not escaped. */
 size_t as_folded_text(const struct as_fact *facts, size_t n, const char *device, struct as_buf *out);
 
 #endif

@@ -1,5 +1,4 @@
 #include "base/text.h"
-#include "device/dialect/dialect.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -9,9 +8,9 @@
 /* The unit that is shown; a value is to be multiplied by the factor. */
 static const char *pick_scale(double v, const char *unit, double *factor)
 {
-    const struct as_scale *scale = as_scale_of(v, unit, true);
+    const struct as_scale *scale = as_scale_of(v, unit);
     *factor = scale ? scale->factor : 1;
-    return scale ? scale->typeset : unit;
+    return scale ? scale->shown : unit;
 }
 
 static void add_unit(struct as_buf *b, const char *unit)
@@ -28,7 +27,7 @@ static void number(struct as_buf *b, double v, const char *unit, int digits)
     if (as_unit_is_count(unit))
         as_format_count(b, v);
     else
-        as_format_number(b, v, as_scale_of(v, unit, true) ? digits : as_unscaled_digits(v, digits));
+        as_format_number(b, v, as_scale_of(v, unit) ? digits : as_unscaled_digits(v, digits));
 }
 
 void as_page_value(struct as_buf *b, double v, const char *unit)
@@ -37,7 +36,7 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
         as_buf_str(b, "–");
         return;
     }
-    if (strcmp(unit, "B") == 0 && v >= 0 && v < 1.8e19) { /* exact where it is whole: 48 KiB, not 48.0 KiB */
+    if (strcmp(unit, "B") == 0 && v >= 0 && v < 1.8e19) { /* exact if whole: 48 KiB, not 48.0 KiB */
         as_format_size(b, (uint64_t)(v + 0.5));
         return;
     }
@@ -84,7 +83,7 @@ const char as_page_not_drawn[] = "<p class=\"note\">Not drawn: its numbers are t
 
 enum as_said as_page_said(const struct as_fact *f)
 {
-    const double wide = 0.10; /* of the value: from here on its middle would claim to know what is not known */
+    const double wide = 0.10; /* relative width above which a midpoint would pretend precision */
     const bool whole = strcmp(f->unit, "B") == 0 || f->unit[0] == '\0';
     if (!whole || !isfinite(f->ci.lo) || !isfinite(f->ci.hi) || !isfinite(f->value) ||
         f->ci.hi - f->ci.lo <= wide * f->value)
@@ -189,7 +188,7 @@ const char *as_figure_find(const char *name, size_t *len)
 
 const char *as_page_local_name(const struct as_device_info *info, char out[static 24])
 {
-    const char *name = as_dialect_local_name(info ? info->dialect : "");
+    const char *name = as_info_words(info)->shared_memory;
     snprintf(out, 24, "%.*s", (int)strcspn(name, " "), name);
     return out;
 }

@@ -18,7 +18,7 @@ enum as_status as_page_probes(const struct as_page *p, const char ***names, size
             goto fail;
         (*names)[(*n)++] = as_probes[known]->name;
     }
-    /* Probes of another version of assay: their numbers are shown all the same. */
+    /* Probes of another version of assay are shown too. */
     for (size_t r = 0; r < p->n; r++) {
         for (size_t i = 0; i < p->runs[r].cells_n; i++) {
             const struct as_cell *c = &p->runs[r].cells[i];

@@ -53,7 +53,7 @@ static enum as_status take_device(const json_t *j, struct as_device_info *info, 
     return s;
 }
 
-/* The devices as they were when the run began, out of the run's own record. */
+/* The devices as recorded when the run began. */
 static enum as_status load_devices(struct as_report_run *r, struct as_error *err)
 {
     if (!r->run.devices || !r->run.devices[0])
@@ -101,7 +101,7 @@ static enum as_status load_run(struct as_store *store, const char *name, struct 
     return s ? s : load_against_earlier(store, out, err);
 }
 
-/* What follows from the cells that are loaded. */
+/* Derives facts and comparisons from the loaded cells. */
 static enum as_status derive(struct as_report_run *out, struct as_error *err)
 {
     const struct as_fact_input input = {.run = &out->run,
@@ -144,7 +144,7 @@ static enum as_status fetch_cell(void *user, int64_t handle, struct as_cell *out
     return as_store_cell(user, handle, 0, out, err);
 }
 
-/* Whole probes, those with the fewest cells first: a fact that rests on half of a probe's cells may be wrong. */
+/* Whole probes, fewest cells first: a fact from half of a probe's cells may be wrong. */
 static void leave_out(const struct as_overview_probe *probes, size_t n, bool *left_out)
 {
     size_t loaded = 0;

@@ -1,5 +1,4 @@
-/* Loads a stored run with its devices and derived facts: the one place where report, show and the C API meet the
- * store. */
+/* Loads a stored run with its devices and derived facts, for report, show and the C API. */
 #ifndef AS_REPORT_LOAD_H
 #define AS_REPORT_LOAD_H
 

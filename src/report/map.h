@@ -10,10 +10,10 @@ enum {
     AS_MAP_CORE = 0,
     AS_MAP_CACHE_MAX = 5,
     AS_MAP_MEMORY = 6,
-    AS_MAP_LOCAL = 7, /* memory of one unit beside its cache */
+    AS_MAP_LOCAL = 7, /* shared memory of one compute unit */
     AS_MAP_ROWS = 8,
     AS_MAP_BOX,  /* machine, package, die, NUMA node: an outline around others */
-    AS_MAP_MORE, /* stands for siblings that are alike and not drawn */
+    AS_MAP_MORE, /* stands for identical siblings that are not drawn */
 };
 
 extern const int as_map_order[AS_MAP_ROWS]; /* rows from the core down, as they are drawn */
@@ -35,15 +35,15 @@ struct as_map_tree {
     size_t n, cap;
     unsigned cols;
     unsigned rows; /* bit per row that has a node */
-    char unit[16]; /* what the driver calls a unit ("SM"); "" when it says nothing */
+    char unit[16]; /* the driver's name of a compute unit ("SM"); "" if unknown */
 };
 
-/* The tree of a device from its topology (JSON, may be NULL), else from what its info says. found_l1: one was measured,
- * so that a unit has it whether the driver lists it or not. */
+/* The tree of a device from its topology (JSON, may be NULL), else from its info. found_l1: an L1 was measured, so each
+ * compute unit has one even if the driver does not list it. */
 enum as_status as_map_tree_make(const struct as_device_info *info, const char *topology, bool found_l1,
                                 struct as_map_tree *out, struct as_error *err);
 void as_map_tree_finish(struct as_map_tree *t);
-/* Decides what is drawn, in about `budget` columns: siblings that are alike are drawn once or a few times. */
+/* Chooses what is drawn in about `budget` columns: identical siblings are drawn once or a few times. */
 enum as_status as_map_layout(struct as_map_tree *t, unsigned budget, struct as_error *err);
 
 /* ---- the numbers ---- */
@@ -53,15 +53,15 @@ enum as_map_known { AS_MAP_UNKNOWN, AS_MAP_REJECTED, AS_MAP_UNDECIDED, AS_MAP_CL
 
 struct as_map_number {
     enum as_map_known known;
-    const struct as_fact *fact; /* what it was taken from; NULL for a claim, or where several are told as one */
-    double value, high;         /* high: of several the largest, else the same as value */
+    const struct as_fact *fact; /* source; NULL for a reported value or several merged ones */
+    double value, high;         /* high: the largest of several, else the value */
     const char *unit;           /* "B", "Hz", "ns", "GB/s"; "cycles" where no clock is known */
-    char note[64];              /* what else is to be said of it, "" nothing */
+    char note[64];              /* annotation, "" for none */
 };
-/* The way to memory of the host, or of other devices. */
+/* A link to the memory of the host or of other devices. */
 struct as_map_link {
     char name[40], about[64];
-    char object[32]; /* of its facts; "" where several ends are told as one */
+    char object[32]; /* of its facts; "" if several ends are merged */
     struct as_map_number number[AS_MAP_KINDS];
 };
 enum { AS_MAP_LINKS_MAX = 8 };
@@ -70,7 +70,7 @@ struct as_map_numbers {
     struct as_map_link link[AS_MAP_LINKS_MAX];
     size_t links_n;
 };
-/* What facts, or where they say nothing the driver, say of each row and link of a device. */
+/* Values of each row and link of a device: from facts, else as reported by the driver. */
 void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info,
                          struct as_map_numbers *out);
 /* Has anything been measured of this row (row < 0: of any row or link)? */
@@ -82,10 +82,10 @@ void as_map_number_text(struct as_buf *b, const struct as_map_number *n);
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
                                        const char *what);
 
-/* Is its memory another than the host's, reached over a link? */
+/* Does it have memory of its own, reached over a link? */
 bool as_map_has_own_memory(const struct as_device_info *info);
-/* Devices with memory of their own that look the same: the first AS_MAP_ALIKE_MAX are drawn, all of them are told in a
- * table. before: how many devices before this one are alike. */
+/* Identical devices with memory of their own: the first AS_MAP_ALIKE_MAX are drawn, all are in a table. before: number
+ * of identical devices before this one. */
 enum { AS_MAP_ALIKE_MAX = 2 };
 size_t as_map_alike_before(const struct as_report_run *run, size_t index);
 

@@ -19,7 +19,9 @@ void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class,
 const char *as_map_row_name(const struct map_drawing *d, int row, char name[static 24])
 {
     if (row == AS_MAP_CORE)
-        return d->tree.unit[0] ? d->tree.unit : strcmp(d->info->backend, "cpu") == 0 ? "core" : "unit";
+        return d->info->words.compute_unit[0] ? d->info->words.compute_unit
+               : d->tree.unit[0]              ? d->tree.unit
+                                              : as_info_words(d->info)->compute_unit;
     if (row == AS_MAP_MEMORY)
         return "memory";
     if (row == AS_MAP_LOCAL)
@@ -38,12 +40,12 @@ double as_map_bar_share(const struct as_map_number *n)
         if (n->known != AS_MAP_MEASURED || strcmp(n->unit, spans[i].unit) != 0)
             continue;
         double share = log(n->high / spans[i].lo) / log(spans[i].hi / spans[i].lo);
-        return fmin(fmax(share, 0.02), 1); /* the least also of what has no logarithm */
+        return fmin(fmax(share, 0.02), 1); /* minimum, also for values without a logarithm */
     }
     return 0;
 }
 
-/* Under a number: what the OS or driver says, or, where that is the number, what was measured of it. */
+/* Below a value: the reported value, or the measured range if the reported value is shown. */
 static void number_note(struct map_drawing *d, const struct as_map_number *n, double x, double y)
 {
     const struct as_fact *f = n->fact;
@@ -87,7 +89,7 @@ static void number(struct map_drawing *d, const struct as_map_number *n, enum as
     number_note(d, n, x, y + (share > 0 ? 44 : 36));
 }
 
-/* All that was found about a row, or about the link with this object, for those who point at it. */
+/* Tooltip: all facts about a row or link. */
 static void title(struct map_drawing *d, int row, const char *link)
 {
     bool any = false;
@@ -103,7 +105,7 @@ static void title(struct map_drawing *d, int row, const char *link)
     as_buf_str(d->b, any ? "</title>" : "");
 }
 
-/* The kinds from first to last: a core has a clock and nothing else that the map knows of, a link has no size. */
+/* Kinds from first to last: a core has only a clock, a link no size. */
 static void line(struct map_drawing *d, const char *name, const struct as_map_number *numbers, enum as_map_kind first,
                  enum as_map_kind last, double y)
 {

@@ -61,7 +61,7 @@ static void box_label(struct map_drawing *d, const struct as_map_node *node, dou
         }
     }
     double size = h > 40 ? 12.5 : 11, fits = text.len * size * 0.56;
-    if (fits > w && !core) { /* the number alone, without its unit's tail, says nothing: leave it to the row */
+    if (fits > w && !core) { /* a value cut before its unit is useless: leave it to the row */
         as_buf_finish(&text);
         return;
     }
@@ -77,7 +77,7 @@ static void box_label(struct map_drawing *d, const struct as_map_node *node, dou
                       AS_MAP_MUTED);
 }
 
-/* A line down to where y_to is: as wide as the bandwidth of what it leads to, dashed where none was measured. */
+/* A line down to y_to, as wide as the bandwidth; dashed if not measured. */
 static void line_down(struct map_drawing *d, double x, double y_from, double y_to,
                       const struct as_map_number *bandwidth)
 {
@@ -100,7 +100,7 @@ static int row_below(const struct map_drawing *d, int row)
     return -1;
 }
 
-/* A unit's LOCAL memory and its cache are one block in the drawing, as they are in many devices. */
+/* Shared memory and L1 are one block in the drawing, as on many GPUs. */
 static double box_height(const struct map_drawing *d, int row)
 {
     return row == AS_MAP_LOCAL && isfinite(d->box.row[1]) ? d->s.row_h : d->s.box_h;
@@ -114,7 +114,7 @@ static void link_down(struct map_drawing *d, double x, int row)
         line_down(d, x, y, d->box.row[below], &d->numbers.row[below][AS_MAP_BANDWIDTH]);
 }
 
-/* The other ends of a device's links, one step lower each, so that every one has a line of its own to the memory. */
+/* Link ends, each one step lower, so that each has its own line to the memory. */
 static void draw_links(struct map_drawing *d)
 {
     double memory = d->box.row[AS_MAP_MEMORY], w = d->s.boxes_w / (double)(d->numbers.links_n ? d->numbers.links_n : 1);
@@ -237,7 +237,7 @@ static double place_boxes(struct map_drawing *d, double y)
     return y + (double)d->numbers.links_n * d->s.row_h;
 }
 
-/* Boxes that are drawn as outlines, with a name above, need room for it. */
+/* Outlined boxes need space for the name above. */
 static bool has_outlines(const struct as_map_tree *t)
 {
     for (size_t i = 2; i < t->n; i++)

@@ -45,7 +45,7 @@ const char *as_map_row_name(const struct map_drawing *d, int row, char name[stat
 double as_map_bar_share(const struct as_map_number *n);
 /* The numbers of all rows and links; *y: behind the last box, moved behind the last number. */
 void as_map_draw_numbers(struct map_drawing *d, double *y);
-/* What the drawing of a device says, as text for those who do not see it. */
+/* Text alternative of the drawing. */
 void as_map_describe(const struct map_drawing *d, struct as_buf *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* The numbers of the machine map: for each row of a device and each of its links the fact that says most. */
+/* Values of the machine map: the most informative fact per row and link. */
 #include "base/text.h"
 #include "report/map.h"
 #include "report/page.h"
@@ -31,7 +31,7 @@ static bool counts(const struct as_fact *f, const struct as_device_info *info)
     return is_of(f, info) && f->verdict != AS_UNDECIDED;
 }
 
-/* Which facts are a row's numbers: by unit and name. Of a row's kinds, those of an earlier line count more. */
+/* Which facts are a row's values, by unit and name; earlier lines have priority. */
 static const struct source {
     const char *unit, *head, *tail;
     enum as_map_kind kind;
@@ -50,7 +50,7 @@ enum { SOURCES = sizeof sources / sizeof *sources };
 
 static size_t source_of(const struct as_fact *f)
 {
-    /* A row is told of all units together, and of loads. */
+    /* A row shows all compute units together, and loads. */
     bool other = strstr(f->id, ".one_unit.") || (starts_with(f->id, "onchip.whole.") && strcmp(f->unit, "B") != 0);
     size_t i = other ? (size_t)SOURCES : 0;
     while (i < SOURCES && !(strcmp(f->unit, sources[i].unit) == 0 && starts_with(f->id, sources[i].head) &&
@@ -59,7 +59,7 @@ static size_t source_of(const struct as_fact *f)
     return i;
 }
 
-/* Cycles and bytes a cycle, in the units of the other rows by the clock that was measured. */
+/* Converts cycles and bytes per cycle to ns and GB/s by the measured clock. */
 static void by_the_clock(struct as_map_number *n, const struct as_device_info *info, double hz)
 {
     const struct as_fact *f = n->fact;
@@ -68,7 +68,7 @@ static void by_the_clock(struct as_map_number *n, const struct as_device_info *i
     if (!(hz > 0) || (!cycles && strcmp(f->unit, "B/cycle") != 0))
         return;
     as_format_number(&note, f->value, 3);
-    as_buf_str(&note, cycles ? " cycles" : " B a cycle each");
+    as_buf_str(&note, cycles ? " cycles" : " B per cycle each");
     as_copy_text(n->note, sizeof n->note, as_buf_get(&note));
     as_buf_finish(&note);
     n->value = n->high = cycles ? f->value / hz * 1e9 : f->value * hz * (info->units ? info->units : 1) * 1e-9;
@@ -130,7 +130,7 @@ static int row_of_size(const struct as_device_info *info, uint64_t size)
     return AS_MAP_MEMORY;
 }
 
-/* What a cell would tell of: a row, or -1, and which of its numbers. */
+/* The row (or -1) and the kind of value that a cell would give. */
 static int row_of_cell(const struct as_cell *c, const struct as_device_info *info, enum as_map_kind *kind)
 {
     const bool topology = strcmp(c->probe, "topology") == 0, latency = strcmp(c->probe, "latency") == 0;
@@ -141,7 +141,7 @@ static int row_of_cell(const struct as_cell *c, const struct as_device_info *inf
     return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, as_axes_u64(&c->axes, "size"));
 }
 
-/* A number that was measured but rejected is not drawn: then the map says so. */
+/* Rejected values are not drawn but marked. */
 static void find_rejected(const struct as_report_run *run, const struct as_device_info *info,
                           struct as_map_numbers *out)
 {
@@ -297,8 +297,7 @@ static void add_link(struct as_map_numbers *out, const struct as_device_info *in
     }
 }
 
-/* A device with memory of its own has a way to the host's, whether it was measured or not; the same with devices
- * beside it. */
+/* A device with memory of its own has a link to the host and to peers, measured or not. */
 static void find_links(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
 {
     static const struct end nothing[SORTS] = {[HOST] = {.name = "host"}, [PEER] = {.name = ""}};
@@ -359,7 +358,7 @@ bool as_map_has_numbers(const struct as_map_numbers *n, int row)
 
 void as_map_number_text(struct as_buf *b, const struct as_map_number *n)
 {
-    const double alike = 1.01; /* of the least: three digits would not show more */
+    const double alike = 1.01; /* of the minimum: three digits would not show more */
     static const char *const no_number[] = {
         [AS_MAP_UNKNOWN] = "not measured", [AS_MAP_REJECTED] = "rejected", [AS_MAP_UNDECIDED] = "undecided"};
     if (n->known <= AS_MAP_UNDECIDED)

@@ -108,7 +108,7 @@ static enum as_status build(struct as_map_tree *t, const json_t *o, size_t paren
     if (!type || depth > DEPTH_MAX)
         return AS_OK;
     int level = level_of(o, type, in_core);
-    /* A device that hangs in the host's tree is drawn as a device of its own. */
+    /* Devices in the host's tree are drawn separately. */
     if (level == LEAVE || (strcmp(type, "device") == 0 && depth > 0))
         return AS_OK;
     size_t here = parent;
@@ -146,7 +146,7 @@ static enum as_status add_below(struct as_map_tree *t, int level, uint64_t size,
     return AS_OK;
 }
 
-/* The data cache of a level that belongs to one unit, or to several. */
+/* The data cache of a level, private to one compute unit (own) or shared. */
 static const struct as_cache *cache_of(const struct as_device_info *info, unsigned level, bool own)
 {
     for (size_t i = 0; i < info->caches_n && i < AS_CACHES_MAX; i++) {
@@ -157,7 +157,7 @@ static const struct as_cache *cache_of(const struct as_device_info *info, unsign
     return NULL;
 }
 
-/* A unit under what it shares: its own caches, its LOCAL memory, itself. */
+/* One compute unit: its private caches, its shared memory, itself. */
 static enum as_status build_unit(struct as_map_tree *t, const struct as_device_info *info, bool found_l1,
                                  unsigned index, size_t above, struct as_error *err)
 {
@@ -178,7 +178,7 @@ static enum as_status build_unit(struct as_map_tree *t, const struct as_device_i
     return AS_OK;
 }
 
-/* A device whose driver tells no tree: units with their private caches, shared caches, memory. */
+/* Fallback tree from the device info: compute units with private caches, shared caches, memory. */
 static enum as_status build_from_info(struct as_map_tree *t, const struct as_device_info *info, bool found_l1,
                                       struct as_error *err)
 {
@@ -195,7 +195,7 @@ static enum as_status build_from_info(struct as_map_tree *t, const struct as_dev
     return st;
 }
 
-/* What the driver calls the units of which the device has so many: a short word of letters. */
+/* The driver's name of a compute unit, if it is a short word. */
 static void find_unit_name(struct as_map_tree *t, const json_t *o, int depth)
 {
     const char *type = json_string_value(json_object_get(o, "type")),
@@ -204,7 +204,7 @@ static void find_unit_name(struct as_map_tree *t, const json_t *o, int depth)
         if (strlen(name) < sizeof t->unit &&
             !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")])
             as_copy_text(t->unit, sizeof t->unit, name);
-        return; /* what it consists of is no unit */
+        return; /* its children are not compute units */
     }
     size_t i;
     json_t *child;
@@ -238,7 +238,7 @@ enum as_status as_map_tree_make(const struct as_device_info *info, const char *t
     json_t *root = topology && st == AS_OK ? json_loads(topology, 0, NULL) : NULL;
     if (root)
         st = build(out, root, 1, 0, false, err);
-    if (st == AS_OK && !has_core(out)) { /* no tree, or one that does not say what hangs on what */
+    if (st == AS_OK && !has_core(out)) { /* no tree, or one without parent links */
         st = start_tree(out, err);
         if (st == AS_OK)
             st = build_from_info(out, info, found_l1, err);
@@ -310,7 +310,7 @@ static unsigned choose_shown(unsigned n, unsigned width, unsigned share, unsigne
 
 static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget, struct as_error *err);
 
-/* What the siblings are (nothing said: cores), and the row to say it in. */
+/* What the siblings are (default: cores), and the row for the label. */
 static void name_more(const struct as_map_tree *t, size_t sibling, struct as_map_node *more)
 {
     const struct as_map_node *node = &t->nodes[sibling];

@@ -1,5 +1,5 @@
-/* A small Markdown, enough for method.md: what it does not know is shown as the text it is. Nothing in the input can
- * become a tag or an attribute of its own: all text goes through as_buf_html. */
+/* A small Markdown subset for method.md; other syntax is shown as text. All text goes through as_buf_html, so input
+ * cannot become a tag or attribute. */
 #include "report/page.h"
 
 #include <string.h>

@@ -43,6 +43,7 @@ static const double WIDE = 340, HIGH = 250, LEFT = 50, RIGHT = 330, TOP = 26, BO
 
 struct axes {
     double x_lo, x_hi, y_lo, y_hi;
+    const char *unit;
 };
 
 static double at_x(const struct axes *a, double size)
@@ -56,9 +57,10 @@ static double at_y(const struct axes *a, double rate)
     return BOTTOM - (BOTTOM - TOP) * log(rate / a->y_lo) / log(a->y_hi / a->y_lo);
 }
 
-static struct axes axes_of(const struct as_matrix_point *points, size_t n, double roof)
+static struct axes axes_of(const struct as_matrix_point *points, size_t n, double roof, const char *type)
 {
-    struct axes a = {INFINITY, 0, roof > 0 ? roof : INFINITY, roof > 0 ? roof : 0};
+    struct axes a = {INFINITY, 0, roof > 0 ? roof : INFINITY, roof > 0 ? roof : 0,
+                     as_rate_unit(AS_UNIT_STORED_RATE, type)};
     for (size_t i = 0; i < n; i++) {
         a.x_lo = fmin(a.x_lo, points[i].size);
         a.x_hi = fmax(a.x_hi, points[i].size);
@@ -70,11 +72,11 @@ static struct axes axes_of(const struct as_matrix_point *points, size_t n, doubl
     return a;
 }
 
-/* "100 G": for all of the unit there is no room. */
-static void rate_tick(struct as_buf *b, double v)
+/* "100 G": the whole unit does not fit. */
+static void rate_tick(struct as_buf *b, double v, const char *unit)
 {
-    const struct as_scale *s = as_scale_of(v * (1 + 1e-9), "ops/s", true);
-    as_buf_printf(b, "%.3g %.*s</text>\n", v * s->factor, (int)(strlen(s->typeset) - strlen("ops/s")), s->typeset);
+    const struct as_scale *s = as_scale_of(v * (1 + 1e-9), unit);
+    as_buf_printf(b, "%.3g %.*s</text>\n", v * s->factor, (int)(strlen(s->shown) - strlen(unit)), s->shown);
 }
 
 static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)
@@ -83,7 +85,7 @@ static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix
         const double v = pow(10, e);
         as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--grid)\"/>\n", LEFT, at_y(a, v), RIGHT);
         text_at(b, LEFT - 6, at_y(a, v) + 4, "end", "var(--muted)", 10.5);
-        rate_tick(b, v);
+        rate_tick(b, v, a->unit);
     }
     double last = -INFINITY;
     for (double size = a->x_lo; size <= a->x_hi;) {
@@ -102,7 +104,7 @@ static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix
     as_buf_str(b, "rows and columns</text>\n");
 }
 
-/* Its name stands above, where no curve goes. */
+/* The label is above the curves. */
 static void roof_line(struct as_buf *b, const struct axes *a, double roof, const char *type)
 {
     as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1fM%.1f 10H%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n",
@@ -111,7 +113,7 @@ static void roof_line(struct as_buf *b, const struct axes *a, double roof, const
     as_buf_str(b, "vector ALU, ");
     as_buf_html(b, type);
     as_buf_str(b, ": ");
-    as_page_value(b, roof, "ops/s");
+    as_page_value(b, roof, "FLOP/s");
     as_buf_str(b, "</text>\n");
 }
 
@@ -126,14 +128,14 @@ static void point(struct as_buf *b, const struct axes *a, const struct as_matrix
                   x, at_y(a, p->rate), colour, p->valid ? colour : "var(--paper)");
     as_buf_html(b, p->path);
     as_buf_printf(b, " %.0f: ", p->size);
-    as_page_value(b, p->rate, "ops/s");
+    as_page_value(b, p->rate, a->unit);
     as_buf_str(b, p->valid ? "</title></circle>\n" : ", rejected</title></circle>\n");
 }
 
 void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
                              double roof, const char *roof_type)
 {
-    const struct axes a = axes_of(points, n, roof);
+    const struct axes a = axes_of(points, n, roof, type);
     if (!as_page_drawable(a.y_lo, a.y_hi) || !as_page_drawable(a.x_lo, 2 * a.x_hi)) {
         as_buf_str(b, as_page_not_drawn);
         return;
@@ -177,7 +179,7 @@ static bool read_numbers(const char *text, uint16_t *out, size_t n)
     return true;
 }
 
-/* Lanes of four share a colour; within them it grows darker. */
+/* Four lanes share a hue, from light to dark. */
 static void number_cell(struct as_buf *b, unsigned row, unsigned column, unsigned lane, unsigned place)
 {
     unsigned x = EDGE + column * CELL_W, y = EDGE + row * CELL_H;
@@ -236,7 +238,7 @@ struct scale {
 
 static double along(const struct scale *s, double value)
 {
-    const double lo = s->lo / 2, wide = s->hi / 2 - lo; /* a difference of halves overflows for no number */
+    const double lo = s->lo / 2, wide = s->hi / 2 - lo; /* halved first: cannot overflow */
     return BAR_LEFT + (BAR_RIGHT - BAR_LEFT) * ((fmin(fmax(value, s->lo), s->hi) / 2 - lo) / (wide > 0 ? wide : 1));
 }
 

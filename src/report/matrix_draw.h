@@ -1,4 +1,4 @@
-/* Pictures of the matrix path: products over their size, fragments of an operand, bars. */
+/* Pictures of the matrix path: GEMM over size, fragments of an operand, bars. */
 #ifndef AS_REPORT_MATRIX_DRAW_H
 #define AS_REPORT_MATRIX_DRAW_H
 
@@ -10,8 +10,8 @@ struct as_matrix_point {
     struct as_interval ci;
     bool valid;
 };
-/* Rates of products of one type over their size on logarithmic axes, a line a path, and as a dashed line what ordinary
- * arithmetic can do at most (NAN: not known). Points are in the order of path and size. */
+/* GEMM rates of one type over size on logarithmic axes, one line per path; the vector ALU peak as a dashed line (NAN:
+ * unknown). Points are in the order of path and size. */
 void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
                              double roof, const char *roof_type);
 /* The colour of a path, for the key. */

@@ -56,7 +56,7 @@ static double note_number(const struct as_cell *c, const char *name)
     return number;
 }
 
-/* What counts most first: a valid number, a rejected one, none; then the better number. */
+/* Valid before rejected before none; then the better value. */
 static bool beats(const struct as_cell *a, const struct as_cell *b)
 {
     if (!b)
@@ -150,7 +150,7 @@ static struct as_measure quotient(struct as_measure a, struct as_measure b)
     return (struct as_measure){a.value / b.value, {a.ci.lo / b.ci.hi, a.ci.hi / b.ci.lo}};
 }
 
-/* Results of one instruction: of a vector as the cell says, of threads that go together, on a core of one. */
+/* Results per instruction: vector lanes, warp lanes, or 1 on a scalar core. */
 static double lanes_of(const struct as_cell *c, const struct as_device_info *info)
 {
     const double lanes = c ? note_number(c, "lanes") : NAN;
@@ -165,7 +165,7 @@ static const struct {
     const char *axis, *form;
 } forms[] = {{"0", "usual"}, {"1", "second = first"}, {"2", "third = second"}, {"3", "all differ"}};
 
-/* What stands behind "usual" is a note of newer runs. */
+/* Newer runs note the details behind "usual". */
 static void name_form(struct as_operation *o)
 {
     const struct as_cell *c = any_of(o);
@@ -212,7 +212,7 @@ static void derive(const struct as_report_run *run, struct as_operation *rows, s
     const struct as_operation *link = beside(rows, n, o, o->link_name);
     char other[48];
     note_of(link ? link->latency : NULL, "link", other, sizeof other);
-    /* there and back again: either is the link of the other, and neither is known alone */
+    /* a round trip of two conversions: each links to the other, and neither is known alone */
     o->link = link && measured(link->latency) && !other[0] ? link->latency : NULL;
     struct as_measure less = measure_of(o->link);
     if (isfinite(raw.value) && isfinite(less.value))

@@ -1,5 +1,4 @@
-/* What probes alu and alu_latency found, an operation a row: throughput and latency beside each other, and what follows
- * from both. */
+/* Results of the probes alu and alu_latency, one row per operation: throughput, latency and derived values. */
 #ifndef AS_REPORT_OPERATIONS_H
 #define AS_REPORT_OPERATIONS_H
 
@@ -35,13 +34,12 @@ bool as_operations_any(const struct as_report_run *run);
 /* In order of devices, then of the table of operations. *out is the caller's (free). */
 enum as_status as_operations_make(const struct as_report_run *run, struct as_operation **out, size_t *n,
                                   struct as_error *err);
-/* In words what its numbers are to be taken as: "ok", "rejected: checksum", "unsupported"; of both where they differ.
+/* State of its values in words: "ok", "rejected: checksum", "unsupported"; of both where they differ.
  */
 void as_operation_status(const struct as_operation *o, struct as_buf *out);
 bool as_operation_is_valid(const struct as_operation *o);
 
-/* A published figure of an operation beside what was measured. False where the figure is of none, or of something that
- * is not measured. */
+/* The measured counterpart of a published figure. False if there is none. */
 bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,
                          struct as_measure *out);
 /* Is the figure of this operation? */

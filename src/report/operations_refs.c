@@ -1,4 +1,4 @@
-/* Published figures of operations, and what was measured in place of each. */
+/* Published figures of operations and their measured counterparts. */
 #include "base/text.h"
 #include "report/operations.h"
 
@@ -82,7 +82,7 @@ static struct as_measure at_point(const struct as_report_run *run, const struct 
             strcmp(as_axes_text(&c->axes, "width"), as_axes_text(&o->throughput->axes, "width")) != 0 ||
             !(of_cell(c).value > 0))
             continue;
-        const double fma = best.value / r.value; /* results of ffma32 a cycle */
+        const double fma = best.value / r.value; /* results of ffma32 per cycle */
         const struct as_measure m = of_cell(c);
         return (struct as_measure){fma / m.value, {fma / m.ci.hi, fma / m.ci.lo}};
     }
@@ -94,12 +94,12 @@ static const struct {
     struct as_measure (*measured)(const struct as_report_run *run, const struct as_operation *o,
                                   const struct as_ref *ref);
 } counterparts[] = {
-    {"instructions a core-cycle", "ops/cycle", rate},
+    {"instructions per core-cycle", "ops/cycle", rate},
     {"throughput", "cycles", lane_cycles},
     {"raw latency", "cycles", raw},
     {"latency", "cycles", raw},
     {"adjusted latency", "cycles", adjusted},
-    {"cycles an instruction", "cycles", at_point},
+    {"cycles per instruction", "cycles", at_point},
 };
 
 bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,

@@ -1,4 +1,4 @@
-/* Cells of a run taken in one at a time: counts, and 40 bytes of each that is measured. */
+/* Streams the cells of a run: counts, and 40 bytes per measured cell. */
 #include "report/overview.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of rejected cells the gates that failed are the reason, whatever their texts say in numbers, and it is their probe's
- * own; what a device cannot do is one reason for all probes that would need it. */
+/* The reason of a rejected cell is its failed gates, per probe; what a device lacks is one reason over all probes. */
 static bool same_reason(const struct as_cell *a, const struct as_cell *b)
 {
     if (a->status != b->status || strcmp(a->device, b->device) != 0)
@@ -116,7 +115,7 @@ static enum as_status find_probe(struct overview_work *w, const struct as_cell *
 
 static enum as_status find_scope(struct overview_work *w, const struct as_cell *c, size_t *out, struct as_error *err)
 {
-    size_t i = w->last_scope[0]; /* probes and devices often take turns */
+    size_t i = w->last_scope[0]; /* last hit first: probes and devices alternate */
     for (size_t k = 0; k < w->scopes_n; k++, i = i + 1 < w->scopes_n ? i + 1 : 0)
         if (strcmp(w->probes[w->scopes[i].probe].name, c->probe) == 0 && strcmp(w->scopes[i].device, c->device) == 0) {
             w->last_scope[0] = w->last_scope[1];

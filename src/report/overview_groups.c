@@ -101,7 +101,7 @@ static enum as_status finish_group(const struct overview_work *w, const struct e
     if (!e->any)
         return AS_OK;
     const struct kind *kind = &w->kinds[e->any->kind];
-    /* Of what is counted none is the best: where updates are lost at all matters. */
+    /* Counts have no best cell: any lost update matters. */
     const bool counted = e->best && as_unit_is_count(kind->unit) && e->most->median > e->least->median;
     const struct number *shown = counted ? e->most : e->best ? e->best : g->rejected == 1 ? e->any : NULL;
     if (!shown)
@@ -119,7 +119,7 @@ static enum as_status finish_group(const struct overview_work *w, const struct e
         g->shown = NULL;
         return s;
     }
-    as_cell_finish(g->shown); /* its axes and its summary are needed only */
+    as_cell_finish(g->shown); /* only its axes and summary are needed */
     find_varying(&w->scopes[kind->scope], g);
     return AS_OK;
 }

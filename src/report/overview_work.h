@@ -1,10 +1,10 @@
-/* Inside the overview: what is kept of cells until their groups are found. */
+/* Inside the overview: data kept per cell until the groups are known. */
 #ifndef AS_REPORT_OVERVIEW_WORK_H
 #define AS_REPORT_OVERVIEW_WORK_H
 
 #include "report/overview.h"
 
-/* A store of somebody else may name any number of probes; what is beyond is counted only. */
+/* An untrusted store may name any number of probes; further ones are only counted. */
 enum { PROBES_MAX = 256, SCOPES_MAX = 512, KINDS_MAX = 1024, WORDS_MAX = 8 };
 
 /* The word axes of a probe's first cell, of which one may tell groups apart. */

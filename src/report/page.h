@@ -1,5 +1,5 @@
-/* Inside the report room: the parts of the page, and how they write numbers. Every part appends to the buffer and
- * escapes whatever did not come from assay itself; running out of memory is looked for once, at the end of the page. */
+/* Inside src/report: the sections of the page and their number formatting. Every section appends to the buffer and
+ * escapes foreign text; lack of memory is checked once, at the end. */
 #ifndef AS_REPORT_PAGE_H
 #define AS_REPORT_PAGE_H
 
@@ -24,27 +24,27 @@ struct as_page {
 
 /* A value in its unit, scaled: three significant digits; NAN is an en dash. HTML-safe. */
 void as_page_value(struct as_buf *b, double v, const char *unit);
-/* The same of a number that is round, for an axis: "50 Tops/s". */
+/* The same of a number that is round, for an axis: "50 TFLOP/s". */
 void as_page_tick(struct as_buf *b, double v, const char *unit);
 /* Can a picture have a logarithmic axis from lo to hi? No machine's numbers are further apart. */
 bool as_page_drawable(double lo, double hi);
-/* What stands where a picture cannot. */
+/* Placeholder for a figure that cannot be drawn. */
 extern const char as_page_not_drawn[];
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);
-/* How the number of a fact is said. A size that is only known to lie somewhere in a wide interval has no middle worth
- * showing: then the size that the OS or driver claims stands for it where the interval holds that, else both ends. */
+/* How a fact's value is shown. A size with a wide interval has no useful midpoint: the reported size is shown if it
+ * lies in the interval, else both ends. */
 enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };
 enum as_said as_page_said(const struct as_fact *f);
-/* The number of a fact in the way that as_page_said chose: "32 KiB" or "16–64 KiB". */
+/* The value of a fact as as_page_said chose: "32 KiB" or "16–64 KiB". */
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
 /* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */
 void as_page_range(struct as_buf *b, double low, double high, const char *unit);
-/* What the device's API calls LOCAL memory, in one word: "shared". info: NULL where the run does not say. */
+/* What the device's API calls shared memory, in one word: "shared", "LDS". info: NULL where the run does not say. */
 const char *as_page_local_name(const struct as_device_info *info, char out[static 24]);
 /* An axis value as people write it: 32 KiB for sizes, the text otherwise. */
 void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v);
-/* All axes of a cell but those in skip (bit per position), "op triad, threads 2". */
+/* All axes of a cell except those in skip (bit per position), "op triad, threads 2". */
 void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip);
 /* A word that can be an id: letters, digits, '-'; everything else becomes '-'. */
 void as_page_slug(struct as_buf *b, const char *s);

@@ -1,5 +1,5 @@
 /* Views of stored runs: the HTML page, and tables and small plots for the terminal. Reads plain data only; nothing here
- * touches a device or a database. Everything that came from a file or a driver is escaped on the way out. */
+ * touches a device or a database. Text from files and drivers is escaped on output. */
 #ifndef AS_REPORT_REPORT_H
 #define AS_REPORT_REPORT_H
 
@@ -14,7 +14,7 @@ struct as_overview;
 /* A cell that two backends measured on one piece of hardware. */
 struct as_twin {
     const struct as_cell *a, *b;
-    bool allocators_differ;          /* no allocator is common to both: the best cell of each */
+    bool allocators_differ;          /* no common allocator: the best cell of each */
     struct as_comparison comparison; /* of b against a */
 };
 
@@ -24,8 +24,8 @@ struct as_report_run {
     size_t cells_n;
     size_t rows_more;             /* cells of the one probe that was loaded, beyond those */
     struct as_overview *overview; /* of all cells of a run that is too big to be loaded whole; NULL: it is loaded */
-    char *against_earlier;        /* in what its sentinels differ from those of earlier runs; NULL: in nothing */
-    char *left_out;               /* "latency (500000 cells)": probes that the facts do without; NULL: none */
+    char *against_earlier;        /* how its sentinels differ from earlier runs; NULL: they do not */
+    char *left_out;               /* "latency (500000 cells)": probes left out of the facts; NULL: none */
     struct as_device_info *devices;
     char **topologies; /* JSON of each device's tree, NULL where there is none */
     size_t devices_n;

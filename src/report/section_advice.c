@@ -1,4 +1,4 @@
-/* Advice for ports, and published figures beside what was measured. */
+/* Porting advice, and published figures next to measured values. */
 #include "report/page.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ bool as_page_has_refs(const struct as_page *p)
     return p->n > 0 && p->runs[0].refs && p->runs[0].refs->n > 0;
 }
 
-/* What was measured in place of the figure, one line a fact. */
+/* Measured counterparts of a figure, one line per fact. */
 static void measured(struct as_page *p, const struct as_ref *ref)
 {
     struct as_buf *b = p->out;
@@ -137,7 +137,7 @@ static void figure(struct as_page *p, const struct as_ref *ref, bool with_measur
     as_buf_finish(&text);
 }
 
-/* Those figures that stand beside a fact, or those that stand beside none. */
+/* Figures with a matching fact, or those without. */
 static void figures(struct as_page *p, const struct as_refs *refs, bool beside)
 {
     as_buf_printf(

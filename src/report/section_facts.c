@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Shown before the word, so that a verdict is not told by colour alone. */
+/* A symbol before the word, so that colour alone does not carry the verdict. */
 static const char *const verdict_signs[] = {[AS_SUPPORTED] = "✓", [AS_REFUTED] = "✗", [AS_UNDECIDED] = "?"};
 
 static void evidence(struct as_page *p, const struct as_fact *f)
@@ -60,7 +60,7 @@ static void numbers(struct as_page *p, const struct as_fact *f)
     as_buf_str(b, "</p>");
 }
 
-/* again: the fact of an earlier run that stands above, NULL for the first; its sentence is not said twice. */
+/* again: the same fact of an earlier run above, NULL for the first; its sentence is not repeated. */
 static void fact(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
                  const struct as_fact *again)
 {

@@ -1,4 +1,4 @@
-/* What each gate means and how it went, and the cells that have no number, with the reason. */
+/* Gates with their results, and cells without a value with the reason. */
 #include "report/page.h"
 
 #include <stdlib.h>

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prefixes of fact names and their titles; the first match counts. */
+/* Prefixes of fact names and their titles; the first match counts. @ is the device's word for a compute unit. */
 static const struct {
     const char *head, *said;
 } heads_said[] = {
-    {"c2c.unit.min", "unit to unit, minimum"},
-    {"c2c.unit.max", "unit to unit, maximum"},
-    {"c2c.unit.median", "unit to unit, median"},
+    {"c2c.unit.min", "@ to @, minimum"},
+    {"c2c.unit.max", "@ to @, maximum"},
+    {"c2c.unit.median", "@ to @, median"},
     {"c2c.device.median", "core to device, median"},
     {"c2c.min", "core to core, minimum"},
     {"c2c.max", "core to core, maximum"},
@@ -26,16 +26,17 @@ static const struct {
     {"concurrency.priority", "gain by priority"},
     {"onchip.code.", "instruction "},
     {"onchip.readonly.", "read-only "},
-    {"onchip.unit.", "a unit's "},
-    {"onchip.L2.part.size", "L2 of one unit"},
+    {"onchip.unit.", "@ "},
+    {"onchip.L2.part.size", "L2 of one @"},
     {"onchip.", ""},
 };
 
 /* "tlb.reach" as "tlb reach", "onchip.code.L1.size" as "instruction L1 size" */
-static void readable_id(struct as_buf *b, const char *id)
+static void readable_id(struct as_buf *b, const char *id, const struct as_device_info *info)
 {
     char text[192];
     const char *said = "";
+    const char *unit = as_info_words(info)->compute_unit;
     for (size_t k = 0; k < sizeof heads_said / sizeof *heads_said; k++) {
         const size_t n = strlen(heads_said[k].head);
         if (strncmp(id, heads_said[k].head, n) != 0)
@@ -44,7 +45,12 @@ static void readable_id(struct as_buf *b, const char *id)
         id += n;
         break;
     }
-    snprintf(text, sizeof text, "%s%s", said, id);
+    for (; *said; said++)
+        if (*said == '@')
+            as_buf_html(b, unit);
+        else
+            as_buf_char(b, *said);
+    as_copy_text(text, sizeof text, id);
     for (char *c = text; *c; c++)
         if (*c == '.' || *c == '_')
             *c = ' ';
@@ -68,7 +74,7 @@ static bool is_told_elsewhere(const struct as_fact *f)
     return told;
 }
 
-/* What was found about launches, TLBs and arithmetic: no level of the map, but part of the machine. */
+/* Facts on launches, TLBs and arithmetic, which are not rows of the map. */
 static void other_numbers(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;
@@ -78,7 +84,7 @@ static void other_numbers(struct as_page *p, const struct as_report_run *rr)
         if (is_told_elsewhere(f) || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
             continue;
         as_buf_str(b, any ? "<div><dt>" : "<dl class=\"chips\"><div><dt>");
-        readable_id(b, f->id);
+        readable_id(b, f->id, as_report_device(rr, f->device));
         if (rr->devices_n > 1) {
             as_buf_str(b, " <span class=\"of\">");
             as_buf_html(b, f->device);
@@ -126,7 +132,7 @@ static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct 
     }
 }
 
-/* NULL stands for the host; its own accesses over a link are not what these probes measure. */
+/* NULL is the host, whose own accesses these probes do not measure. */
 static void link_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *from)
 {
     struct as_buf *b = p->out;
@@ -151,7 +157,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
     as_buf_char(b, '\n');
 }
 
-/* With several devices, who reaches whom: the map folds them where they are many. */
+/* Links between several devices; the map collapses many of them. */
 static void link_table(struct as_page *p, const struct as_report_run *rr)
 {
     struct as_buf *b = p->out;

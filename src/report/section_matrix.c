@@ -1,5 +1,5 @@
-/* The matrix path on the page: its instructions beside what is documented, products by every path over their size, how
- * it computes, where its operands lie, and what fusing pays. */
+/* Matrix units on the page: instruction rates against documented ones, GEMM over size by path, numerics, operand
+ * layout, and gains from fusion. */
 #include "base/text.h"
 #include "report/matrix_draw.h"
 #include "report/page.h"
@@ -100,7 +100,7 @@ static const struct as_cell *with_zeros(const struct zeros *zeros, const struct 
     return NULL;
 }
 
-/* In whole operations: three digits would hide what the bound is about. */
+/* All digits: three would hide the difference from the bound. */
 static void documented(struct as_buf *b, const struct as_cell *c)
 {
     if (!(c->limit >= 1)) {
@@ -277,7 +277,7 @@ static const struct as_cell *property_of(const struct place *p, const struct as_
     return NULL;
 }
 
-/* In the first words of what the probe noted, all of them on a closer look; else the number. */
+/* The first words of the probe's note with the rest as a tooltip; else the number. */
 static void found(struct as_buf *b, const struct as_cell *c)
 {
     if (!c) {
@@ -441,8 +441,8 @@ static void device(const struct place *p, bool several)
     bars(p, "fusion", fusion, "Fused epilogues", "x", 1,
          "Time of a GEMM and separate epilogue kernels, divided by the time of one fused kernel: right of the dashed "
          "line fusion pays. Error bars are 95% intervals; operation, size, path.");
-    bars(p, "attention", attention, "Attention", "ops/s", NAN,
-         "Operations per second of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
+    bars(p, "attention", attention, "Attention", "FLOP/s", NAN,
+         "Rate of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
          "separate GEMMs and softmax (decomposed); length, heads, path.");
 }
 

@@ -1,4 +1,4 @@
-/* Operations on the page: a table of all by kind, what is published of them, and an entry for each to look it up. */
+/* Operations on the page: a table by kind, published figures, and an entry per operation. */
 #include "base/text.h"
 #include "report/operations.h"
 #include "report/page.h"
@@ -76,7 +76,7 @@ static void anchor(struct as_buf *b, const char *name)
     as_page_slug(b, name);
 }
 
-/* With a link to its entry, where it is known: names that are not may look alike once they are ids. */
+/* With a link to its entry if the operation is known; unknown names may collide as ids. */
 static void name(struct as_buf *b, const struct as_operation *o)
 {
     as_buf_str(b, o->word ? "<a href=\"#" : "");
@@ -201,7 +201,7 @@ static void beside(const struct operations *all)
                 if (said++ == 0)
                     as_buf_str(b,
                                "<h3>Compared with published figures</h3>\n<p class=\"meta\">Other machines, according "
-                               "to their sources. In cycles per instruction, each lane of a unit could do one "
+                               "to their sources. In cycles per instruction, each lane of a compute unit could do one "
                                "ffma32 per cycle.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                                "aria-label=\"Published figures of operations\"><table><thead><tr><th "
                                "scope=\"col\">operation<th scope=\"col\">figure<th scope=\"col\">machine<th "
@@ -224,7 +224,7 @@ static void term(struct as_buf *b, const char *name, const char *text, bool code
     as_buf_str(b, code ? "</code></dd>" : "</dd>");
 }
 
-/* What was measured of it, a line each device, run and form. */
+/* Its measurements, one line per device, run and form. */
 static void numbers(const struct operations *all, const char *name)
 {
     struct as_page *p = all->page;
@@ -343,7 +343,8 @@ enum as_status as_page_operations(struct as_page *p)
             p->out,
             "<section id=\"operations\" aria-labelledby=\"operations-h\"><h2 id=\"operations-h\">Operations</h2>\n"
             "<p class=\"lead\">Throughput and latency of each operation. Throughput is that of one fully "
-            "occupied unit, in results per cycle; cycles each is the issue cost of one instruction (of a warp or a "
+            "occupied compute unit, in results per cycle; cycles each is the issue cost of one instruction (of a warp "
+            "or a "
             "vector) on such a unit. Latency is in cycles; adjusted, without the operation that turns a result into "
             "the next operand: derived, with both intervals combined.</p>\n");
     for (size_t r = 0; r < p->n && !st; r++)

@@ -1,4 +1,4 @@
-/* Pipes on the page: what each operation takes of each resource of a unit, as a shaded table. */
+/* Pipes on the page: the load of each operation on each resource of a compute unit, as a shaded table. */
 #include "base/text.h"
 #include "facts/unit_pipes.h"
 #include "report/page.h"
@@ -37,7 +37,7 @@ bool as_page_has_pipes(const struct as_page *p)
 
 /* ---- the order of rows ---- */
 
-/* Does a sequence of both tell what the operation takes of this pipe? What the fit says of others is chance. */
+/* Is there a sequence of both? Otherwise the fitted load on this pipe is arbitrary. */
 static bool is_told(const struct as_unit_pipes *u, size_t op, size_t resource)
 {
     if (resource >= u->pipes.pipes)
@@ -46,7 +46,7 @@ static bool is_told(const struct as_unit_pipes *u, size_t op, size_t resource)
     return op == first || u->pipes.pair[op][first].relation != AS_PIPES_UNMEASURED;
 }
 
-/* The resource that it takes most of, as far as that is told; behind all where nothing is. */
+/* Its most loaded known resource; sorts last without one. */
 static size_t busiest(const struct as_unit_pipes *u, size_t op)
 {
     size_t most = u->fit.resources;
@@ -181,13 +181,14 @@ enum as_status as_page_pipes(struct as_page *p)
     enum as_status s = AS_OK;
     if (!as_page_has_pipes(p))
         return AS_OK;
-    as_buf_str(p->out,
-               "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
-               "class=\"lead\">The load of one warp operation on each resource of a unit, in cycles: pipes that "
-               "pairs of operations reveal, and shared resources such as register ports. A sequence costs as "
-               "much as its busiest resource. Dark is the full cost of the operation alone; an operation that "
-               "is bound by issue has no load; ? means that no sequence has both the operation and the one "
-               "that the pipe is named after.</p>\n");
+    as_buf_str(
+        p->out,
+        "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
+        "class=\"lead\">The load of one warp operation on each resource of a compute unit, in cycles: pipes that "
+        "pairs of operations reveal, and shared resources such as register ports. A sequence costs as "
+        "much as its busiest resource. Dark is the full cost of the operation alone; an operation that "
+        "is bound by issue has no load; ? means that no sequence has both the operation and the one "
+        "that the pipe is named after.</p>\n");
     const size_t before = p->out->len;
     for (size_t r = 0; r < p->n && !s; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)

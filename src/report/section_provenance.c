@@ -1,5 +1,5 @@
-/* Provenance: what was recorded with the run, as nested lists of terms. The members come as they were stored; only
- * their names are made readable. */
+/* Provenance: what was recorded with the run, as nested lists of terms. Members are shown as stored, with readable
+ * names. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/page.h"
@@ -161,7 +161,7 @@ static void allocators(struct as_buf *b, const struct as_device_info *d)
     as_buf_str(b, "</ul></dd></div>");
 }
 
-/* The sensor, the cost of a reading, and what it does not report; runs older than sensors have none. */
+/* The sensor, the cost of a reading, and missing values. */
 static void sensor(struct as_buf *b, const struct as_device_info *d)
 {
     if (d->sensor[0]) {

@@ -1,5 +1,5 @@
-/* The roofline: what bandwidth and arithmetic allow at each number of operations a byte, from the facts of the rule
- * "arithmetic", drawn on logarithmic axes and told in a table. */
+/* The roofline: attainable rate over arithmetic intensity, from the facts of the rule "arithmetic", as a log-log plot
+ * and a table. */
 #include "base/text.h"
 #include "report/page.h"
 
@@ -11,11 +11,11 @@
 enum { TYPES_MAX = 6, LEVELS_MAX = 8 };
 static const double LABELS_APART = 15; /* user units: closer ones are written together */
 
-/* Facts of one device. A level's bandwidth is what its ridge points say: peak over operations a byte. */
+/* Facts of one device. A level's bandwidth follows from its ridge points: peak over FLOP per byte. */
 struct roofline {
     const struct as_fact *peak[TYPES_MAX];
     size_t types;
-    char local[24]; /* what its LOCAL memory is called */
+    char local[24]; /* its word for shared memory */
     struct level {
         char name[32];
         double bytes_s;
@@ -86,7 +86,7 @@ struct plot {
     struct as_buf *b;
     const struct roofline *r;
     double left, right, top, bottom; /* user units */
-    double x_lo, x_hi, y_lo, y_hi;   /* operations a byte, a second */
+    double x_lo, x_hi, y_lo, y_hi;   /* FLOP per byte, FLOP/s */
     double font;
 };
 
@@ -106,7 +106,7 @@ static void text(struct plot *p, double x, double y, const char *anchor, const c
                   fill, size);
 }
 
-/* Each decade has a line with a number, 2 and 5 of it a faint one. */
+/* Labelled grid lines per decade, faint ones at 2 and 5. */
 static void grid(struct plot *p, bool vertical)
 {
     double lo = vertical ? p->x_lo : p->y_lo, hi = vertical ? p->x_hi : p->y_hi;
@@ -126,7 +126,7 @@ static void grid(struct plot *p, bool vertical)
             if (vertical)
                 as_format_number(p->b, v, v < 1 ? 2 : 1);
             else
-                as_page_tick(p->b, v * (1 + 1e-9), "ops/s");
+                as_page_tick(p->b, v * (1 + 1e-9), "FLOP/s");
             as_buf_str(p->b, "</text>\n");
         }
 }
@@ -142,7 +142,7 @@ static void level_name(struct plot *p, size_t k)
     as_page_value(p->b, p->r->level[k].bytes_s * 1e-9, "GB/s");
 }
 
-/* Slopes bear their names along them. */
+/* Slopes are labelled along the line. */
 static void slopes(struct plot *p, double peak)
 {
     double steep = atan2(at_y(p, p->y_lo) - at_y(p, p->y_lo * 10), at_x(p, p->x_lo * 10) - at_x(p, p->x_lo));

@@ -1,11 +1,11 @@
-/* Two backends on one piece of hardware, on the page: where they disagree, and where they do not. */
+/* The page's comparison of two backends on the same hardware. */
 #include "report/page.h"
 #include "report/twins.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Allocators bear the names of their APIs: where they differ each stands with its number. */
+/* Allocators are named by their APIs; different ones are shown with each value. */
 static void axes(struct as_buf *b, const struct as_twin *t)
 {
     uint32_t skip = 0;
@@ -18,7 +18,7 @@ static void axes(struct as_buf *b, const struct as_twin *t)
 static void value(struct as_buf *b, const struct as_twin *t, const struct as_cell *c)
 {
     as_buf_printf(b, "<td><a href=\"#c%lld\">", (long long)c->id);
-    as_page_value(b, c->sum.median, c->unit);
+    as_page_value(b, c->sum.median, as_cell_unit(c));
     as_buf_str(b, "</a>");
     if (t->allocators_differ && as_axes_get(&c->axes, "allocator")) {
         as_buf_str(b, "<small>");

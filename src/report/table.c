@@ -218,9 +218,9 @@ static void single_line(struct table *t, size_t row)
     as_buf_printf(b, rejected ? "<tr id=c%lld class=u>" : "<tr id=c%lld>", (long long)c->id);
     axis_cells(t, row);
     as_buf_str(b, "<td>");
-    as_page_value(b, c->sum.median, c->unit);
+    as_page_value(b, c->sum.median, as_cell_unit(c));
     as_buf_str(b, "<td>");
-    as_page_interval(b, c->sum.median, c->sum.ci, c->unit);
+    as_page_interval(b, c->sum.median, c->sum.ci, as_cell_unit(c));
     as_buf_printf(b, "<td>%zu<td>", c->sum.n);
     if (rejected)
         failing_gates(b, c);
@@ -229,7 +229,7 @@ static void single_line(struct table *t, size_t row)
     as_buf_char(b, '\n');
 }
 
-/* "1.21× slower" where the intervals are apart; else that nothing can be told from them. */
+/* "1.21× slower" if the intervals are disjoint, else statistically tied. */
 static void against(struct table *t, const struct as_cell *first, const struct as_cell *c)
 {
     struct as_buf *b = t->page->out;
@@ -262,7 +262,7 @@ static void compared_line(struct table *t, size_t from, size_t to)
             first = c;
         if (c) {
             as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_REJECTED ? " class=u" : "");
-            as_page_value(b, c->sum.median, c->unit);
+            as_page_value(b, c->sum.median, as_cell_unit(c));
             if (c->status == AS_CELL_REJECTED) {
                 as_buf_str(b, "<small>");
                 failing_gates(b, c);
@@ -277,7 +277,7 @@ static void compared_line(struct table *t, size_t from, size_t to)
     as_buf_char(b, '\n');
 }
 
-/* One behind the last row of the line that starts at `from`: rows of the same place, each of a later run. */
+/* End (exclusive) of the rows that share a line with `from`: the same cell in later runs. */
 static size_t line_end(const struct table *t, size_t from, size_t to)
 {
     size_t i = from + 1;

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The axes that make this cell another one than its neighbours on the device; those of the group's word are shown
- * beside it. */
+/* The axes that distinguish this cell on its device, without the group's word. */
 static void cell_axes(const struct as_overview_group *g, struct as_buf *out)
 {
     const struct as_probe *probe = as_probe_find(g->probe);
@@ -48,7 +47,7 @@ static void add_group(struct as_table *t, const struct as_overview_group *g, con
         as_format_count(&text, g->least);
         as_buf_str(&text, " to ");
     }
-    as_format_value(&text, g->shown->sum.median, g->shown->unit);
+    as_format_value(&text, g->shown->sum.median, as_cell_unit(g->shown));
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     as_text_relative(&text, &g->shown->sum);
@@ -222,7 +221,7 @@ static void write_head(const struct as_report_run *run, const struct as_overview
     as_buf_finish(&line);
 }
 
-/* By its place among the run's cells. */
+/* Handles are indices into the run's cells. */
 static enum as_status fetch_loaded(void *user, int64_t handle, struct as_cell *out, struct as_error *err)
 {
     const struct as_report_run *run = user;

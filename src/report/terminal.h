@@ -1,4 +1,4 @@
-/* Text on a terminal: columns that line up, tables, bars and small plots. All of it is counted in columns, not bytes.
+/* Terminal text: tables, bars and small plots. Widths are in columns, not bytes.
  */
 #ifndef AS_REPORT_TERMINAL_H
 #define AS_REPORT_TERMINAL_H
@@ -43,9 +43,9 @@ void as_table_init(struct as_table *t, const char *const *heads);
 void as_table_finish(struct as_table *t);
 void as_table_add(struct as_table *t, const char *text, enum as_paint paint); /* text is escaped here */
 void as_table_addf(struct as_table *t, enum as_paint paint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* A row that is a line of text over all columns, which the rows after it stand under. */
+/* A heading row over all columns. */
 void as_table_heading(struct as_table *t, const char *text);
-/* Too wide for the style: text is broken into lines within the widest columns; numbers never are. */
+/* If too wide, text in the widest columns wraps; numbers never do. */
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);
 

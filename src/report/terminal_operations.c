@@ -65,9 +65,10 @@ static enum as_status write_device(const struct as_operation *rows, size_t n, co
     for (size_t i = 1; i < n; i++)
         forms |= strcmp(rows[i].form, rows[0].form) != 0;
     as_buf_terminal(&line, rows[0].device);
-    as_buf_str(&line, ": results per cycle of a fully occupied unit; issue cycles of one instruction (of a warp or a "
-                      "vector); latency "
-                      "in cycles, with the link of the chain and, adjusted, without it");
+    as_buf_str(&line,
+               ": results per cycle of a fully occupied compute unit; issue cycles of one instruction (of a warp or a "
+               "vector); latency "
+               "in cycles, with the link of the chain and, adjusted, without it");
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
     as_table_init(&t, forms ? with_forms : heads);

@@ -34,7 +34,7 @@ static double at(const struct scale *s, double p)
     return fmin(fmax(v, s->lo), s->hi);
 }
 
-/* So that noise does not look like a curve. */
+/* Minimum span, so that noise does not look like a curve. */
 static void stretch(struct scale *s, double factor)
 {
     if (s->lo > 0)
@@ -133,7 +133,7 @@ static void write_x_axis(struct as_buf *b, const struct canvas *c, int unicode)
     for (unsigned i = 0; i < c->width; i++)
         as_buf_str(b, unicode ? "─" : "-");
     as_buf_char(b, '\n');
-    /* at powers of two, so many of them that the labels have room */
+    /* at powers of two, as many as the labels fit */
     int first = (int)ceil(log2(c->x.lo) - 1e-9), last = (int)floor(log2(c->x.hi) + 1e-9);
     int step = 1 + (last - first) * TICK_ROOM / (int)c->width;
     for (int e = first; e <= last; e += step) {

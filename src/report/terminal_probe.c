@@ -133,7 +133,7 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
         most = p.series[i].n > most ? p.series[i].n : most;
     if (!st && most >= LEAST_POINTS) {
         as_buf_char(out, '\n');
-        as_text_plot(out, p.series, p.n, v->cells[0]->unit, v->style);
+        as_text_plot(out, p.series, p.n, as_cell_unit(v->cells[0]), v->style);
         if (p.left_out)
             as_buf_printf(out, "            %zu cells of further series are in the table only\n", p.left_out);
     }
@@ -153,9 +153,9 @@ static void add_status(struct as_table *t, const struct as_cell *c)
         }
     if (c->sum.modes == 2) {
         as_buf_str(&text, "; two modes ");
-        as_format_value(&text, c->sum.mode[0], c->unit);
+        as_format_value(&text, c->sum.mode[0], as_cell_unit(c));
         as_buf_str(&text, " and ");
-        as_format_value(&text, c->sum.mode[1], c->unit);
+        as_format_value(&text, c->sum.mode[1], as_cell_unit(c));
     }
     as_table_add(t, as_buf_get(&text), as_status_paint(c->status));
     as_buf_finish(&text);
@@ -177,7 +177,7 @@ static void add_row(struct as_table *t, const struct view *v, const struct as_ce
         as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     }
     as_buf_clear(&text);
-    as_format_value(&text, c->sum.median, c->unit);
+    as_format_value(&text, c->sum.median, as_cell_unit(c));
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
     as_text_relative(&text, &c->sum);

@@ -100,7 +100,7 @@ static unsigned total_of(const struct as_table *t, const unsigned width[])
     return total;
 }
 
-/* The widest column of text that is wider than its least gives way, again and again. */
+/* Shrinks the widest text column above its minimum until the table fits. */
 static void shrink(const struct as_table *t, unsigned most, unsigned width[], const unsigned least[])
 {
     for (unsigned total = total_of(t, width); total > most; total--) {

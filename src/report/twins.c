@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A difference below this is of no use to anybody, however sure it is. */
+/* Smaller differences are irrelevant, however significant. */
 static const double TOLERANCE = 0.01;
 enum { UUID_DIGITS = 32 };
 
@@ -41,7 +41,8 @@ bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, 
         snprintf(how, size, "Both are the host's CPU");
         return true;
     }
-    if (uuid_digits(a->uuid, ua) && uuid_digits(b->uuid, ub)) { /* parts of a card have its bus, but not its UUID */
+    if (uuid_digits(a->uuid, ua) &&
+        uuid_digits(b->uuid, ub)) { /* partitions of a GPU share its bus address, but not its UUID */
         snprintf(how, size, "UUID %s", a->uuid);
         return strcmp(ua, ub) == 0;
     }
@@ -57,7 +58,7 @@ struct candidate {
     bool second;  /* of the second device */
 };
 
-/* All threads of a CPU are what a device always works with. */
+/* A device API always uses all threads of the CPU. */
 static const char *axis_text(const struct as_device_info *info, const struct as_axis_value *v)
 {
     bool all = (info->capabilities & AS_CAP_HOST_KERNELS) && strcmp(v->name, "threads") == 0 && info->threads > 0 &&
@@ -111,8 +112,7 @@ static enum as_status add_twin(struct list *l, const struct as_cell *a, const st
     return st;
 }
 
-/* A probe that takes every allocator unless told otherwise is about what each of them does; others take one for the
- * memory that it gives. */
+/* Probes that default to all allocators compare allocators; others use one only as a source of memory. */
 static bool asks_of_allocators(const struct as_cell *c)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
@@ -141,7 +141,7 @@ static enum as_status match_group(struct list *l, const struct candidate *first,
                 break;
             }
         }
-    /* What is counted of one allocator, or taken by it, says nothing of another. */
+    /* Counts and costs of one allocator do not compare with another's. */
     if (!st && !exact && best[0] && best[1] && !as_unit_is_count(best[0]->unit) && strcmp(best[0]->unit, "x") != 0 &&
         !asks_of_allocators(best[0]))
         st = add_twin(l, best[0], best[1], true, err);

@@ -1,10 +1,10 @@
-/* Two backends on one piece of hardware: cells that both measured, compared. */
+/* Compares cells that two backends measured on the same hardware. */
 #ifndef AS_REPORT_TWINS_H
 #define AS_REPORT_TWINS_H
 
 #include "report/report.h"
 
-/* Are they one piece of hardware under two backends? how: by what it is told ("bus 0000:01:00.0"), HTML-unsafe. */
+/* Are both the same hardware under two backends? how: the evidence ("bus 0000:01:00.0"), not escaped. */
 bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
 
 /* Fills run->twins: of valid cells with the same probe and axes the ones with the same allocator, or, where there are
@@ -14,7 +14,7 @@ enum as_status as_twins_make(struct as_report_run *run, struct as_error *err);
 /* One behind the last twin of the pair of devices whose first is `from`. */
 size_t as_twins_end(const struct as_report_run *run, size_t from);
 bool as_twin_differs(const struct as_twin *t);
-/* "4 differ, 10 are the same, 3 cannot be told" of the twins of two devices. */
+/* "4 differ, 10 are the same, 3 undecided" for two devices. */
 void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n);
 
 #endif

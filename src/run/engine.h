@@ -1,4 +1,4 @@
-/* The engine: the parent's state while a run goes on. Private to src/core. */
+/* The engine: the parent's state during a run. Private to src/run. */
 #ifndef AS_RUN_ENGINE_H
 #define AS_RUN_ENGINE_H
 
@@ -17,8 +17,8 @@ struct as_slot { /* one device of the run */
     int is_open;
     double open_s; /* starting the worker and opening the device took so long; 0 unknown */
     bool hung;     /* opening it got no answer in time */
-    bool lost;     /* it cannot be opened any more: its cells are left for `resume` */
-    double need_s; /* that its trials could not have done without, sentinels apart */
+    bool lost;     /* it cannot be reopened: `resume` measures its cells */
+    double need_s; /* minimum cost of its trials, sentinels excluded */
     int trials;    /* that need_s is of */
 };
 
@@ -29,9 +29,9 @@ struct as_progress {      /* of one cell, beside the cell itself */
     double took_s;        /* all of its last trial; 0 unknown */
     int trials;           /* number of the next trial */
     int counted;          /* trials with samples that count */
-    int over;             /* no more trials: crashed, unsupported, skipped ... */
-    bool left_out;        /* the budget does not hold it */
-    bool changed;         /* the cell is not in the store as it is now */
+    int over;             /* gets no more trials: crashed, unsupported, skipped ... */
+    bool left_out;        /* does not fit the budget */
+    bool changed;         /* changed since it was stored */
     int level;            /* 0 is the last to be left out */
     uint64_t arena;       /* cells of one arena follow one another */
 };
@@ -74,18 +74,18 @@ struct as_engine {
  * fails. */
 enum as_status as_engine_make(struct as_engine *e, struct as_error *err);
 void as_engine_finish(struct as_engine *e);
-/* From a stored plan to a stored end. */
+/* Runs a stored plan to its stored end. */
 enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err);
 /* Does any of these devices measure the machine, which only one run may do at a time? */
 bool as_engine_needs_lock(const struct as_slot *slots, size_t n);
-/* Has the user ended the run? */
+/* Has the user stopped the run? */
 bool as_engine_stopped(struct as_engine *e);
 
 /* Opens the device of a slot in a new worker and fills info and topology. deadline: as_now() time. */
 enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
                             const volatile sig_atomic_t *stop, struct as_error *err);
-/* The same in the middle of a run: several times where it fails, and no longer than the budget lasts. What fails then
- * is lost, and with it what its cells still lack. AS_INTERRUPTED: the user or the budget ended it. (lose.c) */
+/* Reopens a device during a run, with retries within the budget; a device that stays unusable is lost, and its
+ * remaining cells are skipped. AS_INTERRUPTED: stopped by the user or the budget. (lost_device.c) */
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
 /* Devices for a list such as "cpu,opencl", opened. "all" or "": every one that can be used; "each": of those that
  * several backends drive only the one by the device's own API, and what that leaves out is said in left_out (which may
@@ -94,23 +94,22 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
                              struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
 void as_slots_close(struct as_slot *slots, size_t n);
 
-/* Of one user only one run measures on a machine at a time (lock.c). *lock is a descriptor to close; -1 where no lock
- * can be had, which is noted: a lock keeps two runs from disturbing each other, results are safe without. */
+/* One run per user and machine at a time (lock.c). *lock is a descriptor to close, or -1 with a note: without a lock
+ * runs may disturb each other, but results are safe. */
 enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
 
-/* Compiles what the cells left to do will run, on all processors of the host and before any of them measures, where a
- * backend can (as_backend.open_compiler). Only saves time: what is not compiled then is compiled by the trial itself.
- * (ahead.c) */
+/* Compiles the kernels of the remaining cells on all CPUs before measuring, if the backend can
+ * (as_backend.open_compiler). Only saves time: a trial compiles what is missing. (precompile.c) */
 enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err);
-/* Measures all that is left, until precise, out of budget or stopped. (engine.c) */
+/* Measures the remaining cells until they are precise, the budget is spent or the user stops. (engine.c) */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
 /* Measures each cell once more alone in a fresh worker and notes in its detail whether it depended on its neighbours.
  * (isolate.c) */
 enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err);
-/* Judges every cell by what all trials of the run say, and stores those that changed. */
+/* Judges every cell from all trials of the run and stores those that changed. */
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err);
-/* One cell, by what is known so far. */
-/* Takes over the last trial of a cell, for the store; those that wait are stored with it when it is time. */
+/* Judges one cell from the trials so far. */
+/* Queues the last trial of a cell for the store; commits the queue when it is due. */
 enum as_status as_engine_keep_last(struct as_engine *e, size_t index, struct as_error *err);
 /* Before cells are stored, and at the end. */
 enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err);
@@ -123,17 +122,17 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
 void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level);
 /* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
 void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);
-/* What a trial of a cell cannot do without: its preparation and the fewest samples; before the first, what trials of
- * its device took so far. Seconds; 0 unknown. */
+/* Minimum seconds of a trial: preparation and the fewest samples; before the first, from other trials on its device; 0
+ * unknown. */
 double as_engine_need(const struct as_progress *p);
 
 /* AS_NOMEM when memory was short since the start. */
 enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err);
 /* One trial of a cell (trial.c). share_s: time for its samples. */
 enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s, struct as_error *err);
-/* Keeps what the next trial of the cell will take at least, as this one did. */
+/* Records the minimum cost of the cell's next trial from this one. */
 void as_progress_keep_cost(struct as_progress *p, const struct as_trial *trial);
-/* When a worker that has not answered is ended for the budget's sake; INFINITY without one. */
+/* When the budget kills a worker that has not answered; INFINITY without a budget. */
 double as_engine_cut_off(const struct as_engine *e);
 /* Stores the cells that changed, and no others. */
 enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err);

@@ -56,7 +56,7 @@ static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *de
     const struct as_trial *v = alone_of(&e->trials[index]);
     if (s || !v || v->n == 0)
         return s;
-    struct as_trial counted = *v; /* it counts here, at the run's clock and with its group's scatter */
+    struct as_trial counted = *v; /* judged at the run's clock and with its group's scatter */
     counted.excluded = 0;
     counted.number = 0;
     const struct as_trials one = {.v = &counted, .n = 1};

@@ -1,4 +1,4 @@
-/* One run at a time: two disturb each other's numbers. */
+/* One run at a time: two would disturb each other. */
 #include "run/engine.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Several machines may share a home: the lock has the host's name. The folder that everyone may write to comes last. */
+/* Machines may share a home, so the lock's name has the host. World-writable folders come last. */
 static void lock_path(size_t choice, struct as_buf *out)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *runtime = getenv("XDG_RUNTIME_DIR");
@@ -58,7 +58,7 @@ static void note(const struct as_run_options *options, const char *text)
         options->event(options->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
 }
 
-/* Waits where the options say so. The errno of what keeps the lock from working, 0 when it is held now. */
+/* Waits if the options ask for it. Returns 0 when locked, else the errno why locks do not work. */
 static int take(const struct as_run_options *options, int fd, enum as_status *s, struct as_error *err)
 {
     bool said = false;

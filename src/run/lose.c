@@ -7,15 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Reopening takes about as long as the first time, so a hung device is not given the time that loading a driver may
- * take. */
+/* Reopening takes about as long as opening did, far less than loading a driver may take. */
 static const double PATIENCE_MIN_S = 5, PATIENCE_MAX_S = 60, PATIENCE_FACTOR = 20;
-/* A device that the budget cuts off after this long hangs as well. */
+/* A device cut off by the budget after this time counts as hung. */
 static const double HANGS_MIN_S = 1, HANGS_FACTOR = 5;
 /* Pauses before further attempts: a shortage of processes or memory may pass. */
 static const double pauses_s[] = {0.1, 0.5, 2};
 
-/* Its cells keep their numbers; those without one are skipped. */
+/* Its cells keep their values; those without one are skipped. */
 static enum as_status lose(struct as_engine *e, struct as_slot *slot, const char *why, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;

@@ -1,4 +1,4 @@
-/* Small readings of the machine from /proc and /sys. Everything may be missing; then 0, and nothing is invented. */
+/* Readers of /proc and /sys. Missing values are 0, never invented. */
 #ifndef AS_RUN_MACHINE_H
 #define AS_RUN_MACHINE_H
 

@@ -10,7 +10,7 @@
 
 /* Grids of fewer values are not thinned. */
 enum { THINNED_FROM = 5 };
-/* Widths above this count the same: a cell that never gets precise must not starve the others. */
+/* Widths are capped here: a cell that never gets precise must not starve the others. */
 static const double WIDTH_MAX = 0.5;
 static const double CONFIDENCE = 0.95;
 

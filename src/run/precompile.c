@@ -1,5 +1,5 @@
-/* What the cells will run is compiled before anything is measured: a compiler takes a fraction of a second for each
- * program, most of them take milliseconds to measure, and beside a measurement it would be a neighbour. */
+/* Compiles kernels before anything is measured: compiling takes a fraction of a second per program, measuring
+ * milliseconds, and a compiler beside a measurement would disturb it. */
 #include "run/engine.h"
 #include "run/machine.h"
 
@@ -20,7 +20,7 @@ enum {
 };
 /* Fraction of the time left. */
 static const double SHARE = 0.4;
-/* A program takes a fraction of this; a compiler that takes longer hangs, and without a budget nothing else ends it. */
+/* Time-out of one compilation, which takes a fraction of it. */
 static const double PATIENCE_S = 10;
 
 struct compilers {
@@ -64,7 +64,7 @@ static void end(struct compilers *c, size_t i)
     c->of[i] = c->of[--c->n];
 }
 
-/* The next cell for the i-th; false when it is over with it. */
+/* Gives compiler i its next cell; false if there is none. */
 static bool hand_out(const struct as_engine *e, struct compilers *c, size_t i)
 {
     if (c->next == c->cells_n)
@@ -80,14 +80,13 @@ static void take(const struct as_engine *e, struct compilers *c, double deadline
 {
     struct pollfd fds[COMPILERS_MAX];
     bool ended[COMPILERS_MAX];
-    /* A compiler that died may have left a process that holds its socket. Asked before poll, since what it sent before
-     * it died still counts. */
+    /* A child of a dead compiler may hold its socket. Checked before poll, since its last messages still count. */
     for (size_t i = 0; i < c->n; i++) {
         fds[i] = (struct pollfd){.fd = c->of[i].worker.fd, .events = POLLIN};
         ended[i] = as_child_ended(c->of[i].worker.pid);
     }
     const bool ready = poll(fds, c->n, 100) > 0;
-    /* From behind, since the last takes the place of one that ends. */
+    /* Backwards, since the last one replaces one that ends. */
     for (size_t i = c->n; i-- > 0;) {
         json_t *reply = NULL;
         if (!ready || !fds[i].revents) {
@@ -140,7 +139,7 @@ enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err
     for (size_t i = 0; i < e->sentinels_first; i++)
         if (is_worth_it(e, &e->cells[i]))
             cells[c.cells_n++] = i;
-    /* Neighbours often run the same program, which one of the compilers is enough for. */
+    /* Neighbouring cells often share a program, which one compiler builds. */
     struct as_rng rng;
     as_rng_seed(&rng, e->run->seed);
     as_rng_shuffle(&rng, cells, c.cells_n, sizeof *cells);

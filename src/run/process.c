@@ -65,7 +65,7 @@ static void become_worker(const char *program, int socket, int log, const char *
     parent_text[sizeof parent_text - 1] = 0;
     char *argv[] = {name, flag, fd_text, parent_text, NULL};
     setpgid(0, 0);
-    /* Ctrl-C at the terminal is for the parent, and what the parent ignores the worker need not. */
+    /* Ctrl-C is for the parent; signal dispositions of the parent do not apply. */
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
@@ -160,7 +160,7 @@ static enum as_receive reap(struct as_worker *w, char *why, size_t size)
     enum as_receive how = AS_PEER_GONE;
     int status = 0;
     char words[220] = "";
-    /* The worker may still be dying by itself: its own signal is worth more than ours. */
+    /* The worker may be dying by itself: keep its own signal, not ours. */
     double until = as_now() + 0.2;
     pid_t got = 0;
     while (why && (got = waitpid(w->pid, &status, WNOHANG)) == 0 && as_now() < until)
@@ -171,7 +171,7 @@ static enum as_receive reap(struct as_worker *w, char *why, size_t size)
         while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
             ;
     } else
-        kill(-w->pid, SIGKILL); /* what it may have started */
+        kill(-w->pid, SIGKILL); /* and its children */
     if (why) {
         last_words(w->log, words, sizeof words);
         how = tell_end(status, words, why, size);

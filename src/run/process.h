@@ -9,7 +9,7 @@
 struct as_worker {
     pid_t pid; /* 0: not running */
     int fd;    /* socket */
-    int log;   /* what it writes to stdout and stderr (libraries talk); a file without a name */
+    int log;   /* unnamed file that takes its stdout and stderr */
 };
 #define AS_WORKER_INIT                                                                                                 \
     {                                                                                                                  \

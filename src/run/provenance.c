@@ -1,4 +1,4 @@
-/* What is recorded of the machine: read from the system, never invented; what cannot be read is absent. */
+/* Provenance of the machine: read from the system; what cannot be read is absent. */
 #include "run/provenance.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /* What is recorded of the machine with every run. JSON object with members: tool{version,commit,compiler,flags},
  * host{name,os,kernel,virtualization,container}, cpu{model,vendor,microcode,governor,cores,threads,smt,flags},
  * memory{total,cgroup_limit,thp,thp_defrag,hugetlb_free,page_size,numa_nodes,swap}, load{1m}, time{zone}, limits{...};
- * of a run that was gone on with also pauses[{from,until,seconds}] (as_run_add_pause).
+ * of a resumed run also pauses[{from,until,seconds}] (as_run_add_pause).
  * Unknown members are absent, never invented. */
 #ifndef AS_CORE_PROVENANCE_H
 #define AS_CORE_PROVENANCE_H
@@ -11,7 +11,7 @@
 
 enum as_status as_provenance_json(struct as_buf *out, struct as_error *err);
 
-/* What makes numbers unfit on this machine (`assay doctor`). */
+/* Conditions that distort measurements on this machine (`assay doctor`). */
 enum as_severity { AS_FINE, AS_NOTE, AS_WARNING };
 struct as_finding {
     enum as_severity severity;

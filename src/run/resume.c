@@ -133,7 +133,7 @@ static void plan_skipped(struct as_engine *e)
     }
 }
 
-/* A device may be gone or have another name by now. */
+/* A device may be gone or renamed. */
 static void skip_without_device(struct as_engine *e)
 {
     for (size_t i = 0; i < e->cells_n; i++) {
@@ -176,7 +176,7 @@ enum as_status as_engine_claim_run(struct as_engine *e, const char *name, struct
 enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err)
 {
     plan_skipped(e);
-    e->stopped_at = e->run->ended_at; /* 0 where it was killed: then its last trial tells */
+    e->stopped_at = e->run->ended_at; /* 0 if killed: then by its last trial */
     e->run->state = AS_RUN_RUNNING;
     enum as_status s = as_engine_make(e, err);
     if (!s)

@@ -1,4 +1,4 @@
-/* Start and replay: what happens around the measuring. */
+/* Start and replay: everything around the measurement. */
 #include "run/engine.h"
 
 #include "base/clock.h"
@@ -104,7 +104,7 @@ static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n
         run->trials = o->trials;
 }
 
-/* Every device gets its sentinels, behind the cells that were asked for. */
+/* Every device gets its sentinels, after the requested cells. */
 static enum as_status add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, double precision,
                                     struct as_error *err)
 {
@@ -172,7 +172,7 @@ static void fill_result(const struct as_engine *e, struct as_run_result *result)
         result->by_status[e->cells[i].status]++;
 }
 
-/* What the run was judged by, and how much of its time went into samples. */
+/* Stores the reference clock, the exponents and the share of time spent sampling. */
 static enum as_status note_judged(struct as_engine *e, struct as_error *err)
 {
     struct as_buf exponents = AS_BUF_INIT;
@@ -309,7 +309,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
         e.cells = plan.cells;
         e.cells_n = plan.n;
         s = as_engine_make(&e, err);
-        /* Finding devices is part of what the user waits for, waiting for another run is not. */
+        /* The budget includes finding devices, but not waiting for another run. */
         if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * run.budget_s)
             e.deadline -= e.start - start;
         if (!s && left_out.len) {
@@ -332,7 +332,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     return s;
 }
 
-/* A plan of the one cell, with the sentinels of its device; refused where no plan would have the cell. */
+/* Plans one cell with the sentinels of its device; refused if no plan could contain it. */
 static enum as_status plan_replay(const struct as_cell *old, const struct as_slot *slot, struct as_plan *plan,
                                   struct as_error *err)
 {

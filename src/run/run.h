@@ -49,12 +49,12 @@ struct as_run_result {
     int64_t run_id;
     size_t by_status[AS_CELL_STATUS_N];
     enum as_run_state state;
-    int lost; /* devices could not be opened again: `resume` takes up what they lack */
+    int lost; /* devices could not be reopened: `resume` measures their remaining cells */
 };
 /* AS_OK also when cells failed (see result). AS_UNSUPPORTED: no such device to measure on. */
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err);
-/* Goes on with an unfinished run (name as for as_store_run; NULL: the last unfinished one). Of options only event,
+/* Resumes an unfinished run (name as for as_store_run; NULL: the last unfinished one). Of options only event,
  * user, stop, wait, worker and budget_s count. */
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err);
@@ -62,8 +62,8 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
                              struct as_run_result *result, struct as_comparison *out, struct as_error *err);
 
-/* Computes cells again whose numbers do not match their stored trials, in every run. *cells: how many; *busy: runs that
- * another process is measuring, which are left alone. */
+/* Recomputes cells whose values do not match their stored trials, in every run. *cells: how many; *busy: runs that
+ * another process is measuring, which are skipped. */
 enum as_status as_run_repair(struct as_store *store, size_t *cells, size_t *busy, struct as_error *err);
 
 /* All devices that this machine's backends offer, asked from worker processes. Backends that cannot be opened have

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A backend of so many is believed; all of them together are no more than a run may be of. */
+/* Sanity bounds on devices per backend and in all. */
 enum { BACKENDS_MAX = 16, DEVICES_EACH_MAX = AS_RUN_DEVICES_MAX / BACKENDS_MAX };
 /* Loading a driver takes a second or two, a first start of a runtime more. */
 static const double OPEN_S = 60;
@@ -123,13 +123,13 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
         if (!json_is_true(json_object_get(j, "ok")))
             take_refusal(j, &why);
         else if (take_description(j, &d->info, &d->topology, &why) == AS_NOMEM)
-            s = as_fail(err, AS_NOMEM, "%s", why.text); /* the device is there all the same */
+            s = as_fail(err, AS_NOMEM, "%s", why.text); /* the device is listed all the same */
         as_copy_text(d->why, sizeof d->why, why.text);
     }
     return s;
 }
 
-/* One worker for each backend, all started before the first is asked, so that slow runtimes load side by side. */
+/* One worker per backend, all started first, so that slow runtimes load concurrently. */
 enum as_status as_find_devices(const char *program, const volatile sig_atomic_t *stop, struct as_found_device **out,
                                size_t *n, struct as_error *err)
 {
@@ -212,8 +212,8 @@ static int is_accelerator(const struct as_found_device *d)
            !as_is_on_request(d->info.backend);
 }
 
-/* The device's own API drives it too: NULL, or by which name. The CPU as a device is worth a look where there is no
- * other device. */
+/* The name under which the device's native API drives it too, else NULL. The CPU as an OpenCL device is used only if
+ * there is no other device. */
 static const char *same_as(const struct as_found_device *d, const struct as_found_device *found, size_t n)
 {
     if (!is_portable(&d->info))

@@ -199,7 +199,7 @@ static enum as_status ask(const struct as_engine *e, struct as_slot *slot, const
     return a->how == AS_NO_MEMORY ? as_nomem(err, 0, "a trial") : AS_OK;
 }
 
-/* AS_NOMEM: the reply could not be read, which is no fault of the cell. */
+/* AS_NOMEM: the reply could not be read; the cell is not at fault. */
 static enum as_status take_answer(const struct answer *a, const struct as_cell *cell, int number,
                                   struct as_trial *trial, struct as_error *err)
 {
@@ -283,8 +283,7 @@ enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s
         return s;
     }
     trial.worker = worker;
-    if (json_is_true(
-            json_object_get(a.reply, "lost"))) { /* a driver error cost this trial and must not cost the next */
+    if (json_is_true(json_object_get(a.reply, "lost"))) { /* a driver error must not cost the next trial as well */
         as_worker_stop(&slot->worker);
         slot->is_open = 0;
     }

@@ -1,4 +1,4 @@
-/* The CPU, as far as Linux tells: cpufreq, hwmon, RAPL through powercap, its thermal interrupts, and perf events. */
+/* The CPU on Linux: cpufreq, hwmon, RAPL through powercap, thermal interrupts, perf events. */
 #include "sensor/host.h"
 
 #include "base/clock.h"
@@ -67,7 +67,7 @@ static void find_cpus(struct host *h)
             h->cpus[h->cpus_n++] = i;
 }
 
-/* The fastest of them, since those that do nothing are slow. */
+/* The fastest core: idle cores are slow. */
 static double cpufreq(const struct host *h)
 {
     double most = NAN;
@@ -113,7 +113,7 @@ static double read_event(int fd)
     return fd >= 0 && read(fd, &v, sizeof v) == sizeof v ? (double)v : NAN;
 }
 
-/* Cycles by the time on a CPU, since the reading before: the true clock, which cpufreq only claims. */
+/* Cycles per CPU time since the last reading: the true clock, where cpufreq only reports a target. */
 static double counted_clock(struct host *h)
 {
     double cycles = read_event(h->cycles), task = read_event(h->task);
@@ -280,7 +280,7 @@ static void close_host(void *ctx)
 const struct as_sensor as_sensor_host = {
     .name = "host",
     .title = "the CPU, by cpufreq, hwmon, RAPL and perf events",
-    .background = false, /* it would take a core from what is measured */
+    .background = false, /* polling would compete for a core with the measurement */
     .serves = serves,
     .open = open_host,
     .read = read_now,

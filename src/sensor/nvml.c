@@ -98,7 +98,7 @@ static double clock_now(const struct nvml *n, unsigned which)
     return n->api.clock && n->api.clock(n->device, which, &mhz) == NVML_SUCCESS ? 1e6 * mhz : NAN;
 }
 
-/* At this moment where the device tells it, else over its last second or so. */
+/* Instantaneous where the device reports it, else averaged over about a second. */
 static double power_now(const struct nvml *n)
 {
     struct nvml_field_value v = {.field = NVML_FIELD_POWER_INSTANT};
@@ -182,8 +182,7 @@ static void add_processes(const struct nvml *n, nvml_return (*ask)(nvml_device, 
     }
 }
 
-/* Unknown where our own process is not in the list: then the numbers are those of another namespace, and who is who
- * cannot be told. */
+/* Unknown if our own process is not in the list: the PIDs are from another namespace. */
 static double users_now(const struct nvml *n)
 {
     struct processes p = {.n = 0};
@@ -283,7 +282,7 @@ const struct as_sensor as_sensor_nvml = {
     .name = "nvml",
     .title = "NVIDIA devices, by libnvidia-ml.so.1",
     .background = true,
-    .lag_s = 0.1, /* what the driver tells was renewed every 100 ms on an H200 */
+    .lag_s = 0.1, /* the driver updates its values every 100 ms on an H200 */
     .serves = serves,
     .open = open_nvml,
     .read = read_now,

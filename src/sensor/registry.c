@@ -57,7 +57,7 @@ void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *wh
             as_buf_printf(why_not, "%s%s", why_not->len ? ", " : "the driver does not tell: ", parts[i].what);
 }
 
-/* The shortest of a few: the first loads what it needs, and others may be interrupted. */
+/* Minimum of a few: the first call loads libraries, others may be interrupted. */
 static double cost_of_reading(struct as_sensing *s)
 {
     enum { TRIALS = 4 };

@@ -7,7 +7,8 @@
 #include "model/readings.h"
 
 void as_sensor_reading_clear(struct as_sensor_reading *r);
-/* For why_not of struct as_sensor: "the driver does not tell: power, ECC errors", what a whole reading leaves unknown.
+/* For why_not of struct as_sensor: "the driver does not tell: power, ECC errors", the values missing from a full
+ * reading.
  */
 void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *why_not);
 
@@ -21,7 +22,7 @@ struct as_sensing {
     void *ctx;
     char why_not[280];
     double read_s;   /* what a quick reading costs, measured when it was opened; NAN without sensor */
-    bool stays_slow; /* waiting for the end of throttling was in vain */
+    bool stays_slow; /* throttling did not end in time */
 };
 void as_sensing_open(const struct as_device_info *info, struct as_sensing *out);
 void as_sensing_read(struct as_sensing *s, enum as_sensor_part part, struct as_sensor_reading *out);

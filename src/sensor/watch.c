@@ -37,7 +37,7 @@ static void add_throttle(struct as_readings *seen, int bits)
         seen->throttle = (seen->throttle > 0 ? seen->throttle : 0) | bits;
 }
 
-/* What a reading says of a device at work. fmin and fmax leave out what is unknown. */
+/* Merges a reading under load; fmin and fmax skip NAN. */
 static void add_load(struct as_watch *w, const struct as_sensor_reading *r, double read_at)
 {
     struct as_readings *seen = &w->seen;
@@ -74,7 +74,7 @@ static void *run(void *user)
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         struct as_sensor_reading now;
-        bool counts = w->marked; /* a reading that began before says nothing of the samples */
+        bool counts = w->marked; /* a reading that began earlier does not cover the samples */
         if (counts) {
             pthread_mutex_unlock(&w->lock);
             double read_at = as_now();
@@ -88,7 +88,7 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Signals are for the other threads. */
+/* Signals go to the other threads. */
 static bool start(struct as_watch *w)
 {
     sigset_t all, old;
@@ -156,7 +156,7 @@ static void end_thread(struct as_watch *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-/* What came between two readings of a counter; a counter that was set back says nothing. */
+/* Difference of two counter readings; unknown if the counter was reset. */
 static double grown(double before, double after)
 {
     return after >= before ? after - before : NAN;

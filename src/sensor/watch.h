@@ -1,4 +1,4 @@
-/* Watching a device through one trial: a sensor is read before it, after it, and by a thread of its own in between. */
+/* Samples a sensor before, during (by a thread of its own) and after one trial. */
 #ifndef AS_SENSOR_WATCH_H
 #define AS_SENSOR_WATCH_H
 
@@ -34,12 +34,12 @@ struct as_watch {
     size_t clock_n, reads;
     struct as_readings seen;
 };
-/* Before a trial: a device that was slowed down by what ran before (one that drew too much power takes half a second to
- * recover) gets at most AS_WATCH_SETTLE_S to come back. Where that was in vain it is not tried again until it is back.
+/* Before a trial: waits up to AS_WATCH_SETTLE_S for throttling caused by earlier trials to end (recovery from a power
+ * cap takes half a second). After one failure it does not wait again until throttling has ended.
  */
 #define AS_WATCH_SETTLE_S 0.7
 void as_watch_settle(struct as_sensing *sensing);
-/* A trial begins. Where no thread can be had there are only the readings before and after. every_s 0: as usual. */
+/* Starts a trial. Without a thread there are only the readings before and after. every_s 0: the default. */
 void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every_s);
 /* From here on samples are taken: what is read before says nothing of them, and power that is read before the sensor's
  * lag has passed neither: it stays unknown in shorter trials. A clock or throttling that lingers from before is kept,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST = 5 }; /* samples without which there is nothing to tell */
+enum { LEAST = 5 }; /* fewer samples give no result */
 
 struct ranked {
     double x;
@@ -134,7 +134,7 @@ size_t as_warmup_end(const double *x, size_t n)
     size_t at[CHANGES + 1] = {0}, end = 0;
     if (n < 2 * LEAST || !as_all_finite(x, n))
         return 0;
-    /* where it settles is judged by the second half; a change there is no warm-up */
+    /* the second half defines the settled level; a change there is not warm-up */
     double settled = as_median(x + n / 2, n - n / 2);
     size_t changes = as_change_points(x, n, NAN, at, CHANGES), counted = 0, next = 0;
     while (counted < changes && at[counted] <= n / 2)
@@ -145,7 +145,7 @@ size_t as_warmup_end(const double *x, size_t n)
     for (; next < counted; next++) {
         double after = as_median(x + at[next], at[next + 1] - at[next]);
         if (!(fabs(after - settled) < fabs(before - settled)))
-            break; /* not nearer to where it settles: something else than a warm-up */
+            break; /* not closer to the settled level: not warm-up */
         end = at[next];
         before = after;
     }

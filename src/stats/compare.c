@@ -9,7 +9,7 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
     if (!(a > 0) || !(b > 0) || !(ca.lo > 0) || !(cb.lo > 0) || !(ca.hi >= ca.lo) || !(cb.hi >= cb.lo) ||
         !isfinite(ca.hi) || !isfinite(cb.hi))
         return none;
-    /* an interval that does not hold its own number is widened to it: rounding, or another way of making it */
+    /* widen an interval that does not contain its own value (rounding) */
     double down = hypot(log(a / fmin(ca.lo, a)), log(fmax(cb.hi, b) / b));
     double up = hypot(log(fmax(ca.hi, a) / a), log(b / fmin(cb.lo, b)));
     return (struct as_interval){a / b * exp(-down), a / b * exp(up)};
@@ -20,7 +20,7 @@ struct as_interval as_difference_interval(double a, struct as_interval ca, doubl
     return (struct as_interval){a - b - hypot(a - ca.lo, cb.hi - b), a - b + hypot(ca.hi - a, b - cb.lo)};
 }
 
-/* Hundreds of cells are compared at a time: at 95% several of them would be called different by chance alone. */
+/* With hundreds of cells compared at 95%, several would differ by chance alone. */
 static const double SHOWN = 0.95, TO_DIFFER = 0.99;
 
 /* Degrees of freedom of an interval from so many trials, of which a fifth at either end is trimmed from six on. */
@@ -31,7 +31,7 @@ static unsigned df_of(size_t trials)
     return kept > 2 * cut + 1 ? (unsigned)(kept - 2 * cut - 1) : 0;
 }
 
-/* The 95% interval at the confidence that a difference takes, by Student's t of the trials of both sides. */
+/* Widens a 95% interval to the confidence of a difference, by Student's t of both sides' trials. */
 static struct as_interval wider(struct as_interval ci, double ratio, unsigned df)
 {
     df = df > 0 ? df : 1;

@@ -1,4 +1,4 @@
-/* One cell in numbers: which samples count, how trials scatter, the interval, and why it is wide. */
+/* The estimate of one cell: which samples count, scatter between trials, the interval, and the causes of its width. */
 #include "stats/estimate.h"
 #include "stats/order.h"
 #include "stats/weighted.h"
@@ -10,7 +10,7 @@
 enum { TRIMMED_TRIALS = 6, FEW_SAMPLES = 3, DRIFT_TRIALS = 4 };
 /* Yuen's approximation covers too little with so few trials; by simulation. */
 static const double TRIMMED_FACTOR = 1.06;
-/* What it costs to look at the interval when deciding to stop; by simulation. */
+/* Correction for optional stopping, by simulation. */
 static const double STOPPED_FACTOR = 1.12;
 static const double NORMAL95 = 1.959964;
 /* Where nothing is known of a group: half to double for one trial (ln 2 = 12.706 sd), and what follows for two. */
@@ -27,7 +27,7 @@ struct cell {
     double sample_var;  /* relative variance of its samples */
     bool positive;      /* logarithms can be taken */
     bool contended;     /* a trial had few samples left by their weights */
-    bool forced;        /* and there was no other: contended samples count */
+    bool forced;        /* and no other: contended samples count */
     bool clock_unknown; /* of half of the samples */
     bool clock_moved;
 };
@@ -139,7 +139,7 @@ static void take_trial(struct cell *c, size_t kept)
     c->n += kept;
 }
 
-/* Where more than this share of a trial is contended, the rest is hardly better: signs miss some. */
+/* Above this contended share the rest of the trial is not trusted either: detection misses some contention. */
 static const double CONTENDED_MOST = 0.75;
 
 static bool is_contended(const struct as_trial_samples *t)
@@ -150,7 +150,7 @@ static bool is_contended(const struct as_trial_samples *t)
     return weighed < t->n && (weighed < FEW_SAMPLES || (double)weighed < (1 - CONTENDED_MOST) * (double)t->n);
 }
 
-/* Trials with few samples left step aside for the others; where there are no others, all samples count. */
+/* Trials with few uncontended samples are dropped if others remain; otherwise all samples count. */
 static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t n, const struct as_norm *norm)
 {
     c->positive = true;
@@ -180,7 +180,7 @@ static double variance(const double *x, size_t n, double *mean)
     return n > 1 ? ss / (double)(n - 1) : 0;
 }
 
-/* The line through the trials in order of time: its rise, and the share of the variance that it takes away. */
+/* Linear drift over the trials: its slope and the share of variance that it explains. */
 static void look_at_drift(const double *x, size_t n, struct spread *s)
 {
     double xy = 0, xx = 0, at = 0.5 * (double)(n - 1);
@@ -246,7 +246,7 @@ static double half_width(const struct cell *c, const struct spread *s, const str
         half *= TRIMMED_FACTOR;
     if (known && prior->sample_var > 0) /* a group whose trials hold more samples says too little */
         half = fmax(half, NORMAL95 * scale * sqrt(MEDIAN_VAR * prior->sample_var / (double)c->n));
-    if (c->forced) /* the group was not contended */
+    if (c->forced) /* the group had no contention */
         half = fmax(half, NORMAL95 * scale * sqrt(UNKNOWN_GROUP.upper_var));
     return half;
 }
@@ -262,9 +262,9 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
 {
     double scale = c->positive ? 1 : fmax(fabs(c->p[0].x), fabs(c->p[c->n - 1].x));
     double half = half_width(c, s, prior, scale);
-    /* of all samples taken as independent */
+    /* treating all samples as independent */
     struct as_interval pooled = as_weighted_interval(c->p, c->n);
-    if (!isnan(pooled.lo)) /* trials that agree better than their samples allow do so by luck */
+    if (!isnan(pooled.lo)) /* trials that agree better than their samples allow agree by chance */
         half = fmax(half, (pooled.hi - pooled.lo) / 6 / (c->positive ? value : 1));
     if (aim && aim->stopped)
         half *= STOPPED_FACTOR;

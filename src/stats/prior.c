@@ -7,13 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* No group is taken for steadier than 0.01%: timers have steps. */
+/* Lower bound of the scatter, 0.01%: timers have finite resolution. */
 static const double LEAST_VAR = 1e-8;
 /* The smallest degrees of freedom whose likelihood is this near to the largest (on the logarithm): with few cells,
  * that they are alike is not taken for granted. */
 static const double NEAR_ENOUGH = 1;
 
-/* One trial is as far off as the scatter of nine in ten cells allows. */
+/* One trial: bounded by the 90th percentile of the scatter. */
 static const double UPPER = 0.9;
 
 struct scatter {
@@ -108,7 +108,7 @@ enum as_status as_prior_fit(const double *var, const unsigned *df, size_t n, str
         return st;
     out->df = grid[i];
     out->var = at[i];
-    /* By the model a trial of a cell is off by s0 t(d0); where a few cells had bad trials, those say more. */
+    /* The model's error of one trial is s0 t(d0); observed outliers widen it. */
     out->upper_var = fmax(out->var * pow(as_student95(out->df) / as_student95(60), 2), upper);
     return AS_OK;
 }

@@ -57,7 +57,7 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool low
                 struct as_comparison *out);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "cannot tell" */
 
-/* Is the start over? Given samples in order of time, the index of the first sample after the warm-up, 0 when there is
+/* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 when there is
  * none: the last of those changes in the first half that lead to where the second half lies, and a few samples far off
  * at the very start. */
 size_t as_warmup_end(const double *x, size_t n);
@@ -83,7 +83,7 @@ enum as_step as_plateau_step(const struct as_interval *y_ci, const struct as_pla
 size_t as_plateaus(const double *x, const double *y, const struct as_interval *y_ci, size_t n, struct as_plateau *out,
                    size_t max);
 
-/* Two modes? Hartigans' dip test (1985) with p below 0.01, and the two clusters (least squares split) at least 3 MADs
+/* Bimodality: Hartigans' dip test (1985) with p below 0.01, and the two clusters (least squares split) at least 3 MADs
  * and 1% apart and each with at least 10% of the samples. Returns true and fills mode and share0. */
 bool as_two_modes(const double *x, size_t n, double mode[2], double *share0);
 

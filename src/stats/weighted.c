@@ -7,7 +7,8 @@
 static void merge(const struct as_weighted *a, size_t middle, size_t n, struct as_weighted *out)
 {
     size_t i = 0, j = middle, k = 0;
-    if (middle < n && a[middle - 1].x <= a[middle].x) { /* often: trials are sorted before all of them together */
+    if (middle < n &&
+        a[middle - 1].x <= a[middle].x) { /* often already sorted: trials are sorted one by one before the merge */
         memcpy(out, a, n * sizeof *a);
         return;
     }
@@ -32,7 +33,7 @@ static void insertion(struct as_weighted *p, size_t n)
     }
 }
 
-/* Merging without branches takes a third of the time of qsort, and cells are estimated after each round. */
+/* Branch-free merge sort, three times as fast as qsort; runs for every cell after each round. */
 void as_weighted_sort(struct as_weighted *p, size_t n, struct as_weighted *scratch)
 {
     enum { RUN = 4 };

@@ -7,7 +7,7 @@
 struct as_weighted {
     double x, weight;
 };
-/* By x; scratch has room for n. */
+/* Sorts by x; scratch holds n elements. */
 void as_weighted_sort(struct as_weighted *p, size_t n, struct as_weighted *scratch);
 /* Quantile of sorted values, interpolated between the middles of their weights: with equal weights and p = 1/2 the
  * plain median. Weights above 0, n above 0. */

@@ -1,11 +1,11 @@
-/* Clocks of samples: which one is the run's, and what a sample counts by them. */
+/* Clocks of samples: the reference clock of the run, and the weight of each sample. */
 #include "stats/estimate.h"
 #include "stats/weighted.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Clocks within this share are one clock: readings of a steady one differ by a tenth of it. */
+/* Clocks this close count as equal: readings of a steady clock differ by a tenth of it. */
 static const double SAME_CLOCK = 0.01;
 static const double UNSTEADY_WEIGHT = 0.1;
 

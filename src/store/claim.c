@@ -1,4 +1,4 @@
-/* Who measures a run: a lock on a byte of the store's file. */
+/* Claims on runs: a lock on one byte of the store's file. */
 #include "store/sql.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of run 0; behind every byte that SQLite locks or writes. */
+/* Offset of run 0, beyond every byte that SQLite locks or writes. */
 static const int64_t FIRST = INT64_C(1) << 61;
 
 /* Closing any descriptor of a file drops all POSIX locks that the process has on it, SQLite's among them. So the

@@ -1,5 +1,5 @@
-/* A run's sentinels against those of the runs before it on the same machine: an episode that lasts longer than a run
- * widens no interval of it. */
+/* Compares a run's sentinels with those of earlier runs on the same machine: a slow episode longer than a run does not
+ * widen its intervals. */
 #include "base/text.h"
 #include "store/sql.h"
 #include "store/store.h"
@@ -19,7 +19,7 @@ static const struct {
 struct source {
     json_t *provenance, *devices;
     int64_t id;
-    int cells; /* of the plan, in front of the sentinels */
+    int cells; /* in the plan, before the sentinels */
     struct as_cell *sentinels;
     size_t n;
 };
@@ -151,7 +151,7 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
     struct earlier e = {0};
     struct source own = {
         .id = run->id, .cells = run->cells, .provenance = parsed(run->provenance), .devices = parsed(run->devices)};
-    struct as_error why; /* of other runs, whose damage does not concern this one */
+    struct as_error why; /* errors in other runs do not concern this one */
     enum as_status s = load_sentinels(store, &own, &why);
     if (!s && own.n)
         s = load_earlier(store, run, &own, &e, &why);

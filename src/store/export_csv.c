@@ -1,4 +1,5 @@
 /* Export: one row a cell, one column an axis. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "store/sql.h"
 
 #include "base/clock.h"

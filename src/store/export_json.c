@@ -1,4 +1,5 @@
 /* Export: a run as JSON. Samples of the trials that count stand once, in the cell. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "store/sql.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
-/* Import: an exported run, whole or not at all. The text is hostile until every member of it has been looked at. */
+/* Import of an exported run, all or nothing. The text is untrusted until every member is checked. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -10,7 +11,7 @@
 
 /* The tree of a text takes about 20 times its size in memory at the worst. */
 enum { TEXT_MAX = 256 << 20 };
-/* The first format whose gates judge validity alone, and how many gates those before had. */
+/* The first format whose gates judge validity alone, and the number of gates before it. */
 enum { VALIDITY_FORMAT = 4, OLD_GATES = 7 };
 /* The first format whose cells may have metrics of their own. */
 enum { METRIC_FORMAT = 5 };
@@ -241,7 +242,7 @@ static enum as_status import_trials(struct import *in, struct cell_in *c)
     return s;
 }
 
-/* Members that another store has its own values for. */
+/* Members that every store sets itself. */
 static enum as_status check_foreign(const struct import *in, const struct as_place *place, const json_t *j)
 {
     const json_t *driver = json_object_get(j, "driver");
@@ -303,7 +304,7 @@ static enum as_status import_list(struct import *in, const json_t *root, const c
     return s;
 }
 
-/* What the cells say together with their samples is held to the rules of a store. */
+/* Checks the imported cells and samples against the store's rules. */
 static enum as_status check_rules(const struct import *in, const json_t *root)
 {
     struct as_broken broken;

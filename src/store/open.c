@@ -1,4 +1,4 @@
-/* Opening: from a path to a store that is known to be one. */
+/* Opens a store from a path and verifies that it is one. */
 #include "store/schema.h"
 #include "store/sql.h"
 
@@ -13,7 +13,7 @@
 
 /* Another process holds the lock for the milliseconds of a commit, or while it migrates the store. */
 static const double PATIENCE_S = 30;
-/* A value of this size is no cell's: a damaged length must not become an allocation. */
+/* Larger than any cell's values: a damaged length must not become an allocation. */
 enum { VALUE_MAX = 256 << 20 };
 
 /* The smallest page of a database, in bytes. */
@@ -32,7 +32,7 @@ enum as_status as_store_default_path(struct as_buf *out, struct as_error *err)
     as_buf_clear(out);
     if (file && file[0])
         as_buf_str(out, file);
-    else if (data && data[0] == '/') /* the specification: relative paths are to be ignored */
+    else if (data && data[0] == '/') /* the XDG specification says to ignore relative paths */
         as_buf_printf(out, "%s/assay/assay.db", data);
     else if (home && home[0])
         as_buf_printf(out, "%s/.local/share/assay/assay.db", home);
@@ -50,7 +50,7 @@ static enum as_status make_folders(const char *path, size_t *made_from, struct a
     enum as_status s = AS_OK;
     for (char *at = strchr(copy + 1, '/'); at && !s; at = strchr(at + 1, '/')) {
         *at = 0;
-        /* for the user's eyes only, as the specification of the folders asks for */
+        /* private to the user, as the XDG specification asks */
         if (mkdir(copy, 0700) == 0)
             *made_from = *made_from ? *made_from : (size_t)(at - copy);
         else if (errno != EEXIST && access(copy, F_OK))
@@ -93,7 +93,7 @@ static bool names_a_run(const char *path)
     return there;
 }
 
-/* What stands at the path, before SQLite sees it. */
+/* Checks the file at the path before SQLite sees it. */
 static enum as_status check_file(const char *path, enum as_store_mode mode, struct as_error *err)
 {
     struct stat st;
@@ -111,7 +111,7 @@ static enum as_status check_file(const char *path, enum as_store_mode mode, stru
         return as_fail(err, AS_IO, "'%s' is a folder, not a store: give a file with --store", path);
     if (!S_ISREG(st.st_mode))
         return as_fail(err, AS_IO, "'%s' is not a regular file: give another with --store", path);
-    if (st.st_size > 0 && st.st_size < SMALLEST) /* SQLite takes a file of one byte for an empty one */
+    if (st.st_size > 0 && st.st_size < SMALLEST) /* SQLite treats a file of one byte as empty */
         return as_fail(err, AS_FORMAT, "'%s' is not a store: give another file with --store or move this one away",
                        path);
     if (access(path, mode == AS_STORE_WRITE ? R_OK | W_OK : R_OK))
@@ -121,7 +121,7 @@ static enum as_status check_file(const char *path, enum as_store_mode mode, stru
     return AS_OK;
 }
 
-/* SQLite's own handler soon sleeps 100 ms at a time, and would miss the moments between the commits of a run. */
+/* SQLite's own handler backs off to 100 ms and would miss the gaps between a run's commits. */
 static int wait_a_little(void *user, int times)
 {
     struct as_store *store = user;
@@ -197,7 +197,7 @@ static enum as_status compute_again(void *user, int from, struct as_error *err)
     return !s && from > 0 && from < VALIDITY_SCHEMA ? as_store_rejudge(user, 0, err) : s;
 }
 
-/* Who only reads an older store gets a copy in memory that is brought up to date; the file stays as it is. */
+/* Readers of an older store get a migrated copy in memory; the file stays unchanged. */
 static enum as_status read_older(struct as_store *store, struct as_error *err)
 {
     sqlite3 *copy = NULL;
@@ -333,7 +333,7 @@ void as_store_close(struct as_store *store)
     free(store);
 }
 
-/* The file goes while it is locked, so that no other process has begun to write into it. */
+/* Removes the file while it is locked, so that no other process has begun to write to it. */
 static bool remove_unused(struct as_store *store)
 {
     sqlite3_stmt *st = NULL;
@@ -361,7 +361,7 @@ void as_store_abandon(struct as_store *store)
     as_store_close(store);
     for (char *slash; path && (slash = strrchr(path, '/')) && (size_t)(slash - path) >= from;) {
         *slash = 0;
-        if (slash[1] && rmdir(path)) /* somebody else has put something there */
+        if (slash[1] && rmdir(path)) /* replaced by another process */
             break;
     }
     free(path);

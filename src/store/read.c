@@ -1,5 +1,4 @@
-/* Reads cells, trials and samples. A store may have been written by anyone: values out of range are refused, text is
- * cut to fit. */
+/* Reads cells, trials and samples. Stores are untrusted: out-of-range values are refused, text is truncated. */
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -69,8 +68,8 @@ static enum as_status append_samples(struct as_row *row, struct as_cell *c, size
     return AS_OK;
 }
 
-/* sum.n becomes the number of samples found, so that whoever reads them never goes too far: a run that was killed
- * between excluding a trial and storing the cell's new numbers has one more or less until it is resumed. */
+/* Sets sum.n to the number of samples found: a run killed between excluding a trial and storing its cell has more or
+ * fewer until it is resumed. */
 static enum as_status load_samples(struct as_store *store, struct as_cell *c, struct as_error *err)
 {
     size_t cap = 0;
@@ -120,7 +119,7 @@ static bool read_trouble(struct as_row *row, struct as_cell *c)
     return as_cell_status_parse(word, &c->status, NULL) == AS_OK;
 }
 
-/* Into the same cell again and again: clearing all of it would cost as much as reading what a row has. */
+/* Reuses one cell: clearing all of it would cost as much as reading a row. */
 static enum as_status read_brief_cell(struct as_row *row, struct as_cell *c, struct as_error *err)
 {
     c->id = as_get_int(row);

@@ -1,4 +1,4 @@
-/* Runs read, and found by what a person calls them. */
+/* Reads runs and finds them by name. */
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -80,7 +80,7 @@ static enum as_status run_by_id(struct as_store *store, int64_t id, struct as_ru
     return s || !*found ? s : finish_run(store, out, known, counted, err);
 }
 
-/* A mistyped number such as "0" is not to be taken for the start of some run's uuid. */
+/* A mistyped number such as "0" must not match the start of a uuid. */
 enum { UUID_START_MIN = 4 };
 
 /* "last", "-1", "-2": the id of the nth run from the end. */

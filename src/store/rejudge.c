@@ -1,4 +1,4 @@
-/* Runs of before, judged by the rules of today from their raw samples. */
+/* Rejudges stored runs from their raw samples by the current rules. */
 #include "store/sql.h"
 
 #include "model/judge.h"
@@ -50,7 +50,7 @@ static enum as_status rejudge_run(struct as_store *store, const struct as_run *r
     return s;
 }
 
-/* Trials were left out for what the machine did meanwhile; now that is in the interval. */
+/* Earlier rules excluded trials for disturbances; the interval covers those now. */
 static enum as_status count_all(struct as_store *store, int64_t run_id, struct as_error *err)
 {
     struct as_row row = as_row_start(store, AS_SQL_COUNT_ALL_TRIALS);

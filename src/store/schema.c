@@ -1,3 +1,4 @@
+/* Names of stored columns and JSON members; words: keep better_less words: keep visits */
 #include "store/schema.h"
 
 #include "store/sql.h"
@@ -90,11 +91,11 @@ static const char version_1[] =
     " UNIQUE(cell_id, number)"
     ") STRICT;";
 
-/* What sensors saw and what was counted in machine code. A trial from before has neither. */
+/* Sensor readings and instruction counts; NULL in older trials. */
 static const char version_2[] =
     "ALTER TABLE visits ADD COLUMN code TEXT NOT NULL DEFAULT 'n/a' CHECK(code IN('n/a','pass','fail'));"
     "ALTER TABLE visits ADD COLUMN code_text TEXT NOT NULL DEFAULT '';"
-    /* its name; empty: there was none, and all that follows is NULL */
+    /* name; empty: no sensor, and the following columns are NULL */
     "ALTER TABLE visits ADD COLUMN sensor TEXT NOT NULL DEFAULT '';"
     /* 'none' or reasons, as 'power cap, thermal'; NULL: unknown */
     "ALTER TABLE visits ADD COLUMN throttle TEXT;"
@@ -116,7 +117,7 @@ static const char version_2[] =
     "ALTER TABLE visits ADD COLUMN utilisation REAL;"
     "ALTER TABLE visits ADD COLUMN sensor_reads REAL;";
 
-/* Each cell was asked for the precision of its run. NULL: unknown, as in an imported run. */
+/* Backfill: the precision of the run. NULL: unknown, as in an imported run. */
 static const char version_3[] =
     "ALTER TABLE cells ADD COLUMN precision REAL;"
     "UPDATE cells SET precision = (SELECT runs.precision FROM runs WHERE runs.id = cells.run_id);";
@@ -129,8 +130,7 @@ static const char version_3[] =
     "gate_checksum, gate_checksum_text, gate_limit, gate_limit_text, gate_code, gate_code_text, gate_footprint, "      \
     "gate_footprint_text, visits_done, duration_s, started_at, detail, precision"
 
-/* A number whose interval is wide is valid: 'wide'. One that a gate refuses is 'rejected'. Intervals and states are
- * made anew from the samples afterwards (as_store_rejudge). */
+/* 'wide' is valid with a wide interval; 'rejected' failed a gate. as_store_rejudge recomputes both from the samples. */
 static const char version_4[] =
     "ALTER TABLE visits ADD COLUMN sampling_s REAL;"
     /* little-endian doubles, one for each sample; NULL: no core of the host took part */
@@ -202,7 +202,7 @@ static int read_number(sqlite3 *db, const char *sql, int64_t *out)
     return rc;
 }
 
-/* Tables of a store, and nothing that would run by itself when a row is written. */
+/* Only the expected tables: no triggers or views. */
 static enum as_status check_tables(const char *path, sqlite3 *db, struct as_error *err)
 {
     int64_t tables = 0, strangers = 0;
@@ -233,7 +233,7 @@ enum as_status as_schema_look(const struct as_schema *schema, const char *path, 
                               struct as_error *err)
 {
     int64_t application = 0, version = 0, objects = 0;
-    /* in one transaction: another process may be making the store at this moment */
+    /* in one transaction: another process may be creating the store */
     bool own = sqlite3_get_autocommit(db) != 0;
     int rc = own ? sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
     if (rc == SQLITE_OK)
@@ -279,7 +279,7 @@ static int run_steps(const struct as_schema *schema, sqlite3 *db, int from)
     return rc;
 }
 
-/* Rows that point nowhere after the steps. */
+/* Foreign key violations after migration. */
 static enum as_status check_references(const char *path, sqlite3 *db, struct as_error *err)
 {
     int64_t broken = 0;
@@ -303,7 +303,7 @@ enum as_status as_schema_migrate(const struct as_schema *schema, const char *pat
         return as_sql_fail_at(path, db, rc, err);
     enum as_schema_kind kind = AS_SCHEMA_EMPTY;
     int64_t version = 0;
-    /* looked at again under the lock: another process may have been faster */
+    /* rechecked under the lock: another process may have migrated it */
     enum as_status s = as_schema_look(schema, path, db, &kind, err);
     if (!s && kind != AS_SCHEMA_CURRENT) {
         rc = read_number(db, "PRAGMA user_version", &version);

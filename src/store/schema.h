@@ -1,5 +1,5 @@
-/* The schema as a row of steps: step i brings a store from version i to version i + 1. A new store takes all of them,
- * so the way that an old store takes is always the same code. */
+/* The schema as migration steps: step i brings a store from version i to i + 1. New stores run all of them, so old and
+ * new stores share one code path. */
 #ifndef AS_STORE_SCHEMA_H
 #define AS_STORE_SCHEMA_H
 
@@ -23,7 +23,8 @@ enum as_schema_kind {
 /* What the open file is. Foreign, newer and damaged ones are refused (AS_FORMAT). */
 enum as_status as_schema_look(const struct as_schema *schema, const char *path, sqlite3 *db, enum as_schema_kind *kind,
                               struct as_error *err);
-/* What no SQL can do after the steps, in their transaction. from: the version before, 0 of an empty store. */
+/* Migration code that SQL cannot express, run after the steps in their transaction. from: the previous version, 0 for
+ * an empty store. */
 typedef enum as_status (*as_schema_fn)(void *user, int from, struct as_error *err);
 /* Brings an empty or older store up to date, in one transaction. after may be NULL. */
 enum as_status as_schema_migrate(const struct as_schema *schema, const char *path, sqlite3 *db, as_schema_fn after,

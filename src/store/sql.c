@@ -1,3 +1,4 @@
+/* Names of stored columns and JSON members; words: keep better_less words: keep visits */
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -12,7 +13,7 @@
 #define CELL_FILTER                                                                                                    \
     " AND (?2 IS NULL OR probe = ?2) AND (?3 IS NULL OR device = ?3) AND (?4 OR probe <> '" AS_HIDDEN_PROBE "')"       \
     " AND position >= ?6"
-/* A digit for each gate: a row of few columns is read in half the time. */
+/* One digit per gate: fewer columns halve the read time. */
 #define FAILED_GATES                                                                                                   \
     "(gate_checksum = 'fail') || (gate_limit = 'fail') || (gate_code = 'fail') || (gate_footprint = 'fail')"
 
@@ -23,7 +24,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_ROLLBACK] = "ROLLBACK",
     [AS_SQL_ADD_RUN] = "INSERT INTO runs({run}, cells) VALUES({run?}, ?)",
     [AS_SQL_UPDATE_RUN] = "UPDATE runs SET ({run}, cells_ok) = ({run?}, NULL) WHERE id = ?",
-    /* what is counted holds until a cell of the run changes */
+    /* counts stay valid until a cell of the run changes */
     [AS_SQL_RECOUNT] = "UPDATE runs SET cells_ok = CASE WHEN ?2 THEN (SELECT count(*) FROM cells WHERE run_id = ?1 AND "
                        "status IN('ok','wide') AND probe <> '" AS_HIDDEN_PROBE "') END "
                        "WHERE id = ?1 AND (?2 OR cells_ok IS NOT NULL)",
@@ -41,7 +42,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_COUNT_OK] =
         "SELECT count(*) FROM cells WHERE run_id = ? AND status IN('ok','wide') AND probe <> '" AS_HIDDEN_PROBE "'",
     [AS_SQL_RUN_FROM_END] = "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?",
-    /* 'g' comes after every digit of a uuid */
+    /* 'g' sorts after every hexadecimal digit */
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
     [AS_SQL_RUNS_BEFORE] = "SELECT id, provenance, devices, cells FROM runs WHERE state = 'complete' AND host = ? AND "
                            "tool_commit = ? AND started_at < ? AND id <> ? ORDER BY started_at DESC LIMIT 20",
@@ -388,7 +389,7 @@ static const struct {
     {SQLITE_TOOBIG, AS_FORMAT, "a value in it is larger than a store may hold", "restore it from a copy"},
 };
 
-/* SQLite does not keep the number of a write that failed, so that a limit can only be named as what may be reached. */
+/* SQLite does not keep errno of a failed write, so the message can only suggest a limit. */
 static const char *limit_remedy(int rc)
 {
     struct rlimit limit;

@@ -1,4 +1,5 @@
 /* Inside the store: its handle, its statements, and rows that are bound and read column after column. */
+/* Names of stored columns and JSON members; words: keep visits */
 #ifndef AS_STORE_SQL_H
 #define AS_STORE_SQL_H
 
@@ -8,7 +9,7 @@
 #include <jansson.h>
 #include <sqlite3.h>
 
-/* Probe of the cells that watch the machine during a run: part of the run, but not of what was asked for. */
+/* The probe of sentinels: cells that monitor the machine during a run and were not requested. */
 #define AS_HIDDEN_PROBE "sentinel"
 
 /* Cells c whose numbers do not match their trials. In an unfinished run sentinels have those of the last trial alone,
@@ -142,8 +143,8 @@ enum as_status as_store_put_trial(struct as_store *store, const struct as_trial 
 enum as_status as_store_put_result(struct as_store *store, const struct as_cell *cell, struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
 
-/* Estimates, intervals and states of all cells of a run made anew from its samples; 0: of every run. Part of a writing
- * transaction. */
+/* Recomputes estimates, intervals and states of all cells of a run from its samples; 0: of every run. Call inside a
+ * writing transaction. */
 enum as_status as_store_rejudge(struct as_store *store, int64_t run_id, struct as_error *err);
 /* Numbers in a metric of before, in that of today: in all runs, as a part of a writing transaction; of a cell, with its
  * samples where it has them (false: it is none); of a trial of a cell that is a rate. */
@@ -151,7 +152,7 @@ enum as_status as_store_convert(struct as_store *store, struct as_error *err);
 bool as_older_is_rate(const struct as_cell *cell);
 bool as_older_cell(struct as_cell *cell);
 void as_older_trial(struct as_trial *trial, bool with_samples);
-/* What breaks a rule of the store. */
+/* Violations of the store's rules. */
 struct as_broken {
     const char *rule;   /* NULL: nothing does */
     const char *remedy; /* NULL: restore it from a copy */
@@ -164,7 +165,7 @@ enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_
 enum as_status as_devices_check(const json_t *devices, struct as_error *err);
 /* A double as samples are stored. */
 double as_sample_at(const unsigned char *bytes);
-/* Hands what out holds to write when there is enough of it, or at the end. */
+/* Flushes out to write when it is large enough, or at the end. */
 enum as_status as_sink_pass(const struct as_sink *sink, bool end, struct as_error *err);
 /* AS_FORMAT for a run of more devices or probes than any run can be of, since its readers compare all with all. */
 enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, struct as_error *err);

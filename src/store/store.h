@@ -1,6 +1,6 @@
 /* The store: one SQLite file that keeps runs. One writer at a time, a rollback journal (folders of users are often on
  * network file systems), the schema versioned (PRAGMA user_version, application_id "ASAY"). An older store is brought
- * up to date when it is opened for writing; who only reads it gets such a copy in memory. Errors name the path and say
+ * up to date when it is opened for writing; readers get a migrated copy in memory. Errors name the path and say
  * what to do. Every file that is opened is hostile until checked. */
 #ifndef AS_STORE_STORE_H
 #define AS_STORE_STORE_H
@@ -26,8 +26,8 @@ const char *as_store_path(const struct as_store *store);
 /* Writing. Each call is one transaction, which a killed process loses whole or not at all and a power loss cannot
  * damage. It costs five syncs of the file system (about 0.7 ms on an SSD, 0.1 ms of it assay and SQLite). */
 /* A run belongs to one process at a time, the one that has claimed it: who changes a run claims it first and reads it
- * then. AS_BUSY: another process has. A claim ends with the process, however that ends; a store handle holds one, and a
- * new one takes the place of the old. */
+ * then. AS_BUSY: another process has. A claim ends with the process; a store handle holds one, and a new one replaces
+ * it. */
 enum as_status as_store_claim(struct as_store *store, int64_t run_id, struct as_error *err);
 void as_store_release(struct as_store *store); /* takes NULL and a store without a claim */
 /* Inserts the run and its planned cells and claims it; sets run->id and every cells[i].id and run_id. */
@@ -51,7 +51,7 @@ enum as_status as_store_update_run(struct as_store *store, const struct as_run *
 /* Deletes the run with its cells and trials. AS_BUSY: a process is measuring it. */
 enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struct as_error *err);
 
-/* Reading. What is handed out belongs to the caller (as_runs_free, as_cells_free, as_run_finish, as_trial_finish). */
+/* Reading. Results belong to the caller (as_runs_free, as_cells_free, as_run_finish, as_trial_finish). */
 enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err);
 /* name: "last", "-1" (the one before the last is -2), a run number, or the first characters (4 or more) of its uuid.
  * NULL: last. */
@@ -91,8 +91,8 @@ void as_trials_free(struct as_trial *trials, size_t n);
 /* Cells of a run whose numbers do not match their stored trials, in order of the plan; with run_id 0 the runs that have
  * such cells. Ids, the caller's to free. */
 enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err);
-/* Appends in what a run's sentinels differ from those of up to five complete runs before it on the same host by the
- * same build, "; " between; nothing where they do not, where there are fewer than three, or where those cannot be read.
+/* Appends how a run's sentinels differ from those of up to five complete earlier runs on the same host by the same
+ * build, "; " between; nothing where they do not, where there are fewer than three, or where those cannot be read.
  * Device ids are not escaped. */
 enum as_status as_store_against_earlier(struct as_store *store, const struct as_run *run, struct as_buf *out,
                                         struct as_error *err);

@@ -1,4 +1,5 @@
 /* Checks the whole store: SQLite's integrity check, references, and the invariants of a store. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "store/sql.h"
 
 #include "base/text.h"

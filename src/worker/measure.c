@@ -13,15 +13,15 @@
 
 /* A sample of 2 ms is long against the timer (tens of ns) and short against a trial. */
 static const double SAMPLE_S = 2e-3, TOO_LONG = 2;
-/* Samples agree that differ by less than this part of the precision asked for over so many seconds. */
+/* Samples agree when they differ by less than this fraction of the requested precision over this many seconds. */
 static const double AGREE = 0.1, LONG_S = 15e-3;
-/* The clock is read at most so often: a reading costs tens of microseconds. */
+/* Minimum interval between clock readings, which cost tens of microseconds. */
 static const double CLOCK_EVERY_S = 1e-3;
 
 enum {
     CLOCKS_MAX = 512,
     KNOWN_MAX = 1024,
-    /* a trial takes so many samples for some without contention; more time is for other trials */
+    /* maximum samples per trial while some lack contention; further time goes to other trials */
     CONTENDED_SAMPLES_MAX = 2 * AS_SAMPLES_ALONE,
 };
 
@@ -78,8 +78,8 @@ static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct
     return AS_OK;
 }
 
-/* How many repetitions the cells of this process came to, so that their next trials begin with them. A cell whose place
- * another one takes begins anew. One thread measures in a process. */
+/* Calibrated repetitions of the cells of this process; their next trials start from them. An evicted cell calibrates
+ * again. One thread measures per process. */
 static struct known_reps {
     uint64_t key, reps;
 } known_reps[KNOWN_MAX];
@@ -91,8 +91,8 @@ static uint64_t clamp_reps(const struct sampler *m, double reps)
                                            : (uint64_t)reps;
 }
 
-/* What was right in another trial of the cell may be too long by now; it is when a second sample says so too, since the
- * first may have been disturbed. *seconds is the shorter one. */
+/* The repetitions of an earlier trial may be too many by now. Two samples must agree on that, since one may be
+ * disturbed. *seconds is the shorter one. */
 static enum as_status look_at_known(struct sampler *m, double target, double *seconds, struct as_error *err)
 {
     enum as_status st = AS_OK;
@@ -107,7 +107,7 @@ static enum as_status look_at_known(struct sampler *m, double target, double *se
     return st;
 }
 
-/* Repetitions are raised until a sample is long enough for the timer; the samples made on the way are thrown away. */
+/* Repetitions are raised until a sample is long enough for the timer; calibration samples are discarded. */
 static enum as_status calibrate(struct sampler *m, struct as_error *err)
 {
     double target = m->vc.sample_s > 0 ? m->vc.sample_s : SAMPLE_S;
@@ -126,7 +126,7 @@ static enum as_status calibrate(struct sampler *m, struct as_error *err)
         if (st || seconds >= 0.6 * target)
             break;
         double grow = seconds > 0 ? target / seconds : 1000;
-        /* A first sample is slow (cold caches, page faults), so growth is bounded and looked at again. */
+        /* A first sample is slow (cold caches, page faults), so growth is bounded and rechecked. */
         grow = grow > 1000 ? 1000 : grow < 1.2 ? 1.2 : grow;
         m->reps = clamp_reps(m, ceil((double)m->reps * grow));
     }
@@ -134,8 +134,8 @@ static enum as_status calibrate(struct sampler *m, struct as_error *err)
     return st;
 }
 
-/* Samples of a device that are long and agree leave nothing to further ones: what is left differs from trial to trial.
- * What a device does within its power comes to rest only with time. */
+/* Long device samples that agree need no more: the remaining scatter is between trials. Cells at the power limit need
+ * time to settle. */
 static int agree(const struct sampler *m)
 {
     double lo = INFINITY, hi = -INFINITY, seconds = 0;
@@ -155,8 +155,8 @@ static size_t needed(const struct sampler *m)
     return m->fewest > AS_SAMPLES_MIN ? m->fewest : AS_SAMPLES_MIN;
 }
 
-/* The stopping rule costs a sort, so it is asked again only after a tenth more samples. It looks at those without
- * contention; at all, where those stay too few. */
+/* The stopping rule costs a sort, so it runs after every 10% more samples. It uses samples without contention, or all
+ * if those are too few. */
 static int enough(struct sampler *m, size_t *ask_at)
 {
     if (m->n < AS_SAMPLES_ALONE && agree(m))
@@ -302,7 +302,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_tr
     return st;
 }
 
-/* After an uncorrectable memory error no number can be relied on. */
+/* An uncorrectable memory error invalidates the trial. */
 static enum as_status check_memory(const struct as_readings *r, struct as_error *err)
 {
     if (!(r->ecc_uncorrected > 0))
@@ -348,7 +348,7 @@ static struct as_trial empty_trial(int number)
                              .sampling_s = NAN};
 }
 
-/* Two runs whose hashes agree ran the same code. */
+/* Equal hashes mean the same code. */
 static void note_code(struct as_trial_context *vc, const struct as_code_identity *code)
 {
     const struct {

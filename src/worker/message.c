@@ -59,8 +59,8 @@ static enum as_receive wait_readable(int fd, pid_t child, double deadline, const
         double left = deadline - as_now();
         if (left <= 0)
             return AS_NO_ANSWER;
-        /* Asked before poll, since what the child sent before it ended still counts. Short naps, since nothing else
-         * tells of a signal between the look at stop and poll, or of a child whose own children hold the socket. */
+        /* Checked before poll, since messages sent before the child's end still count. Polls in short intervals to
+         * notice a signal between the check of stop and poll, and a dead child whose own children hold the socket. */
         const bool ended = as_child_ended(child);
         double nap = stop || child ? 0.2 : 60;
         struct pollfd p = {.fd = fd, .events = POLLIN};

@@ -38,12 +38,12 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
 /* Waits until deadline (as_now() time; INFINITY: for ever). stop may be NULL. *message belongs to the caller.
  * Damaged packets count as AS_PEER_GONE. */
 enum as_receive as_message_receive(int fd, double deadline, const volatile sig_atomic_t *stop, json_t **message);
-/* The same from a child of this process: AS_PEER_GONE also when the child has ended, but processes that it started
- * hold its end of the socket. It is not reaped. */
+/* The same from a child of this process: AS_PEER_GONE also when the child has ended, even if its children hold the
+ * socket. It is not reaped. */
 enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, const volatile sig_atomic_t *stop,
                                         json_t **message);
 
-/* Has this child of the process ended? It is left unreaped: how it ended is for whoever waits for it. */
+/* Has this child of the process ended? It is left unreaped for the caller's wait. */
 bool as_child_ended(pid_t child);
 
 json_t *as_order_to_json(const struct as_trial_order *order); /* new reference, NULL when out of memory */

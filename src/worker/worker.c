@@ -77,6 +77,7 @@ static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
     if (b->open_device(ctx, index, &dev, &err))
         return refusal(&err);
     struct as_sensing sensing;
+    as_backend_describe(b, b->count(ctx), &dev.info);
     as_sensing_open(&dev.info, &sensing);
     json_t *j = describe(&dev, &sensing);
     as_sensing_close(&sensing);
@@ -145,7 +146,7 @@ static enum as_status open_compiler(struct worker *w, const json_t *order, struc
     return b->open_compiler(&info, &w->compiler, err);
 }
 
-/* The answer says nothing of what came of it: what fails here fails in the trial too, which tells why. */
+/* Failures are not reported: they recur in the trial, which reports them. */
 static json_t *do_compile(struct worker *w, const json_t *order_json)
 {
     struct as_error err = {0};
@@ -179,7 +180,7 @@ static bool is_message_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
-/* An answer of which a part was lost for lack of memory would say something else. */
+/* A reply that lost a part for lack of memory would be wrong. */
 static json_t *whole_answer(struct worker *w, const json_t *order)
 {
     const size_t before = as_memory_failures();
@@ -203,7 +204,7 @@ enum as_status as_worker_main(int fd, long parent, struct as_error *err)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before the line above */
         return as_fail(err, AS_FAILED, "'--worker': the parent, process %ld, is gone", parent);
-    /* What a driver starts is not to hold the socket after this process. */
+    /* Processes started by a driver must not hold the socket after this one ends. */
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     enum as_status s = AS_OK;
     while (!s) {

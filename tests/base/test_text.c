@@ -110,8 +110,8 @@ static void test_format(void **state)
     (void)state;
     assert_string_equal(value(5, "a\x1b[2J\xff"), "5.00 a\\x1b[2J\\xff"); /* a stored unit may be anything */
     assert_string_equal(value(112.3, "ns"), "112 ns");
-    assert_string_equal(value(15321, "ns"), "15.3 us");
-    assert_string_equal(value(1380, "ns"), "1380 ns");
+    assert_string_equal(value(15321, "ns"), "15.3 µs");
+    assert_string_equal(value(1380, "ns"), "1.38 µs");
     assert_string_equal(value(153.2, "GB/s"), "153 GB/s");
     assert_string_equal(value(4372, "GB/s"), "4.37 TB/s");
     assert_string_equal(value(0.0123, "GB/s"), "12.3 MB/s");
@@ -163,29 +163,71 @@ static void test_format(void **state)
     as_buf_finish(&b);
 }
 
-/* Text and page scale alike, but that text keeps 1380 ns. */
 static void test_scales(void **state)
 {
     static const struct {
         double v;
-        const char *unit, *shown, *typeset;
-    } rows[] = {{999, "ns", "ns", "ns"},
-                {1000, "ns", "ns", "µs"},
-                {1e4, "ns", "us", "µs"},
-                {-2e9, "ns", "s", "s"},
-                {5e3, "us", "us", "ms"},
-                {1e-12, "s", "ns", "ns"},
-                {0.5, "GB/s", "MB/s", "MB/s"},
-                {1048576, "B", "MiB", "MiB"},
-                {2e9, "ops/s", "Gops/s", "Gops/s"},
-                {1500, "pages/s", "k pages/s", "k pages/s"},
-                {0.25, "x", "x", "×"}};
+        const char *unit, *shown;
+    } rows[] = {{999, "ns", "ns"},
+                {1000, "ns", "µs"},
+                {-2e9, "ns", "s"},
+                {5e3, "us", "ms"},
+                {1e-12, "s", "ns"},
+                {0.5, "GB/s", "MB/s"},
+                {1048576, "B", "MiB"},
+                {2e9, "ops/s", "GOP/s"},
+                {2e12, "FLOP/s", "TFLOP/s"},
+                {1500, "pages/s", "k pages/s"},
+                {0.25, "x", "×"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_string_equal(as_scale_of(rows[i].v, rows[i].unit, false)->shown, rows[i].shown);
-        assert_string_equal(as_scale_of(rows[i].v, rows[i].unit, true)->typeset, rows[i].typeset);
+        assert_string_equal(as_scale_of(rows[i].v, rows[i].unit)->shown, rows[i].shown);
     }
-    assert_null(as_scale_of(1, "updates", true));
+    assert_null(as_scale_of(1, "updates"));
+}
+
+static const char *range(double lo, double hi, double v, const char *unit)
+{
+    static char out[64];
+    struct as_buf b = AS_BUF_INIT;
+    as_format_range(&b, lo, hi, v, unit, 3);
+    as_copy_text(out, sizeof out, as_buf_get(&b));
+    as_buf_finish(&b);
+    return out;
+}
+
+/* Both ends have the prefix of the value, also where one of them would have another alone. */
+static void test_range(void **state)
+{
+    (void)state;
+    assert_string_equal(range(8800, 9300, 9040, "ns"), "8.80 to 9.30 µs");
+    assert_string_equal(range(950, 1200, 1010, "ns"), "0.950 to 1.20 µs");
+    assert_string_equal(range(950, 1200, 990, "ns"), "950 to 1200 ns");
+    assert_string_equal(range(0.677, 1.1, 0.848, "x"), "0.677 to 1.10x");
+    assert_string_equal(range(49152, 65536, 57344, "B"), "48 to 64 KiB");
+    assert_string_equal(range(0, 3, 0, "updates"), "0 to 3 updates");
+    assert_string_equal(range(4000, 4200, 4096, "ops/cycle"), "4000 to 4200 ops/cycle");
+    assert_string_equal(range(NAN, 3, NAN, "ns"), "- to 3.00 ns");
+}
+
+/* Rates of floats are FLOP/s; one integer factor makes a rate of integers. */
+static void test_rate_unit(void **state)
+{
+    static const struct {
+        const char *unit, *type, *shown;
+    } rows[] = {{"ops/s", "f16", "FLOP/s"},
+                {"ops/s", "bf16", "FLOP/s"},
+                {"ops/s", "e4m3", "FLOP/s"},
+                {"ops/s", "wgmma_bf16_f32", "FLOP/s"},
+                {"ops/s", "", "FLOP/s"},
+                {"ops/s", "s8", "OP/s"},
+                {"ops/s", "u64", "OP/s"},
+                {"ops/s", "mma_m16n8k16_u8_s8_s32", "OP/s"},
+                {"ops/s", "mma_m16n8k256_b1_s32", "OP/s"},
+                {"GB/s", "s8", "GB/s"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(as_rate_unit(rows[i].unit, rows[i].type), rows[i].shown);
 }
 
 /* A locale with decimal commas changes nothing. */
@@ -242,7 +284,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_size), cmocka_unit_test(test_parse_numbers), cmocka_unit_test(test_format),
-        cmocka_unit_test(test_scales),     cmocka_unit_test(test_locale),        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_scales),     cmocka_unit_test(test_range),         cmocka_unit_test(test_rate_unit),
+        cmocka_unit_test(test_locale),     cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static void test_rejected_is_not_compared(void **state)
     finish(&f);
 }
 
-/* Notes may be anything in a store that somebody else wrote. */
+/* Notes may be anything in a store that another process wrote. */
 static void test_other_kernels(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
 """An exported run with known numbers, for tests of what is printed: no clock, no device, no chance."""
+# Names of stored columns and JSON members; words: keep visits
 import json
 import subprocess
 

@@ -31,7 +31,7 @@ REFUSED = [
     (["run", "latency", "--device", "cpu", "--set", "size=1GiB..1KiB"], 2, ["'1GiB..1KiB' runs backwards"]),
     (["run", "latency", "--device", "cpu", "--set", "size=1KiB.."], 2, ["two ends", "'1KiB..'"]),
     (["run", "--seed", "-3"], 2, ["--seed"]),
-    (["run", "--visits", "0"], 2, ["--visits", "1 to 100"]),
+    (["run", "--trials", "0"], 2, ["--trials", "1 to 100"]),
     (["run", "--quiet", "--quiet"], 2, ["given twice"]),
     (["run", "--json=yes"], 2, ["takes no value"]),
     (["run", "--report", "-"], 2, ["--report"]),

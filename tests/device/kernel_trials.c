@@ -1,6 +1,7 @@
 /* Every kernel of the probes as a run-time compiler takes it, without a device: each program is the one that its probe
  * asks for, and where the probe expects something of the machine code, it is there. A kernel for which no row below
  * stands is missed by name. */
+/* Names of stored columns and JSON members; words: keep visit */
 #include "kernel_trials.h"
 
 #include "../probes/toy_device.h"
@@ -27,7 +28,7 @@ enum { KERNELS = sizeof kernels / sizeof *kernels };
 enum {
     PLAIN = 0,
     CODE = 1,        /* the probe says what the machine code must hold */
-    LARGE_LOCAL = 2, /* a kernel with more LOCAL memory than every chip has */
+    LARGE_LOCAL = 2, /* a kernel with more shared memory than every chip has */
     LONG = 4,        /* compilers take long over its kernel, which another trial has too */
 };
 enum { EVERY_CHIP_KIB = 64 };

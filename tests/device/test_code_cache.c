@@ -166,7 +166,7 @@ static void test_no_plain_file(void **state)
     assert_int_equal(count_files(), 0); /* what could not take its name is gone too */
 }
 
-/* Code that somebody else wrote, or could have, is not run. */
+/* Code that another process wrote, or could have, is not run. */
 static void test_foreign_file(void **state)
 {
     char path[200], other[200];

@@ -1,4 +1,4 @@
-/* The rules of products of matrices, of what fusing pays, and of single launches, on synthetic cells. */
+/* The rules of GEMM, of what fusing pays, and of single launches, on synthetic cells. */
 #include "made.h"
 
 #include <math.h>
@@ -241,7 +241,7 @@ static void test_launches(void **unused)
     made_derive(&m);
     assert_verdict("clockstate.wgmma.f16", AS_REFUTED);
     made_says(made_get(&m, "clockstate.wgmma.f16"),
-              "of size 512 do NOT run at one rate: 1.00 Tops/s (30% of them) and 2");
+              "of size 512 do NOT run at one rate: 1.00 TFLOP/s (30% of them) and 2");
     made_says(made_get(&m, "clockstate.wgmma.f16"), "steady after 0.05 s at the latest (size 1024)");
     assert_verdict("clockstate.wgmma.e4m3", AS_SUPPORTED);
     made_says(made_get(&m, "clockstate.wgmma.e4m3"), "not steady after 300 launches at 1 of 2");

@@ -15,7 +15,7 @@
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)
 
-/* 256 KiB of L1 with LOCAL memory taken off it, lines of 128 bytes; 32 banks; 50 MiB of L2 of which half is near. */
+/* 256 KiB of L1 with shared memory taken off it, lines of 128 bytes; 32 banks; 50 MiB of L2 of which half is near. */
 static struct made *start(void)
 {
     struct made *m = calloc(1, sizeof *m);
@@ -337,7 +337,7 @@ static void test_listed_with_nothing_beside_it(void **state)
     end(m);
 }
 
-/* What every unit has of its own is a roof too: 128 B a cycle of 132 units at 2 GHz. */
+/* What every unit has of its own is a roof too: 128 B per cycle of 132 units at 2 GHz. */
 static void test_own_ridges(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The rules of page faults and of who counts memory, on synthetic cells. */
+/* The rules of page faults and of memory accounting, on synthetic cells. */
 #include "made.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void test_curve(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "fault.latency.cpu-one.mmap");
     assert_true(f->value == 2000 && f->verdict == AS_SUPPORTED);
-    made_says(made_get(&m, "fault.latency.cpu-one.mmap"), "mean 2500 ns, 95th percentile 4000 ns");
+    made_says(made_get(&m, "fault.latency.cpu-one.mmap"), "mean 2.50 µs, 95th percentile 4.00 µs");
     f = made_near(&m, "fault.throughput.cpu-one.mmap", 1e6, 1e-6);
     assert_true(f->ci.lo < 1e6 && f->ci.hi > 1e6);
     assert_string_equal(f->unit, "pages/s");

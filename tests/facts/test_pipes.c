@@ -25,7 +25,7 @@ static void costs(const char *mix, double cycles)
     made_add(&m, "mix", "cycles", cycles, axes);
 }
 
-/* Four instructions a cycle; multiply-adds at that rate, whole numbers at half, wide numbers at half by themselves,
+/* Four instructions per cycle; multiply-adds at that rate, whole numbers at half, wide numbers at half by themselves,
  * functions at an eighth, and another kind of them in the same place. */
 static void unit(double slower)
 {

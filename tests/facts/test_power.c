@@ -25,7 +25,7 @@ static void point(struct made *m, const char *op, unsigned share, double rate, d
     }
 }
 
-/* 120 W and 5 pJ an operation, at up to 30 T operations a second. */
+/* 120 W and 5 pJ an operation, at up to 30 T operations per second. */
 static void test_line(void **state)
 {
     (void)state;

@@ -81,14 +81,14 @@ static const struct known {
     {"M1 Max", "instructions of a sequence", "op=imulhi64", "at least", 12, 12, "instructions", "≥12 instructions"},
     {"M1 Max", "throughput", "mix=imul32+3*fmul32", "", 5.20, 5.20, "cycles", "5.20"},
     {"M1 Max", "throughput", "op=prefix_esum_i32 group=quad", "", 2.69, 2.69, "cycles", "2.69"},
-    {"M1 Max", "cycles an instruction", "op=ffma32 ilp=2 warps=4", "", 8.36, 8.36, "cycles", "8.36"},
+    {"M1 Max", "cycles per instruction", "op=ffma32 ilp=2 warps=4", "", 8.36, 8.36, "cycles", "8.36"},
     {"M1 Max", "control group", "bits=32 repetitions=1440", "at least", 1.27, 1.70, "cycles", "≥1.27-1.70"},
     {"A14", "clock of the GPU", "", "", 1278e6, 1278e6, "Hz", "1.278"},
     {"M1 Ultra", "cores of the GPU", "", "", 64, 64, "cores", "64"},
     {"Apple 7, 8", "register file of a core", "", "about", 212992, 212992, "B", "~208 KB"},
     {"Turing", "shared memory of a core", "", "", 32768, 65536, "B", "32-64 KB"},
-    {"Turing", "instructions a core-cycle", "op=imul32", "", 64, 64, "ops/cycle", "64"},
-    {"A15+, M1+", "matrix FMAs a core-cycle", "op=ffma16", "", 102.5, 102.5, "ops/cycle", "102.5"},
+    {"Turing", "instructions per core-cycle", "op=imul32", "", 64, 64, "ops/cycle", "64"},
+    {"A15+, M1+", "matrix FMAs per core-cycle", "op=ffma16", "", 102.5, 102.5, "ops/cycle", "102.5"},
     {"Apple GPU", "power of one active simd", "warps=1", "", 0.8, 0.8, "W", "800 mW"},
 };
 
@@ -143,12 +143,12 @@ static void shows(struct as_ref ref, bool typeset, const char *value)
 static void test_how_a_figure_is_shown(void **unused)
 {
     (void)unused;
-    shows((struct as_ref){.lo = 100, .hi = 108, .unit = "ns"}, false, "100 ns to 108 ns");
+    shows((struct as_ref){.lo = 100, .hi = 108, .unit = "ns"}, false, "100 to 108 ns");
     shows((struct as_ref){.lo = 1278e6, .hi = 1278e6, .unit = "Hz"}, false, "1.278 GHz"); /* no digit is lost */
-    shows((struct as_ref){.lo = 10617e9, .hi = 10617e9, .unit = "ops/s"}, false, "10.617 Tops/s");
+    shows((struct as_ref){.lo = 10617e9, .hi = 10617e9, .unit = "FLOP/s"}, false, "10.617 TFLOP/s");
     shows((struct as_ref){.lo = 212992, .hi = 212992, .unit = "B", .qualifier = "about"}, false, "about 208 KiB");
     shows((struct as_ref){.lo = 1.27, .hi = 1.7, .unit = "cycles", .qualifier = "at least"}, true,
-          "at least 1.27\u00a0cycles to 1.7\u00a0cycles");
+          "at least 1.27 to 1.7\u00a0cycles");
     shows((struct as_ref){.lo = 0, .hi = 0, .unit = "x"}, false, "0x");
     shows((struct as_ref){.lo = 2.5, .hi = 2.5, .unit = "x"}, true, "2.5×");
     struct as_buf b = AS_BUF_INIT;

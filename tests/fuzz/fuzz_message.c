@@ -1,5 +1,6 @@
 /* What processes and drivers tell: whatever it is, it is refused with a reason, or can be stored, read and said again.
  */
+/* Names of stored columns and JSON members; words: keep visit */
 #include "lies.h"
 
 #include "device/null/null.h"

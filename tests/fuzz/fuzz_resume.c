@@ -1,6 +1,7 @@
 /* Resume: what a run takes up from its store, up to the first order to a worker. A run that an import accepted and that
  * was cut off is taken up, and the store is in order afterwards; a store that lies past its checks is refused with a
  * reason or taken up. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "lies.h"
 
 #include "run/engine.h"

@@ -1,4 +1,5 @@
 /* Suite files: parsed or refused with a reason, and a suite that was accepted names only what there is. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "fuzz.h"
 #include "plan/plan.h"
 

@@ -1,4 +1,5 @@
 /* Cells of the stored samples, as exports. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "lies.h"
 #include "summarize.h"
 

@@ -1,4 +1,5 @@
 /* Lies in the tables of a store. */
+/* Names of stored columns and JSON members; words: keep better_less words: keep visits */
 #include "lies.h"
 
 #include <math.h>

@@ -419,7 +419,7 @@ static void test_wrong_sets(void **state)
     as_suite_finish(&s);
 }
 
-/* Of a cell that somebody else wrote down: text of "axes", and a part of the reason. */
+/* Of a cell that another process wrote down: text of "axes", and a part of the reason. */
 static void test_foreign_cells(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Products of matrices on this machine's CPU and OpenCL: right ones pass the check, and each kind of wrong one is seen.
+/* GEMM on this machine's CPU and OpenCL: right ones pass the check, and each kind of wrong one is seen.
  */
 #include "lib/gemm/cores_internal.h"
 

@@ -294,7 +294,7 @@ static void test_skipped_k(void **unused)
     }
 }
 
-/* Somebody else's idea of where operands lie: rows of a 0 and 1 change places, or columns of b, or c lies by columns.
+/* Another program's idea of where operands lie: rows of a 0 and 1 change places, or columns of b, or c lies by columns.
  */
 enum fault { SWAPPED_A, SWAPPED_B, TRANSPOSED_C };
 struct faulty {

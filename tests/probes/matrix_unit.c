@@ -38,7 +38,7 @@ static double narrow(double x)
     return ldexp(trunc(ldexp(f, model.keep_bits)), exponent - model.keep_bits);
 }
 
-/* The second of two operands in the lines of LOCAL memory lies beside the first: moved to where the first one lies. */
+/* The second of two operands in the lines of shared memory lies beside the first: moved to where the first one lies. */
 static void fetch(enum as_matrix_operand which, const unsigned char *images, unsigned set, size_t image, double *out)
 {
     const struct as_matrix *m = model.matrix;
@@ -256,7 +256,7 @@ static bool peak_checks(const char *name, enum as_peak_operands operands, void (
     if (plant)
         plant();
     assert_int_equal(as_peak_measure(&p, 2, &t, &err), AS_OK);
-    /* 100 cycles a step, 2 m n k of each chain of each team. */
+    /* 100 cycles per step, 2 m n k of each chain of each team. */
     double want = 2.0 * model.matrix->m * model.n * model.matrix->k * 2 * (double)p.teams;
     if (!plant) {
         assert_true(t.cycles == 100 && t.operations == want);

@@ -110,8 +110,8 @@ static void test_units_have_a_part(void **unused)
     }
 }
 
-/* What is sold as a number of memory passes the gate for it, also where a card's driver tells less cache than there may
- * be. */
+/* What is claimed to be a number of memory passes the gate for it, also where a card's driver tells less cache than
+ * there may be. */
 static void test_memory_suits_its_gate(void **unused)
 {
     static const uint64_t caches[] = {0, 60 << 20, 96 << 20};

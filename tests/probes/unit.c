@@ -28,7 +28,7 @@ static struct play {
 } play;
 
 static atomic_uint_fast64_t steps_made;
-static atomic_bool in_company; /* somebody walked while others had not ended */
+static atomic_bool in_company; /* another process walked while others had not ended */
 static const u32 no_choice[4], *choice_now = no_choice;
 static size_t groups_now;
 

@@ -113,11 +113,11 @@ def test_pages_of_operations(assay):
 
 def test_pipes_of_the_h200(assay):
     """As this architecture's documents have them: f32, integers, 64 bits and special functions each for themselves, four
-    instructions a cycle; and what all that comes to is what sequences cost."""
+    instructions per cycle; and what all that comes to is what sequences cost."""
     facts = {f["id"]: f for f in json.loads(read(assay, "facts", "2", "--json", sample=OPERATIONS))["facts"]}
     graph = facts["pipes"]
     expect(graph["verdict"] == "supported" and graph["value"] == 5, "five pipes that tell what sequences cost", graph)
-    expect(abs(facts["pipes.issue"]["value"] / 4 - 1) < 0.01, "instructions a cycle", facts["pipes.issue"])
+    expect(abs(facts["pipes.issue"]["value"] / 4 - 1) < 0.01, "instructions per cycle", facts["pipes.issue"])
     for pair in ("fadd32.imad32", "fadd32.recip32", "imad32.recip32", "fadd32.ffma64", "recip32.ffma64"):
         apart = facts["pipes." + pair]
         expect(apart["verdict"] == "supported" and apart["value"] < 0.2, f"{pair} side by side", apart)
@@ -135,7 +135,7 @@ def test_matrices_of_the_h200(assay):
     peak = {a["instruction"]: v for p, a, v in good if p == "matmul_peak" and a["n"] == 0 and a["operands"] == "random"}
     for name, documented in (("wgmma_f16_f32", 4096), ("wgmma_bf16_f32", 4096), ("wgmma_tf32_f32", 2048),
                              ("wgmma_e4m3_f32", 8192), ("wgmma_e5m2_f32", 8192), ("wgmma_s8_s32", 8192)):
-        expect(abs(peak[name] / documented - 1) < 0.005, f"{name} does {documented} operations a cycle", peak[name])
+        expect(abs(peak[name] / documented - 1) < 0.005, f"{name} does {documented} operations per cycle", peak[name])
     rate = {(a["path"], a["type"], a["hold"]): v for p, a, v in good
             if p == "matmul" and a["size"] == 8192 and a["operands"] == "random"}
     for form in ("f16", "e4m3", "s8"):

@@ -63,7 +63,7 @@ static void roofline_cells(struct maker *m, const char *id, bool levels)
         synth_axis(c, "width", "best");
         synth_measured(m, c, peaks[t]);
         snprintf(peak, sizeof peak, "arithmetic.peak.%s", types[t]);
-        synth_fact(m, id, "arithmetic", peak, peaks[t], "ops/s", NAN, "Fused multiply-adds reach their peak.");
+        synth_fact(m, id, "arithmetic", peak, peaks[t], "FLOP/s", NAN, "Fused multiply-adds reach their peak.");
         for (int level = 0; level < 4 && levels; level++) {
             static const char *const names[] = {"memory", "L2", "L1", "LOCAL"};
             static const double gbs[] = {4570, 9870, 33500, 33200};
@@ -84,9 +84,9 @@ void synth_gpus(struct maker *m, unsigned n)
         const char *id = gpu(r, i, n)->id;
         synth_fact(m, id, "core", "clock.core", 1.98e9, "Hz", 1.98e9, "The core runs at 1.98 GHz.");
         synth_fact(m, id, "L1", "onchip.L1.latency", 32, "cycles", NAN, "A load from L1 takes 32 cycles.");
-        synth_fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "A unit loads 128 B a cycle.");
+        synth_fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "A unit loads 128 B per cycle.");
         synth_fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "A miss brings in 32 B.");
-        synth_fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN, "A unit loads 127 B a cycle.");
+        synth_fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN, "A unit loads 127 B per cycle.");
         synth_fact(m, id, "L2", "onchip.L2.latency", 323, "cycles", NAN, "A load from L2 takes 323 cycles.");
         synth_fact(m, id, "memory", "bandwidth.memory.read.all", 4570, "GB/s", 4814,
                    "Memory delivers 4.57 TB/s to read.");

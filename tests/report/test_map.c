@@ -123,7 +123,7 @@ static void map_shows_what_a_device_reaches(void **state)
     assert_has(&svg, ">228 KiB</text>");
     assert_has(&svg, ">16.2\u00a0ns</text>"); /* 32 cycles at 1.98 GHz */
     assert_has(&svg, ">32.0 cycles</text>");
-    assert_has(&svg, ">33.5\u00a0TB/s</text>"); /* 128 B a cycle of 132 units */
+    assert_has(&svg, ">33.5\u00a0TB/s</text>"); /* 128 B per cycle of 132 units */
     assert_has(&svg, ">163\u00a0ns</text>");
     assert_has(&svg, ">host memory</text>");
     assert_has(&svg, ">to 55.3, from 54.1</text>");
@@ -206,7 +206,7 @@ static void roofline_is_drawn_and_told(void **state)
     as_buf_add(&one, from, (size_t)(to - from));
     assert_int_equal(count(as_buf_get(&one), "<svg class=\"roofline"), 2); /* wide and narrow */
     assert_int_equal(count(as_buf_get(&one), "<circle "), 2 * 2 * 4);      /* types by levels */
-    assert_has(&one, ">f32 66.3\u00a0Tops/s</text>");
+    assert_has(&one, ">f32 66.3\u00a0TFLOP/s</text>");
     assert_has(&one, ">L1 33.5\u00a0TB/s, shared 33.2\u00a0TB/s</text>"); /* too close for a name each */
     assert_has(&one, ">memory 4.57\u00a0TB/s</text>");
     assert_has(&one, "<th scope=\"col\">memory<small>4.57\u00a0TB/s</small>");

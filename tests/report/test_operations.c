@@ -135,9 +135,9 @@ static void figures_stand_beside_what_was_measured(void **state)
     struct as_buf page =
         page_with(HEADER "M<b>,device,,adjusted latency,op=recip32,,7,cycles,<u>,<s>,,\n"
                          "M1,device,,throughput,op=recip32,,6,cycles,c,s,,\n"
-                         "M2,device,,cycles an instruction,op=ffma32 ilp=2 warps=4,,8.36,cycles,c,s,,\n"
-                         "M3,device,,cycles an instruction,op=ffma32 ilp=3 warps=4,,8.36,cycles,c,s,,\n"
-                         "M4,device,,instructions a core-cycle,op=iadd32,about,128,ops/cycle,c,s,,\n"
+                         "M2,device,,cycles per instruction,op=ffma32 ilp=2 warps=4,,8.36,cycles,c,s,,\n"
+                         "M3,device,,cycles per instruction,op=ffma32 ilp=3 warps=4,,8.36,cycles,c,s,,\n"
+                         "M4,device,,instructions per core-cycle,op=iadd32,about,128,ops/cycle,c,s,,\n"
                          "M5,device,,adjusted latency,op=popc32,,4,cycles,c,s,,\n"
                          "M7,cpu,,adjusted latency,op=recip32,,7,cycles,c,s,,\n"
                          "M6,device,,adjusted latency,op=nothing,,4,cycles,c,s,,\n");

@@ -31,7 +31,7 @@ static void figures_stand_beside_their_facts(void **state)
                        "B,device,,clock,,,1278000000,Hz,always,someone,,\n");
     assert_has(&page, "<a href=\"#refs\">Published figures</a>");
     assert_has(&page, "<tr><td>A&lt;b&gt;, CPU</td><td>size &lt;i&gt;, op=fadd32 ilp=2</td>"
-                      "<td class=\"n\">about 32 KiB to 48 KiB</td><td>");
+                      "<td class=\"n\">about 32 to 48\u00a0KiB</td><td>");
     assert_has(&page, "<code>cpu cache.L1.size</code></td><td>when &lt;u&gt;</td><td>who &lt;s&gt;</td></tr>");
     assert_has(&page, "<summary>1 figure without a matching fact on this page</summary>");
     assert_has(&page, "<tr><td>B, device</td><td>clock</td><td class=\"n\">1.278\u00a0GHz</td><td>always</td>");

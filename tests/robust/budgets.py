@@ -1,5 +1,6 @@
 """How long a run may take is a promise. The budget here is a small part of what the run would take without it, and the
 harness's patience tells them apart."""
+# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import sqlite3
 
@@ -15,7 +16,7 @@ LONGER_S = 4 * harness.PATIENCE
 
 def test_budget_is_a_promise(assay):
     """Of visits that take an hour the budget has room for few, and yet every cell has a number or a reason."""
-    done = assay.run("run", *CELLS, "--visits", "100", "--budget", "5s", env=assay.script(LONG))
+    done = assay.run("run", *CELLS, "--trials", "100", "--budget", "5s", env=assay.script(LONG))
     expect(done.code in MEASURED, "measured", done)
     cells = assay.cells()
     expect(all(c["n"] or c["reason"] for c in cells), "every cell has its number", done)

@@ -2,6 +2,7 @@
 whose kernel "count" counts. What is said, the exit code, and that nothing else is lost.
 
 ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC and ASSAY_FAKE_NVML are the stand-ins' folders."""
+# Names of stored columns and JSON members; words: keep visit words: keep visits
 import os
 
 import harness
@@ -128,7 +129,7 @@ def test_compiled_ahead(assay):
 
 
 def test_code_of_others(assay):
-    """Machine code that somebody else could have put into the cache is compiled anew, and never run."""
+    """Machine code that another process could have put into the cache is compiled anew, and never run."""
     _, by = compiled(assay, *AHEAD)
     kept = os.path.join(assay.path("cache"), "assay")
     expect(by and os.listdir(kept), "compiled and kept", by)
@@ -235,7 +236,7 @@ def test_context_is_lost(assay):
 
 
 def test_worker_killed_in_a_kernel(assay):
-    """A kernel that never ends, until somebody kills the worker. Meanwhile nobody else measures."""
+    """A kernel that never ends, until another process kills the worker. Meanwhile nobody else measures."""
     flag = once(assay)
     process = assay.start("run", *CUDA, env=cuda(assay, "runs hang", FAKE_CUDA_ONCE=flag))
     harness.wait_for(lambda: not os.path.exists(flag), "a kernel that hangs", process)
@@ -252,7 +253,7 @@ def test_worker_killed_in_a_kernel(assay):
 
 def test_no_time(assay):
     expect_refused(run(assay, "runs", *CUDA, "--budget", "1ms"), USAGE, "less than a second")
-    done = run(assay, "runs", *LAUNCH, "--device", "cuda:0", "--visits", "1", "--budget", "1s")
+    done = run(assay, "runs", *LAUNCH, "--device", "cuda:0", "--trials", "1", "--budget", "1s")
     expect(done.code in MEASURED and len(assay.cells()) == 3, "a short run has every cell", done)
     expect(assay.export()["run"]["state"] == "complete", "and ends", done)
 

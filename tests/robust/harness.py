@@ -28,7 +28,7 @@ LONG = dict(SLOW, levels=[{"size": 512, "ns": 1, "gbs": 9}, {"size": 4 << 20, "n
                           {"size": 0, "ns": 9, "gbs": 9}])
 # Of stand-ins for drivers it counts that there are numbers, not how good they are: three cells, each over after few samples.
 LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1"]
-SHORT = ["--visits", "1", "--precision", "100%"]
+SHORT = ["--trials", "1", "--precision", "100%"]
 
 
 # `make test` tries a part of what `make check` tries.

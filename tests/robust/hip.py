@@ -2,6 +2,7 @@
 of the host. The probes of shared memory go through, and what goes wrong costs no more than it must.
 
 ASSAY_FAKE_HIP is the stand-in's folder."""
+# Names of stored columns and JSON members; words: keep visits
 import configparser
 import json
 import os
@@ -136,7 +137,7 @@ def test_suite_upm(assay):
 
 def test_suite_upm_is_planned(assay):
     """As it is, without the time for it."""
-    done = run(assay, APU, "upm", "--device", "hip:0", "--visits", "1", "--budget", "1s")
+    done = run(assay, APU, "upm", "--device", "hip:0", "--trials", "1", "--budget", "1s")
     cells = assay.cells()
     for cell in cells:
         known = ("ok", "wide", "rejected", "unsupported", "skipped")
@@ -149,7 +150,7 @@ def test_suite_upm_is_planned(assay):
 OPERATIONS = """[suite]
 title = Operations
 budget = 0
-visits = 1
+trials = 1
 precision = 100%
 [alu]
 op = iadd32,imad16,fdiv64,xor64

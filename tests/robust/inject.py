@@ -9,6 +9,7 @@ own. ASSAY_INJECT says how many of them:
   all     each distinct call stack; of 'doctor', in which libraries look at the machine by 10,000 of them, a choice
   every   every call: hours
 With a program that was built with gcc's -fsanitize=leak, what is left over after a failure is an error as well."""
+# Names of stored columns and JSON members; words: keep visit
 import collections
 import concurrent.futures
 import json
@@ -29,7 +30,7 @@ POINTS = int(os.environ.get("ASSAY_INJECT_POINTS", "6" if harness.BRIEF else "24
 LOOKS = 1000  # calls that fail in 'doctor', which takes 0.3 s, where all do
 ONLY = os.environ.get("ASSAY_INJECT_ONLY", "")  # "parent memory 17": this one point
 SCRIPT = dict(FAST, seed=1)
-CELLS = ["latency", "--set", "size=1KiB,2KiB", "--visits", "2", "--device", "null", "--seed", "1"]
+CELLS = ["latency", "--set", "size=1KiB,2KiB", "--trials", "2", "--device", "null", "--seed", "1"]
 LEAK = 23  # exit code that the sanitizer gives
 HARMLESS = ("interrupt", "short")  # what a program has to get over without a word
 

@@ -60,7 +60,7 @@ def test_absurd_options(assay):
         ("--seed", ("-1", "1e3", "99999999999999999999999", "x", "")),
         ("--device", (",,", "null:-1", "null:99999999999999999999", "x" * 4000)),
         ("--set", ("size", "=", "size=", "=1KiB", "x" * 100000 + "=1", "size=" + "1," * 50000)),
-        ("--visits", ("-1", "0", "1e9", "99999999999", "x")),
+        ("--trials", ("-1", "0", "1e9", "99999999999", "x")),
     ):
         device = [] if option == "--device" else NULL
         for value in values:

@@ -1,6 +1,7 @@
 """Several commands at once on one run and one store, at random moments and with kills: no result lost, none twice.
 
 ASSAY_FUZZ says how many scenarios are played (default 8), ASSAY_SEED where the random choices start (default 1)."""
+# Names of stored columns and JSON members; words: keep visits
 import json
 import os
 import random
@@ -14,7 +15,7 @@ from harness import FAILED, MEASURED, NOTHING, OK, SLOW, USAGE, expect, expect_r
 
 TRIALS = 3
 # Nothing but the number of trials ends a cell, so that each has exactly that many.
-CELLS = ["latency", "--set", "size=1KiB..8KiB", "--precision", "100%", "--budget", "0", "--visits"]
+CELLS = ["latency", "--set", "size=1KiB..8KiB", "--precision", "100%", "--budget", "0", "--trials"]
 RUN = ["run", "--device", "null", "--json", *CELLS]
 SCENARIOS = int(os.environ.get("ASSAY_FUZZ", "8"))
 SEED = int(os.environ.get("ASSAY_SEED", "1"))

@@ -14,7 +14,7 @@ TRIALS = 2
 # Nothing but the number of trials ends a cell, so that each has exactly that many.
 CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..8KiB", "--set", "bandwidth.size=64KiB", "--set",
          "bandwidth.op=triad", "--set", "bandwidth.threads=1", "--set", "allocator=malloc",
-         "--visits", str(TRIALS), "--precision", "100%", "--budget", "0"]
+         "--trials", str(TRIALS), "--precision", "100%", "--budget", "0"]
 KILLS = int(os.environ.get("ASSAY_KILLS", "40"))
 SEED = int(os.environ.get("ASSAY_SEED", "1"))
 VICTIMS = ("parent", "workers", "both")

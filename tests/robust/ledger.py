@@ -1,6 +1,7 @@
 """What a store holds, read by SQL past assay: rules that hold whatever happened to it, and that nothing got lost.
 
 A trial is told by its run's uuid, its cell's position and its number; numbers of cells and runs may be given anew."""
+# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import hashlib
 import os
@@ -57,7 +58,7 @@ class Ledger:
     def __init__(self, assay):
         self.path = assay.store
         self.seen = {}  # uuid: {(position, number): what the samples are}
-        self.may_go = set()  # runs that somebody asked to delete: whole or not at all
+        self.may_go = set()  # runs that another process asked to delete: whole or not at all
 
     def rows(self, sql, *values):
         """Of a store that may not be there yet, or have no tables yet: none."""

@@ -10,7 +10,7 @@ import ledger
 from harness import FAILED, FAST, MEASURED, NOTHING, PARTLY, expect
 
 TRIALS = 3
-CELLS = ["latency", "--set", "size=1KiB..1MiB", "--visits", str(TRIALS), "--precision", "100%"]
+CELLS = ["latency", "--set", "size=1KiB..1MiB", "--trials", str(TRIALS), "--precision", "100%"]
 FREE = ["--budget", "0"]
 LAUNCHES = 40  # after so many some cells have their first trial and others do not
 EVER = 1000000

@@ -18,7 +18,7 @@ BRIEF = ["--budget", "0", *harness.SHORT]
 
 def measuring(assay):
     """A run that measures until it is interrupted, and already does."""
-    process = assay.start("run", *REAL, "--budget", "0", "--visits", "100", "--precision", "0.01%", "--json", start_new_session=True)
+    process = assay.start("run", *REAL, "--budget", "0", "--trials", "100", "--precision", "0.01%", "--json", start_new_session=True)
     harness.wait_for(lambda: harness.lines(process) > 2, "the first run to measure", process)
     return process
 
@@ -143,7 +143,7 @@ def test_blas_that_is_none(assay):
     for name in ("openblas.so.0", "openblas.so", "blis.so.4", "blis.so", "mkl_rt.so.2", "mkl_rt.so", "cblas.so.3",
                  "blas.so.3"):
         os.symlink(other, assay.path("lib" + name))
-    done = assay.run("run", "probe:matmul", "--device", "cpu", "--visits", "1", "--set", "path=library", "--set", "type=f32",
+    done = assay.run("run", "probe:matmul", "--device", "cpu", "--trials", "1", "--set", "path=library", "--set", "type=f32",
                      "--set", "size=256", "--set", "operands=random", "--set", "hold=burst",
                      env={"LD_LIBRARY_PATH": assay.folder})
     reasons = [c["reason"] for c in assay.cells()]

@@ -1,4 +1,5 @@
 """Output that cannot be written: full disks, /dev/full, read-only places, no terminal, closed streams."""
+# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import json
 import os
@@ -94,7 +95,7 @@ def plant(value):
 
 
 def plant_in_store(path):
-    """A stored run of somebody else's making."""
+    """A stored run of another process's making."""
     store = sqlite3.connect(path)
     for table in ("runs", "cells", "visits"):
         for (name, kind) in store.execute(f"SELECT name, type FROM pragma_table_info('{table}')").fetchall():

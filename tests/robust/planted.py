@@ -1,4 +1,5 @@
 """Planted faults are caught, each by its gate; what is only noise makes intervals wide; an honest device is neither."""
+# Names of stored columns and JSON members; words: keep visit words: keep visits
 import harness
 from harness import MEASURED, OK, PARTLY, expect
 
@@ -141,7 +142,7 @@ def test_a_sensor_that_cannot_be_opened(assay):
 def test_two_modes(assay):
     """Reported as two, with their shares; where the trials do not agree on one, the interval spans both."""
     modes = [{"share": 0.6, "factor": 1}, {"share": 0.4, "factor": 1.2}]
-    done = run(assay, {"modes": modes, "noise": {"sd": 0.002}}, *CELLS[:-1], "size=4KiB,256KiB", "--visits", "8")
+    done = run(assay, {"modes": modes, "noise": {"sd": 0.002}}, *CELLS[:-1], "size=4KiB,256KiB", "--trials", "8")
     expect(done.code == OK, "no number is refused", done)
     for cell in assay.cells():
         expect(cell["modes"] == 2, "two modes", cell)

@@ -1,4 +1,5 @@
 """Each cell is held to the precision that was asked of it: by its section of the suite, or on the command line by all."""
+# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import csv
 import io
@@ -16,7 +17,7 @@ NOISY = {"execute": True, "noise": {"sd": 0.05}, "levels": [{"size": 0, "ns": 10
 SUITE = """[suite]
 budget = 2s
 precision = 0.01%
-visits = 4
+trials = 4
 devices = null
 [latency]
 size = 4KiB
@@ -108,7 +109,7 @@ def both_visited(assay):
 
 
 def test_resume_asks_the_same(assay):
-    """Killed between its visits, the run goes on with what the store knows of each cell."""
+    """Killed between its visits, the run resumes what the store knows of each cell."""
     process = assay.start("run", suite(assay, SUITE.replace("visits = 4", "visits = 20").replace("2s", "20s")), "--device", "null",
                           env=assay.script(dict(NOISY, sleep=True)))
     while process.poll() is None and not both_visited(assay):

@@ -1,4 +1,5 @@
 """Runs that are resumed while they are measured, repaired and deleted. tests/run has what one process shows."""
+# Names of stored columns and JSON members; words: keep visit words: keep visits
 import json
 import sqlite3
 
@@ -33,7 +34,7 @@ def numbers(assay):
 
 def test_resume_of_a_live_run_is_refused(assay):
     """It must not wait and then write what it had read before."""
-    process = assay.start("run", *CELLS, "--visits", "3", env=assay.script(LONG))
+    process = assay.start("run", *CELLS, "--trials", "3", env=assay.script(LONG))
     harness.wait_for(lambda: len(visits(assay, "id")) > 3, "some trials", process)
     for arguments in (["resume"], ["resume", "1"], ["delete", "1"]):
         expect_refused(assay.run(*arguments), FAILED, "run 1 is being measured by another process")
@@ -49,7 +50,7 @@ def test_resume_of_a_live_run_is_refused(assay):
 
 def test_doctor_repairs_numbers_from_trials(assay):
     """A cell without its numbers gets them from its trials, and no other cell is touched."""
-    done = assay.run("run", *CELLS, "--visits", "3")
+    done = assay.run("run", *CELLS, "--trials", "3")
     expect(done.code in MEASURED, "measured", done)
     before = numbers(assay)
     store = sqlite3.connect(assay.store)
@@ -68,7 +69,7 @@ def test_doctor_repairs_numbers_from_trials(assay):
 
 def test_delete(assay):
     for _ in range(3):
-        expect(assay.run("run", *CELLS, "--visits", "1").code in MEASURED, "measured")
+        expect(assay.run("run", *CELLS, "--trials", "1").code in MEASURED, "measured")
     done = assay.run("delete", "last", "1", "3")
     expect(done.code == harness.OK and done.out == "deleted run 3\ndeleted run 1\n", "two of three runs", done)
     expect(query(assay, "SELECT id FROM runs") == [(2,)], "one is left")

@@ -36,7 +36,7 @@ def test_control_c(assay):
 
 
 def test_pause(assay):
-    """A run that is gone on with later is as long as it was worked on."""
+    """A run that is resumed later is as long as it was worked on."""
     interrupt(assay, signal.SIGINT)
     time.sleep(2)
     expect(assay.run("resume").code in MEASURED, "resumed")

@@ -1,4 +1,5 @@
 """Stores that are read-only, damaged, foreign, newer, or no files at all."""
+# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import json
 import os
@@ -171,7 +172,7 @@ def test_read_only_folder(assay):
 
 
 def as_someone_else(assay):
-    """Root may write everywhere, so the program is run as somebody who may not."""
+    """Root may write everywhere, so the program is run as another process who may not."""
     if os.geteuid() != 0:
         return
     setpriv = shutil.which("setpriv")

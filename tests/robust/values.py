@@ -1,4 +1,5 @@
 """Numbers that no machine gives, and stored cells that cannot be measured."""
+# Names of stored columns and JSON members; words: keep visit words: keep visits
 import contextlib
 import copy
 import glob
@@ -118,7 +119,7 @@ def test_samples_are_accepted(assay):
 def test_replay_of_what_the_device_cannot(assay):
     """Refused with the reason that the plan stored, before anything is started."""
     script = dict(harness.FAST, info=dict(harness.ONE_THREAD, capabilities=[]))
-    done = assay.null(script, "concurrency", "--visits", "1")
+    done = assay.null(script, "concurrency", "--trials", "1")
     cell = assay.cells()[0]
     expect(cell["status"] == "unsupported" and cell["reason"], "unsupported", done)
     done = assay.run("replay", "1")

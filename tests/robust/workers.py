@@ -16,7 +16,7 @@ def disturbed(assay, number):
     expect(assay.run("run", *CELLS).code in MEASURED, "an undisturbed run")
     # A sanitizer would turn the signal into an exit code of its own.
     plain = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"}
-    process = assay.start("run", *CELLS, "--visits", "1", "--json", env=dict(plain, **assay.script(LONG)))
+    process = assay.start("run", *CELLS, "--trials", "1", "--json", env=dict(plain, **assay.script(LONG)))
 
     def measuring():
         return harness.lines(process) > 4 and harness.children(process.pid)

@@ -48,7 +48,7 @@ void as_plain_user(struct fixture *f, void (*part)(struct fixture *));
 
 /* A run of n cells and two sentinels, nothing measured yet. */
 struct as_cell *begin(struct fixture *f, struct as_run *run, uint64_t seed, size_t n);
-/* Visit number of a cell, of 6 + number samples, stored with the cell. trials holds those before. */
+/* Trial number of a cell, of 6 + number samples, stored with the cell. trials holds those before. */
 void trial(struct fixture *f, struct as_cell *cell, struct as_trial *trials, int number, struct as_rng *rng);
 /* A finished run with every kind of cell: the first of 8 has three trials, one of them left out. */
 void finished_run(struct fixture *f, uint64_t seed);

@@ -1,4 +1,5 @@
 /* Export and import: what goes out comes back, and what is hostile is refused whole, with the place. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "fixture.h"
 
 #include "base/text.h"

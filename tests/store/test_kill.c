@@ -1,5 +1,6 @@
 /* A writer is killed at any moment: the store is in order and holds exactly the trials up to some moment, each whole
  * with the cell that belongs to it, and none that was reported as stored is missing. */
+/* Names of stored columns and JSON members; words: keep visit words: keep visits */
 #include "fixture.h"
 
 #include <errno.h>

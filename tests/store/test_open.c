@@ -1,4 +1,5 @@
 /* What stands at the path of a store, and what becomes of it: made, or refused with path, cause and remedy. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "fixture.h"
 #include "store/schema.h"
 
@@ -68,7 +69,7 @@ static void test_abandoned_store(void **state)
     as_store_abandon(NULL);
 }
 
-/* Somebody else is about to write a run into it. */
+/* Another process is about to write a run into it. */
 static void test_abandoned_store_in_use(void **state)
 {
     struct fixture *f = *state;

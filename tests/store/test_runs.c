@@ -1,4 +1,5 @@
 /* What is written comes back, is found by its names, and is never stored twice. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "fixture.h"
 
 #include "base/text.h"

@@ -188,7 +188,7 @@ static void test_interrupted_receive(void **state)
     close(fd[1]);
 }
 
-/* What a child said before it ended is taken, also where somebody else still holds its end of the socket. */
+/* What a child said before it ended is taken, also where another process still holds its end of the socket. */
 static void test_child_that_ended(void **state)
 {
     (void)state;

@@ -127,6 +127,12 @@ static size_t backend_count(void *backend)
     return 1;
 }
 
+static const struct as_vocabulary words = {.compute_unit = "core",
+                                           .workgroup = "team",
+                                           .subgroup = "thread",
+                                           .shared_memory = "local memory",
+                                           .queue = "queue"};
+
 extern const struct as_backend as_backend_cpu;
 const struct as_backend as_backend_cpu = {
     .abi = AS_DEVICE_ABI,
@@ -137,5 +143,6 @@ const struct as_backend as_backend_cpu = {
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,
+    .words = &words,
     .open_device = open_device,
 };

@@ -1,4 +1,4 @@
-/* Products of matrices by a BLAS of this machine, found at run time. */
+/* GEMM by a BLAS library found at run time. */
 #include "device/cpu/cpu.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 static const char *const library_names[] = {"libopenblas.so.0", "libopenblas.so", "libblis.so.4",  "libblis.so",
                                             "libmkl_rt.so.2",   "libmkl_rt.so",   "libcblas.so.3", "libblas.so.3"};
 
-/* The C interface to BLAS, as all of them have it. */
+/* The common CBLAS interface. */
 enum { ROWS_FIRST = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
 typedef void f32_product(int order, int a_how, int b_how, int m, int n, int k, float alpha, const float *a, int a_row,
                          const float *b, int b_row, float beta, float *d, int d_row);
@@ -34,7 +34,7 @@ struct as_gemm {
     char name[160];
 };
 
-/* Libraries start threads when they are loaded, which then stay where the caller was: it goes wherever it may. */
+/* Libraries start threads when loaded, which inherit the caller's affinity: unbind it first. */
 static void leave_core(struct as_cpu_device *cpu)
 {
     if (hwloc_set_cpubind(cpu->topology, cpu->allowed, HWLOC_CPUBIND_THREAD) == 0)
@@ -98,7 +98,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     return AS_OK;
 }
 
-/* The library stays loaded: its threads may not be through with it. */
+/* The library stays loaded: its threads may still run. */
 static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
 {
     (void)dev;

@@ -1,5 +1,5 @@
-/* The true clock of a core, from the time of chains of additions. Of several short chains the fastest counts, since an
- * interrupt only makes one slower. */
+/* The true clock of a core, from timed chains of additions. The fastest of several short chains counts, since
+ * interrupts only slow them down. */
 #include "base/clock.h"
 #include "base/chain.h"
 #include "device/cpu/cpu.h"
@@ -31,7 +31,7 @@ static void clock_kernel(const struct as_host_call *call)
         *(uint64_t *)call->args[0] = many > few ? many - few : 0;
 }
 
-/* Both clocks at one moment: the pair that was read quickest. */
+/* Reads both clocks together: the pair with the shortest gap. */
 static void read_both(uint64_t *ticks, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;

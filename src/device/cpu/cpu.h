@@ -8,7 +8,7 @@
 
 #include <hwloc.h>
 
-/* The ways to get memory. The first four words of a block's life: mapped, touched by whoever uses it, kept, reused. */
+/* CPU allocators. */
 enum as_cpu_allocator { AS_CPU_MALLOC, AS_CPU_MMAP, AS_CPU_THP, AS_CPU_HUGETLB, AS_CPU_ALLOCATORS_N };
 struct as_cpu_block {
     void *address;
@@ -27,13 +27,13 @@ struct as_cpu_pages {
 void as_cpu_pages_read(struct as_cpu_pages *out);
 void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_info *info);
 enum as_status as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out, struct as_error *err);
-/* Bytes that a block of this allocator really takes. 0: more than an address can hold. */
+/* Bytes that a block of this allocator occupies. 0: overflow. */
 uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes);
 enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, hwloc_topology_t topology,
                                 enum as_cpu_allocator allocator, uint64_t bytes, int node, struct as_cpu_block *out,
                                 struct as_error *err);
 void as_cpu_block_release(struct as_cpu_block *block);
-/* Drops what backs the block, so that its next touch is a first one. */
+/* Drops the backing of the block, so that its next touch faults. */
 void as_cpu_block_forget(const struct as_cpu_pages *pages, struct as_cpu_block *block);
 /* Makes sure that every page is backed. False: there is not enough memory. */
 bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *block);

@@ -1,4 +1,4 @@
-/* What the instruction set of this CPU offers to kernels at run time. Probes choose their vector width by it. */
+/* Instruction set extensions of this CPU at run time, by which probes choose vector widths. */
 #ifndef AS_DEVICE_CPU_FEATURES_H
 #define AS_DEVICE_CPU_FEATURES_H
 
@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 struct as_cpu_features {
-    bool sse2, avx2, fma, avx512f; /* x86-64: the instructions are there and the system saves their registers */
+    bool sse2, avx2, fma, avx512f; /* x86-64: supported by CPU and OS (register state) */
     bool neon, sve;                /* aarch64 */
     unsigned vector_bytes;         /* widest of 16, 32, 64 among sse2, avx2, avx512f, neon; SVE is not counted */
 };
 struct as_cpu_features as_cpu_features(void);
 
-/* Sets of instructions beside what all x86-64, or all aarch64, have. Those of vectors and tiles count only where the
- * system saves them for this process. */
+/* Extensions beyond the x86-64 or aarch64 baseline. Vectors and tiles count only if the OS saves their state for this
+ * process. */
 enum as_cpu_set {
     AS_CPU_POPCNT = 1u << 0,
     AS_CPU_LZCNT = 1u << 1,

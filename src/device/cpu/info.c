@@ -126,7 +126,7 @@ static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *i
         as_copy_text(info->name, sizeof info->name, "CPU of unknown model");
 }
 
-/* The kernel, the microcode, and what a reader of the numbers has to know about this process's share of the machine. */
+/* Kernel, microcode, and the limits of this process on the machine. */
 static void fill_driver(const struct as_cpu_device *cpu, const struct as_host_limits *limits,
                         struct as_device_info *info)
 {
@@ -161,7 +161,7 @@ static unsigned cores(const struct as_cpu_device *cpu)
     return n ? n : (unsigned)cpu->order_n;
 }
 
-/* Threads that can run at the same time: a quota is used up by more, and then all of them are stopped for a while. */
+/* Threads that can run concurrently: more would exhaust the CPU quota and be throttled. */
 static unsigned usable_threads(const struct as_cpu_device *cpu, const struct as_host_limits *limits)
 {
     unsigned n = (unsigned)cpu->order_n;

@@ -1,5 +1,4 @@
-/* A barrier that spins for a while and then sleeps, so that it is quick where every thread has a CPU and ends where
- * they have to share one. */
+/* A barrier that spins, then sleeps: fast with a CPU per thread, and safe if threads share one. */
 #ifndef AS_DEVICE_CPU_MEET_H
 #define AS_DEVICE_CPU_MEET_H
 
@@ -11,14 +10,14 @@
 #include <stdbool.h>
 
 struct as_meet {
-    alignas(128) _Atomic uint32_t arrived; /* apart from phase: arriving does not disturb those who watch it */
+    alignas(128) _Atomic uint32_t arrived; /* on its own cache line: arriving does not disturb waiters */
     alignas(128) _Atomic uint32_t phase;
     _Atomic uint32_t sleepers;
     uint32_t threads;
     uint64_t spin_ns;
 };
 
-/* Watches word until it is not `seen` any more, at most for ns nanoseconds. True: it changed. */
+/* Spins until word differs from `seen`, at most ns nanoseconds. True: it changed. */
 static inline bool as_spin_while(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
 {
     if (atomic_load_explicit(word, memory_order_acquire) != seen)

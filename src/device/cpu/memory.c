@@ -1,4 +1,4 @@
-/* Memory of the CPU: never more than is free, with room left, and kept between trials. */
+/* Memory of the CPU: within free memory with a reserve, and kept between trials. */
 #include "base/clock.h"
 #include "device/arena.h"
 #include "device/cpu/cpu.h"
@@ -28,7 +28,7 @@ void *as_cpu_memory_address(struct as_memory *mem)
     return own(mem)->block.address;
 }
 
-/* What has been handed out but not been touched yet is still free by the kernel's count, though not for others. */
+/* Allocated but untouched memory: still free by the kernel's count, but reserved here. */
 static uint64_t unbacked(const struct as_cpu_device *cpu)
 {
     uint64_t now = as_host_resident();
@@ -78,7 +78,7 @@ static enum as_status read_left(struct as_cpu_device *cpu, uint64_t *left, struc
     return s;
 }
 
-/* Makes place for a block of bytes; an error when there is none, long before the kernel would have to kill someone. */
+/* Makes space for a block, or fails well before the OOM killer would act. */
 static enum as_status make_place(struct as_device *dev, uint64_t bytes, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
@@ -210,8 +210,7 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
         free(m);
         return;
     }
-    /* Fresh blocks are not kept: whoever asks for them does so again and again, and no one would take them. Reserved
-     * huge pages are few, and the next one to ask may want a block of another size. */
+    /* Fresh blocks are not kept: their users want new ones. Neither are reserved huge pages, which are few. */
     if (m->fresh || m->block.allocator == AS_CPU_HUGETLB || m->block.bytes < POOL_FROM ||
         as_host_limits_read(cpu->groups, &l, NULL)) {
         drop_block(cpu, &m->block);
@@ -266,7 +265,7 @@ static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, 
     return s;
 }
 
-/* The bare calls, as a program would make them: no guard pages, no alignment, no record. */
+/* The bare calls of a program: no guard pages, alignment or bookkeeping. */
 static void *raw_malloc(size_t bytes)
 {
     return malloc(bytes);
@@ -308,8 +307,7 @@ static void raw_unmap(void *p, size_t bytes)
     munmap(p, bytes);
 }
 
-/* Loops with their calls in place, as a program has them: one through a table takes a nanosecond more. The first gives
- * how many it got. */
+/* Direct calls: an indirect one costs a nanosecond. The first returns the number of blocks. */
 #define LOOPS(name, get, release)                                                                                      \
     static size_t name##_get_all(void **blocks, size_t n, size_t bytes)                                                \
     {                                                                                                                  \
@@ -356,7 +354,7 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     void **blocks = malloc(count * sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "the list of allocations");
-    memset(blocks, 1, count * sizeof *blocks); /* its pages are not to come inside the timed loop */
+    memset(blocks, 1, count * sizeof *blocks); /* fault its pages in before the timed loop */
     double start = as_now();
     size_t n = raw[a].get(blocks, count, (size_t)size);
     double middle = as_now();

@@ -1,5 +1,5 @@
-/* The order in which threads are put on logical CPUs: the first of each core before any second one, so that n threads
- * get n cores where there are as many; the fastest kind of core first; else as the machine is built. */
+/* The order of CPUs for threads: one thread per core before SMT siblings, fastest core type first, else machine order.
+ */
 #include "device/cpu/cpu.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Blocks of memory with the page size that was asked for, and which page size they really got. */
+/* Blocks with a requested page size, and the page size that they really got. */
 #include "base/host.h"
 #include "base/text.h"
 #include "device/cpu/cpu.h"
@@ -112,8 +112,8 @@ uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocat
     return bytes > (uint64_t)PTRDIFF_MAX / 2 ? 0 : (bytes + g - 1) / g * g;
 }
 
-/* Anonymous memory between two pages that cannot be touched: an overrun faults, and the kernel never joins the block to
- * a neighbour, so that what /proc says of its mapping is true of the block. */
+/* Anonymous memory between two guard pages: an overrun faults, and the kernel never merges the mapping, so /proc
+ * describes exactly this block. */
 static bool map_guarded(const struct as_cpu_pages *pages, uint64_t bytes, uint64_t align, struct as_cpu_block *out)
 {
     uint64_t total = bytes + align + 2 * pages->base;
@@ -280,7 +280,7 @@ static bool scan_backing(const struct as_cpu_block *block, uint64_t *resident, u
     return n >= 0;
 }
 
-/* The kernel walks the pages of every mapping before the one that is looked for: slow in a process that has many. */
+/* Slow in large processes: the kernel scans all mappings before this one. */
 static void read_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
 {
     uintptr_t low = (uintptr_t)block->address, high = low + block->bytes;

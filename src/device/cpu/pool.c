@@ -1,4 +1,4 @@
-/* Blocks that a trial gave back, for the next one: memory that is backed already costs no first touch. */
+/* Blocks freed by a trial, reused by the next: backed memory needs no first touch. */
 #include "device/cpu/cpu.h"
 
 #include <string.h>

@@ -1,11 +1,10 @@
-/* Launches: arguments to values, groups to threads, and the calling thread out of their way. */
+/* Launches: binds arguments, maps workgroups to threads, and moves the calling thread away. */
 #include "device/cpu/cpu.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The caller waits beside the team, not on one of its CPUs, and near its memory: on the node of the first thread if
- * there is a CPU left. */
+/* Where the caller waits: off the team's CPUs, on the first thread's node if a CPU is left. */
 static void keep_caller_away(struct as_cpu_device *cpu, const int *cpus, size_t n)
 {
     hwloc_bitmap_t team = hwloc_bitmap_alloc(), rest = hwloc_bitmap_dup(cpu->allowed), near = hwloc_bitmap_alloc();
@@ -96,7 +95,7 @@ static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct
     return AS_OK;
 }
 
-/* Whoever touched a block first may have been this launch; now its page size can be known. */
+/* This launch may have been the first touch, so the page size may be known now. */
 static void look_at_pages(struct as_cpu_device *cpu, const struct as_launch *launch)
 {
     for (size_t i = 0; i < launch->args_n; i++)
@@ -109,7 +108,7 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     enum as_status s = queue_submit(dev, launch, err);
-    /* The caller sleeps meanwhile: a waiting loop would take its share of the core and of its power. */
+    /* The caller sleeps: spinning would take core and power resources. */
     if (s)
         return s;
     as_team_wait(as_cpu(dev)->team, AS_WAIT_BLOCK, &out->host_s);

@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum { CPU_INDEX_MAX = 1 << 16 };
-/* A thread that waits for its fellows at the start; longer than it takes to wake them up. */
+/* Spin time at the start barrier; longer than a wake-up takes. */
 #define MEET_SPIN_NS 1000000u
-/* A thread that waits for the next job: the gap between two samples, so that its core does not fall asleep in it. */
+/* Spin time between jobs: covers the gap between samples, so that the core stays awake. */
 #define IDLE_SPIN_NS 50000u
 
 enum mail { MAIL_NONE, MAIL_JOB, MAIL_ASLEEP, MAIL_QUIT };
@@ -79,10 +79,10 @@ static void job_free(struct job *job)
     free(job);
 }
 
-/* Hands the job to its members; from here on it runs. */
+/* Dispatches the job to its members. */
 static void dispatch(struct job *job)
 {
-    /* The job may be over, and another in its place, as soon as the last member has its mail. */
+    /* The job may complete and be replaced as soon as the last member is signalled. */
     size_t n = job->threads;
     for (size_t i = 0; i < n; i++) {
         struct member *m = job->members[i];
@@ -128,8 +128,7 @@ static void run_part(struct job *job, size_t index)
         .reps = job->barrier ? 1 : job->reps,
     };
     uint64_t calls = job->barrier ? job->reps : 1;
-    /* Some may have slept in the first meeting and come late; all are awake in the second, so that they leave it
-     * together. */
+    /* Threads may wake late from the first barrier; all are awake in the second and leave it together. */
     as_meet_all(&job->meet);
     as_meet_all(&job->meet);
     job->stamps[index].start = as_now_ns();
@@ -175,7 +174,7 @@ static void *member_main(void *arg)
     return NULL;
 }
 
-/* Signals go to the thread that owns the device; faults of a kernel stay with the thread that makes them. */
+/* Blocks asynchronous signals; faults stay with their thread. */
 static int create_thread(struct member *m)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
@@ -248,7 +247,7 @@ static enum as_status choose_members(struct as_team *team, struct job *job, cons
         if (c->generation != team->generation)
             c->cursor = c->first;
         else
-            job->meet.spin_ns = 0; /* two threads on one CPU: whoever spins keeps the other from coming */
+            job->meet.spin_ns = 0; /* two threads on one CPU: a spinning one delays the other */
         c->generation = team->generation;
         if (!c->cursor) {
             s = add_member(team, cpus[i], err);
@@ -297,7 +296,7 @@ static void job_fill(const struct as_team *team, struct job *job, const struct a
     atomic_store_explicit(&job->unfinished, (uint32_t)from->threads, memory_order_relaxed);
     job->meet.threads = (uint32_t)from->threads;
     job->meet.spin_ns = enough ? MEET_SPIN_NS : 0;
-    /* With a thread on each CPU, one that spins would keep the caller from running. */
+    /* With a thread on each CPU, a spinning one would block the caller. */
     job->idle_spin_ns = from->threads < team->usable ? IDLE_SPIN_NS : 0;
     for (size_t i = 0; i < from->args_n; i++) {
         job->values[i] = from->values[i];

@@ -1,5 +1,5 @@
-/* Threads that are created once, each pinned to one logical CPU, and put together to teams as launches ask for them.
- * Jobs run in the order in which they were given. Used by one thread at a time, except for as_team_run's functions. */
+/* A pool of threads, each pinned to one logical CPU, grouped into teams by launches. Jobs run in submission order. Used
+ * by one thread at a time, except for as_team_run's functions. */
 #ifndef AS_DEVICE_CPU_TEAM_H
 #define AS_DEVICE_CPU_TEAM_H
 

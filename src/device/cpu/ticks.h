@@ -1,5 +1,5 @@
-/* The counter that reads fastest on this CPU, and the instruction for waiting loops. The counter's rate is fixed but
- * not that of the core; its order against the instructions around it is kept. */
+/* The fastest counter of this CPU, and the spin-wait hint. The counter has a fixed rate, not the core's; reads are
+ * ordered with surrounding instructions. */
 #ifndef AS_DEVICE_CPU_TICKS_H
 #define AS_DEVICE_CPU_TICKS_H
 

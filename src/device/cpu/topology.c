@@ -138,8 +138,8 @@ void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_
     put_object(hwloc_get_root_obj(topology), &whole, 0, &first, json);
 }
 
-/* Read anew, with the devices: that takes longer than opening should. Parts of hwloc that would load drivers are left
- * out, each of those belongs to a backend of its own; so is libpciaccess, the kernel's files tell as much. */
+/* Loaded with I/O devices, which is too slow for opening. hwloc components that load drivers are excluded, since
+ * backends do that; so is libpciaccess, since sysfs has the same data. */
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {
     static const char *const unwanted[] = {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};

@@ -1,4 +1,4 @@
-/* The ways to get memory from CUDA, by the API's own names. */
+/* CUDA allocators, by the API's names. */
 #include "device/cuda/cuda.h"
 
 #include "base/text.h"
@@ -167,8 +167,7 @@ const struct as_gpu_allocator as_cu_allocators[] = {
 enum { ALLOCATORS_N = sizeof as_cu_allocators / sizeof *as_cu_allocators - 1 };
 _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of allocators outgrew as_device_info");
 
-/* Whether atomics of the host and of a running kernel may meet there. Where pages go to whoever asks for them, only one
- * has them at a time. */
+/* Can host and kernel use atomics there concurrently? Not where pages migrate on access. */
 static void say_sharing(struct as_gpu *card, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
     bool from_host = a->sources & AS_GPU_FROM_HOST;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a person can do when the driver does not start; the driver's own words say little. */
+/* Remedies for driver start-up errors, whose own texts say little. */
 struct start_advice {
     CUresult code;
     const char *words;
@@ -53,7 +53,7 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
     return AS_UNSUPPORTED;
 }
 
-/* CUDA_VISIBLE_DEVICES and the driver's own "fastest first" order them as they like; here the PCI address does. */
+/* Orders by PCI address, whatever CUDA_VISIBLE_DEVICES and "fastest first" say. */
 static enum as_status find_devices(struct as_cu_backend *b, struct as_error *err)
 {
     int n = 0;
@@ -184,6 +184,12 @@ static enum as_status backend_open_compiler(const struct as_device_info *info, s
     return AS_OK;
 }
 
+static const struct as_vocabulary words = {.compute_unit = "SM",
+                                           .workgroup = "block",
+                                           .subgroup = "warp",
+                                           .shared_memory = "shared memory",
+                                           .queue = "stream"};
+
 extern const struct as_backend as_backend_cuda;
 const struct as_backend as_backend_cuda = {
     .abi = AS_DEVICE_ABI,
@@ -193,6 +199,7 @@ const struct as_backend as_backend_cuda = {
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,
+    .words = &words,
     .open_device = backend_open_device,
     .open_compiler = backend_open_compiler,
 };

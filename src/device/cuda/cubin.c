@@ -1,6 +1,5 @@
-/* A cubin read as the ELF file that it is. Nothing of it is believed before it has been checked against the file's
- * size. From Volta on an instruction has 16 bytes with the operation in its lowest 9 bits and the form of its operands
- * in the 3 bits above. */
+/* Reads a cubin as an ELF file. Every offset is checked against the file's size. From Volta on an instruction has 16
+ * bytes with the operation in its lowest 9 bits and the form of its operands in the 3 bits above. */
 #include "device/cuda/cuda.h"
 #include "device/gpu/machine_code.h"
 

@@ -10,7 +10,7 @@ struct as_cu_backend {
     struct as_gpu_backend card; /* first */
     struct as_cu_api api;       /* the driver */
     struct as_nvrtc_api nvrtc;  /* loaded at the first program; library NULL before */
-    struct as_cublaslt lt;      /* loaded at the first product of matrices */
+    struct as_cublaslt lt;      /* loaded at the first GEMM */
 };
 
 static inline const struct as_cu_api *as_cu_of(const struct as_gpu *card)

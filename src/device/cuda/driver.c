@@ -1,4 +1,4 @@
-/* The CUDA driver as a table of what all cards do: its errors, its functions, and what it does in its own way. */
+/* The CUDA driver as a table of common GPU operations: errors, functions, and its specifics. */
 #include "device/cuda/cuda.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ static const struct as_gpu_status statuses[] = {
     {0, AS_OK},
 };
 
-/* All later calls for a context give the same error again; only a new process gets out of it. */
+/* Sticky errors: all later calls fail with the same error; only a new process recovers. */
 static const int sticky[] = {
     CUDA_ERROR_DEINITIALIZED,
     CUDA_ERROR_ECC_UNCORRECTABLE,

@@ -1,10 +1,10 @@
-/* Products of matrices by cuBLASLt. */
+/* GEMM by cuBLASLt. */
 #include "device/cuda/cuda.h"
 
 #include <stdlib.h>
 
-/* Without the fast sums of 8-bit numbers the library's own are rounded anew to f32 every few steps, which no
- * instruction of the matrix unit does by itself. */
+/* Without fast accumulation of 8-bit types the library promotes partial sums to f32 every few steps, which no matrix
+ * instruction does by itself. */
 static const struct as_lt_product products[] = {
     {"f64", "f64", "f64", CUBLAS_COMPUTE_64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, 8, 8, {.f64 = 1}, false},
     {"f32", "f32", "f32", CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4, 4, {.f32 = 1}, false},

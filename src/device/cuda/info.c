@@ -1,4 +1,4 @@
-/* What a CUDA device says of itself. */
+/* The description of a CUDA device. */
 #include "device/cuda/cuda.h"
 
 #include "base/text.h"
@@ -18,7 +18,7 @@ int as_cu_attribute(const struct as_gpu *card, int attribute)
     return attribute_at(as_cu_of(card), card->here.device, attribute);
 }
 
-/* An attribute that counts something; a driver that says less than nothing says nothing. */
+/* An attribute that is a count; negative values are unknown. */
 static unsigned count_of(const struct as_gpu *card, int attribute)
 {
     int n = as_cu_attribute(card, attribute);
@@ -99,7 +99,7 @@ static unsigned capabilities(const struct as_gpu *card)
         caps |= AS_CAP_FP16;
     if (count_of(card, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT))
         caps |= AS_CAP_COPY;
-    /* Without it, an atomic of the device on host memory and one of a CPU do not see each other. */
+    /* Without it, atomics of device and CPU on host memory are not mutually atomic. */
     if (count_of(card, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED))
         caps |= AS_CAP_SVM_ATOMICS;
     return caps;

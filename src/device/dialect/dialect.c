@@ -34,16 +34,6 @@ enum as_dialect as_dialect_find(const char *word)
     return (enum as_dialect)d;
 }
 
-const char *as_dialect_local_name(const char *word)
-{
-    static const char *const names[AS_DIALECT_N + 1] = {
-        [AS_DIALECT_OPENCL] = "local memory",      [AS_DIALECT_HOST] = "local memory",
-        [AS_DIALECT_CUDA] = "shared memory",       [AS_DIALECT_HIP] = "shared memory (LDS)",
-        [AS_DIALECT_METAL] = "threadgroup memory", [AS_DIALECT_N] = "local memory",
-    };
-    return names[as_dialect_find(word)];
-}
-
 const char *as_dialect_prelude(enum as_dialect d)
 {
     return preludes[d];

@@ -11,21 +11,18 @@
  *   DIALECT_OPENCL, _HOST, _CUDA, _HIP, _METAL   defined in its own, for text that must be spelled for each
  *   GLOBAL, LOCAL            address space of a pointer; of an array in a kernel's outermost block
  *   FUNCTION                 in front of a helper function (indices only in kernels: pass them on)
- *   THREAD, THREADS          index in the group, size of the group
- *   GROUP, GROUPS            index of the group, how many there are
- *   GLOBAL_THREAD(S)         the same over all groups, 64 bits
- *   BARRIER()                all threads of the group meet; memory is made visible to them
+ *   THREAD, THREADS          index in the workgroup, size of the workgroup
+ *   GROUP, GROUPS            index of the workgroup, number of workgroups
+ *   GLOBAL_THREAD(S)         the same over all workgroups, 64 bits
+ *   BARRIER()                workgroup barrier with memory visibility
  *   u8 .. u64, i8 .. i64, f32, f64 (HAVE_F64), f16 (HAVE_F16), atomic_u32
  *   ATOMIC_LOAD(p, order, scope), ATOMIC_STORE, _ADD, _MIN, _MAX, _EXCHANGE(p, v, order, scope)
- *                            p points to GLOBAL or LOCAL memory; ORDER_RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL, _SEQ_CST;
- *                            SCOPE_GROUP, _DEVICE, _SYSTEM
- *   HAVE_ATOMIC_ORDERS       0: every order is relaxed and the scope is the device
- *   HAVE_ATOMIC_SEQ_CST, HAVE_SCOPE_SYSTEM   0: there is no such order, no such scope
- *   ATOMIC_ADD_U64(p, v, order, scope), _F32, _F64   on GLOBAL atomic_u64, atomic_f32, atomic_f64, where
- *                            HAVE_ATOMIC_ADD_U64, _F32, _F64: 1 by an operation of the API, 2 by a loop of
- *                            compare-and-swap, 0 not at all
- *   CYCLES()                 core cycles, where HAVE_CYCLES
- *   CONSTANT                 in front of an array at program scope with its values: constant memory
+ *                            p points to global or shared memory; ORDER_RELAXED, _ACQUIRE, _RELEASE, _ACQ_REL,
+ * _SEQ_CST; SCOPE_GROUP, _DEVICE, _SYSTEM HAVE_ATOMIC_ORDERS       0: every order is relaxed and the scope is the
+ * device HAVE_ATOMIC_SEQ_CST, HAVE_SCOPE_SYSTEM   0: there is no such order, no such scope ATOMIC_ADD_U64(p, v, order,
+ * scope), _F32, _F64   on GLOBAL atomic_u64, atomic_f32, atomic_f64, where HAVE_ATOMIC_ADD_U64, _F32, _F64: 1 by an
+ * operation of the API, 2 by a loop of compare-and-swap, 0 not at all CYCLES()                 core cycles, where
+ * HAVE_CYCLES CONSTANT                 in front of an array at program scope with its values: constant memory
  *   CONSTANT_POINTER(type)   a pointer into such an array
  *   LOCAL_POINTER(type)      a pointer into a LOCAL array, for casts
  *   FOLLOW(a)                the u64 at the global address that the u64 a holds; not left out, doubled or moved over
@@ -41,7 +38,7 @@
  *   u32x2, u32x4             two and four u32 that are loaded at once: .x .y .z .w
  *   LOAD_F64X2(p)            two f64 that lie side by side, at once; STORE_F64X2(p, v); _ONCE: nobody needs them again;
  *                            LOAD_SHARED_F64X2: past a unit's own cache
- *   GROUP_MOST               of the options: no kernel of the program is launched with more threads a group
+ *   GROUP_MOST               of the options: maximum threads per workgroup over all launches of the program
  * No variadic macros and no function pointers: not every dialect has them. */
 #ifndef AS_DEVICE_DIALECT_DIALECT_H
 #define AS_DEVICE_DIALECT_DIALECT_H
@@ -53,9 +50,6 @@
 enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_HIP, AS_DIALECT_METAL, AS_DIALECT_N };
 const char *as_dialect_word(enum as_dialect d);    /* "cuda" */
 enum as_dialect as_dialect_find(const char *word); /* AS_DIALECT_N: there is none of that name */
-/* How the documents of an API call the LOCAL memory of a group, "shared memory"; word: of the dialect of a device's
- * kernels, which need not be known. */
-const char *as_dialect_local_name(const char *word);
 const char *as_dialect_prelude(enum as_dialect d);
 /* prelude + "#line 1" + source into out */
 void as_dialect_source(enum as_dialect d, const char *source, struct as_buf *out);

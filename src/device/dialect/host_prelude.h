@@ -1,6 +1,6 @@
 /* The kernel dialect for host C (gcc, clang): device code compiled as it stands, for tests. The runner sets
- * as_host_item before it calls a kernel; a kernel with barriers needs one thread for each work-item of a group, and
- * LOCAL memory is one block, so groups run one after the other. Words: see dialect.h. */
+ * as_host_item before it calls a kernel; a kernel with barriers needs one thread per work-item of a workgroup, and
+ * shared memory is one block, so workgroups run one after the other. Words: see dialect.h. */
 #define DIALECT_HOST 1
 #include <pthread.h>
 #include <stdint.h>

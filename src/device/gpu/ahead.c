@@ -1,4 +1,4 @@
-/* A card that only compiles: what a probe asks of it first is a program, and there it ends. */
+/* A compile-only GPU: ends at the first program that a probe builds. */
 #include "device/gpu/gpu.h"
 
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static void device_close(struct as_device *dev)
 static enum as_status free_bytes(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
     (void)err;
-    *bytes = dev->info.memory_bytes; /* what asks for room first is not to end there */
+    *bytes = dev->info.memory_bytes; /* allocations before the program succeed */
     return AS_OK;
 }
 

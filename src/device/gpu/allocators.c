@@ -1,4 +1,4 @@
-/* Ways to get memory that APIs have alike. */
+/* Allocators that the APIs share. */
 #include "device/gpu/memory.h"
 
 #include "base/host.h"

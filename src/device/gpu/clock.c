@@ -1,4 +1,4 @@
-/* The true clock of the units: cycle counter and timer, read together twice. */
+/* The true clock of the compute units: cycle counter and timer, read together twice. */
 #include "device/gpu/gpu.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What run-time compilers do alike. */
+/* Common code of run-time compilers. */
 #include "device/gpu/compiler.h"
 
 #include "base/text.h"

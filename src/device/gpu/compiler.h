@@ -1,4 +1,4 @@
-/* What run-time compilers do alike. */
+/* Common code of run-time compilers. */
 #ifndef AS_DEVICE_GPU_COMPILER_H
 #define AS_DEVICE_GPU_COMPILER_H
 

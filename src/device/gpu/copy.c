@@ -1,4 +1,4 @@
-/* Copies by the copy engines: every address is known to the driver, so that one call serves all kinds of memory. */
+/* Copies by copy engines. Unified addressing: one call serves all kinds of memory. */
 #include "device/gpu/memory.h"
 
 #include "base/clock.h"

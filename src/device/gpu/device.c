@@ -1,4 +1,4 @@
-/* Cards: their errors; found, opened and closed. */
+/* GPUs: errors, discovery, open and close. */
 #include "device/gpu/gpu.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The functions that the libraries of cards have alike but for the name. All give 0 or the library's error code. What
+/* Functions that the GPU libraries share except for the name. All give 0 or the library's error code. What
  * differs in more than the name is in struct as_card_api. */
 #ifndef AS_DEVICE_GPU_FUNCTIONS_H
 #define AS_DEVICE_GPU_FUNCTIONS_H

@@ -44,7 +44,7 @@ struct as_gpu_api {
 
     /* An error by its name and in words; either may be left NULL. */
     void (*words)(const struct as_gpu_backend *backend, int code, const char **name, const char **text);
-    /* What the calling thread does next is done there. */
+    /* Makes it current for the calling thread. */
     int (*enter)(const struct as_gpu *card, const struct as_gpu_place *place);
     const char *enter_name;
     /* (optional) Makes the context of another device; it is given back by release, which takes one without. */
@@ -72,7 +72,7 @@ struct as_gpu_api {
     /* A graph made ready for launches, to be given to graph_exec_destroy; *out stays NULL where it fails. */
     enum as_status (*instantiate)(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
                                   struct as_error *err);
-    /* Lets a kernel take so many bytes of dynamic LOCAL memory; AS_UNSUPPORTED for more than the device has. */
+    /* Allows a kernel this much dynamic shared memory; AS_UNSUPPORTED for more than the device has. */
     enum as_status (*allow_local)(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err);
 
     /* Loads the run-time compiler where it is not yet, and tells its version; AS_UNSUPPORTED where there is none. */

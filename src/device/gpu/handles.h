@@ -1,4 +1,4 @@
-/* What an API hands out and takes back without showing it. Each backend's handles are these, so that the functions of
+/* Opaque handles of an API. Each backend's handles are these, so that the functions of
  * its library can be called by what is common. */
 #ifndef AS_DEVICE_GPU_HANDLES_H
 #define AS_DEVICE_GPU_HANDLES_H

@@ -1,4 +1,4 @@
-/* What is said of every card alike. */
+/* Description fields common to all GPUs. */
 #include "device/gpu/gpu.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* Which allocators can be used, and how much may be asked of them. */
+/* Usable allocators and their size limits. */
 #include "device/gpu/memory.h"
 
 #include "base/text.h"
@@ -111,7 +111,7 @@ enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_alloca
         return s;
     if (how->most && bytes > how->most)
         return too_much(AS_UNSUPPORTED, name, bytes, how->most, " is the most that is taken of this kind", err);
-    /* What comes at first touch is only promised; each block could still be touched whole. */
+    /* On-demand memory is only reserved; every block could still be touched whole. */
     uint64_t all = how->on_demand ? bytes : bytes * count;
     bool from_host = (how->sources & AS_GPU_FROM_HOST) || (card->in_host_memory && home->device == card->here.device);
     s = from_host ? as_gpu_check_host(name, all, err) : AS_OK;

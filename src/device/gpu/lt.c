@@ -80,7 +80,7 @@ static enum as_status time_way(struct as_lt_gemm *g, double *seconds, struct as_
 {
     struct as_gpu *card = g->dev->ctx;
     struct as_timing t;
-    g->reps = 1; /* a way's first run loads its code */
+    g->reps = 1; /* the first run loads the code */
     enum as_status s = as_gpu_time(card, put, g, g->function, &t, err);
     g->reps = TRIES;
     if (!s)
@@ -89,7 +89,7 @@ static enum as_status time_way(struct as_lt_gemm *g, double *seconds, struct as_
     return s;
 }
 
-/* What the library thinks best is not always; ways that it proposes and then cannot do are passed over. */
+/* The first proposal is not always the fastest; proposals that fail are skipped. */
 static enum as_status choose(struct as_lt_gemm *g, const struct as_lt_way *ways, int n, const char *version,
                              struct as_error *err)
 {

@@ -1,5 +1,5 @@
-/* Products of matrices by a vendor's library that proposes algorithms for a product that is described to it: cuBLASLt,
- * hipBLASLt. Each backend says what its library's functions and numbers are. */
+/* GEMM by a vendor library with heuristics that propose algorithms: cuBLASLt, hipBLASLt. Each backend gives its
+ * library's functions and constants. */
 #ifndef AS_DEVICE_GPU_LT_H
 #define AS_DEVICE_GPU_LT_H
 
@@ -83,7 +83,7 @@ struct as_lt_gemm {
     struct as_lt_call call;
     uint64_t reps;
     char function[32]; /* that multiplies, for messages */
-    char name[96];     /* the library, its version, what of it was chosen */
+    char name[96];     /* library, version and chosen algorithm */
 };
 /* Describes the product, and times what the library proposes; lib and the memory of desc have to stay. as_lt_finish is
  * to be called whatever comes of it. */

@@ -1,5 +1,4 @@
-/* Machine code read as the ELF file that it is. Nothing of it is believed before it has been checked against the file's
- * size. */
+/* Reads machine code as an ELF file. Every offset is checked against the file's size. */
 #ifndef AS_DEVICE_GPU_MACHINE_CODE_H
 #define AS_DEVICE_GPU_MACHINE_CODE_H
 

@@ -1,4 +1,4 @@
-/* Memory of a card: got, given back, mapped, copied. */
+/* GPU memory: allocate, free, map, copy. */
 #include "device/gpu/memory.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Memory of cards: a table of allocators for each API, and what is common to them. */
+/* GPU memory: a table of allocators per API, and common code. */
 #ifndef AS_DEVICE_GPU_MEMORY_H
 #define AS_DEVICE_GPU_MEMORY_H
 
@@ -49,7 +49,7 @@ struct as_gpu_allocator {
 };
 
 extern const struct as_memory_ops as_gpu_memory_ops;
-/* Where a kernel sees it. */
+/* Its address in kernels. */
 unsigned long long as_gpu_address(const struct as_memory *mem);
 /* The same for libraries that take it as a pointer. */
 void *as_gpu_pointer(const struct as_memory *mem);

@@ -1,4 +1,4 @@
-/* Other devices of the backend: their memory within reach, and a stream of theirs for copies that come from it. */
+/* Peer devices: access to their memory, and a stream of theirs for copies from it. */
 #include "device/gpu/gpu.h"
 
 enum as_status as_gpu_back_create(struct as_gpu *card, struct as_gpu_back *back, struct as_error *err)

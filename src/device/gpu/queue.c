@@ -1,5 +1,4 @@
-/* Launching kernels, one by one or as a graph, on the device's own stream or on further ones; waiting for them, and
- * timing both sides. */
+/* Launches kernels, singly or as a graph, on the first or further streams; waits and times on host and device. */
 #include "device/gpu/memory.h"
 
 #include "base/clock.h"
@@ -8,7 +7,7 @@
 #include <math.h>
 #include <sched.h>
 
-/* A graph is held whole by host and device and recorded anew for each launch: it is for some thousand nodes. */
+/* Node limit: host and device hold the whole graph, recorded anew for each launch. */
 enum { ARGS_MAX = 24, TENSORS_MAX = 4, NODES_MAX = 1 << 16 };
 
 /* A launch as the driver takes it. */
@@ -40,7 +39,7 @@ void as_gpu_queues_close(struct as_gpu *card)
         card->f->stream_destroy.call(card->more[card->more_n - 1]);
 }
 
-/* Priorities are numbers of which the least is the most urgent; 0 is the usual one. */
+/* Lower priority numbers are more urgent; 0 is the default. */
 static enum as_status most_urgent(struct as_gpu *card, int *out, struct as_error *err)
 {
     int least = 0;

@@ -1,4 +1,4 @@
-/* The ways to get memory from HIP, by the API's own names. */
+/* HIP allocators, by the API's names. */
 #include "device/hip/hip.h"
 
 #include "base/text.h"

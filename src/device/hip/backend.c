@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-/* They choose among the devices, each in front of the one after it. */
+/* Environment variables that select devices, by priority. */
 static const char *const choosers[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
 
-/* The runtime's own words say little. */
+/* The runtime's own texts say little. */
 static enum as_status no_device(hipError_t code, struct as_error *err)
 {
     for (size_t i = 0; i < sizeof choosers / sizeof *choosers; i++) {
@@ -128,6 +128,9 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     return s;
 }
 
+static const struct as_vocabulary words = {
+    .compute_unit = "CU", .workgroup = "workgroup", .subgroup = "wavefront", .shared_memory = "LDS", .queue = "stream"};
+
 extern const struct as_backend as_backend_hip;
 const struct as_backend as_backend_hip = {
     .abi = AS_DEVICE_ABI,
@@ -137,5 +140,6 @@ const struct as_backend as_backend_hip = {
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,
+    .words = &words,
     .open_device = backend_open_device,
 };

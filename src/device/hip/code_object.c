@@ -1,5 +1,4 @@
-/* A code object read as the ELF file that it is. Nothing of it is believed before it has been checked against the
- * file's size. */
+/* Reads a code object as an ELF file. Every offset is checked against the file's size. */
 #include "device/gpu/machine_code.h"
 #include "device/hip/hip.h"
 #include "device/hip/instructions.h"
@@ -85,7 +84,7 @@ static enum as_status lost(const char *name, uint64_t at, const char *why, struc
                    why, (unsigned long long)at);
 }
 
-/* One kernel, while it is walked through. */
+/* One kernel during decoding. */
 struct walk {
     enum as_amd_chip chip;
     const unsigned char *text;
@@ -132,7 +131,7 @@ static enum as_status walk_through(const struct walk *w, struct count *count, st
     return AS_OK;
 }
 
-/* Who has lost the way finds branches into the middle of what he took for instructions. */
+/* Branches into the middle of an instruction mean that decoding went wrong. */
 static enum as_status check_branches(const struct walk *w, struct as_error *err)
 {
     struct as_amd_instruction in;

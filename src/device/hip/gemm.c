@@ -1,4 +1,4 @@
-/* Products of matrices by AMD's libraries: hipBLASLt, and rocBLAS for what that has not. */
+/* GEMM by AMD's libraries: hipBLASLt, and rocBLAS for what it lacks. */
 #include "device/hip/hip.h"
 
 #include "base/text.h"
@@ -61,7 +61,7 @@ static enum as_status check_tf32(const struct as_hip_device *hip, const struct a
                    hip->target.arch[0] ? hip->target.arch : "this chip");
 }
 
-/* Halves of the room for each, so that none is lost for the other. */
+/* Half of the space for each. */
 static void fail_both(const struct as_error *first, const struct as_error *second, struct as_error *err)
 {
     char words[2][250];

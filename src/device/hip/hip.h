@@ -10,7 +10,7 @@ struct as_hip_backend {
     struct as_gpu_backend card; /* first */
     struct as_hip_api api;
     struct as_hiprtc_api rtc;      /* loaded at the first program; library NULL before */
-    struct as_hipblaslt hipblaslt; /* these two at the first product of matrices */
+    struct as_hipblaslt hipblaslt; /* these two at the first GEMM */
     struct as_rocblas_api rocblas;
 };
 

@@ -1,4 +1,4 @@
-/* The functions of the HIP runtime and of hiprtc that are used here, by the names that the library exports, with their
+/* The functions of the HIP runtime and of hiprtc that assay uses, by the names that the library exports, with their
  * parameters. */
 #ifndef AS_DEVICE_HIP_HIP_FUNCTIONS_H
 #define AS_DEVICE_HIP_HIP_FUNCTIONS_H

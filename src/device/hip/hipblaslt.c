@@ -1,4 +1,4 @@
-/* Products of matrices by hipBLASLt. */
+/* GEMM by hipBLASLt. */
 #include "device/hip/blas.h"
 
 #include "base/library.h"

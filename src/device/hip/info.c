@@ -1,4 +1,4 @@
-/* What a HIP device says of itself. */
+/* The description of a HIP device. */
 #include "device/hip/hip.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* Where the instructions of AMD's machine code begin, and what each is: enough to walk through a kernel and count. */
+/* Decodes AMD machine code far enough to find and count the instructions of a kernel. */
 #ifndef AS_DEVICE_HIP_INSTRUCTIONS_H
 #define AS_DEVICE_HIP_INSTRUCTIONS_H
 
@@ -42,13 +42,12 @@ struct as_amd_instruction {
 
 /* What an ELF file's flags call a chip; AS_UNSUPPORTED for those that are not known. */
 enum as_status as_amd_find_chip(unsigned flags, enum as_amd_chip *out, struct as_error *err);
-/* The instruction at the begin of n bytes; false where none begins there that is known, or it has no room. */
+/* Decodes the instruction at the start of n bytes; false if unknown or truncated. */
 bool as_amd_decode(enum as_amd_chip chip, const unsigned char *at, size_t n, struct as_amd_instruction *out);
 
 /* ---- names.c ---- */
 
-/* What AMD's assembler calls an operation, without the ending that tells its encoding: "v_fma_f32"; NULL where it is
- * not known. */
+/* The assembler's mnemonic without encoding suffix: "v_fma_f32"; NULL if unknown. */
 const char *as_amd_name(enum as_amd_chip chip, enum as_amd_format format, unsigned operation);
 /* The encoding's: "VOP3". */
 const char *as_amd_format_name(enum as_amd_format format);

@@ -1,4 +1,4 @@
-/* Products of matrices by rocBLAS, whose one function chooses among its kernels itself. */
+/* GEMM by rocBLAS, which chooses its kernels itself. */
 #include "device/hip/blas.h"
 
 #include "base/library.h"

@@ -1,4 +1,4 @@
-/* The HIP runtime as a table of what all cards do: its errors, its functions, and what it does in its own way. */
+/* The HIP runtime as a table of common GPU operations: errors, functions, and its specifics. */
 #include "device/hip/hip.h"
 
 static const struct as_gpu_status statuses[] = {
@@ -10,8 +10,7 @@ static const struct as_gpu_status statuses[] = {
     {0, AS_OK},
 };
 
-/* What has gone wrong on the device stays wrong; only a new process gets out of it. Many such faults do not come as an
- * error at all: the runtime ends the process. */
+/* Device faults are sticky; only a new process recovers. Many are no error at all: the runtime ends the process. */
 static const int sticky[] = {
     hipErrorDeinitialized,
     hipErrorECCNotCorrectable,

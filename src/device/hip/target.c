@@ -1,4 +1,4 @@
-/* Where a device is, and what is compiled for it. */
+/* The PCI address of a device, and its compilation target. */
 #include "device/hip/hip.h"
 
 #include "base/text.h"

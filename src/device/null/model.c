@@ -1,4 +1,4 @@
-/* How long things take, and which of them go wrong: by the script. */
+/* Scripted durations and faults. */
 #include "base/text.h"
 #include "device/null/null.h"
 
@@ -66,7 +66,7 @@ double as_null_clock(struct as_null_device *n)
     return n->script.clock_hz * (n->clock_halved ? 0.5 : 1) * as_null_noise(n, 0.00025);
 }
 
-/* Counts the fault's match, and says whether this is one to strike at. */
+/* Counts a match of the fault; true if it triggers now. */
 static bool counts(struct as_null_fault *f)
 {
     f->seen++;
@@ -105,7 +105,7 @@ enum as_status as_null_act(const struct as_null_fault *fault, const char *where,
     if (!fault)
         return AS_OK;
     if (fault->action == AS_NULL_CRASH) {
-        signal(SIGSEGV, SIG_DFL); /* as a driver would die: without anyone catching it */
+        signal(SIGSEGV, SIG_DFL); /* like a driver crash: uncaught */
         raise(SIGSEGV);
     }
     if (fault->action == AS_NULL_HANG)

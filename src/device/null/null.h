@@ -118,7 +118,7 @@ extern const struct as_role_name as_null_roles[];
 enum as_status as_null_script_read(const char *json, const char *place, struct as_null_script *script,
                                    struct as_device_info *info, struct as_error *err);
 
-/* What the launches before this one left behind. */
+/* State left by earlier launches. */
 struct as_null_device {
     struct as_null_script script;
     struct as_rng rng;
@@ -132,7 +132,7 @@ struct as_null_device {
     uint64_t last_reps;
 };
 
-/* Starts a trial: counters and what lasts for a trial begin anew. */
+/* Starts a trial: resets per-trial state. */
 void as_null_trial(struct as_null_device *n);
 /* Seconds that the script has for a launch. Draws. */
 double as_null_seconds(struct as_null_device *n, const struct as_launch *launch);

@@ -36,7 +36,7 @@ static void *run_part(void *arg)
     return NULL;
 }
 
-/* Each part on a thread of its own: kernels may wait for each other. */
+/* Each workgroup on its own thread: kernels may wait for each other. */
 static enum as_status run_parts(struct team *team, struct part *parts, size_t n, struct as_error *err)
 {
     size_t started = 0;
@@ -162,7 +162,7 @@ static void copy_bytes(const struct as_null_device *n, const struct as_memory *t
         memcpy(as_null_address(to), as_null_address(from), (size_t)bytes);
 }
 
-/* A copy is to faults a launch of kernel "copy" of probe "engine". */
+/* For faults a copy counts as a launch of kernel "copy" of probe "engine". */
 static enum as_status queue_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                                  struct as_error *err)
 {

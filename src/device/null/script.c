@@ -1,4 +1,5 @@
 /* Reading the script. Tables say which members there are; a wrong one is named with its place. */
+/* Names of stored columns and JSON members; words: keep visit */
 #include "base/text.h"
 #include "device/info_json.h"
 #include "device/null/null.h"

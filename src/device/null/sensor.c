@@ -1,4 +1,4 @@
-/* The sensor of the scripted device: says what the script says, so that what is made of readings can be tested. */
+/* The sensor of the simulated device: readings from the script, for tests. */
 #include "device/sensor.h"
 #include "base/text.h"
 #include "device/null/null.h"
@@ -63,7 +63,7 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
     if (part != AS_SENSOR_ALL)
         return;
     out->users = s->says.users;
-    if (isfinite(s->says.ecc_uncorrected)) /* so many come from one reading to the next */
+    if (isfinite(s->says.ecc_uncorrected)) /* increments per reading */
         out->ecc_uncorrected = s->uncorrected += s->says.ecc_uncorrected;
 }
 

@@ -12,7 +12,7 @@ static enum as_status add_platform(struct as_cl_backend *b, cl_platform_id platf
     cl_device_id ids[DEVICES_MAX] = {NULL}; /* a driver may count more than it gives */
     cl_uint n = 0;
     cl_int code = b->api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids, &n);
-    /* A platform without a device is usual where a driver is installed for hardware that is not there. */
+    /* Platforms without devices are common: a driver without its hardware. */
     if (code == CL_DEVICE_NOT_FOUND || n == 0)
         return AS_OK;
     enum as_status s = as_cl_check(code, "clGetDeviceIDs", err);
@@ -164,6 +164,12 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     return s;
 }
 
+static const struct as_vocabulary words = {.compute_unit = "compute unit",
+                                           .workgroup = "workgroup",
+                                           .subgroup = "subgroup",
+                                           .shared_memory = "local memory",
+                                           .queue = "queue"};
+
 const struct as_backend as_backend_opencl = {
     .abi = AS_DEVICE_ABI,
     .name = "opencl",
@@ -173,5 +179,6 @@ const struct as_backend as_backend_opencl = {
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,
+    .words = &words,
     .open_device = backend_open_device,
 };

@@ -1,11 +1,11 @@
-/* Copies from memory to memory by the API's own commands, one way or both ways at the same time. */
+/* Copies by the API's copy commands, in one or both directions at a time. */
 #include "device/opencl/opencl.h"
 
 #include "base/clock.h"
 
 #include <math.h>
 
-/* Drivers keep a record of every command that is queued: so many, and then the queue is drained. */
+/* Commands queued before a flush: drivers keep a record of each. */
 enum { OUTSTANDING_MAX = 4096 };
 
 enum way { BETWEEN_BUFFERS, BETWEEN_SHARED, FROM_HOST, TO_HOST };

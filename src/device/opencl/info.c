@@ -1,4 +1,4 @@
-/* What an OpenCL device says of itself. */
+/* The description of an OpenCL device. */
 #include "device/opencl/opencl.h"
 
 #include "base/host.h"
@@ -33,7 +33,7 @@ enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct 
     if (as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query") &&
         cl->api->clGetDeviceInfo(cl->id, GLOBAL_FREE_MEMORY_AMD, sizeof kib, kib, NULL) == CL_SUCCESS)
         *bytes = (uint64_t)kib[0] << 10;
-    else /* the standard has no such query: what others hold is not seen */
+    else /* the standard has no such query: use by other processes is not visible */
         *bytes = cl->total > cl->held ? cl->total - cl->held : 0;
     return AS_OK;
 }
@@ -109,7 +109,7 @@ static unsigned capabilities(const struct as_cl_device *cl)
     return caps;
 }
 
-/* Lanes that go together: the standard's query came with 3.0. */
+/* Subgroup size: the standard query came with 3.0. */
 static unsigned lanes(const struct as_cl_device *cl)
 {
     static const cl_device_info queries[] = {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, WARP_SIZE_NV,

@@ -1,4 +1,4 @@
-/* Launching kernels, waiting for them, and timing both sides. */
+/* Launches kernels, waits, and times on host and device. */
 #include "device/opencl/opencl.h"
 
 #include "base/clock.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <sched.h>
 
-/* Drivers keep a record of every command that is queued: so many, and then the queue is drained. */
+/* Commands queued before a flush: drivers keep a record of each. */
 enum { OUTSTANDING_MAX = 4096 };
 
 static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *launch, struct as_error *err)

@@ -1,4 +1,4 @@
-/* What drivers say of themselves, made safe to keep: text, numbers, extensions, PCI addresses. */
+/* Sanitised driver properties: text, numbers, extensions, PCI addresses. */
 #include "device/opencl/opencl.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* The machine tree of one OpenCL device, as far as its driver tells. */
+/* The machine tree of one OpenCL device, as reported by its driver. */
 #include "device/opencl/opencl.h"
 
 #include "base/json.h"

@@ -25,7 +25,7 @@ static const struct chip {
 } chips[] = {{80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100a"}};
 
 /* %0 is a register that the instruction changes, %1 another of its type, %2 the number of the copy times 16, %3 an
- * address of global memory, %4 one of LOCAL memory. */
+ * address of global memory, %4 one of shared memory. */
 enum type { U32, U64, F32, F64 };
 static const struct {
     const char *name, *constraint;

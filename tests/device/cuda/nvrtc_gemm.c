@@ -1,4 +1,4 @@
-/* The kernels for products of matrices as NVRTC compiles them, without a device: for each architecture and type that a
+/* The kernels for GEMM as NVRTC compiles them, without a device: for each architecture and type that a
  * path has, they compile, spill nothing, and hold the instructions of the matrix unit that they are about. Skipped
  * where there is no NVRTC. */
 #include "probes/apps/attention/attention.h"

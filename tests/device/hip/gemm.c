@@ -1,4 +1,4 @@
-/* Products of matrices and attention by AMD's matrix units as clang compiles them, without a device: for each type that
+/* GEMM and attention by AMD's matrix units as clang compiles them, without a device: for each type that
  * a chip has an instruction for the kernel compiles, spills nothing, and its loop holds as many of that instruction as
  * it counts on, in the assembly and in machine code; for every other type it is said why there is none. Skipped where
  * there is no such compiler. */

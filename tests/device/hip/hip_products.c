@@ -1,4 +1,4 @@
-/* Products of matrices by AMD's matrix units on the stand-in, which has their instructions in software: right for every
+/* GEMM by AMD's matrix units on the stand-in, which has their instructions in software: right for every
  * type that a chip has them for, and a fragment from the wrong row, a step that is left out and an instruction that is
  * laid out otherwise are seen. */
 #include "../cards.h"

@@ -9,7 +9,7 @@
 enum { GROUPS = 5, THREADS = 96, N = GROUPS * THREADS };
 
 static const char source[] =
-    /* each group turns its part round, through LOCAL memory */
+    /* each group turns its part round, through shared memory */
     "KERNEL(turn)(ARG_GLOBAL(0, u32, to), ARG_GLOBAL(1, const u32, from), ARG_VALUE(2, u32, add) ARG_INDICES)\n"
     "{\n"
     "    LOCAL u32 part[96];\n"

@@ -72,7 +72,7 @@ static const struct wanted {
     {"gfx", "walk", "global_load_dwordx2 global_load_b64", 4, 4},
     {"gfx", "walk", "s_load_", 1, 2},
     {"gfx", "walk", "flat_", 0, 0},
-    /* one operation a lane: what is added for a whole wave is counted first */
+    /* one operation per lane: what is added for a whole wave is counted first */
     {"gfx", "count", "global_atomic_add", 1, 1},
     {"gfx", "count", "s_bcnt v_mbcnt", 0, 0},
     {"gfx", "most", "global_atomic_umax global_atomic_max_u32", 1, 1},

@@ -96,7 +96,7 @@ static void test_f64(void **state)
     assert_non_null(strstr(err.text, "this device has no f64"));
 }
 
-/* Products of matrices, whose programs are not those of a trial. */
+/* GEMM, whose programs are not those of a trial. */
 static void test_products(void **state)
 {
     static const char *const defines[] = {"-DIN_F32 -DEPILOGUE=0 -DTILED",  "-DIN_BF16 -DEPILOGUE=1 -DTILED",

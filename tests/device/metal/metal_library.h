@@ -334,7 +334,7 @@ template <class T> struct msl_lanes {
     const unsigned char *slots;
     msl_lanes(T mine) : slots(msl_runtime.share(&mine, sizeof mine))
     {
-        static_assert(sizeof(T) <= MSL_SLOT, "more than a lane hands over");
+        static_assert(sizeof(T) <= MSL_SLOT, "more than a lane transfers");
     }
     T operator[](uint lane) const
     {

@@ -2,6 +2,7 @@
  * told is in the store, and resume completes the run.
  *
  * ASSAY_INJECT other than "sample" (default): each change; ASSAY_INJECT_SEED is where the sample starts. */
+/* Names of stored columns and JSON members; words: keep visits */
 #include "disk.h"
 #include "fixture.h"
 

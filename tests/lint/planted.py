@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""The checks of modules and of words pass on a small tree and fail on each planted violation. planted.py TOP"""
+import os
+import shutil
+import sys
+import tempfile
+
+TOP = sys.argv[1]
+sys.path.insert(0, os.path.join(TOP, "tools"))
+import layers  # noqa: E402  (found by the line above)
+import words  # noqa: E402
+
+MODULES = """# How it is built
+
+## Modules
+
+| folder | what is in it | may include |
+|---|---|---|
+| `src/base/` | text | |
+| `src/model/` | data | `src/base/` |
+| `src/device/<api>/` | one API each | `src/base/` |
+| `src/cli/` | commands | all above |
+
+## Contracts
+"""
+FILES = {
+    "docs/architecture.md": MODULES,
+    "src/base/text.h": "",
+    "src/model/cell.h": '#include "base/text.h"\n',
+    "src/model/cell.c": '#include "model/cell.h"\n',
+    "src/device/cuda/api.h": '#include "base/text.h"\n',
+    "src/device/hip/api.c": '#include "base/text.h"\n',
+    "src/cli/main.c": '#include "model/cell.h"\n/* Prints the trials. */\nconst char *const title = "trials";\n',
+    "lib/README.md": "Shared memory has 32 banks of 4 B; a pointer chase takes 12 ns per load.\n",
+}
+
+
+def tree(folder, changed):
+    for path, text in {**FILES, **changed}.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        with open(os.path.join(folder, path), "w", encoding="utf-8") as f:
+            f.write(text)
+    shutil.copy(os.path.join(TOP, words.TABLE), os.path.join(folder, "docs"))
+
+
+def found(check, endings, **changed):
+    """What a check says of the tree with other text in some files; keywords name files with __ for / and _dot_ for the dot."""
+    files = {name.replace("__", "/").replace("_dot_", "."): text for name, text in changed.items()}
+    with tempfile.TemporaryDirectory(prefix="assay-lint-") as folder:
+        tree(folder, files)
+        return check(folder, sorted(p for p in {**FILES, **files} if p.endswith(endings)))
+
+
+def modules(**changed):
+    return found(layers.check, (".c", ".h"), **changed)
+
+
+def texts(**changed):
+    return found(words.check, words.ENDINGS, **changed)
+
+
+def one(wrong, part):
+    return len(wrong) == 1 and part in wrong[0]
+
+
+CASES = [
+    ("a tree in order passes", lambda: not modules() and not texts()),
+    ("an include upwards is found",
+     lambda: one(modules(src__base__text_dot_h='#include "model/cell.h"\n'), "src/base/text.h includes src/model/cell.h")),
+    ("so is one by a path beside the file",
+     lambda: one(modules(src__base__text_dot_h='#include "../model/cell.h"\n'), "includes src/model/cell.h")),
+    ("one API does not include another",
+     lambda: one(modules(src__device__hip__api_dot_c='#include "device/cuda/api.h"\n'), "of another of its kind")),
+    ("a folder without a row is found",
+     lambda: one(modules(src__stray__a_dot_c='#include "base/text.h"\n'), "in no row")),
+    ("a replaced word is found in a comment",
+     lambda: one(texts(src__cli__main_dot_c="/* Prints the visits. */\n"), "src/cli/main.c:1: 'visits': write trial")),
+    ("in a string",
+     lambda: one(texts(src__cli__main_dot_c='\nconst char *title = "12 Gops/s";\n'), "main.c:2: 'Gops/s'")),
+    ("not in an identifier", lambda: not texts(src__cli__main_dot_c="int visits;\n")),
+    ("in Markdown", lambda: one(texts(lib__README_dot_md="It takes 3 cycles a load.\n"), "write per")),
+    ("not on a line that says so", lambda: not texts(lib__README_dot_md="A column `visits` (words: ok).\n")),
+    ("nor in a file that keeps the name",
+     lambda: not texts(src__cli__main_dot_c='/* words: keep visits */\nconst char *sql = "SELECT visits FROM cells";\n')),
+    ("every pattern of the table is one",
+     lambda: len(words.read_table(TOP)) > 20),
+]
+
+
+def main():
+    print(f"1..{len(CASES)}")
+    failed = 0
+    for number, (title, holds) in enumerate(CASES, 1):
+        fine = holds()
+        failed += not fine
+        print(f"{'ok' if fine else 'not ok'} {number} - {title}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
