@@ -41,8 +41,8 @@ extern const struct as_host_kernel as_core_kernels[];
 /* Makes those kernels ready to be launched in so many groups, and asks the system for what the instruction needs, in
  * each process anew: what is planned in one is measured in another. AS_UNSUPPORTED where the CPU or the system does
  * not. */
-enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev, size_t groups,
-                               struct as_error *err);
+enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev,
+                               size_t workgroups, struct as_error *err);
 
 /* How often the function has an instruction of these names, as a disassembler counted when assay was built; false, and
  * why not, where none did. */

@@ -29,11 +29,11 @@ struct as_peak {
     const struct as_core_body *core_body;
     struct as_timed timed;
     struct as_kernel *kernels[AS_PEAK_KERNELS];
-    struct as_memory *factor[2], *ends; /* images of A and B; of what the accumulators end with */
-    size_t groups, group_size, teams;   /* of a launch, of threads, of a group */
-    size_t images[2], ends_bytes;       /* images of A, of B */
-    unsigned char *image, *end;         /* host's copies */
-    uint64_t *numbers[2][2];            /* of A and B, each of both: of all variants */
+    struct as_memory *factor[2], *ends;       /* images of A and B; of what the accumulators end with */
+    size_t workgroups, workgroup_size, teams; /* of a launch, of threads, of a group */
+    size_t images[2], ends_bytes;             /* images of A, of B */
+    unsigned char *image, *end;               /* host's copies */
+    uint64_t *numbers[2][2];                  /* of A and B, each of both: of all variants */
     uint64_t seed;
     unsigned bound; /* of the sums of random operands at any time */
 };

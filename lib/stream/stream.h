@@ -99,7 +99,7 @@ struct as_stream_desc {
 };
 enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16, AS_STREAM_DRAWN = 64 };
 struct as_stream_grid { /* of a device */
-    size_t groups, group_size;
+    size_t workgroups, workgroup_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread a piece of its own */
     const char *way;  /* of a card: its name */
     unsigned unroll;  /* of a card with memory of its own: pairs of f64 that a thread has under way; else 0 */

@@ -45,8 +45,8 @@ enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_k
 enum as_status as_timed_keep_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err);
 enum as_status as_timed_keep_memory(struct as_timed *t, uint64_t bytes, struct as_memory **out, struct as_error *err);
 /* Runs a kernel that is needed once and writes no record. */
-enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n, size_t groups,
-                             size_t threads, struct as_error *err);
+enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n,
+                             size_t workgroups, size_t threads, struct as_error *err);
 /* Launches once, waits, reads the records of the launch's groups. *seconds as the host or the device's events see it.
  */
 enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
@@ -74,8 +74,8 @@ enum as_status as_timed_need(const struct as_timed *t, unsigned has, struct as_e
 double as_timed_seconds(const struct as_timed *t, double launch_s);
 double as_timed_clock(const struct as_timed *t);
 /* Cycles from the first group's start to the last one's end on a unit, of the unit that took longest, as the last
- * launch of so many groups recorded them; 0 where there were not unit_groups of them on each unit. */
-double as_timed_longest(const struct as_timed *t, size_t groups, size_t unit_groups);
+ * launch of so many groups recorded them; 0 where there were not resident_workgroups of them on each unit. */
+double as_timed_longest(const struct as_timed *t, size_t workgroups, size_t resident_workgroups);
 void as_timed_finish(struct as_timed *t);
 
 /* A block of the device's own memory. */
@@ -102,7 +102,7 @@ static inline void *as_pointer_in(const void *arg)
     return (void *)(uintptr_t)p;
 }
 /* One group of `threads`, and n arguments. */
-struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
+struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t workgroups,
                                 size_t threads);
 
 /* For programs with as_kernel_sweep as their head: all units read all of a block, so that the cache which they share

@@ -5,7 +5,7 @@
 #include "cli/compare_provenance.h"
 #include "cli/compare_table.h"
 #include "cli/ndjson.h"
-#include "report/shown.h"
+#include "report/display_unit.h"
 #include "report/terminal.h"
 
 #include <math.h>
@@ -144,7 +144,7 @@ static enum as_status load(const struct as_args *args, size_t which, struct as_s
 {
     enum as_status st = as_source_load(args, as_args_word(args, which), out, err);
     for (size_t i = 0; i < out->n && !st; i++)
-        as_shown_cell(&out->cells[i]);
+        as_display_cell(&out->cells[i]);
     return st;
 }
 

@@ -3,8 +3,8 @@
 #include "cli/commands.h"
 #include "cli/lookup.h"
 #include "cli/ndjson.h"
+#include "report/display_unit.h"
 #include "report/load.h"
-#include "report/shown.h"
 #include "report/terminal.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static enum as_status json_cell(void *user, struct as_cell *cell, struct as_erro
 {
     enum { PART = 1 << 16 };
     struct json_lines *lines = user;
-    as_shown_cell(cell);
+    as_display_cell(cell);
     as_buf_char(&lines->out, '{');
     as_json_add_int(&lines->out, "run", cell->run_id);
     as_ndjson_cell(&lines->out, cell);

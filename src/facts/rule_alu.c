@@ -55,17 +55,17 @@ static void add_peak(struct rule_context *c, const struct operations *o, const c
     const struct as_cell *cell = best_of(o->rates, o->rates_n, ops[0]);
     const struct as_cell *other = ops[1] ? best_of(o->rates, o->rates_n, ops[1]) : NULL;
     cell = !cell || (other && other->sum.median > cell->sum.median) ? other : cell;
-    if (!cell || !c->info || !c->info->units || !isfinite(warp_of(c)) || !(cell->clock_hz > 0) ||
+    if (!cell || !c->info || !c->info->compute_units || !isfinite(warp_of(c)) || !(cell->clock_hz > 0) ||
         !isfinite(cell->clock_hz))
         return;
     struct as_fact *f = fact_add(c, "operations", "ops/s", "alu.peak.%s", type);
     if (!f)
         return;
-    const double each = 2 * cell->clock_hz * c->info->units;
+    const double each = 2 * cell->clock_hz * c->info->compute_units;
     const struct as_interval ci = cell_interval(cell);
     char value[96], rate[96], clock[48];
     fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
-    fact_say(f, "%u units that each do %s of %s at %s reach %s, counting a multiply-add as two", c->info->units,
+    fact_say(f, "%u units that each do %s of %s at %s reach %s, counting a multiply-add as two", c->info->compute_units,
              fact_value_text(cell->sum.median, NO_INTERVAL, cell->unit, rate, sizeof rate), cell_axis(cell, "op"),
              fact_value_text(cell->clock_hz, NO_INTERVAL, "Hz", clock, sizeof clock),
              fact_value_text(f->value, f->ci, f->unit, value, sizeof value));

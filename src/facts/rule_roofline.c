@@ -63,12 +63,12 @@ static void add_own_roofs(struct rule_context *c, struct roof roofs[ROOFS_MAX], 
     static const char *const what[][2] = {{"own", "L1"}, {"local", "LOCAL"}};
     const struct as_cell **cells;
     size_t have = cells_of(c, "onchip_bandwidth", &cells);
-    for (size_t i = 0; i < have && c->info && c->info->units; i++)
+    for (size_t i = 0; i < have && c->info && c->info->compute_units; i++)
         for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
             if (strcmp(cell_axis(cells[i], "what"), what[k][0]) != 0 ||
                 strcmp(cell_axis(cells[i], "units"), "every") != 0 || !(cells[i]->clock_hz > 0))
                 continue;
-            double each = cells[i]->clock_hz * c->info->units * 1e-9;
+            double each = cells[i]->clock_hz * c->info->compute_units * 1e-9;
             struct as_interval ci = cell_interval(cells[i]);
             add_roof(roofs, n, what[k][1], cells[i]->sum.median * each,
                      (struct as_interval){ci.lo * each, ci.hi * each}, cells[i]->id);

@@ -12,11 +12,12 @@ static const double STEP_UP = 1.15; /* less is not told from what else differs b
 
 /* ---- bandwidth and banks ---- */
 
-static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *what, const char *units)
+static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *what,
+                                     const char *compute_units)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (cell_is(cells[i], "what", what) && cell_is(cells[i], "units", units) &&
+        if (cell_is(cells[i], "what", what) && cell_is(cells[i], "units", compute_units) &&
             (!best || cells[i]->sum.median > best->sum.median))
             best = cells[i];
     return best;
@@ -315,9 +316,10 @@ static void derive_groups(struct rule_context *c)
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
     char of_local[40];
     snprintf(of_local, sizeof of_local, "of %s", local_name(c));
-    add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "registers of 32 bits", info->unit_registers, 0);
-    add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->unit_local, besides_max);
-    add_room(c, &s[THREADS], "core", "", "unit.threads", "threads at a time", info->unit_threads, 0);
+    add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "registers of 32 bits", info->compute_unit_registers,
+             0);
+    add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->compute_unit_shared, besides_max);
+    add_room(c, &s[THREADS], "core", "", "unit.threads", "threads at a time", info->compute_unit_threads, 0);
     free(all);
     free(cells);
 }

@@ -1,8 +1,8 @@
 #include "report/load.h"
 #include "base/text.h"
+#include "report/backend_pairs.h"
+#include "report/display_unit.h"
 #include "report/overview.h"
-#include "report/shown.h"
-#include "report/twins.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void as_report_run_finish(struct as_report_run *r)
     free(r->devices);
     free(r->facts);
     free(r->advice);
-    free(r->twins);
+    free(r->backend_pairs);
     if (r->overview)
         as_overview_finish(r->overview);
     free(r->overview);
@@ -114,8 +114,8 @@ static enum as_status derive(struct as_report_run *out, struct as_error *err)
     if (!s)
         s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
     for (size_t i = 0; i < out->cells_n && !s; i++) /* after the facts, whose rules read cells as stored */
-        as_shown_cell(&out->cells[i]);
-    return s ? s : as_twins_make(out, err);
+        as_display_cell(&out->cells[i]);
+    return s ? s : as_backend_pairs_make(out, err);
 }
 
 static enum as_status load_whole(struct as_store *store, struct as_report_run *out, struct as_error *err)
@@ -140,7 +140,7 @@ enum as_status as_report_load(struct as_store *store, const char *name, struct a
 static enum as_status look_at_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
     const int64_t id = cell->id;
-    as_shown_cell(cell);
+    as_display_cell(cell);
     return as_overview_add(user, cell, id, err);
 }
 
@@ -148,7 +148,7 @@ static enum as_status fetch_shown(void *user, int64_t handle, struct as_cell *ou
 {
     enum as_status s = as_store_cell(user, handle, 0, out, err);
     if (!s)
-        as_shown_cell(out);
+        as_display_cell(out);
     return s;
 }
 
@@ -241,7 +241,7 @@ static enum as_status load_probe(struct as_store *store, const char *probe, bool
     size_t n = 0;
     enum as_status s = as_store_cells(store, &filter, &out->cells, &out->cells_n, err);
     for (size_t i = 0; i < out->cells_n && !s; i++)
-        as_shown_cell(&out->cells[i]);
+        as_display_cell(&out->cells[i]);
     if (!s && filter.limit && out->cells_n == filter.limit)
         s = as_store_count(store, out->run.id, probe, &n, err);
     out->rows_more = n > out->cells_n ? n - out->cells_n : 0;

@@ -1,4 +1,4 @@
-#include "report/shown.h"
+#include "report/display_unit.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static void turn(struct as_cell *c, double bytes)
         c->samples[i] = bytes / c->samples[i];
 }
 
-void as_shown_cell(struct as_cell *cell)
+void as_display_cell(struct as_cell *cell)
 {
     for (size_t i = 0; i < sizeof bandwidths / sizeof *bandwidths; i++)
         if (strcmp(cell->probe, bandwidths[i].probe) == 0 && strcmp(cell->unit, bandwidths[i].unit) == 0 &&

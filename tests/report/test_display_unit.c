@@ -1,7 +1,7 @@
 /* Numbers as they are shown: bandwidths that are stored as times, and reasons told once. */
 #include "base/text.h"
+#include "report/display_unit.h"
 #include "report/report.h"
-#include "report/shown.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static void a_time_of_64_bytes_is_a_bandwidth(void **state)
     double samples[] = {0.016, 0.032, 0.0128};
     struct as_cell c = cell("topology", "bandwidth");
     c.samples = samples;
-    as_shown_cell(&c);
+    as_display_cell(&c);
     assert_string_equal(c.unit, "GB/s");
     assert_string_equal(c.metric, "bandwidth");
     assert_int_equal(c.lower_is_better, 0);
@@ -62,7 +62,7 @@ static void a_time_of_64_bytes_is_a_bandwidth(void **state)
     near(c.sum.mode_share0, 0.75);
     near(c.limit, 5120);
     near(samples[1], 2000);
-    as_shown_cell(&c); /* what is turned is not turned back */
+    as_display_cell(&c); /* what is turned is not turned back */
     near(c.sum.median, 4000);
 }
 
@@ -71,13 +71,13 @@ static void other_cells_stay(void **state)
     (void)state;
     struct as_cell latency = cell("topology", "latency"), other = cell("latency", "bandwidth");
     struct as_cell none = cell("topology", "bandwidth");
-    as_shown_cell(&latency);
-    as_shown_cell(&other);
+    as_display_cell(&latency);
+    as_display_cell(&other);
     near(latency.sum.median, 0.016);
     near(other.sum.median, 0.016);
     assert_string_equal(latency.unit, "ns");
     none.sum = (struct as_summary){.n = 0};
-    as_shown_cell(&none);
+    as_display_cell(&none);
     assert_string_equal(none.unit, "GB/s");
     assert_true(none.sum.median == 0);
 }
@@ -98,7 +98,7 @@ static void latency_and_bandwidth_are_lines_of_their_own(void **state)
     struct as_cell cells[] = {cell("topology", "latency"), cell("topology", "bandwidth")};
     cells[0].sum.median = 164;
     for (size_t i = 0; i < 2; i++)
-        as_shown_cell(&cells[i]);
+        as_display_cell(&cells[i]);
     const char *text = terminal(cells, 2, &out);
     assert_non_null(strstr(text, "164 ns"));
     assert_non_null(strstr(text, "4.00 TB/s"));

@@ -6,6 +6,6 @@
 
 /* Converts cells that read better in another unit (times of a known number of bytes to bandwidth), with all their
  * values and samples. Other cells stay unchanged. */
-void as_shown_cell(struct as_cell *cell);
+void as_display_cell(struct as_cell *cell);
 
 #endif
