@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TOP, "tools"))
-import behind  # noqa: E402  (beside this file)
+import low_priority  # noqa: E402  (beside this file)
 import static_checks  # noqa: E402
 from tally import Tally, say  # noqa: E402
 
@@ -83,7 +83,7 @@ def meson_build(name, compiler, options, arguments, env, tally):
     for step in ([] if is_set_up else [setup]) + [compile_]:
         say(f"{name}: {step[0]} with {compiler}")
         targets = wanted_targets(folder, arguments) if step is compile_ else []
-        done = behind.run(step + targets, cwd=TOP, env=dict(env, CC=compiler))
+        done = low_priority.run(step + targets, cwd=TOP, env=dict(env, CC=compiler))
         log += done.stdout
         if done.returncode:
             tally.fail(f"build {name}", log)
@@ -126,8 +126,8 @@ def meson_tests(name, arguments, env, tally):
     processes = len(os.sched_getaffinity(0))
     command = ["meson", "test", "-C", folder, "--no-rebuild", "--quiet", "--logbase", f"tests-{name}"] + arguments
     if name in BEHIND:
-        wrapper = f"{sys.executable} {os.path.join(TOP, 'tools', 'behind.py')}"
-        behind.run(command + ["--num-processes", str(processes), "--timeout-multiplier", "10", "--wrapper", wrapper],
+        wrapper = f"{sys.executable} {os.path.join(TOP, 'tools', 'low_priority.py')}"
+        low_priority.run(command + ["--num-processes", str(processes), "--timeout-multiplier", "10", "--wrapper", wrapper],
                    cwd=TOP, env=env)
     else:
         subprocess.run(command + ["--num-processes", str(processes + 1)], cwd=TOP, env=env, stdin=subprocess.DEVNULL,
@@ -148,7 +148,7 @@ def again(test, folder):
     """The test once more by itself, as meson's log tells it, without that memory."""
     say(f"{test['name']}: again, since the leak checker itself crashed")
     options = test["env"].get("LSAN_OPTIONS", "") + ":use_tls=0"
-    done = behind.run(test["command"], cwd=folder, env=dict(test["env"], LSAN_OPTIONS=options))
+    done = low_priority.run(test["command"], cwd=folder, env=dict(test["env"], LSAN_OPTIONS=options))
     result = {0: "OK", 77: "SKIP"}.get(done.returncode, "FAIL")
     return dict(test, result=result, returncode=done.returncode, stdout=done.stdout, stderr="")
 
@@ -227,7 +227,7 @@ def main():
 
 def untracked():
     """Files in the checkout that git neither knows nor ignores; none where this is no checkout."""
-    listed = behind.run(["git", "ls-files", "--others", "--exclude-standard", "-z"], cwd=TOP)
+    listed = low_priority.run(["git", "ls-files", "--others", "--exclude-standard", "-z"], cwd=TOP)
     return set(filter(None, listed.stdout.split("\0"))) if listed.returncode == 0 else set()
 
 
@@ -252,7 +252,7 @@ def run_parts(parts, env):
         if is_built:
             meson_tests(part, BUILDS[part][2], envs[part], tallies[part])
 
-    with ThreadPoolExecutor(1, initializer=behind.give_way) as pool:
+    with ThreadPoolExecutor(1, initializer=low_priority.give_way) as pool:
         behind_it = [pool.submit(build, part) for part in before[1:]]
         behind_it += [pool.submit(lambda part: test(part, build(part)), part) for part in builds if part in BEHIND]
         behind_it += [pool.submit(getattr(static_checks, part), TOP, tallies[part]) for part in parts if part not in BUILDS]
@@ -264,7 +264,7 @@ def run_parts(parts, env):
         except BaseException:
             for waiting in behind_it:
                 waiting.cancel()
-            behind.stop()
+            low_priority.stop()
             raise
     return tallies
 

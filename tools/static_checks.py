@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import layers as layers_check
 import words as words_check
-from behind import run
+from low_priority import run
 from tally import say
 
 CROSS = "aarch64-linux-gnu"

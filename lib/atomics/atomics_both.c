@@ -17,9 +17,10 @@ enum { GROUP_THREADS = 64, UNIT_THREADS = 2048 };
 /* Workgroups of 64, no more than are resident at once. */
 static bool device_threads_make_sense(const struct as_device_info *info, uint64_t threads)
 {
-    uint64_t holds = (uint64_t)(info->units ? info->units : 1) * (info->unit_threads  ? info->unit_threads
-                                                                  : info->is_host_cpu ? GROUP_THREADS
-                                                                                      : UNIT_THREADS);
+    uint64_t holds = (uint64_t)(info->compute_units ? info->compute_units : 1) * (info->compute_unit_threads
+                                                                                      ? info->compute_unit_threads
+                                                                                  : info->is_host_cpu ? GROUP_THREADS
+                                                                                                      : UNIT_THREADS);
     return (threads < GROUP_THREADS || threads % GROUP_THREADS == 0) && threads <= holds;
 }
 

@@ -137,7 +137,7 @@ enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t 
 {
     struct as_arg args[] = {{.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
     struct as_launch l = {
-        .kernel = c->kernel, .args = args, .args_n = 1, .groups = c->desc.threads, .group_size = 1, .reps = 1};
+        .kernel = c->kernel, .args = args, .args_n = 1, .workgroups = c->desc.threads, .workgroup_size = 1, .reps = 1};
     c->seed = seed;
     c->each = each;
     for (unsigned i = 0; i < c->desc.threads; i++)

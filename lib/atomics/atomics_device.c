@@ -23,7 +23,7 @@ struct atomics_device {
     struct as_kernel *able, *kernel;
     struct as_memory *control;
     uint32_t *lines; /* copy of control after an unwatched run */
-    size_t groups, group_size;
+    size_t workgroups, workgroup_size;
     bool watched;
     uint32_t batch;         /* updates per thread between polls */
     uint32_t used, batches; /* of the run: batch and number of batches */
@@ -76,7 +76,7 @@ static enum as_status look_at_able(struct atomics_device *g, struct as_trial_con
     uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* without a device only the existence of the kernel is checked */
     struct as_timing unused;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = g->control}};
-    struct as_launch l = {.args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1};
+    struct as_launch l = {.args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     enum as_status s = g->dev->program->kernel(g->dev, g->program, "able", &g->able, err);
     l.kernel = g->able;
     if (!s)
@@ -96,7 +96,7 @@ static enum as_status look_at_able(struct atomics_device *g, struct as_trial_con
 
 static size_t control_bytes(const struct atomics_device *g)
 {
-    return (1 + g->groups) * WORDS * sizeof(uint32_t);
+    return (1 + g->workgroups) * WORDS * sizeof(uint32_t);
 }
 
 static _Atomic uint32_t *word_at(const struct atomics_device *g, size_t line)
@@ -106,11 +106,11 @@ static _Atomic uint32_t *word_at(const struct atomics_device *g, size_t line)
 
 static enum as_status reset(struct atomics_device *g, struct as_error *err)
 {
-    for (size_t i = 0; i < (1 + g->groups) * WORDS; i++)
+    for (size_t i = 0; i < (1 + g->workgroups) * WORDS; i++)
         g->lines[i] = 0;
     if (!g->watched)
         return g->dev->memory->write(g->dev, g->control, 0, g->lines, control_bytes(g), err);
-    for (size_t i = 0; i <= g->groups; i++)
+    for (size_t i = 0; i <= g->workgroups; i++)
         atomic_store_explicit(word_at(g, i), 0, memory_order_release);
     return AS_OK;
 }
@@ -125,8 +125,12 @@ static struct as_launch make_launch(const struct atomics_device *g, uint64_t see
     args[4] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = seed};
     args[5] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = g->used};
     args[6] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = g->batches};
-    return (struct as_launch){
-        .kernel = g->kernel, .args = args, .args_n = 7, .groups = g->groups, .group_size = g->group_size, .reps = 1};
+    return (struct as_launch){.kernel = g->kernel,
+                              .args = args,
+                              .args_n = 7,
+                              .workgroups = g->workgroups,
+                              .workgroup_size = g->workgroup_size,
+                              .reps = 1};
 }
 
 static enum as_status time_batch(struct atomics_device *g, uint32_t batch, double *seconds, struct as_error *err)
@@ -146,7 +150,7 @@ static enum as_status time_batch(struct atomics_device *g, uint32_t batch, doubl
 /* A batch lasts long against a poll. The first launches have extra costs. */
 static enum as_status choose_batch(struct atomics_device *g, struct as_error *err)
 {
-    const double wanted = fmin(fmax((double)g->groups / LOOKS, BATCH_LEAST_S), BATCH_MOST_S);
+    const double wanted = fmin(fmax((double)g->workgroups / LOOKS, BATCH_LEAST_S), BATCH_MOST_S);
     double nothing, took = 0;
     enum as_status s = time_batch(g, 1, &nothing, err);
     if (!s)
@@ -208,15 +212,15 @@ static uint32_t batches_of(const struct atomics_device *g, size_t group)
 uint64_t atomics_device_count(const struct atomics_device *g)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < g->groups; i++)
+    for (size_t i = 0; i < g->workgroups; i++)
         sum += batches_of(g, i);
-    return sum * g->used * g->group_size;
+    return sum * g->used * g->workgroup_size;
 }
 
 uint64_t atomics_device_groups_seen(const struct atomics_device *g)
 {
     uint64_t seen = 0;
-    for (size_t i = 0; i < g->groups; i++)
+    for (size_t i = 0; i < g->workgroups; i++)
         seen += batches_of(g, i) != 0;
     return seen;
 }
@@ -249,8 +253,8 @@ enum as_status atomics_device_create(struct as_trial_context *vc, const struct a
     g->dev = dev;
     g->array = desc->array;
     g->watched = desc->watched;
-    g->group_size = desc->threads < GROUP_THREADS ? desc->threads : GROUP_THREADS;
-    g->groups = desc->threads / g->group_size;
+    g->workgroup_size = desc->threads < GROUP_THREADS ? desc->threads : GROUP_THREADS;
+    g->workgroups = desc->threads / g->workgroup_size;
     make_defines(desc, defines, sizeof defines);
     struct as_program_desc program = {.name = "atomics", .source = as_kernel_atomics, .defines = defines};
     enum as_status s = make_control(g, err);
@@ -265,7 +269,7 @@ enum as_status atomics_device_create(struct as_trial_context *vc, const struct a
     as_expect_code(vc, g->kernel, desc->plain ? "store.global" : "atomic.global", 1);
     s = choose_batch(g, err);
     as_note_number(vc, "batch", g->batch);
-    as_note_number(vc, "groups", (double)g->groups);
+    as_note_number(vc, "groups", (double)g->workgroups);
     return s;
 }
 

@@ -63,8 +63,8 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
                                   {.kind = AS_ARG_U64, .u.u64 = c->cycle.lines},
                                   {.kind = AS_ARG_U64, .u.u64 = c->stride / 8}};
     const struct as_device_info *info = &c->dev->info;
-    size_t units = info->units ? info->units : 1, most = info->threads ? info->threads : 1;
-    return as_timed_once(&c->timed, "relocate", args, 3, 8 * units, most < 64 ? most : 64, err);
+    size_t compute_units = info->compute_units ? info->compute_units : 1, most = info->threads ? info->threads : 1;
+    return as_timed_once(&c->timed, "relocate", args, 3, 8 * compute_units, most < 64 ? most : 64, err);
 }
 
 /* Spread elements are far apart, and nothing between them is written: the device scatters a dense list.
@@ -87,9 +87,9 @@ static enum as_status place(struct as_chase *c, struct as_error *err)
                                   {.kind = AS_ARG_MEMORY, .u.memory = list},
                                   {.kind = AS_ARG_U64, .u.u64 = n}};
     const struct as_device_info *info = &c->dev->info;
-    size_t units = info->units ? info->units : 1, most = info->threads ? info->threads : 1;
+    size_t compute_units = info->compute_units ? info->compute_units : 1, most = info->threads ? info->threads : 1;
     if (!s)
-        s = as_timed_once(&c->timed, "place", args, 3, 8 * units, most < 64 ? most : 64, err);
+        s = as_timed_once(&c->timed, "place", args, 3, 8 * compute_units, most < 64 ? most : 64, err);
     c->dev->memory->free(c->dev, list);
     free(pairs);
     return s;

@@ -97,8 +97,8 @@ static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64
     bool help = c->dev->info.numa_nodes <= 1 && c->memory->bytes >= FILL_TOGETHER && c->dev->info.threads > 1;
     struct as_launch l = {.args = args,
                           .args_n = 3,
-                          .groups = help ? c->dev->info.threads : 1,
-                          .group_size = 1,
+                          .workgroups = help ? c->dev->info.threads : 1,
+                          .workgroup_size = 1,
                           .reps = 1,
                           .work = {.bytes = (double)c->footprint, .footprint = (double)c->footprint}};
     struct as_timing t;
@@ -176,8 +176,8 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     struct as_launch l = {.kernel = c->kernel,
                           .args = args,
                           .args_n = 4,
-                          .groups = 1,
-                          .group_size = 1,
+                          .workgroups = 1,
+                          .workgroup_size = 1,
                           .reps = reps,
                           .work = {.accesses = AS_CHASE_STEPS, .footprint = (double)c->footprint}};
     enum as_status s = c->dev->queue->launch(c->dev, &l, &t, err);

@@ -168,8 +168,8 @@ static enum as_status walk_native(struct as_chase *c, uint64_t reps, struct as_c
         .kernel = c->kernel,
         .args = args,
         .args_n = 5,
-        .groups = 2,
-        .group_size = 1,
+        .workgroups = 2,
+        .workgroup_size = 1,
         .reps = 1,
         .work = {.accesses = (double)(c->before + reps) * AS_CHASE_COUNTED, .footprint = (double)c->footprint}};
     enum as_status st = c->dev->queue->launch(c->dev, &l, &unused, err);

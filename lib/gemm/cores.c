@@ -383,10 +383,10 @@ static void run_mma(const struct as_host_call *call)
     divide(c, call, &rows, &columns);
     for (uint64_t rep = 0; rep < call->reps; rep++) {
         pack_all(c, call);
-        as_meet_all(&c->meet);
+        as_barrier_wait(&c->meet);
         for (uint64_t step = 0; step < c->steps; step += c->part)
             multiply_part(c, call, &rows, &columns, step);
-        as_meet_all(&c->meet);
+        as_barrier_wait(&c->meet);
     }
 }
 

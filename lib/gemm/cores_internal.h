@@ -2,7 +2,7 @@
 #ifndef AS_LIB_GEMM_CORES_INTERNAL_H
 #define AS_LIB_GEMM_CORES_INTERNAL_H
 
-#include "device/cpu/meet.h"
+#include "device/cpu/barrier.h"
 #include "gemm.h"
 #include "lib/mma/cores.h"
 
@@ -17,7 +17,7 @@ struct as_packing {
     uint32_t flip;                                    /* per word: turns signed bytes into unsigned ones, plus 128 */
 };
 struct as_product_cores {
-    struct as_meet meet;
+    struct as_barrier meet;
     const struct as_core *core;
     const struct as_matrix *matrix;
     enum as_product_type type;

@@ -27,8 +27,8 @@ struct made {
     unsigned types;         /* that it has */
     unsigned arch;          /* minimum CUDA architecture; 0: any device */
     bool only;              /* and no later ones */
-    unsigned cluster, group_size;
-    uint64_t local_bytes;
+    unsigned cluster, workgroup_size;
+    uint64_t shared_bytes;
     unsigned matrix; /* matrix instructions in its loop */
 };
 #define BIT(t) (1u << AS_PRODUCT_##t)
@@ -232,7 +232,7 @@ static void set_wgmma(struct as_product *p)
     const struct as_product_desc *d = &p->desc;
     const struct made *k = &kernels[d->path];
     const unsigned bytes = as_product_formats[d->type].in_bytes, columns = k->k_bytes / bytes;
-    const size_t units = p->dev->info.units ? p->dev->info.units : 1;
+    const size_t compute_units = p->dev->info.compute_units ? p->dev->info.compute_units : 1;
     p->tensors[0] = (struct as_tensor){p->a, bytes, d->k, d->m, columns, k->m / k->cluster, 128};
     p->tensors[1] = (struct as_tensor){p->b, bytes, d->k, d->n, columns, k->n / k->cluster, 128};
     for (size_t i = 0; i < 2; i++)
@@ -242,7 +242,7 @@ static void set_wgmma(struct as_product *p)
     p->args[4] = as_u32_arg(d->m / k->m);
     p->args[5] = as_u32_arg(d->n / k->n);
     p->args[6] = as_u32_arg(d->k / columns);
-    p->launch.groups = units / k->cluster * k->cluster;
+    p->launch.workgroups = compute_units / k->cluster * k->cluster;
 }
 
 static void set_others(struct as_product *p)
@@ -262,11 +262,11 @@ static void set_others(struct as_product *p)
     p->args[6] = as_u32_arg(d->path == AS_PRODUCT_DOT ? d->k / 4 : d->k); /* words of four bytes */
     p->args[7] = as_u32_arg(batch);
     p->launch.args_n = mma ? 7 : 8;
-    p->launch.groups = tiles[0] * tiles[1] * batch;
+    p->launch.workgroups = tiles[0] * tiles[1] * batch;
     if (d->path == AS_PRODUCT_NAIVE) {
-        uint64_t most = (uint64_t)NAIVE_GROUPS * (info->units ? info->units : 1);
+        uint64_t most = (uint64_t)NAIVE_GROUPS * (info->compute_units ? info->compute_units : 1);
         uint64_t all = (batch * d->m * d->n + 255) / 256;
-        p->launch.groups = all < most ? all : most;
+        p->launch.workgroups = all < most ? all : most;
     }
 }
 
@@ -286,8 +286,8 @@ static void set_launch(struct as_product *p)
     p->launch = (struct as_launch){.kernel = p->kernel,
                                    .args = p->args,
                                    .args_n = 7,
-                                   .group_size = k->group_size,
-                                   .local_bytes = as_product_by_unit(&p->dev->info, &p->desc) ? 0 : k->local_bytes,
+                                   .workgroup_size = k->workgroup_size,
+                                   .shared_bytes = as_product_by_unit(&p->dev->info, &p->desc) ? 0 : k->shared_bytes,
                                    .work = {.bytes = (double)as_product_bytes(&p->desc)}};
     if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
         set_wgmma(p);
@@ -296,8 +296,8 @@ static void set_launch(struct as_product *p)
     else
         set_others(p);
     if (is_native(&p->dev->info)) {
-        p->launch.groups = p->dev->info.threads ? p->dev->info.threads : 1;
-        p->launch.group_size = 1;
+        p->launch.workgroups = p->dev->info.threads ? p->dev->info.threads : 1;
+        p->launch.workgroup_size = 1;
     }
 }
 
@@ -352,7 +352,7 @@ void as_product_note(const struct as_product *p, struct as_trial_context *vc)
     if (p->library)
         as_note(vc, "library", p->dev->gemm->name(p->library));
     if (!p->kernel || !p->dev->program->kernel_info ||
-        p->dev->program->kernel_info(p->dev, p->kernel, p->launch.group_size, p->launch.local_bytes, &info, NULL))
+        p->dev->program->kernel_info(p->dev, p->kernel, p->launch.workgroup_size, p->launch.shared_bytes, &info, NULL))
         return;
     as_note_number(vc, "registers", info.registers);
     as_note_number(vc, "spilled_bytes", (double)info.private_bytes);

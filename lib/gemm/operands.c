@@ -74,8 +74,8 @@ enum as_status as_product_fill(struct as_device *dev, struct as_program *program
     const struct as_launch l = {.kernel = fill,
                                 .args = args,
                                 .args_n = sizeof args / sizeof *args,
-                                .groups = 8 * (size_t)(dev->info.units ? dev->info.units : 1),
-                                .group_size = 256,
+                                .workgroups = 8 * (size_t)(dev->info.compute_units ? dev->info.compute_units : 1),
+                                .workgroup_size = 256,
                                 .reps = 1};
     if (!s)
         s = dev->queue->launch(dev, &l, &unused, err);

@@ -182,8 +182,8 @@ static void whole_body(const struct as_host_call *call)
 const struct as_host_kernel as_core_kernels[] = {
     {"multiply", multiply}, {"half_body", half_body}, {"whole_body", whole_body}, {NULL, NULL}};
 
-enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev, size_t groups,
-                               struct as_error *err)
+enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev,
+                               size_t workgroups, struct as_error *err)
 {
     char missing[200];
     if (!core)
@@ -191,5 +191,5 @@ enum as_status as_core_prepare(const struct as_core *core, struct as_timed *time
                        "this build has no kernels of this matrix instruction for this CPU architecture");
     if (!as_cpu_has(core->needs, missing, sizeof missing))
         return as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
-    return as_timed_prepare_host(timed, dev, core->name, as_core_kernels, groups, err);
+    return as_timed_prepare_host(timed, dev, core->name, as_core_kernels, workgroups, err);
 }

@@ -40,8 +40,8 @@ const struct as_core_body *as_core_body(const struct as_core *core, unsigned cha
 extern const struct as_host_kernel as_core_kernels[];
 /* Prepares those kernels for launches of so many workgroups, and requests the system's permission for the instruction,
  * per process. AS_UNSUPPORTED if CPU or system refuse. */
-enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev, size_t groups,
-                               struct as_error *err);
+enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev,
+                               size_t workgroups, struct as_error *err);
 
 /* Count of instructions with these names in the function, from the disassembler at build time; false with the reason if
  * there was none. */

@@ -195,12 +195,12 @@ static void shape(struct as_peak *p, const struct as_device_info *info)
                                                                             : steps};
     if (p->core)
         p->body.steps = p->core_body->steps;
-    p->groups = info->units ? info->units : 1;
-    p->group_size = p->core ? 1 : (size_t)p->desc.warps * info->warp;
-    p->teams = p->core ? 1 : p->group_size / m->lanes;
+    p->workgroups = info->compute_units ? info->compute_units : 1;
+    p->workgroup_size = p->core ? 1 : (size_t)p->desc.warps * info->warp;
+    p->teams = p->core ? 1 : p->workgroup_size / m->lanes;
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++)
         p->images[which] = m->held[which].held == AS_HELD_SHARED ? 1 : 2 * (size_t)AS_MATRIX_VARIANTS;
-    p->ends_bytes = p->groups * p->teams * chains * as_image_bytes(m, AS_MATRIX_C, n);
+    p->ends_bytes = p->workgroups * p->teams * chains * as_image_bytes(m, AS_MATRIX_C, n);
     p->bound = 4 * 4 * m->k;
 }
 
@@ -240,9 +240,9 @@ static enum as_status build(struct as_peak *p, struct as_device *dev, struct as_
         s = as_buf_check(&text, err);
     }
     if (!s && p->core)
-        s = as_core_prepare(p->core, &p->timed, dev, p->groups, err);
+        s = as_core_prepare(p->core, &p->timed, dev, p->workgroups, err);
     else if (!s)
-        s = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->groups, err);
+        s = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->workgroups, err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_PEAK_KERNELS && !s; k++)
         s = as_timed_keep_kernel(&p->timed, names[k], &p->kernels[k], err);
@@ -256,15 +256,15 @@ static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context 
     struct as_device *dev = p->timed.dev;
     struct as_kernel_info info;
     if (!dev->program->kernel_info ||
-        dev->program->kernel_info(dev, p->kernels[AS_PEAK_LONG], p->group_size, 0, &info, NULL))
+        dev->program->kernel_info(dev, p->kernels[AS_PEAK_LONG], p->workgroup_size, 0, &info, NULL))
         return AS_OK;
     as_note_number(vc, "registers", info.registers);
     if (info.private_bytes)
         return as_fail(err, AS_UNSUPPORTED, "the compiler spills %llu bytes of accumulators per lane",
                        (unsigned long long)info.private_bytes);
-    if (info.max_threads && info.max_threads < p->group_size)
+    if (info.max_threads && info.max_threads < p->workgroup_size)
         return as_fail(err, AS_UNSUPPORTED, "with %u registers per thread a compute unit holds %u threads, not %zu",
-                       info.registers, info.max_threads, p->group_size);
+                       info.registers, info.max_threads, p->workgroup_size);
     return AS_OK;
 }
 
@@ -332,7 +332,7 @@ void as_peak_finish(struct as_peak *p)
             free(p->numbers[which][set]);
     free(p->image);
     free(p->end);
-    *p = (struct as_peak){.groups = 0};
+    *p = (struct as_peak){.workgroups = 0};
 }
 
 /* ---- samples ---- */
@@ -352,18 +352,18 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
         as_pointer_arg(p->core_body),
     };
     const size_t n = sizeof args / sizeof *args - (p->core ? 0 : 2);
-    struct as_launch l = as_timed_group(p->kernels[which], args, n, p->groups, p->group_size);
+    struct as_launch l = as_timed_group(p->kernels[which], args, n, p->workgroups, p->workgroup_size);
     l.flags = p->core ? AS_LAUNCH_BARRIER : 0;
     l.work.accesses = (double)turns * p->body.steps;
     for (int i = 0; i < SPREAD_TRIES; i++) {
         enum as_status s = as_timed_launch(&p->timed, &l, seconds, err);
         if (s)
             return s;
-        for (size_t g = 0; g < p->groups && p->core; g++)
+        for (size_t g = 0; g < p->workgroups && p->core; g++)
             *seconds = g == 0 || (double)p->timed.record[g].nanos * 1e-9 > *seconds
                            ? (double)p->timed.record[g].nanos * 1e-9
                            : *seconds;
-        *cycles = as_timed_longest(&p->timed, p->groups, 1);
+        *cycles = as_timed_longest(&p->timed, p->workgroups, 1);
         if (*cycles > 0)
             return AS_OK;
     }
@@ -391,6 +391,6 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
                                  .cycles = (whole - half) / (steps / 2),
                                  .operations = operations,
                                  .clock_hz = as_timed_clock(&p->timed),
-                                 .rate = operations * (double)p->groups * steps / whole_s};
+                                 .rate = operations * (double)p->workgroups * steps / whole_s};
     return AS_OK;
 }

@@ -28,11 +28,11 @@ struct as_peak {
     const struct as_core_body *core_body;
     struct as_timed timed;
     struct as_kernel *kernels[AS_PEAK_KERNELS];
-    struct as_memory *factor[2], *ends; /* images of A and B, and of the final accumulators */
-    size_t groups, group_size, teams;   /* per launch, threads, per workgroup */
-    size_t images[2], ends_bytes;       /* images of A, of B */
-    unsigned char *image, *end;         /* host copies */
-    uint64_t *numbers[2][2];            /* of A and B, two each, for all variants */
+    struct as_memory *factor[2], *ends;       /* images of A and B, and of the final accumulators */
+    size_t workgroups, workgroup_size, teams; /* per launch, threads, per workgroup */
+    size_t images[2], ends_bytes;             /* images of A, of B */
+    unsigned char *image, *end;               /* host copies */
+    uint64_t *numbers[2][2];                  /* of A and B, two each, for all variants */
     uint64_t seed;
     unsigned bound; /* bound of sums of random operands */
 };

@@ -93,7 +93,7 @@ static bool compare(const struct as_peak *p, double scale, double *sums, uint64_
         for (size_t i = 0; i < (size_t)m->m * p->desc.n; i++)
             codes[i] = as_number_nearest(f, scale * sums[i]);
         as_image_pack(m, AS_MATRIX_C, p->desc.n, 0, codes, want);
-        for (size_t g = 0; g < p->groups && good; g++)
+        for (size_t g = 0; g < p->workgroups && good; g++)
             good = compare_group(p, g, v, want, sums, scale, codes, why, size);
     }
     free(want);
@@ -152,7 +152,7 @@ bool as_peak_check(struct as_peak *p, char *why, size_t size)
     good = good && check_possible(p, codes, why, size) && check_whole(p, sums, codes, why, size);
     if (good)
         snprintf(why, size, "all %zu accumulators equal the host's exactly",
-                 p->groups * p->teams * p->body.chains * numbers);
+                 p->workgroups * p->teams * p->body.chains * numbers);
     free(sums);
     free(codes);
     return good;

@@ -102,7 +102,8 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
         applies = part_applies(info, &desc->sequence.part[i], desc->ilp, err);
     if (applies != AS_APPLIES)
         return applies;
-    if (desc->threads > 2 * as_chains_full(info) || (info->unit_threads && desc->threads > info->unit_threads)) {
+    if (desc->threads > 2 * as_chains_full(info) ||
+        (info->compute_unit_threads && desc->threads > info->compute_unit_threads)) {
         as_fail(err, AS_UNSUPPORTED, "a compute unit does not hold %u threads", desc->threads);
         return AS_INAPPLICABLE;
     }
@@ -216,7 +217,7 @@ static enum as_status build(struct as_chains *c, struct as_device *dev, struct a
     enum as_status s = as_buf_check(&text, err);
     if (!s)
         s = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
-                             c->groups > AS_CHAINS_STARTS ? c->groups : AS_CHAINS_STARTS, err);
+                             c->workgroups > AS_CHAINS_STARTS ? c->workgroups : AS_CHAINS_STARTS, err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_CHAINS_KERNELS && !s; k++) {
         if (one && k > 0)
@@ -231,11 +232,11 @@ static enum as_status build(struct as_chains *c, struct as_device *dev, struct a
 static void shape(struct as_chains *c, const struct as_device_info *info)
 {
     unsigned full = as_chains_full(info);
-    c->unit_groups = c->desc.threads > full ? 2 : 1;
-    c->group_size = c->desc.threads / c->unit_groups;
-    unsigned units = c->desc.every_unit && info->units ? info->units : 1;
-    units = c->desc.share ? units * c->desc.share / 100 : units;
-    c->groups = c->unit_groups * (units ? units : 1);
+    c->resident_workgroups = c->desc.threads > full ? 2 : 1;
+    c->workgroup_size = c->desc.threads / c->resident_workgroups;
+    unsigned compute_units = c->desc.every_unit && info->compute_units ? info->compute_units : 1;
+    compute_units = c->desc.share ? compute_units * c->desc.share / 100 : compute_units;
+    c->workgroups = c->resident_workgroups * (compute_units ? compute_units : 1);
 }
 
 /* Without instruction names the code must at least be as long as its steps. */
@@ -275,7 +276,8 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *v
     *c = (struct as_chains){.desc = *desc, .dialect = dialect_of(&vc->dev->info)};
     c->desc.steps = steps_of(&vc->dev->info, desc);
     shape(c, &vc->dev->info);
-    c->ends_bytes = c->groups * c->group_size * as_op_sequence_slots(&desc->sequence, c->desc.ilp) * sizeof(uint64_t);
+    c->ends_bytes =
+        c->workgroups * c->workgroup_size * as_op_sequence_slots(&desc->sequence, c->desc.ilp) * sizeof(uint64_t);
     if (c->ends_bytes == 0)
         return as_fail(err, AS_USAGE, "a sequence without operations, or without threads, has no chains");
     for (int i = 0; i < 2; i++)
@@ -323,7 +325,8 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
         {.kind = AS_ARG_U32, .u.u32 = turns},
         {.kind = AS_ARG_U32, .u.u32 = which},
     };
-    struct as_launch l = as_timed_group(c->kernels[which], args, sizeof args / sizeof *args, c->groups, c->group_size);
+    struct as_launch l =
+        as_timed_group(c->kernels[which], args, sizeof args / sizeof *args, c->workgroups, c->workgroup_size);
     l.work.accesses = (double)turns * c->desc.steps;
     return as_timed_launch(&c->timed, &l, seconds, err);
 }
@@ -338,8 +341,9 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
         enum as_status s = as_chains_launch(c, which, turns, seconds, err);
         if (s)
             return s;
-        *cycles =
-            c->timed.record[0].has & AS_HAS_CYCLES ? as_timed_longest(&c->timed, c->groups, c->unit_groups) : *seconds;
+        *cycles = c->timed.record[0].has & AS_HAS_CYCLES
+                      ? as_timed_longest(&c->timed, c->workgroups, c->resident_workgroups)
+                      : *seconds;
         if (*cycles > 0)
             return AS_OK;
     }
@@ -356,12 +360,13 @@ static double results_of(const struct as_chains *c)
         enum as_op_type t = s->part[i].op->type;
         results += s->part[i].count * as_op_lanes(t);
     }
-    return (double)c->unit_groups * (double)c->group_size * c->desc.ilp * results;
+    return (double)c->resident_workgroups * (double)c->workgroup_size * c->desc.ilp * results;
 }
 
 static double sequences_of(const struct as_chains *c)
 {
-    return (double)c->unit_groups * (double)c->group_size / as_chains_warp(&c->timed.dev->info) * c->desc.ilp;
+    return (double)c->resident_workgroups * (double)c->workgroup_size / as_chains_warp(&c->timed.dev->info) *
+           c->desc.ilp;
 }
 
 /* Times a body and one twice as long. Preemption may make the shorter one take longer. */
@@ -428,7 +433,7 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
                                    .clock_hz = hz,
                                    .operations = results_of(c),
                                    .sequences = sequences_of(c)};
-    double units = (double)c->groups / (double)c->unit_groups;
-    out->rate = out->operations * units * 1.5 * steps / seconds; /* the short body has half the steps */
+    double compute_units = (double)c->workgroups / (double)c->resident_workgroups;
+    out->rate = out->operations * compute_units * 1.5 * steps / seconds; /* the short body has half the steps */
     return s;
 }

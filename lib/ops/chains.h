@@ -25,7 +25,7 @@ struct as_chains {
     enum as_dialect dialect;
     struct as_kernel *kernels[AS_CHAINS_KERNELS]; /* all the same if each compiles slowly */
     struct as_memory *starts, *seconds, *thirds, *ends, *words;
-    size_t groups, group_size, unit_groups;
+    size_t workgroups, workgroup_size, resident_workgroups;
     size_t ends_bytes;
     void *end[2];           /* host copies: results, and their reference */
     struct as_chains *tick; /* chain of additions for the clock, without a cycle counter */

@@ -12,17 +12,18 @@ static enum as_status run_once(struct as_chains *c, char *values[4], struct as_e
 {
     struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
     struct as_device *dev = c->timed.dev;
-    size_t groups = c->groups, group_size = c->group_size, bytes = c->desc.sequence.n * ONCE * sizeof(uint64_t);
+    size_t workgroups = c->workgroups, workgroup_size = c->workgroup_size,
+           bytes = c->desc.sequence.n * ONCE * sizeof(uint64_t);
     double unused;
     memset(values[3], 0x5a, bytes);
     enum as_status s = dev->memory->write(dev, c->ends, 0, values[3], bytes, err);
-    c->group_size =
+    c->workgroup_size =
         as_chains_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* not compiled twice */
-    c->groups = ONCE / c->group_size;
+    c->workgroups = ONCE / c->workgroup_size;
     if (!s)
         s = as_chains_launch(c, AS_CHAINS_ONCE, 0, &unused, err);
-    c->groups = groups;
-    c->group_size = group_size;
+    c->workgroups = workgroups;
+    c->workgroup_size = workgroup_size;
     for (int k = 0; k < 4 && !s; k++)
         s = dev->memory->read(dev, from[k], 0, values[k], bytes, err);
     return s;

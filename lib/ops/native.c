@@ -198,7 +198,8 @@ static enum as_status sample(struct as_native_trial *v, uint64_t turns, struct a
     uint64_t ticks[ROUNDS * TIMED];
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = v->ticks},
                             {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)v}};
-    struct as_launch l = {.kernel = v->kernel, .args = args, .args_n = 2, .groups = 1, .group_size = 1, .reps = turns};
+    struct as_launch l = {
+        .kernel = v->kernel, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = turns};
     enum as_status s = v->dev->queue->launch(v->dev, &l, &t, err);
     if (!s)
         s = v->dev->memory->read(v->dev, v->ticks, 0, ticks, sizeof ticks, err);

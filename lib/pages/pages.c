@@ -93,9 +93,9 @@ void as_pages_finish(struct as_pages *p)
 
 static void shape(const struct as_pages *p, const struct as_span *span, struct as_launch *l)
 {
-    uint64_t groups = (span->pages + GROUP - 1) / GROUP;
-    l->group_size = p->threads ? 1 : span->pages < GROUP ? (size_t)span->pages : GROUP;
-    l->groups = p->threads ? p->threads : groups < GROUPS_MAX ? (size_t)groups : GROUPS_MAX;
+    uint64_t workgroups = (span->pages + GROUP - 1) / GROUP;
+    l->workgroup_size = p->threads ? 1 : span->pages < GROUP ? (size_t)span->pages : GROUP;
+    l->workgroups = p->threads ? p->threads : workgroups < GROUPS_MAX ? (size_t)workgroups : GROUPS_MAX;
 }
 
 enum as_status as_pages_touch(struct as_pages *p, const struct as_span *span, double *seconds, struct as_error *err)
@@ -140,7 +140,7 @@ enum as_status as_pages_sum(struct as_pages *p, const struct as_span *span, uint
     if (p->threads)
         return AS_OK;
     shape(p, span, &l);
-    size_t n = l.groups * l.group_size;
+    size_t n = l.workgroups * l.workgroup_size;
     uint64_t *each = malloc(n * sizeof *each);
     if (!each)
         return as_nomem(err, n * sizeof *each, "sums");

@@ -36,7 +36,7 @@ static void choose_room(struct as_stream *s)
     size_t n = as_stream_grids(s, grids);
     s->results = 1;
     for (size_t i = 0; i < n; i++) {
-        size_t sums = grids[i].groups * (s->card ? 1 : grids[i].group_size);
+        size_t sums = grids[i].workgroups * (s->card ? 1 : grids[i].workgroup_size);
         if (sums > s->results && !as_stream_shape_of(s)->writes)
             s->results = sums;
     }
@@ -101,7 +101,7 @@ static enum as_status build_ways(struct as_stream *s, struct as_error *err)
     for (size_t i = 0; i < n && !st; i++) {
         struct as_buf defines = AS_BUF_INIT;
         as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=1 -DUNROLL=%u -DCACHE=%u -DGROUP_SIZE=%zu", (int)s->desc.op,
-                      grids[i].unroll, grids[i].cache, grids[i].group_size);
+                      grids[i].unroll, grids[i].cache, grids[i].workgroup_size);
         st = as_buf_check(&defines, err);
         struct as_program_desc desc = {
             .name = "bandwidth", .source = as_kernel_bandwidth, .defines = as_buf_get(&defines)};
@@ -355,9 +355,9 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size)
     if (s->native)
         as_buf_printf(&text, "%s", widths[s->desc.width]);
     else if (s->card)
-        as_buf_printf(&text, "%s: %zu workgroups of %zu", s->way, s->grid.groups, s->grid.group_size);
+        as_buf_printf(&text, "%s: %zu workgroups of %zu", s->way, s->grid.workgroups, s->grid.workgroup_size);
     else
-        as_buf_printf(&text, "%zu workgroups of %zu, %u f64 at once, %s", s->grid.groups, s->grid.group_size,
+        as_buf_printf(&text, "%zu workgroups of %zu, %u f64 at once, %s", s->grid.workgroups, s->grid.workgroup_size,
                       1u << s->desc.width, s->grid.interleaved ? "interleaved" : "in pieces");
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);

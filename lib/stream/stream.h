@@ -98,7 +98,7 @@ struct as_stream_desc {
 };
 enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16, AS_STREAM_DRAWN = 64 };
 struct as_stream_grid { /* of a device */
-    size_t groups, group_size;
+    size_t workgroups, workgroup_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread its own piece */
     const char *way;  /* of a discrete GPU: its name */
     unsigned unroll;  /* of a discrete GPU: pairs of f64 in flight per thread; else 0 */

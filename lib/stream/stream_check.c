@@ -17,7 +17,7 @@ enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err)
     enum as_status st = s->dev->memory->read(s->dev, s->result, 0, words, s->results * sizeof *words, err);
     uint64_t u = 0;
     double f = 0;
-    size_t used = s->native ? s->results : s->card ? s->grid.groups : s->grid.groups * s->grid.group_size;
+    size_t used = s->native ? s->results : s->card ? s->grid.workgroups : s->grid.workgroups * s->grid.workgroup_size;
     for (size_t i = 0; i < used && !st; i += s->native ? AS_STREAM_STRIDE : 1) {
         double v;
         memcpy(&v, &words[i], sizeof v);

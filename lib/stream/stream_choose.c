@@ -28,7 +28,7 @@ static const struct heat {
     double within;
 } places_heats[] = {{2, 1.1}, {3, 1.05}, {5, 1}};
 enum { PLACES_HEATS = sizeof places_heats / sizeof *places_heats };
-/* If each access faults a launch takes a second; then the best within the time limit wins. */
+/* If each access faults, a launch takes seconds; then the best within the time limit wins. */
 static const double TRIALS_S = 2;
 
 static uint64_t key_of(const struct as_stream *s)
@@ -74,18 +74,18 @@ static size_t near_best(const struct as_stream *s, const struct as_choice *m, si
     return left;
 }
 
-static size_t groups_for(uint64_t items, size_t group_size, uint64_t most)
+static size_t groups_for(uint64_t items, size_t workgroup_size, uint64_t most)
 {
-    uint64_t groups = (items + group_size - 1) / group_size;
-    groups = groups < most ? groups : most;
-    return groups ? (size_t)groups : 1;
+    uint64_t workgroups = (items + workgroup_size - 1) / workgroup_size;
+    workgroups = workgroups < most ? workgroups : most;
+    return workgroups ? (size_t)workgroups : 1;
 }
 
 /* Ways of a discrete GPU: pairs of f64 in flight per thread, resident workgroups per compute unit or one per tile (0),
  * and cache hints. */
 static const struct way {
     const char *name;
-    unsigned group_size, unroll, stay, cache;
+    unsigned workgroup_size, unroll, stay, cache;
 } ways[] = {
     {"tile-1x256", 256, 1, 0, 0},   {"tile-1x1024", 1024, 1, 0, 0},      {"tile-2x256", 256, 2, 0, 0},
     {"tile-4x256", 256, 4, 0, 0},   {"once-1x512", 512, 1, 0, 1},        {"once-4x256", 256, 4, 0, 1},
@@ -109,17 +109,17 @@ static const struct way near_ways[] = {
 static size_t gpu_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
     const struct as_device_info *info = &s->dev->info;
-    uint64_t units = info->units ? info->units : 1;
+    uint64_t compute_units = info->compute_units ? info->compute_units : 1;
     const struct way *table = s->desc.barrier ? ways : near_ways;
     size_t n = s->desc.barrier ? sizeof ways / sizeof *ways : sizeof near_ways / sizeof *near_ways, got = 0;
     for (size_t i = 0; i < n; i++) {
         const struct way *w = &table[i];
         if (s->desc.barrier && s->desc.way && s->desc.way != i + 1)
             continue;
-        uint64_t tiles = s->n / 2 / ((uint64_t)w->group_size * w->unroll) + 1;
-        uint64_t groups = w->stay && w->stay * units < tiles ? w->stay * units : tiles;
-        out[got++] = (struct as_stream_grid){.groups = (size_t)groups,
-                                             .group_size = w->group_size,
+        uint64_t tiles = s->n / 2 / ((uint64_t)w->workgroup_size * w->unroll) + 1;
+        uint64_t workgroups = w->stay && w->stay * compute_units < tiles ? w->stay * compute_units : tiles;
+        out[got++] = (struct as_stream_grid){.workgroups = (size_t)workgroups,
+                                             .workgroup_size = w->workgroup_size,
                                              .interleaved = true,
                                              .way = w->name,
                                              .unroll = w->unroll,
@@ -131,21 +131,22 @@ static size_t gpu_grids(const struct as_stream *s, struct as_stream_grid out[AS_
 static size_t loop_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
     const struct as_device_info *info = &s->dev->info;
-    uint64_t units = info->units ? info->units : 1, items = s->n >> s->desc.width;
+    uint64_t compute_units = info->compute_units ? info->compute_units : 1, items = s->n >> s->desc.width;
     size_t size = info->threads && info->threads < GROUP_SIZE ? info->threads : GROUP_SIZE, n = 0;
-    out[n++] =
-        (struct as_stream_grid){.groups = groups_for(s->n / AS_STREAM_LINE, 1, units * PIECES_UNIT), .group_size = 1};
-    out[n++] = (struct as_stream_grid){
-        .groups = groups_for(items, size, units * GROUPS_UNIT), .group_size = size, .interleaved = true};
+    out[n++] = (struct as_stream_grid){.workgroups = groups_for(s->n / AS_STREAM_LINE, 1, compute_units * PIECES_UNIT),
+                                       .workgroup_size = 1};
+    out[n++] = (struct as_stream_grid){.workgroups = groups_for(items, size, compute_units * GROUPS_UNIT),
+                                       .workgroup_size = size,
+                                       .interleaved = true};
     /* One thread per item; not for sums. */
-    if (s->desc.barrier && as_stream_shape_of(s)->writes && out[1].groups < items / size)
+    if (s->desc.barrier && as_stream_shape_of(s)->writes && out[1].workgroups < items / size)
         out[n++] = (struct as_stream_grid){
-            .groups = groups_for(items, size, UINT32_MAX), .group_size = size, .interleaved = true};
+            .workgroups = groups_for(items, size, UINT32_MAX), .workgroup_size = size, .interleaved = true};
     return n;
 }
 
 /* Occupancy: by the driver, else what a compute unit holds for certain. */
-static size_t unit_groups(const struct as_stream *s, struct as_kernel *kernel, size_t group_size)
+static size_t resident_workgroups(const struct as_stream *s, struct as_kernel *kernel, size_t workgroup_size)
 {
     const struct as_device_info *info = &s->dev->info;
     struct as_kernel_info known = {0};
@@ -153,21 +154,23 @@ static size_t unit_groups(const struct as_stream *s, struct as_kernel *kernel, s
     if (info->is_host_cpu) /* a host thread runs them one after another */
         return 1;
     if (kernel && s->dev->program->kernel_info &&
-        s->dev->program->kernel_info(s->dev, kernel, group_size, 0, &known, &err) == AS_OK && known.unit_groups)
-        return known.unit_groups;
-    const size_t threads = info->unit_threads ? info->unit_threads : info->threads;
-    return threads > group_size ? threads / group_size : 1;
+        s->dev->program->kernel_info(s->dev, kernel, workgroup_size, 0, &known, &err) == AS_OK &&
+        known.resident_workgroups)
+        return known.resident_workgroups;
+    const size_t threads = info->compute_unit_threads ? info->compute_unit_threads : info->threads;
+    return threads > workgroup_size ? threads / workgroup_size : 1;
 }
 
 /* In a sweep every workgroup repeats its part. One that waits for another would start after all of that one's passes;
  * the concurrent working set would be smaller and fit a nearer cache. */
 static void hold_at_once(const struct as_stream *s, struct as_stream_grid *grids, size_t n)
 {
-    const uint64_t units = s->dev->info.units ? s->dev->info.units : 1;
+    const uint64_t compute_units = s->dev->info.compute_units ? s->dev->info.compute_units : 1;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t most = units * unit_groups(s, s->card ? s->ways[i] : s->kernel, grids[i].group_size);
-        if (grids[i].groups > most)
-            grids[i].groups = (size_t)most;
+        const uint64_t most =
+            compute_units * resident_workgroups(s, s->card ? s->ways[i] : s->kernel, grids[i].workgroup_size);
+        if (grids[i].workgroups > most)
+            grids[i].workgroups = (size_t)most;
     }
 }
 

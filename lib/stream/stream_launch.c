@@ -140,8 +140,8 @@ enum as_status as_stream_launch_fill(struct as_stream *s, unsigned arrays, const
     struct as_launch l = {.kernel = s->fill,
                           .args = args,
                           .args_n = s->native ? args_n : args_n - 1,
-                          .groups = s->native ? fill_threads(s) : s->grid.groups,
-                          .group_size = s->native ? 1 : s->grid.group_size,
+                          .workgroups = s->native ? fill_threads(s) : s->grid.workgroups,
+                          .workgroup_size = s->native ? 1 : s->grid.workgroup_size,
                           .reps = 1,
                           .work = {.bytes = (double)s->footprint, .footprint = (double)s->footprint}};
     struct as_timing t;
@@ -162,8 +162,8 @@ static enum as_status launch_native(struct as_stream *s, const struct as_stream_
         .kernel = s->kernel,
         .args = args,
         .args_n = sizeof args / sizeof *args,
-        .groups = s->desc.threads,
-        .group_size = 1,
+        .workgroups = s->desc.threads,
+        .workgroup_size = 1,
         .reps = part->reps,
         .flags = s->desc.barrier && s->desc.threads > 1 ? AS_LAUNCH_BARRIER : 0,
         .work = {.bytes = as_stream_bytes(s) * (double)part->count / (double)s->n, .footprint = (double)s->footprint}};
@@ -173,7 +173,7 @@ static enum as_status launch_native(struct as_stream *s, const struct as_stream_
 static enum as_status launch_device(struct as_stream *s, const struct as_stream_part *part, struct as_timing *t,
                                     struct as_error *err)
 {
-    uint64_t threads = (uint64_t)s->grid.groups * s->grid.group_size;
+    uint64_t threads = (uint64_t)s->grid.workgroups * s->grid.workgroup_size;
     uint64_t piece = (s->n + threads - 1) / threads;
     const struct as_arg args[] = {
         arg_memory(s->result),
@@ -188,8 +188,8 @@ static enum as_status launch_device(struct as_stream *s, const struct as_stream_
         .kernel = s->kernel,
         .args = args,
         .args_n = sizeof args / sizeof *args,
-        .groups = s->grid.groups,
-        .group_size = s->grid.group_size,
+        .workgroups = s->grid.workgroups,
+        .workgroup_size = s->grid.workgroup_size,
         .reps = launches,
         .work = {.bytes = as_stream_bytes(s) * (double)(part->reps / launches), .footprint = (double)s->footprint}};
     return s->dev->queue->launch(s->dev, &l, t, err);

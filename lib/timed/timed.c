@@ -81,13 +81,13 @@ enum as_status as_timed_keep_memory(struct as_timed *t, uint64_t bytes, struct a
     return s;
 }
 
-enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n, size_t groups,
-                             size_t threads, struct as_error *err)
+enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n,
+                             size_t workgroups, size_t threads, struct as_error *err)
 {
     struct as_timing unused;
     struct as_kernel *kernel = NULL;
     enum as_status s = as_timed_kernel(t, name, &kernel, err);
-    struct as_launch l = as_timed_group(kernel, args, n, groups, threads);
+    struct as_launch l = as_timed_group(kernel, args, n, workgroups, threads);
     if (!s)
         s = t->dev->queue->launch(t->dev, &l, &unused, err);
     t->dev->program->kernel_destroy(t->dev, kernel);
@@ -98,7 +98,7 @@ static enum as_status launch_once(struct as_timed *t, const struct as_launch *la
                                   struct as_error *err)
 {
     struct as_timing timing;
-    size_t n = launch->groups < t->records ? launch->groups : t->records;
+    size_t n = launch->workgroups < t->records ? launch->workgroups : t->records;
     enum as_status s = t->dev->queue->launch(t->dev, launch, &timing, err);
     if (!s)
         s = t->dev->memory->read(t->dev, t->memory, 0, t->record, n * sizeof *t->record, err);
@@ -161,7 +161,7 @@ void as_timed_note(struct as_trial_context *vc, const struct as_timed *t)
 
 static bool is_aimed(const struct as_timed *t, const struct as_launch *wanted)
 {
-    return t->unit && wanted->groups == 1;
+    return t->unit && wanted->workgroups == 1;
 }
 
 enum as_status as_timed_aim(struct as_timed *t, const struct as_launch *wanted, struct as_launch *aimed,
@@ -171,7 +171,7 @@ enum as_status as_timed_aim(struct as_timed *t, const struct as_launch *wanted, 
     *aimed = *wanted;
     if (!is_aimed(t, wanted))
         return AS_OK;
-    aimed->groups = CHOICE_GROUPS * (t->dev->info.units ? t->dev->info.units : 1);
+    aimed->workgroups = CHOICE_GROUPS * (t->dev->info.compute_units ? t->dev->info.compute_units : 1);
     enum as_status s = t->dev->memory->write(t->dev, t->choice, 0, choice, sizeof choice, err);
     return s ? s : t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
 }
@@ -230,21 +230,21 @@ double as_timed_clock(const struct as_timed *t)
     return both ? (double)r->cycles / (double)r->nanos * 1e9 : NAN;
 }
 
-double as_timed_longest(const struct as_timed *t, size_t groups, size_t unit_groups)
+double as_timed_longest(const struct as_timed *t, size_t workgroups, size_t resident_workgroups)
 {
     const struct as_record *r = t->record;
     uint64_t most = 0;
-    for (size_t g = 0; g < groups; g++) {
+    for (size_t g = 0; g < workgroups; g++) {
         uint64_t start = r[g].start, end = r[g].end;
         size_t together = 0;
-        for (size_t h = 0; h < groups; h++) {
+        for (size_t h = 0; h < workgroups; h++) {
             if (!(r[g].has & AS_HAS_UNIT) ? h != g : r[h].unit != r[g].unit)
                 continue;
             together++;
             start = r[h].start < start ? r[h].start : start;
             end = r[h].end > end ? r[h].end : end;
         }
-        if ((r[g].has & AS_HAS_UNIT) && together != unit_groups)
+        if ((r[g].has & AS_HAS_UNIT) && together != resident_workgroups)
             return 0;
         most = end - start > most ? end - start : most;
     }
@@ -265,22 +265,22 @@ void as_timed_finish(struct as_timed *t)
     *t = (struct as_timed){0};
 }
 
-struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
+struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t workgroups,
                                 size_t threads)
 {
     return (struct as_launch){
-        .kernel = kernel, .args = args, .args_n = n, .groups = groups, .group_size = threads, .reps = 1};
+        .kernel = kernel, .args = args, .args_n = n, .workgroups = workgroups, .workgroup_size = threads, .reps = 1};
 }
 
 enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err)
 {
     struct as_timing unused;
-    size_t units = t->dev->info.units ? t->dev->info.units : 1;
+    size_t compute_units = t->dev->info.compute_units ? t->dev->info.compute_units : 1;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = t->memory},
                             {.kind = AS_ARG_MEMORY, .u.memory = block},
                             {.kind = AS_ARG_U64, .u.u64 = block->bytes / 8}};
     enum as_status s = t->sweep ? AS_OK : as_timed_keep_kernel(t, "sweep", &t->sweep, err);
-    struct as_launch l = as_timed_group(t->sweep, args, 3, SWEEP_GROUPS * units, SWEEP_THREADS);
+    struct as_launch l = as_timed_group(t->sweep, args, 3, SWEEP_GROUPS * compute_units, SWEEP_THREADS);
     return s ? s : t->dev->queue->launch(t->dev, &l, &unused, err);
 }
 

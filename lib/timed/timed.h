@@ -45,8 +45,8 @@ enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_k
 enum as_status as_timed_keep_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err);
 enum as_status as_timed_keep_memory(struct as_timed *t, uint64_t bytes, struct as_memory **out, struct as_error *err);
 /* Runs a one-off kernel that writes no record. */
-enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n, size_t groups,
-                             size_t threads, struct as_error *err);
+enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n,
+                             size_t workgroups, size_t threads, struct as_error *err);
 /* Launches once, waits, reads the records of the launch's workgroups. *seconds: by the host or the device's events.
  */
 enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
@@ -74,7 +74,7 @@ double as_timed_seconds(const struct as_timed *t, double launch_s);
 double as_timed_clock(const struct as_timed *t);
 /* Cycles from first start to last end on the slowest compute unit of the last launch; 0 unless each compute unit had
  * unit_groups workgroups. */
-double as_timed_longest(const struct as_timed *t, size_t groups, size_t unit_groups);
+double as_timed_longest(const struct as_timed *t, size_t workgroups, size_t resident_workgroups);
 void as_timed_finish(struct as_timed *t);
 
 /* A block of device memory. */
@@ -101,7 +101,7 @@ static inline void *as_pointer_in(const void *arg)
     return (void *)(uintptr_t)p;
 }
 /* One workgroup of `threads`, and n arguments. */
-struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t groups,
+struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t workgroups,
                                 size_t threads);
 
 /* For programs with as_kernel_sweep as their head: all compute units read a whole block into L2 (or its end). No word

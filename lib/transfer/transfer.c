@@ -155,8 +155,8 @@ static enum as_status run_kernel(struct as_transfer *t, uint64_t reps, struct as
     struct as_launch launch = {.kernel = t->copy,
                                .args = args,
                                .args_n = sizeof args / sizeof *args,
-                               .groups = t->grid.groups,
-                               .group_size = t->grid.group_size,
+                               .workgroups = t->grid.workgroups,
+                               .workgroup_size = t->grid.workgroup_size,
                                .reps = reps,
                                .work = {.bytes = (double)(t->desc.lanes * t->desc.bytes),
                                         .footprint = (double)as_transfer_footprint(&t->desc)}};
@@ -202,11 +202,11 @@ static uint64_t key_of(const struct as_transfer *t)
 }
 
 /* Each lane gets the same number of workgroups, at most one per item. */
-static struct as_transfer_grid grid_of(const struct as_transfer *t, uint64_t groups, size_t group_size)
+static struct as_transfer_grid grid_of(const struct as_transfer *t, uint64_t workgroups, size_t workgroup_size)
 {
     const struct as_device_info *info = &t->dev->info;
-    size_t size = info->threads && info->threads < group_size ? info->threads : group_size;
-    uint64_t most = (t->desc.bytes / ITEM + size - 1) / size, each = groups / t->desc.lanes;
+    size_t size = info->threads && info->threads < workgroup_size ? info->threads : workgroup_size;
+    uint64_t most = (t->desc.bytes / ITEM + size - 1) / size, each = workgroups / t->desc.lanes;
     each = each < 1 ? 1 : each > most ? most : each;
     return (struct as_transfer_grid){(size_t)(each * t->desc.lanes), size};
 }
@@ -214,8 +214,8 @@ static struct as_transfer_grid grid_of(const struct as_transfer *t, uint64_t gro
 static size_t list_grids(const struct as_transfer *t, struct as_transfer_grid out[GRIDS_MAX])
 {
     static const struct {
-        unsigned groups; /* workgroups per compute unit; 0: one thread per item */
-        unsigned group_size;
+        unsigned workgroups; /* workgroups per compute unit; 0: one thread per item */
+        unsigned workgroup_size;
     } shapes[GRIDS_MAX] = {{1, 256}, {1, 1024}, {2, 1024}, {8, 256}, {32, 256}, {0, 256}};
     const struct as_device_info *info = &t->dev->info;
     size_t n = 0;
@@ -224,11 +224,13 @@ static size_t list_grids(const struct as_transfer *t, struct as_transfer_grid ou
         return 1;
     }
     for (size_t i = 0; i < GRIDS_MAX; i++) {
-        uint64_t groups = shapes[i].groups ? (uint64_t)shapes[i].groups * (info->units ? info->units : 1) : UINT32_MAX;
-        struct as_transfer_grid g = grid_of(t, groups, shapes[i].group_size);
+        uint64_t workgroups = shapes[i].workgroups
+                                  ? (uint64_t)shapes[i].workgroups * (info->compute_units ? info->compute_units : 1)
+                                  : UINT32_MAX;
+        struct as_transfer_grid g = grid_of(t, workgroups, shapes[i].workgroup_size);
         bool seen = false;
         for (size_t k = 0; k < n; k++)
-            seen |= out[k].groups == g.groups && out[k].group_size == g.group_size;
+            seen |= out[k].workgroups == g.workgroups && out[k].workgroup_size == g.workgroup_size;
         if (!seen)
             out[n++] = g;
     }
@@ -307,7 +309,7 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size)
 {
     if (t->desc.kernel)
-        snprintf(out, size, "%zu workgroups of %zu", t->grid.groups, t->grid.group_size);
+        snprintf(out, size, "%zu workgroups of %zu", t->grid.workgroups, t->grid.workgroup_size);
     else
         snprintf(out, size, "%s", !t->plain ? "copy engine" : t->to[0] ? "write call" : "read call");
 }

@@ -25,7 +25,7 @@ struct as_transfer_desc {
     uint64_t seed;
 };
 struct as_transfer_grid {
-    size_t groups, group_size;
+    size_t workgroups, workgroup_size;
 };
 struct as_transfer {
     struct as_device *dev;

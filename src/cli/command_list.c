@@ -281,7 +281,7 @@ static void add_device(struct as_table *t, const struct as_found_device *d)
     struct as_buf b = AS_BUF_INIT;
     as_table_add(t, d->info.id, AS_PAINT_STRONG);
     as_table_add(t, d->info.name, AS_PAINT_NONE);
-    as_table_addf(t, AS_PAINT_NONE, "%u", d->info.units);
+    as_table_addf(t, AS_PAINT_NONE, "%u", d->info.compute_units);
     as_format_size(&b, d->info.memory_bytes);
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);
     as_table_add(t, d->info.bus_id[0] ? d->info.bus_id : "-", AS_PAINT_NONE);

@@ -85,13 +85,13 @@ struct as_launch {
     struct as_kernel *kernel;
     const struct as_arg *args;
     size_t args_n;
-    size_t groups;     /* work-groups; on a CPU the number of threads */
-    size_t group_size; /* work-items per workgroup; 1 on a CPU */
-    uint64_t reps;     /* number of back-to-back launches; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
+    size_t workgroups;     /* work-groups; on a CPU the number of threads */
+    size_t workgroup_size; /* work-items per workgroup; 1 on a CPU */
+    uint64_t reps; /* number of back-to-back launches; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
     unsigned flags;
-    unsigned queue;     /* of submit: 0 the device's own, n the n-th of as_queue_ops.queues */
-    const int *cpus;    /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
-    size_t local_bytes; /* dynamic shared memory per workgroup (LOCAL_DYNAMIC); 0 on a CPU */
+    unsigned queue;      /* of submit: 0 the device's own, n the n-th of as_queue_ops.queues */
+    const int *cpus;     /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
+    size_t shared_bytes; /* dynamic shared memory per workgroup (LOCAL_DYNAMIC); 0 on a CPU */
     struct as_work work;
 };
 
@@ -156,11 +156,12 @@ struct as_memory_ops {
 
 struct as_kernel_info {
     unsigned registers;     /* of a thread */
-    uint64_t local_bytes;   /* static shared memory per workgroup */
+    uint64_t shared_bytes;  /* static shared memory per workgroup */
     uint64_t private_bytes; /* of a thread, outside registers (spilled) */
     uint64_t code_bytes;
-    unsigned max_threads; /* of a group */
-    unsigned unit_groups; /* occupancy: resident workgroups of `group_size` threads per compute unit; 0 unknown */
+    unsigned max_threads;         /* of a group */
+    unsigned resident_workgroups; /* occupancy: resident workgroups of `workgroup_size` threads per compute unit; 0
+                                     unknown */
 };
 /* Instructions of one name in a kernel's machine code. The name is the vendor's disassembler's without modifiers, or a
  * number where it is not known. */
@@ -192,8 +193,8 @@ struct as_program_ops {
     enum as_status (*instructions)(struct as_device *dev, struct as_kernel *kernel, struct as_instructions *out,
                                    struct as_error *err);
     /* (optional) what the compiler made of it */
-    enum as_status (*kernel_info)(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
-                                  size_t local_bytes, struct as_kernel_info *out, struct as_error *err);
+    enum as_status (*kernel_info)(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
+                                  size_t shared_bytes, struct as_kernel_info *out, struct as_error *err);
 };
 
 /* Copies by the device's copy engines. `back` is the concurrent copy in the other direction, on its own queue. */

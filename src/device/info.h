@@ -122,14 +122,14 @@ struct as_device_info {
     char bus_id[24];            /* "0000:01:00.0", "" when there is none */
     struct as_vocabulary words; /* by as_info_words; empty in descriptions of older stores */
     unsigned capabilities;
-    unsigned units;          /* cores, compute units, SMs */
-    unsigned threads;        /* logical CPUs usable by this process; elsewhere the largest workgroup */
-    unsigned warp;           /* lanes of a warp, wavefront or subgroup; 1 on a CPU */
-    unsigned vector_bytes;   /* SIMD width of one thread; 0 for scalar threads */
-    unsigned unit_threads;   /* resident threads per compute unit, 0 unknown */
-    unsigned unit_registers; /* 32-bit registers per compute unit, 0 unknown */
-    uint64_t unit_local;     /* bytes of shared memory per compute unit, 0 unknown; maximum per workgroup: */
-    uint64_t group_local;
+    unsigned compute_units;          /* cores, compute units, SMs */
+    unsigned threads;                /* logical CPUs usable by this process; elsewhere the largest workgroup */
+    unsigned warp;                   /* lanes of a warp, wavefront or subgroup; 1 on a CPU */
+    unsigned vector_bytes;           /* SIMD width of one thread; 0 for scalar threads */
+    unsigned compute_unit_threads;   /* resident threads per compute unit, 0 unknown */
+    unsigned compute_unit_registers; /* 32-bit registers per compute unit, 0 unknown */
+    uint64_t compute_unit_shared;    /* bytes of shared memory per compute unit, 0 unknown; maximum per workgroup: */
+    uint64_t workgroup_shared;
     char arch[16];         /* "sm_90"; "" when there is none */
     char dialect[16];      /* of its kernels (as_dialect_word): "cuda"; "" when it builds none */
     double clock_max_hz;   /* as claimed; 0 unknown */

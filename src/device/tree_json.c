@@ -29,10 +29,10 @@ void as_tree_memory(struct as_buf *b, const char *type, const char *name, uint64
     as_buf_char(b, '}');
 }
 
-void as_tree_core(struct as_buf *b, const char *name, unsigned units, unsigned lanes)
+void as_tree_core(struct as_buf *b, const char *name, unsigned compute_units, unsigned lanes)
 {
     as_tree_open(b, "core", name);
-    as_json_add_int(b, "count", units);
+    as_json_add_int(b, "count", compute_units);
     as_tree_children(b);
     as_tree_open(b, "core", "lanes");
     as_json_add_int(b, "count", lanes);

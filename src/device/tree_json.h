@@ -14,6 +14,6 @@ void as_tree_children(struct as_buf *b);
 /* A whole node; of size 0 there is none. line: bytes, 0 unknown. */
 void as_tree_memory(struct as_buf *b, const char *type, const char *name, uint64_t size, uint64_t line);
 /* The core with that name and so many lanes, left open among its children. */
-void as_tree_core(struct as_buf *b, const char *name, unsigned units, unsigned lanes);
+void as_tree_core(struct as_buf *b, const char *name, unsigned compute_units, unsigned lanes);
 
 #endif

@@ -24,7 +24,7 @@ struct wanted {
  * threads), best first. */
 size_t choose(struct as_rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX]);
 void choices_sort(struct choice *choices, size_t n, bool less);
-/* How many at the front cannot be told from the best. */
+/* How many at the front are statistically tied with the best. */
 size_t choices_best(const struct choice *choices, size_t n, bool less);
 
 /* "'a', 'b' or 'c'" */

@@ -4,7 +4,7 @@
 
 #include "facts/rule.h"
 
-/* Visits the devices of a run, those without a usable cell too, in the order of the run's list. */
+/* Calls back for each device of a run, those without a usable cell too, in the order of the run's list. */
 typedef enum as_status (*as_device_fn)(struct as_rule_context *c, void *user);
 enum as_status as_facts_each_device(const struct as_fact_input *in, as_device_fn visit, void *user,
                                     struct as_error *err);

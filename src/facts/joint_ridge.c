@@ -30,18 +30,18 @@ static void add_roof(struct roof roofs[ROOFS_MAX], size_t *n, const char *object
     *n += k == *n;
 }
 
-/* What every unit has of its own: bytes a cycle of one of them, at the clock of the cell, times all. */
+/* What every unit has of its own: bytes per cycle of one of them, at the clock of the cell, times all. */
 static void add_own_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX], size_t *n)
 {
     static const char *const what[][2] = {{"own", "L1"}, {"local", "LOCAL"}};
     const struct as_cell **cells;
     size_t have = as_cells_of(c, "onchip_bandwidth", &cells);
-    for (size_t i = 0; i < have && c->info && c->info->units; i++)
+    for (size_t i = 0; i < have && c->info && c->info->compute_units; i++)
         for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
             if (strcmp(as_cell_axis(cells[i], "what"), what[k][0]) != 0 ||
                 strcmp(as_cell_axis(cells[i], "units"), "every") != 0 || !(cells[i]->clock_hz > 0))
                 continue;
-            double each = cells[i]->clock_hz * c->info->units * 1e-9;
+            double each = cells[i]->clock_hz * c->info->compute_units * 1e-9;
             struct as_interval ci = as_cell_interval(cells[i]);
             add_roof(roofs, n, what[k][1], cells[i]->sum.median * each,
                      (struct as_interval){ci.lo * each, ci.hi * each}, cells[i]->id);

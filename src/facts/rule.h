@@ -124,7 +124,7 @@ void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
 bool as_cell_on_huge_pages(const struct as_cell *cell);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", for the object of fact_add. */
 void as_allocator_object(const char *allocator, char *out, size_t size);
-/* How the documents of the device's API call the LOCAL memory of a group. */
+/* How the documents of the device's API call the shared memory of a group. */
 const char *as_local_name(const struct as_rule_context *c);
 /* The value of an axis as text ("" without it) and as a number (NAN). */
 const char *as_cell_axis(const struct as_cell *cell, const char *axis);

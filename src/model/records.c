@@ -1,5 +1,5 @@
 /* The fields of the records. docs/export.schema.json says the same of the JSON to others. */
-/* Names of stored columns and JSON members; words: keep visits */
+/* Names of stored columns and JSON members; words: keep visits words: keep better_less */
 #include "model/fields.h"
 
 #include <stddef.h>

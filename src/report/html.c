@@ -265,7 +265,7 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     if (st == AS_OK)
         as_page_refs(&page);
     if (st == AS_OK)
-        as_page_twins(&page);
+        as_page_backend_pairs(&page);
     if (st == AS_OK)
         st = as_page_operations(&page);
     if (st == AS_OK)

@@ -1,7 +1,7 @@
 #include "report/load.h"
 #include "base/text.h"
+#include "report/backend_pairs.h"
 #include "report/overview.h"
-#include "report/twins.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void as_report_run_finish(struct as_report_run *r)
     free(r->devices);
     free(r->facts);
     free(r->advice);
-    free(r->twins);
+    free(r->backend_pairs);
     if (r->overview)
         as_overview_finish(r->overview);
     free(r->overview);
@@ -112,7 +112,7 @@ static enum as_status derive(struct as_report_run *out, struct as_error *err)
     enum as_status s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
     if (!s)
         s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
-    return s ? s : as_twins_make(out, err);
+    return s ? s : as_backend_pairs_make(out, err);
 }
 
 static enum as_status load_whole(struct as_store *store, struct as_report_run *out, struct as_error *err)

@@ -206,9 +206,9 @@ static void device_head(struct map_drawing *d, double y)
     as_buf_str(d->b, strlen(name) < strlen(d->info->name) ? "…</text>\n" : "</text>\n");
     as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
     as_buf_html(d->b, d->info->id);
-    if (d->info->units) {
+    if (d->info->compute_units) {
         char word[24];
-        as_buf_printf(d->b, ", %u %ss", d->info->units, as_map_row_name(d, AS_MAP_CORE, word));
+        as_buf_printf(d->b, ", %u %ss", d->info->compute_units, as_map_row_name(d, AS_MAP_CORE, word));
     }
     if (strcmp(d->info->backend, "cpu") == 0 && d->info->threads)
         as_buf_printf(d->b, ", %u threads", d->info->threads);

@@ -71,7 +71,8 @@ static void by_the_clock(struct as_map_number *n, const struct as_device_info *i
     as_buf_str(&note, cycles ? " cycles" : " B per cycle each");
     as_copy_text(n->note, sizeof n->note, as_buf_get(&note));
     as_buf_finish(&note);
-    n->value = n->high = cycles ? f->value / hz * 1e9 : f->value * hz * (info->units ? info->units : 1) * 1e-9;
+    n->value = n->high =
+        cycles ? f->value / hz * 1e9 : f->value * hz * (info->compute_units ? info->compute_units : 1) * 1e-9;
     n->unit = cycles ? "ns" : "GB/s";
 }
 
@@ -111,7 +112,7 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
 {
     for (int r = 0; r < AS_MAP_ROWS; r++) {
         uint64_t size = r == AS_MAP_MEMORY  ? info->memory_bytes
-                        : r == AS_MAP_LOCAL ? info->unit_local
+                        : r == AS_MAP_LOCAL ? info->compute_unit_shared
                         : r == AS_MAP_CORE  ? 0
                                             : as_info_cache(info, (unsigned)r);
         struct as_map_number *n = &out->row[r][AS_MAP_HOLDS];
@@ -382,8 +383,8 @@ size_t as_map_alike_before(const struct as_report_run *run, size_t index)
     size_t n = 0;
     for (size_t i = 0; i < index && as_map_has_own_memory(d); i++) {
         const struct as_device_info *e = &run->devices[i];
-        n += strcmp(d->backend, e->backend) == 0 && strcmp(d->name, e->name) == 0 && d->units == e->units &&
-             d->memory_bytes == e->memory_bytes;
+        n += strcmp(d->backend, e->backend) == 0 && strcmp(d->name, e->name) == 0 &&
+             d->compute_units == e->compute_units && d->memory_bytes == e->memory_bytes;
     }
     return n;
 }

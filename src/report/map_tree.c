@@ -167,8 +167,8 @@ static enum as_status build_unit(struct as_map_tree *t, const struct as_device_i
         if (c || (level == 1 && found_l1))
             st = add_below(t, (int)level, c ? c->size : 0, &above, err);
     }
-    if (st == AS_OK && info->unit_local)
-        st = add_below(t, AS_MAP_LOCAL, info->unit_local, &above, err);
+    if (st == AS_OK && info->compute_unit_shared)
+        st = add_below(t, AS_MAP_LOCAL, info->compute_unit_shared, &above, err);
     if (st == AS_OK)
         st = add_below(t, AS_MAP_CORE, 0, &above, err);
     if (st != AS_OK)
@@ -183,14 +183,14 @@ static enum as_status build_from_info(struct as_map_tree *t, const struct as_dev
                                       struct as_error *err)
 {
     size_t shared = 1, memory = 1;
-    unsigned units = info->units ? info->units : 1;
+    unsigned compute_units = info->compute_units ? info->compute_units : 1;
     enum as_status st = info->memory_bytes ? add_below(t, AS_MAP_MEMORY, info->memory_bytes, &memory, err) : AS_OK;
     for (unsigned level = AS_MAP_CACHE_MAX; level >= 2 && st == AS_OK; level--) {
         const struct as_cache *c = cache_of(info, level, false);
         if (c)
             st = add_below(t, (int)level, c->size, &shared, err);
     }
-    for (unsigned u = 0; u < units && u < 4096 && st == AS_OK; u++)
+    for (unsigned u = 0; u < compute_units && u < 4096 && st == AS_OK; u++)
         st = build_unit(t, info, found_l1, u, shared, err);
     return st;
 }

@@ -68,7 +68,7 @@ void as_page_advice(struct as_page *p);
 bool as_page_has_refs(const struct as_page *p);
 void as_page_refs(struct as_page *p);
 bool as_page_has_twins(const struct as_page *p);
-void as_page_twins(struct as_page *p);
+void as_page_backend_pairs(struct as_page *p);
 bool as_page_has_operations(const struct as_page *p);
 enum as_status as_page_operations(struct as_page *p);
 bool as_page_has_pipes(const struct as_page *p); /* any cell they follow from */

@@ -12,7 +12,7 @@
 struct as_overview;
 
 /* A cell that two backends measured on one piece of hardware. */
-struct as_twin {
+struct as_backend_pair {
     const struct as_cell *a, *b;
     bool allocators_differ;          /* no common allocator: the best cell of each */
     struct as_comparison comparison; /* of b against a */
@@ -33,9 +33,9 @@ struct as_report_run {
     size_t facts_n;
     struct as_advice *advice;
     size_t advice_n;
-    const struct as_refs *refs; /* published figures to show beside the facts, not owned; NULL none */
-    struct as_twin *twins;      /* by pair of devices; those that differ first */
-    size_t twins_n;
+    const struct as_refs *refs;            /* published figures to show beside the facts, not owned; NULL none */
+    struct as_backend_pair *backend_pairs; /* by pair of devices; those that differ first */
+    size_t backend_pairs_n;
 };
 void as_report_run_finish(struct as_report_run *r);
 /* A device of the run by its id; NULL, and "", where it is none of them. */

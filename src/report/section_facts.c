@@ -1,4 +1,4 @@
-#include "report/fold.h"
+#include "report/collapse.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -126,7 +126,7 @@ static void list(struct as_page *p, const char *device, bool folded)
         for (size_t i = 0; i < p->runs[r].facts_n; i++) {
             const struct as_fact *f = &p->runs[r].facts[i];
             if (strcmp(f->device, device) == 0 && !seen_in_earlier_run(p, r, f) &&
-                as_fact_is_folded(p->runs[r].facts, p->runs[r].facts_n, i) == folded)
+                as_fact_is_collapsed(p->runs[r].facts, p->runs[r].facts_n, i) == folded)
                 fact_of_all(p, r, f);
         }
     as_buf_str(p->out, "</ul>\n");
@@ -142,7 +142,7 @@ static void facts_of_device(struct as_page *p, const char *device, const char *n
     as_buf_str(b, "</h3>\n");
     list(p, device, false);
     for (size_t r = 0; r < p->n && more.len == 0; r++)
-        as_folded_text(p->runs[r].facts, p->runs[r].facts_n, device, &more);
+        as_collapsed_text(p->runs[r].facts, p->runs[r].facts_n, device, &more);
     if (more.len > 0) {
         as_buf_str(b, "<details class=\"more\"><summary>");
         as_buf_html(b, as_buf_get(&more));

@@ -188,7 +188,7 @@ static void device(struct as_buf *b, const struct as_device_info *d)
     pair(b, "driver", d->driver);
     pair(b, "bus", d->bus_id);
     pair(b, "UUID", d->uuid);
-    count_pair(b, "units", d->units);
+    count_pair(b, "units", d->compute_units);
     count_pair(b, "threads", d->threads);
     number_pair(b, "reported clock", d->clock_max_hz, "Hz");
     number_pair(b, "reported peak bandwidth", d->peak_bandwidth / 1e9, "GB/s");

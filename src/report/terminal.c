@@ -2,7 +2,7 @@
 #include "report/terminal.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "report/fold.h"
+#include "report/collapse.h"
 #include "report/overview.h"
 
 #include <math.h>
@@ -116,7 +116,7 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
     struct as_buf line = AS_BUF_INIT, more = AS_BUF_INIT;
     for (size_t i = 0; i < run->facts_n; i++) {
         const struct as_fact *f = &run->facts[i];
-        if (f->verdict == AS_UNDECIDED || as_fact_is_folded(run->facts, run->facts_n, i))
+        if (f->verdict == AS_UNDECIDED || as_fact_is_collapsed(run->facts, run->facts_n, i))
             continue;
         if (!titled)
             as_text_title(out, "Facts", style);
@@ -131,7 +131,7 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         as_buf_str(out, style->unicode ? "• " : "- ");
         as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
     }
-    if (titled && as_folded_text(run->facts, run->facts_n, NULL, &more)) {
+    if (titled && as_collapsed_text(run->facts, run->facts_n, NULL, &more)) {
         as_buf_clear(&line);
         as_buf_str(&line, "and ");
         as_buf_terminal(&line, as_buf_get(&more));
@@ -253,7 +253,7 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
         st = write_numbers(o, style, out, err);
     }
     if (!st)
-        st = as_text_twins(run, style, out, err);
+        st = as_text_backend_pairs(run, style, out, err);
     if (!st)
         st = as_text_missing(&o->missing, style, out, err);
     as_overview_finish(&own);

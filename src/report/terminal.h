@@ -76,8 +76,8 @@ void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct 
 enum as_status as_text_missing(const struct as_missing *missing, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err);
 /* Where two backends on one device disagree; nothing when there are no such devices. */
-enum as_status as_text_twins(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
-                             struct as_error *err);
+enum as_status as_text_backend_pairs(const struct as_report_run *run, const struct as_table_style *style,
+                                     struct as_buf *out, struct as_error *err);
 enum as_paint as_status_paint(enum as_cell_status s);
 
 #endif

@@ -252,11 +252,11 @@ static enum as_status count(struct as_device *dev, struct as_kernel *k, const ch
     return compiler->count(named->in->code, named->in->bytes, named->name, operation, n, err);
 }
 
-static enum as_status info(struct as_device *dev, struct as_kernel *k, size_t group_size, size_t local_bytes,
+static enum as_status info(struct as_device *dev, struct as_kernel *k, size_t workgroup_size, size_t shared_bytes,
                            struct as_kernel_info *out, struct as_error *err)
 {
     const struct named *named = (const struct named *)(const void *)k;
-    (void)dev, (void)group_size, (void)local_bytes;
+    (void)dev, (void)workgroup_size, (void)shared_bytes;
     *out = (struct as_kernel_info){.max_threads = 1024};
     return compiler->code_bytes(named->in->code, named->in->bytes, named->name, &out->code_bytes, err);
 }
@@ -293,11 +293,11 @@ static void start(struct toy *t)
     queue.queues = queues;
     t->dev.queue = &queue;
     t->dev.program = &program_ops;
-    t->dev.info.units = 2;
+    t->dev.info.compute_units = 2;
     t->dev.info.warp = compiler->warp;
     t->dev.info.threads = 1024;
-    t->dev.info.unit_threads = 2048;
-    t->dev.info.group_local = (uint64_t)compiler->kib_local << 10;
+    t->dev.info.compute_unit_threads = 2048;
+    t->dev.info.workgroup_shared = (uint64_t)compiler->kib_local << 10;
     t->dev.info.is_host_memory = false;
     t->dev.info.caches_n = 1;
     t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};

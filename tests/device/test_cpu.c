@@ -95,7 +95,8 @@ static void arguments_arrive(void **state)
                                   {AS_ARG_U64, {.u64 = 1ull << 50}},
                                   {AS_ARG_F32, {.f32 = 0.5f}},
                                   {AS_ARG_F64, {.f64 = -1e300}}};
-    struct as_launch l = {.kernel = s.kernel, .args = args, .args_n = 5, .groups = 1, .group_size = 1, .reps = 42};
+    struct as_launch l = {
+        .kernel = s.kernel, .args = args, .args_n = 5, .workgroups = 1, .workgroup_size = 1, .reps = 42};
     struct as_timing t;
     check_ok(d->queue->launch(d, &l, &t, &err), &err);
     const double *out = s.memory->host;
@@ -111,7 +112,8 @@ static void threads_are_where_they_should_be(void **state)
     struct as_device *d = &opened.device;
     struct setup s = set_up("cpu");
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = s.memory}}};
-    struct as_launch l = {.kernel = s.kernel, .args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1};
+    struct as_launch l = {
+        .kernel = s.kernel, .args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     struct as_timing t;
     const int32_t *got = s.memory->host;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -125,14 +127,14 @@ static void threads_are_where_they_should_be(void **state)
     }
     /* in the backend's order no two threads share a CPU while there are enough */
     l.cpus = NULL;
-    l.groups = (size_t)CPU_COUNT(&allowed) < 64 ? (size_t)CPU_COUNT(&allowed) : 64;
+    l.workgroups = (size_t)CPU_COUNT(&allowed) < 64 ? (size_t)CPU_COUNT(&allowed) : 64;
     check_ok(d->queue->launch(d, &l, &t, &err), &err);
-    for (size_t i = 0; i < l.groups; i++)
+    for (size_t i = 0; i < l.workgroups; i++)
         for (size_t j = 0; j < i; j++)
             assert_int_not_equal(got[i], got[j]);
-    l.groups *= 3; /* more threads than CPUs */
+    l.workgroups *= 3; /* more threads than CPUs */
     check_ok(d->queue->launch(d, &l, &t, &err), &err);
-    assert_true(got[l.groups - 1] >= 0);
+    assert_true(got[l.workgroups - 1] >= 0);
     tear_down(&s);
 }
 
@@ -142,7 +144,8 @@ static void time_covers_the_kernel(void **state)
     struct as_error err = {0};
     struct as_device *d = &opened.device;
     struct setup s = set_up("sleep");
-    struct as_launch l = {.kernel = s.kernel, .groups = 3, .group_size = 1, .reps = 2, .flags = AS_LAUNCH_BARRIER};
+    struct as_launch l = {
+        .kernel = s.kernel, .workgroups = 3, .workgroup_size = 1, .reps = 2, .flags = AS_LAUNCH_BARRIER};
     struct as_timing t;
     double start = as_now();
     check_ok(d->queue->launch(d, &l, &t, &err), &err);
@@ -158,7 +161,7 @@ static void submitted_work_ends(void **state)
     struct as_error err = {0};
     struct as_device *d = &opened.device;
     struct setup s = set_up("sleep");
-    struct as_launch l = {.kernel = s.kernel, .groups = 1, .group_size = 1, .reps = 1};
+    struct as_launch l = {.kernel = s.kernel, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     for (int way = AS_WAIT_BLOCK; way <= AS_WAIT_YIELD; way++) {
         double start = as_now();
         check_ok(d->queue->submit(d, &l, &err), &err);
@@ -175,12 +178,12 @@ static void wrong_requests(void **state)
     struct as_error err = {0};
     struct as_device *d = &opened.device;
     struct setup s = set_up("cpu");
-    struct as_launch l = {.kernel = s.kernel, .groups = 0, .group_size = 1, .reps = 1};
+    struct as_launch l = {.kernel = s.kernel, .workgroups = 0, .workgroup_size = 1, .reps = 1};
     struct as_timing t;
     check_fails(d->queue->launch(d, &l, &t, &err), AS_USAGE, &err, "0 threads");
-    l.groups = SIZE_MAX;
+    l.workgroups = SIZE_MAX;
     check_fails(d->queue->launch(d, &l, &t, &err), AS_USAGE, &err, "threads");
-    l.groups = 1;
+    l.workgroups = 1;
     l.args_n = 1000;
     check_fails(d->queue->launch(d, &l, &t, &err), AS_USAGE, &err, "1000");
     struct as_kernel *k = NULL;
@@ -214,7 +217,7 @@ static void information_is_plausible(void **state)
     uint64_t bytes = 0;
     struct as_error err = {0};
     assert_string_equal(i->id, "cpu");
-    assert_true(i->name[0] && i->units >= 1 && i->threads >= 1 && i->numa_nodes >= 1);
+    assert_true(i->name[0] && i->compute_units >= 1 && i->threads >= 1 && i->numa_nodes >= 1);
     assert_true(i->memory_free <= i->memory_bytes && i->memory_bytes > 0);
     check_ok(opened.device.device->memory_free(&opened.device, &bytes, &err), &err);
     assert_true(bytes <= i->memory_bytes);
@@ -258,7 +261,7 @@ static void one_cpu_is_enough(void **state)
         if (sched_setaffinity(0, sizeof one, &one) || as_device_open("cpu", &opened, &err))
             _exit(1);
         struct as_device *d = &opened.device;
-        if (d->info.threads != 1 || d->info.units != 1)
+        if (d->info.threads != 1 || d->info.compute_units != 1)
             _exit(2);
         struct setup s = set_up("cpu");
         const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = s.memory}}};
@@ -268,8 +271,8 @@ static void one_cpu_is_enough(void **state)
             struct as_launch l = {.kernel = s.kernel,
                                   .args = args,
                                   .args_n = 1,
-                                  .groups = n,
-                                  .group_size = 1,
+                                  .workgroups = n,
+                                  .workgroup_size = 1,
                                   .reps = 200,
                                   .flags = AS_LAUNCH_BARRIER};
             if (d->queue->launch(d, &l, &t, &err) || d->device->clock(d, &hz, &err))
@@ -299,7 +302,8 @@ static void caller_gets_its_cpus_back(void **state)
     opened = mine;
     struct setup s = set_up("cpu");
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = s.memory}}};
-    struct as_launch l = {.kernel = s.kernel, .args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1};
+    struct as_launch l = {
+        .kernel = s.kernel, .args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     struct as_timing t;
     check_ok(mine.device.queue->launch(&mine.device, &l, &t, &err), &err);
     sched_getaffinity(0, sizeof during, &during);

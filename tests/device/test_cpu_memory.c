@@ -129,7 +129,7 @@ static void pages_are_known_after_a_launch(void **state)
     check_ok(d->program->kernel(d, p, "touch", &k, &err), &err);
     struct as_memory *m = get("thp", 8 * MIB, true);
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = m}}, {AS_ARG_U64, {.u64 = m->bytes}}};
-    struct as_launch l = {.kernel = k, .args = args, .args_n = 2, .groups = 1, .group_size = 1, .reps = 1};
+    struct as_launch l = {.kernel = k, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     assert_int_equal(m->page_size, 0);
     check_ok(d->queue->launch(d, &l, &t, &err), &err);
     assert_int_not_equal(m->page_size, 0);

@@ -13,7 +13,7 @@ static const struct as_device_info full = {
     .uuid = "u-1",
     .bus_id = "0000:01:00.0",
     .capabilities = AS_CAP_SOURCE | AS_CAP_SIMULATED,
-    .units = 132,
+    .compute_units = 132,
     .threads = 1024,
     .warp = 32,
     .clock_max_hz = 1.98e9 + 1.0 / 3,
@@ -116,7 +116,7 @@ static void unknown_ignored_missing_zero(void **state)
     check_ok(as_info_from_json("{\"units\":3,\"later\":{\"x\":[1]},\"capabilities\":[\"clock\",\"telepathy\"]}", &back,
                                &err),
              &err);
-    assert_int_equal(back.units, 3);
+    assert_int_equal(back.compute_units, 3);
     assert_int_equal(back.threads, 0);
     assert_int_equal(back.capabilities, AS_CAP_CLOCK);
     assert_string_equal(back.name, "");

@@ -102,7 +102,7 @@ static enum as_status launch(struct bench *b, struct as_work work, uint64_t reps
 {
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = b->memory}}, {AS_ARG_U32, {.u32 = 3}}};
     struct as_launch l = {
-        .kernel = b->add, .args = args, .args_n = 2, .groups = 2, .group_size = 1, .reps = reps, .work = work};
+        .kernel = b->add, .args = args, .args_n = 2, .workgroups = 2, .workgroup_size = 1, .reps = reps, .work = work};
     return b->d->queue->launch(b->d, &l, t, err);
 }
 
@@ -154,13 +154,14 @@ static void kernels_really_run(void **state)
     struct as_error err = {0};
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = b->memory}}, {AS_ARG_U32, {.u32 = 3}}};
     memset(b->memory->host, 0, 64);
-    struct as_launch l = {.kernel = b->meet, .args = args, .args_n = 2, .groups = 2, .group_size = 1, .reps = 1};
+    struct as_launch l = {
+        .kernel = b->meet, .args = args, .args_n = 2, .workgroups = 2, .workgroup_size = 1, .reps = 1};
     check_ok(b->d->queue->launch(b->d, &l, &t, &err), &err); /* ends at all */
     l = (struct as_launch){.kernel = b->add,
                            .args = args,
                            .args_n = 2,
-                           .groups = 4,
-                           .group_size = 1,
+                           .workgroups = 4,
+                           .workgroup_size = 1,
                            .reps = 10,
                            .flags = AS_LAUNCH_BARRIER};
     memset(b->memory->host, 0, 64);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .units = 132}, .share = 0.01};
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
 static int clean(void **unused)
 {
@@ -73,10 +73,10 @@ static void test_peak(void **unused)
     made_says(f, "132 units");
     made_says(made_near(&m, "alu.peak.f16", 2 * 256 * 132 * 2e9, 1e-9), "ffma2_f16");
     assert_null(made_find(&m, "alu.peak.f64"));
-    m.info.units = 0;
+    m.info.compute_units = 0;
     made_derive(&m);
     assert_null(made_find(&m, "alu.peak.f32"));
-    m.info.units = 132;
+    m.info.compute_units = 132;
 }
 
 static void one_chain(double last)

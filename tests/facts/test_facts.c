@@ -21,7 +21,7 @@ static void start(struct made *m)
     *m = (struct made){.share = 0.005,
                        .info = {.id = "cpu",
                                 .backend = "cpu",
-                                .units = 4,
+                                .compute_units = 4,
                                 .threads = 4,
                                 .clock_max_hz = 2.3e9,
                                 .capabilities = AS_CAP_HOST_KERNELS}};
@@ -164,7 +164,7 @@ static void test_cache_claims(void **state)
     assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
     assert_non_null(made_find(&m, "memory.latency"));
     m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several units walks: its part is no refutation */
-    m.info.units = 2;
+    m.info.compute_units = 2;
     made_derive(&m);
     const struct as_fact *part = made_get(&m, "cache.L3.size");
     assert_int_equal(part->verdict, AS_SUPPORTED);
@@ -241,8 +241,8 @@ static void test_bandwidth(void **state)
     assert_int_equal(made_get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
     assert_int_equal(made_get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
     assert_null(made_find(&m, "stores.nontemporal.copy.1"));
-    m.info.capabilities = AS_CAP_SOURCE; /* a device has no threads to choose */
-    m.info.unit_local = 1 << 20;         /* what is read there is not told from what is read in the cache behind it */
+    m.info.capabilities = AS_CAP_SOURCE;  /* a device has no threads to choose */
+    m.info.compute_unit_shared = 1 << 20; /* what is read there is not told from what is read in the cache behind it */
     made_derive(&m);
     assert_null(made_find(&m, "bandwidth.L2.read.all"));
     assert_null(made_find(&m, "bandwidth.memory.triad.1"));

@@ -24,10 +24,10 @@ static struct made *start(void)
     m->clock_hz = 2e9;
     m->info = (struct as_device_info){.id = "cuda:0",
                                       .backend = "cuda",
-                                      .units = 132,
-                                      .unit_threads = 2048,
-                                      .unit_registers = 65536,
-                                      .unit_local = 228 << 10,
+                                      .compute_units = 132,
+                                      .compute_unit_threads = 2048,
+                                      .compute_unit_registers = 65536,
+                                      .compute_unit_shared = 228 << 10,
                                       .caches_n = 1,
                                       .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}}};
     return m;

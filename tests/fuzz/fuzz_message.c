@@ -1,7 +1,7 @@
 /* What processes and drivers tell: whatever it is, it is refused with a reason, or can be stored, read and said again.
  */
 /* Names of stored columns and JSON members; words: keep visit */
-#include "lies.h"
+#include "forged.h"
 
 #include "device/null/null.h"
 #include "device/tree_json.h"
@@ -39,7 +39,7 @@ static void begin(void)
 static void lie_some(json_t *tree, struct fuzz_bytes *b)
 {
     for (unsigned n = fuzz_byte(b) % 8; n; n--)
-        lies_in_tree(tree, b);
+        forged_in_tree(tree, b);
 }
 
 static json_t *parsed(struct as_buf *text)
@@ -124,7 +124,7 @@ static void fuzz_trial(struct fuzz_bytes *b)
 {
     double samples[5] = {1, 1.5, 2, 1.25, 1.75};
     for (size_t i = 0; i < 5; i++)
-        samples[i] = fuzz_byte(b) % 2 ? lies_number(b) : samples[i];
+        samples[i] = fuzz_byte(b) % 2 ? forged_number(b) : samples[i];
     struct as_trial v = {.n = 5,
                          .samples = samples,
                          .started_at = 1.7e9,
@@ -179,7 +179,7 @@ static void take_info(const json_t *j)
 
 static void fuzz_info(struct fuzz_bytes *b)
 {
-    json_t *root = lies_sample(b);
+    json_t *root = forged_sample(b);
     json_t *device = json_array_get(json_object_get(json_object_get(root, "run"), "devices"), 0);
     lie_some(device, b);
     take_info(device);
@@ -188,7 +188,7 @@ static void fuzz_info(struct fuzz_bytes *b)
 
 static void put_text(char *out, size_t size, struct fuzz_bytes *b)
 {
-    snprintf(out, size, "%s", lies_broken(b));
+    snprintf(out, size, "%s", forged_broken(b));
 }
 
 /* What a driver says goes to the parent as JSON, whatever bytes it is made of. */
@@ -203,8 +203,8 @@ static void fuzz_driver(struct fuzz_bytes *b)
     put_text(info.driver, sizeof info.driver, b);
     put_text(info.bus_id, sizeof info.bus_id, b);
     put_text(info.sensor_why, sizeof info.sensor_why, b);
-    info.clock_max_hz = fabs(lies_number(b));
-    info.peak_bandwidth = fuzz_byte(b) % 8 ? fabs(lies_number(b)) : NAN;
+    info.clock_max_hz = fabs(forged_number(b));
+    info.peak_bandwidth = fuzz_byte(b) % 8 ? fabs(forged_number(b)) : NAN;
     info.memory_bytes = fuzz_byte(b) % 2 ? UINT64_MAX : fuzz_byte(b);
     info.capabilities = fuzz_byte(b) * 0x01010101u;
     for (size_t i = 0; i < info.caches_n; i++) {
@@ -212,18 +212,18 @@ static void fuzz_driver(struct fuzz_bytes *b)
         info.caches[i] = (struct as_cache){.level = level, .kind = "diu"[level % 3], .size = level << level % 24};
     }
     for (size_t i = 0; i < info.allocators_n; i++) {
-        snprintf(info.allocators[i].name, sizeof info.allocators[i].name, "a%s", lies_broken(b));
+        snprintf(info.allocators[i].name, sizeof info.allocators[i].name, "a%s", forged_broken(b));
         put_text(info.allocators[i].why_not, sizeof info.allocators[i].why_not, b);
     }
     as_info_to_json(&info, &text);
     json_t *j = parsed(&text);
     take_info(j);
     json_decref(j);
-    as_tree_open(&text, "machine", lies_broken(b));
+    as_tree_open(&text, "machine", forged_broken(b));
     as_tree_children(&text);
     const unsigned size = fuzz_byte(b);
-    as_tree_memory(&text, "L2", lies_broken(b), size, size / 2);
-    as_tree_core(&text, lies_broken(b), size, size / 2);
+    as_tree_memory(&text, "L2", forged_broken(b), size, size / 2);
+    as_tree_core(&text, forged_broken(b), size, size / 2);
     as_buf_str(&text, "]}]}");
     json_decref(parsed(&text));
 }
@@ -245,7 +245,7 @@ static void fuzz_order(struct fuzz_bytes *b)
     struct as_error err = {0};
     struct as_cell cell = one_cell();
     struct as_trial_order order = {.axes = cell.axes, .seed = 1, .precision = 0.05, .share_s = 0.1}, got;
-    snprintf(order.probe, sizeof order.probe, "%s", fuzz_byte(b) % 8 ? "latency" : lies_text(b));
+    snprintf(order.probe, sizeof order.probe, "%s", fuzz_byte(b) % 8 ? "latency" : forged_text(b));
     json_t *j = as_order_to_json(&order), *axes = json_loads(json_string_value(json_object_get(j, "axes")), 0, NULL);
     lie_some(axes, b);
     char *text = json_dumps(axes, JSON_COMPACT | JSON_ENCODE_ANY);

@@ -1,6 +1,6 @@
 /* Readers: whatever an import accepts is in order, every reader takes it and says it in plain text, and what reads a
  * store that lies past its checks ends with one of assay's exit codes. */
-#include "lies.h"
+#include "forged.h"
 
 #include "base/utf8.h"
 #include "cli/commands.h"
@@ -279,8 +279,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin();
     remove_files();
     const unsigned mask = fuzz_byte(&bytes);
-    json_t *root = lies_sample(&bytes);
-    lies_in_export(root, &bytes);
+    json_t *root = forged_sample(&bytes);
+    forged_in_export(root, &bytes);
     const bool accepted = import(root);
     json_decref(root);
     if (!accepted)
@@ -289,7 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     plan_all();
     if (!bytes.left)
         return 0;
-    lies_in_store(path, &bytes);
+    forged_in_store(path, &bytes);
     read_all(mask, false);
     plan_all();
     return 0;

@@ -2,7 +2,7 @@
  * was cut off is taken up, and the store is in order afterwards; a store that lies past its checks is refused with a
  * reason or taken up. */
 /* Names of stored columns and JSON members; words: keep visits */
-#include "lies.h"
+#include "forged.h"
 
 #include "run/engine.h"
 
@@ -151,8 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin();
     /* The same file each time: the descriptors of claims stay open for it (claim.c), and would otherwise run out. */
     (void)!truncate(path, 0);
-    json_t *root = lies_sample(&bytes);
-    lies_in_export(root, &bytes);
+    json_t *root = forged_sample(&bytes);
+    forged_in_export(root, &bytes);
     const bool accepted = import(root);
     json_decref(root);
     if (!accepted)
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take_up(true);
     if (!bytes.left)
         return 0;
-    lies_in_unfinished(path, &bytes);
+    forged_in_unfinished(path, &bytes);
     take_up(false);
     return 0;
 }

@@ -28,9 +28,9 @@ static int open_all(void **state)
         if (as_device_open(ids[i], &o, &err))
             fail_msg("%s: %s", ids[i], err.text);
         gpus[gpus_n] = o.device.info;
-        if (gpus[gpus_n].units == 0) { /* a driver that tells less than the others is no gap */
-            gpus[gpus_n].units = 8;
-            gpus[gpus_n].group_local = 64 << 10;
+        if (gpus[gpus_n].compute_units == 0) { /* a driver that tells less than the others is no gap */
+            gpus[gpus_n].compute_units = 8;
+            gpus[gpus_n].workgroup_shared = 64 << 10;
         }
         gpus_n++;
         as_device_close(&o);

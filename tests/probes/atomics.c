@@ -78,7 +78,7 @@ static void device_init(struct toy *t, size_t threads)
     planted = (struct faults){.threads = threads};
     toy_init(t, AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_FP64);
     t->kernel = run_kernel;
-    t->dev.info.units = 4;
+    t->dev.info.compute_units = 4;
     t->dev.info.allocators[0].host_access = true;
 }
 

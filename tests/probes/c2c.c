@@ -53,7 +53,7 @@ static const unsigned device_caps = AS_CAP_SOURCE | AS_CAP_ASYNC;
 static void device_init(struct toy *t)
 {
     toy_init(t, device_caps);
-    t->dev.info.units = 4;
+    t->dev.info.compute_units = 4;
     t->dev.info.allocators[1].host_access = true;
     t->dev.info.allocators[1].coherent = true;
 }
@@ -302,20 +302,20 @@ static void *run_group(void *arg)
 /* Two groups on each of four units. */
 static void run_between(const char *name, void *const *args)
 {
-    struct group groups[8];
+    struct group workgroups[8];
     u32 missing = launches_missing > 0 ? unit_missing : 0;
     assert_string_equal(name, "between");
     if (*(const u32 *)args[8] && launches_missing > 0)
         launches_missing--;
     for (u32 i = 0; i < 8; i++) {
         /* A loaded machine may leave a thread waiting for long: only one that waits in vain gives up. */
-        groups[i] = (struct group){.args = args, .unit = i % 4, .patience = missing ? 1000 : UINT32_MAX};
+        workgroups[i] = (struct group){.args = args, .unit = i % 4, .patience = missing ? 1000 : UINT32_MAX};
         if (1 + i % 4 != missing)
-            assert_int_equal(pthread_create(&groups[i].thread, NULL, run_group, &groups[i]), 0);
+            assert_int_equal(pthread_create(&workgroups[i].thread, NULL, run_group, &workgroups[i]), 0);
     }
     for (u32 i = 0; i < 8; i++)
         if (1 + i % 4 != missing)
-            pthread_join(groups[i].thread, NULL);
+            pthread_join(workgroups[i].thread, NULL);
 }
 
 static void gpu_init(struct toy *t, bool told)
@@ -349,7 +349,7 @@ static void test_which_units(void **unused)
     gpu_init(&card, true);
     device_init(&portable);
     toy_init(&cpu, host_caps);
-    cpu.dev.info.units = 4;
+    cpu.dev.info.compute_units = 4;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(toy_applies(&card, &as_probe_c2c, cases[i].axes, &err), cases[i].card);
         assert_int_equal(toy_applies(&portable, &as_probe_c2c, cases[i].axes, &err), cases[i].portable);

@@ -50,7 +50,7 @@ void run_kernel(const char *name, void *const *args)
     u64 a, b;
     u32 before, turns, most;
     struct as_record *record = args[0];
-    as_host_item = (struct as_host_item){.threads = 1, .groups = 1};
+    as_host_item = (struct as_host_item){.threads = 1, .workgroups = 1};
     if (strcmp(name, "walk") == 0) {
         memcpy(&a, args[3], sizeof a);
         memcpy(&before, args[4], sizeof before);

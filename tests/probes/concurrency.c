@@ -47,7 +47,7 @@ static enum as_status submit(struct as_device *dev, const struct as_launch *l, s
     struct as_timing unused;
     assert_in_range(l->queue, 1, seen.queues);
     seen.last = l->queue;
-    as_host_item = (struct as_host_item){.threads = (uint32_t)l->group_size, .groups = (uint32_t)l->groups};
+    as_host_item = (struct as_host_item){.threads = (uint32_t)l->workgroup_size, .workgroups = (uint32_t)l->workgroups};
     return toy_queue->launch(dev, l, &unused, err);
 }
 
@@ -65,8 +65,8 @@ static void run_busy(const char *name, void *const *args)
 {
     struct as_host_item all = as_host_item;
     assert_string_equal(name, "busy");
-    for (uint32_t i = 0; i < all.groups * all.threads && !seen.idle; i++) {
-        as_host_item = (struct as_host_item){i % all.threads, all.threads, i / all.threads, all.groups, NULL};
+    for (uint32_t i = 0; i < all.workgroups * all.threads && !seen.idle; i++) {
+        as_host_item = (struct as_host_item){i % all.threads, all.threads, i / all.threads, all.workgroups, NULL};
         busy(args[0], args[1], *(uint32_t *)args[2], *(uint32_t *)args[3], *(uint32_t *)args[4], *(uint32_t *)args[5]);
     }
     if (!seen.idle)

@@ -52,7 +52,7 @@ static void test_where_it_applies(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct as_device_info info = {.units = 1};
+        struct as_device_info info = {.compute_units = 1};
         struct as_error err = {0};
         snprintf(info.dialect, sizeof info.dialect, "%s", rows[i].dialect);
         snprintf(info.arch, sizeof info.arch, "%s", rows[i].arch);

@@ -28,7 +28,7 @@ struct known {
 #define LARGEST AS_OVERFLOW_VALUE_LARGEST
 #define NEVER 0
 
-static const struct known units[] = {
+static const struct known compute_units[] = {
     {"binary64, one after another", "f64", "f64", "f64", 4, {FMA}, INF},
     {"binary64, another format of operands", "f64", "f64", "f64", 8, {FMA, .zero_plus = true, .payload = true}, INF},
     {"as V100", "f16", "f16", "f32", 8, {NVIDIA(4, 23), .zero_plus = true, .nan = 0x7fffffff}, NEVER},
@@ -143,7 +143,7 @@ static const struct known units[] = {
     {"aligned by factors", "f16", "f16", "f32", 16, {NVIDIA(16, 25), .by_factors = true}, NEVER},
     {"fp8 aligned by factors", "e4m3", "e4m3", "f32", 32, {NVIDIA(32, 13), .digits = 13, .by_factors = true}, NEVER},
 };
-enum { UNITS = sizeof units / sizeof *units };
+enum { UNITS = sizeof compute_units / sizeof *compute_units };
 
 static void start(const struct known *u, struct as_matrix_model *model)
 {
@@ -161,9 +161,9 @@ static const struct as_matrix_found *found_of(size_t i)
     static bool is_found[UNITS];
     struct as_matrix_model model;
     struct as_error err;
-    start(&units[i], &model);
+    start(&compute_units[i], &model);
     if (!is_found[i] && as_arithmetic_find(&model.unit, i + 1, &found[i], &err))
-        fail_msg("%s: %s", units[i].name, err.text);
+        fail_msg("%s: %s", compute_units[i].name, err.text);
     is_found[i] = true;
     return &found[i];
 }
@@ -219,13 +219,13 @@ static void test_known(void **unused)
     for (size_t i = 0; i < UNITS; i = next_of(i)) {
         struct as_matrix_model model;
         const struct as_matrix_found *found = found_of(i);
-        start(&units[i], &model);
-        same(units[i].name, found, &model);
+        start(&compute_units[i], &model);
+        same(compute_units[i].name, found, &model);
         const struct as_property_found *o = &found->property[AS_PROPERTY_OVERFLOW];
-        if (o->seen != (units[i].overflow > 0) || (o->seen && o->value != units[i].overflow))
-            fail_msg("%s: overflow %s", units[i].name, o->text);
+        if (o->seen != (compute_units[i].overflow > 0) || (o->seen && o->value != compute_units[i].overflow))
+            fail_msg("%s: overflow %s", compute_units[i].name, o->text);
         if (found->unequal || found->compared < 1000)
-            fail_msg("%s: %s", units[i].name, found->property[AS_PROPERTY_EXPLAINED].text);
+            fail_msg("%s: %s", compute_units[i].name, found->property[AS_PROPERTY_EXPLAINED].text);
     }
 }
 
@@ -267,14 +267,14 @@ static void test_numbers(void **unused)
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i = next_of(i)) {
         size_t u = 0;
-        while (u < UNITS && strcmp(units[u].name, numbers[i].name) != 0)
+        while (u < UNITS && strcmp(compute_units[u].name, numbers[i].name) != 0)
             u++;
         if (u == UNITS)
             fail_msg("no unit is called '%s'", numbers[i].name);
         const struct as_property_found *p = &found_of(u)->property[numbers[i].property];
         if (!p->seen || p->value != numbers[i].value)
-            fail_msg("%s: %s is %g, not %g: %s", units[u].name, as_properties[numbers[i].property].word, p->value,
-                     numbers[i].value, p->text);
+            fail_msg("%s: %s is %g, not %g: %s", compute_units[u].name, as_properties[numbers[i].property].word,
+                     p->value, numbers[i].value, p->text);
     }
 }
 
@@ -287,8 +287,8 @@ static void test_skipped_k(void **unused)
         struct as_matrix_model model;
         struct as_matrix_found found;
         struct as_error err;
-        start(&units[i], &model);
-        model.skipped_k = units[i].k;
+        start(&compute_units[i], &model);
+        model.skipped_k = compute_units[i].k;
         assert_int_equal(as_arithmetic_find(&model.unit, 1, &found, &err), AS_FAILED);
         assert_non_null(strstr(err.text, "small integers"));
     }
@@ -340,7 +340,7 @@ static void test_wrong_fragments(void **unused)
         struct faulty f = {.fault = fault};
         struct as_matrix_found found;
         struct as_error err;
-        start(&units[3], &f.model);
+        start(&compute_units[3], &f.model);
         struct as_matrix_unit unit = f.model.unit;
         f.model.unit.ctx = &f.model;
         unit.multiply = multiply_wrong;
@@ -366,7 +366,7 @@ static void test_narrowed(void **unused)
     struct as_matrix_model model;
     struct as_matrix_found found;
     struct as_error err;
-    start(&units[3], &model);
+    start(&compute_units[3], &model);
     struct as_matrix_unit unit = model.unit;
     unit.multiply = multiply_narrowed;
     assert_int_equal(as_arithmetic_find(&unit, 1, &found, &err), AS_OK);

@@ -81,13 +81,13 @@ static void keep(const double *c, unsigned char *image)
     free(codes);
 }
 
-static void run_multiply(void *const *args, size_t groups)
+static void run_multiply(void *const *args, size_t workgroups)
 {
     double *x[AS_MATRIX_OPERANDS];
     for (int w = 0; w < AS_MATRIX_OPERANDS; w++)
         x[w] = calloc(sizes((enum as_matrix_operand)w), sizeof(double));
     size_t bytes = as_image_bytes(model.matrix, AS_MATRIX_C, model.n);
-    for (size_t g = 0; g < groups; g++) {
+    for (size_t g = 0; g < workgroups; g++) {
         for (int w = 0; w < AS_MATRIX_OPERANDS; w++)
             fetch((enum as_matrix_operand)w, args[w], 0, g, x[w]);
         multiply_add(x[AS_MATRIX_A], x[AS_MATRIX_B], x[AS_MATRIX_C]);
@@ -113,7 +113,7 @@ static void run_team(void *const *args, size_t variant, unsigned steps, double *
         multiply_add(a[s & 1], b[(s ^ s >> 1) & 1], c);
 }
 
-static void run_peak(void *const *args, size_t groups, unsigned steps)
+static void run_peak(void *const *args, size_t workgroups, unsigned steps)
 {
     uint32_t turns;
     memcpy(&turns, args[4], sizeof turns);
@@ -126,12 +126,12 @@ static void run_peak(void *const *args, size_t groups, unsigned steps)
     /* Of operands that are not whole the sums of later turns are those of the first: the model does one. */
     for (size_t team = 0; team < model.teams; team++) {
         run_team(args, team % AS_MATRIX_VARIANTS, steps, c, a, b);
-        for (size_t g = 0; g < groups; g++)
+        for (size_t g = 0; g < workgroups; g++)
             for (unsigned i = 0; i < model.chains && g + 1 != model.bad_group; i++)
                 keep(c, (unsigned char *)args[3] + ((g * model.teams + team) * model.chains + i) * bytes);
     }
     struct as_record *records = args[0];
-    for (size_t g = 0; g < groups; g++)
+    for (size_t g = 0; g < workgroups; g++)
         records[g] = (struct as_record){.has = AS_HAS_CYCLES | AS_HAS_NANOS | AS_HAS_UNIT,
                                         .unit = g + 1,
                                         .cycles = 10 + 100 * turns * steps,
@@ -150,9 +150,9 @@ static struct toy toy;
 static void run_kernel(const char *name, void *const *args)
 {
     if (strcmp(name, "multiply") == 0)
-        run_multiply(args, toy.groups);
+        run_multiply(args, toy.workgroups);
     else
-        run_peak(args, toy.groups,
+        run_peak(args, toy.workgroups,
                  strcmp(name, "half_body") == 0 ? model.steps / 2 : model.steps - (unsigned)model.skip);
 }
 

@@ -54,7 +54,7 @@ static void multiply(const char *name, void *const *args)
         x[w] = calloc(as_matrix_count(m, which, device.n), sizeof *x[w]);
         assert_non_null(x[w]);
     }
-    for (size_t g = 0; g < toy.groups; g++) {
+    for (size_t g = 0; g < toy.workgroups; g++) {
         unsigned char *c = (unsigned char *)args[AS_MATRIX_C] + g * as_image_bytes(m, AS_MATRIX_C, device.n);
         for (int w = 0; w < AS_MATRIX_OPERANDS; w++) {
             size_t bytes = as_image_bytes(m, (enum as_matrix_operand)w, device.n);

@@ -148,7 +148,7 @@ static void test_lost(void **unused)
     (void)unused;
     toy_init(&t, AS_CAP_SOURCE);
     t.dev.info.warp = 32;
-    t.dev.info.units = 2;
+    t.dev.info.compute_units = 2;
     t.dev.info.is_host_memory = false;
     t.free_bytes = UINT64_C(1) << 30;
     t.lose_launches = 1 << 30;
@@ -172,9 +172,9 @@ static void test_applies(void **unused)
     (void)unused;
     toy_init(&t, AS_CAP_SOURCE | AS_CAP_CYCLES);
     t.dev.info.warp = 32;
-    t.dev.info.units = 132;
+    t.dev.info.compute_units = 132;
     t.dev.info.threads = 1024;
-    t.dev.info.group_local = 48 << 10;
+    t.dev.info.workgroup_shared = 48 << 10;
     t.dev.info.is_host_memory = false;
     assert_int_equal(applies(&t, "onchip", "what=global size=4096 stride=64 local=0"), AS_APPLIES);
     assert_int_equal(applies(&t, "onchip", "what=global size=4096 stride=12 local=0"), AS_INAPPLICABLE);

@@ -171,10 +171,10 @@ static void test_agreement(void **state)
     assert_false(as_op_agrees(add, AS_DIALECT_CUDA, abc, 0, 1, &r, why, sizeof why));
     assert_string_equal(why, "iadd32 of 0x5, 0x7 gave 0xd, not 0xc");
     const union as_op_value four[1][3] = {{F(4), F(0), F(0)}};
-    for (int units = 0; units < 8; units++) {
-        r.f32 = 0.5f + (float)units * 0x1p-24f;
+    for (int compute_units = 0; compute_units < 8; compute_units++) {
+        r.f32 = 0.5f + (float)compute_units * 0x1p-24f;
         bool agrees = as_op_agrees(rsqrt, AS_DIALECT_CUDA, four, 0, 1, &r, why, sizeof why);
-        assert_int_equal(agrees, units <= rsqrt->ulp[AS_DIALECT_CUDA]);
+        assert_int_equal(agrees, compute_units <= rsqrt->ulp[AS_DIALECT_CUDA]);
     }
     r.f32 = NAN;
     assert_false(as_op_agrees(rsqrt, AS_DIALECT_CUDA, four, 0, 1, &r, why, sizeof why));
@@ -283,12 +283,12 @@ static void test_which_groups(void **state)
     static const struct {
         unsigned warp;
         enum as_applies applies;
-    } groups[] = {{32, AS_APPLIES}, {64, AS_APPLIES}, {48, AS_INAPPLICABLE}, {128, AS_INAPPLICABLE}};
+    } workgroups[] = {{32, AS_APPLIES}, {64, AS_APPLIES}, {48, AS_INAPPLICABLE}, {128, AS_INAPPLICABLE}};
     struct as_error err = {0};
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        const struct as_device_info info = gpu_info("sm_90", groups[i].warp);
+    for (size_t i = 0; i < sizeof workgroups / sizeof *workgroups; i++) {
+        const struct as_device_info info = gpu_info("sm_90", workgroups[i].warp);
         struct as_chains_desc d = {.sequence = as_op_alone(as_op_find("ballot32"), 0), .ilp = 1, .threads = 1};
-        assert_int_equal(as_chains_apply(&info, &d, &err), groups[i].applies);
+        assert_int_equal(as_chains_apply(&info, &d, &err), workgroups[i].applies);
         d.sequence = as_op_alone(as_op_find("iadd32"), 0);
         assert_int_equal(as_chains_apply(&info, &d, &err), AS_APPLIES);
     }
@@ -302,13 +302,13 @@ static void test_issue(void **state)
     static const struct {
         const char *arch, *op;
         double limit;
-    } units[] = {{"sm_70", "ffma32", 128}, {"sm_90", "ffma2_f16", 256}, {"sm_61", "ffma32", NAN}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        struct as_device dev = {.info = gpu_info(units[i].arch, 32)};
+    } compute_units[] = {{"sm_70", "ffma32", 128}, {"sm_90", "ffma2_f16", 256}, {"sm_61", "ffma32", NAN}};
+    for (size_t i = 0; i < sizeof compute_units / sizeof *compute_units; i++) {
+        struct as_device dev = {.info = gpu_info(compute_units[i].arch, 32)};
         struct as_trial_context vc = {.dev = &dev, .limit = NAN};
-        const struct as_chains_desc d = {.sequence = as_op_alone(as_op_find(units[i].op), 0)};
+        const struct as_chains_desc d = {.sequence = as_op_alone(as_op_find(compute_units[i].op), 0)};
         as_limit_issue(&vc, &d);
-        assert_true(isnan(units[i].limit) ? isnan(vc.limit) : vc.limit == units[i].limit);
+        assert_true(isnan(compute_units[i].limit) ? isnan(vc.limit) : vc.limit == compute_units[i].limit);
     }
 }
 

@@ -70,7 +70,7 @@ static void make_infos(struct as_device_info infos[DEVICES])
         .id = "cpu",
         .backend = "cpu",
         .capabilities = AS_CAP_HOST_KERNELS | AS_CAP_PIN | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_ASYNC,
-        .units = 2,
+        .compute_units = 2,
         .threads = 2,
         .memory_bytes = UINT64_C(16) << 30,
         .memory_free = UINT64_C(14) << 30,
@@ -95,7 +95,7 @@ static void make_infos(struct as_device_info infos[DEVICES])
     snprintf(infos[2].id, sizeof infos[2].id, "cuda:0");
     snprintf(infos[2].backend, sizeof infos[2].backend, "cuda");
     infos[2].capabilities |= AS_CAP_COPY | AS_CAP_GRAPHS | AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_FP16;
-    infos[2].units = 132;
+    infos[2].compute_units = 132;
     infos[2].threads = 1024;
     infos[2].warp = 32;
     snprintf(infos[2].allocators[0].name, sizeof infos[2].allocators[0].name, "cuMemAlloc");

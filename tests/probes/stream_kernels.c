@@ -196,11 +196,11 @@ static void test_slices(void **unused)
 typedef void (*device_fn)(f64 *result, f64 *memory, u64 n, u64 pitch, f64 s, u32 turns, u64 piece);
 
 /* Groups of one thread, in pieces and interleaved. */
-static void run_device(device_fn fn, double *p, double *result, uint64_t n, uint32_t turns, uint32_t groups,
+static void run_device(device_fn fn, double *p, double *result, uint64_t n, uint32_t turns, uint32_t workgroups,
                        uint64_t piece)
 {
-    for (uint32_t g = 0; g < groups; g++) {
-        as_host_item = (struct as_host_item){0, 1, g, groups, NULL};
+    for (uint32_t g = 0; g < workgroups; g++) {
+        as_host_item = (struct as_host_item){0, 1, g, workgroups, NULL};
         fn(result, p, n, ARRAY, 3, turns, piece);
     }
 }
@@ -265,20 +265,20 @@ static void test_card_reads_all(void **unused)
         uint64_t tiles = (n / 2 + TILE_PAIRS - 1) / TILE_PAIRS;
         for (uint64_t i = 0; i < 64; i++)
             memory[i] = i < n ? (double)(UINT64_C(1) << (2 * i)) : 1e300;
-        for (uint64_t groups = 1; groups <= tiles + 1; groups++)
+        for (uint64_t workgroups = 1; workgroups <= tiles + 1; workgroups++)
             for (uint32_t turns = 1; turns <= 3; turns++) {
                 double sum = 0, want = 0;
-                for (uint32_t g = 0; g < groups; g++) {
+                for (uint32_t g = 0; g < workgroups; g++) {
                     double results[16] = {0};
-                    as_host_item = (struct as_host_item){0, 1, g, (uint32_t)groups, NULL};
+                    as_host_item = (struct as_host_item){0, 1, g, (uint32_t)workgroups, NULL};
                     gpu_read(results, memory, n, 64, 0, turns, 0);
                     sum += results[g];
                 }
                 for (uint64_t i = 0; i < n; i++)
                     want += turns * memory[i];
                 if (sum != want)
-                    fail_msg("%u elements, %u groups, %u turns: %.17g, not %.17g", (unsigned)n, (unsigned)groups, turns,
-                             sum, want);
+                    fail_msg("%u elements, %u groups, %u turns: %.17g, not %.17g", (unsigned)n, (unsigned)workgroups,
+                             turns, sum, want);
             }
     }
 }

@@ -97,7 +97,10 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
     size_t place = 0;
     while (place + 1 < timed->places_n && timed->places[place] != l->args[1].u.memory)
         place++;
-    double ns = l->group_size == BEST ? 1000 : l->group_size != DECEIVES ? 1040 : place < QUICK_PLACES ? 980 : 1100;
+    double ns = l->workgroup_size == BEST       ? 1000
+                : l->workgroup_size != DECEIVES ? 1040
+                : place < QUICK_PLACES          ? 980
+                                                : 1100;
     out->host_s = ns * 1e-9 * (double)l->args[REPS_ARG].u.u32;
     return s;
 }
@@ -128,7 +131,7 @@ static void test_ways_over_places(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-/* The most groups, and threads, a unit that a launch but those that fill has; group_size of 1 tells pieces. */
+/* The most groups, and threads, a unit that a launch but those that fill has; workgroup_size of 1 tells pieces. */
 static const struct as_queue_ops *counted_queue;
 static size_t most_groups, most_threads;
 static enum as_status counted_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
@@ -136,19 +139,19 @@ static enum as_status counted_launch(struct as_device *dev, const struct as_laun
 {
     const bool fills = l->args[1].kind == AS_ARG_MEMORY && l->args_n == 7 && l->args[3].kind == AS_ARG_U64 &&
                        l->args[4].kind == AS_ARG_U32;
-    const size_t groups = l->groups / dev->info.units, threads = groups * l->group_size;
+    const size_t workgroups = l->workgroups / dev->info.compute_units, threads = workgroups * l->workgroup_size;
     if (!fills) {
-        most_groups = groups > most_groups ? groups : most_groups;
+        most_groups = workgroups > most_groups ? workgroups : most_groups;
         most_threads = threads > most_threads ? threads : most_threads;
     }
     return counted_queue->launch(dev, l, out, err);
 }
 
-static enum as_status held_by_a_unit(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
-                                     size_t local_bytes, struct as_kernel_info *out, struct as_error *err)
+static enum as_status held_by_a_unit(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
+                                     size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
 {
-    (void)dev, (void)kernel, (void)local_bytes, (void)err;
-    *out = (struct as_kernel_info){.unit_groups = group_size > 1 ? 768 / (unsigned)group_size : 32};
+    (void)dev, (void)kernel, (void)shared_bytes, (void)err;
+    *out = (struct as_kernel_info){.resident_workgroups = workgroup_size > 1 ? 768 / (unsigned)workgroup_size : 32};
     return AS_OK;
 }
 
@@ -157,8 +160,8 @@ static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
 {
     static const struct {
         bool barrier, is_host_cpu, is_host_memory, driver_tells;
-        unsigned unit_threads;
-        size_t groups, threads; /* a unit, at most */
+        unsigned compute_unit_threads;
+        size_t workgroups, threads; /* a unit, at most */
     } cases[] = {{false, true, true, false, 0, 1, 256},
                  {false, false, true, false, 0, 8, 1024},
                  {false, false, true, false, 1536, 8, 1536},
@@ -183,7 +186,7 @@ static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
         init_card(&t);
         t.dev.info.is_host_cpu = cases[i].is_host_cpu;
         t.dev.info.is_host_memory = cases[i].is_host_memory;
-        t.dev.info.unit_threads = cases[i].unit_threads;
+        t.dev.info.compute_unit_threads = cases[i].compute_unit_threads;
         counted_queue = t.dev.queue;
         queue = *counted_queue;
         queue.launch = counted_launch;
@@ -196,7 +199,7 @@ static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
             fail_msg("%s", err.text);
         if (cases[i].barrier)
             assert_true(most_threads > 2048);
-        else if (most_groups > cases[i].groups || most_threads > cases[i].threads)
+        else if (most_groups > cases[i].workgroups || most_threads > cases[i].threads)
             fail_msg("case %zu: %zu groups and %zu threads a unit", i, most_groups, most_threads);
         assert_true(most_threads > 0);
         as_stream_finish(&s);

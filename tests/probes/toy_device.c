@@ -195,7 +195,7 @@ static enum as_status toy_launch(struct as_device *dev, const struct as_launch *
     fill_args(l, args, values);
     *out = (struct as_timing){.host_s = 0, .device_s = NAN, .cycles = NAN};
     t->launches++;
-    t->groups = l->groups;
+    t->workgroups = l->workgroups;
     if (t->lose_launches > 0) {
         t->lose_launches--;
         out->host_s = 1e-9;
@@ -204,14 +204,14 @@ static enum as_status toy_launch(struct as_device *dev, const struct as_launch *
     double start = as_now();
     if (!l->kernel->run)
         t->kernel(l->kernel->name, args);
-    for (unsigned i = 0; l->kernel->run && i < l->groups; i++) {
+    for (unsigned i = 0; l->kernel->run && i < l->workgroups; i++) {
         workers[i] =
-            (struct worker){.call = {.args = args, .thread = i, .threads = (unsigned)l->groups, .reps = l->reps},
+            (struct worker){.call = {.args = args, .thread = i, .threads = (unsigned)l->workgroups, .reps = l->reps},
                             .run = l->kernel->run};
         if (start_thread(&workers[i].thread, l->cpus ? l->cpus[i] : -1, run_worker, &workers[i]))
             return as_fail(err, AS_FAILED, "toy: no thread");
     }
-    for (unsigned i = 0; l->kernel->run && i < l->groups; i++)
+    for (unsigned i = 0; l->kernel->run && i < l->workgroups; i++)
         pthread_join(workers[i].thread, NULL);
     out->host_s = t->launch_s > 0 ? t->launch_s : as_now() - start;
     return AS_OK;
@@ -228,7 +228,7 @@ static enum as_status toy_submit(struct as_device *dev, const struct as_launch *
 {
     struct toy *t = toy_of(dev);
     t->launches++;
-    t->groups = l->groups;
+    t->workgroups = l->workgroups;
     if (t->lose_launches > 0) {
         t->lose_launches--;
         return AS_OK;
@@ -287,7 +287,7 @@ void toy_init_sm90(struct toy *t, void (*kernel)(const char *name, void *const *
 {
     toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_EVENTS);
     t->kernel = kernel;
-    t->dev.info.units = 2;
+    t->dev.info.compute_units = 2;
     t->dev.info.warp = 32;
     t->dev.info.threads = 1024;
     snprintf(t->dev.info.dialect, sizeof t->dev.info.dialect, "cuda");

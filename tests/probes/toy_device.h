@@ -17,7 +17,7 @@ struct toy {
     double launch_s;               /* what each launch is said to take; 0: what it takes */
     double alloc_s, first_alloc_s; /* an allocation takes so long; the first one ever besides; a free twice as long */
     unsigned launches, allocations, live; /* counted */
-    size_t groups;                        /* of the launch that runs */
+    size_t workgroups;                    /* of the launch that runs */
     struct toy_running *running;
 };
 void toy_init(struct toy *t, unsigned capabilities);

@@ -60,7 +60,7 @@ struct group {
     pthread_t thread;
     const char *name;
     void *const *args;
-    u32 group, groups, unit;
+    u32 group, workgroups, unit;
 };
 
 static void *run_group(void *arg)
@@ -69,7 +69,7 @@ static void *run_group(void *arg)
     void *const *a = g->args;
     u64 start;
     u32 before, turns, most;
-    as_host_item = (struct as_host_item){.threads = 1, .group = g->group, .groups = g->groups};
+    as_host_item = (struct as_host_item){.threads = 1, .group = g->group, .workgroups = g->workgroups};
     my_unit = g->unit;
     if (strcmp(g->name, "walk") == 0) {
         memcpy(&start, a[3], sizeof start);
@@ -86,8 +86,8 @@ static void *run_group(void *arg)
 
 static void run_groups(const char *name, void *const *args)
 {
-    struct group groups[GROUPS_N];
-    u32 n = (u32)play.toy.groups, away = play.away ? 1 : 0;
+    struct group workgroups[GROUPS_N];
+    u32 n = (u32)play.toy.workgroups, away = play.away ? 1 : 0;
     assert_true(n <= GROUPS_N);
     choice_now = args[1];
     groups_now = n;
@@ -95,19 +95,19 @@ static void run_groups(const char *name, void *const *args)
     play.away -= n > 1 ? away : 0;
     for (u32 i = 0; i < n; i++) {
         u32 unit = away ? 1 + i % (UNITS - 1) : i % UNITS;
-        groups[i] = (struct group){.name = name, .args = args, .group = i, .groups = n, .unit = unit};
-        assert_int_equal(pthread_create(&groups[i].thread, NULL, run_group, &groups[i]), 0);
+        workgroups[i] = (struct group){.name = name, .args = args, .group = i, .workgroups = n, .unit = unit};
+        assert_int_equal(pthread_create(&workgroups[i].thread, NULL, run_group, &workgroups[i]), 0);
         if (play.one_by_one)
-            pthread_join(groups[i].thread, NULL);
+            pthread_join(workgroups[i].thread, NULL);
     }
     for (u32 i = 0; i < n && !play.one_by_one; i++)
-        pthread_join(groups[i].thread, NULL);
+        pthread_join(workgroups[i].thread, NULL);
 }
 
 static void run_kernel(const char *name, void *const *args)
 {
     u64 a, b;
-    as_host_item = (struct as_host_item){.threads = 1, .groups = 1};
+    as_host_item = (struct as_host_item){.threads = 1, .workgroups = 1};
     if (strcmp(name, "tell") == 0) {
         tell(args[0]);
     } else if (strcmp(name, "relocate") == 0) {
@@ -123,7 +123,7 @@ static enum as_status start(bool persistent, struct as_error *err)
 {
     struct as_chase_desc d = {.allocator = "toy", .size = 4096, .stride = 64, .seed = 3, .persistent = persistent};
     toy_init(&play.toy, AS_CAP_SOURCE | AS_CAP_ASYNC);
-    play.toy.dev.info.units = UNITS;
+    play.toy.dev.info.compute_units = UNITS;
     play.toy.kernel = run_kernel;
     play.starts = 0;
     in_company = false;
@@ -211,7 +211,7 @@ static void test_host_is_told_that_nobody_walks(void **unused)
     (void)unused;
     for (u32 g = 0; g < 3; g++) {
         assert_int_equal(shared[COUNT], 0);
-        as_host_item = (struct as_host_item){.threads = 1, .group = g, .groups = 3};
+        as_host_item = (struct as_host_item){.threads = 1, .group = g, .workgroups = 3};
         my_unit = AS_TIMED_UNIT + 1;
         persist(result, choice, chain, shared, 0, 10);
     }

@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "probe/probe.h"
-#include "synth_inside.h"
+#include "synth_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -270,7 +270,7 @@ static void run_record(struct as_report_run *r, int64_t id)
 struct as_device_info *synth_device(struct as_report_run *r, const char *id, const char *backend, const char *name)
 {
     struct as_device_info *d = &r->devices[r->devices_n++];
-    *d = (struct as_device_info){.units = 2,
+    *d = (struct as_device_info){.compute_units = 2,
                                  .threads = 2,
                                  .warp = 1,
                                  .memory_bytes = 8326406144,
@@ -351,7 +351,7 @@ static void fill_plain(struct maker *m, const char *scenario)
         as_copy_text(d->backend, sizeof d->backend, "cuda");
         as_copy_text(d->name, sizeof d->name, "NVIDIA H200");
         as_copy_text(d->bus_id, sizeof d->bus_id, "0000:01:00.0");
-        d->units = 132;
+        d->compute_units = 132;
         d->is_host_memory = false;
         d->memory_bytes = 150000000000;
         d->caches_n = 2;
@@ -486,7 +486,7 @@ void synth_free(struct synth *s)
         free(rr->topologies);
         free(rr->devices);
         free(rr->facts);
-        free(rr->twins);
+        free(rr->backend_pairs);
         as_run_finish(&rr->run);
     }
     free(s);

@@ -1,6 +1,6 @@
 #include "base/text.h"
-#include "report/twins.h"
-#include "synth_inside.h"
+#include "report/backend_pairs.h"
+#include "synth_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@ static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsi
     snprintf(d->bus_id, sizeof d->bus_id, "0000:%02u:00.0", number + 1);
     snprintf(d->uuid, sizeof d->uuid, "GPU-5ede5d59-c949-3aca-4b28-%012u", number);
     as_copy_text(d->driver, sizeof d->driver, "driver 580.1, CUDA 13.0");
-    d->units = 132;
+    d->compute_units = 132;
     d->siblings = of;
-    d->unit_local = 233472;
+    d->compute_unit_shared = 233472;
     as_copy_text(d->dialect, sizeof d->dialect, "cuda");
     d->is_host_memory = false;
     d->memory_bytes = 150000000000;
@@ -132,5 +132,5 @@ void synth_twins(struct maker *m)
     }
     twin_cell(m, &synth_latency, "cpu", "malloc", 4096, 1.46);
     twin_cell(m, &synth_latency, "opencl:2", "malloc", 4096, 1.46);
-    m->failed |= as_twins_make(r, &err) != AS_OK;
+    m->failed |= as_backend_pairs_make(r, &err) != AS_OK;
 }

@@ -1,7 +1,7 @@
 /* The matrix path of a card: products by several paths, instructions with and without a documented rate, fragments as
  * they lie and some that cannot, and what fusing pays. */
 #include "base/text.h"
-#include "synth_inside.h"
+#include "synth_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ void synth_hostile_matrix(struct maker *m)
 void synth_matrix(struct maker *m)
 {
     struct as_device_info *d = synth_device(m->r, "cuda:0", "cuda", "NVIDIA H200");
-    d->units = 132;
+    d->compute_units = 132;
     d->is_host_memory = false;
     for (unsigned size = 512; size <= 8192; size *= 2) {
         static const struct {

@@ -1,7 +1,7 @@
 /* Operations of a card: one with a link that was measured and one with a link that was not, two forms, one of which
  * this assay does not know, over chains and warps, and of bodies of several lengths. */
 #include "base/text.h"
-#include "synth_inside.h"
+#include "synth_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void mixes(struct maker *m)
 void synth_operations(struct maker *m)
 {
     struct as_device_info *d = synth_device(m->r, "cuda:0", "cuda", "NVIDIA H200");
-    d->units = 132;
+    d->compute_units = 132;
     d->warp = 32;
     d->is_host_memory = false;
     for (unsigned ilp = 1; ilp <= 4; ilp *= 2)

@@ -1,5 +1,5 @@
 /* A registry of its own: the page must not depend on which probes a build has. */
-#include "synth_inside.h"
+#include "synth_internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The machine map and the roofline: what is drawn, what is said to be missing, and that any tree can be drawn. */
 #include "base/text.h"
-#include "look.h"
+#include "page_asserts.h"
 #include "report/map.h"
 #include "report/page.h"
 #include "synth.h"
@@ -69,7 +69,7 @@ static void map_without_a_tree_is_drawn_from_the_info(void **state)
     (void)state;
     struct as_error err;
     struct as_map_tree t;
-    struct as_device_info info = {.units = 132,
+    struct as_device_info info = {.compute_units = 132,
                                   .memory_bytes = 1u << 30,
                                   .caches_n = 2,
                                   .caches = {{1, 'd', 1 << 18, 128, 0, 1}, {2, 'u', 1 << 26, 128, 0, 132}}};
@@ -97,7 +97,7 @@ static void map_names_units_not_their_parts(void **state)
     } named[] = {{"SM", "SM"}, {"compute unit", ""}};
     (void)state;
     struct as_error err;
-    struct as_device_info info = {.units = 2};
+    struct as_device_info info = {.compute_units = 2};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         struct as_map_tree t;
         struct as_buf json = AS_BUF_INIT;
@@ -235,7 +235,7 @@ static void map_survives_any_topology(void **state)
         "{\"type\":\"device\",\"children\":[{\"type\":\"device\",\"children\":[{\"type\":\"core\"}]}]}",
     };
     struct as_error err;
-    struct as_device_info info = {.units = 0};
+    struct as_device_info info = {.compute_units = 0};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         struct as_map_tree t;
         assert_int_equal(as_map_tree_make(&info, trees[i], false, &t, &err), AS_OK);
@@ -249,7 +249,7 @@ static void map_of_a_deep_or_wide_tree_is_bounded(void **state)
 {
     (void)state;
     struct as_error err;
-    struct as_device_info info = {.units = 1};
+    struct as_device_info info = {.compute_units = 1};
     struct as_map_tree t;
     struct as_buf json = AS_BUF_INIT;
     for (int i = 0; i < 1000; i++)

@@ -1,5 +1,5 @@
 /* The matrix path: its instructions, products, arithmetic, fragments and what fusing pays. */
-#include "look.h"
+#include "page_asserts.h"
 #include "report/matrix_draw.h"
 #include "report/page.h"
 #include "synth.h"

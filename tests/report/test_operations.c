@@ -1,6 +1,6 @@
 /* Operations: throughput and latency in one row, what follows from both, and what is published of them. */
 #include "base/text.h"
-#include "look.h"
+#include "page_asserts.h"
 #include "report/operations.h"
 #include "report/page.h"
 #include "synth.h"

@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "look.h"
+#include "page_asserts.h"
 #include "report/page.h"
 #include "synth.h"
 

@@ -1,5 +1,5 @@
 /* The table of pipes, of sequences of a made-up unit. */
-#include "look.h"
+#include "page_asserts.h"
 #include "report/page.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Published figures on the page: those beside a fact with what was measured, the others folded away, all of it escaped.
  */
-#include "look.h"
+#include "page_asserts.h"
 #include "report/report.h"
 #include "synth.h"
 

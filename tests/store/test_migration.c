@@ -1,4 +1,5 @@
 /* Stores of earlier schemas: migrated with all that they have, or left as they are. */
+/* Names of stored columns; words: keep better_less */
 /* Names of stored columns and JSON members; words: keep visits */
 #include "fixture.h"
 #include "store/schema.h"

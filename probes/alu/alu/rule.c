@@ -33,17 +33,18 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *const *cel
     const struct as_cell *cell = as_cells_best(cells, n, "op", ops[0]);
     const struct as_cell *other = ops[1] ? as_cells_best(cells, n, "op", ops[1]) : NULL;
     cell = !cell || (other && other->sum.median > cell->sum.median) ? other : cell;
-    if (!cell || !c->info || !c->info->units || !isfinite(as_warp_of(c)) || !(cell->clock_hz > 0) ||
+    if (!cell || !c->info || !c->info->compute_units || !isfinite(as_warp_of(c)) || !(cell->clock_hz > 0) ||
         !isfinite(cell->clock_hz))
         return;
     struct as_fact *f = as_fact_add(c, "operations", "ops/s", "alu.peak.%s", type);
     if (!f)
         return;
-    const double each = 2 * cell->clock_hz * c->info->units;
+    const double each = 2 * cell->clock_hz * c->info->compute_units;
     const struct as_interval ci = as_cell_interval(cell);
     char value[96], rate[96], clock[48];
     as_fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
-    as_fact_say(f, "%u units that each do %s of %s at %s reach %s, counting a multiply-add as two", c->info->units,
+    as_fact_say(f, "%u units that each do %s of %s at %s reach %s, counting a multiply-add as two",
+                c->info->compute_units,
                 as_fact_value_text(cell->sum.median, AS_NO_INTERVAL, cell->unit, rate, sizeof rate),
                 as_cell_axis(cell, "op"), as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock),
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));

@@ -142,7 +142,8 @@ enum as_status codegen_device_run(struct codegen_device *g, struct codegen_found
     size_t bytes = codegen_type_bytes(g->what.type);
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = g->memory},
                             {.kind = AS_ARG_MEMORY, .u.memory = g->data}};
-    const struct as_launch l = {.kernel = g->many, .args = args, .args_n = 2, .groups = 1, .group_size = 1, .reps = 1};
+    const struct as_launch l = {
+        .kernel = g->many, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     struct as_timing unused;
     enum as_status s = count_all(g, found, err);
     codegen_start(&g->what, got);

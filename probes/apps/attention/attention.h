@@ -49,7 +49,7 @@ bool as_attention_check(struct as_attention *a, char *why, size_t size);
 void as_attention_finish(struct as_attention *a);
 /* Appends a kernel to the path. */
 enum as_status as_attention_launch(struct as_attention *a, struct as_program *program, const char *name,
-                                   const struct as_arg *args, size_t n, size_t groups, size_t group_size,
+                                   const struct as_arg *args, size_t n, size_t workgroups, size_t workgroup_size,
                                    struct as_error *err);
 
 /* ---- flash.c: fused paths by matrix units ---- */

@@ -15,7 +15,7 @@ static const struct made {
     const char *source;
     unsigned keys; /* keys per block */
     unsigned threads;
-    uint64_t local_bytes;
+    uint64_t shared_bytes;
     unsigned matrix; /* matrix instructions in its code; 0: computed per device */
 } mma = {as_kernel_flash, 64, 256, NUMBERS(ROWS + 2 * 2 * 64), 128},
   wgmma = {as_kernel_flash_wgmma, 128, 384, NUMBERS(ROWS + 2 * 2 * 128) + 1024, 32},
@@ -108,9 +108,9 @@ static enum as_status build(struct as_attention *a, struct as_error *err)
 /* As many ranges of keys as fill all compute units, at least two. */
 static unsigned choose_parts(const struct as_attention *a, unsigned keys)
 {
-    const uint64_t groups = a->desc.heads * a->desc.length / ROWS, units = a->dev->info.units;
+    const uint64_t workgroups = a->desc.heads * a->desc.length / ROWS, compute_units = a->dev->info.compute_units;
     unsigned parts = 2;
-    while (parts < PARTS_MAX && groups * parts < units && a->desc.length % (2 * parts * keys) == 0)
+    while (parts < PARTS_MAX && workgroups * parts < compute_units && a->desc.length % (2 * parts * keys) == 0)
         parts *= 2;
     return parts;
 }
@@ -153,7 +153,7 @@ enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_erro
         s = as_attention_launch(a, a->flash, "flash", args, 9, rows / ROWS * a->parts, made->threads, err);
     if (s)
         return s;
-    a->launches[0].local_bytes = made->local_bytes;
+    a->launches[0].shared_bytes = made->shared_bytes;
     const struct as_arg join[] = {as_memory_arg(a->partial), as_memory_arg(a->limits), as_memory_arg(a->out),
                                   as_u32_arg(a->parts), as_u32_arg(rows)};
     return split ? as_attention_launch(a, a->program, "join", join, 5, rows, AS_ATTENTION_WIDE, err) : AS_OK;

@@ -93,7 +93,7 @@ static enum as_status make_operands(struct as_attention *a, struct as_error *err
 /* ---- launches ---- */
 
 enum as_status as_attention_launch(struct as_attention *a, struct as_program *program, const char *name,
-                                   const struct as_arg *args, size_t n, size_t groups, size_t group_size,
+                                   const struct as_arg *args, size_t n, size_t workgroups, size_t workgroup_size,
                                    struct as_error *err)
 {
     const size_t i = a->launches_n;
@@ -101,8 +101,11 @@ enum as_status as_attention_launch(struct as_attention *a, struct as_program *pr
     if (s)
         return s;
     memcpy(a->args[i], args, n * sizeof *args);
-    a->launches[i] = (struct as_launch){
-        .kernel = a->kernels[i], .args = a->args[i], .args_n = n, .groups = groups, .group_size = group_size};
+    a->launches[i] = (struct as_launch){.kernel = a->kernels[i],
+                                        .args = a->args[i],
+                                        .args_n = n,
+                                        .workgroups = workgroups,
+                                        .workgroup_size = workgroup_size};
     a->launches_n++;
     return AS_OK;
 }

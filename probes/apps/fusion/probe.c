@@ -89,11 +89,12 @@ static enum as_status prepare_separate(struct trial *v, struct as_error *err)
         s = dev->program->kernel(dev, v->fused.plain, names[i], &v->kernels[i], err);
         for (size_t k = 0; k < args_n[i]; k++)
             v->args[i][k] = args[i][k];
-        v->launches[i] = (struct as_launch){.kernel = v->kernels[i],
-                                            .args = v->args[i],
-                                            .args_n = args_n[i],
-                                            .groups = (size_t)GROUPS * (dev->info.units ? dev->info.units : 1),
-                                            .group_size = 256};
+        v->launches[i] =
+            (struct as_launch){.kernel = v->kernels[i],
+                               .args = v->args[i],
+                               .args_n = args_n[i],
+                               .workgroups = (size_t)GROUPS * (dev->info.compute_units ? dev->info.compute_units : 1),
+                               .workgroup_size = 256};
     }
     return s;
 }

@@ -84,7 +84,7 @@ static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_
 {
     struct as_timed *t = ctx;
     struct as_device *dev = t->dev;
-    size_t groups = (n + GROUP_THREADS - 1) / GROUP_THREADS, bytes = groups * GROUP_THREADS * sizeof *from;
+    size_t workgroups = (n + GROUP_THREADS - 1) / GROUP_THREADS, bytes = workgroups * GROUP_THREADS * sizeof *from;
     struct as_memory *in, *out;
     enum as_status st = as_timed_keep_memory(t, bytes, &in, err);
     if (!st)
@@ -94,7 +94,7 @@ static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_
     if (st)
         return st;
     const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = in}, {.kind = AS_ARG_MEMORY, .u.memory = out}};
-    st = as_timed_once(t, "convert", args, 2, groups, GROUP_THREADS, err);
+    st = as_timed_once(t, "convert", args, 2, workgroups, GROUP_THREADS, err);
     return st ? st : dev->memory->read(dev, out, 0, to, n * sizeof *to, err);
 }
 

@@ -43,7 +43,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     const struct as_device_info *info = &vc->dev->info;
     double documented = as_matrix_documented(d.matrix, info->arch);
     if (documented > 0 && info->clock_max_hz > 0)
-        as_peak_limit(vc, documented * info->units * info->clock_max_hz);
+        as_peak_limit(vc, documented * info->compute_units * info->clock_max_hz);
     return s;
 }
 

@@ -63,7 +63,7 @@ static void set_limit(struct as_trial_context *vc, const struct atomics *s)
         return;
     if ((s->of_cpu && !is_cpu) || dev->info.is_host_cpu || !(hz > 0))
         return;
-    vc->limit = hz * (s->of_cpu ? s->cpu_threads : (double)dev->info.units * LANES);
+    vc->limit = hz * (s->of_cpu ? s->cpu_threads : (double)dev->info.compute_units * LANES);
     snprintf(vc->limit_why, sizeof vc->limit_why, "one update per cycle and %s",
              s->of_cpu ? "thread" : "lane of a compute unit");
 }

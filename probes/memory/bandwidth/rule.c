@@ -117,19 +117,19 @@ struct window {
     double before; /* bytes of the next smaller cache */
 };
 
-/* Units of a card have caches that no driver tells of, in one memory with their LOCAL memory. The ways among which
+/* Units of a card have caches that no driver tells of, in one memory with their shared memory. The ways among which
  * "best" chooses read past them; the others find there what a unit has read before. */
 static double untold_cache(const struct as_rule_context *c, const struct as_cell *cell)
 {
     bool card = !c->info->is_host_memory && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
-    return card && strcmp(as_cell_axis(cell, "width"), "best") != 0 ? (double)c->info->unit_local : 0;
+    return card && strcmp(as_cell_axis(cell, "width"), "best") != 0 ? (double)c->info->compute_unit_shared : 0;
 }
 
 static bool belongs_to_cache(const struct as_rule_context *c, const struct as_cell *cell, const void *what)
 {
     const struct window *w = what;
-    double threads = threads_of(c, cell), units = c->info->units ? c->info->units : 1;
-    double many = threads >= 1 ? threads : units;
+    double threads = threads_of(c, cell), compute_units = c->info->compute_units ? c->info->compute_units : 1;
+    double many = threads >= 1 ? threads : compute_units;
     double instances = w->cache->shared ? fmax(1, floor(many / w->cache->shared)) : 1;
     double set = working_set(cell), before = fmax(w->before, untold_cache(c, cell));
     return !is_memory(cell) && set > 0 && set >= 2 * before * many && set <= 0.75 * (double)w->cache->size * instances;

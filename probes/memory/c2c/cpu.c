@@ -168,8 +168,8 @@ static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out
     struct as_launch launch = {.kernel = s->kernel,
                                .args = args,
                                .args_n = 2,
-                               .groups = 2,
-                               .group_size = 1,
+                               .workgroups = 2,
+                               .workgroup_size = 1,
                                .reps = cycles,
                                .cpus = s->pair,
                                .work = {.accesses = 2.0 * (double)(cycles * C2C_ROUNDS)}};

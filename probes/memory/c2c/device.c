@@ -122,7 +122,8 @@ static enum as_status play_here(struct c2c *s, uint32_t cycles, struct as_sample
     struct as_arg args[8] = {{.kind = AS_ARG_MEMORY, .u.memory = s->memory}};
     for (size_t i = 0; i < 7; i++)
         args[i + 1] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = values[i]};
-    struct as_launch launch = {.kernel = s->kernel, .args = args, .args_n = 8, .groups = 1, .group_size = 1, .reps = 1};
+    struct as_launch launch = {
+        .kernel = s->kernel, .args = args, .args_n = 8, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     enum as_status st = s->dev->queue->submit(s->dev, &launch, err);
     if (st)
         return st;

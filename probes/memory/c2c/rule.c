@@ -16,7 +16,7 @@ static const struct pair_kind pair_kinds[] = {
     {"unit", "units", "c2c.unit", "two units of the device", "unit"},
 };
 
-/* How the line was handed over, and how many pairs may be as near or as far. */
+/* How the line was transferred, and how many pairs may be as near or as far. */
 static const char *how_text(const struct as_cell *cell, size_t alike, char *out, size_t size)
 {
     const char *op = as_cell_axis(cell, "op");

@@ -18,8 +18,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (!(from < to) || as_word_is(a, "pairs", "some"))
         return AS_PRUNED;
-    if (to >= info->units) {
-        as_fail(err, AS_UNSUPPORTED, "the device has %u units", info->units);
+    if (to >= info->compute_units) {
+        as_fail(err, AS_UNSUPPORTED, "the device has %u units", info->compute_units);
         return AS_PRUNED;
     }
     if (!(info->capabilities & AS_CAP_CYCLES) && (from != 0 || to != 1))
@@ -50,7 +50,7 @@ static struct as_launch launch_of(struct c2c *s, struct as_arg args[12], uint32_
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = values[i]};
     struct as_launch l =
-        as_timed_group(s->kernel, args, n, s->named ? (size_t)GROUPS_OF_UNIT * s->dev->info.units : SIDES, 1);
+        as_timed_group(s->kernel, args, n, s->named ? (size_t)GROUPS_OF_UNIT * s->dev->info.compute_units : SIDES, 1);
     l.work.accesses = 2.0 * cycles * C2C_ROUNDS;
     return l;
 }

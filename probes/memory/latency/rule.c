@@ -201,7 +201,7 @@ static bool end_of(const struct as_curve *curve, const struct level *level, doub
 /* One unit of a device walks, and the cache that its units share may be in parts, of which one is its own. */
 static bool is_shared_by_units(const struct as_rule_context *c, const struct as_cache *cache)
 {
-    return cache && c->info->units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS) &&
+    return cache && c->info->compute_units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS) &&
            cache->size == as_info_last_cache(c->info);
 }
 

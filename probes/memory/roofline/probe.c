@@ -80,7 +80,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 struct candidate {
     enum as_peak_width width;
     unsigned lanes, chains, pairs; /* of steps per chain and turn */
-    size_t groups, group_size;
+    size_t workgroups, workgroup_size;
     const char *native;       /* name of its kernel; NULL: of the source */
     struct as_kernel *kernel; /* programs are shared by grids; NULL until needed */
 };
@@ -107,7 +107,7 @@ struct state {
 /* Results of a thread, and their number. */
 static uint64_t results_of(const struct state *s, const struct candidate *c)
 {
-    return (uint64_t)c->groups * c->group_size * c->chains * c->lanes * (s->bits == 16 ? 2 : 1);
+    return (uint64_t)c->workgroups * c->workgroup_size * c->chains * c->lanes * (s->bits == 16 ? 2 : 1);
 }
 
 static enum as_status launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
@@ -129,8 +129,8 @@ static enum as_status launch(struct state *s, const struct candidate *c, uint64_
     struct as_launch l = {.kernel = c->kernel,
                           .args = args,
                           .args_n = n,
-                          .groups = c->groups,
-                          .group_size = c->group_size,
+                          .workgroups = c->workgroups,
+                          .workgroup_size = c->workgroup_size,
                           .reps = s->native ? turns : 1,
                           .work = {.footprint = (double)results_of(s, c) * s->bits / 8}};
     s->turns = turns;
@@ -178,8 +178,8 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
                                 .lanes = as_peak_lanes(s->bits, (enum as_peak_width)w),
                                 .chains = AS_PEAK_CHAINS,
                                 .pairs = AS_PEAK_PAIRS,
-                                .groups = (size_t)as_axes_u64(a, "threads"),
-                                .group_size = 1,
+                                .workgroups = (size_t)as_axes_u64(a, "threads"),
+                                .workgroup_size = 1,
                                 .native = name};
     }
     return s->candidates_n ? AS_OK : as_fail(err, AS_UNSUPPORTED, "this CPU has no fused multiply-adds");
@@ -197,16 +197,18 @@ static void add_grid(struct state *s, struct candidate grid)
 static void list_scalars(struct state *s)
 {
     static const struct {
-        unsigned chains, size, unit_groups; /* 0: full occupancy */
+        unsigned chains, size, resident_workgroups; /* 0: full occupancy */
     } grids[] = {{2, 1024, 0}, {2, 1024, 1}, {4, 256, 0}, {4, 512, 0}, {4, 1024, 0}, {8, 256, 0},
                  {8, 512, 0},  {8, 1024, 0}, {8, 256, 1}, {8, 512, 1}, {8, 1024, 1}, {12, 512, 1}};
     _Static_assert(sizeof grids / sizeof *grids <= CANDIDATES_MAX, "space for all grids");
     const struct as_device_info *info = &s->dev->info;
-    size_t held = info->unit_threads ? info->unit_threads : 2048, units = info->units ? info->units : 1;
+    size_t held = info->compute_unit_threads ? info->compute_unit_threads : 2048,
+           compute_units = info->compute_units ? info->compute_units : 1;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         size_t size = info->threads && info->threads < grids[i].size ? info->threads : grids[i].size;
-        size_t fit = grids[i].unit_groups ? grids[i].unit_groups : held / size ? held / size : 1;
-        struct candidate grid = {.lanes = 1, .chains = grids[i].chains, .groups = units * fit, .group_size = size};
+        size_t fit = grids[i].resident_workgroups ? grids[i].resident_workgroups : held / size ? held / size : 1;
+        struct candidate grid = {
+            .lanes = 1, .chains = grids[i].chains, .workgroups = compute_units * fit, .workgroup_size = size};
         add_grid(s, grid);
     }
 }
@@ -218,8 +220,10 @@ static void list_vectors(struct state *s)
     static const unsigned chains[] = {8, 12};
     unsigned own = s->dev->info.vector_bytes * 8 / s->bits;
     const unsigned lanes[] = {own / 2, own, own * 2};
-    struct candidate grid = {
-        .lanes = 1, .chains = 8, .groups = 4 * (size_t)(s->dev->info.units ? s->dev->info.units : 1), .group_size = 4};
+    struct candidate grid = {.lanes = 1,
+                             .chains = 8,
+                             .workgroups = 4 * (size_t)(s->dev->info.compute_units ? s->dev->info.compute_units : 1),
+                             .workgroup_size = 4};
     add_grid(s, grid);
     for (size_t i = 0; i < 6; i++) {
         grid.lanes = lanes[i / 2];
@@ -241,10 +245,10 @@ static enum as_status allocate(struct state *s, struct as_error *err)
     enum as_status st = s->dev->memory->alloc(s->dev, &desc, &s->result, err);
     if (st || s->native)
         return st;
-    size_t groups = 1;
+    size_t workgroups = 1;
     for (size_t i = 0; i < s->candidates_n; i++)
-        groups = s->candidates[i].groups > groups ? s->candidates[i].groups : groups;
-    desc.bytes = CLOCKS * groups * sizeof *s->clock;
+        workgroups = s->candidates[i].workgroups > workgroups ? s->candidates[i].workgroups : workgroups;
+    desc.bytes = CLOCKS * workgroups * sizeof *s->clock;
     s->clock = malloc(desc.bytes);
     return s->clock ? s->dev->memory->alloc(s->dev, &desc, &s->clocks, err) : as_nomem(err, desc.bytes, "clocks");
 }
@@ -304,12 +308,12 @@ static void set_limit(struct as_trial_context *vc, unsigned bits)
 {
     const struct as_device_info *info = &vc->dev->info;
     for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++) {
-        if (strcmp(pipes[i].arch, info->arch) != 0 || !(info->clock_max_hz > 0) || info->units == 0)
+        if (strcmp(pipes[i].arch, info->arch) != 0 || !(info->clock_max_hz > 0) || info->compute_units == 0)
             continue;
         unsigned each = bits == 64 ? pipes[i].f64 : bits == 32 ? pipes[i].f32 : pipes[i].f16;
-        vc->limit = info->clock_max_hz * info->units * each * OPS;
+        vc->limit = info->clock_max_hz * info->compute_units * each * OPS;
         snprintf(vc->limit_why, sizeof vc->limit_why,
-                 "%u compute units of %u multiply-adds per cycle at the highest clock", info->units, each);
+                 "%u compute units of %u multiply-adds per cycle at the highest clock", info->compute_units, each);
         as_note_number(vc, "per_unit_cycle", each * OPS);
     }
 }
@@ -324,8 +328,8 @@ static void fill_context(struct as_trial_context *vc, struct state *s)
     if (s->native) {
         snprintf(text, sizeof text, "%s, %d chains", width_words[s->used->width], AS_PEAK_CHAINS);
     } else {
-        int n = snprintf(text, sizeof text, "%zu workgroups of %zu, %u chains", s->used->groups, s->used->group_size,
-                         s->used->chains);
+        int n = snprintf(text, sizeof text, "%zu workgroups of %zu, %u chains", s->used->workgroups,
+                         s->used->workgroup_size, s->used->chains);
         if (s->used->lanes > 1)
             snprintf(text + n, sizeof text - (size_t)n, " of %u lanes", s->used->lanes);
         vc->sample_s = 4e-2; /* one launch: long against its start and end */
@@ -374,10 +378,10 @@ static enum as_status read_clock(struct state *s, const struct as_timing *t, dou
     if (s->native)
         return AS_OK;
     enum as_status st =
-        s->dev->memory->read(s->dev, s->clocks, 0, s->clock, CLOCKS * s->used->groups * sizeof *s->clock, err);
+        s->dev->memory->read(s->dev, s->clocks, 0, s->clock, CLOCKS * s->used->workgroups * sizeof *s->clock, err);
     double sum = 0;
     size_t known = 0;
-    for (size_t i = 0; i < s->used->groups && !st; i++)
+    for (size_t i = 0; i < s->used->workgroups && !st; i++)
         if (s->clock[CLOCKS * i] > 0 && s->clock[CLOCKS * i + 1] > 0) {
             sum += 1e9 * (double)s->clock[CLOCKS * i] / (double)s->clock[CLOCKS * i + 1];
             known++;

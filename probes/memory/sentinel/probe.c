@@ -40,7 +40,7 @@ struct sentinel {
     uint64_t bytes, window; /* bytes of the block; bytes read per sample */
     uint64_t from;          /* offset of the window */
     int wrong;
-    size_t groups, group_size;
+    size_t workgroups, workgroup_size;
 };
 
 static void host_core(const struct as_host_call *call)
@@ -112,7 +112,7 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
             allocator = s->dev->info.allocators[i].name;
     if (!allocator)
         return as_fail(err, AS_UNSUPPORTED, "the device has no usable allocator");
-    uint64_t result_bytes = s->sums ? s->groups * s->group_size * sizeof *s->sums : 4096;
+    uint64_t result_bytes = s->sums ? s->workgroups * s->workgroup_size * sizeof *s->sums : 4096;
     struct as_memory_desc result = {.allocator = allocator, .bytes = result_bytes, .node = -1};
     enum as_status st = s->dev->memory->alloc(s->dev, &result, &s->result, err);
     if (st || s->what == CORE)
@@ -177,13 +177,13 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     if (s->what > PAIR)
         return as_fail(err, AS_USAGE, "unknown sentinel '%s'", as_axes_text(vc->axes, "what"));
     s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    s->group_size = s->native ? 1 : DEVICE_THREADS;
-    s->groups = s->what == PAIR ? 2 : 1;
+    s->workgroup_size = s->native ? 1 : DEVICE_THREADS;
+    s->workgroups = s->what == PAIR ? 2 : 1;
     if (!s->native && s->what == MEMORY) {
-        s->groups = 4 * (size_t)(vc->dev->info.units ? vc->dev->info.units : 1);
-        s->sums = calloc(s->groups * s->group_size, sizeof *s->sums);
+        s->workgroups = 4 * (size_t)(vc->dev->info.compute_units ? vc->dev->info.compute_units : 1);
+        s->sums = calloc(s->workgroups * s->workgroup_size, sizeof *s->sums);
         if (!s->sums)
-            return as_nomem(err, s->groups * s->group_size * sizeof *s->sums, "sums");
+            return as_nomem(err, s->workgroups * s->workgroup_size * sizeof *s->sums, "sums");
     }
     struct as_program_desc desc = {.name = "sentinel", .source = as_kernel_sentinel, .host = host_kernels};
     enum as_status st = get_memory(s, err);
@@ -240,7 +240,7 @@ static bool core_is_right(struct sentinel *s, uint64_t reps, uint64_t got)
 static enum as_status look_at_result(struct sentinel *s, uint64_t reps, struct as_error *err)
 {
     uint64_t got[9] = {0}, sum = 0;
-    const size_t threads = s->sums ? s->groups * s->group_size : 0;
+    const size_t threads = s->sums ? s->workgroups * s->workgroup_size : 0;
     enum as_status st = s->sums ? s->dev->memory->read(s->dev, s->result, 0, s->sums, threads * sizeof *s->sums, err)
                                 : s->dev->memory->read(s->dev, s->result, 0, got, sizeof got, err);
     if (st)
@@ -274,8 +274,8 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     struct as_launch l = {.kernel = s->kernel,
                           .args = args,
                           .args_n = 4,
-                          .groups = s->groups,
-                          .group_size = s->group_size,
+                          .workgroups = s->workgroups,
+                          .workgroup_size = s->workgroup_size,
                           .reps = s->native || memory ? reps : 1,
                           .work = {.bytes = memory ? (double)s->window : 0,
                                    .accesses = memory ? 0 : steps_of(s) * (s->native ? 1 : (double)reps),

@@ -57,7 +57,7 @@ static struct as_launch make_launch(const struct onchip *o, struct as_memory *ch
     size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
     bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_LOCAL; /* a warp */
     struct as_launch l = as_timed_group(o->kernel, args, n, 1, whole ? warp : 1);
-    l.local_bytes = o->local_bytes;
+    l.shared_bytes = o->shared_bytes;
     l.work.accesses = ((double)o->before + turns) * ONCHIP_STEPS;
     l.work.footprint = (double)o->size;
     return l;
@@ -124,8 +124,8 @@ static enum as_status write_chain(struct onchip *o, struct as_memory *chain, str
     enum as_status s = as_cycle_write(&o->cycle, dev, chain, o->stride, 8, sizeof(uint64_t), err);
     if (o->what == ONCHIP_ATOMIC) /* counts in words */
         return s;
-    size_t units = dev->info.units ? dev->info.units : 1;
-    return s ? s : as_timed_once(&o->timed, "bind", args, 3, 4 * units, BIND_THREADS, err);
+    size_t compute_units = dev->info.compute_units ? dev->info.compute_units : 1;
+    return s ? s : as_timed_once(&o->timed, "bind", args, 3, 4 * compute_units, BIND_THREADS, err);
 }
 
 static enum as_status get_chains(struct onchip *o, struct as_error *err)
@@ -153,7 +153,7 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_trial_context *
     char defines[64];
     bool local = o->what == ONCHIP_LOCAL, at_launch = local && o->size > DECLARED_MAX;
     if (at_launch)
-        o->local_bytes = o->size;
+        o->shared_bytes = o->size;
     snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu%s", (int)o->what,
              local ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
     as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, vc->seed);

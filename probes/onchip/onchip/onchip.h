@@ -25,7 +25,7 @@ struct onchip {
     struct as_timed timed;
     struct as_kernel *kernel;
     enum onchip_what what;
-    uint64_t size, stride, local_bytes;
+    uint64_t size, stride, shared_bytes;
     struct as_cycle cycle;
     struct as_memory *chains[ONCHIP_PLACES]; /* each holds the same cycle */
     size_t places;

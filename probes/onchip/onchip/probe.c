@@ -88,7 +88,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (walks && fmod(stride, 8) != 0)
         return refuse(err, "the stride is not a multiple of 8 bytes");
-    double most = (double)info->group_local;
+    double most = (double)info->workgroup_shared;
     if ((what != ONCHIP_LOCAL || size <= most) && local <= most)
         return AS_APPLIES;
     as_fail(err, AS_UNSUPPORTED, "a group has %.0f B of local memory", most);
@@ -117,7 +117,7 @@ static enum as_status first_launches(struct onchip *o, struct as_trial_context *
     enum as_status s = as_timed_stand(&o->timed, AS_TIMED_UNIT, err);
     if (!s)
         s = onchip_control(o, err);
-    if (!s && o->local_bytes)
+    if (!s && o->shared_bytes)
         s = as_timed_need(&o->timed, AS_HAS_LOCAL, err);
     if (!s)
         s = onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
@@ -140,7 +140,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     o->what = what_of(vc->axes);
     o->size = as_axes_u64(vc->axes, "size");
     o->stride = as_axes_u64(vc->axes, "stride");
-    o->local_bytes = as_axes_u64(vc->axes, "local");
+    o->shared_bytes = as_axes_u64(vc->axes, "local");
     if (o->what >= ONCHIP_WHATS)
         return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(vc->axes, "what"));
     enum as_status s = preparations[o->what](o, vc, err);

@@ -42,7 +42,7 @@ struct seen {
     size_t level; /* from 1 */
     bool part;    /* a step before the level ends: some of it is nearer than the rest */
     char name[32];
-    double local; /* bytes of LOCAL memory that the group held besides */
+    double local; /* bytes of shared memory that the group held besides */
 };
 
 static void add_latency(struct as_rule_context *c, const struct seen *s)
@@ -63,7 +63,7 @@ static void add_latency(struct as_rule_context *c, const struct seen *s)
     as_curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
 }
 
-/* A cache that also holds LOCAL memory is as large as the claim less what was taken, which nobody claims. */
+/* A cache that also holds shared memory is as large as the claim less what was taken, which nobody claims. */
 static void judge_claim(struct as_rule_context *c, const struct seen *s, struct as_fact *f)
 {
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
@@ -189,7 +189,7 @@ static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, si
     return n < 2 ? n : 2;
 }
 
-/* With LOCAL memory held only the first level is another. whole_known: another path tells where the second level ends,
+/* With shared memory held only the first level is another. whole_known: another path tells where the second level ends,
  * so all that this one shows of it are parts. */
 static void derive_path(struct as_rule_context *c, const struct as_curve *curve, const struct path *path,
                         bool whole_known)
@@ -255,7 +255,7 @@ static void derive_line(struct as_rule_context *c, const struct as_curve *curves
     }
 }
 
-/* LOCAL memory has no levels: the smallest block that was walked. */
+/* shared memory has no levels: the smallest block that was walked. */
 static void derive_local(struct as_rule_context *c)
 {
     const struct as_cell **cells, *least = NULL;

@@ -60,7 +60,7 @@ struct shape {
     uint64_t tile;     /* local: elements of shared memory */
     uint64_t block;    /* elements that a workgroup spans, gaps included */
     uint64_t shift;    /* common: elements between the starts of consecutive workgroups */
-    size_t groups;
+    size_t workgroups;
     bool common;
 };
 
@@ -78,7 +78,7 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
                         .common = as_word_is(a, "what", "common"),
                         .stride = as_axes_u64(a, "stride"),
                         .warp = info->warp ? info->warp : 1,
-                        .groups = as_word_is(a, "units", "one") || !info->units ? 1 : info->units};
+                        .workgroups = as_word_is(a, "units", "one") || !info->compute_units ? 1 : info->compute_units};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
         if (as_word_is(a, "width", widths[i].word))
             s->bytes = widths[i].bytes;
@@ -91,7 +91,7 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
         s->elements = s->threads * s->unroll;
         s->tile = (s->warp - 1) * s->stride + (s->unroll - 1) * s->warp + 1;
         s->block = s->tile;
-        return s->tile * s->bytes <= (info->group_local ? info->group_local : 32 << 10);
+        return s->tile * s->bytes <= (info->workgroup_shared ? info->workgroup_shared : 32 << 10);
     }
     uint64_t most = as_axes_u64(a, "size") / (s->bytes * s->stride);
     while (s->threads > THREADS_MIN && s->threads * s->unroll > most)
@@ -101,7 +101,7 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
     uint64_t chunk = s->threads * s->unroll, chunks = most / chunk;
     s->elements = chunks * chunk;
     if (s->common)
-        s->shift = chunks > s->groups ? chunks / s->groups * chunk : chunk;
+        s->shift = chunks > s->workgroups ? chunks / s->workgroups * chunk : chunk;
     s->block = s->elements * s->stride;
     return s->elements > 0 && s->elements <= UINT32_MAX / 2;
 }
@@ -181,7 +181,7 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     struct as_rng rng;
     enum as_status st = AS_OK;
     s->pattern = malloc(PATTERN_WORDS * sizeof *s->pattern);
-    s->sum = calloc(s->shape.groups * s->shape.threads, sizeof *s->sum);
+    s->sum = calloc(s->shape.workgroups * s->shape.threads, sizeof *s->sum);
     if (!s->pattern || !s->sum)
         return as_nomem(err, PATTERN_WORDS * sizeof *s->pattern, "a pattern");
     as_rng_seed(&rng, seed);
@@ -214,8 +214,8 @@ static enum as_status launch(struct state *s, struct as_memory *buffer, uint32_t
                             {.kind = AS_ARG_U64, .u.u64 = piece_elements(p)},
                             {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->elements},
                             {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->shift}};
-    struct as_launch l = as_timed_group(s->kernel, args, p->local ? 7 : 10, p->groups, p->threads);
-    l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->groups);
+    struct as_launch l = as_timed_group(s->kernel, args, p->local ? 7 : 10, p->workgroups, p->threads);
+    l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->workgroups);
     return as_timed_launch(&s->timed, &l, seconds, err);
 }
 
@@ -227,14 +227,14 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
              (int)p->bytes * 8, (int)p->unroll, (int)p->threads, (int)p->stride, (int)p->warp, (int)p->tile,
              p->local ? " -DIN_LOCAL" : "");
     enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
-                                         defines, p->groups, err);
+                                         defines, p->workgroups, err);
     if (!st)
         st = as_timed_keep_kernel(&s->timed, "read", &s->kernel, err);
     if (st)
         return st;
     as_expect_code(vc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
     st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
-    if (p->groups == 1)
+    if (p->workgroups == 1)
         as_timed_note(vc, &s->timed);
     return st;
 }
@@ -248,8 +248,8 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     const struct shape *p = &s->shape;
     if (!shape_of(&vc->dev->info, vc->axes, &s->shape))
         return as_fail(err, AS_USAGE, "the block is too small for a workgroup");
-    uint64_t piece = piece_elements(p), elements = piece ? piece * p->groups : p->block;
-    vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->groups);
+    uint64_t piece = piece_elements(p), elements = piece ? piece * p->workgroups : p->block;
+    vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
     vc->max_reps = UINT32_MAX / 4;
     size_t wanted = p->common && vc->footprint <= as_info_last_cache(&vc->dev->info) ? PLACES : 1;
     vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
@@ -259,11 +259,11 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     for (; s->places < wanted && !st; s->places++)
         st = as_timed_keep_memory(&s->timed, elements * p->bytes, &s->buffers[s->places], err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, p->groups * p->threads * sizeof(uint32_t), &s->sums, err);
+        st = as_timed_keep_memory(&s->timed, p->workgroups * p->threads * sizeof(uint32_t), &s->sums, err);
     if (!st)
         st = fill(s, vc->seed, err);
     s->before = 2;
-    as_note_number(vc, "groups", (double)p->groups);
+    as_note_number(vc, "groups", (double)p->workgroups);
     as_note_number(vc, "group_threads", (double)p->threads);
     as_note_number(vc, "loads_in_a_row", (double)p->unroll);
     return st;
@@ -274,10 +274,10 @@ static enum as_status judge(struct state *s, uint64_t turns, struct as_error *er
 {
     const struct shape *p = &s->shape;
     struct as_device *dev = s->timed.dev;
-    enum as_status st = dev->memory->read(dev, s->sums, 0, s->sum, p->groups * p->threads * sizeof *s->sum, err);
+    enum as_status st = dev->memory->read(dev, s->sums, 0, s->sum, p->workgroups * p->threads * sizeof *s->sum, err);
     if (st)
         return st;
-    for (size_t g = 0; g < p->groups; g++) {
+    for (size_t g = 0; g < p->workgroups; g++) {
         uint32_t sum = 0;
         for (uint64_t k = 0; k < p->threads; k++)
             sum += s->sum[g * p->threads + k];
@@ -301,7 +301,7 @@ static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uin
         st = as_timed_need(&s->timed, AS_HAS_CYCLES, err);
     if (st)
         return st;
-    for (size_t g = 0; g < s->shape.groups; g++)
+    for (size_t g = 0; g < s->shape.workgroups; g++)
         slowest = s->timed.record[g].cycles > slowest ? s->timed.record[g].cycles : slowest;
     *cycles += slowest;
     *total += seconds;

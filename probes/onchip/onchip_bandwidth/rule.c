@@ -1,4 +1,4 @@
-/* Bytes per cycle that a unit loads from its caches and its LOCAL memory, and the banks of that. */
+/* Bytes per cycle that a unit loads from its caches and its shared memory, and the banks of that. */
 #include "facts/rule.h"
 
 #include <stdio.h>

@@ -38,7 +38,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     (void)err;
     double local = as_axes_number(a, "local");
-    return info->units == 0 || (info->group_local && local > (double)info->group_local) ? AS_PRUNED : AS_APPLIES;
+    return info->compute_units == 0 || (info->workgroup_shared && local > (double)info->workgroup_shared) ? AS_PRUNED
+                                                                                                          : AS_APPLIES;
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -53,8 +54,8 @@ struct state {
     struct as_memory *in, *sums;
     uint32_t *value, *sum; /* host's */
     uint64_t threads, values, local;
-    size_t groups;
-    unsigned units;
+    size_t workgroups;
+    unsigned compute_units;
     double *at_a_time; /* scratch: workgroups by compute unit */
     int wrong;
 };
@@ -72,7 +73,7 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     enum as_status st = as_buf_check(&head, err);
     if (!st)
         st = as_timed_prepare(&s->timed, vc->dev, "onchip_groups", as_buf_get(&head), as_kernel_onchip_groups, NULL,
-                              s->groups, err);
+                              s->workgroups, err);
     as_buf_finish(&head);
     return st ? st : as_timed_keep_kernel(&s->timed, "stay", &s->kernel, err);
 }
@@ -92,9 +93,9 @@ static enum as_status note_claim(struct state *s, struct as_trial_context *vc, s
                        info.max_threads);
     as_note_number(vc, "registers", info.registers);
     as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
-    as_note_number(vc, "local_bytes", (double)(info.local_bytes + s->local));
-    if (info.unit_groups)
-        as_note_number(vc, "groups_claimed", info.unit_groups);
+    as_note_number(vc, "local_bytes", (double)(info.shared_bytes + s->local));
+    if (info.resident_workgroups)
+        as_note_number(vc, "groups_claimed", info.resident_workgroups);
     return AS_OK;
 }
 
@@ -103,17 +104,17 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     struct as_rng rng;
     size_t n = (size_t)(s->values * s->threads);
     s->value = calloc(n ? n : 1, sizeof *s->value);
-    s->sum = calloc(s->groups * s->threads, sizeof *s->sum);
-    s->at_a_time = calloc(s->units, sizeof *s->at_a_time);
+    s->sum = calloc(s->workgroups * s->threads, sizeof *s->sum);
+    s->at_a_time = calloc(s->compute_units, sizeof *s->at_a_time);
     if (!s->value || !s->sum || !s->at_a_time)
-        return as_nomem(err, s->groups * s->threads * sizeof *s->sum, "groups");
+        return as_nomem(err, s->workgroups * s->threads * sizeof *s->sum, "groups");
     as_rng_seed(&rng, seed);
     for (size_t i = 0; i < n; i++)
         s->value[i] = (uint32_t)as_rng_u64(&rng);
     struct as_device *dev = s->timed.dev;
     enum as_status st = as_timed_keep_memory(&s->timed, (n ? n : 1) * sizeof *s->value, &s->in, err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, s->groups * s->threads * sizeof *s->sum, &s->sums, err);
+        st = as_timed_keep_memory(&s->timed, s->workgroups * s->threads * sizeof *s->sum, &s->sums, err);
     return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
 }
 
@@ -126,15 +127,15 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     s->threads = as_axes_u64(vc->axes, "threads");
     s->values = as_axes_u64(vc->axes, "values");
     s->local = as_axes_u64(vc->axes, "local");
-    s->units = vc->dev->info.units;
-    s->groups = (size_t)s->units * GROUPS_MAX;
+    s->compute_units = vc->dev->info.compute_units;
+    s->workgroups = (size_t)s->compute_units * GROUPS_MAX;
     vc->min_reps = vc->max_reps = 1;
     enum as_status st = build(s, vc, err);
     if (!st)
         st = note_claim(s, vc, err);
     if (!st)
         st = fill(s, vc->seed, err);
-    unsigned most = vc->dev->info.unit_threads;
+    unsigned most = vc->dev->info.compute_unit_threads;
     if (most) {
         vc->limit = floor((double)most / (double)s->threads);
         snprintf(vc->limit_why, sizeof vc->limit_why, "a compute unit holds %u threads", most);
@@ -148,7 +149,7 @@ static void check_sums(struct state *s)
         uint32_t want = 0;
         for (uint64_t i = 0; i < s->values; i++)
             want += s->value[i * s->threads + thread];
-        for (size_t g = 0; g < s->groups; g++)
+        for (size_t g = 0; g < s->workgroups; g++)
             s->wrong |= s->sum[g * s->threads + thread] != want;
     }
 }
@@ -166,19 +167,19 @@ static int by_unit_then_start(const void *a, const void *b)
 static double groups_at_a_time(struct state *s)
 {
     const struct as_record *r = s->timed.record;
-    size_t units = 0;
-    qsort(s->timed.record, s->groups, sizeof *r, by_unit_then_start);
-    for (size_t i = 0, first = 0, end; i < s->groups; i = end) {
+    size_t compute_units = 0;
+    qsort(s->timed.record, s->workgroups, sizeof *r, by_unit_then_start);
+    for (size_t i = 0, first = 0, end; i < s->workgroups; i = end) {
         size_t most = 0;
-        for (end = i, first = i; end < s->groups && r[end].unit == r[i].unit; end++) {
+        for (end = i, first = i; end < s->workgroups && r[end].unit == r[i].unit; end++) {
             while (r[first].end <= r[end].start)
                 first++;
             most = end - first + 1 > most ? end - first + 1 : most;
         }
-        if (r[i].unit && units < s->units)
-            s->at_a_time[units++] = (double)most;
+        if (r[i].unit && compute_units < s->compute_units)
+            s->at_a_time[compute_units++] = (double)most;
     }
-    return as_median(s->at_a_time, units);
+    return as_median(s->at_a_time, compute_units);
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -190,11 +191,11 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
                             {.kind = AS_ARG_MEMORY, .u.memory = s->in},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
                             {.kind = AS_ARG_U64, .u.u64 = STAY_CYCLES}};
-    struct as_launch l = as_timed_group(s->kernel, args, 4, s->groups, s->threads);
-    l.local_bytes = s->local;
+    struct as_launch l = as_timed_group(s->kernel, args, 4, s->workgroups, s->threads);
+    l.shared_bytes = s->local;
     enum as_status st = as_timed_launch(&s->timed, &l, &out->seconds, err);
     if (!st)
-        st = dev->memory->read(dev, s->sums, 0, s->sum, s->groups * s->threads * sizeof *s->sum, err);
+        st = dev->memory->read(dev, s->sums, 0, s->sum, s->workgroups * s->threads * sizeof *s->sum, err);
     if (st)
         return st;
     check_sums(s);

@@ -1,4 +1,4 @@
-/* What a unit holds: registers, LOCAL memory and threads, from how many groups it runs at a time. */
+/* What a unit holds: registers, shared memory and threads, from how many groups it runs at a time. */
 #include "facts/rule.h"
 
 #include <math.h>
@@ -136,9 +136,10 @@ static void derive_groups(struct as_rule_context *c)
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
     char of_local[40];
     snprintf(of_local, sizeof of_local, "of %s", as_local_name(c));
-    add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "registers of 32 bits", info->unit_registers, 0);
-    add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->unit_local, besides_max);
-    add_room(c, &s[THREADS], "core", "", "unit.threads", "threads at a time", info->unit_threads, 0);
+    add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "registers of 32 bits", info->compute_unit_registers,
+             0);
+    add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->compute_unit_shared, besides_max);
+    add_room(c, &s[THREADS], "core", "", "unit.threads", "threads at a time", info->compute_unit_threads, 0);
     free(all);
     free(cells);
 }

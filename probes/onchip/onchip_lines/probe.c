@@ -129,12 +129,12 @@ static enum as_status write_chain(struct state *s, struct as_error *err)
 
 static enum as_status bind_addresses(struct state *s, struct as_error *err)
 {
-    size_t units = s->timed.dev->info.units ? s->timed.dev->info.units : 1;
+    size_t compute_units = s->timed.dev->info.compute_units ? s->timed.dev->info.compute_units : 1;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->chain},
                             {.kind = AS_ARG_U64, .u.u64 = s->cycle.lines},
                             {.kind = AS_ARG_U64, .u.u64 = s->block},
                             {.kind = AS_ARG_U64, .u.u64 = s->second}};
-    return as_timed_once(&s->timed, "bind", args, 4, 8 * units, BIND_THREADS, err);
+    return as_timed_once(&s->timed, "bind", args, 4, 8 * compute_units, BIND_THREADS, err);
 }
 
 static enum as_status first_launches(struct state *s, uint32_t turns, struct as_trial_context *vc, struct as_error *err)

@@ -45,7 +45,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     (void)err;
     double unit = as_axes_number(a, "unit"), filler = as_axes_number(a, "filler");
-    if (unit >= info->units || filler >= info->units || (filler > 0 && what_of(a) != FOUND))
+    if (unit >= info->compute_units || filler >= info->compute_units || (filler > 0 && what_of(a) != FOUND))
         return AS_PRUNED;
     return AS_APPLIES;
 }

@@ -57,7 +57,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 /* A queue's arguments: its place among the results, and the work per launch. */
 struct share {
     uint32_t first, rounds, key, launched;
-    size_t groups, group_size;
+    size_t workgroups, workgroup_size;
 };
 struct state {
     struct as_device *dev;
@@ -83,8 +83,8 @@ static enum as_status put(struct state *s, uint32_t queue, struct as_error *err)
     struct as_launch l = {.kernel = s->kernel,
                           .args = args,
                           .args_n = sizeof args / sizeof *args,
-                          .groups = h->groups,
-                          .group_size = h->group_size,
+                          .workgroups = h->workgroups,
+                          .workgroup_size = h->workgroup_size,
                           .reps = 1,
                           .queue = queue + 1};
     return s->dev->queue->submit(s->dev, &l, err);
@@ -166,16 +166,16 @@ static size_t share_out(struct state *s, const struct way *way)
 {
     const struct as_device_info *info = &s->dev->info;
     size_t size = info->threads && info->threads < 256 ? info->threads : 256, at = 0;
-    size_t held = info->unit_threads > size ? info->unit_threads / size : 1;
+    size_t held = info->compute_unit_threads > size ? info->compute_unit_threads / size : 1;
     for (uint32_t q = 0; q < s->queues; q++) {
         struct share *h = &s->shares[q];
-        *h = (struct share){.first = (uint32_t)at, .rounds = way->rounds, .groups = 1, .group_size = 1};
+        *h = (struct share){.first = (uint32_t)at, .rounds = way->rounds, .workgroups = 1, .workgroup_size = 1};
         if (way->once == behind && q == 0) {
             h->rounds = WORK_ROUNDS;
-            h->groups = WAVES * held * (info->units ? info->units : 1);
-            h->group_size = size;
+            h->workgroups = WAVES * held * (info->compute_units ? info->compute_units : 1);
+            h->workgroup_size = size;
         }
-        at += h->groups * h->group_size;
+        at += h->workgroups * h->workgroup_size;
     }
     return at;
 }
@@ -255,7 +255,7 @@ static bool check_queue(const struct share *h, uint32_t queue, const uint32_t *o
         snprintf(why, why_size, "%u kernels of queue %u ran, %u were launched", counted, queue + 1, h->launched);
         return false;
     }
-    size_t threads = h->groups * h->group_size;
+    size_t threads = h->workgroups * h->workgroup_size;
     for (uint32_t lane = 0; lane < LANES && lane < threads && h->launched; lane++) {
         uint32_t want = expected(h, lane);
         for (size_t i = lane; i < threads; i += LANES)

@@ -1,4 +1,4 @@
-/* What several queues give: kernels at once, launches a second, and what a priority is worth. */
+/* What several queues give: kernels at once, launches per second, and what a priority is worth. */
 #include "facts/rule.h"
 
 #include <stdlib.h>

@@ -138,8 +138,8 @@ static void shape_launch(struct state *s, size_t threads)
     s->launch = (struct as_launch){.kernel = s->kernel,
                                    .args = &s->arg,
                                    .args_n = 1,
-                                   .groups = host ? threads : 1,
-                                   .group_size = host ? 1 : threads,
+                                   .workgroups = host ? threads : 1,
+                                   .workgroup_size = host ? 1 : threads,
                                    .reps = s->kernels,
                                    .flags = s->once == run_graph     ? AS_LAUNCH_GRAPH
                                             : host && s->kernels > 1 ? AS_LAUNCH_BARRIER

@@ -193,7 +193,7 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
         .backend = "cpu",
         .capabilities =
             AS_CAP_HOST_KERNELS | AS_CAP_PIN | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC,
-        .units = cores(cpu),
+        .compute_units = cores(cpu),
         .threads = usable_threads(cpu, &limits),
         .warp = 1,
         .clock_max_hz = clock_max(cpu->order[0]),

@@ -31,7 +31,7 @@ done:
 /* Keeps the list of CPUs for the clock, and moves the caller when it changed. */
 static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch *launch, struct as_error *err)
 {
-    size_t n = launch->groups;
+    size_t n = launch->workgroups;
     if (n == 0 || n > AS_TEAM_THREADS_MAX)
         return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", n, (int)AS_TEAM_THREADS_MAX);
     bool same = cpu->clock_cpus_n == n;
@@ -81,7 +81,7 @@ static enum as_status queue_submit(struct as_device *dev, const struct as_launch
         .is_memory = is_memory,
         .args_n = launch->args_n,
         .cpus = cpu->clock_cpus,
-        .threads = launch->groups,
+        .threads = launch->workgroups,
         .reps = launch->reps,
         .barrier = (launch->flags & AS_LAUNCH_BARRIER) != 0,
     };

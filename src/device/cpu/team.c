@@ -1,7 +1,7 @@
 #include "device/cpu/team.h"
 
 #include "base/clock.h"
-#include "device/cpu/meet.h"
+#include "device/cpu/barrier.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -37,7 +37,7 @@ struct stamp {
 };
 
 struct job {
-    struct as_meet meet;
+    struct as_barrier meet;
     _Atomic uint32_t unfinished;
     void (*run)(const struct as_host_call *call);
     void *args[AS_TEAM_ARGS_MAX];
@@ -129,12 +129,12 @@ static void run_part(struct job *job, size_t index)
     };
     uint64_t calls = job->barrier ? job->reps : 1;
     /* Threads may wake late from the first barrier; all are awake in the second and leave it together. */
-    as_meet_all(&job->meet);
-    as_meet_all(&job->meet);
+    as_barrier_wait(&job->meet);
+    as_barrier_wait(&job->meet);
     job->stamps[index].start = as_now_ns();
     for (uint64_t i = 0; i < calls; i++) {
         if (i)
-            as_meet_all(&job->meet);
+            as_barrier_wait(&job->meet);
         job->run(&call);
     }
     job->stamps[index].end = as_now_ns();

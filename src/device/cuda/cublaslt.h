@@ -4,7 +4,7 @@
 
 #include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/cublaslt_types.h"
-#include "device/gpu/lt.h"
+#include "device/gpu/blaslt.h"
 
 #define AS_CUBLASLT_SLOT(result, name, parameters) result(*name) parameters;
 struct as_cublaslt_api {

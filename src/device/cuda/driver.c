@@ -142,7 +142,7 @@ static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *grap
     return s;
 }
 
-static enum as_status allow_local(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
+static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     if (bytes == 0)
@@ -229,7 +229,7 @@ static const struct as_gpu_api gpu_api = {
     .host_mapped = CU_MEMHOSTALLOC_DEVICEMAP,
     .register_mapped = CU_MEMHOSTREGISTER_DEVICEMAP,
     .kernel = {.registers = CU_FUNC_ATTRIBUTE_NUM_REGS,
-               .local_bytes = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+               .shared_bytes = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                .private_bytes = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
                .max_threads = CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
     .words = words,
@@ -250,7 +250,7 @@ static const struct as_gpu_api gpu_api = {
     .allocators = as_cu_allocators,
     .tensor = make_tensor,
     .instantiate = instantiate,
-    .allow_local = allow_local,
+    .allow_shared = allow_shared,
     .find_compiler = find_compiler,
     .compile = compile,
     .code_bytes = as_cubin_code_bytes,

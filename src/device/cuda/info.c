@@ -107,13 +107,13 @@ static unsigned capabilities(const struct as_gpu *card)
 
 static void fill_unit(struct as_device_info *info, const struct as_gpu *card)
 {
-    info->units = count_of(card, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->compute_units = count_of(card, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     info->threads = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     info->warp = count_of(card, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    info->unit_threads = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    info->unit_registers = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    info->unit_local = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    info->group_local = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    info->compute_unit_threads = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    info->compute_unit_registers = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    info->compute_unit_shared = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    info->workgroup_shared = count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     as_copy_text(info->arch, sizeof info->arch, card->target);
     as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_CUDA));
     info->clock_max_hz = 1e3 * count_of(card, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
@@ -137,7 +137,8 @@ static void fill_memory(struct as_device_info *info, const struct as_gpu *card)
     /* The only cache whose size the driver tells. */
     unsigned l2 = count_of(card, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     if (l2)
-        info->caches[info->caches_n++] = (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->units};
+        info->caches[info->caches_n++] =
+            (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->compute_units};
 }
 
 enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_error *err)

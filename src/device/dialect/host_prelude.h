@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct as_host_item {
-    uint32_t thread, threads, group, groups;
+    uint32_t thread, threads, group, workgroups;
     pthread_barrier_t *barrier; /* NULL: one work-item a group */
 };
 extern _Thread_local struct as_host_item as_host_item;
@@ -49,7 +49,7 @@ typedef struct {
 #define THREAD (as_host_item.thread)
 #define THREADS (as_host_item.threads)
 #define GROUP (as_host_item.group)
-#define GROUPS (as_host_item.groups)
+#define GROUPS (as_host_item.workgroups)
 #define GLOBAL_THREAD ((u64)GROUP * THREADS + THREAD)
 #define GLOBAL_THREADS ((u64)GROUPS * THREADS)
 #define BARRIER() (as_host_item.barrier ? (void)pthread_barrier_wait(as_host_item.barrier) : (void)0)

@@ -1,5 +1,5 @@
 /* Functions that the GPU libraries share except for the name. All give 0 or the library's error code. What
- * differs in more than the name is in struct as_card_api. */
+ * differs in more than the name is in struct as_gpu_api. */
 #ifndef AS_DEVICE_GPU_FUNCTIONS_H
 #define AS_DEVICE_GPU_FUNCTIONS_H
 
@@ -36,7 +36,7 @@
     X(module_unload, (struct as_gpu_module * module))                                                                  \
     X(module_function, (struct as_gpu_function * *function, struct as_gpu_module * module, const char *name))          \
     X(function_attribute, (int *value, int attribute, struct as_gpu_function *function))                               \
-    X(occupancy, (int *groups, struct as_gpu_function *function, int group_size, size_t local_bytes))                  \
+    X(occupancy, (int *workgroups, struct as_gpu_function *function, int workgroup_size, size_t shared_bytes))         \
     X(launch, (struct as_gpu_function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,       \
                unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int dynamic_bytes,           \
                struct as_gpu_stream *stream, void **parameters, void **extra))

@@ -1,5 +1,5 @@
 /* What the backends of cards whose API has contexts or current devices, streams, events and modules do alike: all but
- * what their libraries do differently, which is in struct as_card_api. Nothing outside such backends includes it. */
+ * what their libraries do differently, which is in struct as_gpu_api. Nothing outside such backends includes it. */
 #ifndef AS_DEVICE_GPU_GPU_H
 #define AS_DEVICE_GPU_GPU_H
 
@@ -39,7 +39,7 @@ struct as_gpu_api {
     unsigned blocking_event, untimed_event;
     unsigned host_mapped, register_mapped; /* host memory that devices see */
     struct {
-        int registers, local_bytes, private_bytes, max_threads;
+        int registers, shared_bytes, private_bytes, max_threads;
     } kernel; /* attributes of functions */
 
     /* An error by its name and in words; either may be left NULL. */
@@ -65,7 +65,7 @@ struct as_gpu_api {
     const char *host_address_name, *read_name, *write_name, *copy_name;
     const struct as_gpu_allocator *allocators; /* in the order of as_device_info; ends with a NULL name */
 
-    /* (optional) What a kernel takes by value to copy boxes of the memory: AS_CARD_TENSOR_BYTES, on such a boundary. */
+    /* (optional) What a kernel takes by value to copy boxes of the memory: AS_GPU_TENSOR_BYTES, on such a boundary. */
     enum as_status (*tensor)(const struct as_gpu *card, const struct as_tensor *tensor, void *out,
                              struct as_error *err);
 
@@ -73,7 +73,7 @@ struct as_gpu_api {
     enum as_status (*instantiate)(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
                                   struct as_error *err);
     /* Allows a kernel this much dynamic shared memory; AS_UNSUPPORTED for more than the device has. */
-    enum as_status (*allow_local)(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err);
+    enum as_status (*allow_shared)(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err);
 
     /* Loads the run-time compiler where it is not yet, and tells its version; AS_UNSUPPORTED where there is none. */
     enum as_status (*find_compiler)(struct as_gpu *card, int *major, int *minor, struct as_error *err);
@@ -139,7 +139,7 @@ struct as_gpu {
     size_t more_n;
     struct as_gpu_built *built;
     void *clock_out;                       /* host memory that clock_kernel writes to */
-    struct as_gpu_function *clock_kernel;  /* see as_card_clock; NULL before its first use */
+    struct as_gpu_function *clock_kernel;  /* see as_gpu_clock; NULL before its first use */
     struct as_gpu_back peers[AS_GPUS_MAX]; /* of other devices whose memory this one reaches, in found's order */
     int sticky;                            /* an error after which every call fails with its text */
     struct as_error lost;
@@ -163,7 +163,7 @@ struct as_kernel {
 enum as_status as_gpu_tell(const struct as_gpu_backend *backend, int code, const char *what, struct as_error *err);
 /* The same, and an error that stays is noted in card. */
 enum as_status as_gpu_check(struct as_gpu *card, int code, const char *what, struct as_error *err);
-/* Calls a function of struct as_card_functions and checks what it gives, by its own name. */
+/* Calls a function of struct as_gpu_functions and checks what it gives, by its own name. */
 #define AS_GPU_DO(card, err, slot, ...)                                                                                \
     as_gpu_check((card), (card)->f->slot.call(__VA_ARGS__), (card)->f->slot.name, (err))
 /* To be called first by all that talks to the library for a device: AS_FAILED with the first words where the device was
@@ -178,7 +178,7 @@ void as_gpu_sort(struct as_gpu_backend *backend);
 enum as_status as_gpu_check_index(const struct as_gpu_backend *backend, size_t index, struct as_error *err);
 /* A device that was found, not opened yet; card is zeroed, backend stays for as long as it. */
 void as_gpu_init(struct as_gpu *card, struct as_gpu_backend *backend, size_t index);
-/* Streams and events of a device whose place is known. What was opened is closed by as_card_close, also after an error.
+/* Streams and events of a device whose place is known. What was opened is closed by as_gpu_close, also after an error.
  */
 enum as_status as_gpu_open(struct as_gpu *card, struct as_error *err);
 /* All but the place itself. Also after the device was lost: then the library refuses, and the process has little left
@@ -215,7 +215,7 @@ void as_gpu_forget_programs(struct as_gpu *card);
  * and what the compiler needs of its backend, and of dev its info. */
 enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err);
 
-/* ---- ahead.c: devices that only compile (as_backend.open_compiler) ---- */
+/* ---- compile_only.c: devices that only compile (as_backend.open_compiler) ---- */
 
 /* card is the first member of a block that close gives to free(). */
 void as_gpu_become_compiler(struct as_gpu *card, const struct as_device_info *info, struct as_device *out);

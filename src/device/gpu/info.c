@@ -30,12 +30,12 @@ enum as_status as_gpu_topology(struct as_device *dev, struct as_buf *json, struc
     as_json_add_text(json, "bus_id", info->bus_id);
     as_tree_children(json);
     as_tree_open(json, "device", info->name);
-    as_json_add_int(json, "units", info->units);
+    as_json_add_int(json, "units", info->compute_units);
     as_json_add_int(json, "lanes", info->warp);
     as_tree_children(json);
-    as_tree_core(json, ((const struct as_gpu *)dev->ctx)->api->unit, info->units, info->warp);
-    as_tree_memory(json, "memory", "shared memory", info->unit_local, 0);
-    as_tree_memory(json, "memory", "registers", 4ull * info->unit_registers, 0);
+    as_tree_core(json, ((const struct as_gpu *)dev->ctx)->api->unit, info->compute_units, info->warp);
+    as_tree_memory(json, "memory", "shared memory", info->compute_unit_shared, 0);
+    as_tree_memory(json, "memory", "registers", 4ull * info->compute_unit_registers, 0);
     as_buf_str(json, "]}");
     as_tree_memory(json, "L2", "L2", as_info_cache(info, 2), 0);
     as_tree_memory(json, "memory", info->is_host_memory ? "host memory" : "device memory", info->memory_bytes, 0);

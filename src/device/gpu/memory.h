@@ -17,7 +17,7 @@ struct as_gpu_block {
     struct as_gpu_module *module; /* of a static variable */
 };
 
-/* Bytes for as_card_allocator.most: managed memory pushes others' pages out instead of failing; of a static variable a
+/* Bytes for as_gpu_allocator.most: managed memory pushes others' pages out instead of failing; of a static variable a
  * module has to be loaded whole. */
 #define AS_GPU_MANAGED_MOST (UINT64_C(1) << 30)
 #define AS_GPU_STATIC_MOST (UINT64_C(256) << 20)

@@ -197,17 +197,17 @@ static enum as_status program_instructions(struct as_device *dev, struct as_kern
                : as_fail(err, AS_UNSUPPORTED, "%s: instructions of its machine code have no names here", api->name);
 }
 
-static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t group_size,
-                                  size_t local_bytes, struct as_kernel_info *out, struct as_error *err)
+static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
+                                  size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     const struct as_gpu_api *api = card->api;
     const struct as_gpu_built *b = kernel->built;
-    int registers = 0, local = 0, spilled = 0, threads = 0, groups = 0;
+    int registers = 0, local = 0, spilled = 0, threads = 0, workgroups = 0;
     const struct {
         int what, *value;
     } asked[] = {{api->kernel.registers, &registers},
-                 {api->kernel.local_bytes, &local},
+                 {api->kernel.shared_bytes, &local},
                  {api->kernel.private_bytes, &spilled},
                  {api->kernel.max_threads, &threads}};
     *out = (struct as_kernel_info){0};
@@ -215,18 +215,18 @@ static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kerne
     for (size_t i = 0; i < sizeof asked / sizeof *asked && !s; i++)
         s = AS_GPU_DO(card, err, function_attribute, asked[i].value, asked[i].what, kernel->function);
     if (!s)
-        s = api->allow_local(dev, kernel, local_bytes, err);
+        s = api->allow_shared(dev, kernel, shared_bytes, err);
     if (!s)
-        s = AS_GPU_DO(card, err, occupancy, &groups, kernel->function, (int)group_size, local_bytes);
+        s = AS_GPU_DO(card, err, occupancy, &workgroups, kernel->function, (int)workgroup_size, shared_bytes);
     if (!s)
         s = api->code_bytes(b->code, b->code_bytes, kernel->name, &out->code_bytes, err);
     if (s)
         return s;
     out->registers = (unsigned)registers;
-    out->local_bytes = (uint64_t)local;
+    out->shared_bytes = (uint64_t)local;
     out->private_bytes = (uint64_t)spilled;
     out->max_threads = (unsigned)threads;
-    out->unit_groups = (unsigned)groups;
+    out->resident_workgroups = (unsigned)workgroups;
     return AS_OK;
 }
 

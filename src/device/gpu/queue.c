@@ -14,7 +14,7 @@ enum { ARGS_MAX = 24, TENSORS_MAX = 4, NODES_MAX = 1 << 16 };
 struct call {
     struct as_gpu_function *function;
     struct as_gpu_stream *stream;
-    unsigned groups, group_size, local_bytes;
+    unsigned workgroups, workgroup_size, shared_bytes;
     unsigned long long addresses[ARGS_MAX];
     void *parameters[ARGS_MAX];
     _Alignas(AS_GPU_TENSOR_BYTES) unsigned char tensors[TENSORS_MAX][AS_GPU_TENSOR_BYTES];
@@ -75,14 +75,14 @@ static enum as_status queue_queues(struct as_device *dev, size_t n, size_t urgen
 static enum as_status check_shape(const struct as_device *dev, const struct as_launch *l, struct as_error *err)
 {
     const char *api = ((const struct as_gpu *)dev->ctx)->api->name, *name = l->kernel->name;
-    if (l->groups == 0 || l->group_size == 0 || l->reps == 0)
+    if (l->workgroups == 0 || l->workgroup_size == 0 || l->reps == 0)
         return as_fail(err, AS_USAGE, "%s: kernel '%s': groups, group size and repetitions start at 1", api, name);
-    if (dev->info.threads && l->group_size > dev->info.threads)
+    if (dev->info.threads && l->workgroup_size > dev->info.threads)
         return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s': %zu threads a group, and the device allows %u", api, name,
-                       l->group_size, dev->info.threads);
-    if (l->groups > INT_MAX)
+                       l->workgroup_size, dev->info.threads);
+    if (l->workgroups > INT_MAX)
         return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s': %zu groups, and the device allows %d", api, name,
-                       l->groups, INT_MAX);
+                       l->workgroups, INT_MAX);
     if ((l->flags & AS_LAUNCH_GRAPH) && l->reps > NODES_MAX)
         return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s': %llu launches in one graph, and it takes %d", api, name,
                        (unsigned long long)l->reps, (int)NODES_MAX);
@@ -135,16 +135,16 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
     if (!s)
         s = check_shape(dev, l, err);
     if (!s)
-        s = card->api->allow_local(dev, l->kernel, l->local_bytes, err);
+        s = card->api->allow_shared(dev, l->kernel, l->shared_bytes, err);
     if (!s)
         s = find_stream(card, l->queue, &stream, err);
     if (s)
         return s;
     *c = (struct call){.function = l->kernel->function,
                        .stream = stream,
-                       .groups = (unsigned)l->groups,
-                       .group_size = (unsigned)l->group_size,
-                       .local_bytes = (unsigned)l->local_bytes};
+                       .workgroups = (unsigned)l->workgroups,
+                       .workgroup_size = (unsigned)l->workgroup_size,
+                       .shared_bytes = (unsigned)l->shared_bytes};
     return set_arguments(card, l, c, err);
 }
 
@@ -153,8 +153,8 @@ static enum as_status put_many(struct as_gpu *card, struct call *c, uint64_t rep
 {
     int code = 0;
     for (uint64_t i = 0; i < reps && !code; i++)
-        code = card->f->launch.call(c->function, c->groups, 1, 1, c->group_size, 1, 1, c->local_bytes, c->stream,
-                                    c->parameters, NULL);
+        code = card->f->launch.call(c->function, c->workgroups, 1, 1, c->workgroup_size, 1, 1, c->shared_bytes,
+                                    c->stream, c->parameters, NULL);
     return as_gpu_check(card, code, name, err);
 }
 

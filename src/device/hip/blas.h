@@ -2,7 +2,7 @@
 #ifndef AS_DEVICE_HIP_BLAS_H
 #define AS_DEVICE_HIP_BLAS_H
 
-#include "device/gpu/lt.h"
+#include "device/gpu/blaslt.h"
 #include "device/hip/blas_functions.h"
 #include "device/hip/blas_types.h"
 

@@ -75,12 +75,12 @@ static unsigned capabilities(const struct as_hip_device *hip)
 
 static void fill_unit(struct as_device_info *info, const struct as_hip_device *hip)
 {
-    info->units = count_of(hip, hipDeviceAttributeMultiprocessorCount);
+    info->compute_units = count_of(hip, hipDeviceAttributeMultiprocessorCount);
     info->threads = count_of(hip, hipDeviceAttributeMaxThreadsPerBlock);
     info->warp = count_of(hip, hipDeviceAttributeWarpSize);
-    info->unit_threads = count_of(hip, hipDeviceAttributeMaxThreadsPerMultiProcessor);
-    info->unit_local = count_of(hip, hipDeviceAttributeMaxSharedMemoryPerMultiprocessor);
-    info->group_local = count_of(hip, hipDeviceAttributeMaxSharedMemoryPerBlock);
+    info->compute_unit_threads = count_of(hip, hipDeviceAttributeMaxThreadsPerMultiProcessor);
+    info->compute_unit_shared = count_of(hip, hipDeviceAttributeMaxSharedMemoryPerMultiprocessor);
+    info->workgroup_shared = count_of(hip, hipDeviceAttributeMaxSharedMemoryPerBlock);
     info->clock_max_hz = 1e3 * count_of(hip, hipDeviceAttributeClockRate);
 }
 
@@ -98,7 +98,8 @@ static void fill_memory(struct as_device_info *info, const struct as_hip_device 
     /* The only cache whose size the runtime tells. */
     unsigned l2 = count_of(hip, hipDeviceAttributeL2CacheSize);
     if (l2)
-        info->caches[info->caches_n++] = (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->units};
+        info->caches[info->caches_n++] =
+            (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->compute_units};
 }
 
 enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_error *err)

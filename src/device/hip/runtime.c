@@ -81,12 +81,12 @@ static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *grap
 }
 
 /* All that a group can have is allowed from the start. */
-static enum as_status allow_local(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
+static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
 {
-    if (bytes <= dev->info.group_local)
+    if (bytes <= dev->info.workgroup_shared)
         return AS_OK;
     return as_fail(err, AS_UNSUPPORTED, "hip: kernel '%s': %zu bytes of shared memory, and the device allows %llu",
-                   kernel->name, bytes, (unsigned long long)dev->info.group_local);
+                   kernel->name, bytes, (unsigned long long)dev->info.workgroup_shared);
 }
 
 static enum as_status find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
@@ -172,7 +172,7 @@ static const struct as_gpu_api gpu_api = {
     .host_mapped = hipHostMallocMapped,
     .register_mapped = hipHostRegisterMapped,
     .kernel = {.registers = HIP_FUNC_ATTRIBUTE_NUM_REGS,
-               .local_bytes = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+               .shared_bytes = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                .private_bytes = HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
                .max_threads = HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
     .words = words,
@@ -190,7 +190,7 @@ static const struct as_gpu_api gpu_api = {
     .copy_name = "hipMemcpyAsync",
     .allocators = as_hip_allocators,
     .instantiate = instantiate,
-    .allow_local = allow_local,
+    .allow_shared = allow_shared,
     .find_compiler = find_compiler,
     .compile = compile,
     .code_bytes = code_bytes,

@@ -130,7 +130,7 @@ static enum as_status null_topology(struct as_device *dev, struct as_buf *json, 
     struct as_cache caches[AS_CACHES_MAX];
     memcpy(caches, info->caches, sizeof caches);
     qsort(caches, info->caches_n, sizeof caches[0], outermost_first);
-    unsigned cores = info->units && info->units <= 4096 ? info->units : 1;
+    unsigned cores = info->compute_units && info->compute_units <= 4096 ? info->compute_units : 1;
     as_buf_str(json, "{\"type\":\"machine\",\"children\":[{\"type\":\"package\",\"os_index\":0,\"name\":");
     as_buf_json_str(json, info->name);
     as_buf_printf(json, ",\"children\":[{\"type\":\"memory\",\"os_index\":0,\"size\":%llu,\"children\":[]},",

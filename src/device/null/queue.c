@@ -63,16 +63,16 @@ static enum as_status execute(const struct as_launch *launch, void *const *args,
     pthread_barrier_t meet;
     struct team team = {.launch = launch, .gate = PTHREAD_MUTEX_INITIALIZER};
     if (launch->flags & AS_LAUNCH_BARRIER) {
-        if (pthread_barrier_init(&meet, NULL, (unsigned)launch->groups))
-            return as_fail(err, AS_FAILED, "cannot make a barrier for %zu threads", launch->groups);
+        if (pthread_barrier_init(&meet, NULL, (unsigned)launch->workgroups))
+            return as_fail(err, AS_FAILED, "cannot make a barrier for %zu threads", launch->workgroups);
         team.meet = &meet;
     }
-    for (size_t i = 0; i < launch->groups; i++)
+    for (size_t i = 0; i < launch->workgroups; i++)
         parts[i] = (struct part){
             .team = &team,
-            .call = {args, (unsigned)i, (unsigned)launch->groups, team.meet ? 1 : launch->reps},
+            .call = {args, (unsigned)i, (unsigned)launch->workgroups, team.meet ? 1 : launch->reps},
         };
-    enum as_status s = run_parts(&team, parts, launch->groups, err);
+    enum as_status s = run_parts(&team, parts, launch->workgroups, err);
     pthread_mutex_destroy(&team.gate);
     if (team.meet)
         pthread_barrier_destroy(team.meet);
@@ -82,10 +82,10 @@ static enum as_status execute(const struct as_launch *launch, void *const *args,
 /* Whether the kernel has to run: see "execute" in the script's description. */
 static bool wanted(struct as_null_device *n, const struct as_launch *launch)
 {
-    bool same =
-        n->last_run == launch->kernel->host->run && n->last_groups == launch->groups && n->last_reps == launch->reps;
+    bool same = n->last_run == launch->kernel->host->run && n->last_groups == launch->workgroups &&
+                n->last_reps == launch->reps;
     n->last_run = launch->kernel->host->run;
-    n->last_groups = launch->groups;
+    n->last_groups = launch->workgroups;
     n->last_reps = launch->reps;
     return n->script.execute == AS_NULL_ALWAYS || (n->script.execute == AS_NULL_ONCE && !same);
 }
@@ -112,8 +112,9 @@ static void pass_time(double seconds)
 
 static enum as_status check_launch(const struct as_launch *launch, struct as_error *err)
 {
-    if (launch->groups == 0 || launch->groups > THREADS_MAX)
-        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", launch->groups, (int)THREADS_MAX);
+    if (launch->workgroups == 0 || launch->workgroups > THREADS_MAX)
+        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", launch->workgroups,
+                       (int)THREADS_MAX);
     if (launch->args_n > ARGS_MAX)
         return as_fail(err, AS_USAGE, "a kernel takes at most %d arguments, not %zu", (int)ARGS_MAX, launch->args_n);
     return AS_OK;

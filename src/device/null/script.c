@@ -313,7 +313,7 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
         .name = "scripted device",
         .vendor = "assay",
         .driver = "script",
-        .units = 4,
+        .compute_units = 4,
         .threads = 4,
         .warp = 1,
         .clock_max_hz = 2e9,

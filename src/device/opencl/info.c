@@ -212,7 +212,7 @@ enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *
     fill_text(info, api, found);
     fill_uuid(info, api, cl->id);
     info->capabilities = capabilities(cl);
-    info->units = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    info->compute_units = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->threads = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->warp = lanes(cl);
     info->vector_bytes = vector_bytes(cl);

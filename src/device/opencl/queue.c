@@ -35,13 +35,13 @@ static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *
 
 static enum as_status check_shape(const struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
-    if (launch->groups == 0 || launch->group_size == 0 || launch->reps == 0)
+    if (launch->workgroups == 0 || launch->workgroup_size == 0 || launch->reps == 0)
         return as_fail(err, AS_USAGE, "opencl: kernel '%s': groups, group size and repetitions start at 1",
                        launch->kernel->name);
-    if (dev->info.threads && launch->group_size > dev->info.threads)
+    if (dev->info.threads && launch->workgroup_size > dev->info.threads)
         return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s': %zu threads a group, and the device allows %u",
-                       launch->kernel->name, launch->group_size, dev->info.threads);
-    if (launch->groups > SIZE_MAX / launch->group_size)
+                       launch->kernel->name, launch->workgroup_size, dev->info.threads);
+    if (launch->workgroups > SIZE_MAX / launch->workgroup_size)
         return as_fail(err, AS_USAGE, "opencl: kernel '%s': too many threads", launch->kernel->name);
     return AS_OK;
 }
@@ -49,7 +49,7 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
 static enum as_status enqueue(struct as_cl_device *cl, cl_command_queue queue, const struct as_launch *launch,
                               cl_event *event, struct as_error *err)
 {
-    size_t local = launch->group_size, global = launch->groups * local;
+    size_t local = launch->workgroup_size, global = launch->workgroups * local;
     cl_int code =
         cl->api->clEnqueueNDRangeKernel(queue, launch->kernel->kernel, 1, NULL, &global, &local, 0, NULL, event);
     return as_cl_check(code, launch->kernel->name, err);

@@ -16,10 +16,10 @@ enum as_status as_cl_topology(struct as_device *dev, struct as_buf *json, struct
         as_tree_children(json);
     }
     as_tree_open(json, "device", info->name);
-    as_json_add_int(json, "units", info->units);
+    as_json_add_int(json, "units", info->compute_units);
     as_json_add_int(json, "lanes", info->warp);
     as_tree_children(json);
-    as_tree_core(json, "compute unit", info->units, info->warp);
+    as_tree_core(json, "compute unit", info->compute_units, info->warp);
     as_tree_memory(json, "memory", "local memory", as_cl_device_number(api, cl->id, CL_DEVICE_LOCAL_MEM_SIZE), 0);
     as_buf_str(json, "]}");
     as_tree_memory(json, info->is_host_memory ? "L3" : "L2", "global memory cache",

@@ -1,6 +1,6 @@
 /* Memory of the CUDA backend against a stand-in driver: every allocator gives what it says, too much is refused with
  * numbers, another device's memory is reached or refused, and all is given back. */
-#include "../cards.h"
+#include "../gpu_tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The CUDA backend against a stand-in driver: what it says when there is nothing to open, the order of devices, hostile
  * text, and that all is given back. */
-#include "../cards.h"
+#include "../gpu_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,13 +51,13 @@ static void test_info(void **state)
     assert_string_equal(i->uuid, "GPU-dee1e4e7-eaed-f0f3-f6f9-fcff0205080b");
     assert_non_null(strstr(i->driver, "CUDA 13.0"));
     assert_string_equal(i->arch, "sm_90");
-    assert_int_equal(i->units, 132);
+    assert_int_equal(i->compute_units, 132);
     assert_int_equal(i->threads, 1024);
     assert_int_equal(i->warp, 32);
-    assert_int_equal(i->unit_threads, 2048);
-    assert_int_equal(i->unit_registers, 65536);
-    assert_int_equal(i->unit_local, 233472);
-    assert_int_equal(i->group_local, 232448);
+    assert_int_equal(i->compute_unit_threads, 2048);
+    assert_int_equal(i->compute_unit_registers, 65536);
+    assert_int_equal(i->compute_unit_shared, 233472);
+    assert_int_equal(i->workgroup_shared, 232448);
     assert_int_equal(as_info_last_cache(i), 60 << 20);
     assert_int_equal(i->memory_bytes, UINT64_C(141) << 30);
     assert_int_equal(i->memory_free, UINT64_C(139) << 30);
@@ -82,8 +82,8 @@ static void test_hostile_info(void **state)
     close_card(&o);
     open_card(&o, 1);
     assert_int_equal(strlen(o.dev.info.name), sizeof o.dev.info.name - 1);
-    assert_int_equal(o.dev.info.units, 0);
-    assert_int_equal(o.dev.info.unit_local, 0);
+    assert_int_equal(o.dev.info.compute_units, 0);
+    assert_int_equal(o.dev.info.compute_unit_shared, 0);
     assert_int_equal(o.dev.info.caches_n, 0);
     assert_true(o.dev.info.peak_bandwidth == 0);
     assert_string_equal(o.dev.info.arch, "sm_00");

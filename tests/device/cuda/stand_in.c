@@ -1,5 +1,5 @@
 /* The stand-in for libcuda.so.1 as the tests of cards see it. */
-#include "../cards.h"
+#include "../gpu_tests.h"
 #include "driver.h"
 
 extern const struct as_backend as_backend_cuda;

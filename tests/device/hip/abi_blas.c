@@ -4,7 +4,7 @@
 #include AS_SDK
 #define ROWS abi_sdk
 #else
-#include "device/gpu/lt.h"
+#include "device/gpu/blaslt.h"
 #include "device/hip/blas_types.h"
 #define ROWS abi_ours
 #endif

@@ -3,8 +3,8 @@
 #include "device/cuda/cuda.h"
 #include "device/hip/hip.h"
 
-#include "../cards.h"
 #include "../cuda/driver.h"
+#include "../gpu_tests.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -68,10 +68,10 @@ static void test_devices(void **state)
     assert_non_null(strstr(info->driver, "XNACK on"));
     assert_string_equal(info->arch, "gfx9c90");
     assert_string_equal(info->bus_id, "0000:0a:03.0");
-    assert_int_equal(info->units, 132);
+    assert_int_equal(info->compute_units, 132);
     assert_int_equal(info->warp, 32);
-    assert_int_equal(info->group_local, 232448);
-    assert_int_equal(info->unit_threads, 2048);
+    assert_int_equal(info->workgroup_shared, 232448);
+    assert_int_equal(info->compute_unit_threads, 2048);
     assert_true(info->capabilities & AS_CAP_CYCLES);
     assert_int_equal(info->memory_bytes, 141 * GIB);
     assert_true(info->peak_bandwidth == 2.0 * 3201e6 * 6144 / 8);
@@ -133,7 +133,8 @@ static void test_launch(void **state)
     check_ok(card.dev.memory->alloc(&card.dev, &want, &m, &err), &err);
     check_ok(card.dev.memory->write(&card.dev, m, 0, &n, sizeof n, &err), &err);
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = m}}};
-    const struct as_launch l = {.kernel = kernel, .args = args, .args_n = 1, .groups = 3, .group_size = 64, .reps = 5};
+    const struct as_launch l = {
+        .kernel = kernel, .args = args, .args_n = 1, .workgroups = 3, .workgroup_size = 64, .reps = 5};
     check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
     check_ok(card.dev.memory->read(&card.dev, m, 0, &n, sizeof n, &err), &err);
     assert_int_equal(n, 5);

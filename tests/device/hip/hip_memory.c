@@ -1,6 +1,6 @@
 /* Memory of the HIP backend against a stand-in runtime: every allocator gives what it says, too much is refused with
  * numbers, another device's memory is reached or refused, and all is given back. */
-#include "../cards.h"
+#include "../gpu_tests.h"
 
 /* By the name of each, whether it can be used on a card that does not replay page faults, and on a chip that shares the
  * host's memory and does. */

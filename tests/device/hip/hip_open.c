@@ -1,6 +1,6 @@
 /* The HIP backend against a stand-in runtime: what it says when there is nothing to open, the order of devices, hostile
  * text, and that all is given back. */
-#include "../cards.h"
+#include "../gpu_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,12 +29,12 @@ static void test_info(void **state)
     assert_string_equal(i->uuid, "GPU-26ac62ca0b1a4f5d");
     assert_string_equal(i->driver, "HIP 6.3.42134, XNACK off");
     assert_string_equal(i->arch, "gfx90a");
-    assert_int_equal(i->units, 2);
+    assert_int_equal(i->compute_units, 2);
     assert_int_equal(i->threads, 1024);
     assert_int_equal(i->warp, 64);
-    assert_int_equal(i->unit_threads, 2048);
-    assert_int_equal(i->unit_local, 64 << 10);
-    assert_int_equal(i->group_local, 64 << 10);
+    assert_int_equal(i->compute_unit_threads, 2048);
+    assert_int_equal(i->compute_unit_shared, 64 << 10);
+    assert_int_equal(i->workgroup_shared, 64 << 10);
     assert_int_equal(as_info_last_cache(i), 1 << 20);
     assert_int_equal(i->memory_bytes, UINT64_C(4) << 30);
     assert_int_equal(i->memory_free, UINT64_C(3) << 30);
@@ -76,8 +76,8 @@ static void test_hostile_info(void **state)
     close_card(&o);
     open_card(&o, 1);
     assert_int_equal(strlen(o.dev.info.name), sizeof o.dev.info.name - 1);
-    assert_int_equal(o.dev.info.units, 0);
-    assert_int_equal(o.dev.info.unit_local, 0);
+    assert_int_equal(o.dev.info.compute_units, 0);
+    assert_int_equal(o.dev.info.compute_unit_shared, 0);
     assert_int_equal(o.dev.info.caches_n, 0);
     assert_true(o.dev.info.peak_bandwidth == 0);
     assert_false(o.dev.info.capabilities & (AS_CAP_CYCLES | AS_CAP_SVM_ATOMICS));

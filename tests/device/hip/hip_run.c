@@ -1,6 +1,6 @@
 /* Programs of the HIP backend on a stand-in runtime that really runs them: built, launched one by one, in rows and as
  * graphs, waited for, copied around, and what is wrong with them said. */
-#include "../cards.h"
+#include "../gpu_tests.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -87,7 +87,7 @@ static void test_groups(void **state)
     const struct as_arg args[] = {
         {AS_ARG_MEMORY, {.memory = a}}, {AS_ARG_MEMORY, {.memory = b}}, {AS_ARG_U32, {.u32 = 9}}};
     const struct as_launch l = {
-        .kernel = k, .args = args, .args_n = 3, .groups = GROUPS, .group_size = THREADS, .reps = 2};
+        .kernel = k, .args = args, .args_n = 3, .workgroups = GROUPS, .workgroup_size = THREADS, .reps = 2};
     check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
     assert_true(t.host_s > 0 && t.device_s > 0 && t.device_s <= t.host_s && isnan(t.cycles));
     check_ok(o.dev.memory->read(&o.dev, a, 0, out, sizeof out, &err), &err);
@@ -106,7 +106,7 @@ static void test_kinds_of_numbers(void **state)
     const struct as_arg args[] = {
         {AS_ARG_MEMORY, {.memory = a}}, {AS_ARG_F64, {.f64 = 0.25}}, {AS_ARG_U64, {.u64 = UINT64_C(1) << 40}}};
     const struct as_launch l = {
-        .kernel = k, .args = args, .args_n = 3, .groups = GROUPS, .group_size = THREADS, .reps = 1};
+        .kernel = k, .args = args, .args_n = 3, .workgroups = GROUPS, .workgroup_size = THREADS, .reps = 1};
     check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
     check_ok(o.dev.memory->read(&o.dev, a, 0, out, sizeof out, &err), &err);
     for (uint32_t i = 0; i < N; i++)
@@ -125,7 +125,7 @@ static void test_counts(void **state)
     (void)state;
     check_ok(o.dev.memory->write(&o.dev, a, 0, &n, sizeof n, &err), &err);
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = a}}};
-    struct as_launch l = {.kernel = k, .args = args, .args_n = 1, .groups = 3, .group_size = 65, .reps = 7};
+    struct as_launch l = {.kernel = k, .args = args, .args_n = 1, .workgroups = 3, .workgroup_size = 65, .reps = 7};
     for (size_t i = 0; i < 2; i++) {
         l.flags = flags[i];
         check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
@@ -154,7 +154,7 @@ static void test_further_queues(void **state)
     check_ok(o.dev.memory->write(&o.dev, b, 0, &word, sizeof word, &err), &err);
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = b}}};
     struct as_launch l = {
-        .kernel = hear, .args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1, .queue = 1};
+        .kernel = hear, .args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1, .queue = 1};
     check_ok(q->submit(&o.dev, &l, &err), &err);
     l.kernel = tick, l.queue = 3;
     check_ok(q->submit(&o.dev, &l, &err), &err);
@@ -183,7 +183,8 @@ static void test_runs_beside_the_host(void **state)
     uint32_t *word = b->host;
     *word = 0;
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = b}}};
-    const struct as_launch l = {.kernel = k, .args = args, .args_n = 1, .groups = 1, .group_size = 1, .reps = 1};
+    const struct as_launch l = {
+        .kernel = k, .args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     check_ok(o.dev.queue->submit(&o.dev, &l, &err), &err);
     __atomic_store_n(word, 41, __ATOMIC_RELEASE);
     check_ok(o.dev.queue->wait(&o.dev, AS_WAIT_BLOCK, &err), &err);
@@ -202,7 +203,7 @@ static void test_kernel_info(void **state)
     (void)state;
     check_ok(o.dev.program->kernel_info(&o.dev, k, THREADS, 0, &info, &err), &err);
     assert_int_equal(info.max_threads, 1024);
-    assert_int_equal(info.unit_groups, 16);
+    assert_int_equal(info.resident_workgroups, 16);
     assert_true(info.code_bytes > 8 && info.code_bytes < 4096);
     assert_true(o.dev.code.source != 0 && o.dev.code.binary != 0);
     /* the stand-in's code is the host's, and no AMD chip's */
@@ -231,11 +232,11 @@ static void test_what_is_wrong(void **state)
     assert_null(k);
     k = kernel("tick");
     const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = a}}};
-    struct as_launch l = {.kernel = k, .args = args, .args_n = 1, .groups = 1, .group_size = 1025, .reps = 1};
+    struct as_launch l = {.kernel = k, .args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1025, .reps = 1};
     check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_UNSUPPORTED, &err, "allows 1024");
-    l.group_size = 1, l.local_bytes = (64 << 10) + 1;
+    l.workgroup_size = 1, l.shared_bytes = (64 << 10) + 1;
     check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_UNSUPPORTED, &err, "bytes of shared memory");
-    l.local_bytes = 0, l.groups = 0;
+    l.shared_bytes = 0, l.workgroups = 0;
     check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_USAGE, &err, "start at 1");
     o.dev.program->kernel_destroy(&o.dev, k);
 }

@@ -1,5 +1,5 @@
 /* The stand-in for libamdhip64.so.7 as the tests of cards see it. */
-#include "../cards.h"
+#include "../gpu_tests.h"
 
 extern const struct as_backend as_backend_hip;
 

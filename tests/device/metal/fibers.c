@@ -72,14 +72,14 @@ static void begin(void)
     swapcontext(&group->now->context, &group->home);
 }
 
-static void prepare(struct group *g, unsigned number, unsigned groups)
+static void prepare(struct group *g, unsigned number, unsigned workgroups)
 {
     g->barrier = (struct meeting){.members = g->threads};
     for (unsigned i = 0; i < g->threads / MSL_LANES; i++)
         g->lanes[i].meeting = (struct meeting){.members = MSL_LANES};
     for (unsigned i = 0; i < g->threads; i++) {
         struct fiber *f = &g->fibers[i];
-        f->item = (struct msl_item){.thread = i, .threads = g->threads, .group = number, .groups = groups};
+        f->item = (struct msl_item){.thread = i, .threads = g->threads, .group = number, .workgroups = workgroups};
         f->waits_at = NULL;
         f->done = false;
         getcontext(&f->context);
@@ -121,7 +121,7 @@ static const struct msl_kernel *find(const struct msl_program *p, const char *na
     return k->name ? k : NULL;
 }
 
-enum as_status msl_run(const struct msl_program *p, const char *kernel, void *const *buffers, unsigned groups,
+enum as_status msl_run(const struct msl_program *p, const char *kernel, void *const *buffers, unsigned workgroups,
                        unsigned threads, struct as_error *err)
 {
     struct group g = {.threads = threads, .kernel = find(p, kernel), .buffers = buffers, .runtime = p->runtime};
@@ -138,8 +138,8 @@ enum as_status msl_run(const struct msl_program *p, const char *kernel, void *co
         s = as_nomem(err, bytes, "stacks");
     group = &g;
     *p->runtime = (struct msl_runtime){.barrier = barrier, .share = share};
-    for (unsigned i = 0; i < groups && !s; i++) {
-        prepare(&g, i, groups);
+    for (unsigned i = 0; i < workgroups && !s; i++) {
+        prepare(&g, i, workgroups);
         s = run_group(&g, i, err);
     }
     group = NULL;

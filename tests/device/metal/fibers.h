@@ -17,7 +17,7 @@ struct msl_program {
 enum as_status msl_open(const char *path, struct msl_program *out, struct as_error *err);
 void msl_close(struct msl_program *p);
 /* threads: of a group, a multiple of 32. AS_FAILED with the reason where threads wait for others that do not come. */
-enum as_status msl_run(const struct msl_program *p, const char *kernel, void *const *buffers, unsigned groups,
+enum as_status msl_run(const struct msl_program *p, const char *kernel, void *const *buffers, unsigned workgroups,
                        unsigned threads, struct as_error *err);
 
 #endif

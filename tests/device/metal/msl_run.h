@@ -5,7 +5,7 @@
 enum { MSL_LANES = 32, MSL_SLOT = 16 };
 
 struct msl_item {
-    unsigned thread, threads, group, groups;
+    unsigned thread, threads, group, workgroups;
 };
 struct msl_runtime {
     const struct msl_item *item; /* of the thread that runs */

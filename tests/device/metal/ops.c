@@ -72,7 +72,7 @@ static void draw_all(struct run *r)
     r->words[0] = op->type == AS_OP_F16 ? word.u16 : word.u32;
 }
 
-static void launch(struct run *r, unsigned kernel, uint32_t turns, char *ends, unsigned groups)
+static void launch(struct run *r, unsigned kernel, uint32_t turns, char *ends, unsigned workgroups)
 {
     uint32_t mode = kernel;
     void *const buffers[] = {r->result, r->starts, r->seconds, r->thirds, ends, r->words, &turns, &mode};
@@ -80,7 +80,7 @@ static void launch(struct run *r, unsigned kernel, uint32_t turns, char *ends, u
     char name[40];
     memset(ends, 0x5a, STARTS * 8);
     snprintf(name, sizeof name, "%s_%zu", kernels[kernel], r->place);
-    if (msl_run(r->program, name, buffers, groups, THREADS, &err))
+    if (msl_run(r->program, name, buffers, workgroups, THREADS, &err))
         fail_msg("%s", err.text);
 }
 

@@ -103,7 +103,7 @@ static void test_driver_lies_about_sizes(void **unused)
         assert_string_equal(info->name, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
         assert_string_equal(info->bus_id, "");
         assert_string_equal(info->uuid, "");
-        assert_int_equal(info->units, 0);
+        assert_int_equal(info->compute_units, 0);
         assert_int_equal(info->memory_bytes, 0);
         close_all(&o);
     }
@@ -226,7 +226,7 @@ static void test_kernels(void **unused)
     const struct as_program_desc desc = {.name = "thing", .source = "x"};
     struct as_arg args[5] = {
         {.kind = AS_ARG_U32}, {.kind = AS_ARG_F64}, {.kind = AS_ARG_U64}, {.kind = AS_ARG_F32}, {.kind = AS_ARG_U32}};
-    struct as_launch l = {.args = args, .args_n = 4, .groups = 1, .group_size = 64, .reps = 3};
+    struct as_launch l = {.args = args, .args_n = 4, .workgroups = 1, .workgroup_size = 64, .reps = 3};
     struct as_timing t;
     (void)unused;
     fake("");
@@ -240,9 +240,9 @@ static void test_kernels(void **unused)
     assert_int_equal(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_OK);
     assert_true(isnan(t.device_s)); /* the stand-in's stamps run backwards */
     assert_true(t.host_s >= 0);
-    l.group_size = 65;
+    l.workgroup_size = 65;
     assert_int_equal(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_UNSUPPORTED);
-    l.group_size = 64;
+    l.workgroup_size = 64;
     l.args_n = 5;
     assert_int_equal(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "CL_INVALID_ARG_INDEX"));

@@ -66,7 +66,7 @@ static void test_record_is_whole(void **unused)
     must(as_backend_check(&as_backend_opencl, &err), &err);
     must(as_device_check(&dev, &err), &err);
     assert_true(dev.info.memory_free > 0 && dev.info.memory_free <= dev.info.memory_bytes);
-    assert_true(dev.info.units > 0 && dev.info.threads > 0 && dev.info.warp > 0);
+    assert_true(dev.info.compute_units > 0 && dev.info.threads > 0 && dev.info.warp > 0);
     assert_true(dev.info.allocators_n == 5);
 }
 
@@ -92,7 +92,7 @@ static void test_every_allocator(void **unused)
                                       {.kind = AS_ARG_U32, .u.u32 = 3},
                                       {.kind = AS_ARG_U64, .u.u64 = UINT64_C(7) << 32}};
         const struct as_launch l = {
-            .kernel = k, .args = args, .args_n = 3, .groups = N / 64, .group_size = 64, .reps = 2};
+            .kernel = k, .args = args, .args_n = 3, .workgroups = N / 64, .workgroup_size = 64, .reps = 2};
         struct as_timing t;
         must(dev.queue->launch(&dev, &l, &t, &err), &err);
         assert_true(t.host_s > 0 && (isnan(t.device_s) || t.device_s > 0));
@@ -128,7 +128,7 @@ static void test_further_queues(void **unused)
         must(dev.memory->write(&dev, m[q - 1], 0, zeros, sizeof zeros, &err), &err);
         const struct as_arg arg = {.kind = AS_ARG_MEMORY, .u.memory = m[q - 1]};
         const struct as_launch l = {
-            .kernel = k, .args = &arg, .args_n = 1, .groups = 10, .group_size = 64, .reps = q, .queue = q};
+            .kernel = k, .args = &arg, .args_n = 1, .workgroups = 10, .workgroup_size = 64, .reps = q, .queue = q};
         if (q == 4)
             check_fails(dev.queue->submit(&dev, &l, &err), AS_USAGE, &err, "there is no queue 4, the last is 3");
         else
@@ -161,7 +161,8 @@ static void test_groups_and_atomics(void **unused)
     must(dev.memory->alloc(&dev, &want, &m, &err), &err);
     must(dev.memory->write(&dev, m, 0, values, sizeof values, &err), &err);
     const struct as_arg arg = {.kind = AS_ARG_MEMORY, .u.memory = m};
-    const struct as_launch l = {.kernel = k, .args = &arg, .args_n = 1, .groups = 10, .group_size = 64, .reps = 5};
+    const struct as_launch l = {
+        .kernel = k, .args = &arg, .args_n = 1, .workgroups = 10, .workgroup_size = 64, .reps = 5};
     for (int how = AS_WAIT_BLOCK; how <= AS_WAIT_YIELD; how++) {
         must(dev.queue->submit(&dev, &l, &err), &err);
         must(dev.queue->wait(&dev, (enum as_wait)how, &err), &err);
@@ -231,7 +232,8 @@ static void test_many_launches(void **unused)
     must(dev.memory->alloc(&dev, &want, &m, &err), &err);
     must(dev.memory->write(&dev, m, 0, values, sizeof values, &err), &err);
     const struct as_arg arg = {.kind = AS_ARG_MEMORY, .u.memory = m};
-    const struct as_launch l = {.kernel = k, .args = &arg, .args_n = 1, .groups = 1, .group_size = 1, .reps = 5000};
+    const struct as_launch l = {
+        .kernel = k, .args = &arg, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 5000};
     must(dev.queue->launch(&dev, &l, &t, &err), &err);
     must(dev.memory->read(&dev, m, 0, values, sizeof values, &err), &err);
     assert_int_equal(values[0], 5000);

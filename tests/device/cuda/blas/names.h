@@ -1,7 +1,7 @@
 /* The stand-in for hipBLASLt by the names of cuBLASLt, included before its text. */
 #include "device/cuda/cublaslt_functions.h"
 #include "device/cuda/cublaslt_types.h"
-#include "device/gpu/lt.h"
+#include "device/gpu/blaslt.h"
 
 #define AS_DEVICE_HIP_BLAS_TYPES_H
 #define AS_DEVICE_HIP_BLAS_FUNCTIONS_H

@@ -245,11 +245,11 @@ static const struct {
 } kernels[] = {{"busy", run_busy},     {"count", run_count}, {"core", run_core},
                {"memory", run_memory}, {"touch", run_touch}, {"as_clock", run_clock}};
 
-static void run_kernel(const char *name, unsigned groups, unsigned threads, void **parameters)
+static void run_kernel(const char *name, unsigned workgroups, unsigned threads, void **parameters)
 {
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
-        for (unsigned i = 0; i < groups * threads && strcmp(kernels[k].name, name) == 0; i++) {
-            as_host_item = (struct as_host_item){i % threads, threads, i / threads, groups, NULL};
+        for (unsigned i = 0; i < workgroups * threads && strcmp(kernels[k].name, name) == 0; i++) {
+            as_host_item = (struct as_host_item){i % threads, threads, i / threads, workgroups, NULL};
             kernels[k].run(parameters);
         }
 }

@@ -3,7 +3,7 @@
 #ifndef AS_TESTS_FAKE_BLAS_PRODUCT_H
 #define AS_TESTS_FAKE_BLAS_PRODUCT_H
 
-#include "device/gpu/lt.h"
+#include "device/gpu/blaslt.h"
 #include "device/hip/blas_functions.h"
 #include "device/hip/blas_types.h"
 #include "lib/mma/formats.h"

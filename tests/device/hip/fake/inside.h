@@ -29,7 +29,7 @@ struct block {
 
 /* A kernel as the compiled program describes it; see on_host.h. */
 struct fake_item {
-    uint32_t thread, threads, group, groups;
+    uint32_t thread, threads, group, workgroups;
     void (*barrier)(void);
 };
 struct fake_entry {
@@ -52,7 +52,7 @@ struct as_gpu_function {
 };
 struct launch {
     const struct as_gpu_function *kernel;
-    unsigned groups, threads;
+    unsigned workgroups, threads;
     void *arguments[24];
     unsigned char values[24][16];
 };

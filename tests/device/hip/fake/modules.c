@@ -165,7 +165,7 @@ static void run_group(struct group *g, unsigned index, const struct fake_item **
     char *spare = NULL, *unused = g->stacks;
     unsigned left = l->threads;
     for (unsigned i = 0; i < l->threads; i++)
-        g->fibers[i] = (struct fiber){.item = {i, l->threads, index, l->groups, meet}};
+        g->fibers[i] = (struct fiber){.item = {i, l->threads, index, l->workgroups, meet}};
     while (left > 0)
         for (g->running = 0; g->running < l->threads; g->running++) {
             struct fiber *f = &g->fibers[g->running];
@@ -200,7 +200,7 @@ static void *run_groups(void *context)
     if (g.stacks == MAP_FAILED)
         abort();
     group = &g;
-    for (unsigned i; (i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED)) < s->l->groups;)
+    for (unsigned i; (i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED)) < s->l->workgroups;)
         run_group(&g, i, current);
     group = NULL;
     munmap(g.stacks, bytes);
@@ -213,7 +213,7 @@ void fake_run(struct launch *l)
     struct share s = {.l = l};
     pthread_t others[UNITS - 1];
     unsigned n = 0;
-    while (n < UNITS - 1 && n + 1 < l->groups && pthread_create(&others[n], NULL, run_groups, &s) == 0)
+    while (n < UNITS - 1 && n + 1 < l->workgroups && pthread_create(&others[n], NULL, run_groups, &s) == 0)
         n++;
     run_groups(&s);
     while (n > 0)

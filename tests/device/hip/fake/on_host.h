@@ -15,7 +15,7 @@
 #define LOCAL_DYNAMIC(type, name) type *name = (type *)fake_dynamic
 
 struct fake_item {
-    uint32_t thread, threads, group, groups;
+    uint32_t thread, threads, group, workgroups;
     void (*barrier)(void);
 };
 static thread_local const fake_item *fake_at;
@@ -27,7 +27,7 @@ extern "C" __attribute__((visibility("default"))) const fake_item **fake_current
 #define THREAD (fake_at->thread)
 #define THREADS (fake_at->threads)
 #define GROUP (fake_at->group)
-#define GROUPS (fake_at->groups)
+#define GROUPS (fake_at->workgroups)
 #define BARRIER() (fake_at->barrier())
 
 /* A clock of 1.5 GHz. */

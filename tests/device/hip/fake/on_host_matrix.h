@@ -79,10 +79,10 @@ static thread_local double fake_operands[2][1024][16];
  * rows of both halves by turns. */
 template <unsigned LANES, unsigned N, fake_kind KIND> static unsigned fake_row(unsigned lane, unsigned r)
 {
-    const unsigned groups = LANES / N, group = lane / N;
+    const unsigned workgroups = LANES / N, group = lane / N;
     if (LANES == 32 || KIND == FAKE_F64)
-        return groups * r + group;
-    return 4 * groups * (r / 4) + 4 * group + r % 4;
+        return workgroups * r + group;
+    return 4 * workgroups * (r / 4) + 4 * group + r % 4;
 }
 
 template <unsigned LANES, unsigned M, unsigned N, unsigned K, fake_kind KIND, class A, class B, class C>

@@ -290,7 +290,7 @@ API hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x
     struct work *w = make(LAUNCH);
     struct launch *l = &w->launch;
     l->kernel = function;
-    l->groups = grid_x;
+    l->workgroups = grid_x;
     l->threads = block_x;
     for (unsigned i = 0; i < e->count; i++) {
         memcpy(l->values[i], parameters[i], e->sizes[i]);

@@ -1,5 +1,5 @@
 /* What the tests of cards share. */
-#include "cards.h"
+#include "gpu_tests.h"
 
 #include <dlfcn.h>
 #include <jansson.h>
@@ -150,8 +150,8 @@ void gpu_topology_is_json(void **state)
         assert_null(strstr(as_buf_get(&json), "<"));
         const json_t *bus = first_child(tree), *device = first_child(bus), *unit = first_child(device);
         assert_string_equal(json_string_value(json_object_get(bus, "bus_id")), o.dev.info.bus_id);
-        assert_int_equal(json_integer_value(json_object_get(device, "units")), o.dev.info.units);
-        assert_int_equal(json_integer_value(json_object_get(unit, "count")), o.dev.info.units);
+        assert_int_equal(json_integer_value(json_object_get(device, "units")), o.dev.info.compute_units);
+        assert_int_equal(json_integer_value(json_object_get(unit, "count")), o.dev.info.compute_units);
         assert_int_equal(json_integer_value(json_object_get(first_child(unit), "count")), o.dev.info.warp);
         json_decref(tree);
         as_buf_finish(&json);

@@ -23,25 +23,25 @@ static inline unsigned fuzz_byte(struct fuzz_bytes *b)
     return *b->at++;
 }
 
-double lies_number(struct fuzz_bytes *b);      /* finite: extremes, zero, negative, denormal, ordinary */
-const char *lies_text(struct fuzz_bytes *b);   /* markup, escapes, long ones, ... as UTF-8 */
-const char *lies_broken(struct fuzz_bytes *b); /* the same, also what is no UTF-8 */
-json_t *lies_value(struct fuzz_bytes *b);      /* any JSON value */
+double forged_number(struct fuzz_bytes *b);      /* finite: extremes, zero, negative, denormal, ordinary */
+const char *forged_text(struct fuzz_bytes *b);   /* markup, escapes, long ones, ... as UTF-8 */
+const char *forged_broken(struct fuzz_bytes *b); /* the same, also what is no UTF-8 */
+json_t *forged_value(struct fuzz_bytes *b);      /* any JSON value */
 /* Replaces, doubles or removes something in the depth of a tree. */
-void lies_in_tree(json_t *tree, struct fuzz_bytes *b);
+void forged_in_tree(json_t *tree, struct fuzz_bytes *b);
 
 /* Sets a member; value is taken over. */
-void lies_set(json_t *j, const char *name, json_t *value);
+void forged_set(json_t *j, const char *name, json_t *value);
 /* The cell's numbers become those of its samples. */
-void lies_settle(json_t *cell);
+void forged_settle(json_t *cell);
 
 /* An export of some cells of a sample, as it is; the caller's. */
-json_t *lies_sample(struct fuzz_bytes *b);
+json_t *forged_sample(struct fuzz_bytes *b);
 /* Lies in it, so many times as a byte says. */
-void lies_in_export(json_t *root, struct fuzz_bytes *b);
+void forged_in_export(json_t *root, struct fuzz_bytes *b);
 /* Lies in the tables of a store, past all checks but those of its schema. */
-void lies_in_store(const char *path, struct fuzz_bytes *b);
+void forged_in_store(const char *path, struct fuzz_bytes *b);
 /* The same in what a resumed run loads: its plan, its trials, and the samples that it judges by. */
-void lies_in_unfinished(const char *path, struct fuzz_bytes *b);
+void forged_in_unfinished(const char *path, struct fuzz_bytes *b);
 
 #endif

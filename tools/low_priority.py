@@ -2,7 +2,7 @@
 """Commands of a session of their own, which have the priority of the thread that starts them. Where the system shares the
 processors out among sessions ("autogroup"), a nice value counts only within one, and each test has a session of its own.
 
-behind.py COMMAND...   becomes that command, in a session of its own and at the lowest priority
+low_priority.py COMMAND...   becomes that command, in a session of its own and at the lowest priority
 """
 import contextlib
 import os

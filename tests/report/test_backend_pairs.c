@@ -1,6 +1,6 @@
 /* Two backends on one piece of hardware: which devices and cells belong together, and what is said of them. */
 #include "base/text.h"
-#include "report/twins.h"
+#include "report/backend_pairs.h"
 #include "synth.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 static struct as_device_info info(const char *backend, const char *uuid, const char *bus)
 {
-    struct as_device_info d = {.units = 1};
+    struct as_device_info d = {.compute_units = 1};
     as_copy_text(d.backend, sizeof d.backend, backend);
     as_copy_text(d.uuid, sizeof d.uuid, uuid);
     as_copy_text(d.bus_id, sizeof d.bus_id, bus);
@@ -24,8 +24,8 @@ static struct as_device_info info(const char *backend, const char *uuid, const c
 static bool twin(struct as_device_info a, struct as_device_info b)
 {
     char how[64];
-    bool is = as_is_twin(&a, &b, how, sizeof how);
-    assert_int_equal(as_is_twin(&b, &a, how, sizeof how), is);
+    bool is = as_is_same_hardware(&a, &b, how, sizeof how);
+    assert_int_equal(as_is_same_hardware(&b, &a, how, sizeof how), is);
     return is;
 }
 
@@ -48,13 +48,13 @@ static void devices_are_told_by_uuid_then_bus(void **state)
     assert_false(twin(cpu, card));
 }
 
-static const struct as_twin *find(const struct as_report_run *r, const char *a, const char *b, const char *probe,
-                                  const char *size, size_t *n)
+static const struct as_backend_pair *find(const struct as_report_run *r, const char *a, const char *b,
+                                          const char *probe, const char *size, size_t *n)
 {
-    const struct as_twin *found = NULL;
+    const struct as_backend_pair *found = NULL;
     *n = 0;
-    for (size_t i = 0; i < r->twins_n; i++) {
-        const struct as_twin *t = &r->twins[i];
+    for (size_t i = 0; i < r->backend_pairs_n; i++) {
+        const struct as_backend_pair *t = &r->backend_pairs[i];
         if (strcmp(t->a->device, a) != 0 || strcmp(t->b->device, b) != 0)
             continue;
         (*n)++;
@@ -71,7 +71,7 @@ static void cells_are_matched_and_judged(void **state)
     struct synth *s = synth_make("twins");
     assert_non_null(s);
     const struct as_report_run *r = &s->runs[0];
-    const struct as_twin *t = find(r, "cuda:0", "opencl:1", "latency", "65536", &n);
+    const struct as_backend_pair *t = find(r, "cuda:0", "opencl:1", "latency", "65536", &n);
     assert_int_equal(n, 8); /* four sizes of two probes */
     assert_non_null(t);
     assert_true(t->allocators_differ);
@@ -87,17 +87,18 @@ static void cells_are_matched_and_judged(void **state)
     assert_int_equal(n, 0);
     assert_non_null(find(r, "cpu", "opencl:2", "latency", "4096", &n));
     assert_int_equal(n, 1);
-    for (size_t i = 1; i < r->twins_n; i++) /* those that differ come first */
-        if (strcmp(r->twins[i].b->device, r->twins[i - 1].b->device) == 0)
-            assert_true(as_twin_differs(&r->twins[i - 1]) || !as_twin_differs(&r->twins[i]));
+    for (size_t i = 1; i < r->backend_pairs_n; i++) /* those that differ come first */
+        if (strcmp(r->backend_pairs[i].b->device, r->backend_pairs[i - 1].b->device) == 0)
+            assert_true(as_backend_pair_differs(&r->backend_pairs[i - 1]) ||
+                        !as_backend_pair_differs(&r->backend_pairs[i]));
     synth_free(s);
 }
 
 static void forget(struct as_report_run *r)
 {
-    free(r->twins);
-    r->twins = NULL;
-    r->twins_n = 0;
+    free(r->backend_pairs);
+    r->backend_pairs = NULL;
+    r->backend_pairs_n = 0;
 }
 
 static void an_rejected_number_is_not_compared(void **state)
@@ -111,7 +112,7 @@ static void an_rejected_number_is_not_compared(void **state)
         if (strcmp(r->cells[i].device, "opencl:1") == 0 && strcmp(r->cells[i].probe, "latency") == 0)
             r->cells[i].status = AS_CELL_REJECTED;
     forget(r);
-    assert_int_equal(as_twins_make(r, &err), AS_OK);
+    assert_int_equal(as_backend_pairs_make(r, &err), AS_OK);
     assert_null(find(r, "cuda:0", "opencl:1", "latency", "65536", &n));
     assert_int_equal(n, 4);
     synth_free(s);
@@ -121,16 +122,16 @@ static void an_rejected_number_is_not_compared(void **state)
 static void counts_of_other_allocators_are_not_compared(void **state)
 {
     (void)state;
-    static const char *const units[] = {"events", "x"};
+    static const char *const compute_units[] = {"events", "x"};
     for (size_t u = 0; u < 2; u++) {
         size_t n;
         struct as_error err = {0};
         struct synth *s = synth_make("twins");
         struct as_report_run *r = &s->runs[0];
         for (size_t i = 0; i < r->cells_n; i++)
-            as_copy_text(r->cells[i].unit, sizeof r->cells[i].unit, units[u]);
+            as_copy_text(r->cells[i].unit, sizeof r->cells[i].unit, compute_units[u]);
         forget(r);
-        assert_int_equal(as_twins_make(r, &err), AS_OK);
+        assert_int_equal(as_backend_pairs_make(r, &err), AS_OK);
         assert_null(find(r, "cuda:0", "opencl:1", "latency", "65536", &n));
         assert_non_null(find(r, "cuda:0", "opencl:1", "bandwidth", "65536", &n)); /* the same allocator */
         assert_int_equal(n, 4);
@@ -150,7 +151,7 @@ static void times_of_other_allocators_are_not_compared(void **state)
         if (strcmp(r->cells[i].probe, "latency") == 0)
             as_copy_text(r->cells[i].probe, sizeof r->cells[i].probe, "alloc");
     forget(r);
-    assert_int_equal(as_twins_make(r, &err), AS_OK);
+    assert_int_equal(as_backend_pairs_make(r, &err), AS_OK);
     assert_null(find(r, "cuda:0", "opencl:1", "alloc", "65536", &n));
     assert_int_equal(n, 4); /* of bandwidth, where both have the same one */
     synth_free(s);
@@ -173,7 +174,7 @@ static void all_threads_are_the_whole_device(void **state)
     for (unsigned threads = 2; threads <= 4; threads += 2) {
         r->devices[0].threads = threads;
         forget(r);
-        assert_int_equal(as_twins_make(r, &err), AS_OK);
+        assert_int_equal(as_backend_pairs_make(r, &err), AS_OK);
         find(r, "cpu", "opencl:2", "latency", "4096", &n);
         assert_int_equal(n, threads == 2 ? 1 : 0);
     }

@@ -1,4 +1,4 @@
-#include "device/gpu/lt.h"
+#include "device/gpu/blaslt.h"
 
 #include "device/gpu/memory.h"
 

@@ -5,16 +5,16 @@
 #include "report/report.h"
 
 /* Are both the same hardware under two backends? how: the evidence ("bus 0000:01:00.0"), not escaped. */
-bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
+bool as_is_same_hardware(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
 
 /* Fills run->twins: of valid cells with the same probe and axes the ones with the same allocator, or, where there are
  * none, the best by any, of times and rates. Those that differ most come first. */
-enum as_status as_twins_make(struct as_report_run *run, struct as_error *err);
+enum as_status as_backend_pairs_make(struct as_report_run *run, struct as_error *err);
 
 /* One behind the last twin of the pair of devices whose first is `from`. */
-size_t as_twins_end(const struct as_report_run *run, size_t from);
-bool as_twin_differs(const struct as_twin *t);
+size_t as_backend_pairs_end(const struct as_report_run *run, size_t from);
+bool as_backend_pair_differs(const struct as_backend_pair *t);
 /* "4 differ, 10 are the same, 3 undecided" for two devices. */
-void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n);
+void as_backend_pairs_summary(struct as_buf *b, const struct as_backend_pair *backend_pairs, size_t n);
 
 #endif

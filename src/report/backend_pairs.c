@@ -1,4 +1,4 @@
-#include "report/twins.h"
+#include "report/backend_pairs.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "probe/probe.h"
@@ -31,7 +31,7 @@ static bool uuid_digits(const char *text, char out[UUID_DIGITS + 1])
     return n == UUID_DIGITS;
 }
 
-bool as_is_twin(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size)
+bool as_is_same_hardware(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size)
 {
     char ua[UUID_DIGITS + 1], ub[UUID_DIGITS + 1];
     bool host_a = a->capabilities & AS_CAP_HOST_KERNELS, host_b = b->capabilities & AS_CAP_HOST_KERNELS;
@@ -96,7 +96,7 @@ static int by_key(const void *pa, const void *pb)
 }
 
 struct list {
-    struct as_twin *v;
+    struct as_backend_pair *v;
     size_t n, cap;
 };
 
@@ -107,7 +107,7 @@ static enum as_status add_twin(struct list *l, const struct as_cell *a, const st
     enum as_status st = as_grow(&grown, &l->cap, l->n + 1, sizeof *l->v, err);
     l->v = grown;
     if (!st)
-        l->v[l->n++] = (struct as_twin){
+        l->v[l->n++] = (struct as_backend_pair){
             .a = a, .b = b, .allocators_differ = aside, .comparison = {NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}}};
     return st;
 }
@@ -173,21 +173,21 @@ static enum as_status match_devices(const struct as_report_run *run, const struc
 
 /* ---- comparing ---- */
 
-bool as_twin_differs(const struct as_twin *t)
+bool as_backend_pair_differs(const struct as_backend_pair *t)
 {
     return t->comparison.verdict == AS_FASTER || t->comparison.verdict == AS_SLOWER;
 }
 
 static int by_difference(const void *pa, const void *pb)
 {
-    const struct as_twin *a = pa, *b = pb;
+    const struct as_backend_pair *a = pa, *b = pb;
     int device = strcmp(a->a->device, b->a->device);
     if (!device)
         device = strcmp(a->b->device, b->b->device);
     if (device)
         return device;
-    if (as_twin_differs(a) != as_twin_differs(b))
-        return as_twin_differs(a) ? -1 : 1;
+    if (as_backend_pair_differs(a) != as_backend_pair_differs(b))
+        return as_backend_pair_differs(a) ? -1 : 1;
     double x = fabs(log(a->comparison.ratio)), y = fabs(log(b->comparison.ratio));
     if (isfinite(x) && isfinite(y) && x != y)
         return x > y ? -1 : 1;
@@ -196,7 +196,7 @@ static int by_difference(const void *pa, const void *pb)
     return (a->a->index > b->a->index) - (a->a->index < b->a->index);
 }
 
-enum as_status as_twins_make(struct as_report_run *run, struct as_error *err)
+enum as_status as_backend_pairs_make(struct as_report_run *run, struct as_error *err)
 {
     struct list l = {0};
     struct candidate *scratch = NULL;
@@ -204,7 +204,7 @@ enum as_status as_twins_make(struct as_report_run *run, struct as_error *err)
     char how[64];
     for (size_t i = 0; i < run->devices_n && !st; i++)
         for (size_t k = i + 1; k < run->devices_n && !st; k++) {
-            if (!as_is_twin(&run->devices[i], &run->devices[k], how, sizeof how))
+            if (!as_is_same_hardware(&run->devices[i], &run->devices[k], how, sizeof how))
                 continue;
             if (!scratch && !(scratch = malloc((run->cells_n + 1) * sizeof *scratch)))
                 st = as_nomem(err, run->cells_n * sizeof *scratch, "cells of two backends");
@@ -220,27 +220,27 @@ enum as_status as_twins_make(struct as_report_run *run, struct as_error *err)
     }
     if (l.n > 1)
         qsort(l.v, l.n, sizeof *l.v, by_difference);
-    run->twins = l.v;
-    run->twins_n = l.n;
+    run->backend_pairs = l.v;
+    run->backend_pairs_n = l.n;
     return AS_OK;
 }
 
-size_t as_twins_end(const struct as_report_run *run, size_t from)
+size_t as_backend_pairs_end(const struct as_report_run *run, size_t from)
 {
-    const struct as_twin *t = run->twins;
+    const struct as_backend_pair *t = run->backend_pairs;
     size_t end = from + 1;
-    while (end < run->twins_n && strcmp(t[end].a->device, t[from].a->device) == 0 &&
+    while (end < run->backend_pairs_n && strcmp(t[end].a->device, t[from].a->device) == 0 &&
            strcmp(t[end].b->device, t[from].b->device) == 0)
         end++;
     return end;
 }
 
-void as_twins_summary(struct as_buf *b, const struct as_twin *twins, size_t n)
+void as_backend_pairs_summary(struct as_buf *b, const struct as_backend_pair *backend_pairs, size_t n)
 {
     size_t differ = 0, same = 0;
     for (size_t i = 0; i < n; i++) {
-        differ += as_twin_differs(&twins[i]);
-        same += twins[i].comparison.verdict == AS_SAME;
+        differ += as_backend_pair_differs(&backend_pairs[i]);
+        same += backend_pairs[i].comparison.verdict == AS_SAME;
     }
     as_buf_printf(
         b, "%zu of %zu cells that both measured differ by more than their intervals, %zu %s the same, %zu %s undecided",

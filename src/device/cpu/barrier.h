@@ -9,7 +9,7 @@
 #include <stdalign.h>
 #include <stdbool.h>
 
-struct as_meet {
+struct as_barrier {
     alignas(128) _Atomic uint32_t arrived; /* on its own cache line: arriving does not disturb waiters */
     alignas(128) _Atomic uint32_t phase;
     _Atomic uint32_t sleepers;
@@ -35,7 +35,7 @@ static inline bool as_spin_while(_Atomic uint32_t *word, uint32_t seen, uint64_t
     return false;
 }
 
-static inline void as_meet_all(struct as_meet *m)
+static inline void as_barrier_wait(struct as_barrier *m)
 {
     if (m->threads < 2)
         return;

@@ -1,5 +1,5 @@
 /* Names of stored columns and JSON members; words: keep visits */
-#include "lies.h"
+#include "forged.h"
 
 #include "model/cell.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- values ---- */
 
-double lies_number(struct fuzz_bytes *b)
+double forged_number(struct fuzz_bytes *b)
 {
     static const double values[] = {
         0,      -0.0,     1,      -1,   1e-308, 1e308, -1e308,      5e-324, 1.7976931348623157e308,
@@ -26,7 +26,7 @@ static const char *long_text(void)
     return text;
 }
 
-const char *lies_text(struct fuzz_bytes *b)
+const char *forged_text(struct fuzz_bytes *b)
 {
     static const char *const texts[] = {"",
                                         "\x1b]0;owned\x07\x1b[2J",
@@ -66,15 +66,15 @@ const char *lies_text(struct fuzz_bytes *b)
     return which == 255 ? long_text() : texts[which % COUNT(texts)];
 }
 
-const char *lies_broken(struct fuzz_bytes *b)
+const char *forged_broken(struct fuzz_bytes *b)
 {
     static const char *const texts[] = {"\xff\xfe",     "\xc3",     "a\xe2\x82",
                                         "\xed\xa0\x80", "\xc0\xaf", "\xf5\x80\x80\x80"};
     const unsigned which = fuzz_byte(b);
-    return which % 4 ? lies_text(b) : texts[which / 4 % COUNT(texts)];
+    return which % 4 ? forged_text(b) : texts[which / 4 % COUNT(texts)];
 }
 
-json_t *lies_value(struct fuzz_bytes *b)
+json_t *forged_value(struct fuzz_bytes *b)
 {
     switch (fuzz_byte(b) % 8) {
     case 0:
@@ -82,15 +82,15 @@ json_t *lies_value(struct fuzz_bytes *b)
     case 1:
         return json_boolean(fuzz_byte(b) & 1);
     case 2:
-        return json_integer((json_int_t)fmax(fmin(lies_number(b), 9.2e18), -9.2e18));
+        return json_integer((json_int_t)fmax(fmin(forged_number(b), 9.2e18), -9.2e18));
     case 3:
-        return json_string(lies_text(b));
+        return json_string(forged_text(b));
     case 4:
         return json_array();
     case 5:
         return json_object();
     default:
-        return json_real(lies_number(b));
+        return json_real(forged_number(b));
     }
 }
 
@@ -110,7 +110,7 @@ static json_t *child(json_t *j, unsigned which, const char **name)
     return json_object_iter_value(at);
 }
 
-void lies_in_tree(json_t *tree, struct fuzz_bytes *b)
+void forged_in_tree(json_t *tree, struct fuzz_bytes *b)
 {
     for (int depth = 0; depth < 12; depth++) {
         const unsigned which = fuzz_byte(b);
@@ -129,18 +129,18 @@ void lies_in_tree(json_t *tree, struct fuzz_bytes *b)
             json_object_del(tree, copy);
             free(copy);
         } else if (name)
-            json_object_set_new(tree, name, lies_value(b));
+            json_object_set_new(tree, name, forged_value(b));
         else if (what == 0)
             json_array_remove(tree, which % json_array_size(tree));
         else if (what == 1)
             json_array_append_new(tree, json_deep_copy(next));
         else
-            json_array_set_new(tree, which % json_array_size(tree), lies_value(b));
+            json_array_set_new(tree, which % json_array_size(tree), forged_value(b));
         return;
     }
 }
 
-void lies_set(json_t *j, const char *name, json_t *value)
+void forged_set(json_t *j, const char *name, json_t *value)
 {
     fuzz_require(value && json_object_set_new(j, name, value) == 0, "out of memory");
 }
@@ -156,7 +156,7 @@ static void rekey(json_t *cell)
                *metric = json_string_value(json_object_get(cell, "metric"));
     if (text && probe && metric && as_axes_from_json(text, &axes, &err) == AS_OK) {
         snprintf(key, sizeof key, "%016llx", (unsigned long long)as_cell_key(probe, metric, &axes));
-        lies_set(cell, "key", json_string(key));
+        forged_set(cell, "key", json_string(key));
     }
     free(text);
 }
@@ -168,18 +168,18 @@ static void scale(json_t *cell, double factor)
         const double v = json_number_value(json_array_get(values, i)) * factor;
         json_array_set_new(values, i, json_real(isfinite(v) ? v : v > 0 ? 1.7e308 : -1.7e308));
     }
-    lies_settle(cell);
+    forged_settle(cell);
 }
 
 static void lie_scale(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
-    scale(cell, lies_number(b));
+    scale(cell, forged_number(b));
 }
 
 static void lie_scale_all(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
-    const double factor = lies_number(b), growth = lies_number(b);
+    const double factor = forged_number(b), growth = forged_number(b);
     double power = factor;
     json_t *cells = json_object_get(root, "cells");
     const char *probe = json_string_value(json_object_get(cell, "probe"));
@@ -196,11 +196,11 @@ static void lie_scale_all(json_t *root, json_t *cell, struct fuzz_bytes *b)
 static void lie_constant(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
-    const double v = lies_number(b);
+    const double v = forged_number(b);
     json_t *values = json_object_get(cell, "samples");
     for (size_t i = 0; i < json_array_size(values); i++)
         json_array_set_new(values, i, json_real(v));
-    lies_settle(cell);
+    forged_settle(cell);
 }
 
 static void lie_one_sample(json_t *root, json_t *cell, struct fuzz_bytes *b)
@@ -209,8 +209,8 @@ static void lie_one_sample(json_t *root, json_t *cell, struct fuzz_bytes *b)
     json_t *values = json_object_get(cell, "samples");
     const unsigned which = fuzz_byte(b);
     if (json_array_size(values))
-        json_array_set_new(values, which % json_array_size(values), json_real(lies_number(b)));
-    lies_settle(cell);
+        json_array_set_new(values, which % json_array_size(values), json_real(forged_number(b)));
+    forged_settle(cell);
 }
 
 static void lie_number(json_t *root, json_t *cell, struct fuzz_bytes *b)
@@ -220,15 +220,15 @@ static void lie_number(json_t *root, json_t *cell, struct fuzz_bytes *b)
                                         "clock_hz", "duration_s", "started_at", "precision"};
     (void)root;
     const char *name = names[fuzz_byte(b) % COUNT(names)];
-    lies_set(cell, name, fuzz_byte(b) % 8 ? json_real(lies_number(b)) : json_null());
+    forged_set(cell, name, fuzz_byte(b) % 8 ? json_real(forged_number(b)) : json_null());
 }
 
 static void lie_interval(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
-    const double v = json_number_value(json_object_get(cell, "median")), lo = lies_number(b), hi = lies_number(b);
-    lies_set(cell, "ci_low", json_real(fmin(lo, v)));
-    lies_set(cell, "ci_high", json_real(fmax(hi, v)));
+    const double v = json_number_value(json_object_get(cell, "median")), lo = forged_number(b), hi = forged_number(b);
+    forged_set(cell, "ci_low", json_real(fmin(lo, v)));
+    forged_set(cell, "ci_high", json_real(fmax(hi, v)));
 }
 
 static void lie_text(json_t *root, json_t *cell, struct fuzz_bytes *b)
@@ -236,7 +236,7 @@ static void lie_text(json_t *root, json_t *cell, struct fuzz_bytes *b)
     static const char *const names[] = {"backend", "device", "probe", "metric", "unit", "reason", "counts", "driver"};
     (void)root;
     const char *name = names[fuzz_byte(b) % COUNT(names)];
-    lies_set(cell, name, json_string(lies_text(b)));
+    forged_set(cell, name, json_string(forged_text(b)));
     rekey(cell);
 }
 
@@ -252,16 +252,17 @@ static void lie_axis(json_t *root, json_t *cell, struct fuzz_bytes *b)
         json_object_del(axes, copy);
         free(copy);
     } else if (what == 1)
-        lies_set(axes, "another", lies_value(b));
+        forged_set(axes, "another", forged_value(b));
     else if (value)
-        lies_set(axes, name, what == 2 ? json_real(lies_number(b)) : json_string(lies_text(b)));
+        forged_set(axes, name, what == 2 ? json_real(forged_number(b)) : json_string(forged_text(b)));
     rekey(cell);
 }
 
 static void lie_status(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
-    lies_set(cell, "status", json_string(as_cell_status_word((enum as_cell_status)(fuzz_byte(b) % AS_CELL_STATUS_N))));
+    forged_set(cell, "status",
+               json_string(as_cell_status_word((enum as_cell_status)(fuzz_byte(b) % AS_CELL_STATUS_N))));
 }
 
 static void lie_gate(json_t *root, json_t *cell, struct fuzz_bytes *b)
@@ -269,8 +270,8 @@ static void lie_gate(json_t *root, json_t *cell, struct fuzz_bytes *b)
     (void)root;
     const unsigned which = fuzz_byte(b);
     json_t *gate = json_object_get(json_object_get(cell, "gates"), as_gate_name((enum as_gate)(which % AS_GATE_N)));
-    lies_set(gate, "state", json_string(as_gate_state_word((enum as_gate_state)(fuzz_byte(b) % 3))));
-    lies_set(gate, "text", json_string(lies_text(b)));
+    forged_set(gate, "state", json_string(as_gate_state_word((enum as_gate_state)(fuzz_byte(b) % 3))));
+    forged_set(gate, "text", json_string(forged_text(b)));
 }
 
 /* What readers draw and derive facts from. */
@@ -284,9 +285,9 @@ static void lie_valid(json_t *root, json_t *cell, struct fuzz_bytes *b)
         const char *name;
         if (!json_integer_value(json_object_get(c, "n")))
             continue;
-        lies_set(c, "status", json_string("ok"));
-        lies_set(c, "reason", json_string(""));
-        json_object_foreach(gates, name, gate) lies_set(gate, "state", json_string("pass"));
+        forged_set(c, "status", json_string("ok"));
+        forged_set(c, "reason", json_string(""));
+        json_object_foreach(gates, name, gate) forged_set(gate, "state", json_string("pass"));
     }
 }
 
@@ -304,8 +305,8 @@ static void lie_gone(json_t *root, json_t *cell, struct fuzz_bytes *b)
 static void lie_twice(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     json_t *copy = json_deep_copy(cell), *cells = json_object_get(root, "cells");
-    lies_set(copy, "position", json_integer(100000 + (json_int_t)json_array_size(cells)));
-    lies_set(copy, "device", json_string(fuzz_byte(b) % 2 ? "cpu" : lies_text(b)));
+    forged_set(copy, "position", json_integer(100000 + (json_int_t)json_array_size(cells)));
+    forged_set(copy, "device", json_string(fuzz_byte(b) % 2 ? "cpu" : forged_text(b)));
     json_array_append_new(cells, copy);
 }
 
@@ -317,8 +318,8 @@ static void lie_swap(json_t *root, json_t *cell, struct fuzz_bytes *b)
     const char *name = names[fuzz_byte(b) % COUNT(names)];
     json_t *mine = json_deep_copy(json_object_get(cell, name)), *theirs = json_deep_copy(json_object_get(other, name));
     if (mine && theirs && strcmp(name, "samples") != 0) {
-        lies_set(cell, name, theirs);
-        lies_set(other, name, mine);
+        forged_set(cell, name, theirs);
+        forged_set(other, name, mine);
         rekey(cell);
         rekey(other);
     } else {
@@ -330,25 +331,25 @@ static void lie_swap(json_t *root, json_t *cell, struct fuzz_bytes *b)
 static void lie_detail(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
-    lies_in_tree(json_object_get(cell, "detail"), b);
+    forged_in_tree(json_object_get(cell, "detail"), b);
 }
 
 static void lie_trial(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
-    lies_in_tree(json_object_get(cell, "visits"), b);
+    forged_in_tree(json_object_get(cell, "visits"), b);
 }
 
 static void lie_device(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)cell;
-    lies_in_tree(json_object_get(json_object_get(root, "run"), "devices"), b);
+    forged_in_tree(json_object_get(json_object_get(root, "run"), "devices"), b);
 }
 
 static void lie_provenance(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)cell;
-    lies_in_tree(json_object_get(json_object_get(root, "run"), "provenance"), b);
+    forged_in_tree(json_object_get(json_object_get(root, "run"), "provenance"), b);
 }
 
 static void lie_run(json_t *root, json_t *cell, struct fuzz_bytes *b)
@@ -362,14 +363,14 @@ static void lie_run(json_t *root, json_t *cell, struct fuzz_bytes *b)
     json_t *run = json_object_get(root, "run");
     const unsigned which = fuzz_byte(b);
     if (which % 2)
-        lies_set(run, texts[which / 2 % COUNT(texts)], json_string(lies_text(b)));
+        forged_set(run, texts[which / 2 % COUNT(texts)], json_string(forged_text(b)));
     else
-        lies_set(run, numbers[which / 2 % COUNT(numbers)], json_real(lies_number(b)));
+        forged_set(run, numbers[which / 2 % COUNT(numbers)], json_real(forged_number(b)));
 }
 
 static void lie_anywhere(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
-    lies_in_tree(fuzz_byte(b) % 2 ? root : cell, b);
+    forged_in_tree(fuzz_byte(b) % 2 ? root : cell, b);
 }
 
 static void (*const lies[])(json_t *root, json_t *cell, struct fuzz_bytes *b) = {
@@ -377,7 +378,7 @@ static void (*const lies[])(json_t *root, json_t *cell, struct fuzz_bytes *b) = 
     lie_axis,   lie_status,    lie_gate,     lie_valid,      lie_gone,   lie_twice,    lie_swap,
     lie_detail, lie_trial,     lie_device,   lie_provenance, lie_run,    lie_anywhere};
 
-void lies_in_export(json_t *root, struct fuzz_bytes *b)
+void forged_in_export(json_t *root, struct fuzz_bytes *b)
 {
     for (unsigned n = fuzz_byte(b) % 8; n; n--) {
         json_t *cells = json_object_get(root, "cells");

@@ -1,6 +1,6 @@
 /* Many facts about one object are folded, few are not. */
 #include "base/text.h"
-#include "report/fold.h"
+#include "report/collapse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,16 +23,16 @@ static void many_of_an_object_are_folded(void **state)
         as_copy_text(facts[i].id, sizeof facts[i].id, copy ? "copy.engine" : "cache.L2.size");
     }
     for (size_t i = 0; i < FACTS; i++)
-        assert_int_equal(as_fact_is_folded(facts, FACTS, i), i > 6 && i <= COPIES);
-    assert_int_equal(as_folded_text(facts, FACTS, "cuda:0", &text), 6);
+        assert_int_equal(as_fact_is_collapsed(facts, FACTS, i), i > 6 && i <= COPIES);
+    assert_int_equal(as_collapsed_text(facts, FACTS, "cuda:0", &text), 6);
     assert_string_equal(as_buf_get(&text), "6 more on copy");
     as_buf_clear(&text);
-    assert_int_equal(as_folded_text(facts, FACTS, "cpu", &text), 0);
-    assert_int_equal(as_folded_text(facts, 8, NULL, &text), 0);
+    assert_int_equal(as_collapsed_text(facts, FACTS, "cpu", &text), 0);
+    assert_int_equal(as_collapsed_text(facts, 8, NULL, &text), 0);
     assert_int_equal(text.len, 0);
     as_copy_text(facts[12].device, sizeof facts[12].device, "cuda:1"); /* of another device: none of them */
-    assert_false(as_fact_is_folded(facts, FACTS, 12));
-    assert_int_equal(as_folded_text(facts, FACTS, NULL, &text), 5);
+    assert_false(as_fact_is_collapsed(facts, FACTS, 12));
+    assert_int_equal(as_collapsed_text(facts, FACTS, NULL, &text), 5);
     as_buf_finish(&text);
 }
 
@@ -45,7 +45,7 @@ static void all_allocators_are_one_matter(void **state)
         snprintf(facts[i].object, sizeof facts[i].object, "allocator:%zu", i);
         facts[i].matter = "the cost of allocators";
     }
-    assert_int_equal(as_folded_text(facts, 20, NULL, &text), 14);
+    assert_int_equal(as_collapsed_text(facts, 20, NULL, &text), 14);
     assert_string_equal(as_buf_get(&text), "14 more on the cost of allocators");
     as_buf_finish(&text);
 }
@@ -62,8 +62,8 @@ static void lost_updates_stand_beside_rates(void **state)
         facts[i].verdict = i < 12 ? AS_SUPPORTED : AS_REFUTED;
     }
     for (size_t i = 0; i < 24; i++)
-        assert_int_equal(as_fact_is_folded(facts, 24, i), i % 12 >= 6);
-    assert_int_equal(as_folded_text(facts, 24, NULL, &text), 12);
+        assert_int_equal(as_fact_is_collapsed(facts, 24, i), i % 12 >= 6);
+    assert_int_equal(as_collapsed_text(facts, 24, NULL, &text), 12);
     assert_string_equal(as_buf_get(&text), "6 more on atomics, 6 on lost updates");
     as_buf_finish(&text);
 }
@@ -78,12 +78,12 @@ static void what_is_undecided_takes_no_place(void **state)
         facts[i].verdict = i < 4 ? AS_UNDECIDED : AS_SUPPORTED;
     }
     for (size_t i = 0; i < 12; i++)
-        assert_int_equal(as_fact_is_folded(facts, 12, i), i < 4 || i >= 10);
-    assert_int_equal(as_folded_text(facts, 12, NULL, &text), 6);
+        assert_int_equal(as_fact_is_collapsed(facts, 12, i), i < 4 || i >= 10);
+    assert_int_equal(as_collapsed_text(facts, 12, NULL, &text), 6);
     for (size_t i = 4; i < 12; i++)
         facts[i].verdict = i < 6 ? AS_REFUTED : AS_UNDECIDED;
     as_buf_clear(&text);
-    as_folded_text(facts, 12, NULL, &text);
+    as_collapsed_text(facts, 12, NULL, &text);
     assert_string_equal(as_buf_get(&text), "10 more on copy");
     as_buf_finish(&text);
 }

@@ -1,14 +1,14 @@
 /* The terminal's comparison of two backends on the same hardware. */
 #include "base/text.h"
+#include "report/backend_pairs.h"
 #include "report/terminal.h"
-#include "report/twins.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { SHOWN_MAX = 12 };
 
-static void add_row(struct as_table *t, const struct as_twin *twin)
+static void add_row(struct as_table *t, const struct as_backend_pair *twin)
 {
     struct as_buf text = AS_BUF_INIT;
     const struct as_probe *probe = as_probe_find(twin->a->probe);
@@ -50,28 +50,28 @@ static void add_row(struct as_table *t, const struct as_twin *twin)
     as_buf_finish(&text);
 }
 
-static enum as_status write_pair(const struct as_twin *twins, size_t n, const struct as_table_style *style,
-                                 struct as_buf *out, struct as_error *err)
+static enum as_status write_pair(const struct as_backend_pair *backend_pairs, size_t n,
+                                 const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     struct as_buf line = AS_BUF_INIT;
     char first[40] = ">", second[40] = ">", verdict[48];
-    as_copy_text(first + 1, sizeof first - 1, twins->a->device);
-    as_copy_text(second + 1, sizeof second - 1, twins->b->device);
-    snprintf(verdict, sizeof verdict, "%s is", twins->b->device);
+    as_copy_text(first + 1, sizeof first - 1, backend_pairs->a->device);
+    as_copy_text(second + 1, sizeof second - 1, backend_pairs->b->device);
+    snprintf(verdict, sizeof verdict, "%s is", backend_pairs->b->device);
     const char *heads[] = {"probe", "cell", first, second, ">ratio", verdict, NULL};
-    as_buf_terminal(&line, twins->a->device);
+    as_buf_terminal(&line, backend_pairs->a->device);
     as_buf_str(&line, " and ");
-    as_buf_terminal(&line, twins->b->device);
+    as_buf_terminal(&line, backend_pairs->b->device);
     as_buf_str(&line, ": ");
-    as_twins_summary(&line, twins, n);
+    as_backend_pairs_summary(&line, backend_pairs, n);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
     struct as_table t;
     size_t differ = 0;
     as_table_init(&t, heads);
-    for (size_t i = 0; i < n && as_twin_differs(&twins[i]); i++, differ++)
+    for (size_t i = 0; i < n && as_backend_pair_differs(&backend_pairs[i]); i++, differ++)
         if (differ < SHOWN_MAX)
-            add_row(&t, &twins[i]);
+            add_row(&t, &backend_pairs[i]);
     enum as_status st = differ ? as_table_write(&t, style, out, err) : AS_OK;
     as_table_finish(&t);
     if (differ > SHOWN_MAX)
@@ -79,15 +79,15 @@ static enum as_status write_pair(const struct as_twin *twins, size_t n, const st
     return st;
 }
 
-enum as_status as_text_twins(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
-                             struct as_error *err)
+enum as_status as_text_backend_pairs(const struct as_report_run *run, const struct as_table_style *style,
+                                     struct as_buf *out, struct as_error *err)
 {
     enum as_status st = AS_OK;
-    if (run->twins_n)
+    if (run->backend_pairs_n)
         as_text_title(out, "Two backends, one device", style);
-    for (size_t i = 0, end; i < run->twins_n && !st; i = end) {
-        end = as_twins_end(run, i);
-        st = write_pair(&run->twins[i], end - i, style, out, err);
+    for (size_t i = 0, end; i < run->backend_pairs_n && !st; i = end) {
+        end = as_backend_pairs_end(run, i);
+        st = write_pair(&run->backend_pairs[i], end - i, style, out, err);
     }
     return st;
 }

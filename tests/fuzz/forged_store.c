@@ -1,6 +1,6 @@
 /* Lies in the tables of a store. */
 /* Names of stored columns and JSON members; words: keep better_less words: keep visits */
-#include "lies.h"
+#include "forged.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -93,14 +93,14 @@ static void bind_value(sqlite3_stmt *st, struct fuzz_bytes *b)
         sqlite3_bind_double(st, 1, fuzz_byte(b) % 2 ? INFINITY : -INFINITY);
         break;
     case 2:
-        sqlite3_bind_int64(st, 1, (sqlite3_int64)fmax(fmin(lies_number(b), 9.2e18), -9.2e18));
+        sqlite3_bind_int64(st, 1, (sqlite3_int64)fmax(fmin(forged_number(b), 9.2e18), -9.2e18));
         break;
     case 3:
     case 4:
-        sqlite3_bind_text(st, 1, lies_broken(b), -1, SQLITE_STATIC);
+        sqlite3_bind_text(st, 1, forged_broken(b), -1, SQLITE_STATIC);
         break;
     default:
-        sqlite3_bind_double(st, 1, lies_number(b));
+        sqlite3_bind_double(st, 1, forged_number(b));
     }
 }
 
@@ -139,7 +139,7 @@ static void lie_in_column(sqlite3 *db, const struct column *c, unsigned row, str
     sqlite3_finalize(st);
 }
 
-void lies_in_store(const char *path, struct fuzz_bytes *b)
+void forged_in_store(const char *path, struct fuzz_bytes *b)
 {
     sqlite3 *db = open_quickly(path);
     for (unsigned n = 1 + fuzz_byte(b) % 6; n; n--) {
@@ -161,7 +161,7 @@ static void lie_in_samples(sqlite3 *db, unsigned row, struct fuzz_bytes *b)
     const unsigned which = fuzz_byte(b) % COUNT(names);
     for (size_t i = 0; i < MOST; i++) {
         const unsigned what = fuzz_byte(b);
-        x[i] = what % 8 == 7 ? odd[what / 8 % COUNT(odd)] : what % 8 == 6 && i ? x[i - 1] : lies_number(b);
+        x[i] = what % 8 == 7 ? odd[what / 8 % COUNT(odd)] : what % 8 == 6 && i ? x[i - 1] : forged_number(b);
     }
     snprintf(sql, sizeof sql,
              "UPDATE visits SET %s = substr(?1, 1, 8 * n) WHERE n <= %d AND (?2 %% 4 = 0 OR id %% 64 = ?2 %% 64)",
@@ -174,7 +174,7 @@ static void lie_in_samples(sqlite3 *db, unsigned row, struct fuzz_bytes *b)
     sqlite3_finalize(st);
 }
 
-void lies_in_unfinished(const char *path, struct fuzz_bytes *b)
+void forged_in_unfinished(const char *path, struct fuzz_bytes *b)
 {
     sqlite3 *db = open_quickly(path);
     for (unsigned n = fuzz_byte(b) % 8; n; n--) {

@@ -1,4 +1,4 @@
-#include "report/fold.h"
+#include "report/collapse.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static bool is_alike(const struct as_fact *a, const struct as_fact *b)
 }
 
 /* Undecided facts never displace decided ones. */
-bool as_fact_is_folded(const struct as_fact *facts, size_t n, size_t i)
+bool as_fact_is_collapsed(const struct as_fact *facts, size_t n, size_t i)
 {
     size_t all = 0, decided_before = facts[i].verdict == AS_UNDECIDED ? STAND : 0;
     for (size_t k = 0; k < n && (all < MANY || decided_before < STAND); k++) {
@@ -39,12 +39,12 @@ static size_t folded_of(const struct as_fact *facts, size_t n, size_t i, const c
             continue;
         if (k < i)
             return 0;
-        folded += as_fact_is_folded(facts, n, k);
+        folded += as_fact_is_collapsed(facts, n, k);
     }
     return folded;
 }
 
-size_t as_folded_text(const struct as_fact *facts, size_t n, const char *device, struct as_buf *out)
+size_t as_collapsed_text(const struct as_fact *facts, size_t n, const char *device, struct as_buf *out)
 {
     size_t total = 0;
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /* Cells of the stored samples, as exports. */
 /* Names of stored columns and JSON members; words: keep visits */
-#include "lies.h"
+#include "forged.h"
 #include "summarize.h"
 
 #include "base/text.h"
@@ -35,7 +35,7 @@ static size_t get_samples(const json_t *cell, double *x, int *trial, size_t max)
     return n;
 }
 
-void lies_settle(json_t *cell)
+void forged_settle(json_t *cell)
 {
     enum { MOST = TRIALS_KEPT * SAMPLES_KEPT };
     double x[MOST];
@@ -44,9 +44,9 @@ void lies_settle(json_t *cell)
     const size_t n = get_samples(cell, x, trial, MOST);
     if (n == 0 || !summarize(x, trial, n, &s))
         return;
-    lies_set(cell, "n", json_integer((json_int_t)n));
-    lies_set(cell, "visits_counted", json_integer((json_int_t)s.trials));
-    lies_set(cell, "modes", json_integer((json_int_t)s.modes));
+    forged_set(cell, "n", json_integer((json_int_t)n));
+    forged_set(cell, "visits_counted", json_integer((json_int_t)s.trials));
+    forged_set(cell, "modes", json_integer((json_int_t)s.modes));
     const struct {
         const char *name;
         double value;
@@ -60,7 +60,7 @@ void lies_settle(json_t *cell)
                    {"mode_high", s.modes == 2 ? s.mode[1] : NAN},
                    {"mode_share", s.modes == 2 ? s.mode_share0 : NAN}};
     for (size_t i = 0; i < COUNT(numbers); i++)
-        lies_set(cell, numbers[i].name, number(numbers[i].value));
+        forged_set(cell, numbers[i].name, number(numbers[i].value));
 }
 
 /* Of a copy of the sample the first few trials and samples: thousands tell readers nothing more. */
@@ -109,7 +109,7 @@ static json_t *load(size_t which)
     static const char *const lists[] = {"cells", "sentinels"};
     for (size_t l = 0; l < COUNT(lists); l++)
         for (size_t i = 0; i < json_array_size(json_object_get(root, lists[l])); i++)
-            lies_settle(json_array_get(json_object_get(root, lists[l]), i));
+            forged_settle(json_array_get(json_object_get(root, lists[l]), i));
     return root;
 }
 
@@ -121,7 +121,7 @@ static void forget(void)
         json_decref(loaded[i]);
 }
 
-json_t *lies_sample(struct fuzz_bytes *b)
+json_t *forged_sample(struct fuzz_bytes *b)
 {
     const size_t which = fuzz_byte(b) % COUNT(samples);
     static bool registered;
@@ -145,9 +145,9 @@ json_t *lies_sample(struct fuzz_bytes *b)
         if (taken[i])
             json_array_append_new(some, json_deep_copy(json_array_get(cells, i)));
     free(taken);
-    lies_set(root, "format_version", json_copy(json_object_get(loaded[which], "format_version")));
-    lies_set(root, "run", json_deep_copy(json_object_get(loaded[which], "run")));
-    lies_set(root, "cells", some);
-    lies_set(root, "sentinels", json_deep_copy(json_object_get(loaded[which], "sentinels")));
+    forged_set(root, "format_version", json_copy(json_object_get(loaded[which], "format_version")));
+    forged_set(root, "run", json_deep_copy(json_object_get(loaded[which], "run")));
+    forged_set(root, "cells", some);
+    forged_set(root, "sentinels", json_deep_copy(json_object_get(loaded[which], "sentinels")));
     return root;
 }
