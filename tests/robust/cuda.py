@@ -210,7 +210,7 @@ def test_idle_attention(assay):
     expect(len(cells) == 4, "every path has a cell", done)
     for cell in cells:
         told = cell["gates"]["checksum"]
-        expect(told["state"] == "fail" and "is nan instead of" in told["text"], "that it did nothing is seen", cell)
+        expect(told["state"] == "fail" and "is nan, not" in told["text"], "that it did nothing is seen", cell)
 
 
 def test_more_memory_than_there_is(assay):
