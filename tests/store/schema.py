@@ -19,7 +19,7 @@ TYPES = {
     "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
     "integer": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and v == int(v),
 }
-NOTES = {"$schema", "$id", "$defs", "title", "description"}
+NOTES = {"$schema", "$id", "$defs", "$comment", "title", "description"}
 
 
 def same(a, b):
