@@ -20,7 +20,7 @@ REFUSED = set("double asm __asm __asm__ goto new delete throw try catch virtual 
               "__attribute__ __int128 _Float16 __bf16 restrict std".split())
 # What a kernel may know of its thread: the member of struct msl_item.
 KNOWN = {"thread_position_in_threadgroup": "thread", "threads_per_threadgroup": "threads",
-         "threadgroup_position_in_grid": "group", "threadgroups_per_grid": "groups"}
+         "threadgroup_position_in_grid": "group", "threadgroups_per_grid": "workgroups"}
 BUFFERS = 31
 TOKEN = re.compile(r'[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.])*|"(?:[^"\\]|\\.)*"|::|->|&&|\|\||<<|>>|[^\s\w]')
 
