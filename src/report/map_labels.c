@@ -21,7 +21,7 @@ const char *as_map_row_name(const struct map_drawing *d, int row, char name[stat
     if (row == AS_MAP_CORE)
         return d->info->words.compute_unit[0] ? d->info->words.compute_unit
                : d->tree.unit[0]              ? d->tree.unit
-                                              : as_info_words(d->info)->compute_unit;
+                                              : "CU"; /* the column is narrow */
     if (row == AS_MAP_MEMORY)
         return "memory";
     if (row == AS_MAP_LOCAL)

@@ -48,6 +48,9 @@ static void test_which_cells(void **unused)
     assert_int_equal(
         scripted_applies(&s, &as_probe_copy, "from=pinned to=zone direction=both how=engine size=64", &err), AS_PRUNED);
     strcpy(s.dev->info.allocators[0].name, "own");
+    s.dev->info.is_host_cpu = true; /* all of its memory is the CPU's */
+    assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[0].axes, &err), AS_PRUNED);
+    s.dev->info.is_host_cpu = false;
     s.dev->info.capabilities = AS_CAP_SOURCE;
     assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[4].axes, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "the backend has no copy call");

@@ -84,8 +84,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     bool plain_from = as_word_is(a, "from", "host"), plain_to = as_word_is(a, "to", "host"),
          both = as_word_is(a, "direction", "both");
     bool kernel = as_word_is(a, "how", "kernel"), has_copies = (info->capabilities & AS_CAP_COPY) != 0;
-    if ((info->capabilities & AS_CAP_HOST_KERNELS) && !has_copies)
+    if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !has_copies)) {
+        as_fail(err, AS_UNSUPPORTED, "a CPU has no memory of its own to copy to: see op=copy of probe bandwidth");
         return AS_PRUNED;
+    }
     if (plain_from && plain_to)
         return AS_PRUNED;
     if ((plain_from || plain_to) && (kernel || both))

@@ -127,6 +127,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return applies_natively(a, width, err);
     if (threads != 0 || nt)
         return AS_PRUNED;
+    if (info->is_host_cpu && as_word_is(a, "touch", "device"))
+        return AS_PRUNED; /* the CPU touches it either way */
     if (!(info->capabilities & AS_CAP_FP64)) {
         as_fail(err, AS_UNSUPPORTED, "the device has no f64");
         return AS_INAPPLICABLE;

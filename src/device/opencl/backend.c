@@ -164,7 +164,7 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     return s;
 }
 
-static const struct as_vocabulary words = {.compute_unit = "compute unit",
+static const struct as_vocabulary words = {.compute_unit = "CU",
                                            .workgroup = "workgroup",
                                            .subgroup = "subgroup",
                                            .shared_memory = "local memory",
