@@ -112,6 +112,9 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
     as_text_fill(out, p->question, style->width, 0, 0);
     as_buf_printf(&line, "Gives %s in %s; %s is better. Counts %s.", p->metric, p->unit,
                   p->lower_is_better ? "less" : "more", p->counts);
+    for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++)
+        as_buf_printf(&line, " With %s=%s: %s in %s; %s is better. Counts %s.", own->axis, own->word, own->metric.name,
+                      own->metric.unit, own->metric.lower_is_better ? "less" : "more", own->metric.counts);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     if (p->needs) {
         as_buf_clear(&line);

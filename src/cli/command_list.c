@@ -20,6 +20,16 @@ void as_list_json_line(struct as_buf *line, struct as_buf *out)
     as_buf_char(line, '{');
 }
 
+static void add_units(struct as_table *t, const struct as_probe *p)
+{
+    struct as_buf units = AS_BUF_INIT;
+    as_buf_str(&units, p->unit);
+    for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++)
+        as_buf_printf(&units, ", %s", own->metric.unit);
+    as_table_add(t, as_buf_get(&units), AS_PAINT_NONE);
+    as_buf_finish(&units);
+}
+
 static enum as_status list_probes(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"probe", "unit", "question", "axes", NULL};
@@ -36,7 +46,7 @@ static enum as_status list_probes(const struct as_listing *l, struct as_error *e
             as_buf_printf(&b, "%s%s", a == p->axes ? "" : " ", a->name);
         if (!l->json) {
             as_table_add(&t, p->name, AS_PAINT_STRONG);
-            as_table_add(&t, p->unit, AS_PAINT_NONE);
+            add_units(&t, p);
             as_table_add(&t, p->question, AS_PAINT_NONE);
             as_table_add(&t, as_buf_get(&b), AS_PAINT_DIM);
             continue;

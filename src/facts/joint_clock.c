@@ -1,4 +1,5 @@
 /* The core clock, as all cells saw it. */
+#include "base/text.h"
 #include "facts/rule.h"
 
 #include <math.h>
@@ -10,6 +11,21 @@ enum { MANY_CELLS = 20 }; /* of so many it is worth saying what nine of ten do *
 
 /* A clock counts as above the maximum from here on: reported ones are rounded. */
 static const double ABOVE = 1.02;
+
+/* "3.66 to 3.69 GHz ", "" where both ends read the same. */
+static void range_text(double low, double high, double median, char *out, size_t size)
+{
+    enum { DIGITS = 3 };
+    struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT, range = AS_BUF_INIT;
+    as_format_value_to(&lo, low, "Hz", DIGITS);
+    as_format_value_to(&hi, high, "Hz", DIGITS);
+    as_format_range(&range, low, high, median, "Hz", DIGITS);
+    const bool differ = strcmp(as_buf_get(&lo), as_buf_get(&hi)) != 0;
+    snprintf(out, size, "%s%s", differ ? as_buf_get(&range) : "", differ ? " " : "");
+    as_buf_finish(&lo);
+    as_buf_finish(&hi);
+    as_buf_finish(&range);
+}
 
 static void derive_clock(struct as_rule_context *c)
 {
@@ -26,20 +42,18 @@ static void derive_clock(struct as_rule_context *c)
     if (f) {
         double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);
         as_fact_number(f, median, as_spread_interval(hz, n));
-        char value[96], claim[32], lo[32], hi[32];
+        char value[96], claim[32];
         as_fact_value_text(median, AS_NO_INTERVAL, "Hz", value, sizeof value);
-        as_fact_value_text(low, AS_NO_INTERVAL, "Hz", lo, sizeof lo);
-        as_fact_value_text(high, AS_NO_INTERVAL, "Hz", hi, sizeof hi);
         if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
             f->claimed = c->info->clock_max_hz;
         as_fact_value_text(f->claimed, AS_NO_INTERVAL, "Hz", claim, sizeof claim);
-        char range[72] = "", seen_in[128];
-        if (strcmp(lo, hi) != 0)
-            snprintf(range, sizeof range, "%s to %s ", lo, hi);
+        char seen_in[128];
+        range_text(low, high, median, seen_in, sizeof seen_in);
+        const size_t at = strlen(seen_in);
         if (n < MANY_CELLS)
-            snprintf(seen_in, sizeof seen_in, "%sin %zu valid cell%s", range, n, n == 1 ? "" : "s");
+            snprintf(seen_in + at, sizeof seen_in - at, "in %zu valid cell%s", n, n == 1 ? "" : "s");
         else
-            snprintf(seen_in, sizeof seen_in, "%sin nine of ten cells", range);
+            snprintf(seen_in + at, sizeof seen_in - at, "in nine of ten cells");
         if (f->claimed > 0)
             f->verdict = f->ci.lo > ABOVE * f->claimed    ? AS_REFUTED
                          : f->ci.hi <= ABOVE * f->claimed ? AS_SUPPORTED

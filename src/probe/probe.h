@@ -83,6 +83,12 @@ void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const
 /* The same for a count by the probe itself. */
 void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const char *text);
 
+/* What the cells measure whose axis has this word. */
+struct as_own_metric {
+    const char *axis, *word;
+    struct as_metric metric;
+};
+
 enum as_applies {
     AS_APPLIES,      /* a cell */
     AS_PRUNED,       /* this combination of axes makes no sense: no cell at all; err may say why */
@@ -97,9 +103,9 @@ struct as_probe {
     const char *metric;   /* "latency" */
     const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles, ops/s */
     bool lower_is_better;
-    const char *counts;                                               /* what the number counts, in words */
-    const struct as_metric *(*metric_of)(const struct as_axes *axes); /* (optional) of cells that measure something
-                                                                       else; NULL: what the record says */
+    const char *counts; /* what the number counts, in words */
+    const struct as_own_metric
+        *own_metrics;            /* (optional) of cells that measure something else; ends with a NULL axis */
     unsigned needs;              /* capability bits without which the probe is unsupported on a device */
     bool hidden;                 /* not listed (sentinel) */
     bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
@@ -126,8 +132,10 @@ struct as_probe {
 /* What the cells of a probe with these axes measure. */
 static inline struct as_metric as_probe_metric(const struct as_probe *probe, const struct as_axes *axes)
 {
-    const struct as_metric *own = probe->metric_of ? probe->metric_of(axes) : NULL;
-    return own ? *own : (struct as_metric){probe->metric, probe->unit, probe->lower_is_better, probe->counts};
+    for (const struct as_own_metric *own = probe->own_metrics; own && own->axis; own++)
+        if (strcmp(as_axes_text(axes, own->axis), own->word) == 0)
+            return own->metric;
+    return (struct as_metric){probe->metric, probe->unit, probe->lower_is_better, probe->counts};
 }
 /* All probes of this build in the order of the report; ends with NULL. */
 extern const struct as_probe *const as_probes[];

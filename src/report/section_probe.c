@@ -45,9 +45,15 @@ static void intro(struct as_page *p, const struct as_probe *probe, const char *n
     if (probe && probe->counts) {
         as_buf_str(b, "<p class=\"counts\"><b>What it counts</b> ");
         as_buf_html(b, probe->counts);
-        as_buf_str(b, !t.alike                 ? ".</p>\n"
-                      : probe->lower_is_better ? ". Less is better.</p>\n"
-                                               : ". More is better.</p>\n");
+        as_buf_str(b, !t.alike && !probe->own_metrics ? "."
+                      : probe->lower_is_better        ? ". Less is better."
+                                                      : ". More is better.");
+        for (const struct as_own_metric *own = probe->own_metrics; own && own->axis; own++) {
+            as_buf_printf(b, " With %s=%s: ", own->axis, own->word);
+            as_buf_html(b, own->metric.counts);
+            as_buf_str(b, own->metric.lower_is_better ? ". Less is better." : ". More is better.");
+        }
+        as_buf_str(b, "</p>\n");
     }
 }
 

@@ -49,6 +49,34 @@ static enum as_status view_init(struct view *v, const struct as_report_run *run,
     return AS_OK;
 }
 
+static bool is_first_of_its_metric(const struct view *v, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(v->cells[k]->metric, v->cells[i]->metric) == 0)
+            return false;
+    return true;
+}
+
+/* "counts loads", or for several metrics a line each: "bandwidth counts bytes". */
+static void write_counts(const struct view *v, struct as_buf *out)
+{
+    size_t metrics = 0;
+    for (size_t i = 0; i < v->n; i++)
+        metrics += is_first_of_its_metric(v, i);
+    for (size_t i = 0; i < v->n; i++) {
+        struct as_buf line = AS_BUF_INIT;
+        if (!is_first_of_its_metric(v, i))
+            continue;
+        if (metrics > 1)
+            as_buf_terminal(&line, v->cells[i]->metric);
+        as_buf_str(&line, metrics > 1 ? " counts " : "counts ");
+        as_buf_terminal(&line, v->cells[i]->counts);
+        as_text_fill(out, as_buf_get(&line), v->style->width, 0, 0);
+        out->failed |= line.failed;
+        as_buf_finish(&line);
+    }
+}
+
 /* "cpu op=triad": what tells one series from another. */
 static void series_name(const struct view *v, const struct as_cell *c, struct as_buf *out)
 {
@@ -264,10 +292,7 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
         goto done;
     as_buf_printf(&line, "%s%s%s", probe, v.probe ? ": " : "", v.probe ? v.probe->title : "");
     as_text_title(out, as_buf_get(&line), style);
-    as_buf_clear(&line);
-    as_buf_str(&line, "counts ");
-    as_buf_terminal(&line, v.cells[0]->counts);
-    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    write_counts(&v, out);
     write_common(&v, out);
     if (v.size >= 0)
         st = write_plot(&v, out, err);

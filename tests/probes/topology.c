@@ -169,12 +169,30 @@ static void test_limit(void **unused)
     assert_int_equal(t.live, 0);
 }
 
+/* A cell's metric follows from its axes. */
+static void test_metrics(void **unused)
+{
+    struct as_axes axes;
+    (void)unused;
+    toy_axes(&axes, "place=L1 what=latency");
+    assert_string_equal(as_probe_metric(&as_probe_topology, &axes).unit, "ns");
+    toy_axes(&axes, "place=L1 what=bandwidth");
+    const struct as_metric bandwidth = as_probe_metric(&as_probe_topology, &axes);
+    assert_string_equal(bandwidth.name, "bandwidth");
+    assert_string_equal(bandwidth.unit, "GB/s");
+    assert_false(bandwidth.lower_is_better);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_levels),          cmocka_unit_test(test_levels_of_a_device),
-        cmocka_unit_test(test_working_sets),          cmocka_unit_test(test_units_have_a_part),
-        cmocka_unit_test(test_walks_are_checked),     cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_which_levels),
+        cmocka_unit_test(test_levels_of_a_device),
+        cmocka_unit_test(test_working_sets),
+        cmocka_unit_test(test_units_have_a_part),
+        cmocka_unit_test(test_walks_are_checked),
+        cmocka_unit_test(test_limit),
         cmocka_unit_test(test_memory_suits_its_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

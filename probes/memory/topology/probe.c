@@ -86,12 +86,11 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-static const struct as_metric *metric_of(const struct as_axes *a)
-{
-    static const struct as_metric bandwidth = {
-        "bandwidth", "GB/s", false, "bytes read, over half of the reported size; probe bandwidth looks for the most"};
-    return is_bandwidth(a) ? &bandwidth : NULL;
-}
+static const struct as_own_metric own_metrics[] = {
+    {"what",
+     "bandwidth",
+     {"bandwidth", "GB/s", false, "bytes read, over half of the reported size; probe bandwidth finds the maximum"}},
+    {0}};
 
 struct state {
     struct as_chase chase;
@@ -180,7 +179,7 @@ const struct as_probe as_probe_topology = {
     .unit = "ns",
     .lower_is_better = true,
     .counts = "one dependent load, over half of the reported size",
-    .metric_of = metric_of,
+    .own_metrics = own_metrics,
     .axes = axes,
     .quick = grid,
     .full = grid,
