@@ -185,16 +185,39 @@ static enum as_status read_whole(const struct as_field *f, const json_t *j, cons
     return AS_OK;
 }
 
-static enum as_status read_word(const struct as_field *f, const json_t *j, const struct as_place *place, int *at,
-                                struct as_error *err)
+bool as_field_word(const struct as_field *f, const char *text, int *out)
 {
-    const char *text = json_string_value(j);
     for (int i = 0; text && f->word(i); i++)
         if (strcmp(f->word(i), text) == 0) {
-            *at = i;
-            return AS_OK;
+            *out = i;
+            return true;
         }
-    return as_place_fail(place, f->name, "not one of the allowed words", err);
+    return false;
+}
+
+bool as_is_sample(double v)
+{
+    return isfinite(v);
+}
+
+enum as_status as_numbers_read(const json_t *j, const char *name, size_t n, bool (*is_one)(double),
+                               const struct as_place *place, double **out, struct as_error *err)
+{
+    if (!json_is_array(j) || json_array_size(j) != n)
+        return as_place_fail(place, name, "not an array of n numbers", err);
+    *out = malloc(n ? n * sizeof **out : 1);
+    if (!*out)
+        return as_nomem(err, n * sizeof **out, "samples");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(j, i);
+        (*out)[i] = json_is_number(v) ? json_number_value(v) : NAN;
+        if (!(json_is_null(v) || json_is_number(v)) || !is_one((*out)[i])) {
+            char at[64];
+            snprintf(at, sizeof at, "%s[%zu]", name, i);
+            return as_place_fail(place, at, "not a number that can stand there", err);
+        }
+    }
+    return AS_OK;
 }
 
 static enum as_status read_throttle(const struct as_field *f, const json_t *j, const struct as_place *place, int *at,
@@ -235,7 +258,9 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
         return AS_OK;
     case AS_FIELD_WORD:
     case AS_FIELD_WORD_FLAG:
-        return read_word(f, j, place, at, err);
+        return as_field_word(f, json_string_value(j), at)
+                   ? AS_OK
+                   : as_place_fail(place, f->name, "not one of the allowed words", err);
     case AS_FIELD_THROTTLE:
         return read_throttle(f, j, place, at, err);
     case AS_FIELD_CAUSES:

@@ -66,6 +66,13 @@ enum as_status as_place_fail(const struct as_place *place, const char *name, con
  * record's also when this fails. */
 enum as_status as_fields_read(const struct as_fields *fields, const json_t *j, const struct as_place *place,
                               void *record, struct as_error *err);
+/* A field's word as its number; false: it is none of its words. */
+bool as_field_word(const struct as_field *field, const char *text, int *out);
+/* n numbers beside each other, such as samples: *out is the caller's. is_one says which numbers may stand there; null
+ * is NAN. */
+enum as_status as_numbers_read(const json_t *j, const char *name, size_t n, bool (*is_one)(double),
+                               const struct as_place *place, double **out, struct as_error *err);
+bool as_is_sample(double v); /* finite */
 /* One value of the kinds above into a place of its own. */
 enum as_status as_field_read(const struct as_field *field, const json_t *j, const struct as_place *place, void *at,
                              struct as_error *err);

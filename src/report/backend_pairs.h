@@ -7,8 +7,8 @@
 /* Are both the same hardware under two backends? how: the evidence ("bus 0000:01:00.0"), not escaped. */
 bool as_is_same_hardware(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
 
-/* Fills run->twins: of valid cells with the same probe and axes the ones with the same allocator, or, where there are
- * none, the best by any, of times and rates. Those that differ most come first. */
+/* Fills run->backend_pairs: of valid cells with the same probe and axes the ones with the same allocator, or, where
+ * there are none, the best by any, of times and rates. Those that differ most come first. */
 enum as_status as_backend_pairs_make(struct as_report_run *run, struct as_error *err);
 
 /* One behind the last twin of the pair of devices whose first is `from`. */

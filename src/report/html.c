@@ -180,7 +180,7 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
         as_buf_str(b, "<li><a href=\"#advice\">Advice</a></li>");
     if (as_page_has_refs(p))
         as_buf_str(b, "<li><a href=\"#refs\">Published figures</a></li>");
-    if (as_page_has_twins(p))
+    if (as_page_has_backend_pairs(p))
         as_buf_str(b, "<li><a href=\"#twins\">Two backends</a></li>");
     if (as_page_has_operations(p))
         as_buf_str(b, "<li><a href=\"#operations\">Operations</a></li>");

@@ -67,7 +67,7 @@ bool as_page_has_advice(const struct as_page *p); /* any that is known */
 void as_page_advice(struct as_page *p);
 bool as_page_has_refs(const struct as_page *p);
 void as_page_refs(struct as_page *p);
-bool as_page_has_twins(const struct as_page *p);
+bool as_page_has_backend_pairs(const struct as_page *p);
 void as_page_backend_pairs(struct as_page *p);
 bool as_page_has_operations(const struct as_page *p);
 enum as_status as_page_operations(struct as_page *p);

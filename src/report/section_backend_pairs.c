@@ -81,7 +81,7 @@ static void table(struct as_page *p, const struct as_report_run *rr, const struc
     as_buf_str(b, "</table></div>\n");
 }
 
-bool as_page_has_twins(const struct as_page *p)
+bool as_page_has_backend_pairs(const struct as_page *p)
 {
     for (size_t r = 0; r < p->n; r++)
         if (p->runs[r].backend_pairs_n)
@@ -91,7 +91,7 @@ bool as_page_has_twins(const struct as_page *p)
 
 void as_page_backend_pairs(struct as_page *p)
 {
-    if (!as_page_has_twins(p))
+    if (!as_page_has_backend_pairs(p))
         return;
     as_buf_str(p->out,
                "<section id=\"twins\" aria-labelledby=\"twins-h\"><h2 id=\"twins-h\">Two backends, one "

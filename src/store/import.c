@@ -74,27 +74,6 @@ static enum as_status read_gates(const struct import *in, struct cell_in *c)
     return AS_OK;
 }
 
-/* n finite numbers; *out is the caller's. */
-static enum as_status read_numbers(const struct import *in, const struct as_place *place, const char *name,
-                                   const json_t *j, size_t n, double **out)
-{
-    if (!json_is_array(j) || json_array_size(j) != n)
-        return fail_at(in, place, name, "not an array of n numbers");
-    *out = malloc(n ? n * sizeof **out : 1);
-    if (!*out)
-        return as_nomem(in->err, n * sizeof **out, "samples");
-    for (size_t i = 0; i < n; i++) {
-        const json_t *v = json_array_get(j, i);
-        (*out)[i] = json_number_value(v);
-        if (!json_is_number(v) || !isfinite((*out)[i])) {
-            char at[64];
-            snprintf(at, sizeof at, "%s[%zu]", name, i);
-            return fail_at(in, place, at, "not a number");
-        }
-    }
-    return AS_OK;
-}
-
 static enum as_status read_sample_trials(const struct import *in, struct cell_in *c)
 {
     const json_t *j = json_object_get(c->j, "sample_visits");
@@ -139,7 +118,7 @@ static enum as_status read_trial_samples(const struct import *in, struct cell_in
     size_t n = v->n;
     v->n = 0; /* none is owned yet */
     if (!json_is_null(samples)) {
-        enum as_status s = read_numbers(in, place, "samples", samples, n, &v->samples);
+        enum as_status s = as_numbers_read(samples, "samples", n, as_is_sample, place, &v->samples, in->err);
         v->n = n;
         if (!s && as_trial_counts(v))
             s = fail_at(in, place, "samples", "null expected: the samples of a trial that counts are in the cell");
@@ -159,33 +138,12 @@ static enum as_status read_trial_samples(const struct import *in, struct cell_in
     return as_trial_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
 }
 
-/* Numbers beside samples. */
-static const struct beside {
-    const char *name, *otherwise;
-    bool (*is_one)(double);
-} core_hz = {"core_hz", "neither null nor numbers above 0", as_is_core_hz},
-  weight = {"weight", "not numbers from 0 to 1", as_is_weight};
-
-/* One number for each sample, null where unknown; null for all: there are none. */
-static enum as_status read_beside(const struct import *in, const struct as_place *place, const struct beside *what,
-                                  const json_t *j, size_t n, double **out)
+/* One number for each sample; null for all, or a format without them: there are none. */
+static enum as_status read_beside(const struct import *in, const struct as_place *place, const char *name,
+                                  bool (*is_one)(double), const json_t *j, size_t n, double **out)
 {
-    const char *name = what->name;
     const json_t *list = json_object_get(j, name);
-    if (!list || json_is_null(list))
-        return AS_OK;
-    if (!json_is_array(list) || json_array_size(list) != n)
-        return fail_at(in, place, name, "not an array of n numbers");
-    *out = malloc(n ? n * sizeof **out : 1);
-    if (!*out)
-        return as_nomem(in->err, n * sizeof **out, "samples");
-    for (size_t i = 0; i < n; i++) {
-        const json_t *v = json_array_get(list, i);
-        (*out)[i] = json_is_null(v) ? NAN : json_number_value(v);
-        if (!(json_is_null(v) || json_is_number(v)) || !what->is_one((*out)[i]))
-            return fail_at(in, place, name, what->otherwise);
-    }
-    return AS_OK;
+    return list && !json_is_null(list) ? as_numbers_read(list, name, n, is_one, place, out, in->err) : AS_OK;
 }
 
 /* null: there was no sensor. */
@@ -215,9 +173,9 @@ static enum as_status import_trial(struct import *in, struct cell_in *c, size_t 
     else
         s = read_trial_samples(in, c, &place, j, &v);
     if (!s)
-        s = read_beside(in, &place, &core_hz, j, v.n, &v.core_hz);
+        s = read_beside(in, &place, "core_hz", as_is_core_hz, j, v.n, &v.core_hz);
     if (!s)
-        s = read_beside(in, &place, &weight, j, v.n, &v.weight);
+        s = read_beside(in, &place, "weight", as_is_weight, j, v.n, &v.weight);
     if (!s && c->turned)
         as_older_trial(&v, !as_trial_counts(&v)); /* samples that count are the cell's, which are turned already */
     if (!s) {
@@ -278,7 +236,8 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
     if (!s)
         s = check_summary(in, &c);
     if (!s)
-        s = read_numbers(in, &c.place, "samples", json_object_get(j, "samples"), c.cell.sum.n, &c.cell.samples);
+        s = as_numbers_read(json_object_get(j, "samples"), "samples", c.cell.sum.n, as_is_sample, &c.place,
+                            &c.cell.samples, in->err);
     if (!s)
         s = read_sample_trials(in, &c);
     if (!s && in->format < METRIC_FORMAT) {

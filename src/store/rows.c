@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 static const char *column_of(const struct as_field *f)
 {
@@ -71,17 +70,6 @@ void as_put_fields(struct as_row *row, const struct as_fields *fields, const voi
     }
 }
 
-static bool get_word(struct as_row *row, const struct as_field *f, int *out)
-{
-    const char *text = as_get_text(row);
-    for (int i = 0; f->word(i); i++)
-        if (strcmp(f->word(i), text) == 0) {
-            *out = i;
-            return true;
-        }
-    return false;
-}
-
 static bool get_value(struct as_row *row, const struct as_field *f, void *at)
 {
     switch (f->kind) {
@@ -117,7 +105,7 @@ static bool get_value(struct as_row *row, const struct as_field *f, void *at)
         *(uint64_t *)at = (uint64_t)as_get_int(row);
         break;
     case AS_FIELD_WORD:
-        return get_word(row, f, at);
+        return as_field_word(f, as_get_text(row), at);
     case AS_FIELD_THROTTLE:
         return as_throttle_parse(as_get_text(row), at, NULL) == AS_OK;
     case AS_FIELD_CAUSES:

@@ -193,32 +193,6 @@ json_t *as_trial_to_json(const struct as_trial *v)
     return j;
 }
 
-/* n numbers, one for each sample, of which is_one holds; *out stays NULL for null, unless they are required. */
-static enum as_status get_numbers(const json_t *j, const char *name, size_t n, bool required, bool (*is_one)(double),
-                                  double **out, struct as_error *err)
-{
-    const json_t *list = json_object_get(j, name);
-    if (json_is_null(list) && !required)
-        return AS_OK;
-    if (!json_is_array(list) || json_array_size(list) != n)
-        return as_fail(err, AS_FAILED, "the worker sent '%s' with a different length than the samples", name);
-    *out = calloc(n ? n : 1, sizeof **out);
-    if (!*out)
-        return as_nomem(err, n * sizeof **out, "samples");
-    for (size_t i = 0; i < n; i++) {
-        const json_t *x = json_array_get(list, i);
-        (*out)[i] = json_is_number(x) ? json_number_value(x) : NAN;
-        if (!is_one((*out)[i]))
-            return as_fail(err, AS_FAILED, "the worker sent %g among '%s'", (*out)[i], name);
-    }
-    return AS_OK;
-}
-
-static bool is_sample(double v)
-{
-    return isfinite(v);
-}
-
 enum as_status as_trial_from_json(const json_t *j, struct as_trial *v, struct as_error *err)
 {
     const struct as_place place = {.document = "message of the worker", .text = "trial"};
@@ -229,16 +203,23 @@ enum as_status as_trial_from_json(const json_t *j, struct as_trial *v, struct as
     enum as_status s = as_fields_read(&as_trial_fields, j, &place, v, &why);
     if (!s && !json_is_null(readings))
         s = as_fields_read(&as_readings_fields, readings, &place, &v->readings, &why);
-    if (s)
-        s = as_fail(err, s == AS_NOMEM ? AS_NOMEM : AS_FAILED, "%s", why.text);
     const size_t n = v->n;
     v->n = 0; /* none is owned yet */
-    if (!s)
-        s = get_numbers(j, "samples", n, true, is_sample, &v->samples, err);
-    if (!s)
-        s = get_numbers(j, "core_hz", n, false, as_is_core_hz, &v->core_hz, err);
-    if (!s)
-        s = get_numbers(j, "weight", n, false, as_is_weight, &v->weight, err);
+    const struct {
+        const char *name;
+        bool required;
+        bool (*is_one)(double);
+        double **out;
+    } lists[] = {{"samples", true, as_is_sample, &v->samples},
+                 {"core_hz", false, as_is_core_hz, &v->core_hz},
+                 {"weight", false, as_is_weight, &v->weight}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !s; i++) {
+        const json_t *list = json_object_get(j, lists[i].name);
+        if (lists[i].required || !json_is_null(list))
+            s = as_numbers_read(list, lists[i].name, n, lists[i].is_one, &place, lists[i].out, &why);
+    }
+    if (s)
+        s = as_fail(err, s == AS_NOMEM ? AS_NOMEM : AS_FAILED, "%s", why.text);
     if (s)
         as_trial_finish(v);
     else
