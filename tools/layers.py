@@ -2,7 +2,7 @@
 
 layers.py TOP prints each include that the table does not allow, and fails where there is one. A row of the table is
 | `folder/` | what is in it | folders that it may include |; a folder may always include itself, and the row with the longest matching
-name holds, so that a folder inside another is allowed only where it is named itself. `<api>` stands for each folder at that place. "all above" is every folder of the rows before."""
+name holds, so that a folder inside another is allowed only where it is named itself. `<family>` and `<name>` stand for each folder at that place; files of one such folder may not include those of another. "all above" is every folder of the rows before."""
 import os
 import re
 import subprocess
@@ -23,7 +23,7 @@ class Row:
 
 
 def pattern(folder):
-    return re.escape(folder).replace("<api>", "[^/]+").replace("<family>", "[^/]+").replace("<name>", "[^/]+")
+    return re.escape(folder).replace("<family>", "[^/]+").replace("<name>", "[^/]+")
 
 
 def read_table(text):

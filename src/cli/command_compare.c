@@ -186,7 +186,8 @@ static int run_compare(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option options[] = {
-    {"check", 0, "P", "exit 3 when b is slower than a by more than P, 0% to 1000%, with 99% confidence", false},
+    {"check", 0, "P",
+     "exit 3 when the second run is slower than the first by more than P, 0% to 1000%, with 99% confidence", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,

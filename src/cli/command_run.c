@@ -124,7 +124,7 @@ const struct as_command as_command_run = {
     .summary = "measure this machine",
     .about =
         "Measures suites, single probes, or suites from .ini files (by their path); without a name, the suite quick. "
-        "Where a suite and a probe share a name the suite is meant; 'probe:link' is the probe. Every finished cell is "
+        "Where a suite and a probe share a name the suite is meant; 'probe:link' is the probe. Every finished trial is "
         "stored at once, or within a second where the disk is slow. Ctrl-C ends the current trial and keeps the rest; "
         "'assay resume' continues.\n\n"
         "On stderr: the current cell, the best numbers so far, and the time left. On stdout: the numbers at the end, "

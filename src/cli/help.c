@@ -6,13 +6,14 @@
 
 enum { WIDTH = 80, OPTION_COLUMN = 24, COMMAND_COLUMN = 12, SHORT_COLUMN = 28 };
 
-static const char purpose[] = "measure what a machine with a CPU and a GPU really does";
+static const char purpose[] = "measure what a machine really does";
 static const char about[] =
     "assay measures memory latency and bandwidth, caches, communication between cores, allocation and launch cost of "
     "every device it finds. Every number has a 95% confidence interval and its provenance; a valid one has passed "
     "named checks (gates). All are kept in a store that programs can read.\n\n"
-    "A cell is one point of the axes of a probe on one device; a run is one execution of a suite. Every finished cell "
-    "is committed at once, so 'assay resume' continues a run that was interrupted or killed.";
+    "A cell is one point of the axes of a probe on one device; a run is one execution of suites or probes. Every "
+    "finished trial is stored at once, or within about a second where the disk is slow, so 'assay resume' continues a "
+    "run that was interrupted or killed.";
 
 struct item {
     const char *name, *text;

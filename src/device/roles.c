@@ -7,8 +7,8 @@ static const struct {
     const char *word, *help;
 } roles[AS_ROLES_N] = {
     [AS_ROLE_UNKNOWN] = {"", "not known"},
-    [AS_ROLE_DEVICE] = {"device", "memory of the device, by the API's plain call"},
-    [AS_ROLE_DEVICE_POOL] = {"device_pool", "memory of the device from a pool, allocated in stream order"},
+    [AS_ROLE_DEVICE] = {"device", "device memory from the API's basic allocation call"},
+    [AS_ROLE_DEVICE_POOL] = {"device_pool", "device memory from a pool, allocated in stream order"},
     [AS_ROLE_DEVICE_MAPPED] = {"device_mapped", "memory of the device, mapped to a reserved address range"},
     [AS_ROLE_DEVICE_FINE] = {"device_fine", "fine-grained memory of the device, coherent while a kernel runs"},
     [AS_ROLE_MANAGED] = {"managed", "one address for host and device; the driver moves or maps its pages"},
@@ -24,8 +24,8 @@ static const struct {
     [AS_ROLE_PINNED_WC] = {"pinned_wc", "page-locked host memory, write-combined for the host"},
     [AS_ROLE_PINNED_COHERENT] = {"pinned_coherent", "page-locked host memory, explicitly coherent"},
     [AS_ROLE_PINNED_NONCOHERENT] = {"pinned_noncoherent", "page-locked host memory that the device may cache"},
-    [AS_ROLE_REGISTERED] = {"registered", "memory of the process, made known to the driver"},
-    [AS_ROLE_PAGEABLE] = {"pageable", "plain memory of the process"},
+    [AS_ROLE_REGISTERED] = {"registered", "host memory of the process, registered with the driver"},
+    [AS_ROLE_PAGEABLE] = {"pageable", "pageable host memory"},
     [AS_ROLE_BASE_PAGES] = {"base_pages", "memory of the process on pages of the base size"},
     [AS_ROLE_HUGE_PAGES] = {"huge_pages", "memory of the process with transparent huge pages requested"},
     [AS_ROLE_RESERVED_HUGE_PAGES] = {"reserved_huge_pages", "memory of the process from the pool of huge pages"},

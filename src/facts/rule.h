@@ -49,7 +49,7 @@ void as_fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
 /* The first cell's median over the second's. */
 void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b);
-/* Cells beyond the room are left out. */
+/* Ignored beyond AS_EVIDENCE_MAX cells. */
 void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
 #define AS_NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* The same as as_format_with_interval into out. */
@@ -63,7 +63,7 @@ struct as_curve {
     size_t n;
 };
 /* All curves of a probe over an axis; cells without the axis, or with a value of it that the curve already has, are
- * left out. *curves and what is in it are freed by curves_free. */
+ * left out. *curves and what is in it are freed by as_curves_free. */
 void as_curves_make(struct as_rule_context *c, const char *probe, const char *axis, struct as_curve **curves,
                     size_t *n);
 void as_curves_free(struct as_curve *curves, size_t n);
@@ -122,9 +122,9 @@ void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
 
 /* Is its allocator one whose pages are larger than the base page? */
 bool as_cell_on_huge_pages(const struct as_cell *cell);
-/* What a fact about an allocator is about: "allocator:cuMemAlloc", for the object of fact_add. */
+/* What a fact about an allocator is about: "allocator:cuMemAlloc", the object for as_fact_add. */
 void as_allocator_object(const char *allocator, char *out, size_t size);
-/* How the documents of the device's API call the shared memory of a group. */
+/* The API's term for a workgroup's shared memory. */
 const char *as_local_name(const struct as_rule_context *c);
 /* The value of an axis as text ("" without it) and as a number (NAN). */
 const char *as_cell_axis(const struct as_cell *cell, const char *axis);
@@ -140,7 +140,7 @@ enum as_fact_verdict as_verdict_above(struct as_interval ci, double bound);
 /* Does a claim lie in the interval, give or take a share of it? */
 bool as_claim_fits(double claimed, struct as_interval ci, double share);
 
-/* Threads that go together; NAN on a CPU, and where what is called a unit may be two to a core. */
+/* Threads of a warp; NAN on CPUs, where a compute unit may be an SMT thread. */
 double as_warp_of(const struct as_rule_context *c);
 /* Of cells whose array CPU and device update: does this side have threads, do both? */
 bool as_cell_works(const struct as_cell *cell, const char *threads);

@@ -108,7 +108,7 @@ int as_machine_virtualization(char *out, size_t size)
     }
     if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
         size_t n = strlen(out);
-        snprintf(out + n, size - n, "%scontainer", n ? ", " : "");
+        snprintf(out + n, size - n, "%scontainer", n ? " with a " : "");
     }
     return out[0] != 0;
 }

@@ -1,5 +1,5 @@
-/* Numbers that earlier versions stored in another metric. Until schema and format 5 the bandwidths of probe topology
- * were stored as the time of 64 bytes. */
+/* Numbers that earlier versions stored in another metric. Before schema and format 5, bandwidths of probe topology
+ * were stored as the time per 64 bytes. */
 #include "store/sql.h"
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* Runs as the parent sees them, on the simulated device in real workers: measured, interrupted, resumed, and with
- * trials that crash, hang or take the device with them. What is to happen at a certain moment is done when its event
- * comes, so nothing here waits for a time. */
+ * trials that crash, hang or take the device with them. Events trigger each step, so no test waits for a
+ * time. */
 #include "fixture.h"
 
 #include "base/text.h"
@@ -101,7 +101,7 @@ static void start(struct bench *b, bool isolate)
     check(b->f, as_run_start(b->f->store, &options, &b->result, &b->f->err));
 }
 
-/* As a later command does: the store opened anew, no moment waited for. */
+/* As a later command does: reopens the store, sets no triggers. */
 static void resume(struct bench *b)
 {
     b->stop = 0;

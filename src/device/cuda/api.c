@@ -13,7 +13,8 @@ enum as_status as_cu_load(struct as_cu_api *api, struct as_error *err)
     api->library =
         as_library_open(library_names, sizeof library_names / sizeof *library_names, &found, why, sizeof why);
     if (!api->library)
-        return as_fail(err, AS_UNSUPPORTED, "%s; a driver of NVIDIA brings it, and in a container its runtime (--gpus)",
+        return as_fail(err, AS_UNSUPPORTED,
+                       "%s; it comes with the NVIDIA driver, in a container with the NVIDIA container runtime (--gpus)",
                        why);
     const char *missing = NULL;
 #define LOAD(name, parameters) as_library_function(api->library, #name, &api->name, &missing);
