@@ -18,7 +18,7 @@ MODULES = """# How it is built
 |---|---|---|
 | `src/base/` | text | |
 | `src/model/` | data | `src/base/` |
-| `src/device/<api>/` | one API each | `src/base/` |
+| `src/device/<name>/` | one API each | `src/base/` |
 | `src/cli/` | commands | all above |
 
 ## Contracts
