@@ -99,6 +99,11 @@ static const struct as_scale scales[] = {
     {"pages/s", "M pages/s", 1e-6},
     {"pages/s", "k pages/s", 1e-3},
     {"pages/s", "pages/s", 1},
+    {"updates/s", "G updates/s", 1e-9},
+    {"updates/s", "M updates/s", 1e-6},
+    {"updates/s", "k updates/s", 1e-3},
+    {"updates/s", "updates/s", 1},
+    {"groups", "workgroups", 1},
     {"x", "×", 1},
 };
 

@@ -34,7 +34,7 @@ static void say_others(struct as_advice *a, const struct choice *choices, size_t
         as_fact_value_text(other->value / choices[0].value,
                            as_ratio_interval(other->value, other->ci, choices[0].value, choices[0].ci), "x", ratio,
                            sizeof ratio);
-        advice_say(a, "%s '%s' %s of that", i ? "," : ";", other->allocator, ratio);
+        advice_say(a, "%s '%s': %s of that", i ? "," : ";", other->allocator, ratio);
     }
 }
 
@@ -50,7 +50,7 @@ bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct a
     size_t n = choose(c, &t->wanted, choices), same = choices_best(choices, n, t->wanted.less);
     if (n < 2)
         return false;
-    advice_say(a, "Of %zu with valid cells ", n);
+    advice_say(a, "Of %zu allocators with valid cells, ", n);
     say_choice(a, choices, same, t->does);
     say_others(a, choices, n, same);
     add_numbers(a, choices, n);
@@ -75,7 +75,7 @@ bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_a
     if (kept == 0 || (kept == 1 && could > 1))
         return false;
     size_t same = choices_best(choices, kept, t->wanted.less);
-    advice_say(a, "Of %zu with valid cells that both sides reach ", kept);
+    advice_say(a, "Of %zu allocators with valid cells that both sides can access, ", kept);
     say_choice(a, choices, same, "in repeated passes the device streams at");
     const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
     const bool out_of_reach = fastest && !fastest->host_access;
@@ -133,10 +133,10 @@ static void say_lives(struct as_rule_context *c, struct as_advice *a, const stru
     as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
     advice_say(a, "%sFor %s: ", a->sentence[0] ? ". " : "", size);
     say_choice(a, lives, same, "allocating and freeing takes");
-    say_others(a, lives, n, same);
     const struct as_allocator *best = c->info ? as_info_allocator(c->info, lives[0].allocator) : NULL;
     if (best && best->on_demand)
-        advice_say(a, " (untouched: its pages are allocated at first touch)");
+        advice_say(a, " (untouched; pages are allocated at first touch)");
+    say_others(a, lives, n, same);
     for (size_t i = 0; i < n && i < 3; i++) {
         advice_number(a, lives[i].cell, "allocate %s, '%s'", size, lives[i].allocator);
         advice_number(a, free_of(c, lives[i].cell), "free %s, '%s'", size, lives[i].allocator);

@@ -28,6 +28,19 @@ static double apart(const struct as_pair *p)
     return r.lo > 1 + ADVICE_ALIKE ? r.lo - 1 : r.hi < 1 - ADVICE_ALIKE ? 1 - r.hi : 0;
 }
 
+/* Keeps the pairs whose memory the CPU can touch, as far as is known. */
+static size_t keep_touchable(const struct as_rule_context *c, struct as_pair *pairs, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_allocator *of =
+            c->info ? as_info_allocator(c->info, as_cell_axis(pairs[i].a, "allocator")) : NULL;
+        if (!of || of->host_access)
+            pairs[kept++] = pairs[i];
+    }
+    return kept;
+}
+
 bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     struct as_pair *pairs;
@@ -35,6 +48,7 @@ bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct
     char ratio[96], one[96], other[96];
     (void)t;
     as_pairs_make(c, "bandwidth", "touch", "cpu", "device", &pairs, &n);
+    n = keep_touchable(c, pairs, n);
     for (size_t i = 1; i < n; i++)
         most = apart(&pairs[i]) > apart(&pairs[most]) ? i : most;
     if (n > 0 && apart(&pairs[most]) > 0) {
@@ -46,9 +60,10 @@ bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct
                    ratio_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
         advice_say(a,
-                   "Touch memory where it is convenient: in %zu comparison%s the device's bandwidth in repeated passes "
-                   "does not depend on who touched first (device against CPU, '%s': %s)",
-                   n, n == 1 ? "" : "s", as_cell_axis(pairs[0].a, "allocator"),
+                   "Touch memory where it is convenient: in %zu comparison%s, who touched first makes no significant "
+                   "difference above %.0f%% to the device's bandwidth in repeated passes (device against CPU, '%s': "
+                   "%s)",
+                   n, n == 1 ? "" : "s", 100 * ADVICE_ALIKE, as_cell_axis(pairs[0].a, "allocator"),
                    ratio_text(pairs[0].b, pairs[0].a, ratio));
     }
     for (size_t i = 0; i < n; i++) {
@@ -278,10 +293,10 @@ static void say_copies(struct as_advice *a, const struct copies *all)
         if (!as_passes_to_pay(all->copy[i], all->direct[i], all->own[i], &passes, &ci))
             vain[vain_n++] = i;
         else if (ci.hi < 1)
-            advice_say(a, "%s '%s' they pay even for a single pass over the data", a->sentence[0] ? "; from" : "From",
-                       as_cell_axis(all->copy[i], "from"));
+            advice_say(a, "%s '%s' copying pays even for a single pass over the data",
+                       a->sentence[0] ? "; from" : "From", as_cell_axis(all->copy[i], "from"));
         else
-            advice_say(a, "%s '%s' they pay from %s passes over the data on", a->sentence[0] ? "; from" : "From",
+            advice_say(a, "%s '%s' copying pays from %s passes over the data", a->sentence[0] ? "; from" : "From",
                        as_cell_axis(all->copy[i], "from"), as_fact_value_text(passes, ci, "", number, sizeof number));
     }
     for (size_t k = 0; k < vain_n; k++)
@@ -291,10 +306,11 @@ static void say_copies(struct as_advice *a, const struct copies *all)
                                     : "From",
                    as_cell_axis(all->copy[vain[k]], "from"));
     if (vain_n)
-        advice_say(a,
-                   " remove them where the passes are many: in repeated ones the device is not measurably slower there "
-                   "than in '%s' (the first pass, which may migrate memory, is excluded)",
-                   as_cell_axis(all->own[vain[0]], "allocator"));
+        advice_say(
+            a,
+            " remove the copies where the passes are many: in repeated ones the device is not measurably slower there "
+            "than in '%s' (the first pass, which may migrate memory, is excluded)",
+            as_cell_axis(all->own[vain[0]], "allocator"));
 }
 
 bool advise_copies(struct as_rule_context *c, const struct topic *t, struct as_advice *a)

@@ -122,6 +122,15 @@ const char *as_fact_value_text(double v, struct as_interval ci, const char *unit
     return out;
 }
 
+const char *as_fact_range_text(struct as_interval range, const char *unit, char *out, size_t size)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_format_range(&text, range.lo, range.hi, NAN, unit, 3);
+    as_copy_text(out, size, as_buf_get(&text));
+    as_buf_finish(&text);
+    return out;
+}
+
 struct as_interval as_cell_interval(const struct as_cell *cell)
 {
     struct as_interval ci = cell->sum.ci;
@@ -372,9 +381,26 @@ double as_warp_of(const struct as_rule_context *c)
     return c->info && c->info->warp > 1 && !c->info->is_host_cpu && !c->info->vector_bytes ? c->info->warp : NAN;
 }
 
+const char *as_unit_name(const struct as_rule_context *c)
+{
+    return as_info_words(c->info)->compute_unit;
+}
+
+const char *as_workgroup_name(const struct as_rule_context *c)
+{
+    return as_info_words(c->info)->workgroup;
+}
+
 const char *as_local_name(const struct as_rule_context *c)
 {
     return as_info_words(c->info)->shared_memory;
+}
+
+const char *as_capital(const char *term, char out[AS_TERM_SIZE])
+{
+    as_copy_text(out, AS_TERM_SIZE, term);
+    out[0] = (char)toupper((unsigned char)out[0]);
+    return out;
 }
 
 bool as_is_higher_roof(const struct as_cell *a, const struct as_cell *b, const char *type)

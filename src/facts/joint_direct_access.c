@@ -61,9 +61,9 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
         as_fact_number(f, passes, ci);
         char from_on[64] = "even for a single pass";
         if (passes < 1 && ci.hi >= 1)
-            snprintf(from_on, sizeof from_on, "from about one pass on");
+            snprintf(from_on, sizeof from_on, "from about one pass");
         else if (ci.hi >= 1)
-            snprintf(from_on, sizeof from_on, "from %.3g passes on", passes);
+            snprintf(from_on, sizeof from_on, "from %.3g passes", passes);
         as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of it runs at %s: copying first pays %s", from,
                     reads, copies, from_on);
     } else {

@@ -71,8 +71,8 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
         as_buf_finish(&text);
         as_fact_evidence(f, law.worst);
     }
-    as_fact_say(f, "By Little's law %s of one chain per thread keep a unit busy with %s, %.0f in flight%s",
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, flight, curve);
+    as_fact_say(f, "By Little's law %s of one chain per thread keep each %s busy with %s, %.0f in flight%s",
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), as_unit_name(c), op, flight, curve);
 }
 
 static void derive_flight(struct as_rule_context *c)

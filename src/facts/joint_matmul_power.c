@@ -14,7 +14,7 @@ static void state_of(const struct as_cell *cell, struct as_buf *out)
     if (power > 0) {
         as_buf_str(out, cell->clock_hz > 0 ? " at " : "");
         as_format_value(out, power, "W");
-        as_buf_str(out, strcmp(as_cell_axis(cell, "hold"), "burst") == 0 ? " with its rests" : "");
+        as_buf_str(out, strcmp(as_cell_axis(cell, "hold"), "burst") == 0 ? " including idle gaps" : "");
     }
 }
 
@@ -37,9 +37,8 @@ static const struct difference differences[] = {
      "random numbers, sustained"},
     {"matmul", "operands", "zero", "random", "hold", "sustained", "matmul.zeros", "zeros run",
      "random numbers, sustained"},
-    {"matmul_rate", "hold", "burst", "sustained", "operands", "random", "matmul.burst", "bursts run",
-     "what is sustained"},
-    {"matmul", "hold", "burst", "sustained", "operands", "random", "matmul.burst", "bursts run", "what is sustained"},
+    {"matmul_rate", "hold", "burst", "sustained", "operands", "random", "matmul.burst", "bursts run", "sustained load"},
+    {"matmul", "hold", "burst", "sustained", "operands", "random", "matmul.burst", "bursts run", "sustained load"},
 };
 
 static void add_difference(struct as_rule_context *c, const struct difference *d, const struct as_pair *pair)

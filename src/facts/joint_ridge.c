@@ -68,14 +68,14 @@ static size_t find_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX]
 
 static void add_ridge(struct as_rule_context *c, const struct as_cell *cell, const char *type, const struct roof *roof)
 {
-    struct as_fact *f = as_fact_add(c, "arithmetic", "ops/B", "ridge.%.16s.%.16s", type, roof->object);
+    struct as_fact *f = as_fact_add(c, "arithmetic", "FLOP/B", "ridge.%.16s.%.16s", type, roof->object);
     if (!f)
         return;
     struct as_interval bytes = {roof->ci.lo * 1e9, roof->ci.hi * 1e9};
     char value[96], bandwidth[96];
     as_fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                    as_ratio_interval(cell->sum.median, as_cell_interval(cell), roof->gbs * 1e9, bytes));
-    as_fact_say(f, "The ridge point of %.16s with %.24s lies at %s: below it, its bandwidth of %s is the bound", type,
+    as_fact_say(f, "The %.16s ridge point for %.24s is %s: code below it is bound by bandwidth (%s)", type,
                 strcmp(roof->object, "LOCAL") == 0 ? as_local_name(c) : roof->object,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 as_fact_value_text(roof->gbs, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));

@@ -54,6 +54,8 @@ void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
 #define AS_NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* The same as as_format_with_interval into out. */
 const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);
+/* "22.6 to 45.3 MiB" */
+const char *as_fact_range_text(struct as_interval range, const char *unit, char *out, size_t size);
 
 /* The cells of a probe that differ in one axis only, by rising value of it. */
 struct as_curve {
@@ -124,8 +126,13 @@ void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
 bool as_cell_on_huge_pages(const struct as_cell *cell);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", the object for as_fact_add. */
 void as_allocator_object(const char *allocator, char *out, size_t size);
-/* The API's term for a workgroup's shared memory. */
+/* The API's terms for a compute unit ("SM"), a workgroup and its shared memory. */
+const char *as_unit_name(const struct as_rule_context *c);
+const char *as_workgroup_name(const struct as_rule_context *c);
 const char *as_local_name(const struct as_rule_context *c);
+/* The same term at the beginning of a sentence. */
+enum { AS_TERM_SIZE = 40 };
+const char *as_capital(const char *term, char out[AS_TERM_SIZE]);
 /* The value of an axis as text ("" without it) and as a number (NAN). */
 const char *as_cell_axis(const struct as_cell *cell, const char *axis);
 double as_cell_axis_number(const struct as_cell *cell, const char *axis);

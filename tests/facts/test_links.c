@@ -161,7 +161,7 @@ static void test_peaks_and_ridges(void **unused)
     made_derive(&m);
     f = made_near(&m, "ridge.f64.memory", 30e12 / 4e12, 1e-9);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
-    assert_string_equal(f->unit, "ops/B");
+    assert_string_equal(f->unit, "FLOP/B");
     assert_int_equal(f->evidence_n, 2);
     assert_int_equal(f->evidence[1], 4); /* the faster of the two roofs */
     made_says(f, "7.5");

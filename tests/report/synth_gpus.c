@@ -68,7 +68,7 @@ static void roofline_cells(struct maker *m, const char *id, bool levels)
             static const char *const names[] = {"memory", "L2", "L1", "LOCAL"};
             static const double gbs[] = {4570, 9870, 33500, 33200};
             snprintf(ridge, sizeof ridge, "ridge.%s.%s", types[t], names[level]);
-            synth_fact(m, id, "arithmetic", ridge, peaks[t] / gbs[level] * 1e-9, "ops/B", NAN,
+            synth_fact(m, id, "arithmetic", ridge, peaks[t] / gbs[level] * 1e-9, "FLOP/B", NAN,
                        "The ridge point lies there.");
         }
     }

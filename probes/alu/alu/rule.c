@@ -20,9 +20,9 @@ static void add_rate(struct as_rule_context *c, const struct as_cell *const *cel
     char value[96];
     const bool vectors = !as_cell_is(cell, "width", "scalar");
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_say(f, "A unit does %s of %s%s%.12s%s", as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                op, vectors ? ", in vectors of " : "", vectors ? as_cell_axis(cell, "width") : "",
-                vectors ? " bits" : "");
+    as_fact_say(f, "Each %s executes %s of %s%s%.12s%s", as_unit_name(c),
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
+                vectors ? ", in vectors of " : "", vectors ? as_cell_axis(cell, "width") : "", vectors ? " bits" : "");
     as_fact_evidence(f, cell);
 }
 
@@ -43,8 +43,8 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *const *cel
     const struct as_interval ci = as_cell_interval(cell);
     char value[96], rate[96], clock[48];
     as_fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
-    as_fact_say(f, "%u units that each do %s of %s at %s reach %s, counting a multiply-add as two",
-                c->info->compute_units,
+    as_fact_say(f, "%u %s%s with %s of %s each at %s reach %s, counting a multiply-add as two", c->info->compute_units,
+                as_unit_name(c), c->info->compute_units == 1 ? "" : "s",
                 as_fact_value_text(cell->sum.median, AS_NO_INTERVAL, cell->unit, rate, sizeof rate),
                 as_cell_axis(cell, "op"), as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock),
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));

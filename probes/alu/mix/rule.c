@@ -60,8 +60,8 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
     struct as_interval ci = as_cell_interval(cell);
     as_fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
     say_members(u, pipe, list, sizeof list);
-    as_fact_say(f, "One pipe of a unit executes %s%s: %s costs %s alone", list,
-                members(u, pipe) > 1 ? "" : " (of no other that is certain)", u->name[fastest],
+    as_fact_say(f, "One pipe of the %s executes %s%s: %s costs %s alone", as_unit_name(c), list,
+                members(u, pipe) > 1 ? "" : " (no other operation is certain to share it)", u->name[fastest],
                 as_fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
     as_fact_evidence(f, cell);
     for (size_t i = 0; i < u->ops; i++)
@@ -111,7 +111,7 @@ static void add_issue(struct as_rule_context *c, const struct as_unit_pipes *u)
         return;
     as_fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    as_fact_say(f, "A unit issues %s%s; sequences bound by issue rather than by a pipe: %zu", value,
+    as_fact_say(f, "Each %s issues %s%s; sequences bound by issue rather than by a pipe: %zu", as_unit_name(c), value,
                 p->issue_bound ? "" : " or more", p->issue_bound);
     as_fact_evidence(f, cell);
     judge(f, u);
@@ -137,11 +137,12 @@ static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
     as_fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
     as_fact_say(
         f,
-        "A unit executes %zu operations in %zu pipes and %zu other shared resource%s: the busiest one predicts the "
+        "Each %s executes %zu operations in %zu pipes and %zu other shared resource%s: the busiest one predicts the "
         "cost of 90%% of %zu sequences within %.1f%%, with %zu loads; in cross-validation %.0f%% are within "
         "%.0f%%; the worst (%s) is off by %.1f%%",
-        known(u), p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual, fit->loads,
-        100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"), 100 * fit->worst);
+        as_unit_name(c), known(u), p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual,
+        fit->loads, 100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"),
+        100 * fit->worst);
     as_fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         as_fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);

@@ -62,7 +62,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
     const struct as_interval ci = {1e12 * (l.slope - l.error), 1e12 * (l.slope + l.error)};
     as_fact_number(f, 1e12 * l.slope, ci);
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_say(f, "One more %s takes %s: at %s the card draws %.0f W, and %.0f W extrapolated to idle units", op,
+    as_fact_say(f, "Each %s costs %s: at %s the board draws %.0f W, extrapolated to idle %.0f W", op,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 as_fact_value_text(busiest->sum.median, AS_NO_INTERVAL, as_cell_unit(busiest), rate, sizeof rate),
                 as_cell_note(busiest, "power_w"), l.base);
@@ -87,8 +87,8 @@ static void derive_power(struct as_rule_context *c)
 
 const struct as_rule as_rules_power[] = {
     {"energy", derive_power,
-     "the slope of the card's power over the rate of an operation on increasing numbers of units, by least squares; "
+     "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
      "the interval is that of the slope",
-     "a meter at the card's supply with another slope; points that deviate from the line"},
+     "a meter at the board's supply with another slope; points that deviate from the line"},
     {0},
 };

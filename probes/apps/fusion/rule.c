@@ -29,8 +29,8 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text, "%s in the epilogue of %s (%s) %s: separate kernels take %s the time at %.0f",
                   as_cell_axis(first, "operation"), as_cell_axis(first, "path"), as_cell_axis(first, "type"),
-                  f->verdict == AS_SUPPORTED ? "pays"
-                  : f->verdict == AS_REFUTED ? "does NOT pay"
+                  f->verdict == AS_SUPPORTED ? "is faster"
+                  : f->verdict == AS_REFUTED ? "is NOT faster"
                                              : "makes no significant difference",
                   value, curve->x[most]);
     if (curve->n > 1)

@@ -9,7 +9,7 @@ enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells s
 /* "host" is plain memory of the process. */
 static const char *memory_text(const char *allocator)
 {
-    return strcmp(allocator, "host") == 0 ? "plain host memory" : allocator;
+    return strcmp(allocator, "host") == 0 ? "pageable host memory" : allocator;
 }
 
 static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
@@ -24,13 +24,11 @@ static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     const bool within =
         strcmp(as_cell_axis(cell, "from"), as_cell_axis(cell, "to")) == 0 || !as_copy_crosses_bus(c, cell);
-    as_fact_say(f, "Copies of %s %s %.40s %s %.40s run at %s with %s%s",
-                as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size),
-                both ? "between" : "from", memory_text(as_cell_axis(cell, "from")), both ? "and" : "to",
-                memory_text(as_cell_axis(cell, "to")),
+    as_fact_say(f, "Copies %s %.40s %s %.40s: %s (%s, %s%s)", both ? "between" : "from",
+                memory_text(as_cell_axis(cell, "from")), both ? "and" : "to", memory_text(as_cell_axis(cell, "to")),
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                strcmp(how, "kernel") == 0 ? "a copy kernel" : "the API's copy",
-                within ? ", counting each byte once, not its read and its write" : "");
+                as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size),
+                strcmp(how, "kernel") == 0 ? "copy kernel" : "copy engine", within ? ", each byte counted once" : "");
     as_fact_evidence(f, cell);
 }
 

@@ -247,8 +247,8 @@ static void add_library(const struct products *p, const char *type)
     f->verdict = as_verdict_above(f->ci, RESPECTED);
     as_fact_say(f,
                 as_verdict_above(f->ci, 1) == AS_UNDECIDED
-                    ? "Products of %s of %s by path %s are statistically tied with the library's: %s of its rate"
-                    : "Products of %s of %s by path %s run at %s the rate of the library's",
+                    ? "%s GEMM of size %s by path %s is statistically tied with the library: %s of its rate"
+                    : "%s GEMM of size %s by path %s runs at %s the rate of the library",
                 type, as_cell_axis(at.a, "size"), path_of(at.a),
                 as_fact_value_text(f->value, f->ci, "x", value, sizeof value));
     as_fact_evidence(f, at.a);

@@ -54,15 +54,15 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 
 static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *format)
 {
-    const char *name = as_cell_axis(cell, "instruction");
+    const char *name = as_cell_axis(cell, "instruction"), *unit = as_unit_name(c);
     struct as_fact *f = as_fact_add(c, "matrix", cell->unit, "matmul.peak.%s", format);
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_evidence(f, cell);
     if (!(cell->limit > 0)) {
-        as_fact_say(f, "%s does %.0f operations per cycle and unit, the maximum measured for %s; none are documented",
-                    name, f->value, format);
+        as_fact_say(f, "%s does %.0f operations per cycle per %s, the maximum measured for %s; none are documented",
+                    name, f->value, unit, format);
         return;
     }
     f->claimed = cell->limit;
@@ -70,10 +70,10 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *cell, cons
                  : f->ci.hi < REACHED * cell->limit ? AS_REFUTED
                                                     : AS_UNDECIDED;
     if (f->verdict == AS_REFUTED)
-        as_fact_say(f, "%s does %.0f operations per cycle and unit, NOT the documented %.0f: %.1f%% of them", name,
-                    f->value, f->claimed, 100 * f->value / f->claimed);
+        as_fact_say(f, "%s does %.0f operations per cycle per %s, NOT the documented %.0f (%.1f%%)", name, f->value,
+                    unit, f->claimed, 100 * f->value / f->claimed);
     else
-        as_fact_say(f, "%s does %.0f operations per cycle and unit, %.1f%% of the documented %.0f", name, f->value,
+        as_fact_say(f, "%s does %.0f operations per cycle per %s, %.1f%% of the documented %.0f", name, f->value, unit,
                     100 * f->value / f->claimed, f->claimed);
 }
 
@@ -85,7 +85,7 @@ static void add_older(struct as_rule_context *c, const struct as_cell *older, co
         return;
     as_fact_ratio(f, older, newer);
     f->verdict = as_verdict_above(f->ci, REACHED);
-    as_fact_say(f, "The older path %s the newer one's rate in %s: %s has %.3g of %s's",
+    as_fact_say(f, "The older path %s the newer one's rate in %s: %s runs at %.3gx the rate of %s",
                 f->verdict == AS_REFUTED     ? "does NOT reach"
                 : f->verdict == AS_SUPPORTED ? "reaches"
                                              : "may or may not reach",

@@ -70,10 +70,9 @@ static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size
     bool some = lost_elsewhere(cells, n, cells[at]);
     if (some)
         list_kinds(cells, n, at, &kinds);
-    as_fact_say(f, "%s '%s' by %s: every one of %.0f is in the sum, in %zu cell%s%s%s%s",
-                some ? "Some kinds of atomic update are not lost in" : "No atomic update is lost in",
-                as_cell_axis(cells[at], "allocator"), sides_text(cells[at]), updates, many, many == 1 ? "" : "s",
-                some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
+    as_fact_say(f, "%s on '%s' memory by %s lose no updates: all %.0f are in the sum, in %zu cell%s%s%s%s",
+                some ? "Some kinds of atomics" : "Atomics", as_cell_axis(cells[at], "allocator"), sides_text(cells[at]),
+                updates, many, many == 1 ? "" : "s", some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
     as_buf_finish(&kinds);
 }
 
@@ -102,7 +101,7 @@ static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many
         snprintf(share, sizeof share, " of %.0f", made);
     if (is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
-        as_fact_say(f, "The control: without atomics %s lose updates in '%s', up to %.0f%s, so losses are detected",
+        as_fact_say(f, "Control: plain updates by %s lose counts in '%s', up to %.0f%s, so losses are detected",
                     sides_text(worst), as_cell_axis(worst, "allocator"), worst->sum.max, share);
         return;
     }
@@ -132,9 +131,8 @@ static void add_story(struct as_rule_context *c, const struct as_cell *const *ce
         say_lost(f, worst, many);
     else if (plain) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(
-            f, "The control: even without atomics %s lost no update in '%s', so the absence of losses proves little",
-            sides_text(worst), allocator);
+        as_fact_say(f, "Control: plain updates by %s lose no counts in '%s', so the absence of losses proves little",
+                    sides_text(worst), allocator);
     } else
         say_kept(f, cells, n, at, many, updates);
     for (size_t i = at; i < n; i++)

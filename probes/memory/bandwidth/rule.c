@@ -79,8 +79,8 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
     const double bytes = as_cell_axis_number(cell, "size");
     if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
         snprintf(over, sizeof over, " over %s", as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));
-    as_fact_say(f, "%s delivers %s to %s%s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op, over,
+    as_fact_say(f, "%s %s bandwidth%s: %s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object, op, over,
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 team_text(c, cell, threads, sizeof threads),
                 strcmp(op, "read") == 0    ? ""
                 : strcmp(store, "nt") == 0 ? ", non-temporal stores"

@@ -1,19 +1,20 @@
-/* What it takes to hand a cache line over: between cores, between a core and the device, between units. */
+/* Core-to-core latency: between cores, between a core and the device, between compute units. */
 #include "facts/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Who hands lines to whom: the axis `peer`, what a fact of it is about, its name, and the words. */
+/* Kinds of pairs: the axis `peer`, what a fact of it is about, its name, and the words. */
 struct pair_kind {
-    const char *peer, *object, *id, *between;
-    const char *one; /* of the pair; NULL: the nearest and the farthest are not told apart */
+    const char *peer, *object, *id, *between; /* NULL: two units of the device */
+    const char *one;                          /* of the pair; NULL: the nearest and the farthest are not told apart */
 };
+static const char UNIT[] = "unit"; /* stands for the device's own word */
 static const struct pair_kind pair_kinds[] = {
     {"cpu", "link:cpu-cpu", "c2c", "two cores", "CPU"},
     {"device", "link:cpu-device", "c2c.device", "a core and the device", NULL},
-    {"unit", "units", "c2c.unit", "two units of the device", "unit"},
+    {"unit", "units", "c2c.unit", NULL, UNIT},
 };
 
 /* How the line was transferred, and how many pairs may be as near or as far. */
@@ -45,8 +46,8 @@ static void add_pair(struct as_rule_context *c, const struct as_cell *cell, cons
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_say(f, "The %s pair, %s %s and %s, transfers a cache line in %s%s", which, kind->one,
-                as_cell_axis(cell, "from"), as_cell_axis(cell, "to"),
+    as_fact_say(f, "The %s pair, %ss %s and %s, has a one-way latency of %s%s", which,
+                kind->one == UNIT ? as_unit_name(c) : kind->one, as_cell_axis(cell, "from"), as_cell_axis(cell, "to"),
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 how_text(cell, alike, how, sizeof how));
     as_fact_evidence(f, cell);
@@ -57,7 +58,8 @@ static void add_median_pair(struct as_rule_context *c, const struct as_cell *con
 {
     double *v = malloc(n * sizeof *v);
     struct as_fact *f = v ? as_fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
-    char value[96];
+    char value[96], units[64];
+    snprintf(units, sizeof units, "two %ss of the device", as_unit_name(c));
     if (!v)
         c->status = as_nomem(c->err, n * sizeof *v, "pairs");
     if (f) {
@@ -67,9 +69,9 @@ static void add_median_pair(struct as_rule_context *c, const struct as_cell *con
         as_fact_number(f, median, n == 1 ? as_cell_interval(pairs[0]) : as_spread_interval(v, n));
         as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
         const char *op = as_cell_axis(pairs[0], "op"), *allocator = as_cell_axis(pairs[0], "allocator");
-        as_fact_say(f, "A one-way transfer of a cache line between %s takes %s (median of %zu pair%s%s%s%s%.40s)",
-                    kind->between, value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op, allocator[0] ? ", " : "",
-                    allocator);
+        as_fact_say(f, "The one-way latency of a cache line between %s is %s (median of %zu pair%s%s%s%s%.40s)",
+                    kind->between ? kind->between : units, value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op,
+                    allocator[0] ? ", " : "", allocator);
         for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
             as_fact_evidence(f, pairs[i]);
     }

@@ -149,7 +149,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         else if (levels[i].hole || (i > 0 && levels[i - 1].hole))
             levels[i].name[0] = 0;
         else
-            snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "step %zu" : "L%zu", i + 1);
+            snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "level %zu" : "L%zu", i + 1);
     }
     struct level *last = &levels[n - 1];
     /* Where cells in between are missing or rejected, what stands last need not be memory. */
@@ -178,7 +178,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     else if (hole || outgrown)
         last->name[0] = 0; /* what it is cannot be told: no fact */
     else
-        snprintf(last->name, sizeof last->name, caches_n ? "step %zu" : "L%zu", n);
+        snprintf(last->name, sizeof last->name, caches_n ? "level %zu" : "L%zu", n);
 }
 
 /* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
@@ -219,7 +219,7 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     if (!f)
         return;
     as_fact_number(f, end, ci);
-    char lo[32], hi[32], claim[32] = "";
+    char lo[32], hi[32], range[64], claim[32] = "";
     as_fact_value_text(ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
     as_fact_value_text(ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
     double claimed = level->cache ? (double)level->cache->size : 0;
@@ -233,8 +233,8 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
     if (part)
-        as_fact_say(f, "Loads of one unit stay in %s up to between %s and %s of its reported %s", level->name, lo, hi,
-                    claim);
+        as_fact_say(f, "Loads of one %s hit %s for working sets up to %s (reported size %s)", as_unit_name(c),
+                    level->name, as_fact_range_text(ci, "B", range, sizeof range), claim);
     else if (!level->cache)
         as_fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
     else if (f->verdict == AS_SUPPORTED)

@@ -25,7 +25,7 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *cell, cons
     if (isfinite(f->claimed)) {
         as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock);
         struct as_buf text = AS_BUF_INIT;
-        as_buf_printf(&text, ", %.1f%% of the units' peak at the cell's %s", 100 * f->value / f->claimed, clock);
+        as_buf_printf(&text, ", %.1f%% of the theoretical peak at %s", 100 * f->value / f->claimed, clock);
         as_copy_text(share, sizeof share, as_buf_get(&text));
         as_buf_finish(&text);
     }

@@ -94,8 +94,8 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
     char ratio[96], size[32];
     as_fact_say(f,
                 f->verdict == AS_UNDECIDED
-                    ? "Over %s, translations make no significant difference to the latency: %s (%s)"
-                    : "Over %s, translations make the latency %s (%s)",
+                    ? "Over %s, address translation makes no significant difference to a load: %s (%s)"
+                    : "Over %s, address translation makes a load %s as slow (%s)",
                 as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size),
                 as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), how);
     as_fact_evidence(f, r->many[last]);
@@ -254,14 +254,14 @@ static void add_reach(struct as_rule_context *c, const struct costs *costs, cons
     as_fact_value_text(step, AS_NO_INTERVAL, "ns", ns, sizeof ns);
     what(cell, text, sizeof text);
     if (clock > 0)
-        snprintf(cycles, sizeof cycles, ", %.0f cycles", step * clock / 1e9);
+        snprintf(cycles, sizeof cycles, " (%.0f cycles)", step * clock / 1e9);
     snprintf(kind, sizeof kind, "reach%d", level);
     struct as_fact *f = add(c, cell, "pages", kind);
     if (!f)
         return;
     as_fact_number(f, before->knee, knee);
-    as_fact_say(f, "The TLB holds %.0f to %.0f pages at level %d: beyond them a load waits %s%s longer (%s)", knee.lo,
-                knee.hi, level, ns, cycles, text);
+    as_fact_say(f, "The L%d TLB holds %.0f to %.0f pages: beyond, a load takes %s%s longer (%s)", level, knee.lo,
+                knee.hi, ns, cycles, text);
     add_evidence(f, costs, before->last);
     snprintf(kind, sizeof kind, "reach%d.bytes", level);
     f = add(c, cell, "B", kind);
@@ -269,7 +269,7 @@ static void add_reach(struct as_rule_context *c, const struct costs *costs, cons
         return;
     as_fact_number(f, before->knee * stride, (struct as_interval){knee.lo * stride, knee.hi * stride});
     as_fact_value_text(f->value, f->ci, "B", reach, sizeof reach);
-    as_fact_say(f, "Level %d of address translation reaches %s (%s)", level, reach, text);
+    as_fact_say(f, "L%d TLB reach: %s (%s)", level, reach, text);
     add_evidence(f, costs, before->last);
 }
 
@@ -298,7 +298,7 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     char text[96];
     if (!f)
         return;
-    as_fact_say(f, "No step in the cost of translations up to %.0f pages (%s)", costs->x[costs->n - 1],
+    as_fact_say(f, "No step in the cost of address translation up to %.0f pages (%s)", costs->x[costs->n - 1],
                 what(costs->pages[0], text, sizeof text));
     add_evidence(f, costs, costs->n - 1);
 }
@@ -318,10 +318,11 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
     as_fact_value_text(f->value, f->ci, "ns", value, sizeof value);
     what(cell, text, sizeof text);
     if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "Over %.0f pages translations add %s%s to each load (%s)", costs->x[last], value, cycles, text);
+        as_fact_say(f, "Over %.0f pages, address translation adds %s%s to each load (%s)", costs->x[last], value,
+                    cycles, text);
     else
-        as_fact_say(f, "Over %.0f pages translations do not show in the latency of a load: %s (%s)", costs->x[last],
-                    value, text);
+        as_fact_say(f, "Over %.0f pages, address translation makes no significant difference to a load: %s (%s)",
+                    costs->x[last], value, text);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, costs->packed[last]);
 }

@@ -68,7 +68,7 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
 {
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
     double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
-    char lo[32], hi[32], said[32];
+    char lo[32], hi[32], said[32], range[64];
     as_fact_value_text(f->ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
     as_fact_value_text(f->ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
     if (claim > 0) {
@@ -82,12 +82,11 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
                     s->name, lo, hi, said);
     } else if (s->local > 0) {
         as_fact_value_text(s->local, AS_NO_INTERVAL, "B", said, sizeof said);
-        as_fact_say(
-            f, "The %s cache ends between %s and %s while a group holds %s of %s, with the split that the driver chose",
-            s->name, lo, hi, said, as_local_name(c));
+        as_fact_say(f, "The %s cache ends between %s and %s while a %s holds %s of %s (split chosen by the driver)",
+                    s->name, lo, hi, as_workgroup_name(c), said, as_local_name(c));
     } else if (s->part) {
-        as_fact_say(f, "Loads of one unit stay in the L%zu cache, or a part of it, up to between %s and %s", s->level,
-                    lo, hi);
+        as_fact_say(f, "Loads of one %s hit the L%zu cache, or a partition of it, for working sets up to %s",
+                    as_unit_name(c), s->level, as_fact_range_text(f->ci, "B", range, sizeof range));
     } else
         as_fact_say(f, "The %s cache ends between %s and %s", s->name, lo, hi);
 }

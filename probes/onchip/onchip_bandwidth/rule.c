@@ -17,7 +17,7 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 }
 
 static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best, const char *object, const char *id,
-                          const char *from)
+                          const char *which, const char *from)
 {
     struct as_fact *f = best ? as_fact_add(c, object, "B/cycle", "onchip.%s.bandwidth", id) : NULL;
     if (!f)
@@ -27,7 +27,7 @@ static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best,
         snprintf(over, sizeof over, ", over %s",
                  as_fact_value_text(as_cell_axis_number(best, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
     as_fact_number(f, best->sum.median, as_cell_interval(best));
-    as_fact_say(f, "A unit loads %s from %s (%s bits per load%s)",
+    as_fact_say(f, "%s loads %s from %s (%s bits per load%s)", which,
                 as_fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, as_cell_axis(best, "width"),
                 over);
     as_fact_evidence(f, best);
@@ -59,14 +59,13 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_number(f, curve->x[slowest], (struct as_interval){curve->x[slowest], curve->x[slowest]});
     if (!(ratio_to(curve, slowest, slowest + 1).lo > NO_CONFLICT))
         f->verdict = AS_UNDECIDED;
-    as_fact_say(
-        f,
-        f->verdict == AS_SUPPORTED
-            ? "A unit's %s has %.0f banks of %.3g B per cycle: an access with a stride of as many words is "
-              "%.3gx slower, and one of %.0f words is not"
-            : "A unit's %s may have %.0f banks of %.3g B per cycle: an access with a stride of as many words is "
-              "%.3gx slower; whether one of %.0f words is faster than that is undecided",
-        as_local_name(c), f->value, one, degree, curve->x[slowest + 1]);
+    char name[AS_TERM_SIZE];
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED
+                    ? "%s has %.0f banks of %.3g B; a stride of as many words is %.3gx slower, one of %.0f words is not"
+                    : "%s may have %.0f banks of %.3g B; a stride of as many words is %.3gx slower; whether one of "
+                      "%.0f words is faster is undecided",
+                as_capital(as_local_name(c), name), f->value, one, degree, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
@@ -80,12 +79,11 @@ static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
     struct as_fact *f = as_fact_add(c, "L2", "B", "onchip.L2.reach_of_unit");
     if (!f)
         return;
-    char lo[32], hi[32], level[64];
+    char range[64], level[64];
     as_fact_number(f, p[0].knee, p[0].knee_ci);
-    as_fact_say(f, "A single unit reads %s from blocks up to %s to %s, and less from larger ones",
+    as_fact_say(f, "One %s alone reads %s from blocks of up to %s, and less from larger ones", as_unit_name(c),
                 as_fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
-                as_fact_value_text(f->ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo),
-                as_fact_value_text(f->ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi));
+                as_fact_range_text(f->ci, "B", range, sizeof range));
     as_curve_evidence(f, curve, p[0].first, p[1].last);
 }
 
@@ -94,10 +92,13 @@ static void derive_bandwidth(struct as_rule_context *c)
     const struct as_cell **cells;
     struct as_curve *curves;
     size_t n = as_cells_of(c, "onchip_bandwidth", &cells), curves_n;
-    add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", "its own cache");
-    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", "the L2 cache, all units at work");
-    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", "the L2 cache, alone");
-    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", as_local_name(c));
+    char each[64], alone[64];
+    snprintf(each, sizeof each, "Each %s", as_unit_name(c));
+    snprintf(alone, sizeof alone, "One %s alone", as_unit_name(c));
+    add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", each, "its L1");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, "L2, with all active");
+    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", alone, "L2");
+    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", each, as_local_name(c));
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)

@@ -92,12 +92,14 @@ static void add_room(struct as_rule_context *c, const struct shares *s, const ch
     if (claim > 0) {
         f->claimed = claim;
         f->verdict = as_claim_fits(claim, f->ci, 0.02) ? AS_SUPPORTED : AS_REFUTED;
-        snprintf(said, sizeof said, "; the driver says %s", amount(claim, unit, text, sizeof text));
+        snprintf(said, sizeof said, "; the driver reports %s", amount(claim, unit, text, sizeof text));
     }
     if (least > 0)
-        snprintf(besides, sizeof besides, ", if each group takes %.0f to %.0f beyond its request", least, most);
-    as_fact_say(f, "A unit has at least %s and less than %s %s%s%s", amount(r.lo, unit, lo, sizeof lo),
-                amount(r.hi, unit, hi, sizeof hi), what, besides, said);
+        snprintf(besides, sizeof besides, ", if each %s takes %.0f to %.0f B beyond its request", as_workgroup_name(c),
+                 least, most);
+    as_fact_say(f, "Each %s holds at least %s and %s than %s %s%s%s", as_unit_name(c),
+                amount(r.lo, unit, lo, sizeof lo), unit[0] ? "less" : "fewer", amount(r.hi, unit, hi, sizeof hi), what,
+                besides, said);
     as_fact_evidence(f, r.lo_cell);
     as_fact_evidence(f, r.hi_cell);
 }
@@ -136,16 +138,15 @@ static void derive_groups(struct as_rule_context *c)
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
     char of_local[40];
     snprintf(of_local, sizeof of_local, "of %s", as_local_name(c));
-    add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "registers of 32 bits", info->compute_unit_registers,
-             0);
+    add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "32-bit registers", info->compute_unit_registers, 0);
     add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->compute_unit_shared, besides_max);
-    add_room(c, &s[THREADS], "core", "", "unit.threads", "threads at a time", info->compute_unit_threads, 0);
+    add_room(c, &s[THREADS], "core", "", "unit.threads", "resident threads", info->compute_unit_threads, 0);
     free(all);
     free(cells);
 }
 
 const struct as_rule as_rules_onchip_groups[] = {
-    {"resources of a unit", derive_groups, "the resources of a unit from the number of resident groups",
-     "one more group that passes the same gates"},
+    {"occupancy limits", derive_groups, "limits of a compute unit from the number of resident workgroups",
+     "one more workgroup that passes the same gates"},
     {0},
 };

@@ -2,6 +2,7 @@
 #include "facts/rule.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
 
@@ -34,8 +35,7 @@ static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
     char size[32];
     as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size, sizeof size);
-    as_fact_say(f, "A miss of the %s cache fetches %s: the word that far behind the missing one misses too", level,
-                size);
+    as_fact_say(f, "%s fetches %s per miss", level, size);
     as_curve_evidence(f, curve, at - 1, at);
 }
 
@@ -54,12 +54,15 @@ static void add_ways(struct as_rule_context *c, const struct as_curve *curves, s
     struct as_fact *f = best ? as_fact_add(c, "L1", "ways", "onchip.L1.ways") : NULL;
     if (!f)
         return;
-    char distance[32];
+    char distance[32], lines[48];
     as_fact_number(f, best->x[best_at - 1], (struct as_interval){best->x[best_at - 1], best->x[best_at] - 1});
-    as_fact_say(f, "Of lines that are %s apart the L1 cache keeps %.0f to %.0f at a time, the fewest of all distances",
+    if (f->ci.lo < f->ci.hi)
+        snprintf(lines, sizeof lines, "%.0f to %.0f", f->ci.lo, f->ci.hi);
+    else
+        snprintf(lines, sizeof lines, "%.0f", f->ci.lo);
+    as_fact_say(f, "L1 keeps %s lines that are %s apart: an estimate of its ways", lines,
                 as_fact_value_text(as_cell_axis_number(best->cells[0], "distance"), AS_NO_INTERVAL, "B", distance,
-                                   sizeof distance),
-                f->ci.lo, f->ci.hi);
+                                   sizeof distance));
     as_curve_evidence(f, best, best_at - 1, best_at);
 }
 

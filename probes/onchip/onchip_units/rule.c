@@ -16,16 +16,16 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
     char a[96], b[96], share[48] = "";
     double near_share = as_cell_note(near, "near_share");
     if (isfinite(near_share))
-        snprintf(share, sizeof share, ", and %.0f%% of its lines are near", 100 * near_share);
+        snprintf(share, sizeof share, "; %.0f%% of lines are near", 100 * near_share);
     as_fact_ratio(f, far, near);
     f->verdict = as_verdict_above(f->ci, 1);
     as_fact_value_text(near->sum.median, as_cell_interval(near), "ns", a, sizeof a);
     as_fact_value_text(far->sum.median, as_cell_interval(far), "ns", b, sizeof b);
     if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "For unit %s the L2 cache has a near part, %s per load, and a far part, %s%s",
+        as_fact_say(f, "L2 latency from %s %s: near partition %s, far partition %s%s", as_unit_name(c),
                     as_cell_axis(near, "unit"), a, b, share);
     else
-        as_fact_say(f, "For unit %s the lines of the L2 cache that looked far %s: %s and %s per load",
+        as_fact_say(f, "From %s %s, L2 lines that looked far %s: %s and %s per load", as_unit_name(c),
                     as_cell_axis(near, "unit"),
                     f->verdict == AS_REFUTED ? "are no slower than the near ones"
                                              : "are statistically tied with the near ones",
@@ -39,7 +39,7 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
                       const struct as_cell *missed)
 {
     size_t others = 0, found = 0, open = 0;
-    char undecided[48] = "";
+    char undecided[48] = "", unit[AS_TERM_SIZE];
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found") &&
             as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "unit")) {
@@ -55,8 +55,8 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
     f->verdict = found == others ? AS_SUPPORTED : found + open == others ? AS_UNDECIDED : AS_REFUTED;
     if (open)
         snprintf(undecided, sizeof undecided, "; %zu are undecided", open);
-    as_fact_say(f, "Unit %s hits L2 lines that %zu of %zu other units loaded%s", as_cell_axis(missed, "unit"), found,
-                others, undecided);
+    as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu others%s", as_capital(as_unit_name(c), unit),
+                as_cell_axis(missed, "unit"), found, others, undecided);
     as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found"))
@@ -70,7 +70,7 @@ static void add_miss(struct as_rule_context *c, const struct as_cell *missed)
     if (!f)
         return;
     as_fact_number(f, missed->sum.median, as_cell_interval(missed));
-    as_fact_say(f, "A load of unit %s that misses the L2 cache takes %s", as_cell_axis(missed, "unit"),
+    as_fact_say(f, "An L2 miss from %s %s takes %s", as_unit_name(c), as_cell_axis(missed, "unit"),
                 as_fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
     as_fact_evidence(f, missed);
 }

@@ -65,7 +65,7 @@ static void list(struct as_buf *out, const char *when, const char *name)
 /* Every counter once, at the earliest moment at which it sees the block. */
 static void say(struct as_buf *out, const struct table *t)
 {
-    static const char *const when[] = {"at allocating by", "when the CPU touches it by",
+    static const char *const when[] = {"at allocation by", "when the CPU touches it by",
                                        "when the device touches it by"};
     for (size_t m = 0; m < FREED; m++)
         for (size_t k = 0; k < COUNTERS; k++)
@@ -86,7 +86,7 @@ static void say(struct as_buf *out, const struct table *t)
                 continue;
             snprintf(part, sizeof part, "%s (%.0f%%, %s)", counters[k], 100 * (t->cell[k][m]->sum.median - 1),
                      moments[m]);
-            list(out, "in part by", part);
+            list(out, "undecided for", part);
         }
     for (size_t k = 0; k < COUNTERS; k++)
         if (is_seen(t->cell[k][FREED]))

@@ -89,10 +89,10 @@ static void add_priority(struct as_rule_context *c)
         as_fact_say(
             f,
             f->verdict == AS_SUPPORTED
-                ? "A kernel behind work that fills the device ends %s as early when its queue has priority"
+                ? "A kernel behind work that fills the device ends %s sooner when its queue has priority"
             : f->verdict == AS_REFUTED
-                ? "Priority of its queue does not let a kernel behind work that fills the device end earlier: %s"
-                : "Priority of its queue makes no significant difference to a kernel behind work that fills the "
+                ? "A high-priority queue does not let a kernel behind work that fills the device end sooner: %s"
+                : "A high-priority queue makes no significant difference to a kernel behind work that fills the "
                   "device: %s",
             as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
         as_fact_evidence(f, pairs[0].a);

@@ -63,7 +63,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     const struct as_interval ci = curve->ci[best];
     as_fact_number(f, 1e9 / curve->y[best],
                    (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
-    as_fact_say(f, "Page faults are served at up to %s, and nearly at that rate from %.0f pages on (%s)",
+    as_fact_say(f, "Page fault throughput: %s, within 10%% of it from %.0f pages (%s)",
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), curve->x[from],
                 who(cell, text, sizeof text));
     as_curve_evidence(f, curve, 0, curve->n - 1);
@@ -96,12 +96,12 @@ static const struct comparison {
     {"allocator", "base_pages", "huge_pages", "huge_pages", "Transparent huge pages make first touches ", " as fast",
      "Transparent huge pages do not make first touches faster: ",
      "First touches of transparent huge pages and of base pages are statistically tied: "},
-    {"scenario", "cpu-one", "cpu-all", "threads", "All threads of the CPU are served ", " the faults of one",
-     "All threads of the CPU together are served no more faults than one: ",
-     "The faults served to all threads of the CPU and to one are statistically tied: "},
+    {"scenario", "cpu-one", "cpu-all", "threads", "All CPU threads together fault pages ", " as fast as one",
+     "All CPU threads together fault pages no faster than one: ",
+     "Fault throughput of all CPU threads and of one is statistically tied: "},
     {"scenario", "device-major", "device-minor", "prefault",
      "Where the CPU touched first, the device's own first touch is ", " as fast",
-     "That the CPU touched first does not make the device's own first touch faster: ",
+     "Pre-faulting by the CPU does not make the device's first touch faster: ",
      "The device's own first touch is statistically tied with that after a touch by the CPU: "},
     {"what", "first", "fault", "host_backing", "Fresh memory takes ",
      " the time of reused pages, since the host backs it",
@@ -125,7 +125,8 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     who(p->b, text, sizeof text);
     const bool so = f->verdict == AS_SUPPORTED;
     const char *says = so ? how->says : f->verdict == AS_REFUTED ? how->not_so : how->tied;
-    as_fact_say(f, "%s%s%s (%s, %.0f pages)", says, ratio, so ? how->then : "", text, pages_of(p));
+    as_fact_say(f, "%s%s%s (%s, %.0f page%s)", says, ratio, so ? how->then : "", text, pages_of(p),
+                pages_of(p) == 1 ? "" : "s");
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
 }

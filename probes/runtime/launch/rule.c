@@ -7,6 +7,19 @@
 
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
+/* How the host waits, where waiting is timed at all. */
+static const char *wait_text(const struct as_cell *cell)
+{
+    static const struct {
+        const char *word, *says;
+    } waits[] = {
+        {"block", ", with blocking synchronisation"}, {"spin", ", spinning"}, {"yield", ", spinning with yield"}};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits && !as_cell_is(cell, "what", "submit"); i++)
+        if (strcmp(as_cell_axis(cell, "wait"), waits[i].word) == 0)
+            return waits[i].says;
+    return "";
+}
+
 static void derive_launch(struct as_rule_context *c)
 {
     static const struct {
@@ -36,8 +49,8 @@ static void derive_launch(struct as_rule_context *c)
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
-        as_fact_say(f, "%s %s%s%s", text, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                    wait[0] ? ", waiting by " : "", wait);
+        as_fact_say(f, "%s %s%s", text, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+                    wait_text(cells[i]));
         as_fact_evidence(f, cells[i]);
         added++;
     }
