@@ -123,7 +123,7 @@ bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struc
         if (!largest_pair(c, cheaper[i].axis, cheaper[i].a, cheaper[i].b, &p))
             continue;
         bool helps = as_cells_ratio(p.a, p.b).lo > 1;
-        advice_say(a, "%s%s: a page of %s then takes %s instead of %s (%s as fast)", a->sentence[0] ? ". " : "",
+        advice_say(a, "%s%s: each of %s pages then takes %s instead of %s (%s as fast)", a->sentence[0] ? ". " : "",
                    helps ? cheaper[i].do_it : cheaper[i].leave_it, as_cell_axis(p.a, "pages"), cell_text(p.b, after),
                    cell_text(p.a, before), ratio_text(p.a, p.b, ratio));
         add_pair(a, &p);

@@ -51,7 +51,8 @@ static void test_rates_and_what_is_kept(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "atomics.cpu.1024.u64");
     assert_true(f->value == 4e8);
-    made_says(f, "1024 elements of u64 (4 threads, 'pinned')");
+    made_says(f, "reach 400 M updates/s");
+    made_says(f, "on 1024 elements of u64 (4 threads, 'pinned')");
     assert_true(made_get(&m, "atomics.device.1024.u64")->value == 2e9);
     f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.125, 1e-9);
     assert_true(f->ci.lo < 0.125 && f->ci.hi > 0.125);
@@ -77,10 +78,10 @@ static void test_lost_updates(void **unused)
     const struct as_fact *f = made_get(&m, "lost.device.pinned");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_int_equal(f->evidence_n, 2);
-    made_says(f,
-              "No atomic update is lost in 'pinned' by threads of the device: every one of 61440 is in the sum, in 2");
+    made_says(
+        f, "Atomics on 'pinned' memory by threads of the device lose no updates: all 61440 are in the sum, in 2 cells");
     assert_int_equal(made_get(&m, "lost.both.pinned")->verdict, AS_SUPPORTED);
-    made_says(made_get(&m, "lost.both.pinned"), "Some kinds of atomic update are not lost in 'pinned'");
+    made_says(made_get(&m, "lost.both.pinned"), "Some kinds of atomics on 'pinned' memory by CPU and device");
     made_says(made_get(&m, "lost.both.pinned"), "(u32 system)");
     f = made_get(&m, "lost.both.pinned.u64.system");
     assert_int_equal(f->verdict, AS_REFUTED);

@@ -169,7 +169,7 @@ static void test_cache_claims(void **state)
     const struct as_fact *part = made_get(&m, "cache.L3.size");
     assert_int_equal(part->verdict, AS_SUPPORTED);
     assert_true(isnan(part->claimed));
-    assert_non_null(strstr(part->sentence, "of its reported 260 MiB"));
+    assert_non_null(strstr(part->sentence, "(reported size 260 MiB)"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
     m.info.caches_n = 0;
     made_derive(&m);
@@ -282,11 +282,11 @@ static void test_costs(void **state)
     made_near(&m, "c2c.median", 60, 0);
     made_near(&m, "c2c.max", 140, 0);
     made_near(&m, "c2c.device.median", 800, 0);
-    made_says(made_near(&m, "c2c.min", 50, 0), "CPU 0 and 2");
+    made_says(made_near(&m, "c2c.min", 50, 0), "CPUs 0 and 2");
     made_near(&m, "c2c.unit.min", 310, 0);
-    made_says(made_near(&m, "c2c.unit.max", 390, 0), "unit 0 and 64"); /* of the same memory */
-    made_near(&m, "launch.roundtrip.block", 50000, 0);
-    made_near(&m, "launch.submit.block", 3000, 0);
+    made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* of the same memory */
+    made_says(made_near(&m, "launch.roundtrip.block", 50000, 0), ", with blocking synchronisation");
+    assert_null(strstr(made_near(&m, "launch.submit.block", 3000, 0)->sentence, "blocking")); /* it does not wait */
     m.cells[1].sum.median = 1500;
     m.cells[1].sum.ci = (struct as_interval){1490, 1510};
     made_derive(&m);

@@ -37,19 +37,19 @@ static void test_copies(void **unused)
     const struct as_fact *f =
         made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
     assert_int_equal(f->evidence[0], 2);
-    made_says(f, "Copies of 256 MiB from pinned to own run at 50");
-    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "with a copy kernel");
+    made_says(f, "Copies from pinned to own: 50");
+    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "MiB, copy kernel)");
     made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
-    made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "plain host memory");
+    made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "pageable host memory");
     assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
     m.info.bus_bandwidth = 63e9;                    /* each way */
     made_add(&m, "copy", "GB/s", 2000, "from=own to=own direction=one how=engine size=268435456");
     made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
     made_derive(&m);
-    assert_null(strstr(made_get(&m, "copy.engine.pinned.own")->sentence, "counting each byte once"));
-    assert_null(strstr(made_get(&m, "copy.engine.both.own.pinned")->sentence, "counting each byte once"));
-    made_says(made_get(&m, "copy.engine.own.own"), "counting each byte once, not its read and its write");
-    made_says(made_get(&m, "copy.engine.managed.own"), "counting each byte once");
+    assert_null(strstr(made_get(&m, "copy.engine.pinned.own")->sentence, "each byte counted once"));
+    assert_null(strstr(made_get(&m, "copy.engine.both.own.pinned")->sentence, "each byte counted once"));
+    made_says(made_get(&m, "copy.engine.own.own"), "copy engine, each byte counted once)");
+    made_says(made_get(&m, "copy.engine.managed.own"), "each byte counted once");
     made_end(&m);
 }
 
@@ -152,7 +152,7 @@ static void test_peaks_and_ridges(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "arithmetic.peak.f64", 30e12, 1e-9);
     assert_true(fabs(f->claimed / 30e12 - 1) < 1e-9);
-    made_says(f, "100.0% of the units' peak at the cell's 1.5");
+    made_says(f, "100.0% of the theoretical peak at 1.5");
     f = made_near(&m, "arithmetic.peak.f32", 60e12, 1e-9);
     assert_true(isnan(f->claimed));
     assert_null(made_find(&m, "ridge.f64.memory"));

@@ -42,7 +42,7 @@ static void test_curve(void **unused)
     assert_true(f->ci.lo < 1e6 && f->ci.hi > 1e6);
     assert_string_equal(f->unit, "pages/s");
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "1.00 M pages/s");
-    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "from 1000 pages on");
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 1000 pages (");
 }
 
 static void test_gains(void **unused)
@@ -61,7 +61,7 @@ static void test_gains(void **unused)
     assert_true(f->value == 10 && f->verdict == AS_SUPPORTED && f->evidence_n == 2);
     f = made_get(&m, "fault.threads.cpu-all.mmap");
     assert_true(f->verdict == AS_REFUTED && f->ci.hi < 1);
-    made_says(made_get(&m, "fault.threads.cpu-all.mmap"), "no more faults than one");
+    made_says(made_get(&m, "fault.threads.cpu-all.mmap"), "no faster than one");
     f = made_get(&m, "fault.host_backing.cpu-one.mmap");
     assert_true(f->verdict == AS_UNDECIDED);
     f = made_near(&m, "fault.prefault.device-minor.shared", 9, 1e-9);
@@ -99,9 +99,9 @@ static void test_who_counts(void **unused)
         "malloc is counted when the CPU touches it by MemAvailable, VmRSS; never by driver; still after "
         "freeing by MemAvailable");
     assert_string_equal(made_get(&m, "accounting.cuMemAlloc")->sentence,
-                        "cuMemAlloc is counted at allocating by driver; never by VmRSS");
+                        "cuMemAlloc is counted at allocation by driver; never by VmRSS");
     assert_string_equal(made_get(&m, "accounting.odd_one")->sentence,
-                        "odd one is counted in part by VmRSS (40%, device-touched)");
+                        "Whether odd one is counted is undecided for VmRSS (40%, device-touched)");
     assert_true(isnan(made_get(&m, "accounting.malloc")->value));
 }
 
@@ -135,7 +135,7 @@ static void test_ceiling(void **unused)
     fault("cpu-one", "fault", "mmap", 10000, 1040);
     fault("cpu-one", "fault", "mmap", 100000, 1000);
     made_derive(&m);
-    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "from 10000 pages on");
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 10000 pages (");
 }
 
 static void test_events_that_may_be_few(void **unused)

@@ -34,8 +34,8 @@ static void test_line(void **state)
         point(&m, "ffma32", share, 30e12 * share / 100, 120 + 150.0 * share / 100 + (share % 50 ? 0.2 : -0.2));
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "power.energy.ffma32", 5, 0.01);
-    made_says(f, "the card draws 270 W");
-    made_says(f, "120 W extrapolated to idle units");
+    made_says(f, "the board draws 270 W");
+    made_says(f, "extrapolated to idle 120 W");
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < 5 && f->ci.hi > 5);
     assert_int_equal(f->evidence_n, 4);

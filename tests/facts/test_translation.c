@@ -51,15 +51,15 @@ static void test_levels(void **unused)
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_string_equal(f->unit, "pages");
     assert_true(f->ci.lo >= 63 && f->ci.lo <= 65 && f->ci.hi >= 127 && f->ci.hi <= 129);
-    made_says(made_get(&m, "tlb.reach1.mmap.4096"), "waits 2.00 ns, 6 cycles longer (mmap, a page every 4 KiB)");
+    made_says(made_get(&m, "tlb.reach1.mmap.4096"), "takes 2.00 ns (6 cycles) longer (mmap, a page every 4 KiB)");
     f = made_get(&m, "tlb.reach1.bytes.mmap.4096");
     assert_true(f->ci.lo >= 63 * 4096 && f->ci.hi <= 129 * 4096);
     f = made_get(&m, "tlb.reach2.mmap.4096");
     assert_true(f->value > 2048 && f->value < 4096);
-    made_says(made_get(&m, "tlb.reach2.mmap.4096"), "25.0 ns, 75 cycles");
+    made_says(made_get(&m, "tlb.reach2.mmap.4096"), "25.0 ns (75 cycles)");
     f = made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
     assert_true(f->ci.lo > 26 && f->ci.hi < 28);
-    made_says(made_get(&m, "tlb.cost.mmap.4096"), "Over 16384 pages translations add 27.0 ns");
+    made_says(made_get(&m, "tlb.cost.mmap.4096"), "Over 16384 pages, address translation adds 27.0 ns");
     assert_null(made_find(&m, "tlb.reach3.mmap.4096"));
 }
 
@@ -74,7 +74,7 @@ static void test_none(void **unused)
     const struct as_fact *f = made_get(&m, "tlb.reach1.mmap.4096");
     assert_int_equal(f->verdict, AS_UNDECIDED);
     assert_true(isnan(f->value));
-    made_says(made_get(&m, "tlb.reach1.mmap.4096"), "No step in the cost of translations up to 16384 pages");
+    made_says(made_get(&m, "tlb.reach1.mmap.4096"), "No step in the cost of address translation up to 16384 pages");
     assert_int_equal(made_get(&m, "tlb.cost.mmap.4096")->verdict, AS_UNDECIDED);
 }
 

@@ -62,6 +62,8 @@ static void list(struct as_buf *out, const char *when, const char *name)
         as_buf_printf(out, ", %s", name);
 }
 
+static const char UNDECIDED[] = "undecided for";
+
 /* Every counter once, at the earliest moment at which it sees the block. */
 static void say(struct as_buf *out, const struct table *t)
 {
@@ -86,7 +88,7 @@ static void say(struct as_buf *out, const struct table *t)
                 continue;
             snprintf(part, sizeof part, "%s (%.0f%%, %s)", counters[k], 100 * (t->cell[k][m]->sum.median - 1),
                      moments[m]);
-            list(out, "undecided for", part);
+            list(out, UNDECIDED, part);
         }
     for (size_t k = 0; k < COUNTERS; k++)
         if (is_seen(t->cell[k][FREED]))
@@ -103,7 +105,8 @@ static void add(struct as_rule_context *c, const struct table *t, const char *al
     if (f) {
         f->verdict = AS_SUPPORTED;
         f->matter = "memory accounting";
-        as_fact_say(f, "%s is counted %s", allocator, as_buf_get(&text));
+        const bool open = strncmp(as_buf_get(&text), UNDECIDED, strlen(UNDECIDED)) == 0;
+        as_fact_say(f, open ? "Whether %s is counted is %s" : "%s is counted %s", allocator, as_buf_get(&text));
         for (size_t k = 0; k < COUNTERS; k++)
             for (size_t m = 0; m < MOMENTS; m++)
                 if (t->cell[k][m])
