@@ -84,12 +84,13 @@ void synth_gpus(struct maker *m, unsigned n)
         const char *id = gpu(r, i, n)->id;
         synth_fact(m, id, "core", "clock.core", 1.98e9, "Hz", 1.98e9, "The core runs at 1.98 GHz.");
         synth_fact(m, id, "L1", "onchip.L1.latency", 32, "cycles", NAN, "A load from L1 takes 32 cycles.");
-        synth_fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "A unit loads 128 B per cycle.");
-        synth_fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "A miss brings in 32 B.");
-        synth_fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN, "A unit loads 127 B per cycle.");
+        synth_fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "Each SM loads 128 B/cycle from its L1.");
+        synth_fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "L1 fetches 32 B per miss.");
+        synth_fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN,
+                   "Each SM loads 127 B/cycle from shared memory.");
         synth_fact(m, id, "L2", "onchip.L2.latency", 323, "cycles", NAN, "A load from L2 takes 323 cycles.");
         synth_fact(m, id, "memory", "bandwidth.memory.read.all", 4570, "GB/s", 4814,
-                   "Memory delivers 4.57 TB/s to read.");
+                   "Memory read bandwidth: 4.57 TB/s.");
         link_facts(m, id, i, n);
         roofline_cells(m, id, i == 0);
     }

@@ -104,6 +104,7 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
 static void add_kept(struct as_rule_context *c, const struct kept *k)
 {
     const struct as_cell *cell = k->cell;
+    const char *cpu = as_cell_axis(cell, "cpu_threads");
     char array[64], range[96] = "", ratio[96], kept[160];
     struct as_fact *f =
         as_fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", as_cell_axis(cell, "agent"),
@@ -120,9 +121,9 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
     if (k->n > 1)
         snprintf(range, sizeof range, ", the least of %zu%s, at most %.0f%%", k->n,
                  k->share > k->least ? " that is significant" : "", 100 * k->most);
-    as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s (%s threads of the CPU, %s of the device%s)",
+    as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s (%s thread%s of the CPU, %s of the device%s)",
                 by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
-                by_cpu(cell) ? "CPU" : "device", kept, as_cell_axis(cell, "cpu_threads"),
+                by_cpu(cell) ? "CPU" : "device", kept, cpu, strcmp(cpu, "1") == 0 ? "" : "s",
                 as_cell_axis(cell, "device_threads"), range);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, k->alone);

@@ -269,7 +269,8 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
     double median = as_median(cycles, n);
     as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
     char text[96];
-    as_fact_say(f, "A dependent load that hits %s takes %s of the core's clock", level->name,
+    as_fact_say(f, "A dependent load %s %s takes %s of the core's clock",
+                strcmp(level->name, "memory") == 0 ? "from" : "that hits", level->name,
                 as_fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);
 }
