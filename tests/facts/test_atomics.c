@@ -54,6 +54,7 @@ static void test_rates_and_what_is_kept(void **unused)
     made_says(f, "reach 400 M updates/s");
     made_says(f, "on 1024 elements of u64 (4 threads, 'pinned')");
     assert_true(made_get(&m, "atomics.device.1024.u64")->value == 2e9);
+    assert_string_equal(made_get(&m, "atomics.device.1024.u64")->unit, "updates/s");
     f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.125, 1e-9);
     assert_true(f->ci.lo < 0.125 && f->ci.hi > 0.125);
     made_says(

@@ -24,12 +24,12 @@ static void add_rate(struct as_rule_context *c, const struct as_cell *cell)
 {
     char value[96], array[64];
     const char *agent = as_cell_axis(cell, "agent"), *threads = as_cell_axis(cell, own_threads(cell));
-    struct as_fact *f = as_fact_add(c, "atomics", cell->unit, "atomics.%s.%s.%s", agent, as_cell_axis(cell, "elements"),
-                                    as_cell_axis(cell, "type"));
+    struct as_fact *f = as_fact_add(c, "atomics", "updates/s", "atomics.%s.%s.%s", agent,
+                                    as_cell_axis(cell, "elements"), as_cell_axis(cell, "type"));
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_value_text(f->value, f->ci, "updates/s", value, sizeof value); /* each update is one operation */
+    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     as_fact_say(f, "Atomic updates by the %s reach %s on %s (%s thread%s, '%s')", by_cpu(cell) ? "CPU" : "device",
                 value, as_array_text(cell, array), threads, strcmp(threads, "1") == 0 ? "" : "s",
                 as_cell_axis(cell, "allocator"));
