@@ -67,8 +67,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
         size_t known = 0;
         for (size_t i = 0; i < run.advice_n; i++)
             known += run.advice[i].known;
-        as_buf_printf(&out, "Run %lld: %zu of %zu questions have valid cells\n", (long long)run.run.id, known,
-                      run.advice_n);
+        as_buf_printf(&out, "Run %lld: %zu of %zu questions answered\n", (long long)run.run.id, known, run.advice_n);
         for (size_t i = 0; i < run.advice_n; i++)
             print_advice(&run.advice[i], &style, &out);
     }

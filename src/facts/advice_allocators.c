@@ -137,7 +137,9 @@ static void say_lives(struct as_rule_context *c, struct as_advice *a, const stru
     if (best && best->on_demand)
         advice_say(a, " (untouched; pages are allocated at first touch)");
     say_others(a, lives, n, same);
-    for (size_t i = 0; i < n && i < 3; i++) {
+    for (size_t i = 0; i < n; i++) {
+        if (i != 0 && i != same && i != n - 1) /* those that the sentence names */
+            continue;
         advice_number(a, lives[i].cell, "allocate %s, '%s'", size, lives[i].allocator);
         advice_number(a, free_of(c, lives[i].cell), "free %s, '%s'", size, lives[i].allocator);
     }

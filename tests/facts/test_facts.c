@@ -299,7 +299,8 @@ static void test_json(void **state)
     (void)state;
     struct made m;
     start(&m);
-    made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=<script>\"\x1b[31m threads=1");
+    made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
+    made_add(&m, "copy", "GB/s", 50, "from=<script>\"\x1b[31m to=malloc direction=one how=engine size=65536");
     made_derive(&m);
     struct as_buf out = AS_BUF_INIT;
     as_facts_to_json(m.facts, m.facts_n, &out);
@@ -308,6 +309,7 @@ static void test_json(void **state)
     assert_true(json[0] == '[' && json[out.len - 1] == ']');
     assert_null(strchr(json, '<'));
     assert_null(strchr(json, '\x1b'));
+    assert_non_null(strstr(json, "script")); /* the hostile name is in a sentence, escaped */
     assert_non_null(strstr(json, "\"evidence\":[1]"));
     assert_non_null(strstr(json, "\"claimed\":null"));
     assert_null(strpbrk(m.facts[0].id, "<>\"\x1b "));

@@ -193,8 +193,9 @@ def test_page_of_shared_memory(assay):
     for words in ("Advice for ports", "UPDATES ARE LOST", "Allocation and first touch", "Page faults", "Memory accounting",
                   "Page faults and TLB misses", "What compilers emit", "Two backends, one device"):
         expect(words in text, f"the page says '{words}'")
-    for op in ("read", "copy", "triad"):
-        expect(f"L2 {op} bandwidth" not in text, "nothing was measured of L2")
+    found = [f["id"] for f in json.loads(read(assay, "facts", "--json", sample=SHARED))["facts"]]
+    expect(any(f.startswith("bandwidth.") for f in found), "facts on bandwidth", found)
+    expect(not any(f.startswith("bandwidth.L2.") for f in found), "nothing was measured of L2", found)
 
 
 def test_whole_run_of_the_h200(assay):

@@ -90,7 +90,7 @@ static void add_pair(struct as_rule_context *c, const struct as_unit_pipes *u, s
         return;
     if (isfinite(pair->share))
         as_fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
-    as_fact_say(f, "%s and %s %s: %s costs %.3g cycles, the two alone %.3g and %.3g", u->name[a], u->name[b],
+    as_fact_say(f, "%s and %s %s: %s costs %#.3g cycles, the two alone %#.3g and %#.3g", u->name[a], u->name[b],
                 relations[pair->relation], as_cell_axis(u->cells[pair->sequence], "mix"), s->cost,
                 s->count[a] * p->alone[a], s->count[b] * p->alone[b]);
     as_fact_evidence(f, u->cells[pair->sequence]);

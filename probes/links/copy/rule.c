@@ -28,7 +28,10 @@ static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
                 memory_text(as_cell_axis(cell, "from")), both ? "and" : "to", memory_text(as_cell_axis(cell, "to")),
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size),
-                strcmp(how, "kernel") == 0 ? "copy kernel" : "copy engine", within ? ", each byte counted once" : "");
+                strcmp(how, "kernel") == 0        ? "copy kernel"
+                : c->info && c->info->is_host_cpu ? "API copy"
+                                                  : "copy engine",
+                within ? ", each byte counted once" : "");
     as_fact_evidence(f, cell);
 }
 

@@ -70,7 +70,7 @@ static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size
     bool some = lost_elsewhere(cells, n, cells[at]);
     if (some)
         list_kinds(cells, n, at, &kinds);
-    as_fact_say(f, "%s on '%s' memory by %s lose no updates: all %.0f are in the sum, in %zu cell%s%s%s%s",
+    as_fact_say(f, "%s on '%s' memory by %s lose no updates: about %.0f made, in %zu cell%s%s%s%s",
                 some ? "Some kinds of atomics" : "Atomics", as_cell_axis(cells[at], "allocator"), sides_text(cells[at]),
                 updates, many, many == 1 ? "" : "s", some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
     as_buf_finish(&kinds);
@@ -95,20 +95,17 @@ static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t
 
 static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many)
 {
-    double made = as_cell_note(worst, "updates_by_cpu") + as_cell_note(worst, "updates_by_device");
-    char share[48] = "", array[64];
-    if (made > 0)
-        snprintf(share, sizeof share, " of %.0f", made);
+    char array[64];
     if (is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
-        as_fact_say(f, "Control: plain updates by %s lose counts in '%s', up to %.0f%s, so losses are detected",
-                    sides_text(worst), as_cell_axis(worst, "allocator"), worst->sum.max, share);
+        as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %.0f per sample, so losses are detected",
+                    sides_text(worst), as_cell_axis(worst, "allocator"), worst->sum.max);
         return;
     }
     f->verdict = AS_REFUTED;
-    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f%s, in %zu cell%s",
+    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f per sample, in %zu cell%s",
                 as_cell_axis(worst, "allocator"), sides_text(worst), as_array_text(worst, array),
-                as_cell_axis(worst, "scope"), worst->sum.max, share, many, many == 1 ? "" : "s");
+                as_cell_axis(worst, "scope"), worst->sum.max, many, many == 1 ? "" : "s");
 }
 
 static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)
@@ -131,7 +128,7 @@ static void add_story(struct as_rule_context *c, const struct as_cell *const *ce
         say_lost(f, worst, many);
     else if (plain) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "Control: plain updates by %s lose no counts in '%s', so the absence of losses proves little",
+        as_fact_say(f, "Control: plain updates by %s are not lost in '%s', so the absence of losses proves little",
                     sides_text(worst), allocator);
     } else
         say_kept(f, cells, n, at, many, updates);
