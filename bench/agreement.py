@@ -32,7 +32,7 @@ def scripted_slowdown(assay, trials):
     """The scripted device, noisy, at its speed and 2% slower."""
     def run(slower, trial):
         speed = 1 + slower / 100
-        script = assay.script(noise={"sd": 0.01, "visit_sd": 0.003}, seed=trial + 1,
+        script = assay.script(noise={"sd": 0.01, "trial_sd": 0.003}, seed=trial + 1,
                               levels=[{"size": 0, "ns": 1.5 * speed, "gbs": 20}])
         assay.command("run", "latency", "--device", "null", "--set", "size=4KiB", "--set", "pattern=random", "--set",
                       "allocator=malloc", "--quiet", "--seed", str(trial), "--trials", "8", "--precision", "2%",

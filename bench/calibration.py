@@ -3,7 +3,6 @@
 Of every cell that is no count: the difference of two quiet runs against their joint interval; each interval against the
 median of the other quiet runs, which stands for the truth; and the intervals beside the neighbour, a process that is
 busy for 30% of the time in bursts of 0.2 s, against the median of the quiet runs."""
-# Names of stored columns and JSON members; words: keep visits
 import collections
 import contextlib
 import itertools
@@ -56,7 +55,7 @@ def width(cell):
 def kind(cell):
     if cell["probe"] in ("launch", "alloc"):
         return "launch and allocation"
-    if any(v["claims_memory"] for v in cell["visits"]):
+    if any(v["claims_memory"] for v in cell["trials"]):
         return "DRAM"
     return "core" if cell["clock_exponent"] == 1 else "other"
 

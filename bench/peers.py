@@ -68,7 +68,7 @@ def best_of_trials(cell):
     if float(cell["axes"]["size"]) >= DRAM_BYTES:
         return cell["median"]
     trials = {}
-    for trial, sample in zip(cell["sample_visits"], cell["samples"]):
+    for trial, sample in zip(cell["sample_trials"], cell["samples"]):
         trials.setdefault(trial, []).append(sample)
     return statistics.median(map(min, trials.values()))
 

@@ -1,5 +1,4 @@
 """Where the time of a run goes: preparing, sampling and the rest of each trial, by probe."""
-# Names of stored columns and JSON members; words: keep visits
 import collections
 import contextlib
 import sqlite3
@@ -12,10 +11,10 @@ TARGET = 0.6
 def trials(store):
     """(probe, seconds preparing, in all, inside samples, start) of each trial of the last run."""
     with contextlib.closing(sqlite3.connect(store)) as db:
-        columns = {r[1] for r in db.execute("PRAGMA table_info(visits)")}
+        columns = {r[1] for r in db.execute("PRAGMA table_info(trials)")}
         sampling = "v.sampling_s" if "sampling_s" in columns else "v.n * v.sample_s"  # the median stands for each
         return db.execute(f"SELECT c.probe, v.prepare_s, v.duration_s, COALESCE({sampling}, 0), v.started_at "
-                          "FROM visits v JOIN cells c ON c.id = v.cell_id "
+                          "FROM trials v JOIN cells c ON c.id = v.cell_id "
                           "WHERE c.run_id = (SELECT MAX(id) FROM runs)").fetchall()
 
 

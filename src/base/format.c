@@ -110,8 +110,6 @@ static const struct as_scale scales[] = {
 const struct as_scale *as_scale_of(double v, const char *unit)
 {
     const struct as_scale *found = NULL;
-    if (strcmp(unit, AS_UNIT_STORED_RATE) == 0)
-        unit = "OP/s";
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         if (strcmp(scales[i].unit, unit) != 0)
             continue;
@@ -131,7 +129,7 @@ static bool is_integer_type(const char *part, size_t len)
 
 const char *as_rate_unit(const char *unit, const char *type)
 {
-    if (strcmp(unit, AS_UNIT_STORED_RATE) != 0)
+    if (strcmp(unit, AS_UNIT_RATE) != 0)
         return unit;
     for (const char *part = type; *part;) {
         const size_t len = strcspn(part, "_");

@@ -30,9 +30,9 @@ struct as_scale {
 };
 /* NULL for a unit that is shown as it is. */
 const struct as_scale *as_scale_of(double v, const char *unit);
-/* Stores have one unit for rates of floats and of integers. */
-#define AS_UNIT_STORED_RATE "ops/s"
-/* The unit in which a rate of a type or instruction is shown: "FLOP/s" ("f16", "wgmma_bf16_f32") or "OP/s" ("s8",
+/* In the record of a probe whose cells are rates of floats or of integers, by their axes. */
+#define AS_UNIT_RATE "ops/s"
+/* The unit of a rate of a type or instruction: "FLOP/s" ("f16", "wgmma_bf16_f32") or "OP/s" ("s8",
  * "mma_m8n8k16_u8_s32"); any other unit as it is. */
 const char *as_rate_unit(const char *unit, const char *type);
 /* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 µs; (153.2,"GB/s") 153 GB/s */

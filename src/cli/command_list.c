@@ -1,5 +1,4 @@
 /* assay list, devices: what is available */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "cli/list.h"
 
 #include "base/clock.h"
@@ -92,7 +91,7 @@ static void add_suite(const struct as_listing *l, struct as_table *t, const stru
         as_json_add_number(&text, "budget_s", s->budget_s);
         as_json_add_number(&text, "budget_per_device_s", s->device_budget_s);
         as_json_add_number(&text, "precision", s->precision);
-        as_json_add_int(&text, "visits", s->trials);
+        as_json_add_int(&text, "trials", s->trials);
         as_json_add_text(&text, "probes", as_buf_get(&probes));
         as_list_json_line(&text, l->out);
     } else {

@@ -204,9 +204,9 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
     as_buf_char(&out, ' ');
     as_axes_to_text(&old->axes, &out);
     as_buf_str(&out, "\nstored:   ");
-    as_format_value(&out, old->sum.median, as_cell_unit(old));
+    as_format_value(&out, old->sum.median, old->unit);
     as_buf_str(&out, "\nmeasured: ");
-    as_format_value(&out, old->sum.median * c->ratio, as_cell_unit(old));
+    as_format_value(&out, old->sum.median * c->ratio, old->unit);
     as_buf_printf(&out, "\nverdict:  %s; ratio ", word);
     as_format_number(&out, c->ratio, 4);
     as_buf_str(&out, ", 95% interval ");

@@ -108,7 +108,7 @@ static void add_value(struct as_table *t, const struct as_cell *c)
 {
     struct as_buf b = AS_BUF_INIT;
     if (as_text_measured(c))
-        as_format_value(&b, c->sum.median, as_cell_unit(c));
+        as_format_value(&b, c->sum.median, c->unit);
     else
         as_buf_str(&b, as_cell_status_word(c->status));
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);

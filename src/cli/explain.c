@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/metrics.h"
 #include "report/terminal.h"
 
 #include <jansson.h>
@@ -74,24 +75,46 @@ static void value_member(struct as_buf *out, const char *name, double v, const c
     as_buf_finish(&b);
 }
 
+static void further_numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_metric_value v[AS_METRICS_MAX];
+    const size_t n = as_cell_metrics(c, v);
+    struct as_buf b = AS_BUF_INIT, name = AS_BUF_INIT;
+    for (size_t i = 0; i < n; i++) {
+        as_buf_clear(&b);
+        as_format_value(&b, v[i].value, v[i].unit);
+        as_buf_str(&b, ", 95% interval ");
+        as_format_range(&b, v[i].ci.lo, v[i].ci.hi, v[i].value, v[i].unit, DIGITS_MIN);
+        if (v[i].counts[0]) {
+            as_buf_str(&b, "; ");
+            as_buf_terminal(&b, v[i].counts);
+        }
+        as_buf_clear(&name);
+        as_buf_terminal(&name, v[i].name);
+        as_explain_member(out, as_buf_get(&name), as_buf_get(&b), style);
+    }
+    as_buf_finish(&name);
+    as_buf_finish(&b);
+}
+
 static void numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     const double reached = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
     const int digits = digits_of(c);
     struct as_buf b = AS_BUF_INIT;
     as_text_title(out, "Numbers", style);
-    as_format_value_to(&b, c->sum.median, as_cell_unit(c), digits);
+    as_format_value_to(&b, c->sum.median, c->unit, digits);
     as_buf_str(&b, ", 95% interval ");
-    as_format_range(&b, c->sum.ci.lo, c->sum.ci.hi, c->sum.median, as_cell_unit(c), digits);
+    as_format_range(&b, c->sum.ci.lo, c->sum.ci.hi, c->sum.median, c->unit, digits);
     if (isfinite(reached)) { /* not of a count whose median is 0 */
         as_buf_str(&b, style->unicode ? " (±" : " (+-");
         as_text_relative(&b, &c->sum);
         as_buf_char(&b, ')');
     }
     as_explain_member(out, "median", as_buf_get(&b), style);
-    value_member(out, "MAD", c->sum.mad, as_cell_unit(c), DIGITS_MIN, style);
-    value_member(out, "minimum", c->sum.min, as_cell_unit(c), digits, style);
-    value_member(out, "maximum", c->sum.max, as_cell_unit(c), digits, style);
+    value_member(out, "MAD", c->sum.mad, c->unit, DIGITS_MIN, style);
+    value_member(out, "minimum", c->sum.min, c->unit, digits, style);
+    value_member(out, "maximum", c->sum.max, c->unit, digits, style);
     as_buf_clear(&b);
     if (isfinite(c->precision) && isfinite(reached) && !as_unit_is_count(c->unit)) {
         as_buf_printf(&b, "interval width %.3g%% of the median, %.3g%% requested", 100 * reached, 100 * c->precision);
@@ -102,13 +125,14 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
     as_explain_member(out, "samples", as_buf_get(&b), style);
     if (c->sum.modes == 2) {
         as_buf_clear(&b);
-        as_format_value_to(&b, c->sum.mode[0], as_cell_unit(c), digits);
+        as_format_value_to(&b, c->sum.mode[0], c->unit, digits);
         as_buf_printf(&b, " (%.0f%% of the samples) and ", 100 * c->sum.mode_share0);
-        as_format_value_to(&b, c->sum.mode[1], as_cell_unit(c), digits);
+        as_format_value_to(&b, c->sum.mode[1], c->unit, digits);
         as_explain_member(out, "two modes", as_buf_get(&b), style);
     }
+    further_numbers(c, style, out);
     if (isfinite(c->limit))
-        value_member(out, "limit", c->limit, as_cell_unit(c), DIGITS_MIN, style);
+        value_member(out, "limit", c->limit, c->unit, DIGITS_MIN, style);
     if (isfinite(c->clock_hz))
         value_member(out, "clock", c->clock_hz, "Hz", DIGITS_MIN, style);
     if (c->footprint)
@@ -139,7 +163,7 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
         as_buf_clear(&label);
         /* the mean of the bin's samples: an outlier makes bins wide */
         const double named = count[i] ? sum[i] / (double)count[i] : lo + ((double)i + 0.5) * width;
-        as_format_value_to(&label, named, as_cell_unit(c), digits_of(c));
+        as_format_value_to(&label, named, c->unit, digits_of(c));
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
         as_buf_terminal(out, as_buf_get(&label));
         as_buf_printf(out, " %6zu ", count[i]);
@@ -210,7 +234,7 @@ static enum as_status trials(const struct as_explained *e, const struct as_table
     as_text_title(out, "Trials", style);
     as_table_init(&t, heads);
     for (size_t i = 0; i < e->trials_n; i++)
-        trial_row(&t, &e->trials[i], as_cell_unit(&e->cell), digits_of(&e->cell));
+        trial_row(&t, &e->trials[i], e->cell.unit, digits_of(&e->cell));
     enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     return st;

@@ -1,7 +1,7 @@
-/* Names of stored columns and JSON members; words: keep visits */
 #include "cli/ndjson.h"
 
 #include "base/text.h"
+#include "model/metrics.h"
 
 #include <math.h>
 
@@ -46,13 +46,15 @@ void as_ndjson_cell(struct as_buf *b, const struct as_cell *c)
     as_json_add_text(b, "counts", c->counts);
     as_json_add_number(b, "precision", c->precision);
     as_json_add_int(b, "n", (long long)c->sum.n);
-    as_json_add_int(b, "visits", (long long)c->sum.trials);
+    as_json_add_int(b, "trials", (long long)c->sum.trials);
     as_json_add_number(b, "median", measured ? c->sum.median : NAN);
     as_json_add_number(b, "ci_low", measured ? c->sum.ci.lo : NAN);
     as_json_add_number(b, "ci_high", measured ? c->sum.ci.hi : NAN);
     as_json_add_number(b, "mad", measured ? c->sum.mad : NAN);
     as_json_add_number(b, "min", measured ? c->sum.min : NAN);
     as_json_add_number(b, "max", measured ? c->sum.max : NAN);
+    as_json_add_name(b, "metrics");
+    as_cell_metrics_to_json(c, b);
     json_gates(b, c);
 }
 

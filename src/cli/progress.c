@@ -25,7 +25,7 @@ static void keep_best(struct as_progress *p, const struct as_cell *c)
         p->best_n++;
     as_copy_text(b->probe, sizeof b->probe, c->probe);
     as_copy_text(b->device, sizeof b->device, c->device);
-    as_copy_text(b->unit, sizeof b->unit, as_cell_unit(c));
+    as_copy_text(b->unit, sizeof b->unit, c->unit);
     b->value = c->sum.median;
 }
 

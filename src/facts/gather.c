@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -80,11 +81,7 @@ void as_curve_evidence(struct as_fact *f, const struct as_curve *curve, size_t f
 
 double as_cell_note(const struct as_cell *cell, const char *name)
 {
-    json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
-    const json_t *v = json_object_get(detail, name);
-    double number = json_is_number(v) ? json_number_value(v) : NAN;
-    json_decref(detail);
-    return number;
+    return as_detail_number(cell->detail, name);
 }
 
 bool as_cell_has_note(const struct as_cell *cell, const char *name)

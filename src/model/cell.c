@@ -100,14 +100,6 @@ enum as_status as_causes_parse(const char *text, unsigned *out, struct as_error 
     return AS_OK;
 }
 
-const char *as_cell_unit(const struct as_cell *cell)
-{
-    const char *type = as_axes_text(&cell->axes, "type"), *instruction = as_axes_text(&cell->axes, "instruction");
-    const bool results = as_axes_text(&cell->axes, "op")[0] && !type[0]; /* a fused multiply-add is one */
-    return as_rate_unit(results && strcmp(cell->unit, AS_UNIT_STORED_RATE) == 0 ? "OP/s" : cell->unit,
-                        type[0] ? type : instruction);
-}
-
 const char *as_gate_state_word(enum as_gate_state s)
 {
     static const char *const words[] = {[AS_GATE_NA] = "n/a", [AS_GATE_PASS] = "pass", [AS_GATE_FAIL] = "fail"};
@@ -150,9 +142,10 @@ void as_trial_finish(struct as_trial *v)
 void as_cell_finish(struct as_cell *c)
 {
     free(c->detail);
+    free(c->metrics);
     free(c->samples);
     free(c->sample_trial);
-    c->detail = NULL;
+    c->detail = c->metrics = NULL;
     c->samples = NULL;
     c->sample_trial = NULL;
 }

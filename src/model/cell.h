@@ -36,6 +36,8 @@ enum as_status as_axes_add(struct as_axes *axes, const char *name, const char *t
 void as_axes_to_json(const struct as_axes *axes, struct as_buf *out);
 enum as_status as_axes_from_json(const char *json, struct as_axes *axes, struct as_error *err);
 void as_axes_to_text(const struct as_axes *axes, struct as_buf *out);
+/* The unit of a rate by the axes that say what is counted: AS_UNIT_RATE is FLOP/s or OP/s; any other stays. */
+const char *as_axes_rate_unit(const struct as_axes *axes, const char *unit);
 /* Identity across runs and machines: hash of probe, metric and the axes sorted by name. The device is not in it. */
 uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes *axes);
 
@@ -155,11 +157,10 @@ struct as_cell {
     double duration_s; /* all trials */
     double started_at; /* of the first trial, 0 when none */
     char *detail;      /* JSON object of the last trial; owned, may be NULL */
+    char *metrics;     /* JSON array: further metrics (model/metrics.h); owned, NULL: none */
     double *samples;   /* filled only when asked for: sum.n values; owned */
     int *sample_trial; /* trial number of each sample; owned */
 };
-/* The unit in which the cell is shown: rates are FLOP/s or OP/s by what the cell counts. */
-const char *as_cell_unit(const struct as_cell *cell);
 void as_cell_finish(struct as_cell *c);
 /* Is the first cell's value better? Both belong to one probe and have a value. */
 bool as_cell_is_better(const struct as_cell *a, const struct as_cell *b);

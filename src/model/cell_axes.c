@@ -300,3 +300,10 @@ uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes
     }
     return as_hash(bytes, n);
 }
+
+const char *as_axes_rate_unit(const struct as_axes *axes, const char *unit)
+{
+    const char *type = as_axes_text(axes, "type"), *instruction = as_axes_text(axes, "instruction");
+    const bool results = as_axes_text(axes, "op")[0] && !type[0]; /* a fused multiply-add is one */
+    return as_rate_unit(results && strcmp(unit, AS_UNIT_RATE) == 0 ? "OP/s" : unit, type[0] ? type : instruction);
+}

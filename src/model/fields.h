@@ -77,6 +77,7 @@ bool as_is_sample(double v); /* finite */
 enum as_status as_field_read(const struct as_field *field, const json_t *j, const struct as_place *place, void *at,
                              struct as_error *err);
 
-extern const struct as_fields as_run_fields, as_cell_fields, as_trial_fields, as_gate_fields, as_readings_fields;
+extern const struct as_fields as_run_fields, as_cell_fields, as_trial_fields, as_gate_fields, as_readings_fields,
+    as_metric_fields;
 
 #endif

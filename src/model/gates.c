@@ -56,7 +56,7 @@ static void gate_limit(struct as_cell *cell, const struct as_trial *trials, size
     const double ratio = cell->lower_is_better ? cell->limit / value : value / cell->limit;
     const double surely = cell->lower_is_better ? cell->limit / least : least / cell->limit;
     as_buf_printf(text, "%.1f%% of the bound ", 100 * ratio);
-    as_format_value(text, cell->limit, as_cell_unit(cell));
+    as_format_value(text, cell->limit, cell->unit);
     as_buf_printf(text, " (%s)", why);
     set_gate(&cell->gates[AS_GATE_LIMIT], surely <= 1 + LIMIT_TOLERANCE ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }

@@ -1,5 +1,6 @@
 #include "model/judge.h"
 #include "model/gates.h"
+#include "model/metrics.h"
 
 #include "base/text.h"
 
@@ -321,9 +322,9 @@ static void say_wide(struct as_cell *cell, const struct as_judge *j, const struc
         as_buf_printf(&b, "; %zu of %zu samples without contention", e->n, e->n + e->left_out);
     if (e->modes == 2) {
         as_buf_str(&b, "; modes ");
-        as_format_value(&b, e->mode[0], as_cell_unit(cell));
+        as_format_value(&b, e->mode[0], cell->unit);
         as_buf_printf(&b, " (%.0f%%) and ", 100 * e->mode_share0);
-        as_format_value(&b, e->mode[1], as_cell_unit(cell));
+        as_format_value(&b, e->mode[1], cell->unit);
     }
     as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&b));
     as_buf_finish(&b);
@@ -381,6 +382,61 @@ static void add_up(struct as_cell *cell, const struct as_trials *t)
     cell->causes = 0;
 }
 
+/* The estimate of what the trials noted under the metric's name: each counts as one sample. Without a value in any, the
+ * metric is left out: *n stays. */
+static enum as_status add_metric(const struct as_kind *k, const struct as_cell *cell, const struct as_trials *t,
+                                 const struct as_metric *m, struct as_metric_value *out, size_t *n,
+                                 struct as_error *err)
+{
+    const bool count = as_unit_is_count(m->unit);
+    const struct as_aim aim = {.exact = count, .trials = t->n};
+    struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
+    double *noted = malloc((t->n ? t->n : 1) * sizeof *noted);
+    size_t found = 0;
+    struct as_estimate e;
+    enum as_status s = x && noted ? AS_OK : as_nomem(err, t->n * sizeof *x, "further metrics");
+    for (size_t i = 0; i < t->n && !s; i++) {
+        noted[found] = as_trial_counts(&t->v[i]) ? as_detail_number(t->v[i].detail, m->name) : NAN;
+        if (!isfinite(noted[found]))
+            continue;
+        x[found] = (struct as_trial_samples){.x = &noted[found], .n = 1};
+        found++;
+    }
+    if (!s && found)
+        s = as_estimate_cell(x, found, NULL, k && !count && strcmp(m->unit, cell->unit) == 0 ? &k->prior : NULL, &aim,
+                             &e, err);
+    if (!s && found) {
+        struct as_metric_value *v = &out[(*n)++];
+        *v = (struct as_metric_value){
+            .lower_is_better = m->lower_is_better, .trials = e.trials, .value = e.value, .ci = e.ci};
+        as_copy_text(v->name, sizeof v->name, m->name);
+        as_copy_text(v->unit, sizeof v->unit, m->unit);
+        as_copy_text(v->counts, sizeof v->counts, m->counts);
+    }
+    free(x);
+    free(noted);
+    return s;
+}
+
+static enum as_status set_metrics(const struct as_kind *k, struct as_cell *cell, const struct as_trials *t,
+                                  const struct as_metric *further, struct as_error *err)
+{
+    struct as_metric_value before[AS_METRICS_MAX], now[AS_METRICS_MAX];
+    struct as_metric kept[AS_METRICS_MAX + 1] = {{0}};
+    size_t n = 0;
+    enum as_status s = AS_OK;
+    if (!further) {
+        n = as_cell_metrics(cell, before);
+        for (size_t i = 0; i < n; i++)
+            kept[i] = (struct as_metric){before[i].name, before[i].unit, before[i].lower_is_better, before[i].counts};
+        further = kept;
+    }
+    n = 0;
+    for (; further->name && n < AS_METRICS_MAX && !s; further++)
+        s = add_metric(k, cell, t, further, now, &n, err);
+    return s ? s : as_cell_set_metrics(cell, now, n, err);
+}
+
 enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, const struct as_trials *trials,
                              const struct as_judge_context *context, struct as_error *err)
 {
@@ -397,7 +453,9 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         take_estimate(cell, &e, normalised ? k->beta : NAN);
         as_gates_evaluate(cell, trials->v, trials->n, context);
         set_state(cell, j, &e, context->own_power ? 0 : as_gates_throttled(trials->v, trials->n), broken);
-    } else if (broken) {
+        return set_metrics(k, cell, trials, context->further, err);
+    }
+    if (broken) {
         cell->status = broken->status;
         as_copy_text(cell->reason, sizeof cell->reason, broken->reason);
     } else

@@ -1,6 +1,6 @@
 /* The fields of the records. docs/export.schema.json says the same of the JSON to others. */
-/* Names of stored columns and JSON members; words: keep visits words: keep better_less */
 #include "model/fields.h"
+#include "model/metrics.h"
 
 #include <stddef.h>
 
@@ -36,7 +36,7 @@ static const struct as_field run_fields[] = {
     {.name = "seed", AS_FIELD(as_run, seed, AS_FIELD_SEED)},
     {.name = "precision", AS_FIELD(as_run, precision, AS_FIELD_REAL)},
     {.name = "budget_s", AS_FIELD(as_run, budget_s, AS_FIELD_TIME)},
-    {.name = "visits", AS_FIELD(as_run, trials, AS_FIELD_INT)},
+    {.name = "trials", AS_FIELD(as_run, trials, AS_FIELD_INT)},
     {.name = "isolate", AS_FIELD(as_run, isolate, AS_FIELD_FLAG)},
     {.name = "tool_version", AS_FIELD(as_run, tool_version, AS_FIELD_TEXT)},
     {.name = "tool_commit", AS_FIELD(as_run, tool_commit, AS_FIELD_TEXT)},
@@ -65,14 +65,14 @@ static const struct as_field cell_fields[] = {
     {.name = "better",
      AS_FIELD(as_cell, lower_is_better, AS_FIELD_WORD_FLAG),
      .word = better,
-     .column = "better_less",
+     .column = "lower_is_better",
      .csv = "better"},
     {.name = "precision", AS_FIELD(as_cell, precision, AS_FIELD_REAL), .since = 3, .csv = "precision"},
     {.name = "status", AS_FIELD(as_cell, status, AS_FIELD_WORD), .word = cell_status, .csv = "status"},
     {.name = "causes", AS_FIELD(as_cell, causes, AS_FIELD_CAUSES), .since = 4, .csv = "causes"},
     {.name = "reason", AS_FIELD(as_cell, reason, AS_FIELD_TEXT), .csv = "reason"},
     {.name = "n", AS_FIELD(as_cell, sum.n, AS_FIELD_SIZE), .csv = "n"},
-    {.name = "visits_counted", AS_FIELD(as_cell, sum.trials, AS_FIELD_SIZE), .column = "visits", .csv = "visits"},
+    {.name = "trials_counted", AS_FIELD(as_cell, sum.trials, AS_FIELD_SIZE), .column = "trials", .csv = "trials"},
     {.name = "median", AS_FIELD(as_cell, sum.median, AS_FIELD_REAL), .csv = "median"},
     {.name = "ci_low", AS_FIELD(as_cell, sum.ci.lo, AS_FIELD_REAL), .csv = "ci_low"},
     {.name = "ci_high", AS_FIELD(as_cell, sum.ci.hi, AS_FIELD_REAL), .csv = "ci_high"},
@@ -91,16 +91,17 @@ static const struct as_field cell_fields[] = {
     {.name = "raw_low", AS_FIELD(as_cell, raw_low, AS_FIELD_REAL), .since = 4, .csv = "raw_low"},
     {.name = "raw_high", AS_FIELD(as_cell, raw_high, AS_FIELD_REAL), .since = 4, .csv = "raw_high"},
     {.name = "samples", .kind = AS_FIELD_OTHER},
-    {.name = "sample_visits", .kind = AS_FIELD_OTHER},
+    {.name = "sample_trials", .kind = AS_FIELD_OTHER},
     {.name = "gates", .kind = AS_FIELD_OTHER},
     {.name = "limit", AS_FIELD(as_cell, limit, AS_FIELD_REAL), .column = "bound", .csv = "limit"},
     {.name = "clock_hz", AS_FIELD(as_cell, clock_hz, AS_FIELD_REAL), .csv = "clock_hz"},
     {.name = "footprint", AS_FIELD(as_cell, footprint, AS_FIELD_U64), .csv = "footprint"},
-    {.name = "visits_done", AS_FIELD(as_cell, trials_done, AS_FIELD_INT)},
+    {.name = "metrics", AS_FIELD(as_cell, metrics, AS_FIELD_ARRAY), .since = 6},
+    {.name = "trials_done", AS_FIELD(as_cell, trials_done, AS_FIELD_INT)},
     {.name = "duration_s", AS_FIELD(as_cell, duration_s, AS_FIELD_TIME)},
     {.name = "started_at", AS_FIELD(as_cell, started_at, AS_FIELD_TIME), .csv = "started_at"},
     {.name = "detail", AS_FIELD(as_cell, detail, AS_FIELD_OBJECT)},
-    {.name = "visits", .kind = AS_FIELD_OTHER},
+    {.name = "trials", .kind = AS_FIELD_OTHER},
 };
 const struct as_fields as_cell_fields = {cell_fields, sizeof cell_fields / sizeof *cell_fields};
 
@@ -142,6 +143,18 @@ static const struct as_field gate_fields[] = {
     {.name = "text", AS_FIELD(as_gate_result, text, AS_FIELD_TEXT), .column = "_text"},
 };
 const struct as_fields as_gate_fields = {gate_fields, sizeof gate_fields / sizeof *gate_fields};
+
+static const struct as_field metric_fields[] = {
+    {.name = "name", AS_FIELD(as_metric_value, name, AS_FIELD_TEXT)},
+    {.name = "unit", AS_FIELD(as_metric_value, unit, AS_FIELD_TEXT)},
+    {.name = "better", AS_FIELD(as_metric_value, lower_is_better, AS_FIELD_WORD_FLAG), .word = better},
+    {.name = "counts", AS_FIELD(as_metric_value, counts, AS_FIELD_TEXT_OR_NULL)},
+    {.name = "trials", AS_FIELD(as_metric_value, trials, AS_FIELD_SIZE)},
+    {.name = "value", AS_FIELD(as_metric_value, value, AS_FIELD_REAL)},
+    {.name = "ci_low", AS_FIELD(as_metric_value, ci.lo, AS_FIELD_REAL)},
+    {.name = "ci_high", AS_FIELD(as_metric_value, ci.hi, AS_FIELD_REAL)},
+};
+const struct as_fields as_metric_fields = {metric_fields, sizeof metric_fields / sizeof *metric_fields};
 
 static const struct as_field readings_fields[] = {
     {.name = "sensor", AS_FIELD(as_readings, sensor, AS_FIELD_TEXT)},

@@ -4,6 +4,7 @@
 #define AS_PROBE_PROBE_H
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "model/cell.h"
 
@@ -101,13 +102,14 @@ struct as_probe {
     const char *title;    /* "Memory latency" */
     const char *question; /* one sentence ending in a question mark */
     const char *metric;   /* "latency" */
-    const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles, ops/s */
+    const char *unit;     /* "ns", "GB/s", ... base units: ns, GB/s, Hz, cycles; AS_UNIT_RATE by the cell's type */
     bool lower_is_better;
     const char *counts; /* what the number counts, in words */
     const struct as_own_metric
-        *own_metrics;            /* (optional) of cells that measure something else; ends with a NULL axis */
-    unsigned needs;              /* capability bits without which the probe is unsupported on a device */
-    bool hidden;                 /* not listed (sentinel) */
+        *own_metrics;                /* (optional) of cells that measure something else; ends with a NULL axis */
+    const struct as_metric *further; /* (optional) noted by trials beside the number; ends with a NULL name */
+    unsigned needs;                  /* capability bits without which the probe is unsupported on a device */
+    bool hidden;                     /* not listed (sentinel) */
     bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
     bool own_power;              /* measures behaviour at the power limit: the clock may move */
     const struct as_axis *axes;  /* ends with a NULL name */
@@ -132,10 +134,12 @@ struct as_probe {
 /* What the cells of a probe with these axes measure. */
 static inline struct as_metric as_probe_metric(const struct as_probe *probe, const struct as_axes *axes)
 {
+    struct as_metric metric = {probe->metric, probe->unit, probe->lower_is_better, probe->counts};
     for (const struct as_own_metric *own = probe->own_metrics; own && own->axis; own++)
         if (strcmp(as_axes_text(axes, own->axis), own->word) == 0)
-            return own->metric;
-    return (struct as_metric){probe->metric, probe->unit, probe->lower_is_better, probe->counts};
+            metric = own->metric;
+    metric.unit = as_axes_rate_unit(axes, metric.unit);
+    return metric;
 }
 /* All probes of this build in the order of the report; ends with NULL. */
 extern const struct as_probe *const as_probes[];

@@ -110,13 +110,13 @@ static void exceptions(struct as_buf *b, const struct as_columns *c)
 {
     bool first = true;
     as_buf_str(b, ",\"unit\":");
-    as_buf_json_str(b, c->rows_n ? as_cell_unit(c->rows[0].cell) : "");
+    as_buf_json_str(b, c->rows_n ? c->rows[0].cell->unit : "");
     as_buf_str(b, ",\"units\":{");
     for (size_t i = 1; i < c->rows_n; i++) {
-        if (strcmp(as_cell_unit(c->rows[i].cell), as_cell_unit(c->rows[0].cell)) == 0)
+        if (strcmp(c->rows[i].cell->unit, c->rows[0].cell->unit) == 0)
             continue;
         as_buf_printf(b, first ? "\"%zu\":" : ",\"%zu\":", i);
-        as_buf_json_str(b, as_cell_unit(c->rows[i].cell));
+        as_buf_json_str(b, c->rows[i].cell->unit);
         first = false;
     }
     as_buf_str(b, "},\"rejected\":{");

@@ -59,8 +59,7 @@ static double at_y(const struct axes *a, double rate)
 
 static struct axes axes_of(const struct as_matrix_point *points, size_t n, double roof, const char *type)
 {
-    struct axes a = {INFINITY, 0, roof > 0 ? roof : INFINITY, roof > 0 ? roof : 0,
-                     as_rate_unit(AS_UNIT_STORED_RATE, type)};
+    struct axes a = {INFINITY, 0, roof > 0 ? roof : INFINITY, roof > 0 ? roof : 0, as_rate_unit(AS_UNIT_RATE, type)};
     for (size_t i = 0; i < n; i++) {
         a.x_lo = fmin(a.x_lo, points[i].size);
         a.x_hi = fmax(a.x_hi, points[i].size);

@@ -3,6 +3,7 @@
  * End tags that HTML lets one leave out are left out: with thousands of rows they would be a third of the page. */
 #include "base/text.h"
 #include "report/column.h"
+#include "report/further.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct table {
     size_t words[AS_AXES_MAX + 1], words_n;
     size_t numbers[AS_AXES_MAX], numbers_n;
     bool grouped;
+    struct as_further further; /* in the table of a single run */
 };
 enum { METRIC = AS_AXES_MAX };
 
@@ -97,6 +99,9 @@ static void choose_columns(struct table *t, size_t from, size_t to)
         else
             t->words[t->words_n++] = i;
     }
+    t->further.n = 0;
+    for (size_t i = from; i < to && t->page->n == 1; i++)
+        as_further_collect(&t->further, t->c.rows[t->order[i]].cell);
     size_t groups = 1;
     for (size_t i = from + 1; i < to; i++)
         groups += !same_words(t, t->order[i], t->order[i - 1]);
@@ -147,7 +152,12 @@ static void head(struct table *t, size_t first_row)
     if (t->page->n == 1) {
         as_buf_str(b, "<th scope=\"col\">");
         as_buf_html(b, t->words_n && t->words[0] == METRIC ? "value" : c->metric); /* several, each named in its row */
-        as_buf_str(b, "<th scope=\"col\">95% interval<th scope=\"col\">samples<th scope=\"col\" class=\"l\">state");
+        as_buf_str(b, "<th scope=\"col\">95% interval");
+        for (size_t i = 0; i < t->further.n; i++) {
+            as_buf_str(b, "<th scope=\"col\">");
+            as_buf_html(b, t->further.names[i]);
+        }
+        as_buf_str(b, "<th scope=\"col\">samples<th scope=\"col\" class=\"l\">state");
     } else {
         for (size_t r = 0; r < t->page->n; r++) {
             as_buf_str(b, "<th scope=\"col\">");
@@ -163,7 +173,7 @@ static void head(struct table *t, size_t first_row)
 
 static size_t columns_n(const struct table *t)
 {
-    size_t own = t->page->n == 1 ? 4 : 2 * t->page->n - 1;
+    size_t own = t->page->n == 1 ? 4 + t->further.n : 2 * t->page->n - 1;
     return own + t->numbers_n + (t->grouped ? 0 : t->words_n);
 }
 
@@ -210,6 +220,12 @@ static void axis_cells(struct table *t, size_t row)
     }
 }
 
+static void further_value(void *user, const char *value)
+{
+    as_buf_str(user, "<td>");
+    as_buf_html(user, value);
+}
+
 static void single_line(struct table *t, size_t row)
 {
     struct as_buf *b = t->page->out;
@@ -218,9 +234,10 @@ static void single_line(struct table *t, size_t row)
     as_buf_printf(b, rejected ? "<tr id=c%lld class=u>" : "<tr id=c%lld>", (long long)c->id);
     axis_cells(t, row);
     as_buf_str(b, "<td>");
-    as_page_value(b, c->sum.median, as_cell_unit(c));
+    as_page_value(b, c->sum.median, c->unit);
     as_buf_str(b, "<td>");
-    as_page_interval(b, c->sum.median, c->sum.ci, as_cell_unit(c));
+    as_page_interval(b, c->sum.median, c->sum.ci, c->unit);
+    as_further_row(&t->further, c, further_value, b);
     as_buf_printf(b, "<td>%zu<td>", c->sum.n);
     if (rejected)
         failing_gates(b, c);
@@ -262,7 +279,7 @@ static void compared_line(struct table *t, size_t from, size_t to)
             first = c;
         if (c) {
             as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_REJECTED ? " class=u" : "");
-            as_page_value(b, c->sum.median, as_cell_unit(c));
+            as_page_value(b, c->sum.median, c->unit);
             if (c->status == AS_CELL_REJECTED) {
                 as_buf_str(b, "<small>");
                 failing_gates(b, c);

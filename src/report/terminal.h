@@ -23,7 +23,7 @@ void as_paint_off(struct as_buf *b, enum as_paint paint, const struct as_table_s
 void as_text_title(struct as_buf *b, const char *title, const struct as_table_style *style);
 
 /* A table: a head, then cells in order of rows. A failed allocation shows in as_table_write. */
-enum { AS_TABLE_COLUMNS_MAX = 24 };
+enum { AS_TABLE_COLUMNS_MAX = 32 };
 struct as_table {
     size_t columns;
     bool right[AS_TABLE_COLUMNS_MAX]; /* numbers stand at the right */

@@ -1,5 +1,6 @@
 /* All cells of one probe: a plot over sizes, an aligned table, and what was not measured. */
 #include "base/text.h"
+#include "report/further.h"
 #include "report/operations.h"
 #include "report/terminal.h"
 
@@ -161,7 +162,7 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
         most = p.series[i].n > most ? p.series[i].n : most;
     if (!st && most >= LEAST_POINTS) {
         as_buf_char(out, '\n');
-        as_text_plot(out, p.series, p.n, as_cell_unit(v->cells[0]), v->style);
+        as_text_plot(out, p.series, p.n, v->cells[0]->unit, v->style);
         if (p.left_out)
             as_buf_printf(out, "            %zu cells of further series are in the table only\n", p.left_out);
     }
@@ -181,15 +182,20 @@ static void add_status(struct as_table *t, const struct as_cell *c)
         }
     if (c->sum.modes == 2) {
         as_buf_str(&text, "; two modes ");
-        as_format_value(&text, c->sum.mode[0], as_cell_unit(c));
+        as_format_value(&text, c->sum.mode[0], c->unit);
         as_buf_str(&text, " and ");
-        as_format_value(&text, c->sum.mode[1], as_cell_unit(c));
+        as_format_value(&text, c->sum.mode[1], c->unit);
     }
     as_table_add(t, as_buf_get(&text), as_status_paint(c->status));
     as_buf_finish(&text);
 }
 
-static void add_row(struct as_table *t, const struct view *v, const struct as_cell *c)
+static void add_further(void *user, const char *value)
+{
+    as_table_add(user, value, AS_PAINT_NONE);
+}
+
+static void add_row(struct as_table *t, const struct view *v, const struct as_further *further, const struct as_cell *c)
 {
     struct as_buf text = AS_BUF_INIT;
     as_table_addf(t, AS_PAINT_DIM, "%lld", (long long)c->id);
@@ -205,15 +211,32 @@ static void add_row(struct as_table *t, const struct view *v, const struct as_ce
         as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     }
     as_buf_clear(&text);
-    as_format_value(&text, c->sum.median, as_cell_unit(c));
+    as_format_value(&text, c->sum.median, c->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
     as_text_relative(&text, &c->sum);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_further_row(further, c, add_further, t);
     as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.n);
     as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.trials);
     add_status(t, c);
     as_buf_finish(&text);
+}
+
+/* Heads of the columns for further metrics; returns how many. */
+static size_t further_heads(const struct view *v, struct as_further *further,
+                            char names[AS_METRICS_MAX][sizeof further->names[0] + 1], const char **heads)
+{
+    further->n = 0;
+    for (size_t i = 0; i < v->n; i++)
+        if (as_text_measured(v->cells[i]))
+            as_further_collect(further, v->cells[i]);
+    for (size_t i = 0; i < further->n; i++) {
+        names[i][0] = '>';
+        as_copy_text(names[i] + 1, sizeof names[i] - 1, further->names[i]);
+        heads[i] = names[i];
+    }
+    return further->n;
 }
 
 static enum as_status write_table(const struct view *v, struct as_buf *out, struct as_error *err)
@@ -238,6 +261,9 @@ static enum as_status write_table(const struct view *v, struct as_buf *out, stru
     as_copy_text(metric + 1, sizeof metric - 1, alike ? v->cells[0]->metric : "value");
     heads[n++] = metric;
     heads[n++] = v->style->unicode ? ">±" : ">+-";
+    struct as_further further;
+    char names[AS_METRICS_MAX][sizeof further.names[0] + 1];
+    n += further_heads(v, &further, names, &heads[n]);
     heads[n++] = "?>samples";
     heads[n++] = "?>trials";
     heads[n++] = "status";
@@ -246,7 +272,7 @@ static enum as_status write_table(const struct view *v, struct as_buf *out, stru
     as_table_init(&t, heads);
     for (size_t i = 0; i < v->n; i++)
         if (as_text_measured(v->cells[i]))
-            add_row(&t, v, v->cells[i]);
+            add_row(&t, v, &further, v->cells[i]);
     enum as_status st = AS_OK;
     if (t.status || t.n > t.columns) {
         as_buf_char(out, '\n');

@@ -73,7 +73,10 @@ struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_
     const struct as_cell *cell = &e->cells[index];
     const struct as_slot *slot = e->progress[index].slot;
     const struct as_probe *probe = as_probe_find(cell->probe);
-    struct as_judge_context context = {.own_power = probe && probe->own_power, .keeps_footprint = !slot};
+    static const struct as_metric none;
+    struct as_judge_context context = {.further = probe && probe->further ? probe->further : &none,
+                                       .own_power = probe && probe->own_power,
+                                       .keeps_footprint = !slot};
     if (slot)
         context.reachable_cache = as_info_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
     return context;

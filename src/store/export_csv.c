@@ -1,9 +1,9 @@
-/* Export: one row a cell, one column an axis. */
-/* Names of stored columns and JSON members; words: keep visits */
+/* Export: a row per cell and one per further metric of it, with a column per axis. */
 #include "store/sql.h"
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -178,10 +178,36 @@ struct csv {
     const struct as_sink *sink;
 };
 
+/* The row of a further metric: what its trials say, and of the cell what is true for both. */
+static void write_metric(const struct as_cell *cell, const struct as_metric_value *v, const struct columns *columns,
+                         struct as_buf *out)
+{
+    struct as_cell c = *cell;
+    as_copy_text(c.metric, sizeof c.metric, v->name);
+    as_copy_text(c.unit, sizeof c.unit, v->unit);
+    as_copy_text(c.counts, sizeof c.counts, v->counts);
+    c.lower_is_better = v->lower_is_better;
+    c.causes = 0;
+    c.sum = (struct as_summary){.n = v->trials,
+                                .trials = v->trials,
+                                .median = v->value,
+                                .ci = v->ci,
+                                .mad = NAN,
+                                .min = NAN,
+                                .max = NAN,
+                                .modes = 1};
+    c.precision = c.exponent = c.raw_low = c.raw_high = c.limit = NAN;
+    write_row(&c, columns, out);
+}
+
 static enum as_status write_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
     const struct csv *csv = user;
+    struct as_metric_value further[AS_METRICS_MAX];
+    const size_t n = as_cell_metrics(cell, further);
     write_row(cell, &csv->columns, csv->sink->out);
+    for (size_t i = 0; i < n; i++)
+        write_metric(cell, &further[i], &csv->columns, csv->sink->out);
     return as_sink_pass(csv->sink, false, err);
 }
 

@@ -1,5 +1,4 @@
 /* Export: a run as JSON. Samples of the trials that count stand once, in the cell. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "store/sql.h"
 
 #include "base/clock.h"
@@ -83,7 +82,7 @@ static enum as_status write_cell_other(void *user, const char *name, struct as_b
         write_samples(c->cell->samples, c->cell->sum.n, out);
     else if (strcmp(name, "gates") == 0)
         return write_gates(c->cell, out, err);
-    else if (strcmp(name, "visits") == 0)
+    else if (strcmp(name, "trials") == 0)
         return write_trials(c, out, err);
     else { /* sample_trials */
         for (size_t i = 0; i < c->cell->sum.n; i++)

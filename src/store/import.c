@@ -1,6 +1,8 @@
 /* Import of an exported run, all or nothing. The text is untrusted until every member is checked. */
-/* Names of stored columns and JSON members; words: keep visits */
+/* Names of members in older exports; words: keep visits */
 #include "store/sql.h"
+
+#include "model/metrics.h"
 
 #include "base/text.h"
 
@@ -13,8 +15,8 @@
 enum { TEXT_MAX = 256 << 20 };
 /* The first format whose gates judge validity alone, and the number of gates before it. */
 enum { VALIDITY_FORMAT = 4, OLD_GATES = 7 };
-/* The first format whose cells may have metrics of their own. */
-enum { METRIC_FORMAT = 5 };
+/* The first format with today's names and metrics. */
+enum { NAMES_FORMAT = 6 };
 
 struct import {
     struct as_store *store;
@@ -76,14 +78,14 @@ static enum as_status read_gates(const struct import *in, struct cell_in *c)
 
 static enum as_status read_sample_trials(const struct import *in, struct cell_in *c)
 {
-    const json_t *j = json_object_get(c->j, "sample_visits");
+    const json_t *j = json_object_get(c->j, "sample_trials");
     size_t n = c->cell.sum.n;
     if (!json_is_array(j) || json_array_size(j) != n)
-        return fail_at(in, &c->place, "sample_visits", "not an array of n numbers");
+        return fail_at(in, &c->place, "sample_trials", "not an array of n numbers");
     c->cell.sample_trial = malloc(n ? n * sizeof *c->cell.sample_trial : 1);
     if (!c->cell.sample_trial)
         return as_nomem(in->err, n * sizeof *c->cell.sample_trial, "samples");
-    static const struct as_field whole = {.name = "sample_visits", .kind = AS_FIELD_INT};
+    static const struct as_field whole = {.name = "sample_trials", .kind = AS_FIELD_INT};
     enum as_status s = AS_OK;
     for (size_t i = 0; i < n && !s; i++)
         s = as_field_read(&whole, json_array_get(j, i), &c->place, &c->cell.sample_trial[i], in->err);
@@ -162,7 +164,7 @@ static enum as_status import_trial(struct import *in, struct cell_in *c, size_t 
 {
     struct as_place place = {.format = in->format};
     struct as_trial v = {0};
-    snprintf(place.text, sizeof place.text, "%.60s.visits[%zu]", c->place.text, i);
+    snprintf(place.text, sizeof place.text, "%.60s.trials[%zu]", c->place.text, i);
     enum as_status s = as_fields_read(&as_trial_fields, j, &place, &v, in->err);
     if (!s && v.number <= *last)
         s = fail_at(in, &place, "number", "not above that of the previous trial");
@@ -188,15 +190,15 @@ static enum as_status import_trial(struct import *in, struct cell_in *c, size_t 
 
 static enum as_status import_trials(struct import *in, struct cell_in *c)
 {
-    const json_t *trials = json_object_get(c->j, "visits");
+    const json_t *trials = json_object_get(c->j, "trials");
     if (!json_is_array(trials))
-        return fail_at(in, &c->place, "visits", "not an array");
+        return fail_at(in, &c->place, "trials", "not an array");
     int last = -1;
     enum as_status s = AS_OK;
     for (size_t i = 0; i < json_array_size(trials) && !s; i++)
         s = import_trial(in, c, i, json_array_get(trials, i), &last);
     if (!s && c->taken != c->cell.sum.n)
-        s = fail_at(in, &c->place, "sample_visits", "a sample refers to a missing trial, or out of order");
+        s = fail_at(in, &c->place, "sample_trials", "a sample refers to a missing trial, or out of order");
     return s;
 }
 
@@ -211,6 +213,20 @@ static enum as_status check_foreign(const struct import *in, const struct as_pla
                : fail_at(in, place, "driver", "neither a string nor null");
 }
 
+/* Members that have other names since NAMES_FORMAT. */
+static void rename_members(const struct import *in, const json_t *object)
+{
+    static const char *const names[][2] = {{"visits", "trials"},
+                                           {"visits_counted", "trials_counted"},
+                                           {"visits_done", "trials_done"},
+                                           {"sample_visits", "sample_trials"}};
+    for (size_t i = 0; in->format < NAMES_FORMAT && i < sizeof names / sizeof *names; i++) {
+        json_t *value = json_object_get(object, names[i][0]);
+        if (value && json_object_set((json_t *)object, names[i][1], value) == 0)
+            json_object_del((json_t *)object, names[i][0]);
+    }
+}
+
 /* Older formats had one word for wide and rejected; the gates decide at the end. */
 static void translate_status(const struct import *in, const json_t *j)
 {
@@ -222,6 +238,7 @@ static void translate_status(const struct import *in, const json_t *j)
 static enum as_status import_cell(struct import *in, const char *list, size_t i, const json_t *j, bool hidden)
 {
     translate_status(in, j);
+    rename_members(in, j);
     struct cell_in c = {.j = j, .place.format = in->format, .cell.precision = in->run.precision};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
     enum as_status s = as_fields_read(&as_cell_fields, j, &c.place, &c.cell, in->err);
@@ -240,7 +257,9 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
                             &c.cell.samples, in->err);
     if (!s)
         s = read_sample_trials(in, &c);
-    if (!s && in->format < METRIC_FORMAT) {
+    if (!s && c.cell.metrics && !as_metrics_valid(json_object_get(j, "metrics")))
+        s = fail_at(in, &c.place, "metrics", "not an array of metrics with a value inside its interval");
+    if (!s && in->format < NAMES_FORMAT) {
         c.turned = as_older_is_rate(&c.cell);
         as_older_cell(&c.cell);
     }
@@ -297,6 +316,7 @@ static enum as_status check_root(const struct import *in, const json_t *root)
 static enum as_status read_run(struct import *in, const json_t *root)
 {
     const struct as_place place = {.text = "run", .format = in->format};
+    rename_members(in, json_object_get(root, "run"));
     enum as_status s = as_fields_read(&as_run_fields, json_object_get(root, "run"), &place, &in->run, in->err);
     if (!s)
         s = check_foreign(in, &place, json_object_get(root, "run"));

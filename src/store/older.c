@@ -1,6 +1,8 @@
-/* Numbers that earlier versions stored in another metric. Before schema and format 5, bandwidths of probe topology
- * were stored as the time per 64 bytes. */
+/* What earlier versions stored in another way. Before schema and format 5, bandwidths of probe topology were stored as
+ * the time per 64 bytes; before 6, some names were others (model/renames.h). */
 #include "store/sql.h"
+
+#include "model/renames.h"
 
 #include "base/text.h"
 
@@ -41,7 +43,7 @@ static void turn_summary(struct as_summary *s)
     }
 }
 
-bool as_older_cell(struct as_cell *c)
+static bool turn_cell(struct as_cell *c)
 {
     if (!is_of_before(c))
         return false;
@@ -62,6 +64,12 @@ bool as_older_cell(struct as_cell *c)
     }
     c->key = as_cell_key(c->probe, c->metric, &c->axes);
     return true;
+}
+
+bool as_older_cell(struct as_cell *c)
+{
+    const bool turned = turn_cell(c);
+    return as_rename_cell(c) || turned;
 }
 
 void as_older_trial(struct as_trial *v, bool with_samples)
@@ -106,7 +114,7 @@ enum as_status as_store_convert(struct as_store *store, struct as_error *err)
 {
     struct as_cell *cells;
     size_t n;
-    enum as_status s = as_store_cells(store, &(struct as_cell_filter){.probe = "topology"}, &cells, &n, err);
+    enum as_status s = as_store_cells(store, &(struct as_cell_filter){.hidden = 1}, &cells, &n, err);
     for (size_t i = 0; i < n && !s; i++)
         s = convert_cell(store, &cells[i], err);
     as_cells_free(cells, n);

@@ -188,12 +188,12 @@ static enum as_status mend(struct as_store *store, struct as_error *err)
     return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
 }
 
-/* The first schemas whose states are of validity alone, and whose cells may have metrics of their own. */
-enum { VALIDITY_SCHEMA = 4, METRIC_SCHEMA = 5 };
+/* The first schemas whose states are of validity alone, and with the names and metrics of today. */
+enum { VALIDITY_SCHEMA = 4, NAMES_SCHEMA = 6 };
 
 static enum as_status compute_again(void *user, int from, struct as_error *err)
 {
-    enum as_status s = from > 0 && from < METRIC_SCHEMA ? as_store_convert(user, err) : AS_OK;
+    enum as_status s = from > 0 && from < NAMES_SCHEMA ? as_store_convert(user, err) : AS_OK;
     return !s && from > 0 && from < VALIDITY_SCHEMA ? as_store_rejudge(user, 0, err) : s;
 }
 

@@ -186,7 +186,17 @@ static const char version_4[] =
 /* Bandwidths of probe topology are rates: as_store_convert computes them from the times that they were. */
 static const char version_5[] = "";
 
-static const char *const steps[] = {version_1, version_2, version_3, version_4, version_5};
+/* The field's names; further metrics of a cell, as in docs/export.schema.json. as_store_convert renames probes and
+ * axes.
+ */
+static const char version_6[] = "ALTER TABLE visits RENAME TO trials;"
+                                "ALTER TABLE runs RENAME COLUMN visits TO trials;"
+                                "ALTER TABLE cells RENAME COLUMN visits TO trials;"
+                                "ALTER TABLE cells RENAME COLUMN visits_done TO trials_done;"
+                                "ALTER TABLE cells RENAME COLUMN better_less TO lower_is_better;"
+                                "ALTER TABLE cells ADD COLUMN metrics TEXT;";
+
+static const char *const steps[] = {version_1, version_2, version_3, version_4, version_5, version_6};
 const struct as_schema as_store_schema = {.version = sizeof steps / sizeof *steps, .steps = steps};
 
 static int read_number(sqlite3 *db, const char *sql, int64_t *out)
@@ -202,12 +212,13 @@ static int read_number(sqlite3 *db, const char *sql, int64_t *out)
     return rc;
 }
 
-/* Only the expected tables: no triggers or views. */
+/* Only the expected tables, by their names of any version: no triggers or views. */
 static enum as_status check_tables(const char *path, sqlite3 *db, struct as_error *err)
 {
     int64_t tables = 0, strangers = 0;
     int rc = read_number(
-        db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN('runs','cells','visits')", &tables);
+        db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN('runs','cells','visits','trials')",
+        &tables);
     if (rc == SQLITE_OK)
         rc = read_number(db, "SELECT count(*) FROM sqlite_schema WHERE type IN('trigger','view')", &strangers);
     if (rc != SQLITE_OK)

@@ -1,4 +1,3 @@
-/* Names of stored columns and JSON members; words: keep better_less words: keep visits */
 #include "store/sql.h"
 
 #include "base/text.h"
@@ -32,10 +31,10 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_ADD_CELL] = "INSERT INTO cells({cell}, run_id, axes, key) VALUES({cell?}, ?, ?, ?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET ({cell}) = ({cell?}) WHERE id = ?",
     [AS_SQL_SET_KEY] = "UPDATE cells SET key = ? WHERE id = ?",
-    [AS_SQL_DELETE_TRIALS] = "DELETE FROM visits WHERE cell_id = ?",
-    [AS_SQL_ADD_TRIAL] = "INSERT INTO visits({trial}, cell_id, samples, core_hz, weight) VALUES({trial?}, ?, ?, ?, ?)",
-    [AS_SQL_EXCLUDE_TRIAL] = "UPDATE visits SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
-    [AS_SQL_COUNT_ALL_TRIALS] = "UPDATE visits SET excluded = 0, reason = '' WHERE excluded = 1 AND number < ?2 AND "
+    [AS_SQL_DELETE_TRIALS] = "DELETE FROM trials WHERE cell_id = ?",
+    [AS_SQL_ADD_TRIAL] = "INSERT INTO trials({trial}, cell_id, samples, core_hz, weight) VALUES({trial?}, ?, ?, ?, ?)",
+    [AS_SQL_EXCLUDE_TRIAL] = "UPDATE trials SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
+    [AS_SQL_COUNT_ALL_TRIALS] = "UPDATE trials SET excluded = 0, reason = '' WHERE excluded = 1 AND number < ?2 AND "
                                 "(?1 = 0 OR cell_id IN (SELECT id FROM cells WHERE run_id = ?1))",
     [AS_SQL_RUNS] = "SELECT {run}, id, cells, cells_ok FROM runs ORDER BY id",
     [AS_SQL_RUN] = "SELECT {run}, id, cells, cells_ok FROM runs WHERE id = ?",
@@ -54,7 +53,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_CELLS_OF_RUN] =
         "SELECT {cell}, id, run_id, axes, key FROM cells WHERE run_id = ?1" CELL_FILTER " ORDER BY position LIMIT ?5",
     [AS_SQL_BRIEF_CELLS] =
-        "SELECT id, device, probe, unit, better_less, axes, n, median, CASE status WHEN 'ok' THEN "
+        "SELECT id, device, probe, unit, lower_is_better, axes, n, median, CASE status WHEN 'ok' THEN "
         "NULL ELSE ifnull(" FAILED_GATES " || status || ' ' || reason, '?') END FROM cells WHERE run_id = ? AND "
         "probe <> '" AS_HIDDEN_PROBE "' ORDER BY position",
     [AS_SQL_COUNT] = "SELECT count(*) FROM cells WHERE run_id = ?1 AND (probe = ?2 OR (?2 IS NULL AND probe <> "
@@ -62,14 +61,14 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_VARIETY] = "SELECT count(DISTINCT device), count(DISTINCT probe), (SELECT CASE WHEN json_valid(devices) "
                        "THEN json_array_length(devices) END FROM runs WHERE id = ?1) FROM cells WHERE run_id = ?1",
     [AS_SQL_CELL] = "SELECT {cell}, id, run_id, axes, key FROM cells WHERE id = ?",
-    [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM visits WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
+    [AS_SQL_SAMPLES] = "SELECT number, n, samples FROM trials WHERE cell_id = ? AND status = 'ok' AND excluded = 0 AND "
                        "n > 0 ORDER BY number",
     [AS_SQL_TRIALS_OF_RUN] =
-        "SELECT {trial}, cell_id, samples, core_hz, weight FROM visits WHERE cell_id IN (SELECT id FROM cells WHERE "
+        "SELECT {trial}, cell_id, samples, core_hz, weight FROM trials WHERE cell_id IN (SELECT id FROM cells WHERE "
         "run_id = ?) ORDER BY started_at, cell_id, number",
     /* numbers are given in order of time, also when the wall clock is set back */
     [AS_SQL_TRIALS_OF_CELL] =
-        "SELECT {trial}, cell_id, samples, core_hz, weight FROM visits WHERE cell_id = ? ORDER BY number",
+        "SELECT {trial}, cell_id, samples, core_hz, weight FROM trials WHERE cell_id = ? ORDER BY number",
 };
 
 /* The columns of a run, a cell, a trial; a cell's gates and a trial's readings are among them. */

@@ -1,5 +1,4 @@
 /* Inside the store: its handle, its statements, and rows that are bound and read column after column. */
-/* Names of stored columns and JSON members; words: keep visits */
 #ifndef AS_STORE_SQL_H
 #define AS_STORE_SQL_H
 
@@ -15,7 +14,7 @@
 /* Cells c whose numbers do not match their trials. In an unfinished run sentinels have those of the last trial alone,
  * and `resume` computes all cells again. */
 #define AS_STALE_CELLS                                                                                                 \
-    "cells c JOIN runs r ON r.id = c.run_id LEFT JOIN (SELECT cell_id, sum(n) AS n FROM visits WHERE status = 'ok' "   \
+    "cells c JOIN runs r ON r.id = c.run_id LEFT JOIN (SELECT cell_id, sum(n) AS n FROM trials WHERE status = 'ok' "   \
     "AND excluded = 0 GROUP BY cell_id) v ON v.cell_id = c.id WHERE c.n <> coalesce(v.n, 0) AND "                      \
     "(r.state = 'complete' OR (c.n = 0 AND c.probe <> '" AS_HIDDEN_PROBE "'))"
 

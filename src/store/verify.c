@@ -1,6 +1,7 @@
 /* Checks the whole store: SQLite's integrity check, references, and the invariants of a store. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "store/sql.h"
+
+#include "model/metrics.h"
 
 #include "base/text.h"
 #include "device/info_json.h"
@@ -11,7 +12,7 @@
 
 /* Rules with a parameter are about the cells of one run, or of all where it is 0: an import is held to them as well. */
 #define CELLS "SELECT c.id, 'cell' FROM cells c WHERE (?1 = 0 OR c.run_id = ?1) AND "
-#define OF_TRIALS(value) "(SELECT " value " FROM visits v WHERE v.cell_id = c.id)"
+#define OF_TRIALS(value) "(SELECT " value " FROM trials v WHERE v.cell_id = c.id)"
 
 static const struct {
     const char *sql;    /* rows that break the rule: id, detail */
@@ -19,9 +20,9 @@ static const struct {
     const char *remedy; /* NULL: restore it from a copy */
 } rules[] = {
     {"SELECT rowid, \"table\" || ' row' FROM pragma_foreign_key_check", "it refers to a row that does not exist", NULL},
-    {"SELECT id, 'trial' FROM visits WHERE length(samples) IS NOT 8 * n", "its samples are truncated", NULL},
+    {"SELECT id, 'trial' FROM trials WHERE length(samples) IS NOT 8 * n", "its samples are truncated", NULL},
     {"SELECT c.id, 'cell' FROM cells c WHERE c.status IN('ok','wide','rejected') AND NOT EXISTS "
-     "(SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0)",
+     "(SELECT 1 FROM trials v WHERE v.cell_id = c.id AND v.n > 0)",
      "it has a number but no trial with samples", NULL},
     {"SELECT c.id, 'cell' FROM " AS_STALE_CELLS, "its numbers do not match its trials",
      "'assay doctor --repair' recomputes them"},
@@ -34,7 +35,7 @@ static const struct {
      "WHERE "
      "c.run_id = r.id AND c.status IN('ok','wide') AND c.probe <> '" AS_HIDDEN_PROBE "')",
      "its count of valid cells is wrong", NULL},
-    {CELLS "EXISTS (SELECT 1 FROM visits v WHERE v.cell_id = c.id AND v.n > 0 AND least_sample(v.samples) IS NULL)",
+    {CELLS "EXISTS (SELECT 1 FROM trials v WHERE v.cell_id = c.id AND v.n > 0 AND least_sample(v.samples) IS NULL)",
      "a sample is not a number", NULL},
     {CELLS "c.n > 0 AND (c.ci_low > c.ci_high OR c.median < c.ci_low OR c.median > c.ci_high)",
      "its interval does not contain its median", NULL},
@@ -51,16 +52,27 @@ static const struct {
      "its run has the same cell twice", NULL},
 };
 
+static bool is_object(const json_t *j)
+{
+    return json_is_object(j);
+}
+
+static bool are_devices(const json_t *j)
+{
+    return as_devices_check(j, NULL) == AS_OK;
+}
+
 /* Columns of JSON text: id, what it is, the text. SQLite takes any bytes for text. */
 static const struct {
     const char *sql, *name;
-    bool is_array;
+    bool (*holds)(const json_t *j);
 } texts[] = {
-    {"SELECT id, 'trial', detail FROM visits", "detail", false},
-    {"SELECT id, 'cell', detail FROM cells", "detail", false},
-    {"SELECT id, 'cell', axes FROM cells", "axes", false},
-    {"SELECT id, 'run', provenance FROM runs", "provenance", false},
-    {"SELECT id, 'run', devices FROM runs", "devices", true},
+    {"SELECT id, 'trial', detail FROM trials", "detail", is_object},
+    {"SELECT id, 'cell', detail FROM cells", "detail", is_object},
+    {"SELECT id, 'cell', metrics FROM cells", "metrics", as_metrics_valid},
+    {"SELECT id, 'cell', axes FROM cells", "axes", is_object},
+    {"SELECT id, 'run', provenance FROM runs", "provenance", is_object},
+    {"SELECT id, 'run', devices FROM runs", "devices", are_devices},
 };
 
 static enum as_status check_sqlite(struct as_store *store, struct as_error *err)
@@ -155,11 +167,11 @@ enum as_status as_devices_check(const json_t *devices, struct as_error *err)
 }
 
 /* NULL and "" are fine. */
-static bool is_json(const char *text, size_t n, bool is_array)
+static bool is_json(const char *text, size_t n, bool (*holds)(const json_t *))
 {
     json_error_t why;
     json_t *j = text && n ? json_loadb(text, n, 0, &why) : NULL;
-    const bool good = !text || n == 0 || (j && (is_array ? as_devices_check(j, NULL) == AS_OK : json_is_object(j)));
+    const bool good = !text || n == 0 || (j && holds(j));
     json_decref(j);
     return good;
 }
@@ -171,7 +183,7 @@ static enum as_status check_texts(struct as_store *store, size_t i, struct as_er
     int rc = sqlite3_prepare_v2(store->db, texts[i].sql, -1, &st, NULL);
     while (!s && (rc == SQLITE_OK || rc == SQLITE_ROW) && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(st, 2);
-        if (!is_json(text, (size_t)sqlite3_column_bytes(st, 2), texts[i].is_array))
+        if (!is_json(text, (size_t)sqlite3_column_bytes(st, 2), texts[i].holds))
             s = as_fail(err, AS_FORMAT,
                         "the store '%s' is damaged: %s %lld: its %s cannot be read; restore it from a copy",
                         store->path, (const char *)sqlite3_column_text(st, 1), (long long)sqlite3_column_int64(st, 0),

@@ -175,7 +175,7 @@ static void test_scales(void **state)
                 {1e-12, "s", "ns"},
                 {0.5, "GB/s", "MB/s"},
                 {1048576, "B", "MiB"},
-                {2e9, "ops/s", "GOP/s"},
+                {2e9, "OP/s", "GOP/s"},
                 {2e12, "FLOP/s", "TFLOP/s"},
                 {1500, "pages/s", "k pages/s"},
                 {0.25, "x", "×"}};

@@ -1,5 +1,4 @@
 """An exported run with known numbers, for tests of what is printed: no clock, no device, no chance."""
-# Names of stored columns and JSON members; words: keep visits
 import json
 import subprocess
 
@@ -20,25 +19,27 @@ def cell(number, probe, axes, level, device="cpu", status="ok", failed=(), reaso
     ordered = sorted(values)
     gates = {g: {"state": "fail" if g in failed else "pass", "text": f"{g} looked at it"} for g in GATES}
     gates["code"] = {"state": "n/a", "text": "no machine code here"}
-    visits = [{"number": v, "started_at": 1795000000.0 + number + 100 * v, "prepare_s": 0.001, "duration_s": 0.02,
+    trials = [{"number": v, "started_at": 1795000000.0 + number + 100 * v, "prepare_s": 0.001, "duration_s": 0.02,
                "status": "ok", "reason": "", "excluded": False, "n": 8, "samples": None, "warmup": 2, "reps": 1000,
                "sample_s": 0.002, "clock_hz": 3.4e9, "clock_low": 3.4e9, "clock_high": 3.4e9, "checksum": "pass",
                "checksum_text": "", "worker": 4242, "limit": None, "limit_why": "", "footprint": 4096,
                "claims_memory": False, "detail": {"page_size": 4096}, "code": "n/a", "code_text": "", "readings": None,
                "sampling_s": 0.016, "core_hz": None, "weight": None} for v in range(3)] if level else []
+    metrics = [{"name": "p95", "unit": "ns", "better": "less", "counts": "95th percentile " + HOSTILE, "trials": 3,
+                "value": 1.5 * level, "ci_low": 1.4 * level, "ci_high": 1.75 * level}] if level and probe == "latency" else []
     return {"id": number, "position": number - 1, "backend": device.split(":")[0], "device": device, "driver": "test",
             "probe": probe, "axes": axes, "key": "", "status": status,
             "reason": reason, "causes": "", "precision": 0.01, "clock_exponent": None, "raw_low": ordered[6] if level else None,
             "raw_high": ordered[17] if level else None, "metric": probe, "unit": UNITS[probe], "counts": "one thing after the other",
             "better": "more" if probe in ("bandwidth", "alu") else "less", "n": len(values),
-            "visits_counted": 3 if level else 0, "median": level or None,
+            "trials_counted": 3 if level else 0, "median": level or None,
             "ci_low": ordered[8] if level else None, "ci_high": ordered[15] if level else None,
             "mad": abs(ordered[6] - level) if level else None, "min": ordered[0] if level else None,
             "max": ordered[-1] if level else None, "modes": 1, "mode_low": None, "mode_high": None, "mode_share": None,
-            "samples": values, "sample_visits": [i // 8 for i in range(len(values))], "gates": gates, "limit": None,
-            "clock_hz": 3.4e9 if level else None, "footprint": 4096, "visits_done": len(visits),
+            "samples": values, "sample_trials": [i // 8 for i in range(len(values))], "gates": gates, "limit": None,
+            "clock_hz": 3.4e9 if level else None, "footprint": 4096, "metrics": metrics, "trials_done": len(trials),
             "duration_s": 0.06, "started_at": 1795000000.0 + number, "detail": {"page_size": 4096, "note": HOSTILE},
-            "visits": visits}
+            "trials": trials}
 
 
 def set_keys(run, cell_key):
@@ -63,11 +64,11 @@ def run(factor=1.0, host="anvil", extra=()):
     axes = {"size": 1 << 50, "op": "triad", "threads": 1}
     cells.append(cell(len(cells) + 1, "bandwidth", axes, 0, status="unsupported", reason="too large " + HOSTILE))
     cells += [cell(number, *e) for number, e in enumerate(extra, len(cells) + 1)]
-    return {"format_version": 4,
+    return {"format_version": 6,
             "run": {"id": 7, "uuid": f"0a1b2c3d-0000-4000-8000-0000000{round(100 * factor):03}{len(extra):02}",
                     "started_at": 1795000000.0, "ended_at": 1795000058.0, "state": "complete", "suite": "quick",
                     "command": "assay run quick --set 'size=1KiB..1GiB'", "seed": "42", "precision": 0.01,
-                    "budget_s": 60.0, "visits": 3, "isolate": False, "tool_version": "0.1.0",
+                    "budget_s": 60.0, "trials": 3, "isolate": False, "tool_version": "0.1.0",
                     "tool_commit": "0123456789ab", "host": host,
                     "provenance": {"cpu": {"model": "Test CPU", "governor": "performance"}},
                     "devices": [{"id": "cpu", "backend": "cpu", "name": "Test CPU " + HOSTILE, "units": 2,

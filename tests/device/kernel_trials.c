@@ -1,7 +1,6 @@
 /* Every kernel of the probes as a run-time compiler takes it, without a device: each program is the one that its probe
  * asks for, and where the probe expects something of the machine code, it is there. A kernel for which no row below
  * stands is missed by name. */
-/* Names of stored columns and JSON members; words: keep visit */
 #include "kernel_trials.h"
 
 #include "../probes/toy_device.h"
@@ -374,7 +373,7 @@ void kernel_trials_check(const struct kernel_compiler *by, const char *for_arch)
     forget_all();
     for (size_t k = 0; k < KERNELS; k++)
         if (!seen[k] && !is_lacking(kernels[k].name, ""))
-            fail_msg("no visit builds %s.kernel", kernels[k].name);
+            fail_msg("no trial builds %s.kernel", kernels[k].name);
 }
 
 void kernel_trials_complete(void **state)
@@ -385,6 +384,6 @@ void kernel_trials_complete(void **state)
         while (v < TRIALS && strcmp(trials[v].probe, kernels[k].name) != 0)
             v++;
         if (v == TRIALS)
-            fail_msg("%s.kernel has no visit in kernel_trials.c", kernels[k].name);
+            fail_msg("%s.kernel has no trial in kernel_trials.c", kernels[k].name);
     }
 }

@@ -181,7 +181,7 @@ static void kernels_really_run(void **state)
 static void noise_is_seeded(void **state)
 {
     (void)state;
-    const char *json = "{\"execute\":false,\"seed\":5,\"noise\":{\"sd\":0.02,\"visit_sd\":0.1},\"launch_ns\":1000}";
+    const char *json = "{\"execute\":false,\"seed\":5,\"noise\":{\"sd\":0.02,\"trial_sd\":0.1},\"launch_ns\":1000}";
     double first[200], sum = 0, squares = 0, trials[2];
     enum { N = 200 };
     for (int round = 0; round < 2; round++) {

@@ -20,7 +20,7 @@ static void rate(struct made *m, double value, const char *agent, int cpu, int d
     snprintf(axes, sizeof axes,
              "agent=%s elements=1024 type=u64 cpu_threads=%d device_threads=%d scope=%s order=relaxed allocator=pinned",
              agent, cpu, device, scope);
-    made_add(m, "atomics", "ops/s", value, axes);
+    made_add(m, "atomics", "updates/s", value, axes);
 }
 
 static struct as_cell *lost(struct made *m, double value, const char *type, const char *op, int cpu)

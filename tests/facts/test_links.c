@@ -144,11 +144,11 @@ static void test_peaks_and_ridges(void **unused)
     struct made m;
     (void)unused;
     start(&m);
-    struct as_cell *peak = made_add(&m, "roofline", "ops/s", 30e12, "type=f64 threads=0 width=best");
+    struct as_cell *peak = made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
     peak->limit = 40e12;
     peak->clock_hz = 1.5e9; /* of 2 GHz: the bound is 30e12 there */
-    made_add(&m, "roofline", "ops/s", 60e12, "type=f32 threads=0 width=best");
-    made_add(&m, "roofline", "ops/s", 50e12, "type=f32 threads=0 width=512");
+    made_add(&m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 50e12, "type=f32 threads=0 width=512");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "arithmetic.peak.f64", 30e12, 1e-9);
     assert_true(fabs(f->claimed / 30e12 - 1) < 1e-9);

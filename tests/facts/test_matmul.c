@@ -22,7 +22,7 @@ static struct as_cell *product(const char *path, const char *type, int size, dou
 {
     char axes[160];
     snprintf(axes, sizeof axes, "path=%s type=%s size=%d operands=random hold=burst", path, type, size);
-    return made_add(&m, "matmul", "ops/s", tera * 1e12, axes);
+    return made_add(&m, "matmul", "FLOP/s", tera * 1e12, axes);
 }
 
 static void held(const char *path, int size, double tera, double watts)
@@ -30,7 +30,7 @@ static void held(const char *path, int size, double tera, double watts)
     char axes[160], detail[48];
     snprintf(axes, sizeof axes, "path=%s type=f16 size=%d operands=random hold=sustained", path, size);
     snprintf(detail, sizeof detail, "{\"power_w\":%.0f}", watts);
-    made_add(&m, "matmul", "ops/s", tera * 1e12, axes)->detail = strdup(detail);
+    made_add(&m, "matmul", "FLOP/s", tera * 1e12, axes)->detail = strdup(detail);
 }
 
 static void assert_verdict(const char *id, enum as_fact_verdict verdict)
@@ -47,8 +47,8 @@ static void test_emulated(void **unused)
     product("tiled", "f16", 2048, 14.8);
     product("tiled", "e4m3", 2048, 13.9);
     product("tiled", "f32", 2048, 12.0);
-    made_add(&m, "roofline", "ops/s", 32e12, "type=f16 threads=0 width=best");
-    made_add(&m, "roofline", "ops/s", 1e15, "type=f64 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 32e12, "type=f16 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 1e15, "type=f64 threads=0 width=best");
     made_derive(&m);
     assert_verdict("matmul.accelerated.e4m3", AS_REFUTED);
     made_near(&m, "matmul.accelerated.e4m3", 13.9 / 14.8, 1e-6);
@@ -77,8 +77,8 @@ static void test_matrix_unit(void **unused)
     product("library", "f16", 16384, 900); /* no other of that size */
     product("wgmma", "e4m3", 8192, 1500);
     product("wgmma", "tf32", 8192, 421);
-    made_add(&m, "roofline", "ops/s", 130e12, "type=f16 threads=0 width=best");
-    made_add(&m, "roofline", "ops/s", 66e12, "type=f32 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 66e12, "type=f32 threads=0 width=best");
     made_derive(&m);
     assert_verdict("matmul.accelerated.e4m3", AS_SUPPORTED);
     assert_verdict("matmul.footprint.e4m3", AS_REFUTED);
@@ -100,7 +100,7 @@ static void test_undecided(void **unused)
     product("mma", "f16", 1024, 20);
     product("library", "f16", 1024, 100);
     product("tiled", "f32", 1024, 33.3);
-    made_add(&m, "roofline", "ops/s", 130e12, "type=f16 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
     made_derive(&m);
     assert_verdict("matmul.unit.f16", AS_UNDECIDED);
     assert_verdict("matmul.library.f16", AS_REFUTED);
@@ -145,7 +145,7 @@ static void rate(const char *operands, const char *hold, double tera, double ghz
 {
     char axes[120], detail[48];
     snprintf(axes, sizeof axes, "instruction=wgmma_f16_f32 n=0 operands=%s hold=%s", operands, hold);
-    struct as_cell *cell = made_add(&m, "matmul_rate", "ops/s", tera * 1e12, axes);
+    struct as_cell *cell = made_add(&m, "matmul_rate", "FLOP/s", tera * 1e12, axes);
     cell->clock_hz = ghz * 1e9;
     snprintf(detail, sizeof detail, "{\"power_w\":%.0f}", watts);
     cell->detail = strdup(detail);
@@ -159,7 +159,7 @@ static void test_power(void **unused)
     rate("zero", "burst", 1060, 1.98, 300);
     rate("zero", "sustained", 1060, 1.98, 400);
     product("wgmma", "f16", 8192, 750);
-    made_add(&m, "matmul", "ops/s", 740e12, "path=wgmma type=f16 size=8192 operands=random hold=sustained");
+    made_add(&m, "matmul", "FLOP/s", 740e12, "path=wgmma type=f16 size=8192 operands=random hold=sustained");
     made_derive(&m);
     made_near(&m, "matmul.zeros.wgmma_f16_f32", 1060.0 / 750, 1e-6);
     assert_verdict("matmul.zeros.wgmma_f16_f32", AS_SUPPORTED);
@@ -196,7 +196,7 @@ static void attention(const char *path, int length, int heads, double tera)
 {
     char axes[120];
     snprintf(axes, sizeof axes, "path=%s length=%d heads=%d", path, length, heads);
-    made_add(&m, "attention", "ops/s", tera * 1e12, axes);
+    made_add(&m, "attention", "FLOP/s", tera * 1e12, axes);
 }
 
 static void test_attention(void **unused)
@@ -225,7 +225,7 @@ static void launches(int size, const char *type, const char *detail)
 {
     char axes[120];
     snprintf(axes, sizeof axes, "path=wgmma type=%s size=%d", type, size);
-    made_add(&m, "clockstate", "ops/s", 1e12, axes)->detail = strdup(detail);
+    made_add(&m, "clockstate", "FLOP/s", 1e12, axes)->detail = strdup(detail);
 }
 
 static void test_launches(void **unused)
@@ -262,7 +262,7 @@ static void test_tied(void **unused)
                  i ? "wgmma_m64n256k16_f16_f32" : "mma_m16n8k16_f16_f32");
         made_add(&m, "matmul_peak", "ops/cycle", 1000, axes);
         snprintf(axes, sizeof axes, "path=mma;type=f16;size=2048;operands=%s;hold=sustained", i ? "zero" : "random");
-        made_add(&m, "matmul", "ops/s", i ? 101e12 : 100e12, axes);
+        made_add(&m, "matmul", "FLOP/s", i ? 101e12 : 100e12, axes);
     }
     made_derive(&m);
     m.share = 0.01;

@@ -342,7 +342,7 @@ static void test_own_ridges(void **state)
 {
     (void)state;
     struct made *m = start();
-    made_add(m, "roofline", "ops/s", 60e12, "type=f32 threads=0 width=best");
+    made_add(m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
     made_add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=every");
     made_add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=every");
     made_add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=every");

@@ -14,7 +14,7 @@ static void point(struct made *m, const char *op, unsigned share, double rate, d
 {
     char axes[64], note[64];
     snprintf(axes, sizeof axes, "op=%s share=%u warps=0", op, share);
-    struct as_cell *cell = made_add(m, "power", "ops/s", rate, axes);
+    struct as_cell *cell = made_add(m, "power", "FLOP/s", rate, axes);
     free(cell->detail);
     cell->detail = NULL;
     if (watts > 0) {

@@ -1,4 +1,3 @@
-/* Names of stored columns and JSON members; words: keep visits */
 #include "forged.h"
 
 #include "model/cell.h"
@@ -337,7 +336,7 @@ static void lie_detail(json_t *root, json_t *cell, struct fuzz_bytes *b)
 static void lie_trial(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     (void)root;
-    forged_in_tree(json_object_get(cell, "visits"), b);
+    forged_in_tree(json_object_get(cell, "trials"), b);
 }
 
 static void lie_device(json_t *root, json_t *cell, struct fuzz_bytes *b)

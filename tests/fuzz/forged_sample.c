@@ -1,5 +1,4 @@
 /* Cells of the stored samples, as exports. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "forged.h"
 #include "summarize.h"
 
@@ -26,7 +25,7 @@ static json_t *number(double v)
 
 static size_t get_samples(const json_t *cell, double *x, int *trial, size_t max)
 {
-    const json_t *values = json_object_get(cell, "samples"), *trials = json_object_get(cell, "sample_visits");
+    const json_t *values = json_object_get(cell, "samples"), *trials = json_object_get(cell, "sample_trials");
     size_t n = json_array_size(values) < max ? json_array_size(values) : max;
     for (size_t i = 0; i < n; i++) {
         x[i] = json_number_value(json_array_get(values, i));
@@ -45,7 +44,7 @@ void forged_settle(json_t *cell)
     if (n == 0 || !summarize(x, trial, n, &s))
         return;
     forged_set(cell, "n", json_integer((json_int_t)n));
-    forged_set(cell, "visits_counted", json_integer((json_int_t)s.trials));
+    forged_set(cell, "trials_counted", json_integer((json_int_t)s.trials));
     forged_set(cell, "modes", json_integer((json_int_t)s.modes));
     const struct {
         const char *name;
@@ -77,8 +76,8 @@ static void make_thin(size_t which, const char *copy)
     }
     as_buf_finish(&bytes);
     snprintf(sql, sizeof sql,
-             "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; DELETE FROM visits WHERE number >= %d;"
-             "UPDATE visits SET n = %d, samples = substr(samples, 1, 8 * %d) WHERE n > %d",
+             "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; DELETE FROM trials WHERE number >= %d;"
+             "UPDATE trials SET n = %d, samples = substr(samples, 1, 8 * %d) WHERE n > %d",
              TRIALS_KEPT, SAMPLES_KEPT, SAMPLES_KEPT, SAMPLES_KEPT);
     if (sqlite3_open(copy, &db) != SQLITE_OK || sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
         fprintf(stderr, "%s: %s\n", copy, sqlite3_errmsg(db));

@@ -1,5 +1,4 @@
 /* Lies in the tables of a store. */
-/* Names of stored columns and JSON members; words: keep better_less words: keep visits */
 #include "forged.h"
 
 #include <math.h>
@@ -39,12 +38,12 @@ static const struct column columns[] = {
     {"cells", "status"},
     {"cells", "reason"},
     {"cells", "n"},
-    {"cells", "visits"},
+    {"cells", "trials"},
     {"cells", "modes"},
-    {"cells", "visits_done"},
+    {"cells", "trials_done"},
     {"cells", "gate_limit"},
     {"cells", "gate_limit_text"},
-    {"cells", "better_less"},
+    {"cells", "lower_is_better"},
     {"runs", "uuid"},
     {"runs", "started_at"},
     {"runs", "ended_at"},
@@ -54,33 +53,33 @@ static const struct column columns[] = {
     {"runs", "seed"},
     {"runs", "precision"},
     {"runs", "budget_s"},
-    {"runs", "visits"},
+    {"runs", "trials"},
     {"runs", "host"},
     {"runs", "provenance"},
     {"runs", "devices"},
     {"runs", "cells"},
     {"runs", "cells_ok"},
     {"runs", "tool_version"},
-    {"visits", "number"},
-    {"visits", "started_at"},
-    {"visits", "duration_s"},
-    {"visits", "n"},
-    {"visits", "warmup"},
-    {"visits", "reps"},
-    {"visits", "sample_s"},
-    {"visits", "clock_hz"},
-    {"visits", "clock_low"},
-    {"visits", "clock_high"},
-    {"visits", "status"},
-    {"visits", "reason"},
-    {"visits", "excluded"},
-    {"visits", "bound"},
-    {"visits", "detail"},
-    {"visits", "power_w"},
-    {"visits", "throttle"},
-    {"visits", "sensor"},
-    {"visits", "users"},
-    {"visits", "temperature_after"},
+    {"trials", "number"},
+    {"trials", "started_at"},
+    {"trials", "duration_s"},
+    {"trials", "n"},
+    {"trials", "warmup"},
+    {"trials", "reps"},
+    {"trials", "sample_s"},
+    {"trials", "clock_hz"},
+    {"trials", "clock_low"},
+    {"trials", "clock_high"},
+    {"trials", "status"},
+    {"trials", "reason"},
+    {"trials", "excluded"},
+    {"trials", "bound"},
+    {"trials", "detail"},
+    {"trials", "power_w"},
+    {"trials", "throttle"},
+    {"trials", "sensor"},
+    {"trials", "users"},
+    {"trials", "temperature_after"},
 };
 
 static void bind_value(sqlite3_stmt *st, struct fuzz_bytes *b)
@@ -107,13 +106,13 @@ static void bind_value(sqlite3_stmt *st, struct fuzz_bytes *b)
 /* What a resumed run loads beside these. */
 static const struct column resumed[] = {
     {"cells", "axes"},        {"cells", "status"},      {"cells", "precision"}, {"cells", "position"},
-    {"cells", "n"},           {"cells", "visits"},      {"cells", "exponent"},  {"cells", "causes"},
-    {"cells", "raw_low"},     {"cells", "visits_done"}, {"runs", "visits"},     {"runs", "seed"},
+    {"cells", "n"},           {"cells", "trials"},      {"cells", "exponent"},  {"cells", "causes"},
+    {"cells", "raw_low"},     {"cells", "trials_done"}, {"runs", "trials"},     {"runs", "seed"},
     {"runs", "isolate"},      {"runs", "budget_s"},     {"runs", "started_at"}, {"runs", "ended_at"},
     {"runs", "provenance"},   {"runs", "sampling"},     {"runs", "exponents"},  {"runs", "left_out"},
-    {"runs", "reference_hz"}, {"visits", "number"},     {"visits", "code"},     {"visits", "checksum"},
-    {"visits", "sampling_s"}, {"visits", "prepare_s"},  {"visits", "worker"},   {"visits", "bound_text"},
-    {"visits", "cell_id"},    {"visits", "footprint"},  {"visits", "status"},   {"visits", "claims_memory"},
+    {"runs", "reference_hz"}, {"trials", "number"},     {"trials", "code"},     {"trials", "checksum"},
+    {"trials", "sampling_s"}, {"trials", "prepare_s"},  {"trials", "worker"},   {"trials", "bound_text"},
+    {"trials", "cell_id"},    {"trials", "footprint"},  {"trials", "status"},   {"trials", "claims_memory"},
 };
 
 static sqlite3 *open_quickly(const char *path)
@@ -164,7 +163,7 @@ static void lie_in_samples(sqlite3 *db, unsigned row, struct fuzz_bytes *b)
         x[i] = what % 8 == 7 ? odd[what / 8 % COUNT(odd)] : what % 8 == 6 && i ? x[i - 1] : forged_number(b);
     }
     snprintf(sql, sizeof sql,
-             "UPDATE visits SET %s = substr(?1, 1, 8 * n) WHERE n <= %d AND (?2 %% 4 = 0 OR id %% 64 = ?2 %% 64)",
+             "UPDATE trials SET %s = substr(?1, 1, 8 * n) WHERE n <= %d AND (?2 %% 4 = 0 OR id %% 64 = ?2 %% 64)",
              names[which], MOST);
     if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK) {
         sqlite3_bind_blob(st, 1, x, sizeof x, SQLITE_STATIC);

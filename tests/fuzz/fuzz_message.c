@@ -1,6 +1,5 @@
 /* What processes and drivers tell: whatever it is, it is refused with a reason, or can be stored, read and said again.
  */
-/* Names of stored columns and JSON members; words: keep visit */
 #include "forged.h"
 
 #include "device/null/null.h"
@@ -101,7 +100,7 @@ static void keep(struct as_trial *v)
         s = as_store_export_json(store, &run, &(struct as_sink){.out = &text}, &err);
     if (s) {
         fprintf(stderr, "%s\n", err.text);
-        fuzz_require(0, "an accepted visit cannot be kept");
+        fuzz_require(0, "an accepted trial cannot be kept");
     }
     as_buf_finish(&text);
     as_cell_finish(&cell);
@@ -288,7 +287,7 @@ static void fuzz_packets(struct fuzz_bytes *b)
 static const char script[] =
     "{\"seed\":1,\"cycles\":true,\"clock_hz\":2e9,\"launch_ns\":1000,\"alloc_ns\":100,\"free_ns\":50,"
     "\"levels\":[{\"size\":32768,\"ns\":1.5,\"gbs\":200},{\"size\":0,\"ns\":90,\"gbs\":20}],"
-    "\"noise\":{\"sd\":0.002,\"visit_sd\":0},\"modes\":[{\"share\":0.7,\"factor\":1},{\"share\":0.3,\"factor\":1.1}],"
+    "\"noise\":{\"sd\":0.002,\"trial_sd\":0},\"modes\":[{\"share\":0.7,\"factor\":1},{\"share\":0.3,\"factor\":1.1}],"
     "\"drift\":{\"factor\":1.05,\"from_launch\":3,\"to_launch\":9},\"faults\":[{\"do\":\"slow\",\"factor\":3,"
     "\"launch\":2},"
     "{\"do\":\"clock-half\",\"launch\":4}],\"sensor\":{\"throttle\":\"thermal\",\"power_w\":300,\"temperature\":60,"

@@ -1,7 +1,6 @@
 /* Resume: what a run takes up from its store, up to the first order to a worker. A run that an import accepted and that
  * was cut off is taken up, and the store is in order afterwards; a store that lies past its checks is refused with a
  * reason or taken up. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "forged.h"
 
 #include "run/engine.h"
@@ -59,14 +58,14 @@ static void cut_off(struct fuzz_bytes *b)
     char sql[1000];
     const unsigned planned = fuzz_byte(b), skipped = fuzz_byte(b), when = fuzz_byte(b);
     /* as the schema has it where nothing was measured */
-    static const char empty[] = "n = 0, visits = 0, visits_done = 0, median = NULL, ci_low = NULL, ci_high = NULL, "
+    static const char empty[] = "n = 0, trials = 0, trials_done = 0, median = NULL, ci_low = NULL, ci_high = NULL, "
                                 "mad = NULL, min = NULL, max = NULL, modes = 0, mode_low = NULL, mode_high = NULL, "
                                 "mode_share = NULL, raw_low = NULL, raw_high = NULL, exponent = NULL, causes = ''";
     if (sqlite3_open(path, &db) != SQLITE_OK)
         exit(1);
     snprintf(sql, sizeof sql,
              "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;"
-             "DELETE FROM visits WHERE cell_id %% 8 IN(%u, %u);"
+             "DELETE FROM trials WHERE cell_id %% 8 IN(%u, %u);"
              "UPDATE cells SET status = 'planned', reason = '', %s WHERE id %% 8 = %u;"
              "UPDATE cells SET status = 'skipped', reason = 'cut', %s WHERE id %% 8 = %u;"
              "UPDATE runs SET cells_ok = NULL, state = '%s', ended_at = %s",

@@ -1,5 +1,4 @@
 /* Suite files: parsed or refused with a reason, and a suite that was accepted names only what there is. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "fuzz.h"
 #include "plan/plan.h"
 
@@ -46,7 +45,7 @@ static void check_suite(const struct as_suite *suite)
 {
     fuzz_require(suite->grids_n >= 1 && suite->grids_n <= 256, "a suite without grids, or with too many");
     fuzz_require(suite->precision > 0 && suite->precision <= 1, "a precision that is none");
-    fuzz_require(suite->trials >= 1 && suite->trials <= 100, "visits out of range");
+    fuzz_require(suite->trials >= 1 && suite->trials <= 100, "trials out of range");
     fuzz_require(suite->budget_s >= 0 && suite->device_budget_s >= 0, "a budget below zero");
     for (size_t i = 0; i < suite->grids_n; i++) {
         const struct as_grid *g = &suite->grids[i];

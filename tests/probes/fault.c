@@ -183,8 +183,8 @@ static double real(const char *device, const char *axes, double *control)
     *control = NAN;
     if (!real_trial(&as_probe_fault, device, axes, 1, 20, &r))
         return NAN;
-    const char *at = strstr(r.detail, "\"control_ns\":");
-    *control = at ? strtod(at + strlen("\"control_ns\":"), NULL) : NAN;
+    const char *at = strstr(r.detail, "\"second_touch\":");
+    *control = at ? strtod(at + strlen("\"second_touch\":"), NULL) : NAN;
     return r.sample.value;
 }
 

@@ -58,7 +58,7 @@ def test_cells_of_the_h200(assay):
     for cell in (c for c in cells if c["status"] == "ok"):
         expect(cell["ci_low"] <= cell["median"] <= cell["ci_high"], "the interval holds the median", cell["axes"])
         expect(all(g["state"] != "fail" for g in cell["gates"].values()), "no gate fails", cell["gates"])
-        expect(cell["gates"]["checksum"]["state"] != "fail" and cell["visits_counted"] >= 3, "checked", cell["axes"])
+        expect(cell["gates"]["checksum"]["state"] != "fail" and cell["trials_counted"] >= 3, "checked", cell["axes"])
 
 
 def test_page_of_the_h200(assay):

@@ -1,6 +1,5 @@
 """How long a run may take is a promise. The budget here is a small part of what the run would take without it, and the
 harness's patience tells them apart."""
-# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import sqlite3
 
@@ -15,16 +14,16 @@ LONGER_S = 4 * harness.PATIENCE
 
 
 def test_budget_is_a_promise(assay):
-    """Of visits that take an hour the budget has room for few, and yet every cell has a number or a reason."""
+    """Of trials that take an hour the budget has room for few, and yet every cell has a number or a reason."""
     done = assay.run("run", *CELLS, "--trials", "100", "--budget", "5s", env=assay.script(LONG))
     expect(done.code in MEASURED, "measured", done)
     cells = assay.cells()
     expect(all(c["n"] or c["reason"] for c in cells), "every cell has its number", done)
-    expect(max(len(c["visits"]) for c in cells) < 100, "none has had all of its visits", done)
+    expect(max(len(c["trials"]) for c in cells) < 100, "none has had all of its trials", done)
 
 
 def test_budget_of_0_is_none(assay):
-    """Whatever the suite says: every cell is visited as often as was asked for, however long it takes."""
+    """Whatever the suite says: every cell is tried as often as was asked for, however long it takes."""
     suite = assay.path("short.ini")
     with open(suite, "w", encoding="ascii") as f:
         f.write("[suite]\nbudget = 1s\nvisits = 3\nprecision = 50%\n[latency]\nsize = 1KiB..4MiB x4\n")
@@ -33,8 +32,8 @@ def test_budget_of_0_is_none(assay):
         expect(done.code in MEASURED, "measured", done)
         export = assay.export()
         expect(export["run"]["budget_s"] == budget, f"{words}", export["run"]["budget_s"])
-        least = min(len(c["visits"]) for c in export["cells"])
-        expect(least >= 3 if budget is None else least < 3, f"{words}: the least visited cell has {least} visits", done)
+        least = min(len(c["trials"]) for c in export["cells"])
+        expect(least >= 3 if budget is None else least < 3, f"{words}: the least tried cell has {least} trials", done)
 
 
 def worked_on(assay, already):
@@ -79,7 +78,7 @@ def test_slow_device_leaves_others_their_share(assay):
     expect(done.code in MEASURED, "measured", done)
     cells = {device: [c for c in assay.export()["cells"] if c["device"] == device] for device in ("null", "cpu")}
     expect(len(cells["cpu"]) == 2 and all(c["n"] for c in cells["cpu"]), "each cell of the CPU has its number", cells["cpu"])
-    expect(max(len(c["visits"]) for c in cells["null"]) < 50, "the slow device did not get through", cells["null"])
+    expect(max(len(c["trials"]) for c in cells["null"]) < 50, "the slow device did not get through", cells["null"])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 whose kernel "count" counts. What is said, the exit code, and that nothing else is lost.
 
 ASSAY_FAKE_CUDA, ASSAY_FAKE_NVRTC and ASSAY_FAKE_NVML are the stand-ins' folders."""
-# Names of stored columns and JSON members; words: keep visit words: keep visits
 import os
 
 import harness
@@ -43,7 +42,7 @@ def test_sensor_is_there_or_missing(assay):
     device, cells, listed = sensed(assay, SENSOR)
     expect(device["sensor"] == "nvml" and not device["sensor_why"], "the control has a sensor", device)
     expect("cuda:0: no sensor" not in listed.out, "and devices does not say that it has none", listed)
-    seen = [v["readings"] for c in cells for v in c["visits"] if v["n"]]
+    seen = [v["readings"] for c in cells for v in c["trials"] if v["n"]]
     expect(all(r and r["sensor"] == "nvml" and r["throttle"] == "none" for r in seen), "its readings stand in the trials",
            seen)
     device, cells, listed = sensed(assay, wrong)
@@ -53,7 +52,7 @@ def test_sensor_is_there_or_missing(assay):
     expect(len(measured(cells)) == len(cells) == 3, "every cell is measured", cells)
     for cell in cells:
         expect(cell["clock_hz"] > 0, "the clock is still known", cell)
-        expect(all(v["readings"] is None for v in cell["visits"]), "and nothing is said that only the sensor knows", cell)
+        expect(all(v["readings"] is None for v in cell["trials"]), "and nothing is said that only the sensor knows", cell)
 
 
 def test_no_driver_starts(assay):
@@ -125,7 +124,7 @@ def test_compiled_ahead(assay):
     done, by = compiled(assay, *AHEAD)
     expect(not by, "and never again", by)
     done, by = compiled(assay, *AHEAD, ASSAY_CACHE="off")
-    expect("compiling the kernels" not in done.err and len(set(by)) == 1, "where nothing is kept the visits compile", by)
+    expect("compiling the kernels" not in done.err and len(set(by)) == 1, "where nothing is kept the trials compile", by)
 
 
 def test_code_of_others(assay):
@@ -148,13 +147,13 @@ def test_code_of_others(assay):
 
 
 def test_compiler_dies_ahead(assay):
-    """The cell that was to be compiled then is compiled by its visit, as without."""
+    """The cell that was to be compiled then is compiled by its trial, as without."""
     if len(os.sched_getaffinity(0)) < 2:
         raise harness.Skip("one processor compiles nothing ahead")
     done, by = compiled(assay, *AHEAD, FAKE_NVRTC_ONCE=once(assay))
     expect(len(by) == CELLS_AHEAD + SENTINELS, "every program is compiled all the same", by)
     expect(len(assay.cells()) == CELLS_AHEAD and not any(c["status"] == "crashed" for c in assay.cells()),
-           "and no visit is lost", done)
+           "and no trial is lost", done)
 
 
 def test_compiler_dies_ahead_and_its_helper_lives(assay):
@@ -170,17 +169,17 @@ def test_compiler_dies_ahead_and_its_helper_lives(assay):
     expect(len(set(by[CELLS_AHEAD - 1:])) == 1, "the rest is compiled by the worker that measures", by)
     expect("late" not in by and len(by) == CELLS_AHEAD + SENTINELS, "without a wait for what nobody says", by)
     expect(len(assay.cells()) == CELLS_AHEAD and not any(c["status"] == "crashed" for c in assay.cells()),
-           "and no visit is lost", done)
+           "and no trial is lost", done)
 
 
 def test_compiler_hangs_ahead(assay):
-    """Also where there is no budget that ends it: whose turn it was is compiled by its visit."""
+    """Also where there is no budget that ends it: whose turn it was is compiled by its trial."""
     if len(os.sched_getaffinity(0)) < 2:
         raise harness.Skip("one processor compiles nothing ahead")
     done, by = compiled(assay, *AHEAD, "--budget", "0", FAKE_NVRTC_ONCE=once(assay), FAKE_NVRTC_HANGS="1")
     expect(len(by) == CELLS_AHEAD + SENTINELS, "every program is compiled all the same", by)
     expect(len(assay.cells()) == CELLS_AHEAD and not any(c["status"] == "timeout" for c in assay.cells()),
-           "and no visit is lost", done)
+           "and no trial is lost", done)
 
 
 def test_several_queues(assay):

@@ -2,7 +2,6 @@
 of the host. The probes of shared memory go through, and what goes wrong costs no more than it must.
 
 ASSAY_FAKE_HIP is the stand-in's folder."""
-# Names of stored columns and JSON members; words: keep visits
 import configparser
 import json
 import os
@@ -73,7 +72,7 @@ def read_suite():
 
 def small_suite(path):
     suite = read_suite()
-    suite["suite"].update({"budget": "0", "visits": "1", "precision": "100%"})
+    suite["suite"].update({"budget": "0", "trials": "1", "precision": "100%"})
     for name in suite.sections()[1:]:
         section = suite[name]
         section.pop("precision", None)

@@ -9,7 +9,6 @@ own. ASSAY_INJECT says how many of them:
   all     each distinct call stack; of 'doctor', in which libraries look at the machine by 10,000 of them, a choice
   every   every call: hours
 With a program that was built with gcc's -fsanitize=leak, what is left over after a failure is an error as well."""
-# Names of stored columns and JSON members; words: keep visit
 import collections
 import concurrent.futures
 import json
@@ -130,7 +129,7 @@ def check_sound(one):
     db = sqlite3.connect(one.store)
     try:
         expect(db.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "the store passes its integrity check")
-        expect(not db.execute("PRAGMA foreign_key_check").fetchall(), "every visit belongs to a cell")
+        expect(not db.execute("PRAGMA foreign_key_check").fetchall(), "every trial belongs to a cell")
         if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             return None
         return [s for (s,) in db.execute("SELECT state FROM runs ORDER BY id")]

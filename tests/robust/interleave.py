@@ -1,7 +1,6 @@
 """Several commands at once on one run and one store, at random moments and with kills: no result lost, none twice.
 
 ASSAY_FUZZ says how many scenarios are played (default 8), ASSAY_SEED where the random choices start (default 1)."""
-# Names of stored columns and JSON members; words: keep visits
 import json
 import os
 import random
@@ -325,12 +324,12 @@ def test_delete_is_whole_or_not_at_all(assay):
 def lose_numbers(assay, uuid):
     """What two processes at once did to a store before runs had locks: cells without numbers whose trials are there."""
     db = sqlite3.connect(assay.store)
-    columns = ("id, status, reason, n, visits, median, ci_low, ci_high, mad, min, max, visits_done, gate_checksum, "
+    columns = ("id, status, reason, n, trials, median, ci_low, ci_high, mad, min, max, trials_done, gate_checksum, "
                "gate_limit, gate_code, gate_footprint")
     which = f"run_id = (SELECT id FROM runs WHERE uuid = '{uuid}') AND probe <> 'sentinel' AND position % 2 = 0"
     before = db.execute(f"SELECT {columns} FROM cells WHERE {which} ORDER BY id").fetchall()
-    db.execute("UPDATE cells SET status = 'skipped', reason = 'the time budget ended before it', n = 0, visits = 0, "
-               "visits_done = 0, median = NULL, ci_low = NULL, ci_high = NULL, mad = NULL, min = NULL, max = NULL, "
+    db.execute("UPDATE cells SET status = 'skipped', reason = 'the time budget ended before it', n = 0, trials = 0, "
+               "trials_done = 0, median = NULL, ci_low = NULL, ci_high = NULL, mad = NULL, min = NULL, max = NULL, "
                f"modes = 0 WHERE {which}")
     db.execute("UPDATE runs SET cells_ok = NULL WHERE uuid = ?", (uuid,))
     db.commit()

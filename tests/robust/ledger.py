@@ -1,7 +1,6 @@
 """What a store holds, read by SQL past assay: rules that hold whatever happened to it, and that nothing got lost.
 
 A trial is told by its run's uuid, its cell's position and its number; numbers of cells and runs may be given anew."""
-# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import hashlib
 import os
@@ -15,20 +14,20 @@ SENTINEL = "c.probe = 'sentinel'"
 
 # What is wrong, and the rows that are. They hold after each transaction.
 ALWAYS = (
-    ("a trial is there twice", "SELECT cell_id, number FROM visits GROUP BY 1, 2 HAVING count(*) > 1"),
+    ("a trial is there twice", "SELECT cell_id, number FROM trials GROUP BY 1, 2 HAVING count(*) > 1"),
     ("a cell is there twice", "SELECT run_id, position FROM cells GROUP BY 1, 2 HAVING count(*) > 1"),
     ("a run is there twice", "SELECT uuid FROM runs GROUP BY 1 HAVING count(*) > 1"),
     ("a run lacks cells", "SELECT id, cells FROM runs r WHERE cells <> "
      f"(SELECT count(*) FROM cells c WHERE run_id = r.id AND NOT {SENTINEL})"),
     ("a trial is missing between others",
-     f"SELECT cell_id, count(*), max(number) FROM visits WHERE number < {ALONE} GROUP BY 1 "
+     f"SELECT cell_id, count(*), max(number) FROM trials WHERE number < {ALONE} GROUP BY 1 "
      "HAVING count(*) <> max(number) + 1"),
     ("a cell's samples and its number contradict each other",
      "SELECT id, probe, axes, status, n FROM cells c WHERE (n > 0) <> "
-     f"EXISTS(SELECT 1 FROM visits v WHERE v.cell_id = c.id AND {COUNTS})"),
+     f"EXISTS(SELECT 1 FROM trials v WHERE v.cell_id = c.id AND {COUNTS})"),
     ("a cell's count of trials is wrong",
-     "SELECT id, probe, axes, status, visits_done FROM cells c WHERE visits_done <> "
-     "(SELECT count(*) FROM visits v WHERE v.cell_id = c.id)"),
+     "SELECT id, probe, axes, status, trials_done FROM cells c WHERE trials_done <> "
+     "(SELECT count(*) FROM trials v WHERE v.cell_id = c.id)"),
     ("a status and a number contradict each other", "SELECT id, status, n FROM cells WHERE "
      "status IN('ok','wide','rejected') AND n = 0 OR status = 'planned' AND n > 0"),
     ("a cell has no number and no reason",
@@ -39,10 +38,10 @@ ENDED = (
     ("a cell's n is not that of its samples",
      "SELECT c.id, c.probe, c.axes, c.n FROM cells c JOIN runs r ON r.id = run_id "
      "WHERE r.state <> 'running' AND c.n <> "
-     f"(SELECT coalesce(sum(v.n), 0) FROM visits v WHERE v.cell_id = c.id AND {COUNTS})"),
+     f"(SELECT coalesce(sum(v.n), 0) FROM trials v WHERE v.cell_id = c.id AND {COUNTS})"),
     ("a cell's count of trials that count is wrong",
-     "SELECT c.id, c.probe, c.axes, c.visits FROM cells c JOIN runs r ON r.id = run_id WHERE r.state <> 'running' AND "
-     f"c.visits <> (SELECT count(*) FROM visits v WHERE v.cell_id = c.id AND {COUNTS})"),
+     "SELECT c.id, c.probe, c.axes, c.trials FROM cells c JOIN runs r ON r.id = run_id WHERE r.state <> 'running' AND "
+     f"c.trials <> (SELECT count(*) FROM trials v WHERE v.cell_id = c.id AND {COUNTS})"),
     ("a run's count of valid cells is wrong",
      "SELECT id, cells_ok FROM runs r WHERE cells_ok IS NOT NULL AND cells_ok <> "
      f"(SELECT count(*) FROM cells c WHERE run_id = r.id AND status IN('ok','wide') AND NOT {SENTINEL})"),
@@ -88,7 +87,7 @@ class Ledger:
         now = {}
         for uuid, position, number, n, samples in self.rows(
                 "SELECT r.uuid, c.position, v.number, v.n, v.samples FROM runs r LEFT JOIN cells c ON c.run_id = r.id "
-                "LEFT JOIN visits v ON v.cell_id = c.id"):
+                "LEFT JOIN trials v ON v.cell_id = c.id"):
             trials = now.setdefault(uuid, {})
             if number is not None:
                 trials[position, number] = (n, hashlib.sha1(samples).hexdigest())
@@ -117,7 +116,7 @@ class Ledger:
         expect(self.states().get(uuid) == "complete", f"run {uuid} is complete", self.states())
         found = self.rows(
             "SELECT c.position, c.probe, c.axes, c.status, c.reason, c.n, "
-            f"(SELECT count(*) FROM visits v WHERE v.cell_id = c.id AND number < {ALONE}) "
+            f"(SELECT count(*) FROM trials v WHERE v.cell_id = c.id AND number < {ALONE}) "
             f"FROM cells c JOIN runs r ON r.id = c.run_id WHERE r.uuid = ? AND NOT {SENTINEL}", uuid)
         for cell in found:
             *_, status, reason, n, made = cell

@@ -59,7 +59,7 @@ def measure(assay, env, more=FREE, timeout=harness.PATIENCE):
 
 def cells(book, status):
     """Reasons and numbers of samples, without the sentinels."""
-    return book.rows("SELECT reason, n, visits_done FROM cells WHERE status = ? AND probe <> 'sentinel'", status)
+    return book.rows("SELECT reason, n, trials_done FROM cells WHERE status = ? AND probe <> 'sentinel'", status)
 
 
 def check_lost(assay, book, uuid, done, word):

@@ -1,5 +1,4 @@
 """Output that cannot be written: full disks, /dev/full, read-only places, no terminal, closed streams."""
-# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import json
 import os
@@ -97,7 +96,7 @@ def plant(value):
 def plant_in_store(path):
     """A stored run of another process's making."""
     store = sqlite3.connect(path)
-    for table in ("runs", "cells", "visits"):
+    for table in ("runs", "cells", "trials"):
         for (name, kind) in store.execute(f"SELECT name, type FROM pragma_table_info('{table}')").fetchall():
             for (row, value) in store.execute(f"SELECT id, {name} FROM {table}").fetchall() if kind == "TEXT" else ():
                 if name in ("provenance", "devices", "detail"):

@@ -1,5 +1,4 @@
 """Planted faults are caught, each by its gate; what is only noise makes intervals wide; an honest device is neither."""
-# Names of stored columns and JSON members; words: keep visit words: keep visits
 import harness
 from harness import MEASURED, OK, PARTLY, expect
 
@@ -112,8 +111,8 @@ def test_a_device_that_is_throttled(assay):
     cells = assay.cells()
     for cell in cells:
         expect(cell["status"] in ("ok", "wide") and not failed_gates(cell), "valid", cell)
-        for visit in cell["visits"]:
-            seen = visit["readings"]
+        for trial in cell["trials"]:
+            seen = trial["readings"]
             expect(seen["sensor"] == "script" and seen["throttle"] == "thermal", "stored with the trial", seen)
             expect(seen["power_w"] == 300 and seen["temperature_after"] == 91, "with power and temperature", seen)
     shown = assay.run("explain", str(cells[0]["id"]))
@@ -121,7 +120,7 @@ def test_a_device_that_is_throttled(assay):
 
 
 def test_memory_that_loses_bits(assay):
-    """Errors that could not be corrected during a visit: no number of it is shown."""
+    """Errors that could not be corrected during a trial: no number of it is shown."""
     expect_honest(assay, {"sensor": {"ecc_uncorrected": 0}})
     run(assay, {"sensor": {"ecc_uncorrected": 1}})
     for cell in assay.cells():
@@ -133,7 +132,7 @@ def test_a_sensor_that_cannot_be_opened(assay):
     """Costs nothing but what it would have told."""
     expect_honest(assay, {"sensor": {"why_not": "the library is missing"}})
     export = assay.export()
-    expect(all(v["readings"] is None for c in export["cells"] for v in c["visits"]), "no readings", export["cells"][0])
+    expect(all(v["readings"] is None for c in export["cells"] for v in c["trials"]), "no readings", export["cells"][0])
     expect(export["run"]["devices"][0]["sensor"] == "", "none served it", export["run"]["devices"][0])
     why = export["run"]["devices"][0]["sensor_why"]
     expect("the library is missing" in why, "and why", why)
@@ -154,7 +153,7 @@ def test_two_modes(assay):
 
 def test_noise_is_width(assay):
     """More than what is asked for: the number stays, with an interval and the reason."""
-    done = run(assay, {"noise": {"sd": 0.05, "visit_sd": 0.1}}, *CELLS, "--precision", "0.1%")
+    done = run(assay, {"noise": {"sd": 0.05, "trial_sd": 0.1}}, *CELLS, "--precision", "0.1%")
     expect(done.code == OK, "no number is refused", done)
     for cell in assay.cells():
         expect(cell["status"] == "wide" and cell["causes"] and not failed_gates(cell), "wide, and why", cell)

@@ -1,5 +1,4 @@
 """Each cell is held to the precision that was asked of it: by its section of the suite, or on the command line by all."""
-# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import csv
 import io
@@ -54,7 +53,7 @@ def test_a_section_of_its_own(assay):
     narrow, wide = cells[NARROW], cells[WIDE]
     expect(narrow["status"] == "wide" and "0.01% asked" in narrow["reason"], "what 0.01% was asked of", narrow)
     expect(wide["status"] == "ok", "what 50% was asked of", wide)
-    most = {size: max(v["n"] + v["warmup"] for v in c["visits"]) for size, c in cells.items()}
+    most = {size: max(v["n"] + v["warmup"] for v in c["trials"]) for size, c in cells.items()}
     expect(most[WIDE] < 60 < most[NARROW], "samples are taken until it is reached, no longer", most)
     expect(wide["detail"]["isolated"].startswith("same"), "alone it differs by less than that", wide["detail"])
 
@@ -65,7 +64,7 @@ def test_done_is_done(assay):
     done = assay.null(NOISY, suite(assay, text))
     cells = assay.export()["cells"]
     expect(done.code == OK and all(c["status"] == "ok" for c in cells), "as narrow as asked", cells)
-    expect({len(c["visits"]) for c in cells} == {4}, "the trials that were asked for", [len(c["visits"]) for c in cells])
+    expect({len(c["trials"]) for c in cells} == {4}, "the trials that were asked for", [len(c["trials"]) for c in cells])
 
 
 def test_where_it_is_shown(assay):
@@ -101,18 +100,18 @@ def test_replay_asks_the_same(assay):
         expect((export["cells"][0]["status"] == "ok") == (size == WIDE), "and judged by it", export["cells"][0]["gates"])
 
 
-def both_visited(assay):
-    """Does the store hold two visits of each cell?"""
+def both_tried(assay):
+    """Does the store hold two trials of each cell?"""
     with contextlib.closing(sqlite3.connect(assay.store)) as db, contextlib.suppress(sqlite3.Error):
-        return db.execute("SELECT count(*) FROM cells WHERE probe = 'latency' AND visits_done >= 2").fetchone() == (2,)
+        return db.execute("SELECT count(*) FROM cells WHERE probe = 'latency' AND trials_done >= 2").fetchone() == (2,)
     return False
 
 
 def test_resume_asks_the_same(assay):
-    """Killed between its visits, the run resumes what the store knows of each cell."""
-    process = assay.start("run", suite(assay, SUITE.replace("visits = 4", "visits = 20").replace("2s", "20s")), "--device", "null",
+    """Killed between its trials, the run resumes what the store knows of each cell."""
+    process = assay.start("run", suite(assay, SUITE.replace("trials = 4", "trials = 20").replace("2s", "20s")), "--device", "null",
                           env=assay.script(dict(NOISY, sleep=True)))
-    while process.poll() is None and not both_visited(assay):
+    while process.poll() is None and not both_tried(assay):
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     killed = assay.finish(process)

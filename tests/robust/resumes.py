@@ -1,5 +1,4 @@
 """Runs that are resumed while they are measured, repaired and deleted. tests/run has what one process shows."""
-# Names of stored columns and JSON members; words: keep visit words: keep visits
 import json
 import sqlite3
 
@@ -9,11 +8,11 @@ from harness import FAILED, LONG, MEASURED, USAGE, expect, expect_refused
 CELLS = ["latency", "--set", "size=1KiB..1MiB x2", "--device", "null", "--budget", "0"]
 
 
-def visits(assay, columns, where="1"):
-    """Rows of visits; none while there is no store yet."""
+def trials(assay, columns, where="1"):
+    """Rows of trials; none while there is no store yet."""
     store = sqlite3.connect(assay.store)
     try:
-        return store.execute(f"SELECT {columns} FROM visits WHERE {where} ORDER BY cell_id, number").fetchall()
+        return store.execute(f"SELECT {columns} FROM trials WHERE {where} ORDER BY cell_id, number").fetchall()
     except sqlite3.OperationalError:
         return []
     finally:
@@ -29,19 +28,19 @@ def query(assay, sql):
 
 
 def numbers(assay):
-    return query(assay, "SELECT position, status, n, median, ci_low, ci_high, visits_done FROM cells ORDER BY position")
+    return query(assay, "SELECT position, status, n, median, ci_low, ci_high, trials_done FROM cells ORDER BY position")
 
 
 def test_resume_of_a_live_run_is_refused(assay):
     """It must not wait and then write what it had read before."""
     process = assay.start("run", *CELLS, "--trials", "3", env=assay.script(LONG))
-    harness.wait_for(lambda: len(visits(assay, "id")) > 3, "some trials", process)
+    harness.wait_for(lambda: len(trials(assay, "id")) > 3, "some trials", process)
     for arguments in (["resume"], ["resume", "1"], ["delete", "1"]):
         expect_refused(assay.run(*arguments), FAILED, "run 1 is being measured by another process")
     harness.interrupt(assay, process)
     done = assay.run("resume")
     expect(done.code in MEASURED, "the run ends well", done)
-    stale = query(assay, "SELECT count(*) FROM cells c WHERE c.n <> (SELECT coalesce(sum(n), 0) FROM visits v WHERE "
+    stale = query(assay, "SELECT count(*) FROM cells c WHERE c.n <> (SELECT coalesce(sum(n), 0) FROM trials v WHERE "
                   "v.cell_id = c.id AND v.excluded = 0)")
     expect(stale == [(0,)], "each cell has the numbers of its trials", stale)
     expect_refused(assay.run("resume"), USAGE, "no unfinished run")
@@ -55,7 +54,7 @@ def test_doctor_repairs_numbers_from_trials(assay):
     before = numbers(assay)
     store = sqlite3.connect(assay.store)
     store.execute("UPDATE cells SET status = 'skipped', n = 0, median = NULL, ci_low = NULL, ci_high = NULL, mad = NULL, "
-                  "min = NULL, max = NULL, visits_done = 0 WHERE position IN (1, 4)")
+                  "min = NULL, max = NULL, trials_done = 0 WHERE position IN (1, 4)")
     store.commit()
     store.close()
     found = assay.run("doctor")
@@ -74,7 +73,7 @@ def test_delete(assay):
     expect(done.code == harness.OK and done.out == "deleted run 3\ndeleted run 1\n", "two of three runs", done)
     expect(query(assay, "SELECT id FROM runs") == [(2,)], "one is left")
     expect(query(assay, "SELECT DISTINCT run_id FROM cells") == [(2,)], "with its cells")
-    expect(query(assay, "SELECT count(*) FROM visits WHERE cell_id NOT IN (SELECT id FROM cells)") == [(0,)],
+    expect(query(assay, "SELECT count(*) FROM trials WHERE cell_id NOT IN (SELECT id FROM cells)") == [(0,)],
            "and no trials of others")
     expect_refused(assay.run("delete", "1"), USAGE, "is not in the store")
     expect(assay.run("doctor").code == harness.OK, "the store is sound")

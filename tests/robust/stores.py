@@ -1,5 +1,4 @@
 """Stores that are read-only, damaged, foreign, newer, or no files at all."""
-# Names of stored columns and JSON members; words: keep visits
 import contextlib
 import json
 import os
@@ -106,7 +105,7 @@ def multiply(path, devices, of_cells, probes):
     cell = dict(store.execute("SELECT * FROM cells ORDER BY position").fetchone())
     (described, *_) = json.loads(store.execute("SELECT devices FROM runs").fetchone()[0])
     store.execute("DELETE FROM cells")
-    rows = [dict(cell, id=i + 1, position=i, n=0, visits=0, visits_done=0, device=f"null:{i % of_cells}",
+    rows = [dict(cell, id=i + 1, position=i, n=0, trials=0, trials_done=0, device=f"null:{i % of_cells}",
                  probe=cell["probe"] if probes == 1 else f"p{i}") for i in range(max(of_cells, probes))]
     store.executemany(f"INSERT INTO cells({','.join(cell)}) VALUES({','.join(':' + name for name in cell)})", rows)
     store.execute("UPDATE runs SET cells = ?, devices = ?",
@@ -259,9 +258,9 @@ def test_doctor_checks_the_store(assay):
     expect(done.code == OK and "is sound: 1 run, " in done.out, "a sound store", done)
     with open(assay.store, "rb") as f:
         whole = f.read()
-    for damage in ("PRAGMA ignore_check_constraints = ON; UPDATE visits SET samples = x'00'",
+    for damage in ("PRAGMA ignore_check_constraints = ON; UPDATE trials SET samples = x'00'",
                    "PRAGMA foreign_keys = OFF; DELETE FROM cells WHERE id = (SELECT min(id) FROM cells)",
-                   "UPDATE visits SET detail = CAST(x'7b22ff7d' AS TEXT) WHERE id = (SELECT max(id) FROM visits)",
+                   "UPDATE trials SET detail = CAST(x'7b22ff7d' AS TEXT) WHERE id = (SELECT max(id) FROM trials)",
                    "UPDATE cells SET axes = '[1]' WHERE id = 1", "UPDATE runs SET provenance = '{'"):
         with open(assay.store, "wb") as f:
             f.write(whole)

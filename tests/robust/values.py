@@ -1,5 +1,4 @@
 """Numbers that no machine gives, and stored cells that cannot be measured."""
-# Names of stored columns and JSON members; words: keep visit words: keep visits
 import contextlib
 import copy
 import glob
@@ -94,7 +93,7 @@ def test_left_out_before_a_kill(assay):
     """Killed between leaving a trial out and storing the cell's new numbers: in order, and brought along by an export."""
     expect(assay.run("run", *SIZES).code in MEASURED, "a run")
     with database(assay) as db:
-        db.execute("UPDATE visits SET excluded = 1, reason = 'drift: made up' WHERE number = 0")
+        db.execute("UPDATE trials SET excluded = 1, reason = 'drift: made up' WHERE number = 0")
         db.execute("UPDATE runs SET state = 'running'")
         db.commit()
     done = assay.run("doctor")

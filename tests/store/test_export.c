@@ -1,5 +1,4 @@
 /* Export and import: what goes out comes back, and what is hostile is refused whole, with the place. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "fixture.h"
 
 #include "base/text.h"
@@ -110,8 +109,8 @@ static void test_export_content(void **state)
     assert_int_equal(json_integer_value(json_object_get(json_object_get(cell, "axes"), "size")), 1024);
     assert_int_equal(json_integer_value(json_object_get(cell, "n")), 6 + 8);
     assert_int_equal(json_array_size(json_object_get(cell, "samples")), 6 + 8);
-    assert_int_equal(json_integer_value(json_array_get(json_object_get(cell, "sample_visits"), 6)), 2);
-    json_t *trials = json_object_get(cell, "visits");
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(cell, "sample_trials"), 6)), 2);
+    json_t *trials = json_object_get(cell, "trials");
     assert_int_equal(json_array_size(trials), 3);
     assert_true(json_is_null(json_object_get(json_array_get(trials, 0), "samples")));
     assert_int_equal(json_array_size(json_object_get(json_array_get(trials, 1), "samples")), 7); /* left out */
@@ -158,18 +157,18 @@ static void test_changed_exports_are_refused(void **state)
     static const struct {
         const char *from, *to, *place;
     } changes[] = {
-        {"\"format_version\":5", "\"format_version\":6", "newer assay (format 6, this one knows 5)"},
-        {"\"format_version\":5", "\"format_version\":\"4\"", "format_version"},
-        {"\"format_version\":5,", "", "format_version"},
-        {"\"format_version\":5,", "\"format_version\":5,\"format_version\":5,", "line 1"},
+        {"\"format_version\":6", "\"format_version\":7", "newer assay (format 7, this one knows 6)"},
+        {"\"format_version\":6", "\"format_version\":\"4\"", "format_version"},
+        {"\"format_version\":6,", "", "format_version"},
+        {"\"format_version\":6,", "\"format_version\":6,\"format_version\":6,", "line 1"},
         {"\"sentinels\":", "\"guards\":", "sentinels"},
         {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "unknown member"},
         {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},
         {"\"seed\":\"", "\"seed\":\"x", "run.seed"},
         {"\"seed\":\"18446744073709551614\"", "\"seed\":\"18446744073709551616\"", "run.seed"},
-        {"\"visits\":3", "\"visits\":-3", "run.visits"},
-        {"\"visits\":3", "\"visits\":3000000000", "run.visits"},
-        {"\"visits\":3", "\"visits\":3.5", "run.visits"},
+        {"\"trials\":3", "\"trials\":-3", "run.trials"},
+        {"\"trials\":3", "\"trials\":3000000000", "run.trials"},
+        {"\"trials\":3", "\"trials\":3.5", "run.trials"},
         {"\"isolate\":false", "\"isolate\":0", "run.isolate"},
         {"\"precision\":0.01", "\"precision\":\"1%\"", "run.precision"},
         {"\"precision\":0.01", "\"precision\":1e999", "line 2"},
@@ -194,25 +193,25 @@ static void test_changed_exports_are_refused(void **state)
         {"\"median\":", "\"median\":1e9,\"was\":", "cells[0].was"},
         {"\"gates\":{\"checksum\"", "\"gates\":{\"check\"", "cells[0].gates"},
         {"\"state\":\"pass\"", "\"state\":\"passed\"", "cells[0].gates.checksum.state"},
-        {"\"sample_visits\":[0", "\"sample_visits\":[-1", "cells[0].sample_visits"},
-        {"\"sample_visits\":[0", "\"sample_visits\":[1", "cells[0]"},
-        {"\"number\":1,", "\"number\":0,", "cells[0].visits[1].number"},
-        {"\"number\":1,", "\"number\":2,", "cells[0].visits[2].number"},
-        {"\"excluded\":true", "\"excluded\":false", "cells[0].visits[1]"},
-        {"\"excluded\":false", "\"excluded\":true", "cells[0].visits[0]"},
-        {"\"n\":6", "\"n\":7", "cells[0].visits[0].n"},
+        {"\"sample_trials\":[0", "\"sample_trials\":[-1", "cells[0].sample_trials"},
+        {"\"sample_trials\":[0", "\"sample_trials\":[1", "cells[0]"},
+        {"\"number\":1,", "\"number\":0,", "cells[0].trials[1].number"},
+        {"\"number\":1,", "\"number\":2,", "cells[0].trials[2].number"},
+        {"\"excluded\":true", "\"excluded\":false", "cells[0].trials[1]"},
+        {"\"excluded\":false", "\"excluded\":true", "cells[0].trials[0]"},
+        {"\"n\":6", "\"n\":7", "cells[0].trials[0].n"},
         {"\"probe\":\"latency\"", "\"probe\":\"sentinel\"", "cells[0].probe"},
-        {"\"code\":\"pass\"", "\"code\":\"good\"", "cells[0].visits[0].code"},
-        {"\"code_text\":", "\"text\":", "cells[0].visits[0].code_text"},
-        {"\"readings\":{", "\"was\":{", "cells[0].visits[0].readings"},
-        {"\"readings\":{", "\"readings\":[],\"was\":{", "cells[0].visits[0]"},
-        {"\"readings\":null", "\"readings\":7", "cells[0].visits[1]"},
-        {"\"sensor\":\"nvml\"", "\"sensor\":\"\"", "cells[0].visits[0].sensor"},
-        {"\"sensor\":\"nvml\"", "\"sensor\":\"a name that is too long\"", "cells[0].visits[0].sensor"},
-        {"\"throttle\":\"idle", "\"throttle\":\"lazy", "cells[0].visits[0].throttle"},
-        {"\"throttle\":\"idle, power cap\"", "\"throttle\":8", "cells[0].visits[0].throttle"},
-        {"\"throttle\":\"idle, power cap\"", "\"throttle\":\"\"", "cells[0].visits[0].throttle"},
-        {"\"power_w\":1", "\"power_w\":\"1\"", "cells[0].visits[0].power_w"},
+        {"\"code\":\"pass\"", "\"code\":\"good\"", "cells[0].trials[0].code"},
+        {"\"code_text\":", "\"text\":", "cells[0].trials[0].code_text"},
+        {"\"readings\":{", "\"was\":{", "cells[0].trials[0].readings"},
+        {"\"readings\":{", "\"readings\":[],\"was\":{", "cells[0].trials[0]"},
+        {"\"readings\":null", "\"readings\":7", "cells[0].trials[1]"},
+        {"\"sensor\":\"nvml\"", "\"sensor\":\"\"", "cells[0].trials[0].sensor"},
+        {"\"sensor\":\"nvml\"", "\"sensor\":\"a name that is too long\"", "cells[0].trials[0].sensor"},
+        {"\"throttle\":\"idle", "\"throttle\":\"lazy", "cells[0].trials[0].throttle"},
+        {"\"throttle\":\"idle, power cap\"", "\"throttle\":8", "cells[0].trials[0].throttle"},
+        {"\"throttle\":\"idle, power cap\"", "\"throttle\":\"\"", "cells[0].trials[0].throttle"},
+        {"\"power_w\":1", "\"power_w\":\"1\"", "cells[0].trials[0].power_w"},
         {"\"footprint\":1024", "\"footprint\":99999999999999999999", "line"},
         {"\"footprint\":1024", "\"footprint\":9999999999999999999", "line"},
         {"\"detail\":{", "\"detail\":[", "line"},
@@ -313,6 +312,42 @@ static void test_export_of_version_2(void **state)
     as_cells_free(cells, n);
 }
 
+/* Until format 6 rates of floats and of integers had one unit, and atomic updates that as well. */
+static void test_export_of_older_units(void **state)
+{
+    static const struct {
+        const char *probe, *axes, *unit;
+    } rows[] = {
+        {"matmul", "{\"type\":\"f16\"}", "FLOP/s"},
+        {"matmul_rate", "{\"instruction\":\"mma_m16n8k32_s8_s32\"}", "OP/s"},
+        {"atomics", "{\"type\":\"u32\"}", "updates/s"},
+    };
+    struct fixture *f = *state;
+    second_store(f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char key[20], member[64];
+        struct as_axes axes = {0};
+        struct as_cell *cells;
+        int64_t id;
+        size_t n;
+        check(f, as_axes_from_json(rows[i].axes, &axes, &f->err));
+        snprintf(key, sizeof key, "%016llx", (unsigned long long)as_cell_key(rows[i].probe, "latency", &axes));
+        snprintf(member, sizeof member, "\"probe\":\"%s\"", rows[i].probe);
+        char *text = replaced(strdup(export_version_2), "\"probe\":\"latency\"", member);
+        text = replaced(text, "\"unit\":\"ns\"", "\"unit\":\"ops/s\"");
+        text = replaced(text, "{\"size\":1024,\"pattern\":\"random\",\"allocator\":\"malloc\",\"stride\":64}",
+                        rows[i].axes);
+        text = replaced(text, "a5de9589048be6d0", key);
+        check(f, as_store_import_json(f->store, text, strlen(text), &id, &f->err));
+        check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = id}, &cells, &n, &f->err));
+        assert_int_equal(n, 1);
+        assert_string_equal(cells[0].unit, rows[i].unit);
+        as_cells_free(cells, n);
+        free(text);
+        check(f, as_store_delete_run(f->store, id, &f->err));
+    }
+}
+
 /* Until format 5 a bandwidth of probe topology was the time of 64 bytes. */
 static void test_export_of_times(void **state)
 {
@@ -358,7 +393,7 @@ static void test_csv(void **state)
     const char *text = as_buf_get(&out);
     const char *head =
         "run,cell,backend,device,probe,size,pattern,allocator,stride,op,threads,metric,unit,counts,better,"
-        "precision,status,causes,reason,n,visits,median,ci_low,ci_high,mad,min,max,modes,clock_exponent,raw_low,raw_"
+        "precision,status,causes,reason,n,trials,median,ci_low,ci_high,mad,min,max,modes,clock_exponent,raw_low,raw_"
         "high,"
         "limit,clock_hz,footprint,"
         "started_at,failed_gates\r\n";
@@ -381,7 +416,7 @@ static void test_csv(void **state)
 static void test_damaged_details(void **state)
 {
     static const char *const changes[] = {"UPDATE cells SET detail = '{\"a\":'", "UPDATE cells SET detail = '[]'",
-                                          "UPDATE visits SET detail = 'x'", "UPDATE runs SET devices = '{}'",
+                                          "UPDATE trials SET detail = 'x'", "UPDATE runs SET devices = '{}'",
                                           "UPDATE runs SET provenance = '{\"a\":NaN}'"};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         void *own;
@@ -411,6 +446,7 @@ int main(void)
         TEST(test_export_of_version_1),
         TEST(test_export_of_version_2),
         TEST(test_export_of_times),
+        TEST(test_export_of_older_units),
         TEST(test_csv),
         cmocka_unit_test(test_damaged_details),
     };

@@ -1,6 +1,5 @@
 /* A writer is killed at any moment: the store is in order and holds exactly the trials up to some moment, each whole
  * with the cell that belongs to it, and none that was reported as stored is missing. */
-/* Names of stored columns and JSON members; words: keep visit words: keep visits */
 #include "fixture.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ static void write_trial(struct fixture *f, struct as_cell *cells, int n)
                                  .max = n,
                                  .modes = 1};
     if (as_store_add_trials(f->store, &(struct as_stored_trial){&v, c}, 1, &f->err)) {
-        fprintf(stderr, "visit %d: %s\n", n, f->err.text);
+        fprintf(stderr, "trial %d: %s\n", n, f->err.text);
         _exit(1);
     }
 }
@@ -143,7 +142,7 @@ static void test_killed_writer(void **state)
         int now = check_prefix(f);
         must_close(f);
         if (now < told + 1 || now > told + 2)
-            fail_msg("%d visits are there, %d were told to be stored", now, told + 1);
+            fail_msg("%d trials are there, %d were told to be stored", now, told + 1);
         stored = now;
     }
     assert_int_equal(total_kills, ROUNDS);

@@ -1,5 +1,4 @@
 /* What stands at the path of a store, and what becomes of it: made, or refused with path, cause and remedy. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "fixture.h"
 #include "store/schema.h"
 
@@ -200,9 +199,9 @@ static void test_planted_trigger(void **state)
     struct fixture *f = *state;
     must_open(f, AS_STORE_WRITE);
     must_close(f);
-    run_sql(f->path, "CREATE TRIGGER t AFTER INSERT ON visits BEGIN DELETE FROM runs; END");
+    run_sql(f->path, "CREATE TRIGGER t AFTER INSERT ON trials BEGIN DELETE FROM runs; END");
     refused(f, AS_STORE_WRITE, AS_FORMAT, "triggers");
-    run_sql(f->path, "DROP TRIGGER t; DROP TABLE visits; CREATE VIEW visits AS SELECT * FROM cells");
+    run_sql(f->path, "DROP TRIGGER t; DROP TABLE trials; CREATE VIEW trials AS SELECT * FROM cells");
     refused(f, AS_STORE_READ, AS_FORMAT, "changed by another program");
 }
 

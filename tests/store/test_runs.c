@@ -1,5 +1,4 @@
 /* What is written comes back, is found by its names, and is never stored twice. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "fixture.h"
 
 #include "base/text.h"
@@ -359,14 +358,14 @@ static void test_hostile_values(void **state)
         "UPDATE cells SET axes = '{\"size\":'",
         "UPDATE cells SET axes = '[]'",
         "UPDATE cells SET axes = '{\"\x1b\":1}'",
-        "UPDATE visits SET samples = CAST(x'000000000000f87f' || zeroblob(40) AS BLOB)",
-        "PRAGMA ignore_check_constraints = 1; UPDATE visits SET n = 1000000000",
-        "PRAGMA ignore_check_constraints = 1; UPDATE visits SET n = -1",
-        "PRAGMA ignore_check_constraints = 1; UPDATE visits SET samples = x'00'",
+        "UPDATE trials SET samples = CAST(x'000000000000f87f' || zeroblob(40) AS BLOB)",
+        "PRAGMA ignore_check_constraints = 1; UPDATE trials SET n = 1000000000",
+        "PRAGMA ignore_check_constraints = 1; UPDATE trials SET n = -1",
+        "PRAGMA ignore_check_constraints = 1; UPDATE trials SET samples = x'00'",
         "PRAGMA ignore_check_constraints = 1; UPDATE cells SET status = 'best'",
         "PRAGMA ignore_check_constraints = 1; UPDATE cells SET gate_limit = ''",
-        "PRAGMA ignore_check_constraints = 1; UPDATE visits SET checksum = 'passed'",
-        "PRAGMA ignore_check_constraints = 1; UPDATE visits SET status = ''",
+        "PRAGMA ignore_check_constraints = 1; UPDATE trials SET checksum = 'passed'",
+        "PRAGMA ignore_check_constraints = 1; UPDATE trials SET status = ''",
         "PRAGMA ignore_check_constraints = 1; UPDATE runs SET state = 'walking'",
     };
     struct fixture *f = *state;
@@ -382,7 +381,7 @@ static void test_hostile_values(void **state)
         assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
         assert_int_equal(sqlite3_exec(db,
                                       "CREATE TEMP TABLE keep AS SELECT * FROM cells;"
-                                      "CREATE TEMP TABLE keep_visits AS SELECT * FROM visits;"
+                                      "CREATE TEMP TABLE keep_trials AS SELECT * FROM trials;"
                                       "CREATE TEMP TABLE keep_runs AS SELECT * FROM runs",
                                       NULL, NULL, NULL),
                          SQLITE_OK);
@@ -401,10 +400,10 @@ static void test_hostile_values(void **state)
             fail_msg("not noticed: %s", changes[i]);
         assert_non_null(strstr(f->err.text, f->path));
         assert_int_equal(sqlite3_exec(db,
-                                      "DELETE FROM visits; DELETE FROM cells; DELETE FROM runs;"
+                                      "DELETE FROM trials; DELETE FROM cells; DELETE FROM runs;"
                                       "INSERT INTO runs SELECT * FROM keep_runs;"
                                       "INSERT INTO cells SELECT * FROM keep;"
-                                      "INSERT INTO visits SELECT * FROM keep_visits",
+                                      "INSERT INTO trials SELECT * FROM keep_trials",
                                       NULL, NULL, NULL),
                          SQLITE_OK);
         sqlite3_close(db);
@@ -418,7 +417,7 @@ static void test_hostile_values(void **state)
 static void test_verify(void **state)
 {
     static const char *const changes[] = {
-        "DELETE FROM visits",
+        "DELETE FROM trials",
         "DELETE FROM cells WHERE position = 1",
         "PRAGMA foreign_keys = OFF; DELETE FROM cells",
         "UPDATE cells SET median = 0 WHERE position = 0",

@@ -36,7 +36,7 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *const *cel
     if (!cell || !c->info || !c->info->compute_units || !isfinite(as_warp_of(c)) || !(cell->clock_hz > 0) ||
         !isfinite(cell->clock_hz))
         return;
-    struct as_fact *f = as_fact_add(c, "operations", "ops/s", "alu.peak.%s", type);
+    struct as_fact *f = as_fact_add(c, "operations", AS_UNIT_RATE, "alu.peak.%s", type);
     if (!f)
         return;
     const double each = 2 * cell->clock_hz * c->info->compute_units;

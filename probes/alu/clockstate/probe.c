@@ -170,7 +170,7 @@ const struct as_probe as_probe_clockstate = {
     .title = "Single launches and the clock",
     .question = "Do single launches after idling run at one rate, and how long until they do?",
     .metric = "rate of single launches",
-    .unit = "ops/s", /* words: ok */
+    .unit = AS_UNIT_RATE,
     .counts =
         "2 x size x size x size operations over the time of one launch and wait; median of 300 after 0.2 s of idling",
     .own_code = true,

@@ -33,9 +33,9 @@ static void add_launches(struct as_rule_context *c, const struct as_curve *curve
     as_buf_printf(&text, "Single launches (%s, %s) ", as_cell_axis(first, "path"), as_cell_axis(first, "type"));
     if (two) {
         as_buf_printf(&text, "of size %s do NOT run at one rate: ", as_cell_axis(two, "size"));
-        as_format_value(&text, as_cell_note(two, "mode_low"), as_cell_unit(two));
+        as_format_value(&text, as_cell_note(two, "mode_low"), two->unit);
         as_buf_printf(&text, " (%.0f%% of them) and ", 100 * as_cell_note(two, "mode_share"));
-        as_format_value(&text, as_cell_note(two, "mode_high"), as_cell_unit(two));
+        as_format_value(&text, as_cell_note(two, "mode_high"), two->unit);
     } else {
         as_buf_printf(&text, "run at one rate at %zu size%s, nine of ten within a factor of %.3g", curve->n,
                       curve->n == 1 ? "" : "s", spread);

@@ -64,7 +64,7 @@ const struct as_probe as_probe_power = {
     .title = "Power of operations",
     .question = "How much power does a device draw while part of its compute units repeat one operation?",
     .metric = "rate",
-    .unit = "ops/s", /* words: ok */
+    .unit = AS_UNIT_RATE,
     .counts = "results per second of all active compute units; the notes have the power that the sensor reports for "
               "the whole board",
     .needs = AS_CAP_SOURCE,

@@ -64,7 +64,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_say(f, "Each %s costs %s: at %s the board draws %.0f W, extrapolated to idle %.0f W", op,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                as_fact_value_text(busiest->sum.median, AS_NO_INTERVAL, as_cell_unit(busiest), rate, sizeof rate),
+                as_fact_value_text(busiest->sum.median, AS_NO_INTERVAL, busiest->unit, rate, sizeof rate),
                 as_cell_note(busiest, "power_w"), l.base);
     for (size_t i = 0; i < k; i++)
         as_fact_evidence(f, used[i]);

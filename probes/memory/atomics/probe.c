@@ -137,14 +137,20 @@ static void finish(void *state)
     free(s);
 }
 
+static const struct as_metric further[] = {
+    {"other_side", "updates/s", false, "of the other agent at the same time"},
+    {0},
+};
+
 const struct as_probe as_probe_atomics = {
     .abi = AS_PROBE_ABI,
     .name = "atomics",
     .title = "Atomic updates",
     .question = "What atomic update rates do CPU and device reach on one array, alone and concurrently?",
     .metric = "rate",
-    .unit = "ops/s", /* words: ok */
+    .unit = "updates/s",
     .counts = "additions of 1 to random elements, by all threads of the agent",
+    .further = further,
     .axes = axes,
     .quick = quick,
     .full = full,

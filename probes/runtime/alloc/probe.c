@@ -230,6 +230,11 @@ static double patience(const struct as_device_info *info, const struct as_axes *
     return as_word_is(a, "op", "first-touch") ? 20 : 10;
 }
 
+static const struct as_metric further[] = {
+    {"faults", "faults/page", true, "of touched pages, as the kernel counts them"},
+    {0},
+};
+
 const struct as_probe as_probe_alloc = {
     .abi = AS_PROBE_ABI,
     .name = "alloc",
@@ -240,6 +245,7 @@ const struct as_probe as_probe_alloc = {
     .lower_is_better = true,
     .counts = "alloc and free: one call of up to 100 in a row, memory not touched; touches: one base page, by one "
               "store of one thread",
+    .further = further,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -118,7 +118,7 @@ enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_er
 bool touch_check(struct touch *t, char *why, size_t why_size)
 {
     const struct as_memory *m = as_blocks_last(&t->blocks);
-    as_note_number(t->vc, "faults_per_page", t->touched > 0 ? t->faults / t->touched : NAN);
+    as_note_number(t->vc, "faults", t->touched > 0 ? t->faults / t->touched : NAN);
     as_note_number(t->vc, "page_size", (double)m->page_size);
     const struct as_span span = last_span(t);
     return as_pages_hold(&t->toucher, &span, why, why_size);

@@ -173,6 +173,14 @@ static double patience(const struct as_device_info *info, const struct as_axes *
     return 15 + as_axes_number(a, "pages") * 30e-6;
 }
 
+static const struct as_metric further[] = {
+    {"mean", "ns", true, "as the number, over all pages of a trial"},
+    {"p95", "ns", true, "95th percentile over the touches of a trial"},
+    {"second_touch", "ns", true, "median touch of a present page, which is subtracted"},
+    {"faults", "faults/page", true, "as the kernel counts them"},
+    {0},
+};
+
 const struct as_probe as_probe_fault = {
     .abi = AS_PROBE_ABI,
     .name = "fault",
@@ -183,6 +191,7 @@ const struct as_probe as_probe_fault = {
     .lower_is_better = true,
     .counts = "one base page: first touch less second touch (control: one touch of a present page); 1e9 divided by it "
               "is pages/s",
+    .further = further,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -1,5 +1,6 @@
 /* What page faults cost, by who touches and on what memory. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,18 +33,26 @@ static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell
                        strcmp(as_cell_axis(cell, "access"), "load") == 0 ? ".load" : "");
 }
 
+/* A further metric as text, or what older stores have instead: the note of the last trial. */
+static const char *further_text(const struct as_cell *cell, const char *name, const char *note, char *out, size_t size)
+{
+    struct as_metric_value v;
+    return as_cell_metric(cell, name, &v)
+               ? as_fact_value_text(v.value, v.ci, v.unit, out, size)
+               : as_fact_value_text(as_cell_note(cell, note), AS_NO_INTERVAL, "ns", out, size);
+}
+
 static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
-    char value[96], mean[32], p95[32], text[96];
+    char value[96], mean[96], p95[96], text[96];
     struct as_fact *f = add(c, cell, cell->unit, "latency");
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_value_text(as_cell_note(cell, "mean_ns"), AS_NO_INTERVAL, "ns", mean, sizeof mean);
-    as_fact_value_text(as_cell_note(cell, "p95_ns"), AS_NO_INTERVAL, "ns", p95, sizeof p95);
-    as_fact_say(f, "A single page fault takes %s (%s; mean %s, 95th percentile %s in the last trial)",
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), who(cell, text, sizeof text), mean,
-                p95);
+    as_fact_say(f, "A single page fault takes %s (%s); mean %s, 95th percentile %s",
+                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), who(cell, text, sizeof text),
+                further_text(cell, "mean", "mean_ns", mean, sizeof mean),
+                further_text(cell, "p95", "p95_ns", p95, sizeof p95));
     as_fact_evidence(f, cell);
 }
 

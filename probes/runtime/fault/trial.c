@@ -278,11 +278,10 @@ bool trials_check(struct trials *t, char *why, size_t why_size)
     for (size_t i = 0; i < t->n; i++)
         sum += t->ns[i];
     as_note_number(t->vc, "trials", (double)t->n);
-    as_note_number(t->vc, "mean_ns", sum / (double)t->n);
-    as_note_number(t->vc, "median_ns", as_median(t->ns, t->n));
-    as_note_number(t->vc, "p95_ns", as_quantile(t->ns, t->n, 0.95));
-    as_note_number(t->vc, "control_ns", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
-    as_note_number(t->vc, "faults_per_page", t->faults / (double)t->n / (double)t->pages);
+    as_note_number(t->vc, "mean", sum / (double)t->n);
+    as_note_number(t->vc, "p95", as_quantile(t->ns, t->n, 0.95));
+    as_note_number(t->vc, "second_touch", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
+    as_note_number(t->vc, "faults", t->faults / (double)t->n / (double)t->pages);
     as_note_number(t->vc, "page_size", page_size);
     if (s)
         snprintf(why, why_size, "%s", err.text);

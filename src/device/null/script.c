@@ -1,5 +1,4 @@
 /* Reading the script. Tables say which members there are; a wrong one is named with its place. */
-/* Names of stored columns and JSON members; words: keep visit */
 #include "base/text.h"
 #include "device/info_json.h"
 #include "device/null/null.h"
@@ -53,7 +52,7 @@ static const struct member sensor_members[] = {
     N(NUMBER, memory_clock_hz), N(NUMBER, users),
     N(NUMBER, ecc_uncorrected), {0},
 };
-static const struct member noise_members[] = {S(NUMBER, "sd", sd), S(NUMBER, "visit_sd", trial_sd), {0}};
+static const struct member noise_members[] = {S(NUMBER, "sd", sd), S(NUMBER, "trial_sd", trial_sd), {0}};
 static const struct member drift_members[] = {
     S(NUMBER, "factor", drift_factor),          S(NUMBER, "from_s", drift_from_s),      S(NUMBER, "to_s", drift_to_s),
     S(COUNT, "from_launch", drift_from_launch), S(COUNT, "to_launch", drift_to_launch), {0},
@@ -197,8 +196,8 @@ static enum as_status get_fault(const json_t *object, void *item, const char *pl
     if (fault->action == AS_NULL_ACTIONS_N)
         return as_fail(err, AS_FORMAT, "%s: \"do\" is none of crash, hang, exit, fail, oom, wrong, slow, clock-half",
                        place);
-    if (json_object_get(object, "count") && (!count || (strcmp(count, "worker") != 0 && strcmp(count, "visit") != 0)))
-        return as_fail(err, AS_FORMAT, "%s: \"count\" is neither \"visit\" nor \"worker\"", place);
+    if (json_object_get(object, "count") && (!count || (strcmp(count, "worker") != 0 && strcmp(count, "trial") != 0)))
+        return as_fail(err, AS_FORMAT, "%s: \"count\" is neither \"trial\" nor \"worker\"", place);
     if (fault->launch && fault->from)
         return as_fail(err, AS_FORMAT, "%s has both \"launch\" and \"from\"", place);
     fault->of_worker = count && strcmp(count, "worker") == 0;

@@ -2,7 +2,6 @@
  * told is in the store, and resume completes the run.
  *
  * ASSAY_INJECT other than "sample" (default): each change; ASSAY_INJECT_SEED is where the sample starts. */
-/* Names of stored columns and JSON members; words: keep visits */
 #include "disk.h"
 #include "fixture.h"
 
@@ -72,7 +71,7 @@ static int64_t check_store(struct fixture *f, const struct told *told, unsigned 
     as_runs_free(runs, n);
     const size_t trials = run ? stored_trials(f, run) : 0;
     if (trials < told->trials) /* those of one commit may be there that were not told yet */
-        fail_msg("power lost at change %lu: %zu visits were told, %zu are there", at, told->trials, trials);
+        fail_msg("power lost at change %lu: %zu trials were told, %zu are there", at, told->trials, trials);
     must_close(f);
     return whole ? 0 : run;
 }

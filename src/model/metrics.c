@@ -1,0 +1,99 @@
+#include "model/metrics.h"
+#include "model/fields.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_metric(const json_t *j, struct as_metric_value *out)
+{
+    static const struct as_place place = {.text = "metrics"};
+    struct as_error err;
+    *out = (struct as_metric_value){0};
+    return as_fields_read(&as_metric_fields, j, &place, out, &err) == AS_OK && out->name[0] && isfinite(out->value) &&
+           out->ci.lo <= out->value && out->value <= out->ci.hi;
+}
+
+/* *rest: elements that are malformed or beyond the most. */
+static size_t read_metrics(const json_t *list, struct as_metric_value out[AS_METRICS_MAX], size_t *rest)
+{
+    size_t n = 0, i;
+    json_t *one;
+    *rest = 0;
+    json_array_foreach(list, i, one)
+    {
+        if (n < AS_METRICS_MAX && read_metric(one, &out[n]))
+            n++;
+        else
+            ++*rest;
+    }
+    return n;
+}
+
+size_t as_cell_metrics(const struct as_cell *cell, struct as_metric_value out[AS_METRICS_MAX])
+{
+    size_t rest;
+    json_t *list = cell->metrics ? json_loads(cell->metrics, 0, NULL) : NULL;
+    const size_t n = read_metrics(list, out, &rest);
+    json_decref(list);
+    return n;
+}
+
+bool as_metrics_valid(const json_t *list)
+{
+    struct as_metric_value v[AS_METRICS_MAX];
+    size_t rest;
+    read_metrics(list, v, &rest);
+    return json_is_array(list) && rest == 0;
+}
+
+bool as_cell_metric(const struct as_cell *cell, const char *name, struct as_metric_value *out)
+{
+    struct as_metric_value v[AS_METRICS_MAX];
+    const size_t n = as_cell_metrics(cell, v);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(v[i].name, name) == 0) {
+            *out = v[i];
+            return true;
+        }
+    return false;
+}
+
+static void write_metrics(const struct as_metric_value *v, size_t n, struct as_buf *out)
+{
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        as_buf_str(out, i ? "," : "");
+        as_fields_write(&as_metric_fields, &v[i], NULL, NULL, out, NULL); /* of these kinds none can fail */
+    }
+    as_buf_char(out, ']');
+}
+
+void as_cell_metrics_to_json(const struct as_cell *cell, struct as_buf *out)
+{
+    struct as_metric_value v[AS_METRICS_MAX];
+    write_metrics(v, as_cell_metrics(cell, v), out);
+}
+
+enum as_status as_cell_set_metrics(struct as_cell *cell, const struct as_metric_value *v, size_t n,
+                                   struct as_error *err)
+{
+    struct as_buf out = AS_BUF_INIT;
+    write_metrics(v, n, &out);
+    enum as_status s = as_buf_check(&out, err);
+    if (!s) {
+        free(cell->metrics);
+        cell->metrics = n ? as_buf_take(&out) : NULL;
+    }
+    as_buf_finish(&out);
+    return s;
+}
+
+double as_detail_number(const char *detail, const char *name)
+{
+    json_t *notes = detail ? json_loads(detail, 0, NULL) : NULL;
+    const json_t *v = json_object_get(notes, name);
+    const double number = json_is_number(v) ? json_number_value(v) : NAN;
+    json_decref(notes);
+    return number;
+}

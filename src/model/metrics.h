@@ -1,0 +1,37 @@
+/* Further metrics of a cell: what its trials measure beside its number, such as the mean and the 95th percentile of a
+ * fault's latency. A trial notes each under its name (as_note_number); the cell has the estimate over its trials. */
+#ifndef AS_MODEL_METRICS_H
+#define AS_MODEL_METRICS_H
+
+#include "model/cell.h"
+
+#include <jansson.h>
+
+enum { AS_METRICS_MAX = 8 };
+
+struct as_metric_value {
+    char name[32];
+    char unit[16];
+    int lower_is_better;
+    char counts[160]; /* what the number counts, in words */
+    size_t trials;    /* with a value */
+    double value;
+    struct as_interval ci; /* 95% */
+};
+
+/* Reads the cell's further metrics, AS_METRICS_MAX at most; returns how many. What is malformed is left out. */
+size_t as_cell_metrics(const struct as_cell *cell, struct as_metric_value out[AS_METRICS_MAX]);
+/* The one of this name; false: the cell has none. */
+bool as_cell_metric(const struct as_cell *cell, const char *name, struct as_metric_value *out);
+/* The same as a JSON array, as exports have it. */
+void as_cell_metrics_to_json(const struct as_cell *cell, struct as_buf *out);
+/* Replaces the cell's further metrics. */
+enum as_status as_cell_set_metrics(struct as_cell *cell, const struct as_metric_value *v, size_t n,
+                                   struct as_error *err);
+/* Are these further metrics, as a store or an export may hold them? */
+bool as_metrics_valid(const json_t *list);
+
+/* A number that a trial or cell noted; NAN: none. */
+double as_detail_number(const char *detail, const char *name);
+
+#endif

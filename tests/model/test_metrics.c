@@ -1,0 +1,142 @@
+/* Further metrics of a cell: what its trials noted becomes an estimate; what is malformed is left out. */
+#include "base/text.h"
+#include "model/judge.h"
+#include "model/metrics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TRIALS = 3, N = 8 };
+
+static const struct as_metric further[] = {
+    {"mean", "ns", true, "the mean"},
+    {"faults", "faults/page", true, "per page"},
+    {"absent", "ns", true, "noted by no trial"},
+    {0},
+};
+
+static void add_trial(struct as_trials *t, int number, const char *detail)
+{
+    struct as_error err = {0};
+    struct as_trial v = {.number = number,
+                         .n = N,
+                         .samples = calloc(N, sizeof(double)),
+                         .detail = strdup(detail),
+                         .status = AS_CELL_OK,
+                         .limit = NAN,
+                         .clock_hz = NAN};
+    assert_non_null(v.samples);
+    for (size_t i = 0; i < N; i++)
+        v.samples[i] = 10 + 0.01 * (double)i;
+    assert_int_equal(as_trials_add(t, &v, &err), AS_OK);
+}
+
+static void judge(struct as_cell *cell, const struct as_trials *t, const struct as_metric *metrics)
+{
+    struct as_error err = {0};
+    struct as_judge j = {.trials_asked = TRIALS, .reference_hz = NAN};
+    assert_int_equal(as_judge_learn(&j, cell, t, 1, &err), AS_OK);
+    assert_int_equal(as_judge_cell(&j, cell, t, &(struct as_judge_context){.further = metrics}, &err), AS_OK);
+    as_judge_finish(&j);
+}
+
+static void test_estimate(void **unused)
+{
+    (void)unused;
+    static const char *const details[TRIALS] = {"{\"mean\":12,\"faults\":1}", "{\"mean\":11,\"faults\":1}",
+                                                "{\"mean\":13,\"faults\":1,\"absent\":\"text\"}"};
+    struct as_cell cell = {.probe = "fault", .unit = "ns", .lower_is_better = 1, .precision = NAN, .limit = NAN};
+    struct as_trials t = {0};
+    struct as_metric_value v[AS_METRICS_MAX];
+    for (int i = 0; i < TRIALS; i++)
+        add_trial(&t, i, details[i]);
+    judge(&cell, &t, further);
+    assert_int_equal(as_cell_metrics(&cell, v), 2);
+    assert_string_equal(v[0].name, "mean");
+    assert_string_equal(v[0].unit, "ns");
+    assert_string_equal(v[0].counts, "the mean");
+    assert_true(v[0].lower_is_better && v[0].trials == TRIALS);
+    assert_true(v[0].value >= 11 && v[0].value <= 13 && v[0].ci.lo < v[0].value && v[0].value < v[0].ci.hi);
+    assert_true(v[1].value == 1);
+    assert_false(as_cell_metric(&cell, "absent", &v[2]));
+    judge(&cell, &t, NULL); /* as of a stored cell, whose probe is not known */
+    struct as_metric_value again;
+    assert_true(as_cell_metric(&cell, "mean", &again));
+    assert_memory_equal(&again.ci, &v[0].ci, sizeof again.ci);
+    judge(&cell, &t, &(struct as_metric){0});
+    assert_int_equal(as_cell_metrics(&cell, v), 0);
+    as_trials_finish(&t);
+    as_cell_finish(&cell);
+}
+
+/* One trial: the interval is finite and wide. */
+static void test_one_trial(void **unused)
+{
+    (void)unused;
+    struct as_cell cell = {.probe = "fault", .unit = "ns", .lower_is_better = 1, .precision = NAN, .limit = NAN};
+    struct as_trials t = {0};
+    struct as_metric_value v;
+    add_trial(&t, 0, "{\"mean\":12}");
+    judge(&cell, &t, further);
+    assert_true(as_cell_metric(&cell, "mean", &v));
+    assert_true(v.value == 12 && isfinite(v.ci.lo) && isfinite(v.ci.hi) && v.ci.hi > 13);
+    as_trials_finish(&t);
+    as_cell_finish(&cell);
+}
+
+static void test_malformed(void **unused)
+{
+    (void)unused;
+#define GOOD(name, value, low)                                                                                         \
+    "{\"name\":\"" name "\",\"unit\":\"ns\",\"better\":\"less\",\"counts\":null,\"trials\":3,\"value\":" value         \
+    ",\"ci_low\":" low ",\"ci_high\":9}"
+    static const struct {
+        const char *text;
+        size_t n;
+        bool valid;
+    } rows[] = {
+        {"[]", 0, true},
+        {"[" GOOD("a", "2", "1") "]", 1, true},
+        {"[" GOOD("a", "2", "1") ",7," GOOD("b", "2", "1") "]", 2, false},
+        {"[" GOOD("a", "2", "3") "]", 0, false},    /* outside its interval */
+        {"[" GOOD("a", "null", "1") "]", 0, false}, /* no number */
+        {"[" GOOD("", "2", "1") "]", 0, false},
+        {"[" GOOD("a name of more than thirty-one bytes", "2", "1") "]", 0, false},
+        {"[{}]", 0, false},
+        {"{\"a\":1}", 0, false},
+        {"7", 0, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_cell cell = {.metrics = strdup(rows[i].text)};
+        struct as_metric_value v[AS_METRICS_MAX];
+        json_t *j = json_loads(rows[i].text, JSON_DECODE_ANY, NULL);
+        assert_int_equal(as_cell_metrics(&cell, v), rows[i].n);
+        assert_true(as_metrics_valid(j) == rows[i].valid);
+        json_decref(j);
+        as_cell_finish(&cell);
+    }
+    struct as_buf many = AS_BUF_INIT;
+    for (int i = 0; i <= AS_METRICS_MAX; i++)
+        as_buf_str(&many, i ? "," GOOD("a", "2", "1") : "[" GOOD("a", "2", "1"));
+    as_buf_str(&many, "]");
+    struct as_cell cell = {.metrics = as_buf_take(&many)};
+    struct as_metric_value v[AS_METRICS_MAX];
+    assert_int_equal(as_cell_metrics(&cell, v), AS_METRICS_MAX);
+    as_cell_finish(&cell);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_one_trial),
+        cmocka_unit_test(test_malformed),
+    };
+    return cmocka_run_group_tests_name("further metrics", tests, NULL, NULL);
+}
