@@ -255,12 +255,6 @@ static void test_costs(void **state)
     (void)state;
     struct made m;
     start(&m);
-    made_add(&m, "alloc", "ns", 1400, "op=first-touch allocator=mmap size=16777216");
-    made_add(&m, "alloc", "ns", 700, "op=touch-again allocator=mmap size=16777216");
-    made_add(&m, "alloc", "ns", 50, "op=touch-mapped allocator=mmap size=16777216");
-    made_add(&m, "alloc", "ns", 9000, "op=first-touch allocator=mmap size=1048576");
-    made_add(&m, "alloc", "ns", 20, "op=alloc allocator=malloc size=32");
-    made_add(&m, "alloc", "ns", 4000, "op=alloc allocator=malloc size=1073741824");
     made_add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=every");
     made_add(&m, "c2c", "ns", 50, "peer=cpu from=0 to=2 op=cas pairs=every");
     made_add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
@@ -269,28 +263,13 @@ static void test_costs(void **state)
     made_add(&m, "c2c", "ns", 310, "peer=unit from=0 to=1 op=load pairs=every allocator=cuMemAlloc");
     made_add(&m, "c2c", "ns", 390, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemAlloc");
     made_add(&m, "c2c", "ns", 9000, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemHostAlloc");
-    made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
-    made_add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
-    made_add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
     made_derive(&m);
-    const struct as_fact *backing = made_near(&m, "memory.host_backing.mmap", 700, 1e-9);
-    assert_int_equal(backing->verdict, AS_SUPPORTED);
-    assert_string_equal(backing->object, "allocator:mmap");
-    made_near(&m, "memory.fault.mmap", 650, 1e-9);
-    made_near(&m, "alloc.malloc.alloc.32_B", 20, 0);
-    made_near(&m, "alloc.malloc.alloc.1_GiB", 4000, 0);
     made_near(&m, "c2c.median", 60, 0);
     made_near(&m, "c2c.max", 140, 0);
     made_near(&m, "c2c.device.median", 800, 0);
     made_says(made_near(&m, "c2c.min", 50, 0), "CPUs 0 and 2");
     made_near(&m, "c2c.unit.min", 310, 0);
     made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* of the same memory */
-    made_says(made_near(&m, "launch.roundtrip.block", 50000, 0), ", with blocking synchronisation");
-    assert_null(strstr(made_near(&m, "launch.submit.block", 3000, 0)->sentence, "blocking")); /* it does not wait */
-    m.cells[1].sum.median = 1500;
-    m.cells[1].sum.ci = (struct as_interval){1490, 1510};
-    made_derive(&m);
-    assert_int_equal(made_get(&m, "memory.host_backing.mmap")->verdict, AS_REFUTED);
     made_end(&m);
 }
 

@@ -1,4 +1,5 @@
-"""section.json: probes are sorted by place, and what is wrong with one is refused by its path."""
+"""section.json: probes are sorted by place, and what is wrong with one is refused by its path. Of a probe's C files the tests
+are told from what the program is made of."""
 import json
 import os
 import subprocess
@@ -24,10 +25,25 @@ def run(folders):
         return subprocess.run([sys.executable, REGISTRY, "list", top], capture_output=True, text=True, check=False)
 
 
-print(f"1..{len(CASES)}")
+def files_are_told():
+    texts = {"section.json": '{"heading": "A", "place": 1}', "probe.c": "", "rule.c": "", "tested.c": "", "test.c": "",
+             "test_rule.c": 'getenv("ASSAY_BRIEF")'}
+    with tempfile.TemporaryDirectory() as top:
+        os.makedirs(os.path.join(top, "a", "one"))
+        for name, text in texts.items():
+            with open(os.path.join(top, "a", "one", name), "w", encoding="utf-8") as f:
+                f.write(text)
+        done = subprocess.run([sys.executable, REGISTRY, "files", top], capture_output=True, text=True, check=True)
+    told = [line.split() for line in done.stdout.splitlines()]
+    return told == [["source", "a/one/probe.c"], ["rule", "a/one/rule.c"], ["test", "a/one/test.c", "probes,one"],
+                    ["test", "a/one/test_rule.c", "facts,one,repetitions"], ["source", "a/one/tested.c"]]
+
+
+print(f"1..{len(CASES) + 1}")
 for i, (title, folders, out, err) in enumerate(CASES, 1):
     done = run(folders)
     good = (done.returncode == 0 and done.stdout == out) if out else (done.returncode != 0 and err in done.stderr)
     print(f"{'ok' if good else 'not ok'} {i} - {title}")
     if not good:
         print(f"# {done.returncode} {done.stdout!r} {done.stderr!r}")
+print(f"{'ok' if files_are_told() else 'not ok'} {len(CASES) + 1} - tests and sources")

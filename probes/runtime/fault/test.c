@@ -1,7 +1,7 @@
 /* Probe fault: which cells, what is subtracted, that missing work and kept pages are seen; then on the CPU of this
  * machine and on its OpenCL device where there is one. */
-#include "real_device.h"
-#include "toy_device.h"
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
 
 #include "device/dialect/host_prelude.h"
 
@@ -235,5 +235,6 @@ int main(void)
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_opencl),
     };
+    real_leave_untouched();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,8 @@
 #include "base/host.h"
 #include "lib/pages/events.h"
 #include "lib/pages/pages.h"
-#include "real_device.h"
-#include "toy_device.h"
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -166,5 +166,6 @@ int main(void)
         cmocka_unit_test(test_events_of_all_threads), cmocka_unit_test(test_faults),
         cmocka_unit_test(test_faults_of_opencl),      cmocka_unit_test(test_misses),
     };
+    real_leave_untouched();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

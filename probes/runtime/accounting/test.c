@@ -1,8 +1,8 @@
 /* Probe accounting: the counters' files, which cells, and the table of the CPU by hand: memory that is not touched
  * changes nothing of what the process has, and touched memory is all of it there. */
 #include "probes/runtime/accounting/counters.h"
-#include "real_device.h"
-#include "toy_device.h"
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -211,5 +211,6 @@ int main(void)
         cmocka_unit_test(test_device),          cmocka_unit_test(test_table_of_the_cpu),
         cmocka_unit_test(test_table_of_opencl),
     };
+    real_leave_untouched();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

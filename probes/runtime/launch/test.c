@@ -1,6 +1,6 @@
 /* Probe launch: which cells, and that a launch that was lost is seen. */
 #include "device/dialect/host_prelude.h"
-#include "toy_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Probe concurrency: which cells, and that lost launches, wrong results and too little work are seen. */
 #include "device/dialect/host_prelude.h"
-#include "scripted_clock.h"
-#include "toy_device.h"
+#include "tests/probes/toy_device.h"
+#include "tests/scripted_clock.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Probe alloc: which cells, the arithmetic of the loops, where the touched pages come from, and that wrong memory is
  * seen. */
-#include "toy_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* The rules of page faults and of memory accounting, on synthetic cells. */
-#include "made.h"
+/* The rule of page faults, on synthetic cells. */
+#include "tests/facts/made.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -68,43 +68,6 @@ static void test_gains(void **unused)
     made_says(made_get(&m, "fault.prefault.device-minor.shared"), "100000 pages");
 }
 
-static void counted(const char *allocator, const char *counter, const char *moment, double seen)
-{
-    char axes[160];
-    snprintf(axes, sizeof axes, "allocator=%s;counter=%s;moment=%s;size=67108864", allocator, counter, moment);
-    made_add(&m, "accounting", "x", 1 + seen, axes);
-}
-
-static void test_who_counts(void **unused)
-{
-    (void)unused;
-    counted("malloc", "VmRSS", "before", 0);
-    counted("malloc", "VmRSS", "allocated", 0);
-    counted("malloc", "VmRSS", "cpu-touched", 1);
-    counted("malloc", "VmRSS", "freed", 0);
-    counted("malloc", "MemAvailable", "allocated", 0.01);
-    counted("malloc", "MemAvailable", "cpu-touched", 0.98);
-    counted("malloc", "MemAvailable", "freed", 0.97);
-    counted("malloc", "driver", "allocated", 0);
-    counted("malloc", "driver", "cpu-touched", 0);
-    counted("cuMemAlloc", "driver", "allocated", 1);
-    counted("cuMemAlloc", "driver", "device-touched", 1);
-    counted("cuMemAlloc", "VmRSS", "allocated", 0);
-    counted("cuMemAlloc", "VmRSS", "device-touched", 0);
-    counted("odd one", "VmRSS", "allocated", 0);
-    counted("odd one", "VmRSS", "device-touched", 0.4);
-    made_derive(&m);
-    assert_string_equal(
-        made_get(&m, "accounting.malloc")->sentence,
-        "malloc is counted when the CPU touches it by MemAvailable, VmRSS; never by driver; still after "
-        "freeing by MemAvailable");
-    assert_string_equal(made_get(&m, "accounting.cuMemAlloc")->sentence,
-                        "cuMemAlloc is counted at allocation by driver; never by VmRSS");
-    assert_string_equal(made_get(&m, "accounting.odd_one")->sentence,
-                        "Whether odd one is counted is undecided for VmRSS (40%, device-touched)");
-    assert_true(isnan(made_get(&m, "accounting.malloc")->value));
-}
-
 /* Better by the medians, and perhaps not at all. */
 static void test_tied(void **unused)
 {
@@ -138,28 +101,13 @@ static void test_ceiling(void **unused)
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 10000 pages (");
 }
 
-static void test_events_that_may_be_few(void **unused)
-{
-    (void)unused;
-    struct as_cell *c =
-        made_add(&m, "page_events", "events", 7000, "what=misses;pages=1024;stride=4096;allocator=mmap;touch=cpu");
-    c->detail = strdup("{\"loads\": 65536}");
-    c->sum.ci = (struct as_interval){5000, 9000};
-    made_derive(&m);
-    const struct as_fact *f = made_get(&m, "tlb.misses.mmap.4096");
-    assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "is undecided");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_tied, clean),
         cmocka_unit_test_teardown(test_ceiling, clean),
-        cmocka_unit_test_teardown(test_events_that_may_be_few, clean),
         cmocka_unit_test_teardown(test_curve, clean),
         cmocka_unit_test_teardown(test_gains, clean),
-        cmocka_unit_test_teardown(test_who_counts, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
