@@ -1,4 +1,4 @@
-/* The rules of GEMM, of what fusing pays, and of single launches, on synthetic cells. */
+/* The rules of GEMM and of what fusing pays, on synthetic cells. */
 #include "made.h"
 
 #include <math.h>
@@ -221,33 +221,6 @@ static void test_attention(void **unused)
     assert_null(made_find(&m, "attention.split.16_heads"));
 }
 
-static void launches(int size, const char *type, const char *detail)
-{
-    char axes[120];
-    snprintf(axes, sizeof axes, "path=wgmma type=%s size=%d", type, size);
-    made_add(&m, "clockstate", "ops/s", 1e12, axes)->detail = strdup(detail);
-}
-
-static void test_launches(void **unused)
-{
-    (void)unused;
-    launches(512, "f16",
-             "{\"modes\":2,\"mode_low\":1e12,\"mode_high\":2e12,\"mode_share\":0.3,\"p5\":1e12,\"p95\":2e12,"
-             "\"steady_s\":0}");
-    launches(1024, "f16", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0.05}");
-    launches(1024, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0}");
-    launches(1024, "s8", "{}");
-    launches(2048, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.02e12,\"steady\":\"not within the series\"}");
-    made_derive(&m);
-    assert_verdict("clockstate.wgmma.f16", AS_REFUTED);
-    made_says(made_get(&m, "clockstate.wgmma.f16"),
-              "of size 512 do NOT run at one rate: 1.00 TFLOP/s (30% of them) and 2");
-    made_says(made_get(&m, "clockstate.wgmma.f16"), "steady after 0.05 s at the latest (size 1024)");
-    assert_verdict("clockstate.wgmma.e4m3", AS_SUPPORTED);
-    made_says(made_get(&m, "clockstate.wgmma.e4m3"), "not steady after 300 launches at 1 of 2");
-    assert_null(made_find(&m, "clockstate.wgmma.s8")); /* nothing of them was noted */
-}
-
 /* Ratios that may be 1, or on either side of what counts: no difference is stated. */
 static void test_tied(void **unused)
 {
@@ -282,7 +255,6 @@ int main(void)
         cmocka_unit_test_teardown(test_matrix_unit, clean), cmocka_unit_test_teardown(test_undecided, clean),
         cmocka_unit_test_teardown(test_peaks, clean),       cmocka_unit_test_teardown(test_power, clean),
         cmocka_unit_test_teardown(test_fusion, clean),      cmocka_unit_test_teardown(test_attention, clean),
-        cmocka_unit_test_teardown(test_launches, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

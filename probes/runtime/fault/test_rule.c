@@ -1,7 +1,6 @@
 /* The rule of page faults, on synthetic cells. */
 #include "tests/facts/made.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The rule of pipes, on cells of made-up units. */
-#include "made.h"
+#include "tests/facts/made.h"
 
 #include <math.h>
 #include <setjmp.h>

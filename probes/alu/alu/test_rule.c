@@ -1,11 +1,9 @@
-/* The rules of operations, on synthetic cells. */
-#include "made.h"
+/* The rules of the throughput of operations, on synthetic cells. */
+#include "tests/facts/made.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -30,15 +28,6 @@ static struct as_cell *rate(const char *op, double value, unsigned ilp, unsigned
     return c;
 }
 
-static struct as_cell *wait(const char *op, double value)
-{
-    char axes[96];
-    snprintf(axes, sizeof axes, "op=%s operands=0 steps=0", op);
-    struct as_cell *c = made_add(&m, "alu_latency", "cycles", value, axes);
-    c->lower_is_better = true;
-    return c;
-}
-
 /* Of several cells the best counts, and only valid ones. */
 static void test_each(void **unused)
 {
@@ -48,12 +37,8 @@ static void test_each(void **unused)
     rate("ffma32", 127, 4, 16, NULL);
     rate("ffma32", 256, 8, 0, NULL)->status = AS_CELL_REJECTED;
     rate("recip32", 16, 4, 0, "{\"link\":\"xor32\"}");
-    wait("ffma32", 4.5);
-    wait("ffma32", 4);
     made_derive(&m);
     made_holds(made_near(&m, "alu.throughput.ffma32", 128, 1e-9), 128);
-    made_near(&m, "alu.latency.ffma32", 4, 1e-9);
-    made_says(made_get(&m, "alu.latency.ffma32"), "4.00 cycles");
     assert_null(made_find(&m, "alu.throughput.recip32"));
     assert_null(made_find(&m, "alu.throughput.iadd32"));
     assert_null(made_find(&m, "alu.several"));  /* nobody counted instructions */
@@ -79,16 +64,7 @@ static void test_peak(void **unused)
     m.info.compute_units = 132;
 }
 
-static void one_chain(double last)
-{
-    for (unsigned warps = 1; warps <= 8; warps *= 2)
-        rate("ffma32", 8 * warps, 1, warps, NULL);
-    rate("ffma32", 128, 4, 0, NULL);
-    rate("ffma32", last, 1, 16, NULL);
-    wait("ffma32", 4);
-}
-
-/* Of a CPU's widths the best rate is told with its width, and the latency of one number. */
+/* Of a CPU's widths the best rate is told with its width. */
 static void test_widths(void **unused)
 {
     (void)unused;
@@ -96,35 +72,10 @@ static void test_widths(void **unused)
     m.info.warp = 1;
     made_add(&m, "alu", "ops/cycle", 2, "op=ffma32 ilp=0 warps=0 width=scalar operands=0 steps=0");
     made_add(&m, "alu", "ops/cycle", 16, "op=ffma32 ilp=0 warps=0 width=256 operands=0 steps=0");
-    made_add(&m, "alu_latency", "cycles", 3.9, "op=ffma32 width=256 operands=0 steps=0")->lower_is_better = true;
-    made_add(&m, "alu_latency", "cycles", 4, "op=ffma32 width=scalar operands=0 steps=0")->lower_is_better = true;
     made_derive(&m);
     made_says(made_near(&m, "alu.throughput.ffma32", 16, 1e-9), "in vectors of 256 bits");
-    made_near(&m, "alu.latency.ffma32", 4, 1e-9);
     assert_null(made_find(&m, "alu.peak.f32")); /* what it calls a unit may be half a core */
     m.info.warp = 32;
-}
-
-static void test_flight(void **unused)
-{
-    (void)unused;
-    one_chain(127);
-    made_derive(&m);
-    const struct as_fact *f = made_near(&m, "alu.flight.ffma32", 16, 1e-9);
-    assert_int_equal(f->verdict, AS_SUPPORTED);
-    made_says(f, "within 0.8%");
-    made_says(f, "512 in flight");
-    made_end(&m);
-    one_chain(96); /* a curve that saturates below what the law gives */
-    made_derive(&m);
-    assert_int_equal(made_get(&m, "alu.flight.ffma32")->verdict, AS_REFUTED);
-    made_end(&m);
-    rate("ffma32", 1.9, 4, 0, NULL);
-    wait("ffma32", 4);
-    m.info.is_host_cpu = true; /* a core has no warps */
-    made_derive(&m);
-    assert_null(made_find(&m, "alu.flight.ffma32"));
-    m.info.is_host_cpu = false;
 }
 
 static void test_several(void **unused)
@@ -165,30 +116,12 @@ static void test_many(void **unused)
     made_says(f, " more");
 }
 
-/* Off the law by the medians, and perhaps not at all. */
-static void test_flight_of_wide_intervals(void **unused)
-{
-    (void)unused;
-    m.share = 0.3;
-    one_chain(96);
-    made_derive(&m);
-    const struct as_fact *f = made_get(&m, "alu.flight.ffma32");
-    assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "too wide an interval to decide");
-    m.share = 0.01;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_flight_of_wide_intervals, clean),
-        cmocka_unit_test_teardown(test_each, clean),
-        cmocka_unit_test_teardown(test_peak, clean),
-        cmocka_unit_test_teardown(test_widths, clean),
-        cmocka_unit_test_teardown(test_flight, clean),
-        cmocka_unit_test_teardown(test_several, clean),
-        cmocka_unit_test_teardown(test_no_several, clean),
-        cmocka_unit_test_teardown(test_many, clean),
+        cmocka_unit_test_teardown(test_each, clean),       cmocka_unit_test_teardown(test_peak, clean),
+        cmocka_unit_test_teardown(test_widths, clean),     cmocka_unit_test_teardown(test_several, clean),
+        cmocka_unit_test_teardown(test_no_several, clean), cmocka_unit_test_teardown(test_many, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

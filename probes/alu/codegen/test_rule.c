@@ -1,5 +1,5 @@
 /* The rule of what compilers emit, on synthetic cells. */
-#include "made.h"
+#include "tests/facts/made.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

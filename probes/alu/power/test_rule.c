@@ -1,5 +1,5 @@
 /* Energy of operations: a known line is found, and what does not suffice for one gives no fact. */
-#include "made.h"
+#include "tests/facts/made.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

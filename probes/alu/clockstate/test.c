@@ -1,6 +1,6 @@
 /* Series of single launches whose levels and start are known, and the probe on this machine's CPU. */
 #include "probes/alu/clockstate/series.h"
-#include "real_device.h"
+#include "tests/probes/real_device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Probe codegen: instructions known by their bytes, what this build's compiler makes for this CPU, and a device that
  * counts. */
 #include "probes/alu/codegen/codegen.h"
-#include "toy_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>
