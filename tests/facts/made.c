@@ -97,6 +97,12 @@ void made_holds(const struct as_fact *f, double value)
         fail_msg("%s: %g to %g does not hold %g (%s)", f->id, f->ci.lo, f->ci.hi, value, f->sentence);
 }
 
+void made_verdict(const struct made *m, const char *id, enum as_fact_verdict verdict)
+{
+    if (made_get(m, id)->verdict != verdict)
+        fail_msg("%s: %s", id, made_get(m, id)->sentence);
+}
+
 void made_says(const struct as_fact *f, const char *text)
 {
     if (!strstr(f->sentence, text))

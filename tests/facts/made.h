@@ -22,7 +22,9 @@ const struct as_fact *made_find(const struct made *m, const char *id);
 const struct as_fact *made_get(const struct made *m, const char *id);
 /* And its value is that, to a share of it. */
 const struct as_fact *made_near(const struct made *m, const char *id, double value, double share);
-void made_holds(const struct as_fact *f, double value);    /* its interval does, to a thousandth */
+void made_holds(const struct as_fact *f, double value); /* its interval does, to a thousandth */
+/* The fact, which must be there, has that verdict. */
+void made_verdict(const struct made *m, const char *id, enum as_fact_verdict verdict);
 void made_says(const struct as_fact *f, const char *text); /* its sentence holds the text */
 void made_end(struct made *m);                             /* no cells and no facts, of the same device */
 

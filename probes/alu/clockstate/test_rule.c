@@ -17,12 +17,6 @@ static int clean(void **unused)
     return 0;
 }
 
-static void assert_verdict(const char *id, enum as_fact_verdict verdict)
-{
-    if (made_get(&m, id)->verdict != verdict)
-        fail_msg("%s: %s", id, made_get(&m, id)->sentence);
-}
-
 static void launches(int size, const char *type, const char *detail)
 {
     char axes[120];
@@ -41,11 +35,11 @@ static void test_launches(void **unused)
     launches(1024, "s8", "{}");
     launches(2048, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.02e12,\"steady\":\"not within the series\"}");
     made_derive(&m);
-    assert_verdict("clockstate.wgmma.f16", AS_REFUTED);
+    made_verdict(&m, "clockstate.wgmma.f16", AS_REFUTED);
     made_says(made_get(&m, "clockstate.wgmma.f16"),
               "of size 512 do NOT run at one rate: 1.00 TFLOP/s (30% of them) and 2");
     made_says(made_get(&m, "clockstate.wgmma.f16"), "steady after 0.05 s at the latest (size 1024)");
-    assert_verdict("clockstate.wgmma.e4m3", AS_SUPPORTED);
+    made_verdict(&m, "clockstate.wgmma.e4m3", AS_SUPPORTED);
     made_says(made_get(&m, "clockstate.wgmma.e4m3"), "not steady after 300 launches at 1 of 2");
     assert_null(made_find(&m, "clockstate.wgmma.s8")); /* nothing of them was noted */
 }

@@ -1,6 +1,5 @@
-/* Attention and fused epilogues on the OpenCL of this machine: right, and seen when wrong. */
+/* Attention on the OpenCL of this machine: right, and seen when wrong. */
 #include "probes/apps/attention/attention.h"
-#include "real_device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +7,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-extern const struct as_probe as_probe_fusion;
 
 static struct as_opened opencl;
 static bool has_opencl;
@@ -106,19 +103,12 @@ static void test_what_applies(void **state)
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);
 }
 
-static void test_fusion(void **state)
-{
-    struct real r;
-    (void)state;
-    if (real_trial(&as_probe_fusion, "opencl",
-                   "allocator=clCreateBuffer path=naive type=bf16 size=128 operation=bias_gelu", 2, 2, &r))
-        assert_true(r.sample.value > 0);
-    real_or_skip();
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paths), cmocka_unit_test(test_wrong),
-                                       cmocka_unit_test(test_what_applies), cmocka_unit_test(test_fusion)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_what_applies),
+    };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
