@@ -1,10 +1,9 @@
-/* Facts of copies, links and peak rates, on synthetic cells with known answers. */
+/* Facts that join the cells of copies or of peak rates with those of bandwidth, on synthetic cells. */
 #include "made.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -20,37 +19,6 @@ static void start(struct made *m)
                  .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
                  .allocators_n = 3,
                  .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
-}
-
-static void test_copies(void **unused)
-{
-    struct made m;
-    (void)unused;
-    start(&m);
-    made_add(&m, "copy", "GB/s", 5, "from=pinned to=own direction=one how=engine size=4096");
-    made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");
-    made_add(&m, "copy", "GB/s", 25, "from=pinned to=own direction=one how=engine size=1048576");
-    made_add(&m, "copy", "GB/s", 48, "from=pinned to=own direction=one how=kernel size=268435456");
-    made_add(&m, "copy", "GB/s", 90, "from=own to=pinned direction=both how=engine size=268435456");
-    made_add(&m, "copy", "GB/s", 9, "from=host to=own direction=one how=engine size=268435456");
-    made_derive(&m);
-    const struct as_fact *f =
-        made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
-    assert_int_equal(f->evidence[0], 2);
-    made_says(f, "Copies from pinned to own: 50");
-    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "MiB, copy kernel)");
-    made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
-    made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "pageable host memory");
-    assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
-    m.info.bus_bandwidth = 63e9;                    /* each way */
-    made_add(&m, "copy", "GB/s", 2000, "from=own to=own direction=one how=engine size=268435456");
-    made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
-    made_derive(&m);
-    assert_null(strstr(made_get(&m, "copy.engine.pinned.own")->sentence, "each byte counted once"));
-    assert_null(strstr(made_get(&m, "copy.engine.both.own.pinned")->sentence, "each byte counted once"));
-    made_says(made_get(&m, "copy.engine.own.own"), "copy engine, each byte counted once)");
-    made_says(made_get(&m, "copy.engine.managed.own"), "each byte counted once");
-    made_end(&m);
 }
 
 /* 1/50 for the copy against 1/40 - 1/4000 saved in each pass */
@@ -101,44 +69,6 @@ static void test_copy_or_direct(void **unused)
     made_end(&m);
 }
 
-static void test_links(void **unused)
-{
-    struct made m;
-    (void)unused;
-    start(&m);
-    m.info.bus_bandwidth = 63e9;
-    made_add(&m, "link", "GB/s", 350, "peer=1 node=0 allocator=own direction=to how=engine size=268435456");
-    made_add(&m, "link", "GB/s", 370, "peer=1 node=0 allocator=own direction=to how=kernel size=268435456");
-    made_add(&m, "link", "GB/s", 700, "peer=1 node=0 allocator=own direction=both how=engine size=268435456");
-    made_add(&m, "link", "GB/s", 20, "peer=host node=1 allocator=pinned direction=from how=engine size=268435456");
-    made_add(&m, "link", "GB/s", 1000, "peer=every node=0 allocator=own direction=to how=kernel size=268435456");
-    made_add(&m, "link", "GB/s", 1, "peer=2 node=0 allocator=own direction=to how=engine size=64")->status =
-        AS_CELL_REJECTED;
-    made_add(&m, "link_latency", "ns", 900, "peer=1 node=0 allocator=own what=load size=67108864 stride=128");
-    made_add(&m, "link_latency", "ns", 800, "peer=1 node=0 allocator=own what=load size=2097152 stride=128");
-    made_add(&m, "link_latency", "ns", 1200, "peer=host node=0 allocator=pinned what=atomic size=2097152 stride=128");
-    made_add(&m, "link", "GB/s", 83, "peer=host node=0 allocator=pinned direction=both how=kernel size=268435456");
-    made_derive(&m);
-    const struct as_fact *f = made_near(&m, "link.1.to", 370, 1e-9);
-    made_says(f, "The link to device 1 carries 370");
-    made_says(f, "by a kernel");
-    assert_null(strstr(f->sentence, "by the copy engine"));
-    made_says(made_near(&m, "link.host-0.both", 83, 1e-9), "by a kernel; no number by the copy engine is valid");
-    assert_string_equal(f->object, "link:1");
-    assert_true(isnan(f->claimed));
-    made_says(made_near(&m, "link.1.both", 700, 1e-9), "to and from device 1");
-    f = made_near(&m, "link.host-1.from", 20, 1e-9);
-    made_says(f, "from the host's memory node 1");
-    assert_string_equal(f->object, "link:host-1");
-    assert_true(fabs(f->claimed - 63) < 1e-9);
-    made_says(made_near(&m, "link.every.to", 1000, 1e-9), "all other devices");
-    assert_null(made_find(&m, "link.2.to"));
-    made_says(made_near(&m, "link.latency.1.load", 800, 1e-9), "A load from memory of device 1 takes 800 ns");
-    made_says(made_near(&m, "link.latency.host-0.atomic", 1200, 1e-9),
-              "An atomic addition in memory of the host takes");
-    made_end(&m);
-}
-
 static void test_peaks_and_ridges(void **unused)
 {
     struct made m;
@@ -172,9 +102,7 @@ static void test_peaks_and_ridges(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_copy_or_direct),
-        cmocka_unit_test(test_links),
         cmocka_unit_test(test_peaks_and_ridges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

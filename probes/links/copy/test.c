@@ -1,5 +1,5 @@
 /* Probe copy on the scripted device: which cells, what a copy counts, and that wrong copies are seen. */
-#include "scripted.h"
+#include "tests/probes/scripted.h"
 
 #include <math.h>
 #include <setjmp.h>

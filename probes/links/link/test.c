@@ -1,6 +1,6 @@
-/* Probes link and link_latency on the scripted device: which pairs, what they count, and that faults are seen. */
+/* Probe link on the scripted device: which pairs, what it counts, and that faults are seen. */
 #include "lib/transfer/peers.h"
-#include "scripted.h"
+#include "tests/probes/scripted.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-extern const struct as_probe as_probe_link, as_probe_link_latency;
+extern const struct as_probe as_probe_link;
 
 #define INFO(n)                                                                                                        \
     "\"info\":{\"siblings\":" #n ",\"capabilities\":[\"copy\"],\"allocators\":[{\"name\":\"own\",\"host_access\":"     \
@@ -30,17 +30,12 @@ static void test_which_pairs(void **unused)
 {
     static const char to_own[] = "node=0 allocator=own direction=to how=engine";
     struct scripted s;
-    struct as_error err = {0};
     (void)unused;
     scripted_open(&s, "{" INFO(1) "}");
     assert_int_equal(link_applies(&s, "0", to_own), AS_PRUNED);
     assert_int_equal(link_applies(&s, "1", to_own), AS_INAPPLICABLE);
     assert_int_equal(link_applies(&s, "1", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
     assert_int_equal(link_applies(&s, "2", to_own), AS_PRUNED);
-    assert_int_equal(scripted_applies(&s, &as_probe_link_latency,
-                                      "peer=1 node=0 allocator=own what=load size=2097152 stride=128", &err),
-                     AS_INAPPLICABLE);
-    assert_string_equal(err.text, "backend 'null' has one device only: there is no pair to measure");
     assert_int_equal(link_applies(&s, "host", to_own), AS_PRUNED); /* its own memory is no host's */
     assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_APPLIES);
     assert_int_equal(link_applies(&s, "host", "node=63 allocator=pinned direction=to how=engine"), AS_PRUNED);
@@ -63,10 +58,6 @@ static void test_which_pairs(void **unused)
     s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS;
     assert_int_equal(link_applies(&s, "2", to_own), AS_PRUNED);
     assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
-    assert_int_equal(scripted_applies(&s, &as_probe_link_latency,
-                                      "peer=1 node=0 allocator=own what=load size=2097152 stride=128", &err),
-                     AS_INAPPLICABLE); /* said once */
-    assert_string_equal(err.text, "a device of backend 'null' does not reach the memory of another one");
     assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_APPLIES);
     s.dev->info.is_host_cpu = true;
     assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_PRUNED);
@@ -101,12 +92,12 @@ static void test_owners_and_lists(void **unused)
     assert_true(as_host_nodes() >= 1);
 }
 
-static bool is_right(const char *script, const struct as_probe *probe, const char *axes, double *value)
+static bool is_right(const char *script, const char *axes, double *value)
 {
     struct scripted s;
     char why[160] = "";
     scripted_open(&s, script);
-    bool right = scripted_check(&s, probe, axes, 3, value, why, sizeof why);
+    bool right = scripted_check(&s, &as_probe_link, axes, 3, value, why, sizeof why);
     scripted_close(&s);
     if (!right)
         print_message("%s: %s\n", axes, why);
@@ -125,27 +116,10 @@ static void test_links(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         snprintf(axes, sizeof axes, "%s size=1048576", cells[i]);
-        assert_true(is_right("{" LEVELS INFO(4) "}", &as_probe_link, axes, &value));
+        assert_true(is_right("{" LEVELS INFO(4) "}", axes, &value));
         assert_true(fabs(value - 20) < 1e-6);
-        assert_false(is_right("{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"copy\"}]," INFO(4) "}", &as_probe_link, axes,
-                              &value));
+        assert_false(is_right("{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"copy\"}]," INFO(4) "}", axes, &value));
     }
-}
-
-static void test_latencies(void **unused)
-{
-    static const char atomic[] = "peer=2 node=0 allocator=own what=atomic size=2097152 stride=128";
-    static const char load[] = "peer=host node=0 allocator=pinned what=load size=2097152 stride=128";
-    double value;
-    (void)unused;
-    assert_true(is_right("{" LEVELS INFO(4) "}", &as_probe_link_latency, load, &value));
-    assert_true(fabs(value - 500) < 1);
-    assert_true(is_right("{" LEVELS INFO(4) "}", &as_probe_link_latency, atomic, &value));
-    assert_true(value > 400 && value < 600);
-    /* additions that were never made, and a result that is not that of the last one */
-    assert_false(is_right("{\"execute\":false," INFO(4) "}", &as_probe_link_latency, atomic, &value));
-    assert_false(is_right("{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"add\"}]," INFO(4) "}", &as_probe_link_latency,
-                          atomic, &value));
 }
 
 static void test_no_way_to_the_peer(void **unused)
@@ -169,8 +143,10 @@ static void test_no_way_to_the_peer(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_pairs), cmocka_unit_test(test_owners_and_lists),   cmocka_unit_test(test_links),
-        cmocka_unit_test(test_latencies),   cmocka_unit_test(test_no_way_to_the_peer),
+        cmocka_unit_test(test_which_pairs),
+        cmocka_unit_test(test_owners_and_lists),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_no_way_to_the_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
