@@ -1,5 +1,5 @@
 /* Operations in flight, of the rates of one probe and the latencies of another, on synthetic cells. */
-#include "tests/facts/made.h"
+#include "made.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

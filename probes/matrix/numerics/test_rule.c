@@ -1,5 +1,5 @@
-/* The rules of matrix instructions' arithmetic and layouts, on synthetic cells. */
-#include "made.h"
+/* The rule of the arithmetic of matrix instructions, on synthetic cells. */
+#include "tests/facts/made.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,20 +69,6 @@ static void test_answers(void **unused)
     assert_null(strstr(made_get(&m, "numerics.subnormal")->sentence, "bf16"));
 }
 
-static void test_layouts(void **unused)
-{
-    (void)unused;
-    made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=a");
-    made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=c");
-    made_add(&m, "layout", "numbers", 4, "instruction=mma_m8n8k4_f64 n=8 operand=b");
-    made_derive(&m);
-    assert_int_equal(m.facts_n, 2);
-    made_says(made_get(&m, "layout.documented"), ": wgmma_f16_f32 n=8");
-    assert_int_equal(made_get(&m, "layout.documented")->evidence_n, 2);
-    made_says(made_get(&m, "layout.elsewhere"), ": mma_m8n8k4_f64 n=8");
-    assert_int_equal(made_get(&m, "layout.elsewhere")->verdict, AS_REFUTED);
-}
-
 static void test_many(void **unused)
 {
     (void)unused;
@@ -101,7 +87,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_accumulators, clean),
         cmocka_unit_test_teardown(test_answers, clean),
-        cmocka_unit_test_teardown(test_layouts, clean),
         cmocka_unit_test_teardown(test_many, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* The rules of GEMM, on synthetic cells. */
-#include "made.h"
+#include "tests/facts/made.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,97 +104,28 @@ static void test_undecided(void **unused)
     made_verdict(&m, "matmul.footprint.f16", AS_UNDECIDED);
 }
 
-static void peak(const char *instruction, double value, double documented)
-{
-    char axes[120];
-    snprintf(axes, sizeof axes, "instruction=%s n=0 chains=0 warps=0 operands=random", instruction);
-    made_add(&m, "matmul_peak", "ops/cycle", value, axes)->limit = documented;
-}
-
-static void test_peaks(void **unused)
-{
-    (void)unused;
-    m.share = 0.0001;
-    peak("wgmma_f16_f32", 4096, 4096);
-    peak("wgmma_sp_f16_f32", 7281, 8192);
-    peak("mma_m16n8k16_f16_f32", 2730, 4096);
-    peak("mma_m16n8k32_u8_s32", 5461, 8192);
-    peak("mma_m16n8k256_b1_s32", 43690, NAN);
-    made_derive(&m);
-    m.share = 0.01;
-    made_near(&m, "matmul.peak.f16", 4096, 0);
-    assert_true(made_get(&m, "matmul.peak.f16")->claimed == 4096);
-    made_says(made_get(&m, "matmul.peak.f16"), "100.0% of the documented 4096");
-    made_verdict(&m, "matmul.peak.u8", AS_REFUTED);
-    made_says(made_get(&m, "matmul.peak.u8"), "NOT the documented 8192 (66.7%)");
-    made_near(&m, "matmul.older.f16", 2730.0 / 4096, 1e-6);
-    made_verdict(&m, "matmul.older.f16", AS_REFUTED);
-    assert_null(made_find(&m, "matmul.older.u8"));
-    made_says(made_get(&m, "matmul.peak.b1"), "none are documented");
-    assert_null(made_find(&m, "matmul.peak.f32")); /* that is the sum's */
-}
-
-static void rate(const char *operands, const char *hold, double tera, double ghz, double watts)
-{
-    char axes[120], detail[48];
-    snprintf(axes, sizeof axes, "instruction=wgmma_f16_f32 n=0 operands=%s hold=%s", operands, hold);
-    struct as_cell *cell = made_add(&m, "matmul_rate", "ops/s", tera * 1e12, axes);
-    cell->clock_hz = ghz * 1e9;
-    snprintf(detail, sizeof detail, "{\"power_w\":%.0f}", watts);
-    cell->detail = strdup(detail);
-}
-
-static void test_power(void **unused)
-{
-    (void)unused;
-    rate("random", "burst", 950, 1.75, 600);
-    rate("random", "sustained", 750, 1.4, 700);
-    rate("zero", "burst", 1060, 1.98, 300);
-    rate("zero", "sustained", 1060, 1.98, 400);
-    product("wgmma", "f16", 8192, 750);
-    made_add(&m, "matmul", "ops/s", 740e12, "path=wgmma type=f16 size=8192 operands=random hold=sustained");
-    made_derive(&m);
-    made_near(&m, "matmul.zeros.wgmma_f16_f32", 1060.0 / 750, 1e-6);
-    made_verdict(&m, "matmul.zeros.wgmma_f16_f32", AS_SUPPORTED);
-    made_says(made_get(&m, "matmul.zeros.wgmma_f16_f32"), "1.98 GHz at 400 W against 1.40 GHz at 700 W");
-    made_near(&m, "matmul.burst.wgmma_f16_f32", 950.0 / 750, 1e-6);
-    made_says(made_get(&m, "matmul.burst.wgmma_f16_f32"), "600 W including idle gaps against 1.40 GHz at 700 W");
-    made_verdict(&m, "matmul.burst.wgmma_f16_8192", AS_UNDECIDED);
-}
-
 /* Ratios that may be 1, or on either side of what counts: no difference is stated. */
 static void test_tied(void **unused)
 {
-    char axes[128];
     (void)unused;
     m.share = 0.1;
     product("mma", "f16", 2048, 98);
     product("library", "f16", 2048, 100);
     product("tiled", "f32", 2048, 65);
-    for (int i = 0; i < 2; i++) {
-        snprintf(axes, sizeof axes, "instruction=%s;operands=random",
-                 i ? "wgmma_m64n256k16_f16_f32" : "mma_m16n8k16_f16_f32");
-        made_add(&m, "matmul_peak", "ops/cycle", 1000, axes);
-        snprintf(axes, sizeof axes, "path=mma;type=f16;size=2048;operands=%s;hold=sustained", i ? "zero" : "random");
-        made_add(&m, "matmul", "ops/s", i ? 101e12 : 100e12, axes);
-    }
     made_derive(&m);
     m.share = 0.01;
-    made_verdict(&m, "matmul.older.f16", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.older.f16"), "may or may not reach");
     made_says(made_get(&m, "matmul.library.f16"), "is statistically tied with the library: 0.98");
     made_verdict(&m, "matmul.footprint.f16", AS_UNDECIDED);
     made_says(made_get(&m, "matmul.footprint.f16"), "may be merely a memory-footprint feature");
-    made_verdict(&m, "matmul.zeros.mma_f16_2048", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.zeros.mma_f16_2048"), "statistically tied with that of random numbers, sustained");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_tied, clean),        cmocka_unit_test_teardown(test_emulated, clean),
-        cmocka_unit_test_teardown(test_matrix_unit, clean), cmocka_unit_test_teardown(test_undecided, clean),
-        cmocka_unit_test_teardown(test_peaks, clean),       cmocka_unit_test_teardown(test_power, clean),
+        cmocka_unit_test_teardown(test_tied, clean),
+        cmocka_unit_test_teardown(test_emulated, clean),
+        cmocka_unit_test_teardown(test_matrix_unit, clean),
+        cmocka_unit_test_teardown(test_undecided, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
