@@ -119,3 +119,26 @@ void made_end(struct made *m)
     m->facts = NULL;
     m->n = m->cap = m->facts_n = 0;
 }
+
+struct made *made_gpu(void)
+{
+    struct made *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->share = 0.002;
+    m->clock_hz = 2e9;
+    m->info = (struct as_device_info){.id = "cuda:0",
+                                      .backend = "cuda",
+                                      .compute_units = 132,
+                                      .compute_unit_threads = 2048,
+                                      .compute_unit_registers = 65536,
+                                      .compute_unit_shared = 228 << 10,
+                                      .caches_n = 1,
+                                      .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}}};
+    return m;
+}
+
+void made_free(struct made *m)
+{
+    made_end(m);
+    free(m);
+}
