@@ -120,6 +120,22 @@ void made_end(struct made *m)
     m->n = m->cap = m->facts_n = 0;
 }
 
+void made_cpu(struct made *m)
+{
+    *m = (struct made){.share = 0.005,
+                       .info = {.id = "cpu",
+                                .backend = "cpu",
+                                .compute_units = 4,
+                                .threads = 4,
+                                .clock_max_hz = 2.3e9,
+                                .capabilities = AS_CAP_HOST_KERNELS}};
+    m->info.caches_n = 4;
+    m->info.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 32768, .shared = 1};
+    m->info.caches[1] = (struct as_cache){.level = 1, .kind = 'i', .size = 32768, .shared = 1};
+    m->info.caches[2] = (struct as_cache){.level = 2, .kind = 'u', .size = 1048576, .shared = 1};
+    m->info.caches[3] = (struct as_cache){.level = 3, .kind = 'u', .size = 33554432, .shared = 4};
+}
+
 struct made *made_gpu(void)
 {
     struct made *m = calloc(1, sizeof *m);

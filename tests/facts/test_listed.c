@@ -34,23 +34,6 @@ static void test_listed(void **state)
     made_free(m);
 }
 
-/* An API may name a cache and say nothing of who shares it: there may be one. What main memory gave is not the cache's
- * in any case. */
-static void test_cache_of_unknown_sharing(void **state)
-{
-    (void)state;
-    struct made *m = made_gpu();
-    made_add(m, "bandwidth", "GB/s", 4000, "op=read level=sweep size=536870912 threads=0 width=best");
-    made_add(m, "bandwidth", "GB/s", 4200, "op=triad level=memory size=25165824 threads=0 width=best");
-    made_derive(m);
-    assert_null(made_find(m, "bandwidth.L2.read.all"));
-    assert_null(made_find(m, "bandwidth.L2.triad.all"));
-    made_add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0 width=best");
-    made_derive(m);
-    made_near(m, "bandwidth.L2.read.all", 9000, 0);
-    made_free(m);
-}
-
 /* A guest may have a part of a cache only, and its loads miss the rest. */
 static void test_listed_is_missed(void **state)
 {
@@ -160,7 +143,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_listed_may_be_missed),
         cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_cache_of_unknown_sharing),
         cmocka_unit_test(test_listed_is_missed),
         cmocka_unit_test(test_listed_with_nothing_beside_it),
         cmocka_unit_test(test_own_ridges),

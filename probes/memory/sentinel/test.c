@@ -1,6 +1,6 @@
 /* Probe sentinel: which watch over what, the arithmetic of their work, and that wrong work is seen. */
 #include "device/dialect/host_prelude.h"
-#include "toy_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Probe tlb: which cells, what a walk touches, that a wrong place is seen; then on the CPU of this machine and on its
  * OpenCL device where there is one. */
-#include "real_device.h"
-#include "toy_device.h"
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -122,5 +122,6 @@ int main(void)
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_real),
     };
+    real_leave_untouched();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Probe roofline: which cells, native kernels of every width, the device's kernel as host C, and planted faults. */
 #include "device/dialect/host_prelude.h"
 #include "probes/memory/roofline/native.h"
-#include "scripted.h"
+#include "tests/probes/scripted.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,6 +15,10 @@
 extern const struct as_probe as_probe_roofline;
 _Thread_local struct as_host_item as_host_item;
 
+/* Sanitizers take long to optimise what they put into the unrolled loops. */
+#if defined(__clang__)
+#pragma clang optimize off
+#endif
 #define CHAINS 4
 #define PAIRS 128
 #define LANES 1
@@ -67,6 +71,9 @@ static float rounded_twice(float x, float y, float z)
 #define operand operand_unfused
 #define scalar scalar_unfused
 #include "probes/memory/roofline/roofline.kernel"
+#if defined(__clang__)
+#pragma clang optimize on
+#endif
 #undef peak
 #undef real
 #undef operand

@@ -1,8 +1,8 @@
 /* Probe c2c: which pairs, the game on threads and with a device's kernel, and that a lost pass is seen. */
-#include "probes/memory/c2c/c2c.h"
 #include "device/dialect/host_prelude.h"
-#include "scripted_clock.h"
-#include "toy_device.h"
+#include "probes/memory/c2c/c2c.h"
+#include "tests/probes/toy_device.h"
+#include "tests/scripted_clock.h"
 
 #include <math.h>
 #include <pthread.h>

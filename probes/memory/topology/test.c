@@ -1,6 +1,6 @@
 /* Probe topology: which levels can be measured from inside, with which working set, and that a wrong walk is seen. */
 #include "model/gates.h"
-#include "toy_device.h"
+#include "tests/probes/toy_device.h"
 
 #include <math.h>
 #include <setjmp.h>
