@@ -1,5 +1,5 @@
 """section.json: probes are sorted by place, and what is wrong with one is refused by its path. Of a probe's C files the tests
-are told from what the program is made of."""
+are told from what the program is made of, and none is missing."""
 import json
 import os
 import subprocess
@@ -39,11 +39,24 @@ def files_are_told():
                     ["test", "a/one/test_rule.c", "facts,one,repetitions"], ["source", "a/one/tested.c"]]
 
 
-print(f"1..{len(CASES) + 1}")
+def none_is_missing():
+    """Each probe has a test.c, and each rule.c a test_rule.c."""
+    done = subprocess.run([sys.executable, REGISTRY, "files", os.path.dirname(REGISTRY)], capture_output=True, text=True, check=True)
+    paths = {line.split()[1] for line in done.stdout.splitlines()}
+    wanted = {os.path.join(os.path.dirname(path), name) for path in paths
+              for source, name in (("probe.c", "test.c"), ("rule.c", "test_rule.c")) if os.path.basename(path) == source}
+    for path in sorted(wanted - paths):
+        print(f"# probes/{path} is missing")
+    return wanted <= paths
+
+
+MORE = [("tests and sources", files_are_told), ("no test is missing", none_is_missing)]
+print(f"1..{len(CASES) + len(MORE)}")
 for i, (title, folders, out, err) in enumerate(CASES, 1):
     done = run(folders)
     good = (done.returncode == 0 and done.stdout == out) if out else (done.returncode != 0 and err in done.stderr)
     print(f"{'ok' if good else 'not ok'} {i} - {title}")
     if not good:
         print(f"# {done.returncode} {done.stdout!r} {done.stderr!r}")
-print(f"{'ok' if files_are_told() else 'not ok'} {len(CASES) + 1} - tests and sources")
+for i, (title, holds) in enumerate(MORE, len(CASES) + 1):
+    print(f"{'ok' if holds() else 'not ok'} {i} - {title}")
