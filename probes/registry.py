@@ -1,6 +1,8 @@
 """The probes of this build, by their folders: each FAMILY/NAME under probes/ that has a section.json.
 
 registry.py list PROBES prints the folders in the order of the report; registry.py write OUT.c PROBES writes the registry.
+registry.py files PROBES prints a line for each of their C files: "KIND PATH", where KIND is source, rule or test, and for tests
+"SUITE,..." behind it: the kind of test, the probe's name, and "repetitions" where the test does less in brief.
 section.json is {"heading": under which the report groups the probe, "place": a number by which probes are sorted}."""
 import glob
 import json
@@ -28,6 +30,22 @@ def read_sections(top):
     return found
 
 
+# A file that is not of the program's probes: its kind, and of a test the suite.
+KINDS = {"rule.c": ("rule",), "test.c": ("test", "probes"), "test_rule.c": ("test", "facts")}
+
+
+def read_files(top):
+    """(kind, path below top, suites) of each C file, probe by probe."""
+    for _, _, folder in read_sections(top):
+        for path in sorted(glob.glob(os.path.join(top, folder, "*.c"))):
+            kind, *suites = KINDS.get(os.path.basename(path), ("source",))
+            if kind == "test":
+                suites.append(os.path.basename(folder))
+                with open(path, encoding="utf-8") as f:
+                    suites += ["repetitions"] if "ASSAY_BRIEF" in f.read() else []
+            yield kind, os.path.relpath(path, top), suites
+
+
 def write(out, sections):
     names = [os.path.basename(folder) for _, _, folder in sections]
     with open(out, "w", encoding="ascii") as f:
@@ -43,5 +61,8 @@ def write(out, sections):
 if __name__ == "__main__":
     if sys.argv[1] == "list":
         print(*(folder for _, _, folder in read_sections(sys.argv[2])), sep="\n")
+    elif sys.argv[1] == "files":
+        for kind, path, suites in read_files(sys.argv[2]):
+            print(kind, path, ",".join(suites))
     else:
         write(sys.argv[2], read_sections(sys.argv[3]))

@@ -2,7 +2,8 @@
 
 layers.py TOP prints each include that the table does not allow, and fails where there is one. A row of the table is
 | `folder/` | what is in it | folders that it may include |; a folder may always include itself, and the row with the longest matching
-name holds, so that a folder inside another is allowed only where it is named itself. `<family>` and `<name>` stand for each folder at that place; files of one such folder may not include those of another. "all above" is every folder of the rows before."""
+name holds, so that a folder inside another is allowed only where it is named itself. `<family>` and `<name>` stand for each folder at that place; files of one such folder may not include those of another. A row may
+name a single file of a folder, which then has its own rule: tests beside a probe include helpers that the probe must not. "all above" is every folder of the rows before."""
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 ROOTS = ("src/", "include/", "")
 HEADING = "## Modules"
+EACH = "[^/]+"
 
 
 class Row:
@@ -21,9 +23,13 @@ class Row:
         """How much of the path the row names; 0: nothing."""
         return max((len(m.group(0)) for f in self.folders if (m := re.match(f, path))), default=0)
 
+    def is_each(self):
+        """Is it a row of many folders, each with its own files?"""
+        return any(EACH in f for f in self.folders)
+
 
 def pattern(folder):
-    return re.escape(folder).replace("<family>", "[^/]+").replace("<name>", "[^/]+")
+    return re.escape(folder).replace("<family>", EACH).replace("<name>", EACH)
 
 
 def read_table(text):
@@ -69,7 +75,7 @@ def check(top, paths):
             elif theirs is not mine and not set(theirs.folders) & set(mine.may) and not any(
                     re.fullmatch(f, target) for f in mine.may):
                 wrong.append(f"{path} includes {target}")
-            elif theirs is mine and os.path.dirname(path) != os.path.dirname(target) and any("[^/]+" in f for f in mine.folders):
+            elif mine.is_each() and theirs.is_each() and os.path.dirname(path) != os.path.dirname(target):
                 wrong.append(f"{path} includes {target}, of another of its kind")
     return sorted(set(wrong))
 

@@ -6,7 +6,8 @@ run_tests.py [PART]...   parts, all when none is named:
   check    thorough: those tests in full; asan, tsan: under sanitizers, with fuzzers; kernels, all-kernels: compiled for
            each generation of GPUs; and lint
   lint     checks of the sources: format, clocks, layers, words, tidy, aarch64
-Every unit test inside a test program counts by itself; a build that fails counts as one failed test.
+Every unit test inside a test program counts by itself; a build that fails counts as one failed test. Tests lie in tests/ and
+beside each probe: test.c in suite probes, test_rule.c in suite facts, and in suite repetitions too where it uses ASSAY_BRIEF.
 """
 import glob
 import json

@@ -57,7 +57,8 @@ UNSTEADY = (
 def clocks(top, tally):
     """Assertions of tests that a busy machine may break, as far as their words show them."""
     found = []
-    for name in (n for n in sources(top, (".c", ".py")) if n.startswith("tests/")):
+    for name in (n for n in sources(top, (".c", ".py"))
+                 if n.startswith("tests/") or n.endswith(("/test.c", "/test_rule.c"))):
         with open(os.path.join(top, name), encoding="utf-8") as f:
             found += [f"{name}:{number}: {line.strip()}" for number, line in enumerate(f, 1)
                       for ending, words, allowed in UNSTEADY

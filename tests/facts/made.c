@@ -97,6 +97,12 @@ void made_holds(const struct as_fact *f, double value)
         fail_msg("%s: %g to %g does not hold %g (%s)", f->id, f->ci.lo, f->ci.hi, value, f->sentence);
 }
 
+void made_verdict(const struct made *m, const char *id, enum as_fact_verdict verdict)
+{
+    if (made_get(m, id)->verdict != verdict)
+        fail_msg("%s: %s", id, made_get(m, id)->sentence);
+}
+
 void made_says(const struct as_fact *f, const char *text)
 {
     if (!strstr(f->sentence, text))
@@ -112,4 +118,43 @@ void made_end(struct made *m)
     m->cells = NULL;
     m->facts = NULL;
     m->n = m->cap = m->facts_n = 0;
+}
+
+void made_cpu(struct made *m)
+{
+    *m = (struct made){.share = 0.005,
+                       .info = {.id = "cpu",
+                                .backend = "cpu",
+                                .compute_units = 4,
+                                .threads = 4,
+                                .clock_max_hz = 2.3e9,
+                                .capabilities = AS_CAP_HOST_KERNELS}};
+    m->info.caches_n = 4;
+    m->info.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 32768, .shared = 1};
+    m->info.caches[1] = (struct as_cache){.level = 1, .kind = 'i', .size = 32768, .shared = 1};
+    m->info.caches[2] = (struct as_cache){.level = 2, .kind = 'u', .size = 1048576, .shared = 1};
+    m->info.caches[3] = (struct as_cache){.level = 3, .kind = 'u', .size = 33554432, .shared = 4};
+}
+
+struct made *made_gpu(void)
+{
+    struct made *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->share = 0.002;
+    m->clock_hz = 2e9;
+    m->info = (struct as_device_info){.id = "cuda:0",
+                                      .backend = "cuda",
+                                      .compute_units = 132,
+                                      .compute_unit_threads = 2048,
+                                      .compute_unit_registers = 65536,
+                                      .compute_unit_shared = 228 << 10,
+                                      .caches_n = 1,
+                                      .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}}};
+    return m;
+}
+
+void made_free(struct made *m)
+{
+    made_end(m);
+    free(m);
 }

@@ -22,8 +22,16 @@ const struct as_fact *made_find(const struct made *m, const char *id);
 const struct as_fact *made_get(const struct made *m, const char *id);
 /* And its value is that, to a share of it. */
 const struct as_fact *made_near(const struct made *m, const char *id, double value, double share);
-void made_holds(const struct as_fact *f, double value);    /* its interval does, to a thousandth */
+void made_holds(const struct as_fact *f, double value); /* its interval does, to a thousandth */
+/* The fact, which must be there, has that verdict. */
+void made_verdict(const struct made *m, const char *id, enum as_fact_verdict verdict);
 void made_says(const struct as_fact *f, const char *text); /* its sentence holds the text */
 void made_end(struct made *m);                             /* no cells and no facts, of the same device */
+/* No cells, of a CPU of four cores that is known: caches of 32 KiB, 1 MiB, and 32 MiB that all share. */
+void made_cpu(struct made *m);
+/* On the heap, of a GPU that is known: 256 KiB of L1 with shared memory taken off it, lines of 128 bytes; 32 banks; 50
+ * MiB of L2 of which half is near. */
+struct made *made_gpu(void);
+void made_free(struct made *m);
 
 #endif

@@ -19,7 +19,10 @@ MODULES = """# How it is built
 | `src/base/` | text | |
 | `src/model/` | data | `src/base/` |
 | `src/device/<name>/` | one API each | `src/base/` |
+| `probes/<family>/<name>/` | one experiment each | `src/base/` |
 | `src/cli/` | commands | all above |
+| `tests/` | what tests share | all above |
+| `probes/<family>/<name>/test.c` | its test | `src/base/` `probes/<family>/<name>/` `tests/` |
 
 ## Contracts
 """
@@ -30,6 +33,10 @@ FILES = {
     "src/model/cell.c": '#include "model/cell.h"\n',
     "src/device/cuda/api.h": '#include "base/text.h"\n',
     "src/device/hip/api.c": '#include "base/text.h"\n',
+    "tests/toy.h": "",
+    "probes/memory/chase/chase.h": "",
+    "probes/memory/chase/probe.c": '#include "base/text.h"\n#include "chase.h"\n',
+    "probes/memory/chase/test.c": '#include "probes/memory/chase/chase.h"\n#include "tests/toy.h"\n',
     "src/cli/main.c": '#include "model/cell.h"\n/* Prints the trials. */\nconst char *const title = "trials";\n',
     "lib/README.md": "Shared memory has 32 banks of 4 B; a pointer chase takes 12 ns per load.\n",
 }
@@ -71,6 +78,14 @@ CASES = [
      lambda: one(modules(src__base__text_dot_h='#include "../model/cell.h"\n'), "includes src/model/cell.h")),
     ("one API does not include another",
      lambda: one(modules(src__device__hip__api_dot_c='#include "device/cuda/api.h"\n'), "of another of its kind")),
+    ("a probe does not include what tests share",
+     lambda: one(modules(probes__memory__chase__probe_dot_c='#include "tests/toy.h"\n'), "probe.c includes tests/toy.h")),
+    ("nor does a command", lambda: one(modules(src__cli__main_dot_c='#include "tests/toy.h"\n'), "main.c includes tests/toy.h")),
+    ("a probe's test does not include what the table does not name",
+     lambda: one(modules(probes__memory__chase__test_dot_c='#include "model/cell.h"\n'), "test.c includes src/model/cell.h")),
+    ("nor another probe's files",
+     lambda: one(modules(probes__memory__other__test_dot_c='#include "probes/memory/chase/chase.h"\n'),
+                 "of another of its kind")),
     ("a folder without a row is found",
      lambda: one(modules(src__stray__a_dot_c='#include "base/text.h"\n'), "in no row")),
     ("a replaced word is found in a comment",

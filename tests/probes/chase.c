@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-extern const struct as_probe as_probe_latency;
-
 static void start(struct play *p, unsigned capabilities, uint64_t size, uint64_t stride, enum as_pattern pattern)
 {
     struct as_error err = {0};
@@ -217,41 +215,6 @@ static void test_caches_are_settled(void **unused)
     }
 }
 
-static const struct as_queue_ops *toy_queue;
-
-/* A step takes STEP_NS and a launch a microsecond besides. */
-static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
-                                   struct as_error *err)
-{
-    u64 before = steps_made;
-    enum as_status s = toy_queue->launch(dev, l, out, err);
-    out->host_s = 1e-6 + STEP_NS * 1e-9 * (double)(steps_made - before);
-    return s;
-}
-
-/* Where the kernel has no clock, the control is taken off: what a launch takes that only walks beforehand. */
-static void test_control_is_taken_off(void **unused)
-{
-    struct play p;
-    struct toy_trial v;
-    struct as_queue_ops queue;
-    struct as_sample out;
-    (void)unused;
-    toy_init(&p.toy, AS_CAP_SOURCE);
-    p.toy.kernel = run_kernel;
-    toy_queue = p.toy.dev.queue;
-    queue = *toy_queue;
-    queue.launch = timed_launch;
-    p.toy.dev.queue = &queue;
-    toy_prepare(&p.toy, &as_probe_latency, "size=65536 pattern=random allocator=toy stride=64", &v, NULL);
-    assert_int_equal(as_probe_latency.sample(v.state, 5, &out, NULL), AS_OK);
-    assert_true(fabs(out.value - STEP_NS) < 1e-6);
-    assert_true(fabs(out.seconds - 5 * AS_CHASE_STEPS * STEP_NS * 1e-9) < 1e-12);
-    assert_true(isnan(out.clock_hz));
-    toy_finish(&as_probe_latency, &v);
-    assert_int_equal(p.toy.live, 0);
-}
-
 /* ---- elements apart ---- */
 
 static void test_spread_walks(void **unused)
@@ -297,29 +260,6 @@ static void test_refusals(void **unused)
     }
 }
 
-static void test_latency_trial(void **unused)
-{
-    struct toy t;
-    struct toy_trial v;
-    struct as_sample s = {.value = NAN};
-    struct as_error err = {0};
-    char why[160] = "";
-    (void)unused;
-    toy_init(&t, AS_CAP_HOST_KERNELS);
-    assert_int_equal(toy_applies(&t, &as_probe_latency, "size=100 pattern=random stride=64", &err), AS_PRUNED);
-    assert_int_equal(toy_applies(&t, &as_probe_latency, "size=1000 pattern=random stride=12", &err), AS_INAPPLICABLE);
-    toy_prepare(&t, &as_probe_latency, "size=40000 pattern=page allocator=toy stride=64", &v, NULL);
-    assert_int_equal(as_probe_latency.sample(v.state, 10, &s, &err), AS_OK);
-    assert_true(s.value > 0);
-    assert_true(as_probe_latency.check(v.state, why, sizeof why));
-    toy_finish(&as_probe_latency, &v);
-    t.deny_memory = true;
-    assert_int_equal(toy_prepare(&t, &as_probe_latency, "size=40000 pattern=page allocator=toy stride=64", &v, &err),
-                     AS_NOMEM);
-    toy_finish(&as_probe_latency, &v);
-    assert_int_equal(t.live, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,10 +271,8 @@ int main(void)
         cmocka_unit_test(test_lost_launch_is_seen),
         cmocka_unit_test(test_device_walks_beforehand),
         cmocka_unit_test(test_caches_are_settled),
-        cmocka_unit_test(test_control_is_taken_off),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_spread_walks),
-        cmocka_unit_test(test_latency_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
 #include "chase_play.h"
 #include "scripted_clock.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-extern const struct as_probe as_probe_latency;
 
 static const struct as_queue_ops *toy_queue;
 
@@ -83,65 +80,12 @@ static void test_counter_that_stands_still(void **unused)
     assert_int_equal(p.toy.live, 0);
 }
 
-static const char persistent_axes[] = "size=65536 pattern=random allocator=toy stride=64 instrument=persistent";
-
-static void test_persistent_trial(void **unused)
-{
-    (void)unused;
-    for (size_t k = 0; k < 2; k++) {
-        struct toy t;
-        struct toy_trial v;
-        struct as_sample s = {.value = NAN};
-        struct as_error err = {0};
-        char why[160] = "";
-        toy_init(&t, persistent_kinds[k]);
-        t.kernel = run_kernel;
-        assert_int_equal(toy_applies(&t, &as_probe_latency, persistent_axes, &err), AS_APPLIES);
-        toy_prepare(&t, &as_probe_latency, persistent_axes, &v, NULL);
-        assert_true(v.vc.sample_s >= 5e-3 && v.vc.sample_s <= 0.5);
-        assert_int_equal(as_probe_latency.sample(v.state, 10, &s, &err), AS_OK);
-        assert_true(s.value > 0 && s.value * 10 * AS_CHASE_COUNTED <= s.seconds * 1e9 * (1 + 1e-9));
-        assert_true(as_probe_latency.check(v.state, why, sizeof why));
-        toy_finish(&as_probe_latency, &v);
-        assert_int_equal(t.live, 0);
-    }
-}
-
-static void test_where_a_persistent_walk_cannot_be(void **unused)
-{
-    static const struct {
-        unsigned capabilities, threads;
-        bool coherent;
-        const char *why; /* NULL: it can */
-    } cases[] = {
-        {AS_CAP_HOST_KERNELS, 2, false, NULL},
-        {AS_CAP_HOST_KERNELS, 1, true, "one CPU only"},
-        {AS_CAP_HOST_KERNELS | AS_CAP_SIMULATED, 2, true, "simulated"},
-        {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, true, NULL},
-        {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, false, "do not see each other"},
-        {AS_CAP_SOURCE, 1, true, "do not see each other"},
-    };
-    (void)unused;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct toy t;
-        struct as_error err = {0};
-        toy_init(&t, cases[i].capabilities);
-        t.dev.info.threads = cases[i].threads;
-        t.dev.info.allocators[0].coherent = cases[i].coherent;
-        enum as_applies is = toy_applies(&t, &as_probe_latency, persistent_axes, &err);
-        assert_int_equal(is, cases[i].why ? AS_INAPPLICABLE : AS_APPLIES);
-        assert_true(!cases[i].why || strstr(err.text, cases[i].why));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_persistent_walks_end_where_they_must),
         cmocka_unit_test(test_walk_that_nobody_stops_ends),
         cmocka_unit_test(test_counter_that_stands_still),
-        cmocka_unit_test(test_persistent_trial),
-        cmocka_unit_test(test_where_a_persistent_walk_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,6 @@
 
 #include <cmocka.h>
 
-extern const struct as_probe as_probe_mix;
-
 /* ---- the table ---- */
 
 static void test_table(void **state)
@@ -373,36 +371,6 @@ static void test_right(void **state)
     }
 }
 
-/* Where the axis says how many steps there are the loop around them counts too. */
-static void test_with_loop(void **state)
-{
-    (void)state;
-    static const char *const axes_of[] = {"mix=iadd32 ilp=2 steps=0", "mix=iadd32 ilp=2 steps=24"};
-    if (!opened.backend)
-        skip();
-    for (size_t i = 0; i < 2; i++) {
-        struct as_error err = {0};
-        struct as_axes axes;
-        struct as_trial_context vc = trial_of(7);
-        struct as_sample sample = {.value = NAN};
-        void *made = NULL;
-        toy_axes(&axes, axes_of[i]);
-        vc.axes = &axes;
-        enum as_status s = as_probe_mix.prepare(&vc, &made, &err);
-        if (!s)
-            s = as_probe_mix.sample(made, 1 << 16, &sample, &err);
-        if (s && !real_was_disturbed(s, &err))
-            fail_msg("%s", err.text);
-        const struct as_chains_time *t = &((const struct as_ops_trial *)made)->last;
-        if (!s) {
-            assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
-            assert_int_equal(t->cycles == t->raw, i == 1);
-        }
-        as_probe_mix.finish(made);
-        as_buf_finish(&vc.detail);
-    }
-}
-
 static void test_wrong_reference(void **state)
 {
     (void)state;
@@ -449,7 +417,6 @@ int main(void)
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_which_groups),
         cmocka_unit_test(test_issue),
-        cmocka_unit_test(test_with_loop),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_right),

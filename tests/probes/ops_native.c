@@ -3,7 +3,6 @@
  * constant, a body with fewer steps. */
 #include "device/cpu/features.h"
 #include "lib/ops/native.h"
-#include "real_device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-extern const struct as_probe as_probe_alu, as_probe_alu_latency;
 
 static bool can_run(const struct as_native *n)
 {
@@ -206,7 +203,7 @@ static void test_planted_code(void **state)
     assert_int_equal(as_native_code_gate(adds, &body, text, sizeof text), AS_GATE_NA);
 }
 
-/* ---- which cells, and trials ---- */
+/* ---- which cells ---- */
 
 static void test_which_cells(void **state)
 {
@@ -234,36 +231,12 @@ static void test_which_cells(void **state)
     assert_non_null(strstr(err.text, "simulated"));
 }
 
-/* An add takes a cycle by definition of the clock, a division some tens, and a core does a few adds in one: in cycles,
- * that is, and not in something else. Who shares the core halves it or so; the bounds are ten times as far away. */
-static void test_trials(void **state)
-{
-    struct real r;
-    (void)state;
-    if (real_trial(&as_probe_alu_latency, "cpu", "allocator=malloc op=iadd32 width=scalar operands=0 steps=0", 5, 2000,
-                   &r)) {
-        assert_true(r.sample.value > 0.1 && r.sample.value < 10);
-        assert_non_null(strstr(r.detail, "instructions"));
-    }
-    if (real_trial(&as_probe_alu_latency, "cpu", "allocator=malloc op=fdiv64 width=scalar operands=0 steps=0", 5, 2000,
-                   &r))
-        assert_true(r.sample.value > 0.5 && r.sample.value < 1000);
-    if (real_trial(&as_probe_alu, "cpu", "allocator=malloc op=iadd32 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
-                   2000, &r))
-        assert_true(r.sample.value > 0.1 && r.sample.value < 160);
-    /* results that are no operands: a quotient of 0 is not divided by */
-    if (real_trial(&as_probe_alu, "cpu", "allocator=malloc op=idiv64 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
-                   2000, &r))
-        assert_true(r.sample.value > 1e-4 && r.sample.value < 40);
-    real_or_skip();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),          cmocka_unit_test(test_all_agree),    cmocka_unit_test(test_all_code),
         cmocka_unit_test(test_planted_errors), cmocka_unit_test(test_planted_code), cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_trials),         cmocka_unit_test(test_about),
+        cmocka_unit_test(test_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,10 @@
 
 #include "probe/probe.h"
 
+/* For tests that count touched pages, first in main: malloc then leaves memory untouched, although meson sets
+ * MALLOC_PERTURB_. */
+void real_leave_untouched(void);
+
 struct real {
     struct as_sample sample; /* the last one */
     char detail[2048];       /* the probe's notes, as JSON members */

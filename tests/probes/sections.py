@@ -1,4 +1,5 @@
-"""section.json: probes are sorted by place, and what is wrong with one is refused by its path."""
+"""section.json: probes are sorted by place, and what is wrong with one is refused by its path. Of a probe's C files the tests
+are told from what the program is made of, and none is missing."""
 import json
 import os
 import subprocess
@@ -24,10 +25,38 @@ def run(folders):
         return subprocess.run([sys.executable, REGISTRY, "list", top], capture_output=True, text=True, check=False)
 
 
-print(f"1..{len(CASES)}")
+def files_are_told():
+    texts = {"section.json": '{"heading": "A", "place": 1}', "probe.c": "", "rule.c": "", "tested.c": "", "test.c": "",
+             "test_rule.c": 'getenv("ASSAY_BRIEF")'}
+    with tempfile.TemporaryDirectory() as top:
+        os.makedirs(os.path.join(top, "a", "one"))
+        for name, text in texts.items():
+            with open(os.path.join(top, "a", "one", name), "w", encoding="utf-8") as f:
+                f.write(text)
+        done = subprocess.run([sys.executable, REGISTRY, "files", top], capture_output=True, text=True, check=True)
+    told = [line.split() for line in done.stdout.splitlines()]
+    return told == [["source", "a/one/probe.c"], ["rule", "a/one/rule.c"], ["test", "a/one/test.c", "probes,one"],
+                    ["test", "a/one/test_rule.c", "facts,one,repetitions"], ["source", "a/one/tested.c"]]
+
+
+def none_is_missing():
+    """Each probe has a test.c, and each rule.c a test_rule.c."""
+    done = subprocess.run([sys.executable, REGISTRY, "files", os.path.dirname(REGISTRY)], capture_output=True, text=True, check=True)
+    paths = {line.split()[1] for line in done.stdout.splitlines()}
+    wanted = {os.path.join(os.path.dirname(path), name) for path in paths
+              for source, name in (("probe.c", "test.c"), ("rule.c", "test_rule.c")) if os.path.basename(path) == source}
+    for path in sorted(wanted - paths):
+        print(f"# probes/{path} is missing")
+    return wanted <= paths
+
+
+MORE = [("tests and sources", files_are_told), ("no test is missing", none_is_missing)]
+print(f"1..{len(CASES) + len(MORE)}")
 for i, (title, folders, out, err) in enumerate(CASES, 1):
     done = run(folders)
     good = (done.returncode == 0 and done.stdout == out) if out else (done.returncode != 0 and err in done.stderr)
     print(f"{'ok' if good else 'not ok'} {i} - {title}")
     if not good:
         print(f"# {done.returncode} {done.stdout!r} {done.stderr!r}")
+for i, (title, holds) in enumerate(MORE, len(CASES) + 1):
+    print(f"{'ok' if holds() else 'not ok'} {i} - {title}")

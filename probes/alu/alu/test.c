@@ -1,0 +1,33 @@
+/* Probe alu, by the own instructions of the CPU of this machine. */
+#include "tests/probes/real_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_alu;
+
+/* A core does a few adds in a cycle. Who shares the core halves it or so; the bounds are ten times as far away. */
+static void test_cpu(void **unused)
+{
+    struct real r;
+    (void)unused;
+    if (real_trial(&as_probe_alu, "cpu", "allocator=malloc op=iadd32 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
+                   2000, &r))
+        assert_true(r.sample.value > 0.1 && r.sample.value < 160);
+    /* results that are no operands: a quotient of 0 is not divided by */
+    if (real_trial(&as_probe_alu, "cpu", "allocator=malloc op=idiv64 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
+                   2000, &r))
+        assert_true(r.sample.value > 1e-4 && r.sample.value < 40);
+    real_or_skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

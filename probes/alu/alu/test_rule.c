@@ -1,0 +1,127 @@
+/* The rules of the throughput of operations, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    m.clock_hz = 0;
+    return 0;
+}
+
+static struct as_cell *rate(const char *op, double value, unsigned ilp, unsigned warps, const char *detail)
+{
+    char axes[96];
+    snprintf(axes, sizeof axes, "op=%s ilp=%u warps=%u operands=0 steps=0", op, ilp, warps);
+    struct as_cell *c = made_add(&m, "alu", "ops/cycle", value, axes);
+    if (detail)
+        c->detail = strdup(detail);
+    return c;
+}
+
+/* Of several cells the best counts, and only valid ones. */
+static void test_each(void **unused)
+{
+    (void)unused;
+    rate("ffma32", 64, 4, 8, NULL);
+    rate("ffma32", 128, 4, 0, NULL);
+    rate("ffma32", 127, 4, 16, NULL);
+    rate("ffma32", 256, 8, 0, NULL)->status = AS_CELL_REJECTED;
+    rate("recip32", 16, 4, 0, "{\"link\":\"xor32\"}");
+    made_derive(&m);
+    made_holds(made_near(&m, "alu.throughput.ffma32", 128, 1e-9), 128);
+    assert_null(made_find(&m, "alu.throughput.recip32"));
+    assert_null(made_find(&m, "alu.throughput.iadd32"));
+    assert_null(made_find(&m, "alu.several"));  /* nobody counted instructions */
+    assert_null(made_find(&m, "alu.peak.f32")); /* nobody knows the clock */
+}
+
+static void test_peak(void **unused)
+{
+    (void)unused;
+    m.clock_hz = 2e9;
+    rate("ffma32", 128, 4, 0, NULL);
+    rate("ffma16", 64, 4, 0, NULL);
+    rate("ffma2_f16", 256, 4, 0, NULL);
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "alu.peak.f32", 2 * 128 * 132 * 2e9, 1e-9);
+    assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
+    made_says(f, "132 compute units with ");
+    made_says(made_near(&m, "alu.peak.f16", 2 * 256 * 132 * 2e9, 1e-9), "ffma2_f16");
+    assert_null(made_find(&m, "alu.peak.f64"));
+    m.info.compute_units = 0;
+    made_derive(&m);
+    assert_null(made_find(&m, "alu.peak.f32"));
+    m.info.compute_units = 132;
+}
+
+/* Of a CPU's widths the best rate is told with its width. */
+static void test_widths(void **unused)
+{
+    (void)unused;
+    m.clock_hz = 2e9;
+    m.info.warp = 1;
+    made_add(&m, "alu", "ops/cycle", 2, "op=ffma32 ilp=0 warps=0 width=scalar operands=0 steps=0");
+    made_add(&m, "alu", "ops/cycle", 16, "op=ffma32 ilp=0 warps=0 width=256 operands=0 steps=0");
+    made_derive(&m);
+    made_says(made_near(&m, "alu.throughput.ffma32", 16, 1e-9), "in vectors of 256 bits");
+    assert_null(made_find(&m, "alu.peak.f32")); /* what it calls a unit may be half a core */
+    m.info.warp = 32;
+}
+
+static void test_several(void **unused)
+{
+    (void)unused;
+    rate("iadd32", 64, 4, 0, "{\"instructions_each\":1.01}");
+    rate("idiv32", 4, 4, 0, "{\"instructions_each\":16.2}");
+    rate("idiv32", 3, 1, 0, "{\"instructions_each\":16.2}"); /* the same again */
+    rate("recip32", 16, 4, 0, "{\"instructions_each\":2,\"link\":\"xor32\"}");
+    rate("clz32", 16, 4, 0, "{\"instructions_each\":3,\"link\":\"xor32\"}");
+    rate("popc32", 16, 4, 0, "[\"no object\"]");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "alu.several", 2, 1e-9);
+    made_says(f, "Of 4 operations 2 are one machine instruction, the others several: idiv32 (16.2), clz32 (2)");
+    assert_int_equal(f->evidence_n, 2);
+}
+
+static void test_no_several(void **unused)
+{
+    (void)unused;
+    rate("iadd32", 64, 4, 0, "{\"instructions_each\":1}");
+    made_derive(&m);
+    made_says(made_near(&m, "alu.several", 0, 1e-9), "Of 1 operations 1 are one machine instruction");
+}
+
+/* More than there is room for, of names as long as they can be: counted, and the sentence stays whole. */
+static void test_many(void **unused)
+{
+    (void)unused;
+    char op[48];
+    for (unsigned i = 0; i < 2 * AS_EVIDENCE_MAX; i++) {
+        snprintf(op, sizeof op, "%040u_x", i);
+        rate(op, 1, 4, 0, "{\"instructions_each\":9}");
+    }
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "alu.several", 2 * AS_EVIDENCE_MAX, 1e-9);
+    assert_int_equal(f->evidence_n, AS_EVIDENCE_MAX);
+    made_says(f, " more");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_each, clean),       cmocka_unit_test_teardown(test_peak, clean),
+        cmocka_unit_test_teardown(test_widths, clean),     cmocka_unit_test_teardown(test_several, clean),
+        cmocka_unit_test_teardown(test_no_several, clean), cmocka_unit_test_teardown(test_many, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

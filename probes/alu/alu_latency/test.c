@@ -1,0 +1,36 @@
+/* Probe alu_latency, by the own instructions of the CPU of this machine. */
+#include "tests/probes/real_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_alu_latency;
+
+/* An add takes a cycle by definition of the clock, a division some tens: in cycles, that is, and not in something else.
+ * Who shares the core doubles it or so; the bounds are ten times as far away. */
+static void test_cpu(void **unused)
+{
+    struct real r;
+    (void)unused;
+    if (real_trial(&as_probe_alu_latency, "cpu", "allocator=malloc op=iadd32 width=scalar operands=0 steps=0", 5, 2000,
+                   &r)) {
+        assert_true(r.sample.value > 0.1 && r.sample.value < 10);
+        assert_non_null(strstr(r.detail, "instructions"));
+    }
+    if (real_trial(&as_probe_alu_latency, "cpu", "allocator=malloc op=fdiv64 width=scalar operands=0 steps=0", 5, 2000,
+                   &r))
+        assert_true(r.sample.value > 0.5 && r.sample.value < 1000);
+    real_or_skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+/* The rule of the latency of operations, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static struct as_cell *wait(const char *op, double value)
+{
+    char axes[96];
+    snprintf(axes, sizeof axes, "op=%s operands=0 steps=0", op);
+    struct as_cell *c = made_add(&m, "alu_latency", "cycles", value, axes);
+    c->lower_is_better = true;
+    return c;
+}
+
+/* Of several cells the least counts, and only valid ones. */
+static void test_each(void **unused)
+{
+    (void)unused;
+    wait("ffma32", 4.5);
+    wait("ffma32", 4);
+    wait("ffma32", 3)->status = AS_CELL_REJECTED;
+    made_derive(&m);
+    made_says(made_near(&m, "alu.latency.ffma32", 4, 1e-9), "4.00 cycles");
+    assert_null(made_find(&m, "alu.latency.iadd32"));
+}
+
+/* Of a CPU's widths the latency is that of one number. */
+static void test_widths(void **unused)
+{
+    (void)unused;
+    m.info.warp = 1;
+    made_add(&m, "alu_latency", "cycles", 3.9, "op=ffma32 width=256 operands=0 steps=0")->lower_is_better = true;
+    made_add(&m, "alu_latency", "cycles", 4, "op=ffma32 width=scalar operands=0 steps=0")->lower_is_better = true;
+    made_derive(&m);
+    made_near(&m, "alu.latency.ffma32", 4, 1e-9);
+    m.info.warp = 32;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_each, clean),
+        cmocka_unit_test_teardown(test_widths, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/* The rule of single launches, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static void launches(int size, const char *type, const char *detail)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "path=wgmma type=%s size=%d", type, size);
+    made_add(&m, "clockstate", "FLOP/s", 1e12, axes)->detail = strdup(detail);
+}
+
+static void test_launches(void **unused)
+{
+    (void)unused;
+    launches(512, "f16",
+             "{\"modes\":2,\"mode_low\":1e12,\"mode_high\":2e12,\"mode_share\":0.3,\"p5\":1e12,\"p95\":2e12,"
+             "\"steady_s\":0}");
+    launches(1024, "f16", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0.05}");
+    launches(1024, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.01e12,\"steady_s\":0}");
+    launches(1024, "s8", "{}");
+    launches(2048, "e4m3", "{\"modes\":1,\"p5\":1e12,\"p95\":1.02e12,\"steady\":\"not within the series\"}");
+    made_derive(&m);
+    made_verdict(&m, "clockstate.wgmma.f16", AS_REFUTED);
+    made_says(made_get(&m, "clockstate.wgmma.f16"),
+              "of size 512 do NOT run at one rate: 1.00 TFLOP/s (30% of them) and 2");
+    made_says(made_get(&m, "clockstate.wgmma.f16"), "steady after 0.05 s at the latest (size 1024)");
+    made_verdict(&m, "clockstate.wgmma.e4m3", AS_SUPPORTED);
+    made_says(made_get(&m, "clockstate.wgmma.e4m3"), "not steady after 300 launches at 1 of 2");
+    assert_null(made_find(&m, "clockstate.wgmma.s8")); /* nothing of them was noted */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_launches, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

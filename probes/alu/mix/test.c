@@ -1,0 +1,74 @@
+/* Probe mix on the OpenCL of this machine: what of the loop around the steps counts. */
+#include "lib/ops/trial.h"
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_mix;
+
+static struct as_opened opened;
+
+static int open_device(void **state)
+{
+    struct as_error err = {0};
+    (void)state;
+    if (as_device_open("opencl:0", &opened, &err))
+        print_message("skipped: %s\n", err.text);
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    as_device_close(&opened);
+    return 0;
+}
+
+static struct as_trial_context trial_of(uint64_t seed)
+{
+    return (struct as_trial_context){.dev = &opened.device, .seed = seed, .limit = NAN};
+}
+
+/* Where the axis says how many steps there are the loop around them counts too. */
+static void test_with_loop(void **state)
+{
+    (void)state;
+    static const char *const axes_of[] = {"mix=iadd32 ilp=2 steps=0", "mix=iadd32 ilp=2 steps=24"};
+    if (!opened.backend)
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        struct as_error err = {0};
+        struct as_axes axes;
+        struct as_trial_context vc = trial_of(7);
+        struct as_sample sample = {.value = NAN};
+        void *made = NULL;
+        toy_axes(&axes, axes_of[i]);
+        vc.axes = &axes;
+        enum as_status s = as_probe_mix.prepare(&vc, &made, &err);
+        if (!s)
+            s = as_probe_mix.sample(made, 1 << 16, &sample, &err);
+        if (s && !real_was_disturbed(s, &err))
+            fail_msg("%s", err.text);
+        const struct as_chains_time *t = &((const struct as_ops_trial *)made)->last;
+        if (!s) {
+            assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
+            assert_int_equal(t->cycles == t->raw, i == 1);
+        }
+        as_probe_mix.finish(made);
+        as_buf_finish(&vc.detail);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_with_loop),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}

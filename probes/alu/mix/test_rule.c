@@ -1,0 +1,133 @@
+/* The rule of pipes, on cells of made-up units. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32}, .share = 0.002};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static void costs(const char *mix, double cycles)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "mix=%s;ilp=0;steps=0", mix);
+    made_add(&m, "mix", "cycles", cycles, axes);
+}
+
+/* Four instructions per cycle; multiply-adds at that rate, whole numbers at half, wide numbers at half by themselves,
+ * functions at an eighth, and another kind of them in the same place. */
+static void unit(double slower)
+{
+    static const struct {
+        const char *mix;
+        double cycles;
+    } all[] = {
+        {"ffma32", 0.25},         {"fadd32", 0.25},         {"iadd32", 0.5},        {"xor32", 0.5},
+        {"ffma64", 0.5},          {"recip32", 2},           {"popc32", 2},          {"ffma32+fadd32", 0.5},
+        {"ffma32+iadd32", 0.5},   {"ffma32+xor32", 0.5},    {"ffma32+ffma64", 0.5}, {"ffma32+recip32", 2},
+        {"ffma32+popc32", 2},     {"fadd32+iadd32", 0.5},   {"fadd32+xor32", 0.5},  {"fadd32+ffma64", 0.5},
+        {"fadd32+recip32", 2},    {"fadd32+popc32", 2},     {"iadd32+xor32", 1},    {"iadd32+ffma64", 0.5},
+        {"iadd32+recip32", 2},    {"iadd32+popc32", 2},     {"xor32+ffma64", 0.5},  {"xor32+recip32", 2},
+        {"xor32+popc32", 2},      {"ffma64+recip32", 2},    {"ffma64+popc32", 2},   {"popc32+recip32", 4},
+        {"recip32+4*ffma32", 2},  {"recip32+4*iadd32", 2},  {"popc32+4*ffma32", 2}, {"popc32+4*iadd32", 2},
+        {"3*ffma32+iadd32", 1.0}, {"2*ffma32+2*ffma64", 1},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        costs(all[i].mix, all[i].cycles * (strchr(all[i].mix, '+') ? slower : 1));
+}
+
+static void test_pipes(void **unused)
+{
+    (void)unused;
+    unit(1);
+    made_derive(&m);
+    const struct as_fact *graph = made_near(&m, "pipes", 4, 0.001);
+    made_says(graph, "7 operations in 4 pipes");
+    assert_int_equal(graph->verdict, AS_SUPPORTED);
+    made_says(made_near(&m, "pipes.issue", 4, 0.001), "; sequences bound by issue");
+    made_says(made_near(&m, "pipes.iadd32", 0.5, 0.001), "executes iadd32, xor32");
+    made_says(made_get(&m, "pipes.recip32"), "executes recip32, popc32");
+    made_says(made_near(&m, "pipes.iadd32.xor32", 1, 0.01), "iadd32 and xor32 share a pipe");
+    const struct as_fact *apart = made_get(&m, "pipes.ffma32.iadd32");
+    made_says(apart,
+              "ffma32 and iadd32 do not share a pipe: ffma32+iadd32 costs 0.500 cycles, the two alone 0.250 and 0.500");
+    assert_int_equal(apart->verdict, AS_SUPPORTED);
+    assert_int_equal(apart->evidence_n, 3);
+    const struct as_fact *hidden = made_get(&m, "pipes.ffma32.fadd32");
+    made_says(hidden, "are bound by issue");
+    assert_int_equal(hidden->verdict, AS_UNDECIDED);
+}
+
+/* The same unit where every mixed sequence takes a quarter longer than its pipes. */
+static void test_no_pipes(void **unused)
+{
+    (void)unused;
+    unit(1.25);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "pipes")->verdict, AS_UNDECIDED);
+    assert_int_equal(made_get(&m, "pipes.issue")->verdict, AS_UNDECIDED);
+    size_t pairs = 0;
+    for (size_t i = 0; i < m.facts_n; i++) {
+        const char *dot = strchr(m.facts[i].id, '.');
+        const bool is_pair = dot && strchr(dot + 1, '.'); /* stands for itself */
+        pairs += is_pair;
+        assert_true(is_pair || m.facts[i].verdict == AS_UNDECIDED);
+    }
+    assert_true(pairs > 0);
+}
+
+/* Sequences that cannot be read, or of which nothing is known alone, say nothing. */
+static void test_odd(void **unused)
+{
+    static const char *const mixes[] = {"",   "+",         "ffma32+",   "0*ffma32", "3",
+                                        "3*", "3x+ffma32", "-1*ffma32", "300*a",    "99*a+99*a+99*a"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++)
+        costs(mixes[i], 1);
+    costs("ffma32+iadd32", 0.5);
+    costs("ffma32+xor32", 0.5);
+    made_derive(&m);
+    assert_int_equal(m.facts_n, 0);
+    char name[64];
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "op%d+another%d", i, i);
+        costs(name, 1);
+    }
+    costs("ffma32", 0.25);
+    costs("iadd32", 0.25);
+    made_derive(&m);
+    made_get(&m, "pipes");
+}
+
+/* A core has one thread: what it waits for is no pipe. */
+static void test_core(void **unused)
+{
+    (void)unused;
+    unit(1);
+    m.info.is_host_cpu = true;
+    made_derive(&m);
+    m.info.is_host_cpu = false;
+    assert_int_equal(m.facts_n, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_pipes, clean),
+        cmocka_unit_test_teardown(test_no_pipes, clean),
+        cmocka_unit_test_teardown(test_core, clean),
+        cmocka_unit_test_teardown(test_odd, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

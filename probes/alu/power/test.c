@@ -1,0 +1,39 @@
+/* Probe power: which devices it is for. */
+#include "tests/probes/toy_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_power;
+
+static void test_which_cells(void **unused)
+{
+    static const char *const axes = "op=ffma32 share=50 warps=0";
+    struct toy gpu, cpu;
+    struct as_error err = {0};
+    (void)unused;
+    toy_init_sm90(&gpu, NULL);
+    toy_init(&cpu, AS_CAP_HOST_KERNELS);
+    assert_int_equal(toy_applies(&cpu, &as_probe_power, axes, &err), AS_PRUNED);
+    gpu.dev.info.sensor[0] = '\0';
+    assert_int_equal(toy_applies(&gpu, &as_probe_power, axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "no sensor reports the power"));
+    snprintf(gpu.dev.info.sensor, sizeof gpu.dev.info.sensor, "nvml");
+    assert_int_equal(toy_applies(&gpu, &as_probe_power, axes, &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&gpu, &as_probe_power, "op=none share=50 warps=0", &err), AS_PRUNED);
+    gpu.dev.info.is_host_cpu = true; /* whose power is not the board's */
+    assert_int_equal(toy_applies(&gpu, &as_probe_power, axes, &err), AS_INAPPLICABLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,80 @@
+/* Energy of operations: a known line is found, and what does not suffice for one gives no fact. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void point(struct made *m, const char *op, unsigned share, double rate, double watts)
+{
+    char axes[64], note[64];
+    snprintf(axes, sizeof axes, "op=%s share=%u warps=0", op, share);
+    struct as_cell *cell = made_add(m, "power", "FLOP/s", rate, axes);
+    free(cell->detail);
+    cell->detail = NULL;
+    if (watts > 0) {
+        snprintf(note, sizeof note, "{\"power_w\": %.6f}", watts);
+        cell->detail = malloc(strlen(note) + 1);
+        assert_non_null(cell->detail);
+        strcpy(cell->detail, note);
+    }
+}
+
+/* 120 W and 5 pJ an operation, at up to 30 T operations per second. */
+static void test_line(void **state)
+{
+    (void)state;
+    struct made m = {.share = 0.001};
+    for (unsigned share = 25; share <= 100; share += 25)
+        point(&m, "ffma32", share, 30e12 * share / 100, 120 + 150.0 * share / 100 + (share % 50 ? 0.2 : -0.2));
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "power.energy.ffma32", 5, 0.01);
+    made_says(f, "the board draws 270 W");
+    made_says(f, "extrapolated to idle 120 W");
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_true(f->ci.lo < 5 && f->ci.hi > 5);
+    assert_int_equal(f->evidence_n, 4);
+    made_end(&m);
+}
+
+static void test_not_enough(void **state)
+{
+    (void)state;
+    struct made m = {.share = 0.001};
+    point(&m, "ffma32", 50, 15e12, 200);
+    point(&m, "ffma32", 100, 30e12, 270);
+    point(&m, "ffma32", 75, 22e12, 0); /* its sensor said nothing */
+    made_derive(&m);
+    assert_null(made_find(&m, "power.energy.ffma32"));
+    /* the same rate at every share: no line goes through it */
+    for (unsigned share = 25; share <= 100; share += 25)
+        point(&m, "recip32", share, 1e12, 150 + share);
+    made_derive(&m);
+    assert_null(made_find(&m, "power.energy.recip32"));
+    made_end(&m);
+}
+
+/* Power that does not follow the rate: said, but not as supported. */
+static void test_no_slope(void **state)
+{
+    (void)state;
+    struct made m = {.share = 0.001};
+    const double watts[] = {200, 190, 203, 195};
+    for (unsigned i = 0; i < 4; i++)
+        point(&m, "iadd32", 25 * (i + 1), 1e12 * (i + 1), watts[i]);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "power.energy.iadd32")->verdict, AS_UNDECIDED);
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_line), cmocka_unit_test(test_not_enough),
+                                       cmocka_unit_test(test_no_slope)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+/* The rule of fused epilogues, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static void fusion(const char *operation, int size, double ratio)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "path=wgmma type=f16 size=%d operation=%s", size, operation);
+    made_add(&m, "fusion", "x", ratio, axes);
+}
+
+static void test_fusion(void **unused)
+{
+    (void)unused;
+    fusion("bias_gelu", 1024, 1.129);
+    fusion("bias_gelu", 2048, 1.065);
+    fusion("bias_gelu", 8192, 1.001);
+    fusion("bias", 1024, 0.9);
+    made_derive(&m);
+    made_near(&m, "fusion.bias_gelu.wgmma.f16", 1.129, 0);
+    made_verdict(&m, "fusion.bias_gelu.wgmma.f16", AS_SUPPORTED);
+    made_says(made_get(&m, "fusion.bias_gelu.wgmma.f16"), "more than 1.10 times up to 1024");
+    assert_int_equal(made_get(&m, "fusion.bias_gelu.wgmma.f16")->evidence_n, 3);
+    made_verdict(&m, "fusion.bias.wgmma.f16", AS_REFUTED);
+    made_says(made_get(&m, "fusion.bias.wgmma.f16"), "nowhere more than");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_fusion, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

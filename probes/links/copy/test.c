@@ -1,0 +1,147 @@
+/* Probe copy on the scripted device: which cells, what a copy counts, and that wrong copies are seen. */
+#include "tests/probes/scripted.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_copy;
+
+#define INFO                                                                                                           \
+    "\"info\":{\"capabilities\":[\"copy\"],\"allocators\":[{\"name\":\"own\",\"host_access\":false},"                  \
+    "{\"name\":\"pinned\",\"host_access\":true}]}"
+#define LEVELS "\"levels\":[{\"size\":0,\"gbs\":20}],"
+
+static void test_which_cells(void **unused)
+{
+    struct scripted s;
+    struct as_error err = {0};
+    (void)unused;
+    scripted_open(&s, "{}");
+    assert_int_equal(scripted_applies(&s, &as_probe_copy, "from=host to=malloc direction=one how=engine size=64", &err),
+                     AS_PRUNED); /* a CPU has no copy API */
+    scripted_close(&s);
+    static const struct {
+        const char *axes;
+        enum as_applies want;
+    } cells[] = {
+        {"from=host to=own direction=one how=engine size=64", AS_APPLIES},
+        {"from=host to=host direction=one how=engine size=64", AS_PRUNED},
+        {"from=host to=own direction=one how=kernel size=64", AS_PRUNED},
+        {"from=own to=host direction=both how=engine size=64", AS_PRUNED},
+        {"from=own to=pinned direction=both how=engine size=64", AS_APPLIES},
+        {"from=pinned to=own direction=both how=engine size=64", AS_PRUNED}, /* as the one before */
+        {"from=own to=own direction=both how=kernel size=64", AS_APPLIES},
+    };
+    scripted_open(&s, "{" INFO "}");
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[i].axes, &err), cells[i].want);
+    strcpy(s.dev->info.allocators[0].name, "zone"); /* names have no say in it */
+    assert_int_equal(
+        scripted_applies(&s, &as_probe_copy, "from=zone to=pinned direction=both how=engine size=64", &err),
+        AS_APPLIES);
+    assert_int_equal(
+        scripted_applies(&s, &as_probe_copy, "from=pinned to=zone direction=both how=engine size=64", &err), AS_PRUNED);
+    strcpy(s.dev->info.allocators[0].name, "own");
+    s.dev->info.is_host_cpu = true; /* all of its memory is the CPU's */
+    assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[0].axes, &err), AS_PRUNED);
+    s.dev->info.is_host_cpu = false;
+    s.dev->info.capabilities = AS_CAP_SOURCE;
+    assert_int_equal(scripted_applies(&s, &as_probe_copy, cells[4].axes, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "the backend has no copy call");
+    s.dev->info.capabilities = AS_CAP_SOURCE | AS_CAP_COPY | AS_CAP_HOST_KERNELS;
+    scripted_close(&s);
+}
+
+/* Sizes below and above those of which every byte is looked at, and one that is no whole number of blocks. */
+static const char *const sizes[] = {"64", "4160", "3145792"};
+
+static void test_right_copies(void **unused)
+{
+    static const char *const kinds[] = {
+        "from=own to=pinned direction=one how=engine",  "from=own to=own direction=one how=kernel",
+        "from=own to=pinned direction=both how=engine", "from=own to=pinned direction=both how=kernel",
+        "from=host to=own direction=one how=engine",    "from=pinned to=host direction=one how=engine"};
+    struct scripted s;
+    char why[160], axes[160];
+    (void)unused;
+    scripted_open(&s, "{" LEVELS INFO "}");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            double value;
+            snprintf(axes, sizeof axes, "%s size=%s", kinds[k], sizes[i]);
+            if (!scripted_check(&s, &as_probe_copy, axes, 3, &value, why, sizeof why))
+                fail_msg("%s: %s", axes, why);
+            if (!strstr(axes, "host")) /* the script's 20 GB/s, each byte once */
+                assert_true(fabs(value - 20) < 1e-6);
+        }
+    scripted_close(&s);
+}
+
+static bool is_right(const char *script, const char *axes, char *why, size_t size)
+{
+    struct scripted s;
+    double value;
+    scripted_open(&s, script);
+    bool right = scripted_check(&s, &as_probe_copy, axes, 3, &value, why, size);
+    scripted_close(&s);
+    return right;
+}
+
+static void test_wrong_copies_are_seen(void **unused)
+{
+    static const char damaged[] = "{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"copy\",\"from\":3}]," INFO "}";
+    static const char idle[] = "{\"execute\":false," INFO "}", stale[] = "{\"execute\":\"once\"," INFO "}";
+    static const char engine[] = "from=own to=pinned direction=both how=engine size=3145792";
+    static const char kernel[] = "from=own to=pinned direction=both how=kernel size=3145792";
+    char why[160];
+    (void)unused;
+    assert_false(is_right(damaged, engine, why, sizeof why));
+    assert_non_null(strstr(why, "byte 0 of copy 0 holds"));
+    assert_false(is_right(damaged, kernel, why, sizeof why));
+    assert_false(is_right(idle, engine, why, sizeof why));
+    assert_false(is_right(idle, kernel, why, sizeof why));
+    /* it copied once, and what is there is that copy's */
+    assert_false(is_right(stale, kernel, why, sizeof why));
+    assert_true(is_right("{" INFO "}", kernel, why, sizeof why));
+}
+
+static void test_limit_and_failure(void **unused)
+{
+    struct scripted s;
+    struct toy_trial v;
+    double value;
+    (void)unused;
+    scripted_open(&s, "{" LEVELS INFO "}");
+    s.dev->info.peak_bandwidth = 100e9;
+    scripted_trial(&s, &as_probe_copy, "from=own to=own direction=one how=engine size=4194304", 1, &v, &value);
+    assert_true(fabs(v.vc.limit - 50) < 1e-9);
+    toy_finish(&as_probe_copy, &v);
+    scripted_trial(&s, &as_probe_copy, "from=own to=pinned direction=one how=engine size=4194304", 1, &v, &value);
+    assert_true(isnan(v.vc.limit));
+    toy_finish(&as_probe_copy, &v);
+    struct as_axes axes;
+    struct as_error err = {0};
+    struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
+    void *state = NULL;
+    toy_axes(&axes, "from=own to=own direction=one how=engine size=1073741824");
+    assert_int_equal(as_probe_copy.prepare(&vc, &state, &err), AS_UNSUPPORTED);
+    as_probe_copy.finish(state);
+    scripted_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_right_copies),
+        cmocka_unit_test(test_wrong_copies_are_seen),
+        cmocka_unit_test(test_limit_and_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+/* The rule of copies, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void start(struct made *m)
+{
+    *m = (struct made){
+        .share = 0.01,
+        .info = {.id = "card:0",
+                 .backend = "card",
+                 .clock_max_hz = 2e9,
+                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
+                 .caches_n = 1,
+                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
+                 .allocators_n = 3,
+                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
+}
+
+static void test_copies(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    made_add(&m, "copy", "GB/s", 5, "from=pinned to=own direction=one how=engine size=4096");
+    made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");
+    made_add(&m, "copy", "GB/s", 25, "from=pinned to=own direction=one how=engine size=1048576");
+    made_add(&m, "copy", "GB/s", 48, "from=pinned to=own direction=one how=kernel size=268435456");
+    made_add(&m, "copy", "GB/s", 90, "from=own to=pinned direction=both how=engine size=268435456");
+    made_add(&m, "copy", "GB/s", 9, "from=host to=own direction=one how=engine size=268435456");
+    made_derive(&m);
+    const struct as_fact *f =
+        made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
+    assert_int_equal(f->evidence[0], 2);
+    made_says(f, "Copies from pinned to own: 50");
+    made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "MiB, copy kernel)");
+    made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
+    made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "pageable host memory");
+    assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
+    m.info.bus_bandwidth = 63e9;                    /* each way */
+    made_add(&m, "copy", "GB/s", 2000, "from=own to=own direction=one how=engine size=268435456");
+    made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
+    made_derive(&m);
+    assert_null(strstr(made_get(&m, "copy.engine.pinned.own")->sentence, "each byte counted once"));
+    assert_null(strstr(made_get(&m, "copy.engine.both.own.pinned")->sentence, "each byte counted once"));
+    made_says(made_get(&m, "copy.engine.own.own"), "copy engine, each byte counted once)");
+    made_says(made_get(&m, "copy.engine.managed.own"), "each byte counted once");
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* Probe link on the scripted device: which pairs, what it counts, and that faults are seen. */
+#include "lib/transfer/peers.h"
+#include "tests/probes/scripted.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_link;
+
+#define INFO(n)                                                                                                        \
+    "\"info\":{\"siblings\":" #n ",\"capabilities\":[\"copy\"],\"allocators\":[{\"name\":\"own\",\"host_access\":"     \
+    "false},{\"name\":\"pinned\",\"host_access\":true}]}"
+#define LEVELS "\"levels\":[{\"size\":0,\"gbs\":20,\"ns\":500}],"
+
+static enum as_applies link_applies(const struct scripted *s, const char *peer, const char *rest)
+{
+    char axes[160];
+    struct as_error err = {0};
+    snprintf(axes, sizeof axes, "peer=%s %s size=65536", peer, rest);
+    return scripted_applies(s, &as_probe_link, axes, &err);
+}
+
+static void test_which_pairs(void **unused)
+{
+    static const char to_own[] = "node=0 allocator=own direction=to how=engine";
+    struct scripted s;
+    (void)unused;
+    scripted_open(&s, "{" INFO(1) "}");
+    assert_int_equal(link_applies(&s, "0", to_own), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "1", to_own), AS_INAPPLICABLE);
+    assert_int_equal(link_applies(&s, "1", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "2", to_own), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "host", to_own), AS_PRUNED); /* its own memory is no host's */
+    assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_APPLIES);
+    assert_int_equal(link_applies(&s, "host", "node=63 allocator=pinned direction=to how=engine"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
+    s.dev->info.siblings = 4;
+    assert_int_equal(link_applies(&s, "3", to_own), AS_APPLIES);
+    assert_int_equal(link_applies(&s, "4", to_own), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "3", "node=1 allocator=own direction=to how=engine"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_APPLIES);
+    assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=both how=kernel"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "every", to_own), AS_PRUNED);
+    s.dev->info.siblings = 16;
+    unsigned pairs = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        char peer[8];
+        snprintf(peer, sizeof peer, "%u", i);
+        pairs += link_applies(&s, peer, to_own) == AS_APPLIES;
+    }
+    assert_int_equal(pairs, 4); /* at 1, 2, 4 and 8 */
+    s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS;
+    assert_int_equal(link_applies(&s, "2", to_own), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "every", "node=0 allocator=own direction=to how=kernel"), AS_PRUNED);
+    assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_APPLIES);
+    s.dev->info.is_host_cpu = true;
+    assert_int_equal(link_applies(&s, "host", "node=0 allocator=pinned direction=to how=engine"), AS_PRUNED);
+    scripted_close(&s);
+}
+
+static void test_owners_and_lists(void **unused)
+{
+    struct as_device_info info = {.id = "null:2", .backend = "null", .siblings = 5};
+    char owners[8][32];
+    struct as_axes axes;
+    cpu_set_t cpus;
+    (void)unused;
+    assert_int_equal(as_peer_index("null:2"), 2);
+    assert_int_equal(as_peer_index("cpu"), 0);
+    toy_axes(&axes, "peer=every");
+    assert_int_equal(as_peer_owners(&info, &axes, owners, 8), 4);
+    assert_string_equal(owners[0], "null:0");
+    assert_string_equal(owners[2], "null:3");
+    assert_int_equal(as_peer_owners(&info, &axes, owners, 2), 2);
+    toy_axes(&axes, "peer=4");
+    assert_int_equal(as_peer_owners(&info, &axes, owners, 8), 1);
+    assert_string_equal(owners[0], "null:4");
+    toy_axes(&axes, "peer=host");
+    assert_int_equal(as_peer_owners(&info, &axes, owners, 8), 0);
+    assert_true(as_cpu_list("0-2,7", &cpus));
+    assert_int_equal(CPU_COUNT(&cpus), 4);
+    assert_true(CPU_ISSET(7, &cpus) && !CPU_ISSET(3, &cpus));
+    static const char *const bad[] = {"", "a", "3-1", "1-", "0-9999999", "1,,2"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(as_cpu_list(bad[i], &cpus));
+    assert_true(as_host_nodes() >= 1);
+}
+
+static bool is_right(const char *script, const char *axes, double *value)
+{
+    struct scripted s;
+    char why[160] = "";
+    scripted_open(&s, script);
+    bool right = scripted_check(&s, &as_probe_link, axes, 3, value, why, sizeof why);
+    scripted_close(&s);
+    if (!right)
+        print_message("%s: %s\n", axes, why);
+    return right;
+}
+
+static void test_links(void **unused)
+{
+    static const char *const cells[] = {"peer=1 node=0 allocator=own direction=to how=engine",
+                                        "peer=1 node=0 allocator=own direction=from how=kernel",
+                                        "peer=1 node=0 allocator=own direction=both how=engine",
+                                        "peer=host node=0 allocator=pinned direction=both how=kernel",
+                                        "peer=every node=0 allocator=own direction=to how=kernel"};
+    char axes[160];
+    double value;
+    (void)unused;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        snprintf(axes, sizeof axes, "%s size=1048576", cells[i]);
+        assert_true(is_right("{" LEVELS INFO(4) "}", axes, &value));
+        assert_true(fabs(value - 20) < 1e-6);
+        assert_false(is_right("{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"copy\"}]," INFO(4) "}", axes, &value));
+    }
+}
+
+static void test_no_way_to_the_peer(void **unused)
+{
+    struct scripted s;
+    struct as_axes axes;
+    struct as_error err = {0};
+    void *state = NULL;
+    (void)unused;
+    scripted_open(&s, "{" INFO(4) "}");
+    snprintf(s.dev->info.backend, sizeof s.dev->info.backend, "other");
+    struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
+    toy_axes(&axes, "peer=1 node=0 allocator=own direction=to how=engine size=4096");
+    assert_int_not_equal(as_probe_link.prepare(&vc, &state, &err), AS_OK);
+    assert_non_null(strstr(err.text, "other:1"));
+    as_probe_link.finish(state);
+    as_buf_finish(&vc.detail);
+    scripted_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_pairs),
+        cmocka_unit_test(test_owners_and_lists),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_no_way_to_the_peer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* The rule of links, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void start(struct made *m)
+{
+    *m = (struct made){
+        .share = 0.01,
+        .info = {.id = "card:0",
+                 .backend = "card",
+                 .clock_max_hz = 2e9,
+                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
+                 .caches_n = 1,
+                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
+                 .allocators_n = 3,
+                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
+}
+
+static void test_links(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    m.info.bus_bandwidth = 63e9;
+    made_add(&m, "link", "GB/s", 350, "peer=1 node=0 allocator=own direction=to how=engine size=268435456");
+    made_add(&m, "link", "GB/s", 370, "peer=1 node=0 allocator=own direction=to how=kernel size=268435456");
+    made_add(&m, "link", "GB/s", 700, "peer=1 node=0 allocator=own direction=both how=engine size=268435456");
+    made_add(&m, "link", "GB/s", 20, "peer=host node=1 allocator=pinned direction=from how=engine size=268435456");
+    made_add(&m, "link", "GB/s", 1000, "peer=every node=0 allocator=own direction=to how=kernel size=268435456");
+    made_add(&m, "link", "GB/s", 1, "peer=2 node=0 allocator=own direction=to how=engine size=64")->status =
+        AS_CELL_REJECTED;
+    made_add(&m, "link", "GB/s", 83, "peer=host node=0 allocator=pinned direction=both how=kernel size=268435456");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "link.1.to", 370, 1e-9);
+    made_says(f, "The link to device 1 carries 370");
+    made_says(f, "by a kernel");
+    assert_null(strstr(f->sentence, "by the copy engine"));
+    made_says(made_near(&m, "link.host-0.both", 83, 1e-9), "by a kernel; no number by the copy engine is valid");
+    assert_string_equal(f->object, "link:1");
+    assert_true(isnan(f->claimed));
+    made_says(made_near(&m, "link.1.both", 700, 1e-9), "to and from device 1");
+    f = made_near(&m, "link.host-1.from", 20, 1e-9);
+    made_says(f, "from the host's memory node 1");
+    assert_string_equal(f->object, "link:host-1");
+    assert_true(fabs(f->claimed - 63) < 1e-9);
+    made_says(made_near(&m, "link.every.to", 1000, 1e-9), "all other devices");
+    assert_null(made_find(&m, "link.2.to"));
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_links),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

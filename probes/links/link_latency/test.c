@@ -1,0 +1,69 @@
+/* Probe link_latency on the scripted device: which pairs, what it counts, and that faults are seen. */
+#include "tests/probes/scripted.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_link_latency;
+
+#define INFO(n)                                                                                                        \
+    "\"info\":{\"siblings\":" #n ",\"capabilities\":[\"copy\"],\"allocators\":[{\"name\":\"own\",\"host_access\":"     \
+    "false},{\"name\":\"pinned\",\"host_access\":true}]}"
+#define LEVELS "\"levels\":[{\"size\":0,\"gbs\":20,\"ns\":500}],"
+
+static bool is_right(const char *script, const char *axes, double *value)
+{
+    struct scripted s;
+    char why[160] = "";
+    scripted_open(&s, script);
+    bool right = scripted_check(&s, &as_probe_link_latency, axes, 3, value, why, sizeof why);
+    scripted_close(&s);
+    if (!right)
+        print_message("%s: %s\n", axes, why);
+    return right;
+}
+
+static void test_which_pairs(void **unused)
+{
+    static const char axes[] = "peer=1 node=0 allocator=own what=load size=2097152 stride=128";
+    struct scripted s;
+    struct as_error err = {0};
+    (void)unused;
+    scripted_open(&s, "{" INFO(1) "}");
+    assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE);
+    assert_string_equal(err.text, "backend 'null' has one device only: there is no pair to measure");
+    s.dev->info.siblings = 16;
+    assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_APPLIES);
+    s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS;
+    assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE); /* said once */
+    assert_string_equal(err.text, "a device of backend 'null' does not reach the memory of another one");
+    scripted_close(&s);
+}
+
+static void test_latencies(void **unused)
+{
+    static const char atomic[] = "peer=2 node=0 allocator=own what=atomic size=2097152 stride=128";
+    static const char load[] = "peer=host node=0 allocator=pinned what=load size=2097152 stride=128";
+    double value;
+    (void)unused;
+    assert_true(is_right("{" LEVELS INFO(4) "}", load, &value));
+    assert_true(fabs(value - 500) < 1);
+    assert_true(is_right("{" LEVELS INFO(4) "}", atomic, &value));
+    assert_true(value > 400 && value < 600);
+    /* additions that were never made, and a result that is not that of the last one */
+    assert_false(is_right("{\"execute\":false," INFO(4) "}", atomic, &value));
+    assert_false(is_right("{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"add\"}]," INFO(4) "}", atomic, &value));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_pairs),
+        cmocka_unit_test(test_latencies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

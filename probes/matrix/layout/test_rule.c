@@ -1,0 +1,38 @@
+/* The rule of the fragments of matrix instructions, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static void test_layouts(void **unused)
+{
+    (void)unused;
+    made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=a");
+    made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=c");
+    made_add(&m, "layout", "numbers", 4, "instruction=mma_m8n8k4_f64 n=8 operand=b");
+    made_derive(&m);
+    assert_int_equal(m.facts_n, 2);
+    made_says(made_get(&m, "layout.documented"), ": wgmma_f16_f32 n=8");
+    assert_int_equal(made_get(&m, "layout.documented")->evidence_n, 2);
+    made_says(made_get(&m, "layout.elsewhere"), ": mma_m8n8k4_f64 n=8");
+    assert_int_equal(made_get(&m, "layout.elsewhere")->verdict, AS_REFUTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_layouts, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

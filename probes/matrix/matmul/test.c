@@ -1,0 +1,58 @@
+/* Probe matmul: which cells, and small products on the CPU of this machine. lib/gemm has tests of its own. */
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_matmul;
+
+static void test_which_cells(void **unused)
+{
+    static const struct {
+        const char *axes;
+        enum as_applies want;
+    } rows[] = {
+        {"path=wgmma type=f16 size=8192 operands=zero hold=sustained", AS_APPLIES},
+        {"path=wgmma type=f64 size=8192 operands=random hold=burst", AS_PRUNED},
+        {"path=naive type=f32 size=16384 operands=random hold=burst", AS_INAPPLICABLE},
+        {"path=dot type=s8 size=8192 operands=random hold=burst", AS_INAPPLICABLE},
+    };
+    struct toy t;
+    (void)unused;
+    toy_init_sm90(&t, NULL);
+    t.free_bytes = UINT64_C(64) << 30;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_error err = {0};
+        if (toy_applies(&t, &as_probe_matmul, rows[i].axes, &err) != rows[i].want)
+            fail_msg("%s: %s", rows[i].axes, err.text);
+    }
+}
+
+static void test_cpu(void **unused)
+{
+    static const char *const operands[] = {"random", "zero"};
+    (void)unused;
+    for (size_t i = 0; i < 2; i++) {
+        char axes[120];
+        struct real r;
+        snprintf(axes, sizeof axes, "allocator=malloc path=tiled type=f32 size=256 operands=%s hold=burst",
+                 operands[i]);
+        if (real_trial(&as_probe_matmul, "cpu", axes, 2, 1, &r))
+            assert_true(r.sample.value > 0 && r.sample.seconds > 0);
+    }
+    real_or_skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_cpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* The rules of GEMM, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static struct as_cell *product(const char *path, const char *type, int size, double tera)
+{
+    char axes[160];
+    snprintf(axes, sizeof axes, "path=%s type=%s size=%d operands=random hold=burst", path, type, size);
+    return made_add(&m, "matmul", "FLOP/s", tera * 1e12, axes);
+}
+
+static void held(const char *path, int size, double tera, double watts)
+{
+    char axes[160], detail[48];
+    snprintf(axes, sizeof axes, "path=%s type=f16 size=%d operands=random hold=sustained", path, size);
+    snprintf(detail, sizeof detail, "{\"power_w\":%.0f}", watts);
+    made_add(&m, "matmul", "FLOP/s", tera * 1e12, axes)->detail = strdup(detail);
+}
+
+/* The published study's numbers: what costs half the bytes at nine tenths of the rate. */
+static void test_emulated(void **unused)
+{
+    (void)unused;
+    product("tiled", "f16", 1024, 14.0);
+    product("tiled", "f16", 2048, 14.8);
+    product("tiled", "e4m3", 2048, 13.9);
+    product("tiled", "f32", 2048, 12.0);
+    made_add(&m, "roofline", "FLOP/s", 32e12, "type=f16 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 1e15, "type=f64 threads=0 width=best");
+    made_derive(&m);
+    made_verdict(&m, "matmul.accelerated.e4m3", AS_REFUTED);
+    made_near(&m, "matmul.accelerated.e4m3", 13.9 / 14.8, 1e-6);
+    made_says(made_get(&m, "matmul.accelerated.e4m3"), "NOT accelerated");
+    made_says(made_get(&m, "matmul.accelerated.e4m3"), "(both by tiled)");
+    made_verdict(&m, "matmul.footprint.e4m3", AS_SUPPORTED);
+    made_near(&m, "matmul.footprint.e4m3", 0.5, 0);
+    made_verdict(&m, "matmul.accelerated.f16", AS_REFUTED); /* no tf32: beside f32 */
+    made_verdict(&m, "matmul.unit.f16", AS_REFUTED);
+    made_near(&m, "matmul.unit.f16", 14.8 / 32, 1e-6);
+    made_says(made_get(&m, "matmul.unit.f16"), "power was not read");
+    assert_null(made_find(&m, "matmul.accelerated.f32"));
+    made_near(&m, "matmul.unit.e4m3", 13.9 / 1000, 1e-6); /* no roof of its own: the highest */
+    assert_null(made_find(&m, "matmul.library.f16"));
+}
+
+static void test_matrix_unit(void **unused)
+{
+    (void)unused;
+    product("wgmma", "f16", 8192, 753)->detail = strdup("{\"power_w\":1}"); /* mostly of a rest */
+    product("mma", "f16", 8192, 345);
+    product("tiled", "f16", 8192, 28)->detail = strdup("{\"power_w\":1}");
+    held("wgmma", 8192, 600, 700);
+    held("tiled", 4096, 28, 350);
+    product("library", "f16", 8192, 749);
+    product("library", "f16", 16384, 900); /* no other of that size */
+    product("wgmma", "e4m3", 8192, 1500);
+    product("wgmma", "tf32", 8192, 421);
+    made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 66e12, "type=f32 threads=0 width=best");
+    made_derive(&m);
+    made_verdict(&m, "matmul.accelerated.e4m3", AS_SUPPORTED);
+    made_verdict(&m, "matmul.footprint.e4m3", AS_REFUTED);
+    made_verdict(&m, "matmul.accelerated.f16", AS_SUPPORTED);
+    made_verdict(&m, "matmul.unit.f16", AS_SUPPORTED);
+    made_near(&m, "matmul.unit.f16", 900.0 / 130, 1e-6);
+    made_says(made_get(&m, "matmul.unit.f16"), "2.18 times the older path (wgmma over mma)");
+    made_says(made_get(&m, "matmul.unit.f16"), "0.093 of the energy");
+    made_near(&m, "matmul.library.f16", 753.0 / 749, 1e-6);
+    made_verdict(&m, "matmul.library.f16", AS_SUPPORTED);
+    made_holds(made_get(&m, "matmul.library.f16"), 1);
+}
+
+/* Neither above nor below; below, but the newer path gains: not to be told. And a kernel that no one would use. */
+static void test_undecided(void **unused)
+{
+    (void)unused;
+    product("wgmma", "f16", 1024, 50);
+    product("mma", "f16", 1024, 20);
+    product("library", "f16", 1024, 100);
+    product("tiled", "f32", 1024, 33.3);
+    made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
+    made_derive(&m);
+    made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
+    made_verdict(&m, "matmul.library.f16", AS_REFUTED);
+    made_verdict(&m, "matmul.accelerated.f16", AS_SUPPORTED);
+    m.cells[2].sum = m.cells[0].sum;
+    made_derive(&m);
+    made_verdict(&m, "matmul.accelerated.f16", AS_UNDECIDED); /* 50 over 33.3 is 1.5, give or take 2% */
+    made_verdict(&m, "matmul.footprint.f16", AS_UNDECIDED);
+}
+
+/* Ratios that may be 1, or on either side of what counts: no difference is stated. */
+static void test_tied(void **unused)
+{
+    (void)unused;
+    m.share = 0.1;
+    product("mma", "f16", 2048, 98);
+    product("library", "f16", 2048, 100);
+    product("tiled", "f32", 2048, 65);
+    made_derive(&m);
+    m.share = 0.01;
+    made_says(made_get(&m, "matmul.library.f16"), "is statistically tied with the library: 0.98");
+    made_verdict(&m, "matmul.footprint.f16", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.footprint.f16"), "may be merely a memory-footprint feature");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_tied, clean),
+        cmocka_unit_test_teardown(test_emulated, clean),
+        cmocka_unit_test_teardown(test_matrix_unit, clean),
+        cmocka_unit_test_teardown(test_undecided, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* The rule of the peaks of matrix instructions, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static void peak(const char *instruction, double value, double documented)
+{
+    char axes[120];
+    snprintf(axes, sizeof axes, "instruction=%s n=0 chains=0 warps=0 operands=random", instruction);
+    made_add(&m, "matmul_peak", "ops/cycle", value, axes)->limit = documented;
+}
+
+static void test_peaks(void **unused)
+{
+    (void)unused;
+    m.share = 0.0001;
+    peak("wgmma_f16_f32", 4096, 4096);
+    peak("wgmma_sp_f16_f32", 7281, 8192);
+    peak("mma_m16n8k16_f16_f32", 2730, 4096);
+    peak("mma_m16n8k32_u8_s32", 5461, 8192);
+    peak("mma_m16n8k256_b1_s32", 43690, NAN);
+    made_derive(&m);
+    m.share = 0.01;
+    made_near(&m, "matmul.peak.f16", 4096, 0);
+    assert_true(made_get(&m, "matmul.peak.f16")->claimed == 4096);
+    made_says(made_get(&m, "matmul.peak.f16"), "100.0% of the documented 4096");
+    made_verdict(&m, "matmul.peak.u8", AS_REFUTED);
+    made_says(made_get(&m, "matmul.peak.u8"), "NOT the documented 8192 (66.7%)");
+    made_near(&m, "matmul.older.f16", 2730.0 / 4096, 1e-6);
+    made_verdict(&m, "matmul.older.f16", AS_REFUTED);
+    assert_null(made_find(&m, "matmul.older.u8"));
+    made_says(made_get(&m, "matmul.peak.b1"), "none are documented");
+    assert_null(made_find(&m, "matmul.peak.f32")); /* that is the sum's */
+}
+
+/* Ratios that may be 1, or on either side of what counts: no difference is stated. */
+static void test_older_may_reach(void **unused)
+{
+    char axes[128];
+    (void)unused;
+    m.share = 0.1;
+    for (int i = 0; i < 2; i++) {
+        snprintf(axes, sizeof axes, "instruction=%s;operands=random",
+                 i ? "wgmma_m64n256k16_f16_f32" : "mma_m16n8k16_f16_f32");
+        made_add(&m, "matmul_peak", "ops/cycle", 1000, axes);
+    }
+    made_derive(&m);
+    m.share = 0.01;
+    made_verdict(&m, "matmul.older.f16", AS_UNDECIDED);
+    made_says(made_get(&m, "matmul.older.f16"), "may or may not reach");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_older_may_reach, clean),
+        cmocka_unit_test_teardown(test_peaks, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

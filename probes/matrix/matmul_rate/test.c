@@ -1,0 +1,39 @@
+/* Probe matmul_rate: which cells. lib/mma has tests of its own. */
+#include "tests/probes/toy_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_matmul_rate;
+
+static void test_which_cells(void **unused)
+{
+    static const struct {
+        const char *axes;
+        enum as_applies want;
+    } rows[] = {
+        {"instruction=wgmma_f16_f32 n=0 operands=random hold=burst", AS_APPLIES},
+        {"instruction=mma_m8n8k4_f64 n=0 operands=zero hold=sustained", AS_APPLIES},
+        {"instruction=wgmma_f16_f32 n=12 operands=random hold=burst", AS_PRUNED},
+        {"instruction=mma_m16n8k32_e4m3_f32 n=0 operands=random hold=burst", AS_INAPPLICABLE},
+    };
+    struct toy t;
+    (void)unused;
+    toy_init_sm90(&t, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_error err = {0};
+        if (toy_applies(&t, &as_probe_matmul_rate, rows[i].axes, &err) != rows[i].want)
+            fail_msg("%s: %s", rows[i].axes, err.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/* The rule of atomic updates, on synthetic cells: rates alone, and what is kept beside the other agent. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void start(struct made *m)
+{
+    *m = (struct made){.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+}
+
+static void rate(struct made *m, double value, const char *agent, int cpu, int device, const char *scope)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes,
+             "agent=%s elements=1024 type=u64 cpu_threads=%d device_threads=%d scope=%s order=relaxed allocator=pinned",
+             agent, cpu, device, scope);
+    made_add(m, "atomics", "updates/s", value, axes);
+}
+
+static void test_rates_and_what_is_kept(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    rate(&m, 1e8, "cpu", 1, 0, "system");
+    rate(&m, 4e8, "cpu", 4, 0, "system");
+    rate(&m, 2e9, "device", 0, 64, "system");
+    rate(&m, 1e9, "device", 0, 64, "device");
+    rate(&m, 5e7, "cpu", 1, 64, "device");     /* half; a CPU has no scope of its own */
+    rate(&m, 5e7, "cpu", 4, 64, "system");     /* an eighth */
+    rate(&m, 8e8, "device", 4, 64, "device");  /* of its own scope's 1e9 */
+    rate(&m, 7e8, "device", 4, 128, "device"); /* nothing to compare with */
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "atomics.cpu.1024.u64");
+    assert_true(f->value == 4e8);
+    made_says(f, "reach 400 M updates/s");
+    made_says(f, "on 1024 elements of u64 (4 threads, 'pinned')");
+    assert_true(made_get(&m, "atomics.device.1024.u64")->value == 2e9);
+    assert_string_equal(made_get(&m, "atomics.device.1024.u64")->unit, "updates/s");
+    f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.125, 1e-9);
+    assert_true(f->ci.lo < 0.125 && f->ci.hi > 0.125);
+    made_says(
+        f, "the CPU keeps 12% of its rate alone (4 threads of the CPU, 64 of the device, the least of 2, at most 50%)");
+    f = made_near(&m, "atomics.shared.device.1024.u64.pinned", 0.8, 1e-9);
+    assert_int_equal(f->evidence_n, 2);
+    made_end(&m);
+}
+
+/* What a gate failed is used for nothing, and where the probes did not run nothing is said. */
+static void test_rejected_cells_say_nothing(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    rate(&m, 1e8, "cpu", 1, 0, "system");
+    m.cells[m.n - 1].status = AS_CELL_REJECTED;
+    made_derive(&m);
+    assert_int_equal(m.facts_n, 0);
+    made_end(&m);
+}
+
+/* 85% by the medians, and perhaps all of it. */
+static void test_what_is_kept_may_be_all(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    m.share = 0.15;
+    rate(&m, 1e8, "cpu", 1, 0, "system");
+    rate(&m, 8.5e7, "cpu", 1, 64, "system");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.85, 1e-9);
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "the CPU's rate is statistically tied with its rate alone, 0.85");
+    assert_null(strstr(f->sentence, "keeps"));
+    made_end(&m);
+}
+
+/* The least by the medians may be all; what another pair keeps is less for certain. */
+static void test_what_is_kept_for_certain_goes_first(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    rate(&m, 1e8, "cpu", 1, 0, "system");
+    rate(&m, 6e7, "cpu", 1, 64, "system");
+    rate(&m, 1e7, "cpu", 1, 64, "device");
+    m.cells[2].sum.ci = (struct as_interval){1e6, 3e8};
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "atomics.shared.cpu.1024.u64.pinned", 0.6, 1e-9);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    made_says(f, "keeps 60%");
+    made_says(f, "the least of 2 that is significant");
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_kept_for_certain_goes_first),
+        cmocka_unit_test(test_what_is_kept_may_be_all),
+        cmocka_unit_test(test_rates_and_what_is_kept),
+        cmocka_unit_test(test_rejected_cells_say_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

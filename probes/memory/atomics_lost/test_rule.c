@@ -1,0 +1,80 @@
+/* The rule of lost updates, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void start(struct made *m)
+{
+    *m = (struct made){.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
+}
+
+static struct as_cell *lost(struct made *m, double value, const char *type, const char *op, int cpu)
+{
+    char axes[200];
+    snprintf(axes, sizeof axes,
+             "agent=device elements=1 type=%s cpu_threads=%d device_threads=64 scope=system order=relaxed "
+             "allocator=pinned op=%s",
+             type, cpu, op);
+    struct as_cell *c = made_add(m, "atomics_lost", "updates", value, axes);
+    c->detail = strdup("{\"updates_by_cpu\":1000,\"updates_by_device\":24}");
+    return c;
+}
+
+static void test_lost_updates(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    lost(&m, 0, "u32", "add", 0);
+    lost(&m, 0, "f32", "add", 0);
+    lost(&m, 0, "u32", "add", 2);
+    lost(&m, 0, "u64", "add", 2)->sum.max = 3; /* in one run only */
+    lost(&m, 500, "u64", "plain", 2);
+    lost(&m, 0, "u64", "plain", 0);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "lost.device.pinned");
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_int_equal(f->evidence_n, 2);
+    made_says(f, "Atomics on 'pinned' memory by threads of the device lose no updates: about 61440 made, in 2 cells");
+    assert_int_equal(made_get(&m, "lost.both.pinned")->verdict, AS_SUPPORTED);
+    made_says(made_get(&m, "lost.both.pinned"), "Some kinds of atomics on 'pinned' memory by CPU and device");
+    made_says(made_get(&m, "lost.both.pinned"), "(u32 system)");
+    f = made_get(&m, "lost.both.pinned.u64.system");
+    assert_int_equal(f->verdict, AS_REFUTED);
+    assert_true(f->value == 3);
+    made_says(
+        f, "UPDATES ARE LOST in 'pinned' where CPU and device at the same time add to 1 element of u64, scope system: "
+           "up to 3 per sample, in 1 cell");
+    f = made_get(&m, "lost.control.both.pinned");
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    made_says(f, "up to 500 per sample, so losses are detected");
+    f = made_get(&m, "lost.control.device.pinned");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_end(&m);
+}
+
+/* What a gate failed is used for nothing, and where the probe did not run nothing is said. */
+static void test_rejected_cells_say_nothing(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    lost(&m, 7, "u64", "add", 2)->status = AS_CELL_REJECTED;
+    made_derive(&m);
+    assert_int_equal(m.facts_n, 0);
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lost_updates),
+        cmocka_unit_test(test_rejected_cells_say_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

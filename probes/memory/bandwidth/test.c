@@ -1,0 +1,86 @@
+/* Probe bandwidth on a toy device: which cells, and a trial. lib/stream has tests of its own. */
+#include "tests/probes/toy_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_bandwidth;
+
+static void test_which_cells(void **unused)
+{
+    static const struct {
+        const char *axes;
+        enum as_applies on_cpu, on_device;
+    } cases[] = {
+        {"op=triad level=memory size=65536 threads=1 store=nt width=best touch=cpu", AS_APPLIES, AS_PRUNED},
+        {"op=triad level=memory size=65536 threads=0 store=regular width=best touch=device", AS_PRUNED, AS_APPLIES},
+        {"op=read level=sweep size=65536 threads=1 store=nt width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=triad level=sweep size=128 threads=1 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=triad level=sweep size=384 threads=4 store=regular width=best touch=cpu", AS_PRUNED, AS_PRUNED},
+        {"op=triad level=sweep size=768 threads=4 store=regular width=scalar touch=cpu", AS_APPLIES, AS_PRUNED},
+        {"op=triad level=memory size=65536 threads=0 store=regular width=best touch=cpu way=best", AS_PRUNED,
+         AS_APPLIES},
+        {"op=triad level=memory size=65536 threads=1 store=nt width=best touch=cpu way=once-4x256", AS_PRUNED,
+         AS_PRUNED},
+    };
+    struct toy cpu, device, poor;
+    struct as_error err = {0};
+    (void)unused;
+    toy_init(&cpu, AS_CAP_HOST_KERNELS);
+    toy_init(&device, AS_CAP_SOURCE | AS_CAP_FP64);
+    toy_init(&poor, AS_CAP_SOURCE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(toy_applies(&cpu, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_cpu);
+        assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_device);
+    }
+    assert_int_equal(toy_applies(&poor, &as_probe_bandwidth, cases[1].axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "f64"));
+    device.dev.info.is_host_cpu = true; /* its memory is the CPU's, whoever touches it */
+    assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[1].axes, &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[6].axes, &err), AS_APPLIES);
+}
+
+static void test_trial(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {.value = NAN};
+    struct as_error err = {0};
+    char why[160] = "";
+    (void)unused;
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    t.dev.info.peak_bandwidth = 5e10;
+    toy_prepare(&t, &as_probe_bandwidth,
+                "op=add level=memory size=268435456 threads=2 store=regular width=128 allocator=toy touch=cpu", &v,
+                NULL);
+    assert_true(v.vc.claims_memory);
+    assert_true(v.vc.footprint >= UINT64_C(250) << 20);
+    assert_true(v.vc.limit == 50);
+    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"variant\":\"128\""));
+    assert_int_equal(as_probe_bandwidth.sample(v.state, 1, &s, &err), AS_OK);
+    assert_true(s.value > 0);
+    assert_true(as_probe_bandwidth.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_bandwidth, &v);
+    t.free_bytes = UINT64_C(256) << 20;
+    assert_int_equal(
+        toy_prepare(&t, &as_probe_bandwidth,
+                    "op=add level=memory size=268435456 threads=2 store=regular width=128 allocator=toy touch=cpu", &v,
+                    &err),
+        AS_UNSUPPORTED);
+    toy_finish(&as_probe_bandwidth, &v);
+    assert_int_equal(t.live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_trial),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* The rules of bandwidth and of non-temporal stores, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KiB 1024.0
+#define MiB (1024.0 * 1024)
+
+static void test_bandwidth(void **state)
+{
+    static const struct {
+        const char *op, *level;
+        double size;
+        int threads;
+        const char *store;
+        double gbs;
+    } cells[] = {
+        {"triad", "memory", 512 * MiB, 1, "regular", 14}, {"triad", "memory", 512 * MiB, 1, "nt", 18},
+        {"triad", "memory", 512 * MiB, 4, "regular", 50}, {"triad", "sweep", 512 * MiB, 4, "regular", 55},
+        {"triad", "memory", 512 * MiB, 4, "nt", 45},      {"copy", "memory", 512 * MiB, 2, "regular", 40},
+        {"copy", "memory", 512 * MiB, 2, "nt", 40.1},     {"read", "sweep", 16 * KiB, 1, "regular", 300},
+        {"read", "sweep", 8 * KiB, 1, "regular", 290},    {"read", "sweep", 256 * KiB, 1, "regular", 120},
+        {"read", "sweep", 8 * MiB, 1, "regular", 60},
+    };
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    m.info.peak_bandwidth = 100e9;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char axes[160];
+        snprintf(axes, sizeof axes, "op=%s level=%s size=%.0f threads=%d store=%s width=64 allocator=thp", cells[i].op,
+                 cells[i].level, cells[i].size, cells[i].threads, cells[i].store);
+        made_add(&m, "bandwidth", "GB/s", cells[i].gbs, axes);
+    }
+    made_derive(&m);
+    made_near(&m, "bandwidth.memory.triad.1", 18, 0);
+    assert_true(made_near(&m, "bandwidth.memory.triad.all", 50, 0)->claimed == 100);
+    made_near(&m, "bandwidth.L1.read.1", 300, 0);
+    made_near(&m, "bandwidth.L2.read.1", 120, 0);
+    made_near(&m, "bandwidth.L3.read.1", 60, 0);
+    const struct as_fact *f = made_near(&m, "stores.nontemporal.triad.1", 18.0 / 14, 1e-12);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_true(f->ci.lo < f->value && f->value < f->ci.hi && f->ci.lo > 1.27);
+    assert_int_equal(made_get(&m, "stores.nontemporal.triad.all")->verdict, AS_REFUTED);
+    assert_int_equal(made_get(&m, "stores.nontemporal.copy.all")->verdict, AS_UNDECIDED);
+    assert_null(made_find(&m, "stores.nontemporal.copy.1"));
+    m.info.capabilities = AS_CAP_SOURCE;  /* a device has no threads to choose */
+    m.info.compute_unit_shared = 1 << 20; /* what is read there is not told from what is read in the cache behind it */
+    made_derive(&m);
+    assert_null(made_find(&m, "bandwidth.L2.read.all"));
+    assert_null(made_find(&m, "bandwidth.memory.triad.1"));
+    assert_null(strstr(made_near(&m, "bandwidth.memory.triad.all", 50, 0)->sentence, "thread"));
+    made_end(&m);
+}
+
+/* An API may name a cache and say nothing of who shares it: there may be one. What main memory gave is not the cache's
+ * in any case. */
+static void test_cache_of_unknown_sharing(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "bandwidth", "GB/s", 4000, "op=read level=sweep size=536870912 threads=0 width=best");
+    made_add(m, "bandwidth", "GB/s", 4200, "op=triad level=memory size=25165824 threads=0 width=best");
+    made_derive(m);
+    assert_null(made_find(m, "bandwidth.L2.read.all"));
+    assert_null(made_find(m, "bandwidth.L2.triad.all"));
+    made_add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0 width=best");
+    made_derive(m);
+    made_near(m, "bandwidth.L2.read.all", 9000, 0);
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_cache_of_unknown_sharing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,492 @@
+/* Probe c2c: which pairs, the game on threads and with a device's kernel, and that a lost pass is seen. */
+#include "device/dialect/host_prelude.h"
+#include "probes/memory/c2c/c2c.h"
+#include "tests/probes/toy_device.h"
+#include "tests/scripted_clock.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Both programs of the probe, as it builds them. What the timed one has before its text, in short. */
+#define SCOPE SCOPE_DEVICE
+#define TAKE ORDER_ACQUIRE
+#define GIVE ORDER_RELEASE
+#define CYCLES_NOW() 0
+#define NANOS_NOW() now_ns()
+#define HAVE_UNIT 1
+#define UNIT() unit_here
+static _Thread_local u32 unit_here;
+static u64 now_ns(void)
+{
+    return as_now_ns();
+}
+static bool units_told;
+static void timed_record(u64 *r, u64 value, u64 c0, u64 c1, u64 n0, u64 n1)
+{
+    r[0] = value;
+    r[1] = c1 - c0;
+    r[2] = n1 - n0;
+    r[3] = 1 + unit_here;
+    r[4] = AS_HAS_NANOS | (units_told ? AS_HAS_UNIT : 0);
+}
+
+_Thread_local struct as_host_item as_host_item;
+#include "probes/memory/c2c/c2c.kernel"
+#define BETWEEN_UNITS
+#define sees sees_between
+#define answers answers_between
+#include "probes/memory/c2c/c2c.kernel"
+
+extern const struct as_probe as_probe_c2c;
+static const unsigned host_caps = AS_CAP_HOST_KERNELS | AS_CAP_PIN;
+static const unsigned device_caps = AS_CAP_SOURCE | AS_CAP_ASYNC;
+
+/* The host and a kernel see each other in its second kind of memory. */
+static void device_init(struct toy *t)
+{
+    toy_init(t, device_caps);
+    t->dev.info.compute_units = 4;
+    t->dev.info.allocators[1].host_access = true;
+    t->dev.info.allocators[1].coherent = true;
+}
+
+static void run_pingpong(const char *name, void *const *a)
+{
+    as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
+    assert_string_equal(name, "pingpong");
+    const uint32_t *v[8];
+    for (int i = 1; i < 8; i++)
+        v[i] = a[i];
+    pingpong(a[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7]);
+}
+
+/* The first two CPUs that this process may use; cpus[1] is -1 where there is one only. */
+static void find_cpus(int cpus[2])
+{
+    cpu_set_t set;
+    int n = 0;
+    cpus[1] = -1;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE && n < 2; cpu++)
+        if (CPU_ISSET((size_t)cpu, &set))
+            cpus[n++] = cpu;
+}
+
+/* For tests of two threads that spin: on one CPU they would take a turn of the scheduler for every pass. */
+static void need_two_cpus(int cpus[2])
+{
+    find_cpus(cpus);
+    if (cpus[1] >= 0)
+        return;
+    print_message("skipped: two threads that wait for each other need two CPUs\n");
+    skip();
+}
+
+static void test_which_cells(void **unused)
+{
+    struct toy cpu, gpu, plain;
+    struct as_error err = {0};
+    char axes[128];
+    int cpus[2];
+    (void)unused;
+    find_cpus(cpus);
+    toy_init(&cpu, host_caps);
+    device_init(&gpu);
+    toy_init(&plain, AS_CAP_SOURCE | AS_CAP_ASYNC);
+    plain.dev.info.allocators[0].coherent = false;
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=cpu from=2 to=1 op=cas pairs=every", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=device from=0 to=0 op=load pairs=every", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=cpu from=0 to=60000 op=cas pairs=every", &err),
+                     AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "may not use CPU"));
+    snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=some allocator=upfront", cpus[0]);
+    assert_int_equal(toy_applies(&gpu, &as_probe_c2c, axes, &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&plain, &as_probe_c2c, axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "do not see each other's stores to 'upfront'"));
+    assert_int_equal(toy_applies(&gpu, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=every", &err), AS_PRUNED);
+    assert_int_equal(
+        toy_applies(&gpu, &as_probe_c2c, "peer=device from=0 to=1 op=load pairs=every allocator=upfront", &err),
+        AS_PRUNED);
+}
+
+/* Where there is one CPU the plan has to say why there is nothing to measure, and not be empty. */
+static void test_one_cpu(void **unused)
+{
+    struct toy t;
+    struct as_error err = {0};
+    cpu_set_t before, one;
+    int cpus[2];
+    char axes[128];
+    (void)unused;
+    toy_init(&t, host_caps);
+    find_cpus(cpus);
+    snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=some", cpus[0], cpus[0]);
+    if (cpus[1] >= 0)
+        assert_int_equal(toy_applies(&t, &as_probe_c2c, axes, &err), AS_PRUNED);
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpus[0], &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    enum as_applies applies = toy_applies(&t, &as_probe_c2c, axes, &err);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(applies, AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "one CPU only"));
+}
+
+/* The CPU device keeps the calling thread off the CPUs that work. That says nothing of the CPUs that may be measured.
+ */
+static void test_bound_caller(void **unused)
+{
+    extern const struct as_probe as_probe_sentinel;
+    struct as_opened opened;
+    struct as_axes axes;
+    struct as_error err = {0};
+    void *state = NULL;
+    struct as_sample s;
+    char text[128];
+    cpu_set_t now;
+    int cpus[2];
+    (void)unused;
+    need_two_cpus(cpus);
+    assert_int_equal(as_device_open("cpu", &opened, &err), AS_OK);
+    toy_axes(&axes, "what=core");
+    struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .limit = NAN, .deadline = INFINITY};
+    assert_int_equal(as_probe_sentinel.prepare(&vc, &state, &err), AS_OK);
+    assert_int_equal(as_probe_sentinel.sample(state, 1, &s, &err), AS_OK);
+    as_probe_sentinel.finish(state);
+    as_buf_finish(&vc.detail);
+    assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+    assert_false(CPU_ISSET(cpus[0], &now) && CPU_ISSET(cpus[1], &now));
+    snprintf(text, sizeof text, "peer=cpu from=%d to=%d op=cas pairs=every", cpus[0], cpus[1]);
+    toy_axes(&axes, text);
+    assert_int_equal(as_probe_c2c.applies(&opened.device.info, &axes, &err), AS_APPLIES);
+    as_device_close(&opened);
+}
+
+static void test_threads_play(void **unused)
+{
+    static const char *const ops[] = {"cas", "load", "pause"};
+    int cpus[2];
+    (void)unused;
+    need_two_cpus(cpus);
+    for (int i = 0; i < 3; i++) {
+        struct toy t;
+        struct toy_trial v;
+        struct as_sample s;
+        struct as_error err = {0};
+        char axes[128], why[128] = "";
+        toy_init(&t, host_caps);
+        snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=%s pairs=every", cpus[0], cpus[1], ops[i]);
+        toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
+        for (int n = 0; n < 3; n++) {
+            s = (struct as_sample){.value = NAN, .clock_hz = NAN};
+            assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+            assert_true(s.value > 0 && s.seconds > 0);
+        }
+        assert_true(as_probe_c2c.check(v.state, why, sizeof why));
+        toy_finish(&as_probe_c2c, &v);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+static void test_lost_pass_is_seen(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {0};
+    struct as_error err = {0};
+    char why[128] = "";
+    (void)unused;
+    toy_init(&t, host_caps);
+    toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=every", &v, NULL);
+    t.lose_launches = 1;
+    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+    assert_false(as_probe_c2c.check(v.state, why, sizeof why));
+    assert_non_null(strstr(why, "was passed 0 times"));
+    toy_finish(&as_probe_c2c, &v);
+}
+
+static void test_device_plays(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_error err = {0};
+    char why[128] = "", axes[128];
+    int cpus[2];
+    (void)unused;
+    need_two_cpus(cpus);
+    device_init(&t);
+    t.device_cpu = cpus[1];
+    t.kernel = run_pingpong;
+    snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=every allocator=upfront", cpus[0]);
+    toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
+    /* Neither side gives up, however long a loaded machine leaves it waiting: to the host no time passes. */
+    ((struct c2c *)v.state)->patience = UINT32_MAX;
+    clock_script(1e-9);
+    for (int n = 0; n < 2; n++) {
+        struct as_sample s = {.value = NAN};
+        assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+        assert_true(s.value > 0);
+    }
+    clock_real();
+    assert_true(as_probe_c2c.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_c2c, &v);
+    assert_int_equal(t.live, 0);
+}
+
+/* A device that never starts must cost a bounded wait and a reason, not a hang. */
+static void test_silent_device(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {0};
+    struct as_error err = {0};
+    char axes[128];
+    int cpus[2];
+    (void)unused;
+    find_cpus(cpus);
+    device_init(&t);
+    snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=every allocator=upfront", cpus[0]);
+    toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
+    t.lose_launches = 1;
+    clock_script(0.1);
+    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_UNSUPPORTED);
+    clock_real();
+    assert_non_null(strstr(err.text, "does not start"));
+    toy_finish(&as_probe_c2c, &v);
+}
+
+/* The device's kernel ends by itself when the host never serves. */
+static void test_device_gives_up(void **unused)
+{
+    static uint32_t memory[3 * 64];
+    (void)unused;
+    memset(memory, 0, sizeof memory);
+    as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
+    pingpong(memory, 64, 2, 4, 1, 0, 9, 1000);
+    assert_int_equal(memory[0], 9);
+    assert_int_equal(memory[64], 0);
+}
+
+/* ---- between units: the groups of a launch that are on the units asked for are threads here ---- */
+
+struct group {
+    pthread_t thread;
+    void *const *args;
+    u32 unit, patience;
+};
+static u32 unit_missing; /* no group starts on it: 1 + its number, and that for so many launches */
+static int launches_missing;
+
+static void *run_group(void *arg)
+{
+    struct group *g = arg;
+    void *const *a = g->args;
+    const u32 *v[11];
+    unit_here = g->unit;
+    as_host_item = (struct as_host_item){0, 1, g->unit, 4, NULL};
+    for (int i = 3; i < 11; i++)
+        v[i] = a[i];
+    between(a[0], a[1], a[2], *v[3], *v[4], *v[5], *v[6], *v[7], *v[8], *v[9], *v[10], g->patience);
+    return NULL;
+}
+
+/* Two groups on each of four units. */
+static void run_between(const char *name, void *const *args)
+{
+    struct group workgroups[8];
+    u32 missing = launches_missing > 0 ? unit_missing : 0;
+    assert_string_equal(name, "between");
+    if (*(const u32 *)args[8] && launches_missing > 0)
+        launches_missing--;
+    for (u32 i = 0; i < 8; i++) {
+        /* A loaded machine may leave a thread waiting for long: only one that waits in vain gives up. */
+        workgroups[i] = (struct group){.args = args, .unit = i % 4, .patience = missing ? 1000 : UINT32_MAX};
+        if (1 + i % 4 != missing)
+            assert_int_equal(pthread_create(&workgroups[i].thread, NULL, run_group, &workgroups[i]), 0);
+    }
+    for (u32 i = 0; i < 8; i++)
+        if (1 + i % 4 != missing)
+            pthread_join(workgroups[i].thread, NULL);
+}
+
+static void gpu_init(struct toy *t, bool told)
+{
+    device_init(t);
+    t->dev.info.capabilities |= AS_CAP_CYCLES;
+    t->dev.info.clock_max_hz = 2e9;
+    t->dev.info.is_host_memory = false;
+    t->kernel = run_between;
+    units_told = told;
+    launches_missing = 0;
+}
+
+static void test_which_units(void **unused)
+{
+    static const struct {
+        const char *axes;
+        enum as_applies card, portable;
+    } cases[] = {
+        {"peer=unit from=0 to=1 op=load pairs=every allocator=toy", AS_APPLIES, AS_APPLIES},
+        {"peer=unit from=1 to=3 op=relaxed pairs=every allocator=upfront", AS_APPLIES, AS_PRUNED},
+        {"peer=unit from=1 to=4 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED}, /* four units */
+        {"peer=unit from=2 to=1 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
+        {"peer=unit from=1 to=1 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
+        {"peer=unit from=0 to=1 op=cas pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
+        {"peer=unit from=0 to=1 op=load pairs=some allocator=toy", AS_PRUNED, AS_PRUNED},
+    };
+    struct toy card, portable, cpu;
+    struct as_error err = {0};
+    (void)unused;
+    gpu_init(&card, true);
+    device_init(&portable);
+    toy_init(&cpu, host_caps);
+    cpu.dev.info.compute_units = 4;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(toy_applies(&card, &as_probe_c2c, cases[i].axes, &err), cases[i].card);
+        assert_int_equal(toy_applies(&portable, &as_probe_c2c, cases[i].axes, &err), cases[i].portable);
+        assert_int_equal(toy_applies(&cpu, &as_probe_c2c, cases[i].axes, &err), AS_PRUNED);
+    }
+    portable.dev.info.is_host_cpu = true;
+    assert_int_equal(toy_applies(&portable, &as_probe_c2c, cases[0].axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "threads of the host CPU"));
+}
+
+static void test_units_play(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_error err = {0};
+    char why[128] = "";
+    int cpus[2];
+    (void)unused;
+    need_two_cpus(cpus);
+    gpu_init(&t, true);
+    toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
+    assert_true(fabs(v.vc.limit - 0.5) < 1e-9);
+    for (int n = 0; n < 2; n++) {
+        struct as_sample s = {.value = NAN};
+        launches_missing = 1; /* a launch that leaves out a unit is made again */
+        unit_missing = 1 + 1;
+        assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+        assert_true(s.value > 0);
+        assert_int_equal(launches_missing, 0);
+    }
+    assert_true(as_probe_c2c.check(v.state, why, sizeof why));
+    assert_string_equal(why, "each of 64 lines was passed 128 times");
+    t.forget = true;
+    assert_false(as_probe_c2c.check(v.state, why, sizeof why));
+    toy_finish(&as_probe_c2c, &v);
+    assert_int_equal(t.live, 0);
+}
+
+/* A unit on which nothing ever starts ends the cell with a reason, and not by waiting for ever. */
+static void test_unit_never_starts(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_sample s = {0};
+    struct as_error err = {0};
+    (void)unused;
+    gpu_init(&t, true);
+    toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
+    launches_missing = 1000;
+    unit_missing = 1 + 2;
+    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "units 1 and 2"));
+    toy_finish(&as_probe_c2c, &v);
+    assert_int_equal(t.live, 0);
+}
+
+/* Where a kernel cannot tell its unit, only the pair that stands for any two groups can be had. */
+static void test_units_not_told(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_error err = {0};
+    (void)unused;
+    gpu_init(&t, false);
+    assert_int_equal(
+        toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, &err),
+        AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "no unit id"));
+    toy_finish(&as_probe_c2c, &v);
+    assert_int_equal(
+        toy_prepare(&t, &as_probe_c2c, "peer=unit from=0 to=1 op=load pairs=every allocator=toy", &v, &err), AS_OK);
+    assert_non_null(strstr(as_buf_get(&v.vc.detail), "kernels have no unit id"));
+    toy_finish(&as_probe_c2c, &v);
+}
+
+/* On the OpenCL of this machine, whatever it is: a number whose passes were all counted, or a reason. */
+static void test_on_opencl(void **unused)
+{
+    static const char *const cells[] = {"peer=unit from=0 to=1 op=load pairs=every allocator=clCreateBuffer",
+                                        "peer=unit from=0 to=1 op=relaxed pairs=every allocator=clCreateBuffer"};
+    struct as_opened opened;
+    struct as_error err = {0};
+    size_t measured = 0;
+    (void)unused;
+    if (as_device_open("opencl:0", &opened, &err)) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct toy t = {.dev = opened.device};
+        struct toy_trial v;
+        struct as_sample s = {.value = NAN};
+        char why[128] = "";
+        enum as_status st = toy_prepare(&t, &as_probe_c2c, cells[i], &v, &err);
+        if (st)
+            fail_msg("%s: %s", cells[i], err.text);
+        st = as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err);
+        if (st && !strstr(err.text, "at the same time"))
+            fail_msg("%s: %s", cells[i], err.text);
+        if (!st) {
+            assert_true(s.value > 0 && isfinite(s.value));
+            if (!as_probe_c2c.check(v.state, why, sizeof why))
+                fail_msg("%s: %s", cells[i], why);
+            measured++;
+        }
+        print_message("%s: %s %.0f ns\n", cells[i], st ? err.text : why, s.value);
+        toy_finish(&as_probe_c2c, &v);
+    }
+    as_device_close(&opened);
+    if (!measured) {
+        print_message("skipped: no two groups ran at the same time\n");
+        skip();
+    }
+}
+
+static void test_out_of_memory(void **unused)
+{
+    struct toy t;
+    struct toy_trial v;
+    struct as_error err = {0};
+    (void)unused;
+    toy_init(&t, host_caps);
+    t.deny_memory = true;
+    assert_int_equal(toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=every", &v, &err), AS_NOMEM);
+    toy_finish(&as_probe_c2c, &v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_one_cpu),
+        cmocka_unit_test(test_bound_caller),      cmocka_unit_test(test_threads_play),
+        cmocka_unit_test(test_lost_pass_is_seen), cmocka_unit_test(test_device_plays),
+        cmocka_unit_test(test_silent_device),     cmocka_unit_test(test_device_gives_up),
+        cmocka_unit_test(test_out_of_memory),     cmocka_unit_test(test_which_units),
+        cmocka_unit_test(test_units_play),        cmocka_unit_test(test_unit_never_starts),
+        cmocka_unit_test(test_units_not_told),    cmocka_unit_test(test_on_opencl),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* The rule of core-to-core latency, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void test_costs(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    made_add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=every");
+    made_add(&m, "c2c", "ns", 50, "peer=cpu from=0 to=2 op=cas pairs=every");
+    made_add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
+    made_add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=every");
+    made_add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=load pairs=some");
+    made_add(&m, "c2c", "ns", 310, "peer=unit from=0 to=1 op=load pairs=every allocator=cuMemAlloc");
+    made_add(&m, "c2c", "ns", 390, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemAlloc");
+    made_add(&m, "c2c", "ns", 9000, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemHostAlloc");
+    made_derive(&m);
+    made_near(&m, "c2c.median", 60, 0);
+    made_near(&m, "c2c.max", 140, 0);
+    made_near(&m, "c2c.device.median", 800, 0);
+    made_says(made_near(&m, "c2c.min", 50, 0), "CPUs 0 and 2");
+    made_near(&m, "c2c.unit.min", 310, 0);
+    made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* of the same memory */
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_costs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+/* The rules of cache levels and of instruments, on synthetic cells with known answers. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KiB 1024.0
+#define MiB (1024.0 * 1024)
+
+/* The latency of a chase over size bytes; tlb: bytes that the TLB reaches, beyond them 1.5 times as long. */
+static double latency_at(double size, double tlb)
+{
+    double ns = size <= 32 * KiB ? 1.5 : size <= MiB ? 4.8 : size <= 32 * MiB ? 22 : 110;
+    return size > tlb ? 1.5 * ns : ns;
+}
+
+static void add_curve(struct made *m, const char *allocator, const char *pattern, double tlb, int octave_points)
+{
+    for (int i = 0; i <= 18 * octave_points; i++) {
+        char axes[160];
+        double size = round(4 * KiB * exp2((double)i / octave_points));
+        snprintf(axes, sizeof axes, "size=%.0f pattern=%s allocator=%s stride=64", size, pattern, allocator);
+        made_add(m, "latency", "ns", latency_at(size, tlb), axes)->clock_hz = 3.4e9;
+    }
+}
+
+static void test_cache(void **state)
+{
+    (void)state;
+    for (int octave_points = 1; octave_points <= 4; octave_points *= 4) {
+        struct made m;
+        made_cpu(&m);
+        add_curve(&m, "mmap", "random", 6 * MiB, octave_points);
+        add_curve(&m, "thp", "random", INFINITY, octave_points);
+        made_derive(&m);
+        static const struct {
+            const char *level;
+            double size, ns;
+        } levels[] = {{"L1", 32 * KiB, 1.5}, {"L2", MiB, 4.8}, {"L3", 32 * MiB, 22}};
+        for (size_t i = 0; i < 3; i++) {
+            char id[64];
+            snprintf(id, sizeof id, "cache.%s.size", levels[i].level);
+            const struct as_fact *f = made_get(&m, id);
+            made_holds(f, levels[i].size);
+            assert_true(f->claimed == levels[i].size);
+            assert_int_equal(f->verdict, AS_SUPPORTED);
+            assert_string_equal(f->object, levels[i].level);
+            snprintf(id, sizeof id, "cache.%s.latency", levels[i].level);
+            made_near(&m, id, levels[i].ns, 0.01);
+            snprintf(id, sizeof id, "cache.%s.latency_cycles", levels[i].level);
+            made_near(&m, id, levels[i].ns * 3.4, 0.01);
+        }
+        assert_string_equal(made_near(&m, "memory.latency", 110, 0.01)->object, "memory");
+        assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
+        made_holds(made_get(&m, "tlb.reach"), 6 * MiB);
+        assert_int_equal(made_near(&m, "tlb.cost", 1.5, 0.01)->verdict, AS_SUPPORTED);
+        assert_int_equal(made_near(&m, "clock.core", 3.4e9, 1e-6)->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
+        made_end(&m);
+    }
+}
+
+/* Rejects cells of more than `above` and less than `below` bytes. */
+static void reject(struct made *m, double above, double below)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const double size = as_axes_number(&m->cells[i].axes, "size");
+        if (size > above && size < below)
+            m->cells[i].status = AS_CELL_REJECTED;
+    }
+}
+
+/* A size that is missing or rejected leaves a wide bracket, and no other level's name. */
+static void test_cache_with_hole(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    add_curve(&m, "thp", "random", INFINITY, 1);
+    reject(&m, 16 * KiB, 64 * KiB);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "cache.L1.size");
+    assert_true(f->ci.lo == 16 * KiB && f->ci.hi == 64 * KiB && f->claimed == 32 * KiB);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_true(made_get(&m, "cache.L2.size")->ci.lo == MiB);
+    made_end(&m);
+}
+
+/* With hardly a size between two levels any claim fits, which says nothing. */
+static void test_cache_with_wide_hole(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    add_curve(&m, "thp", "random", INFINITY, 1);
+    reject(&m, 512 * KiB, 8 * MiB);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "cache.L2.size");
+    assert_true(f->ci.lo == 512 * KiB && f->ci.hi == 8 * MiB && f->claimed == MiB);
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    assert_non_null(strstr(f->sentence, "too few sizes are valid"));
+    assert_int_equal(made_get(&m, "cache.L1.size")->verdict, AS_SUPPORTED);
+    made_end(&m);
+}
+
+/* A third more in front of sizes without a valid number is no end that would refute a claim: twice as much is. */
+static void test_cache_that_fades_into_a_hole(void **state)
+{
+    (void)state;
+    for (int twice = 0; twice < 2; twice++) {
+        struct made m;
+        made_cpu(&m);
+        add_curve(&m, "thp", "random", INFINITY, 1);
+        reject(&m, 512 * KiB, 16 * MiB);
+        for (size_t i = 0; i < m.n; i++) {
+            struct as_summary *s = &m.cells[i].sum;
+            if (as_axes_number(&m.cells[i].axes, "size") == 512 * KiB)
+                *s = (struct as_summary){.n = s->n,
+                                         .trials = s->trials,
+                                         .median = twice ? 9.7 : 6.4,
+                                         .ci = {twice ? 9.6 : 6.3, twice ? 9.8 : 6.5}};
+        }
+        made_derive(&m);
+        const struct as_fact *f = made_find(&m, "cache.L2.size");
+        assert_true(twice ? f && f->verdict == AS_REFUTED : !f);
+        made_end(&m);
+    }
+}
+
+/* A claim that the curve does not bear out, a cache that cannot be told, a rejected curve. */
+static void test_cache_claims(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    m.info.caches[3].size = 272629760; /* a slice of it is all that one gets */
+    add_curve(&m, "thp", "random", INFINITY, 2);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
+    assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
+    assert_non_null(made_find(&m, "memory.latency"));
+    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several units walks: its part is no refutation */
+    m.info.compute_units = 2;
+    made_derive(&m);
+    const struct as_fact *part = made_get(&m, "cache.L3.size");
+    assert_int_equal(part->verdict, AS_SUPPORTED);
+    assert_true(isnan(part->claimed));
+    assert_non_null(strstr(part->sentence, "(reported size 260 MiB)"));
+    m.info.capabilities |= AS_CAP_HOST_KERNELS;
+    m.info.caches_n = 0;
+    made_derive(&m);
+    assert_true(isnan(made_get(&m, "cache.L2.size")->claimed));
+    made_near(&m, "cache.L2.latency", 4.8, 0.01);
+    for (size_t i = 0; i < m.n; i++)
+        m.cells[i].status = AS_CELL_REJECTED;
+    made_derive(&m);
+    assert_int_equal(m.facts_n, 0);
+    made_end(&m);
+}
+
+static void test_tlb_by_pattern(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    add_curve(&m, "mmap", "random", 8 * MiB, 1);
+    add_curve(&m, "mmap", "page", INFINITY, 1);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_SUPPORTED);
+    made_holds(made_get(&m, "tlb.reach"), 8 * MiB);
+    made_end(&m);
+    made_cpu(&m);
+    add_curve(&m, "mmap", "random", INFINITY, 1);
+    add_curve(&m, "thp", "random", INFINITY, 1);
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "tlb.reach")->verdict, AS_UNDECIDED);
+    assert_true(isnan(made_get(&m, "tlb.reach")->value));
+    assert_int_equal(made_get(&m, "tlb.cost")->verdict, AS_UNDECIDED);
+    made_end(&m);
+}
+
+/* Above the maximum by the median of clocks, and steps between levels by medians of latencies: no interval says so. */
+static void test_undecided_by_medians(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    m.share = 0.6;
+    add_curve(&m, "thp", "random", INFINITY, 2);
+    for (size_t i = 0; i < m.n; i++) {
+        m.cells[i].sum.median = m.cells[i].sum.median > 20 ? 12 : 10;
+        m.cells[i].clock_hz = i % 2 ? 2.2e9 : 2.6e9;
+        m.cells[i].sum.ci = (struct as_interval){6, 16};
+    }
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "clock.core");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "whether within its reported maximum is undecided");
+    for (size_t i = 0; i < m.facts_n; i++)
+        assert_null(strstr(m.facts[i].id, ".size"));
+    made_end(&m);
+}
+
+/* By the medians there is a reach and a cost; the intervals hold none. */
+static void test_tlb_of_wide_intervals(void **state)
+{
+    (void)state;
+    struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.3};
+    for (double size = 4096; size <= 1 << 24; size *= 2)
+        for (int huge = 0; huge < 2; huge++) {
+            char axes[96];
+            snprintf(axes, sizeof axes, "size=%.0f;pattern=random;allocator=%s;stride=64", size, huge ? "thp" : "mmap");
+            made_add(&m, "latency", "ns", size > 1 << 18 && !huge ? 13 : 10, axes);
+        }
+    made_derive(&m);
+    assert_true(isnan(made_get(&m, "tlb.reach")->value));
+    const struct as_fact *f = made_get(&m, "tlb.cost");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "no significant difference");
+    made_end(&m);
+}
+
+/* ---- two instruments for one latency ---- */
+
+static struct made card(double share)
+{
+    return (struct made){.info = {.id = "card:0", .backend = "card"}, .share = share};
+}
+
+static void add_place(struct made *m, const char *instrument, uint64_t size, double median)
+{
+    char axes[96];
+    snprintf(axes, sizeof axes, "size=%llu pattern=random instrument=%s", (unsigned long long)size, instrument);
+    made_add(m, "latency", "ns", median, axes);
+}
+
+/* Three places; the persistent walk of the last one is off by so much. */
+static const struct as_fact *compare(struct made *m, double off, double spread)
+{
+    static const double levels[] = {16, 140, 600};
+    *m = card(spread);
+    for (int i = 0; i < 3; i++) {
+        add_place(m, "timed", UINT64_C(16384) << (5 * i), levels[i]);
+        add_place(m, "persistent", UINT64_C(16384) << (5 * i), levels[i] * (i == 2 ? off : 1.001));
+    }
+    made_derive(m);
+    const struct as_fact *f = made_get(m, "latency.instruments");
+    assert_true(fabs(f->value - (off > 1.001 || off < 1 / 1.001 ? off : 1.001)) < 1e-9);
+    assert_int_equal(f->evidence_n, 6);
+    return f;
+}
+
+static void test_verdicts(void **unused)
+{
+    static const struct {
+        double off, spread;
+        enum as_fact_verdict verdict;
+        const char *words;
+    } cases[] = {
+        {1.01, 0.002, AS_SUPPORTED, "agree within 2% in 3 of 3 cells; the largest"},
+        {0.99, 0.002, AS_SUPPORTED, "in 3 of 3 cells"},
+        {1.05, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
+        {0.90, 0.002, AS_REFUTED, "in 2 of 3 cells, differ by more in 1; the"},
+        {1.02, 0.005, AS_UNDECIDED, "in 2 of 3 cells, and are undecided in 1; the"},
+        {1.01, 0.100, AS_UNDECIDED, "in 0 of 3 cells, and are undecided in 3; the"},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made m;
+        const struct as_fact *f = compare(&m, cases[i].off, cases[i].spread);
+        if (f->verdict != cases[i].verdict || !strstr(f->sentence, cases[i].words))
+            fail_msg("off by %g: %s, %s", cases[i].off, as_fact_verdict_word(f->verdict), f->sentence);
+        made_end(&m);
+    }
+}
+
+static void test_one_instrument_is_no_comparison(void **unused)
+{
+    struct made m = card(0.01);
+    (void)unused;
+    add_place(&m, "timed", 16384, 16);
+    add_place(&m, "persistent", 32768, 16);
+    made_derive(&m);
+    assert_null(made_find(&m, "latency.instruments"));
+    made_end(&m);
+}
+
+/* However long its curve is, levels come from the walk that is timed. */
+static void test_levels_are_of_the_timed_walk(void **unused)
+{
+    struct made m = card(0.01);
+    (void)unused;
+    for (int i = 0; i < 8; i++)
+        add_place(&m, "timed", UINT64_C(4096) << i, i < 4 ? 10 : 100);
+    for (int i = 0; i < 16; i++)
+        add_place(&m, "persistent", UINT64_C(4096) << i, i < 4 ? 20 : 200);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "cache.L1.latency");
+    assert_true(fabs(f->value - 10) < 0.5);
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_undecided_by_medians),
+        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache_claims),
+        cmocka_unit_test(test_cache_with_hole),
+        cmocka_unit_test(test_cache_with_wide_hole),
+        cmocka_unit_test(test_cache_that_fades_into_a_hole),
+        cmocka_unit_test(test_tlb_by_pattern),
+        cmocka_unit_test(test_tlb_of_wide_intervals),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_one_instrument_is_no_comparison),
+        cmocka_unit_test(test_levels_are_of_the_timed_walk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+/* The rule of peaks of arithmetic, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void test_peaks(void **unused)
+{
+    struct made m = {.share = 0.01, .info = {.id = "card:0", .backend = "card", .clock_max_hz = 2e9}};
+    (void)unused;
+    struct as_cell *peak = made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
+    peak->limit = 40e12;
+    peak->clock_hz = 1.5e9; /* of 2 GHz: the bound is 30e12 there */
+    made_add(&m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 50e12, "type=f32 threads=0 width=512");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "arithmetic.peak.f64", 30e12, 1e-9);
+    assert_true(fabs(f->claimed / 30e12 - 1) < 1e-9);
+    made_says(f, "100.0% of the theoretical peak at 1.5");
+    f = made_near(&m, "arithmetic.peak.f32", 60e12, 1e-9);
+    assert_true(isnan(f->claimed));
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_peaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* The rules of address translation, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
+
+static int start(void **unused)
+{
+    (void)unused;
+    m.share = 0.005;
+    return 0;
+}
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static double packed_ns(double pages)
+{
+    return pages <= 512 ? 1 : pages <= 8192 ? 4 : 10;
+}
+
+/* A walk over pages: a first level holds 64 of them, a second one 2048. */
+static void add_walk(const char *allocator, const char *stride, double first, double second)
+{
+    for (double pages = 16; pages <= 16384; pages *= 2) {
+        char axes[96];
+        const double cost = pages > second ? 27 : pages > first ? 2 : 0;
+        snprintf(axes, sizeof axes, "pages=%.0f;stride=%s;allocator=%s", pages, stride, allocator);
+        made_add(&m, "tlb", "ns", packed_ns(pages) + cost, axes)->clock_hz = 3e9;
+    }
+}
+
+static void test_levels(void **unused)
+{
+    (void)unused;
+    add_walk("mmap", "4096", 64, 2048);
+    add_walk("thp", "0", INFINITY, INFINITY);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "tlb.reach1.mmap.4096");
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_string_equal(f->unit, "pages");
+    assert_true(f->ci.lo >= 63 && f->ci.lo <= 65 && f->ci.hi >= 127 && f->ci.hi <= 129);
+    made_says(made_get(&m, "tlb.reach1.mmap.4096"), "takes 2.00 ns (6 cycles) longer (mmap, a page every 4 KiB)");
+    f = made_get(&m, "tlb.reach1.bytes.mmap.4096");
+    assert_true(f->ci.lo >= 63 * 4096 && f->ci.hi <= 129 * 4096);
+    f = made_get(&m, "tlb.reach2.mmap.4096");
+    assert_true(f->value > 2048 && f->value < 4096);
+    made_says(made_get(&m, "tlb.reach2.mmap.4096"), "25.0 ns (75 cycles)");
+    f = made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
+    assert_true(f->ci.lo > 26 && f->ci.hi < 28);
+    made_says(made_get(&m, "tlb.cost.mmap.4096"), "Over 16384 pages, address translation adds 27.0 ns");
+    assert_null(made_find(&m, "tlb.reach3.mmap.4096"));
+}
+
+/* What the caches take more for both is no cost of translation. */
+static void test_none(void **unused)
+{
+    (void)unused;
+    m.share = 0.02;
+    add_walk("mmap", "4096", INFINITY, INFINITY);
+    add_walk("mmap", "0", INFINITY, INFINITY);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "tlb.reach1.mmap.4096");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    assert_true(isnan(f->value));
+    made_says(made_get(&m, "tlb.reach1.mmap.4096"), "No step in the cost of address translation up to 16384 pages");
+    assert_int_equal(made_get(&m, "tlb.cost.mmap.4096")->verdict, AS_UNDECIDED);
+}
+
+/* A step that is small against the control is no level. */
+static void test_small_step(void **unused)
+{
+    (void)unused;
+    m.share = 0.001;
+    for (double pages = 16; pages <= 16384; pages *= 2) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "pages=%.0f;stride=4096;allocator=mmap", pages);
+        made_add(&m, "tlb", "ns", pages > 512 ? 105 : 100, axes);
+        snprintf(axes, sizeof axes, "pages=%.0f;stride=0;allocator=mmap", pages);
+        made_add(&m, "tlb", "ns", 100, axes);
+    }
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "tlb.reach1.mmap.4096")->verdict, AS_UNDECIDED);
+    assert_int_equal(made_get(&m, "tlb.cost.mmap.4096")->verdict, AS_SUPPORTED);
+}
+
+/* The control on huge pages is taken, and the gain of them is that over the most pages. */
+static void test_huge_pages(void **unused)
+{
+    (void)unused;
+    add_walk("mmap", "0", 64, 2048);
+    add_walk("thp", "0", INFINITY, INFINITY);
+    add_walk("mmap", "4096", 64, 2048);
+    add_walk("thp", "4096", INFINITY, INFINITY);
+    made_derive(&m);
+    made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
+    const struct as_fact *f = made_near(&m, "tlb.gain.thp.4096", 3.7, 1e-9);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    made_says(made_get(&m, "tlb.gain.thp.4096"), "from 16384 pages 3.70x");
+    assert_null(made_find(&m, "tlb.gain.thp.0"));
+}
+
+static void test_no_control(void **unused)
+{
+    (void)unused;
+    add_walk("mmap", "4096", 64, 2048);
+    made_derive(&m);
+    assert_null(made_find(&m, "tlb.cost.mmap.4096"));
+    assert_null(made_find(&m, "tlb.reach1.mmap.4096"));
+}
+
+/* By the medians there is a step, a cost and a gain; the intervals hold none. */
+static void test_wide_intervals(void **unused)
+{
+    (void)unused;
+    m.share = 0.3;
+    for (double pages = 16; pages <= 16384; pages *= 2)
+        for (int huge = 0; huge < 2; huge++)
+            for (int packed = 0; packed < 2; packed++) {
+                char axes[96];
+                snprintf(axes, sizeof axes, "pages=%.0f;stride=%d;allocator=%s", pages, packed ? 0 : 4096,
+                         huge ? "thp" : "mmap");
+                made_add(&m, "tlb", "ns", pages > 512 && !packed && !huge ? 120 : 100, axes);
+            }
+    made_derive(&m);
+    assert_true(isnan(made_get(&m, "tlb.reach1.mmap.4096")->value));
+    const struct as_fact *f = made_get(&m, "tlb.gain.thp.4096");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "make no significant difference");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_wide_intervals, start, clean),
+        cmocka_unit_test_setup_teardown(test_levels, start, clean),
+        cmocka_unit_test_setup_teardown(test_none, start, clean),
+        cmocka_unit_test_setup_teardown(test_small_step, start, clean),
+        cmocka_unit_test_setup_teardown(test_huge_pages, start, clean),
+        cmocka_unit_test_setup_teardown(test_no_control, start, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* The rules of what lies on a device's chip, on synthetic cells of a device that is known. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define KiB 1024.0
+#define MiB (1024.0 * 1024)
+
+/* A step in the cycle count where `size` goes over `at`, softened as caches do over a tenth. */
+static double past(double size, double at)
+{
+    double t = log(size / at) / log(1.15);
+    return t <= 0 ? 0 : t >= 1 ? 1 : t;
+}
+
+static void add_walk(struct made *m, const char *what, double from, double to, double local, double stride,
+                     const double *ends, const double *cycles, size_t levels)
+{
+    for (double k = 0, size = from; size <= to; k++, size = from * exp2(k / 4)) {
+        char axes[160];
+        double c = cycles[0];
+        for (size_t i = 0; i < levels; i++)
+            c += past(size, ends[i]) * (cycles[i + 1] - cycles[i]);
+        snprintf(axes, sizeof axes, "what=%s size=%.0f stride=%.0f local=%.0f", what, round(size), stride, local);
+        made_add(m, "onchip", "ns", c / 2, axes);
+    }
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    static const double cycles[] = {33, 260, 700}, ends[] = {256 * KiB, 50 * MiB}, carved[] = {156 * KiB, 50 * MiB};
+    static const double constant_cycles[] = {27, 90, 240}, constant_ends[] = {2 * KiB, 32 * KiB};
+    static const double code_cycles[] = {1, 2.5}, code_ends[] = {128 * KiB};
+    add_walk(m, "global", 4 * KiB, 256 * MiB, 0, 64, ends, cycles, 2);
+    add_walk(m, "global", 16 * KiB, 512 * KiB, 100 * KiB, 64, carved, cycles, 2);
+    add_walk(m, "constant", 512, 64 * KiB, 0, 64, constant_ends, constant_cycles, 2);
+    add_walk(m, "code", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
+    made_derive(m);
+    made_holds(made_get(m, "onchip.L1.size"), 256 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.L1.latency"), 33);
+    assert_string_equal(made_get(m, "onchip.L1.latency")->unit, "cycles");
+    made_holds(made_get(m, "onchip.L2.latency"), 260);
+    assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
+    assert_true(made_get(m, "onchip.L2.size")->claimed == 50 * MiB);
+    made_holds(made_get(m, "onchip.L1.size.local102400"), 156 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.constant.L1.size"), 2 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.constant.L2.size"), 32 * KiB * 1.07);
+    made_holds(made_get(m, "onchip.code.L1.size"), 128 * KiB * 1.07);
+    assert_null(made_find(m, "onchip.L3.size"));
+    made_free(m);
+}
+
+/* A near and a far part make a step of their own, which must not be taken for the cache's end. */
+static void test_part(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    static const double cycles[] = {33, 220, 300, 700}, ends[] = {256 * KiB, 12 * MiB, 50 * MiB};
+    add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, ends, cycles, 3);
+    made_derive(m);
+    made_holds(made_get(m, "onchip.L2.part.size"), 12 * MiB * 1.07);
+    assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
+    m->info.caches[0].size = 20 << 20;
+    made_derive(m);
+    assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_REFUTED);
+    made_free(m);
+}
+
+/* Atomic additions see the whole of a cache of which one unit's loads keep a part twice. */
+static void test_whole(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    static const double loads[] = {33, 260, 700}, loads_end[] = {256 * KiB, 28 * MiB};
+    static const double atomics[] = {600, 1100}, atomics_end[] = {50 * MiB};
+    add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, loads_end, loads, 2);
+    add_walk(m, "atomic", 4 * MiB, 512 * MiB, 0, 64, atomics_end, atomics, 1);
+    made_derive(m);
+    const struct as_fact *whole = made_get(m, "onchip.whole.L2.size"), *part = made_get(m, "onchip.L2.part.size");
+    made_holds(whole, 50 * MiB * 1.07);
+    assert_string_equal(whole->object, "L2");
+    assert_int_equal(whole->verdict, AS_SUPPORTED);
+    assert_true(whole->claimed == 50 * MiB);
+    made_holds(part, 28 * MiB * 1.07);
+    assert_true(isnan(part->claimed));
+    made_holds(made_get(m, "onchip.L2.latency"), 260);
+    made_holds(made_get(m, "onchip.whole.L2.latency"), 600);
+    assert_null(made_find(m, "onchip.L2.size"));
+    made_free(m);
+}
+
+static void test_line(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    static const double cycles[] = {33, 260};
+    const double dense[] = {256 * KiB}, wide[] = {256 * KiB * 288 / 128};
+    add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 64, dense, cycles, 1);
+    add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 288, wide, cycles, 1);
+    made_derive(m);
+    made_holds(made_get(m, "onchip.L1.line.stride288"), 128);
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

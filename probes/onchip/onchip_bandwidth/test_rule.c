@@ -1,0 +1,92 @@
+/* The rule of bandwidth on the chip, on synthetic cells of a device that is known. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define MiB (1024.0 * 1024)
+
+/* A step where `size` goes over `at`, softened as caches do over a tenth. */
+static double past(double size, double at)
+{
+    double t = log(size / at) / log(1.15);
+    return t <= 0 ? 0 : t >= 1 ? 1 : t;
+}
+
+static int common_divisor(int a, int b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+static void test_bandwidth_and_banks(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    for (int stride = 1; stride <= 33; stride++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
+        made_add(m, "onchip_bandwidth", "B/cycle", 127.5 / common_divisor(stride, 32), axes);
+    }
+    for (int i = 0; i < 12; i++) {
+        char axes[96];
+        double size = 2 * MiB * exp2(i / 2.0);
+        snprintf(axes, sizeof axes, "what=common size=%.0f width=128 stride=1 units=one", round(size));
+        made_add(m, "onchip_bandwidth", "B/cycle", 63 - past(size, 24 * MiB) * 20, axes);
+    }
+    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 units=every");
+    made_derive(m);
+    const struct as_fact *banks = made_get(m, "onchip.local.banks");
+    assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
+    made_holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
+    made_holds(made_get(m, "onchip.L1.bandwidth"), 127);
+    made_holds(made_get(m, "onchip.local.bandwidth"), 127.5);
+    made_free(m);
+}
+
+/* Conflicts that nobody saw make no banks. */
+static void test_no_banks(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    for (int stride = 1; stride <= 33; stride++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
+        made_add(m, "onchip_bandwidth", "B/cycle", 120 - stride * 0.1, axes);
+    }
+    made_derive(m);
+    assert_null(made_find(m, "onchip.local.banks"));
+    made_free(m);
+}
+
+/* By the medians there are banks and a reach; the intervals hold none of them. */
+static void test_wide_intervals(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    char axes[96];
+    m->share = 0.4;
+    for (int i = 0; i < 8; i++) {
+        snprintf(axes, sizeof axes, "what=local units=every width=32 stride=%d", 1 << i);
+        made_add(m, "onchip_bandwidth", "B/cycle", i == 5 ? 50 : 100, axes);
+        snprintf(axes, sizeof axes, "what=common units=one width=128 stride=1 size=%d", 1 << (20 + i));
+        made_add(m, "onchip_bandwidth", "B/cycle", i < 4 ? 60 : 50, axes);
+    }
+    made_derive(m);
+    assert_null(made_find(m, "onchip.local.banks"));
+    assert_null(made_find(m, "onchip.L2.reach_of_unit"));
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wide_intervals),
+        cmocka_unit_test(test_bandwidth_and_banks),
+        cmocka_unit_test(test_no_banks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

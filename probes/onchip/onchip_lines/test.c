@@ -1,0 +1,44 @@
+/* Probe onchip_lines: which cells, and trials where there is an OpenCL device. */
+#include "tests/probes/timed_trials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_onchip_lines;
+
+static void test_applies(void **unused)
+{
+    struct toy t;
+    struct as_error err = {0};
+    (void)unused;
+    timed_toy(&t);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L2 distance=64 lines=0", &err),
+                     AS_APPLIES);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L1 distance=20 lines=0", &err),
+                     AS_INAPPLICABLE);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=ways level=L2 distance=64 lines=4", &err),
+                     AS_PRUNED);
+}
+
+static void test_runs(void **unused)
+{
+    static const struct timed_trial trials[] = {
+        {"what=fetch level=L1 distance=32 lines=0", 256},
+        {"what=fetch level=L2 distance=64 lines=0", 256},
+        {"what=ways level=L1 distance=4096 lines=9", 100},
+    };
+    (void)unused;
+    timed_trials("onchip_lines", trials, sizeof trials / sizeof *trials);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* Probe onchip_units: which cells, and trials where there is an OpenCL device. */
+#include "tests/probes/timed_trials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_onchip_units;
+
+static void test_applies(void **unused)
+{
+    struct toy t;
+    struct as_error err = {0};
+    (void)unused;
+    timed_toy(&t);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_units, "what=near unit=131 filler=0", &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_units, "what=near unit=132 filler=0", &err), AS_PRUNED);
+}
+
+static void test_runs(void **unused)
+{
+    static const struct timed_trial trials[] = {
+        {"what=near unit=0 filler=0", 1},
+    };
+    (void)unused;
+    timed_trials("onchip_units", trials, sizeof trials / sizeof *trials);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* The rule of near and far, on synthetic cells of a device that is known. */
+#include "tests/facts/made.h"
+
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_units(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    struct as_cell *near = made_add(m, "onchip_units", "ns", 105, "what=near unit=3 filler=0");
+    near->detail = as_strdup("{\"near_share\":0.52}");
+    made_add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 380, "what=missed unit=0 filler=0");
+    made_add(m, "onchip_units", "ns", 120, "what=found unit=0 filler=0");
+    made_add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=64");
+    made_add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=8");
+    made_derive(m);
+    const struct as_fact *far = made_get(m, "onchip.L2.far.unit3");
+    made_holds(far, 140.0 / 105);
+    assert_non_null(strstr(far->sentence, "52%"));
+    const struct as_fact *sharing = made_get(m, "onchip.L2.sharing");
+    assert_true(sharing->verdict == AS_SUPPORTED && sharing->value == 2);
+    m->cells[4].sum.median = 379;
+    m->cells[4].sum.ci = (struct as_interval){378, 380};
+    made_derive(m);
+    assert_int_equal(made_get(m, "onchip.L2.sharing")->verdict, AS_REFUTED);
+    made_free(m);
+}
+
+/* By the medians there are far lines and shared ones; the intervals hold none of them. */
+static void test_wide_intervals(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    m->share = 0.4;
+    made_add(m, "onchip_units", "ns", 100, "what=near unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 150, "what=missed unit=3 filler=0");
+    made_add(m, "onchip_units", "ns", 110, "what=found unit=3 filler=1");
+    made_derive(m);
+    const struct as_fact *f = made_get(m, "onchip.L2.far.unit3");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "are statistically tied with the near ones");
+    f = made_get(m, "onchip.L2.sharing");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "loaded by 0 of 1 others; 1 are undecided");
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wide_intervals),
+        cmocka_unit_test(test_units),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* The rule of memory accounting, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static void counted(const char *allocator, const char *counter, const char *moment, double seen)
+{
+    char axes[160];
+    snprintf(axes, sizeof axes, "allocator=%s;counter=%s;moment=%s;size=67108864", allocator, counter, moment);
+    made_add(&m, "accounting", "x", 1 + seen, axes);
+}
+
+static void test_who_counts(void **unused)
+{
+    (void)unused;
+    counted("malloc", "VmRSS", "before", 0);
+    counted("malloc", "VmRSS", "allocated", 0);
+    counted("malloc", "VmRSS", "cpu-touched", 1);
+    counted("malloc", "VmRSS", "freed", 0);
+    counted("malloc", "MemAvailable", "allocated", 0.01);
+    counted("malloc", "MemAvailable", "cpu-touched", 0.98);
+    counted("malloc", "MemAvailable", "freed", 0.97);
+    counted("malloc", "driver", "allocated", 0);
+    counted("malloc", "driver", "cpu-touched", 0);
+    counted("cuMemAlloc", "driver", "allocated", 1);
+    counted("cuMemAlloc", "driver", "device-touched", 1);
+    counted("cuMemAlloc", "VmRSS", "allocated", 0);
+    counted("cuMemAlloc", "VmRSS", "device-touched", 0);
+    counted("odd one", "VmRSS", "allocated", 0);
+    counted("odd one", "VmRSS", "device-touched", 0.4);
+    made_derive(&m);
+    assert_string_equal(
+        made_get(&m, "accounting.malloc")->sentence,
+        "malloc is counted when the CPU touches it by MemAvailable, VmRSS; never by driver; still after "
+        "freeing by MemAvailable");
+    assert_string_equal(made_get(&m, "accounting.cuMemAlloc")->sentence,
+                        "cuMemAlloc is counted at allocation by driver; never by VmRSS");
+    assert_string_equal(made_get(&m, "accounting.odd_one")->sentence,
+                        "Whether odd one is counted is undecided for VmRSS (40%, device-touched)");
+    assert_true(isnan(made_get(&m, "accounting.malloc")->value));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_who_counts, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+/* The rules of first touch and of allocation cost, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void test_costs(void **unused)
+{
+    struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.005};
+    (void)unused;
+    made_add(&m, "alloc", "ns", 1400, "op=first-touch allocator=mmap size=16777216");
+    made_add(&m, "alloc", "ns", 700, "op=touch-again allocator=mmap size=16777216");
+    made_add(&m, "alloc", "ns", 50, "op=touch-mapped allocator=mmap size=16777216");
+    made_add(&m, "alloc", "ns", 9000, "op=first-touch allocator=mmap size=1048576");
+    made_add(&m, "alloc", "ns", 20, "op=alloc allocator=malloc size=32");
+    made_add(&m, "alloc", "ns", 4000, "op=alloc allocator=malloc size=1073741824");
+    made_derive(&m);
+    const struct as_fact *backing = made_near(&m, "memory.host_backing.mmap", 700, 1e-9);
+    assert_int_equal(backing->verdict, AS_SUPPORTED);
+    assert_string_equal(backing->object, "allocator:mmap");
+    made_near(&m, "memory.fault.mmap", 650, 1e-9);
+    made_near(&m, "alloc.malloc.alloc.32_B", 20, 0);
+    made_near(&m, "alloc.malloc.alloc.1_GiB", 4000, 0);
+    m.cells[1].sum.median = 1500;
+    m.cells[1].sum.ci = (struct as_interval){1490, 1510};
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "memory.host_backing.mmap")->verdict, AS_REFUTED);
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_costs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

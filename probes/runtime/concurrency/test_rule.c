@@ -1,0 +1,100 @@
+/* The rule of queues, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void start(struct made *m)
+{
+    *m = (struct made){
+        .share = 0.01,
+        .info = {.id = "card:0",
+                 .backend = "card",
+                 .clock_max_hz = 2e9,
+                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
+                 .caches_n = 1,
+                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
+                 .allocators_n = 3,
+                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
+}
+
+/* A kernel alone takes 400 us; 16 of them in as many queues 1 ms, so 6.4 were at work at once. */
+static void test_queues(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    made_add(&m, "concurrency", "ns", 62.5e3, "what=busy queues=16 priority=same");
+    made_derive(&m);
+    assert_null(made_find(&m, "concurrency.kernels")); /* against what? */
+    made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 200e3, "what=busy queues=2 priority=same");
+    made_add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 2500, "what=rate queues=16 priority=same");
+    made_add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "concurrency.kernels", 6.4, 1e-9);
+    made_says(f, "6.4");
+    made_says(f, "from 16 queues");
+    assert_null(strstr(f->sentence, "the most measured"));
+    assert_int_equal(f->evidence_n, 3);
+    made_near(&m, "concurrency.rate", 0.8, 1e-9);
+    assert_null(made_find(&m, "concurrency.priority"));
+    made_add(&m, "concurrency", "ns", 0.5e6, "what=behind queues=1 priority=high");
+    made_derive(&m);
+    f = made_near(&m, "concurrency.priority", 6, 1e-9);
+    assert_int_equal(f->evidence_n, 2);
+    m.cells[0].sum.median = 25e3; /* all 16 */
+    m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
+    made_derive(&m);
+    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "the most measured");
+    m.cells[0].sum.median = 27.5e3; /* still all, launched one after the other */
+    m.cells[0].sum.ci = (struct as_interval){27.4e3, 27.6e3};
+    made_derive(&m);
+    f = made_near(&m, "concurrency.kernels", 16, 1e-9);
+    assert_true(f->ci.lo == 16 && f->ci.hi == 16);
+    made_says(f, "they take 1.10x");
+    made_end(&m);
+}
+
+/* By the medians all is a little faster; the intervals hold 1. */
+static void test_queues_that_may_give_nothing(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    m.share = 0.1;
+    made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 380e3, "what=busy queues=16 priority=same");
+    made_add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 1900, "what=rate queues=16 priority=same");
+    made_add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 2.9e6, "what=behind queues=1 priority=high");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "concurrency.kernels", 400 / 380.0, 1e-9);
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "Whether single-thread kernels run concurrently is undecided");
+    f = made_get(&m, "concurrency.rate");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "statistically tied");
+    f = made_get(&m, "concurrency.priority");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "no significant difference");
+    m.cells[1].sum.median = 25.6e3; /* nearly all 16, or not */
+    m.cells[1].sum.ci = (struct as_interval){24e3, 40e3};
+    made_derive(&m);
+    assert_null(strstr(made_get(&m, "concurrency.kernels")->sentence, "the most measured"));
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_queues_that_may_give_nothing),
+        cmocka_unit_test(test_queues),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

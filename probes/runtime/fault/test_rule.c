@@ -1,0 +1,112 @@
+/* The rule of page faults, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static struct as_cell *fault(const char *scenario, const char *what, const char *allocator, int pages, double ns)
+{
+    char axes[160];
+    snprintf(axes, sizeof axes, "scenario=%s;what=%s;allocator=%s;pages=%d;access=store", scenario, what, allocator,
+             pages);
+    return made_add(&m, "fault", "ns", ns, axes);
+}
+
+static void test_curve(void **unused)
+{
+    (void)unused;
+    struct as_cell *one = fault("cpu-one", "fault", "mmap", 1, 2000);
+    one->detail = strdup("{\"mean_ns\": 2500, \"p95_ns\": 4000}");
+    fault("cpu-one", "fault", "mmap", 1000, 1050);
+    fault("cpu-one", "fault", "mmap", 100000, 1000);
+    fault("cpu-one", "control", "mmap", 100000, 5);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "fault.latency.cpu-one.mmap");
+    assert_true(f->value == 2000 && f->verdict == AS_SUPPORTED);
+    made_says(made_get(&m, "fault.latency.cpu-one.mmap"), "mean 2.50 µs, 95th percentile 4.00 µs");
+    f = made_near(&m, "fault.throughput.cpu-one.mmap", 1e6, 1e-6);
+    assert_true(f->ci.lo < 1e6 && f->ci.hi > 1e6);
+    assert_string_equal(f->unit, "pages/s");
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "1.00 M pages/s");
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 1000 pages (");
+}
+
+static void test_gains(void **unused)
+{
+    (void)unused;
+    fault("cpu-one", "fault", "mmap", 10000, 1000);
+    fault("cpu-one", "fault", "thp", 10000, 100);
+    fault("cpu-all", "fault", "mmap", 10000, 1200);
+    fault("cpu-one", "first", "mmap", 10000, 1003);
+    fault("device-major", "fault", "shared", 1000, 1);
+    fault("device-minor", "fault", "shared", 1000, 1);
+    fault("device-major", "fault", "shared", 100000, 900);
+    fault("device-minor", "fault", "shared", 100000, 100);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "fault.huge_pages.cpu-one.thp");
+    assert_true(f->value == 10 && f->verdict == AS_SUPPORTED && f->evidence_n == 2);
+    f = made_get(&m, "fault.threads.cpu-all.mmap");
+    assert_true(f->verdict == AS_REFUTED && f->ci.hi < 1);
+    made_says(made_get(&m, "fault.threads.cpu-all.mmap"), "no faster than one");
+    f = made_get(&m, "fault.host_backing.cpu-one.mmap");
+    assert_true(f->verdict == AS_UNDECIDED);
+    f = made_near(&m, "fault.prefault.device-minor.shared", 9, 1e-9);
+    made_says(made_get(&m, "fault.prefault.device-minor.shared"), "100000 pages");
+}
+
+/* Better by the medians, and perhaps not at all. */
+static void test_tied(void **unused)
+{
+    static const char *const ids[] = {"fault.huge_pages.cpu-one.thp", "fault.threads.cpu-all.mmap",
+                                      "fault.host_backing.cpu-one.mmap", "fault.prefault.device-minor.shared"};
+    (void)unused;
+    m.share = 0.1;
+    fault("cpu-one", "fault", "mmap", 10000, 1000);
+    fault("cpu-one", "fault", "thp", 10000, 950);
+    fault("cpu-all", "fault", "mmap", 10000, 1050);
+    fault("cpu-one", "first", "mmap", 10000, 1050);
+    fault("device-major", "fault", "shared", 10000, 100);
+    fault("device-minor", "fault", "shared", 10000, 105);
+    made_derive(&m);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        const struct as_fact *f = made_get(&m, ids[i]);
+        assert_int_equal(f->verdict, AS_UNDECIDED);
+        made_says(f, "statistically tied");
+    }
+    m.share = 0.01;
+}
+
+/* A size whose interval goes beyond a tenth more is not nearly at the highest rate for certain. */
+static void test_ceiling(void **unused)
+{
+    (void)unused;
+    fault("cpu-one", "fault", "mmap", 1000, 1050)->sum.ci = (struct as_interval){950, 1200};
+    fault("cpu-one", "fault", "mmap", 10000, 1040);
+    fault("cpu-one", "fault", "mmap", 100000, 1000);
+    made_derive(&m);
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 10000 pages (");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_tied, clean),
+        cmocka_unit_test_teardown(test_ceiling, clean),
+        cmocka_unit_test_teardown(test_curve, clean),
+        cmocka_unit_test_teardown(test_gains, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

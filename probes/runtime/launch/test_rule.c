@@ -1,0 +1,29 @@
+/* The rule of launch cost, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_launch_cost(void **unused)
+{
+    struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.005};
+    (void)unused;
+    made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
+    made_add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
+    made_add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
+    made_derive(&m);
+    made_says(made_near(&m, "launch.roundtrip.block", 50000, 0), ", with blocking synchronisation");
+    assert_null(strstr(made_near(&m, "launch.submit.block", 3000, 0)->sentence, "blocking")); /* it does not wait */
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_launch_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* Probe page_events: which cells, that a pass is checked; that events are counted in all threads, by one the kernel
+ * always has; then on the CPU of this machine and on its OpenCL device where there is one. */
+#include "base/host.h"
+#include "lib/pages/events.h"
+#include "lib/pages/pages.h"
+#include "tests/probes/real_device.h"
+#include "tests/probes/toy_device.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+extern const struct as_probe as_probe_page_events;
+
+enum { PAGES = 300 };
+
+static void is(const struct toy *t, const char *axes, enum as_applies want, const char *why)
+{
+    struct as_error err = {0};
+    assert_int_equal(toy_applies(t, &as_probe_page_events, axes, &err), want);
+    if (why && !strstr(err.text, why))
+        fail_msg("%s: '%s' is not in: %s", axes, why, err.text);
+}
+
+static void test_which_cells(void **unused)
+{
+    struct toy cpu, gpu;
+    (void)unused;
+    toy_init(&cpu, AS_CAP_HOST_KERNELS);
+    toy_init(&gpu, AS_CAP_SOURCE);
+    cpu.dev.info.allocators[0].host_access = gpu.dev.info.allocators[0].host_access = true;
+    is(&cpu, "what=misses pages=64 stride=4096 allocator=toy touch=cpu", AS_APPLIES, NULL);
+    is(&cpu, "what=misses pages=64 stride=4096 allocator=toy touch=device", AS_PRUNED, NULL);
+    is(&cpu, "what=misses pages=64 stride=12288 allocator=toy touch=cpu", AS_INAPPLICABLE, "power of two");
+    is(&gpu, "what=misses pages=64 stride=4096 allocator=toy touch=cpu", AS_INAPPLICABLE, "vendor's profiler");
+    is(&cpu, "what=faults pages=64 stride=4096 allocator=toy touch=cpu", AS_APPLIES, NULL);
+    is(&cpu, "what=faults pages=64 stride=4096 allocator=toy touch=device", AS_PRUNED, NULL);
+    is(&cpu, "what=faults pages=64 stride=65536 allocator=toy touch=cpu", AS_PRUNED, NULL);
+    is(&cpu, "what=faults pages=1000000 stride=4096 allocator=toy touch=cpu", AS_INAPPLICABLE, "half of the free 1024");
+    is(&gpu, "what=faults pages=64 stride=4096 allocator=toy touch=device", AS_APPLIES, NULL);
+    gpu.dev.info.allocators[0].host_access = false;
+    is(&gpu, "what=faults pages=64 stride=4096 allocator=toy touch=device", AS_INAPPLICABLE, "cannot access");
+}
+
+static void test_lost_pass_is_seen(void **unused)
+{
+    static const char axes[] = "what=faults pages=64 stride=4096 allocator=toy touch=cpu";
+    (void)unused;
+    for (int lose = 0; lose < 2; lose++) {
+        struct toy t;
+        struct toy_trial v;
+        struct as_sample s = {0};
+        char why[160] = "";
+        toy_init(&t, AS_CAP_HOST_KERNELS);
+        toy_prepare(&t, &as_probe_page_events, axes, &v, NULL);
+        t.lose_launches = lose;
+        assert_int_equal(as_probe_page_events.sample(v.state, 1, &s, NULL), AS_OK);
+        assert_true(s.value >= 0);
+        assert_int_equal(as_probe_page_events.check(v.state, why, sizeof why), lose == 0);
+        toy_finish(&as_probe_page_events, &v);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+/* ---- counting ---- */
+
+static pthread_barrier_t ready, counted;
+
+static void *touch_all(void *memory)
+{
+    pthread_barrier_wait(&ready);
+    pthread_barrier_wait(&counted);
+    for (size_t i = 0; i < PAGES; i++)
+        *(volatile char *)((char *)memory + i * as_host_page()) = 1;
+    return NULL;
+}
+
+/* In a thread that was there before, since kernels run on such. */
+static void test_events_of_all_threads(void **unused)
+{
+    struct as_events e;
+    struct as_error err = {0};
+    pthread_t thread;
+    uint64_t before = 0, after = 0;
+    const size_t bytes = PAGES * as_host_page();
+    (void)unused;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(madvise(memory, bytes, MADV_NOHUGEPAGE), 0);
+    pthread_barrier_init(&ready, NULL, 2);
+    pthread_barrier_init(&counted, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, touch_all, memory), 0);
+    pthread_barrier_wait(&ready);
+    enum as_status s = as_events_open(&e, AS_EVENT_MINOR_FAULTS, &err);
+    bool open = !s;
+    if (open)
+        s = as_events_read(&e, &before, &err);
+    pthread_barrier_wait(&counted);
+    pthread_join(thread, NULL);
+    if (!s)
+        s = as_events_read(&e, &after, &err);
+    munmap(memory, bytes);
+    pthread_barrier_destroy(&ready);
+    pthread_barrier_destroy(&counted);
+    if (open)
+        as_events_close(&e);
+    if (s) {
+        assert_int_equal(s, AS_UNSUPPORTED);
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    assert_true(after - before >= PAGES && after - before < 2 * PAGES);
+}
+
+/* ---- this machine ---- */
+
+/* Events of a sample; -1 where the cell is unsupported. */
+static double real(const char *device, const char *axes)
+{
+    struct real r;
+    return real_trial(&as_probe_page_events, device, axes, 1, 1, &r) ? r.sample.value : -1;
+}
+
+static void test_faults(void **unused)
+{
+    (void)unused;
+    double base = real("cpu", "what=faults pages=16384 stride=4096 allocator=mmap touch=cpu");
+    double huge = real("cpu", "what=faults pages=16384 stride=4096 allocator=thp touch=cpu");
+    assert_true(base > 0 && base < 2 * 16384);
+    assert_true(huge < 0 || huge <= base + 64);
+    real_or_skip();
+}
+
+static void test_faults_of_opencl(void **unused)
+{
+    (void)unused;
+    for (int device = 0; device < 2; device++) {
+        char axes[128];
+        snprintf(axes, sizeof axes, "what=faults pages=16384 stride=4096 allocator=clCreateBuffer touch=%s",
+                 device ? "device" : "cpu");
+        double faults = real("opencl:0", axes);
+        assert_true(faults < 2 * 16384);
+    }
+    real_or_skip();
+}
+
+static void test_misses(void **unused)
+{
+    (void)unused;
+    double few = real("cpu", "what=misses pages=16 stride=4096 allocator=mmap touch=cpu");
+    double many = real("cpu", "what=misses pages=65536 stride=4096 allocator=mmap touch=cpu");
+    assert_true(few < 0 || many < 0 || many > few);
+    real_or_skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_cells),           cmocka_unit_test(test_lost_pass_is_seen),
+        cmocka_unit_test(test_events_of_all_threads), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_faults_of_opencl),      cmocka_unit_test(test_misses),
+    };
+    real_leave_untouched();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,80 @@
+/* The rule of page faults and migrations, on synthetic cells. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
+
+static int start(void **unused)
+{
+    (void)unused;
+    m.share = 0.005;
+    return 0;
+}
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    return 0;
+}
+
+static struct as_cell *misses_of(const char *allocator, double pages, double n)
+{
+    char axes[128];
+    snprintf(axes, sizeof axes, "what=misses;pages=%.0f;stride=4096;allocator=%s;touch=cpu", pages, allocator);
+    return made_add(&m, "page_events", "events", n, axes);
+}
+
+static void test_events(void **unused)
+{
+    (void)unused;
+    m.share = 0;
+    static const double misses[][2] = {{16, 3}, {64, 900}, {256, 20000}, {1024, 65000}};
+    for (size_t i = 0; i < 4; i++)
+        misses_of("mmap", misses[i][0], misses[i][1])->detail = strdup("{\"loads\": 65536}");
+    misses_of("thp", 16, 16)->detail = strdup("{\"loads\": 65536}");
+    misses_of("untold", 16, 16); /* of how many loads? */
+    made_add(&m, "page_events", "events", 0, "what=faults;pages=1000;stride=4096;allocator=upfront;touch=cpu");
+    made_add(&m, "page_events", "events", 1002, "what=faults;pages=1000;stride=4096;allocator=shared;touch=device");
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "tlb.misses.mmap.4096");
+    assert_true(f->value == 256 && f->ci.lo == 64 && f->ci.hi == 256);
+    made_says(made_get(&m, "tlb.misses.mmap.4096"), "over 1024 pages 99%");
+    f = made_get(&m, "tlb.misses.thp.4096");
+    assert_true(isnan(f->value));
+    made_says(made_get(&m, "tlb.misses.thp.4096"), "Fewer than one load in ten");
+    assert_null(made_find(&m, "tlb.misses.untold.4096"));
+    f = made_get(&m, "page_events.faults.upfront.cpu");
+    assert_true(f->value == 0);
+    made_says(made_get(&m, "page_events.faults.shared.device"),
+              "which the device touched first, takes 1002 minor faults: 1 per page");
+}
+
+static void test_events_that_may_be_few(void **unused)
+{
+    (void)unused;
+    struct as_cell *c =
+        made_add(&m, "page_events", "events", 7000, "what=misses;pages=1024;stride=4096;allocator=mmap;touch=cpu");
+    c->detail = strdup("{\"loads\": 65536}");
+    c->sum.ci = (struct as_interval){5000, 9000};
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "tlb.misses.mmap.4096");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "is undecided");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_events, start, clean),
+        cmocka_unit_test_setup_teardown(test_events_that_may_be_few, start, clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

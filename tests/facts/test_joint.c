@@ -1,0 +1,102 @@
+/* Facts that join the cells of copies or of peak rates with those of bandwidth, on synthetic cells. */
+#include "made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void start(struct made *m)
+{
+    *m = (struct made){
+        .share = 0.01,
+        .info = {.id = "card:0",
+                 .backend = "card",
+                 .clock_max_hz = 2e9,
+                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
+                 .caches_n = 1,
+                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
+                 .allocators_n = 3,
+                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
+}
+
+/* 1/50 for the copy against 1/40 - 1/4000 saved in each pass */
+static void test_copy_or_direct(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");
+    made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
+    struct as_cell *direct =
+        made_add(&m, "bandwidth", "GB/s", 40, "op=read level=memory size=1000000000 threads=0 allocator=pinned");
+    /* more memory of the device's own */
+    made_add(&m, "copy", "GB/s", 2000, "from=pool to=own direction=one how=engine size=268435456");
+    made_add(&m, "bandwidth", "GB/s", 3900, "op=read level=memory size=1000000000 threads=0 allocator=pool");
+    made_derive(&m);
+    assert_null(made_find(&m, "copy.pays.pool"));
+    /* the host reaches it, and it lay on the device when it was copied */
+    made_add(&m, "copy", "GB/s", 1900, "from=managed to=own direction=one how=engine size=268435456");
+    made_add(&m, "bandwidth", "GB/s", 3900, "op=read level=memory size=1000000000 threads=0 allocator=managed");
+    made_derive(&m);
+    made_get(&m, "copy.pays.managed");
+    m.info.bus_bandwidth = 63e9;
+    made_derive(&m);
+    assert_null(made_find(&m, "copy.pays.managed"));
+    const struct as_fact *f = made_near(&m, "copy.pays.pinned", (1 / 50.0) / (1 / 40.0 - 1 / 4000.0), 1e-9);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
+    assert_int_equal(f->evidence_n, 3);
+    direct->sum.median = 4100;
+    direct->sum.ci = (struct as_interval){4050, 4150};
+    made_derive(&m);
+    f = made_get(&m, "copy.pays.pinned");
+    assert_int_equal(f->verdict, AS_REFUTED);
+    assert_true(isnan(f->value));
+    made_says(f, "does not pay");
+    direct->sum.median = 4010; /* faster by the medians, and perhaps slower */
+    direct->sum.ci = (struct as_interval){3900, 4100};
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "copy.pays.pinned")->verdict, AS_UNDECIDED);
+    direct->sum.median = 3990; /* slower by the medians, and perhaps not at all */
+    direct->sum.ci = (struct as_interval){3900, 4100};
+    made_derive(&m);
+    f = made_get(&m, "copy.pays.pinned");
+    assert_true(isnan(f->value));
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "whether copying it first pays is not known");
+    made_end(&m);
+}
+
+static void test_ridges(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
+    made_add(&m, "roofline", "FLOP/s", 50e12, "type=f32 threads=0 width=512");
+    made_derive(&m);
+    assert_null(made_find(&m, "ridge.f64.memory"));
+    made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
+    made_add(&m, "bandwidth", "GB/s", 3900, "op=triad level=memory size=1000000000 threads=0 allocator=own");
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "ridge.f64.memory", 30e12 / 4e12, 1e-9);
+    assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
+    assert_string_equal(f->unit, "FLOP/B");
+    assert_int_equal(f->evidence_n, 2);
+    assert_int_equal(f->evidence[1], 4); /* the faster of the two roofs */
+    made_says(f, "7.5");
+    made_near(&m, "ridge.f32.memory", 60e12 / 4e12, 1e-9);
+    made_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copy_or_direct),
+        cmocka_unit_test(test_ridges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

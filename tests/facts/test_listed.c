@@ -1,0 +1,153 @@
+/* Facts of caches and of what lies on the chip from cells of several probes, on synthetic cells of a device that is
+ * known. */
+#include "made.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What the levels say from inside counts where nothing else says more: a bandwidth cell knows more of the L2. */
+static void test_listed(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "topology", "ns", 150, "place=L2 what=latency");
+    made_add(m, "topology", "GB/s", 8000, "place=L2 what=bandwidth");
+    made_add(m, "topology", "ns", 310, "place=memory what=latency");
+    made_add(m, "topology", "GB/s", 4000, "place=memory what=bandwidth");
+    made_add(m, "bandwidth", "GB/s", 9000, "op=read level=sweep size=20971520 threads=0 width=best");
+    made_derive(m);
+    const struct as_fact *read = made_get(m, "listed.memory.read");
+    assert_string_equal(read->unit, "GB/s");
+    assert_string_equal(read->object, "memory");
+    assert_true(fabs(read->value - 4000) < 1 && read->ci.lo < 4000 && read->ci.hi > 4000);
+    assert_true(made_get(m, "listed.L2.latency")->value == 150);
+    assert_true(made_get(m, "listed.memory.latency")->value == 310);
+    assert_non_null(made_get(m, "bandwidth.L2.read.all"));
+    assert_null(made_find(m, "listed.L2.read"));
+    made_free(m);
+}
+
+/* A guest may have a part of a cache only, and its loads miss the rest. */
+static void test_listed_is_missed(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "topology", "ns", 22, "place=L2 what=latency");
+    made_add(m, "topology", "ns", 108, "place=L3 what=latency");
+    made_add(m, "topology", "GB/s", 1600, "place=L3 what=bandwidth");
+    made_add(m, "topology", "ns", 126, "place=memory what=latency");
+    made_derive(m);
+    const struct as_fact *missed = made_get(m, "listed.L3.latency");
+    assert_int_equal(missed->verdict, AS_UNDECIDED);
+    assert_non_null(strstr(missed->sentence, "most of them miss"));
+    assert_int_equal(made_get(m, "listed.L2.latency")->verdict, AS_SUPPORTED);
+    assert_int_equal(made_get(m, "listed.memory.latency")->verdict, AS_SUPPORTED);
+    assert_int_equal(made_get(m, "listed.L3.read")->verdict, AS_SUPPORTED);
+    made_free(m);
+}
+
+/* Nor can the last cache be told from memory where that is not known. */
+static void test_listed_with_nothing_beside_it(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "topology", "ns", 22, "place=L2 what=latency");
+    made_add(m, "topology", "ns", 115, "place=L3 what=latency");
+    made_derive(m);
+    const struct as_fact *alone = made_get(m, "listed.L3.latency");
+    assert_int_equal(alone->verdict, AS_UNDECIDED);
+    assert_non_null(strstr(alone->sentence, "no valid memory latency"));
+    assert_int_equal(made_get(m, "listed.L2.latency")->verdict, AS_SUPPORTED);
+    made_free(m);
+}
+
+/* What every unit has of its own is a roof too: 128 B per cycle of 132 units at 2 GHz. */
+static void test_own_ridges(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
+    made_add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 124, "what=common size=16777216 width=128 stride=1 units=one");
+    made_derive(m);
+    const struct as_fact *l1 = made_get(m, "ridge.f32.L1"), *local = made_get(m, "ridge.f32.LOCAL");
+    assert_true(fabs(l1->value / (60e12 / (128 * 132 * 2e9)) - 1) < 1e-9);
+    assert_true(fabs(local->value / (60e12 / (120 * 132 * 2e9)) - 1) < 1e-9);
+    assert_int_equal(l1->evidence[1], 2);
+    assert_null(made_find(m, "ridge.f32.L2"));
+    made_free(m);
+}
+
+static void test_local_and_miss(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "onchip", "ns", 20, "what=local size=65536 stride=64 local=0");
+    made_add(m, "onchip", "ns", 11.5, "what=local size=4096 stride=64 local=0");
+    made_add(m, "onchip_units", "ns", 330, "what=missed unit=0 filler=0");
+    made_add(m, "topology", "ns", 310, "place=memory what=latency");
+    made_derive(m);
+    const struct as_fact *local = made_get(m, "onchip.local.latency"); /* at 2 GHz */
+    assert_string_equal(local->unit, "cycles");
+    made_holds(local, 23);
+    made_holds(made_get(m, "onchip.memory.latency"), 330);
+    assert_null(made_find(m, "listed.memory.latency"));
+    made_free(m);
+}
+
+/* Cells that say nonsense make no facts and no fault. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    for (int i = 0; i < 20; i++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "what=global size=%d stride=64 local=0", i);
+        made_add(m, "onchip", "ns", i % 2 ? 1e300 : 1e-300, axes)->detail = as_strdup("[\"not an object\"");
+    }
+    made_add(m, "onchip_groups", "groups", 1e18, "threads=0 values=5 local=0")->detail =
+        as_strdup("{\"registers\":\"x\"}");
+    made_add(m, "onchip_bandwidth", "B/cycle", 5, "width=128");
+    made_add(m, "onchip_units", "ns", 5, "what=near");
+    made_add(m, "onchip_lines", "ns", 5, "what=fetch distance=8");
+    made_derive(m);
+    made_free(m);
+}
+
+/* Below four fifths of the memory latency by the medians, and perhaps not. */
+static void test_listed_may_be_missed(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    m->share = 0.2;
+    made_add(m, "topology", "ns", 90, "place=L3 what=latency");
+    made_add(m, "topology", "ns", 126, "place=memory what=latency");
+    made_derive(m);
+    const struct as_fact *f = made_get(m, "listed.L3.latency");
+    assert_int_equal(f->verdict, AS_UNDECIDED);
+    made_says(f, "whether most of them hit is undecided");
+    made_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_listed_may_be_missed),
+        cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_listed_is_missed),
+        cmocka_unit_test(test_listed_with_nothing_beside_it),
+        cmocka_unit_test(test_own_ridges),
+        cmocka_unit_test(test_local_and_miss),
+        cmocka_unit_test(test_hostile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

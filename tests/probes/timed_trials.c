@@ -1,0 +1,74 @@
+#include "timed_trials.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void timed_toy(struct toy *t)
+{
+    toy_init(t, AS_CAP_SOURCE | AS_CAP_CYCLES);
+    t->dev.info.warp = 32;
+    t->dev.info.compute_units = 132;
+    t->dev.info.threads = 1024;
+    t->dev.info.workgroup_shared = 48 << 10;
+    t->dev.info.is_host_memory = false;
+}
+
+/* A device on which nothing tells cycles or units ends a trial that needs them with one of these. */
+static bool is_excused(const char *text)
+{
+    static const char *const excuses[] = {"no cycle counter", "no unit id", "size of a kernel's code",
+                                          "kernels have no unit id", "cannot request dynamic shared memory"};
+    for (size_t i = 0; i < sizeof excuses / sizeof *excuses; i++)
+        if (strstr(text, excuses[i]))
+            return true;
+    return false;
+}
+
+static void trial(struct as_device *dev, const char *name, const struct timed_trial *v)
+{
+    const struct as_probe *probe = as_probe_find(name);
+    struct as_axes axes;
+    struct as_error err = {0};
+    struct as_sample out = {.value = NAN};
+    void *state = NULL;
+    char why[160] = "";
+    toy_axes(&axes, v->axes);
+    struct as_trial_context vc = {.dev = dev,
+                                  .axes = &axes,
+                                  .seed = 7,
+                                  .deadline = as_now() + 60,
+                                  .limit = NAN,
+                                  .min_reps = 1,
+                                  .max_reps = UINT64_C(1) << 40};
+    enum as_status s = probe->prepare(&vc, &state, &err);
+    bool prepared = s == AS_OK;
+    for (int i = 0; i < 2 && !s; i++)
+        s = probe->sample(state, v->reps, &out, &err);
+    if (s && !is_excused(err.text))
+        fail_msg("%s %s: %s", name, v->axes, err.text);
+    if (!s)
+        assert_true(isfinite(out.value) && out.value > 0 && out.seconds > 0);
+    if (prepared && !probe->check(state, why, sizeof why))
+        fail_msg("%s %s: %s", name, v->axes, why);
+    print_message("%s %s: %s\n", name, v->axes, s ? err.text : why);
+    probe->finish(state);
+    as_buf_finish(&vc.detail);
+}
+
+void timed_trials(const char *probe, const struct timed_trial *trials, size_t n)
+{
+    struct as_opened opened;
+    struct as_error err = {0};
+    if (as_device_open("opencl:0", &opened, &err)) {
+        print_message("%s\n", err.text);
+        skip();
+    }
+    for (size_t i = 0; i < n; i++)
+        trial(&opened.device, probe, &trials[i]);
+    as_device_close(&opened);
+}
