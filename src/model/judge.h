@@ -42,10 +42,10 @@ void as_judge_finish(struct as_judge *j);
 
 /* What the gates need beyond the trials. */
 struct as_judge_context {
-    uint64_t reachable_cache; /* bytes of the last-level caches that the cell's threads reach */
-    bool keeps_footprint;     /* the caches are no longer known: the gate stays as it is */
+    uint64_t reachable_cache;        /* bytes of the last-level caches that the cell's threads reach */
+    bool keeps_footprint;            /* the caches are no longer known: the gate stays as it is */
     const struct as_metric *further; /* of the probe, ends with a NULL name; NULL: those that the cell has */
-    bool own_power;           /* the probe measures the device at the clock that its power limit allows */
+    bool own_power;                  /* the probe measures the device at the clock that its power limit allows */
 };
 /* Estimate, interval, gates, state and causes of one cell. A trial that crashed or failed is in the reason; where no
  * trial has samples, its status is the cell's. */

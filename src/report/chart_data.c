@@ -2,6 +2,7 @@
  * run of 10,000 cells stays so within some 50 bytes a cell. */
 #include "base/text.h"
 #include "report/column.h"
+#include "report/further.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,6 +141,27 @@ static void exceptions(struct as_buf *b, const struct as_columns *c)
     as_buf_char(b, '}');
 }
 
+/* Further metrics by name: a value per row, null where the cell has none. */
+static void further_measures(struct as_buf *b, const struct as_columns *c)
+{
+    struct as_further f = {.n = 0};
+    for (size_t i = 0; i < c->rows_n; i++)
+        as_further_collect(&f, c->rows[i].cell);
+    as_buf_str(b, ",\"further\":{");
+    for (size_t k = 0; k < f.n; k++) {
+        as_buf_str(b, k ? "," : "");
+        as_buf_json_str(b, f.names[k]);
+        as_buf_str(b, ":[");
+        for (size_t i = 0; i < c->rows_n; i++) {
+            struct as_metric_value v;
+            as_buf_str(b, i ? "," : "");
+            number(b, as_cell_metric(c->rows[i].cell, f.names[k], &v) ? v.value : NAN);
+        }
+        as_buf_char(b, ']');
+    }
+    as_buf_char(b, '}');
+}
+
 static enum as_status probe_data(struct as_page *p, const char *name)
 {
     struct as_columns c;
@@ -153,6 +175,7 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     measures(b, &c, "value", VALUE);
     measures(b, &c, "lo", LOW);
     measures(b, &c, "hi", HIGH);
+    further_measures(b, &c);
     exceptions(b, &c);
     as_buf_str(b, ",\"better\":");
     as_buf_str(b, c.rows_n && c.rows[0].cell->lower_is_better ? "\"less\"" : "\"more\"");

@@ -33,6 +33,7 @@
         unit: d.units[i] ?? d.unit, valid: !(i in d.rejected), status: i in d.rejected ? 'rejected' : 'ok',
         gates: d.rejected[i] ?? '', interval: d.lo[i] !== null };
       for (const [field, c] of fields) row[field] = c.v[c.i ? c.i[i] : 0];
+      for (const [metric, v] of Object.entries(d.further)) row[`further_${metric}`] = v[i];
       return row;
     });
   }

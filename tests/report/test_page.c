@@ -337,6 +337,8 @@ static void data_columns_are_as_long_as_the_rows(void **state)
         assert_int_equal(json_array_size(json_object_get(probe, "value")), rows);
         assert_int_equal(json_array_size(json_object_get(probe, "lo")), rows);
         assert_int_equal(json_array_size(json_object_get(probe, "hi")), rows);
+        json_object_foreach(json_object_get(probe, "further"), field, column)
+            assert_int_equal(json_array_size(column), rows);
         json_object_foreach(json_object_get(probe, "words"), field, column)
         {
             size_t values = json_array_size(json_object_get(column, "v")), i;
