@@ -32,6 +32,7 @@ run   want lib:libOpenCL.so.1 ocl-icd-libopencl1  ocl-icd              ocl-icd  
 run   want icd              pocl-opencl-icd       pocl                 pocl          pocl         OpenCL on the CPU
 run   want cmd:node         nodejs                nodejs               nodejs        node         charts in the report
 run   want cmd:npm          npm                   nodejs-npm           npm           node         charts in the report
+run   want cmd:cmark-gfm    cmark-gfm             -                    -             cmark-gfm    methods in the report
 test  need pc:cmocka        libcmocka-dev         libcmocka-devel      cmocka        cmocka       unit tests
 test  want cmd:chromium     chromium              chromium             chromium      chromium     browser test
 test  want cmd:localedef    libc-bin              glibc-common         glibc         -            test with decimal commas
