@@ -44,6 +44,7 @@ check want cmd:clang-tidy   clang-tidy            clang-tools-extra    clang    
 check want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc - compiles for aarch64
 check want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
 check want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
+check want file:/usr/include/amd_comgr.h libamd-comgr-dev rocm-comgr-devel   comgr         -            disassembles code for AMD GPUs
 check want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library
 PARTS
 }
