@@ -32,6 +32,7 @@ run   want lib:libOpenCL.so.1 ocl-icd-libopencl1  ocl-icd              ocl-icd  
 run   want icd              pocl-opencl-icd       pocl                 pocl          pocl         OpenCL on the CPU
 run   want cmd:node         nodejs                nodejs               nodejs        node         charts in the report
 run   want cmd:npm          npm                   nodejs-npm           npm           node         charts in the report
+run   want cmd:cmark-gfm    cmark-gfm             -                    -             cmark-gfm    methods in the report
 test  need pc:cmocka        libcmocka-dev         libcmocka-devel      cmocka        cmocka       unit tests
 test  want cmd:chromium     chromium              chromium             chromium      chromium     browser test
 test  want cmd:localedef    libc-bin              glibc-common         glibc         -            test with decimal commas
@@ -43,6 +44,7 @@ check want cmd:clang-tidy   clang-tidy            clang-tools-extra    clang    
 check want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc - compiles for aarch64
 check want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
 check want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
+check want file:/usr/include/amd_comgr.h libamd-comgr-dev rocm-comgr-devel   comgr         -            disassembles code for AMD GPUs
 check want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library
 PARTS
 }

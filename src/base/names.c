@@ -1,30 +1,9 @@
-/* Names: globs, nearest match, copying. */
+/* Names: nearest match, copying. */
 #include "base/text.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int as_glob(const char *pattern, const char *s)
-{
-    const char *star = NULL, *resume = NULL;
-    while (*s) {
-        if (*pattern == '*') {
-            star = pattern++;
-            resume = s;
-        } else if (*pattern == '?' || *pattern == *s) {
-            pattern++, s++;
-        } else if (star) { /* let the last star take one character more */
-            pattern = star + 1;
-            s = ++resume;
-        } else {
-            return 0;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
 
 static unsigned min_of(unsigned a, unsigned b)
 {

@@ -51,8 +51,6 @@ bool as_unit_is_of_cycles(const char *unit); /* "cycles", "ops/cycle", ... */
 /* 850 ms, 42 s, 3 min 20 s */
 void as_format_duration(struct as_buf *b, double seconds);
 
-/* Case-sensitive glob with * and ? */
-int as_glob(const char *pattern, const char *s);
 /* Edit distance with transpositions (optimal string alignment), at most 64 bytes of each are looked at. */
 unsigned as_edit_distance(const char *a, const char *b);
 /* The nearest of names (NULL-terminated list) if it is near enough to be meant, else NULL. */

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,7 +313,7 @@ bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
     char id[sizeof ref->fact], *save = NULL;
     as_copy_text(id, sizeof id, ref->fact);
     for (char *one = strtok_r(id, " ", &save); one; one = strtok_r(NULL, " ", &save))
-        if (as_glob(one, fact->id))
+        if (fnmatch(one, fact->id, FNM_NOESCAPE) == 0)
             return true;
     return false;
 }

@@ -56,10 +56,6 @@ void as_page_run_name(struct as_buf *b, const struct as_run *run);
 /* Has any run a measured cell of it? */
 bool as_page_has_probe(const struct as_page *p, const char *probe);
 
-/* Markdown of method.md as HTML: headings, paragraphs, lists, block quotes, tables, fences, `code`, **strong**,
- * *emphasis*, links to http(s). Everything else is shown as text. base: level that "#" becomes. */
-void as_markdown(struct as_buf *out, const char *text, int base);
-
 /* Sections, in the order of the page. */
 enum as_status as_page_maps(struct as_page *p);
 void as_page_facts(struct as_page *p);

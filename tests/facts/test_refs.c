@@ -263,6 +263,25 @@ static void test_what_a_figure_stands_beside(void **unused)
     f.value = 1;
     strcpy(r.fact, "");
     assert_false(as_ref_is_beside(&r, &f));
+    static const struct {
+        const char *globs, *id;
+        bool match;
+    } rows[] = {
+        {"*", "a.b/c", true},   {"a*c?", "abbbcd", true},   {"**x", "x", true},         {"A*", "a.b", false},
+        {"a?", "a", false},     {"*ab", "aab.", false},     {"a[1-3].x", "a2.x", true}, {"a[", "a[", true},
+        {"a\\*", "a\\b", true}, {"*a\xff", "a\xfe", false}, /* no UTF-8 */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        strcpy(r.fact, rows[i].globs);
+        strcpy(f.id, rows[i].id);
+        assert_int_equal(as_ref_is_beside(&r, &f), rows[i].match);
+    }
+    /* a figure's file may be anybody's: many stars take no longer */
+    memset(f.id, 'a', sizeof f.id - 1);
+    for (size_t i = 0; i + 3 < sizeof r.fact; i += 2)
+        strcpy(r.fact + i, "*a");
+    strcat(r.fact, "b");
+    assert_false(as_ref_is_beside(&r, &f));
 }
 
 int main(void)

@@ -40,12 +40,7 @@ static const struct as_axis roofline_axes[] = {
     {"threads", "", AS_AXIS_COUNT, AS_DOMAIN_THREADS, 0, 0, "0", NULL, NULL, NULL},
     {"width", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "best", NULL, NULL, NULL},
     {0}};
-static const char method[] =
-    "# How it is measured\n\nA chain of *dependent* loads over a **random single cycle** (Sattolo), one element a "
-    "line: "
-    "`p = *p`.\n\n- warm up until the change-point test says so\n- sample until the interval is narrow\n\n"
-    "| level | bound |\n|---|---|\n| L1 | 5 cycles |\n\nSource: [multichase](https://example.org/multichase).\n\n"
-    "```\nwhile (reps--)\n    p = *(void **)p; /* <not a tag> */\n```\n\n> A limit.\n";
+extern const char synth_method[];
 const struct as_probe synth_latency = {.abi = AS_PROBE_ABI,
                                        .name = "latency",
                                        .title = "Memory latency",
@@ -55,7 +50,6 @@ const struct as_probe synth_latency = {.abi = AS_PROBE_ABI,
                                        .lower_is_better = true,
                                        .counts = "time of one dependent load, loop and address included",
                                        .axes = latency_axes,
-                                       .method = method,
                                        .figure = "latency"};
 const struct as_probe synth_bandwidth = {.abi = AS_PROBE_ABI,
                                          .name = "bandwidth",
@@ -65,7 +59,6 @@ const struct as_probe synth_bandwidth = {.abi = AS_PROBE_ABI,
                                          .unit = "GB/s",
                                          .counts = "bytes read plus bytes written; write-allocate not counted",
                                          .axes = bandwidth_axes,
-                                         .method = method,
                                          .figure = "bandwidth"};
 const struct as_probe synth_c2c = {.abi = AS_PROBE_ABI,
                                    .name = "c2c",
@@ -165,6 +158,8 @@ const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &s
 
 const char *const as_probe_headings[] = {"Memory",     "Memory",     "Memory",     "Runtime", "Runtime", "Arithmetic",
                                          "Arithmetic", "Arithmetic", "Arithmetic", "Memory",  NULL};
+
+const char *const as_probe_methods[] = {synth_method, synth_method, "", "", "", "", "", "", "", "", NULL};
 
 const struct as_probe *as_probe_find(const char *name)
 {

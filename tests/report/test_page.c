@@ -234,6 +234,30 @@ static void runs_stand_beside_each_other(void **state)
     as_buf_finish(&page);
 }
 
+/* --- methods --- */
+
+static void methods_are_safe_html(void **state)
+{
+    (void)state;
+    static const char *const rendered[] = {
+        "<h3>How it is measured</h3>\n<p>A chain of <em>dependent</em> loads over a <strong>random",
+        "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead>\n<tr>\n<th>level</th>",
+        "<a rel=\"noreferrer\" href=\"https://example.org/multichase\">multichase</a>, not <a rel=\"noreferrer\" "
+        "href=\"\">this</a>",
+        "<pre tabindex=\"0\"><code>while (reps--)\n    p = *(void **)p; /* &lt;not a tag&gt; */\n</code></pre>",
+    };
+    struct as_buf page = page_of("plain");
+    assert_has(&page, "<details class=\"method\"><summary>Method</summary>");
+    assert_hasnt(&page, "<b onclick");
+    assert_hasnt(&page, "href=\"javascript");
+    if (HAVE_CMARK)
+        for (size_t i = 0; i < sizeof rendered / sizeof *rendered; i++)
+            assert_has(&page, rendered[i]);
+    else
+        assert_has(&page, "<pre tabindex=\"0\"># How it is measured\n\nA chain of *dependent* loads");
+    as_buf_finish(&page);
+}
+
 /* --- hostile texts --- */
 
 static void hostile_texts_stay_texts(void **state)
@@ -439,6 +463,7 @@ int main(void)
         cmocka_unit_test(missing_cells_are_grouped_by_reason),
         cmocka_unit_test(empty_pages_say_so),
         cmocka_unit_test(runs_stand_beside_each_other),
+        cmocka_unit_test(methods_are_safe_html),
         cmocka_unit_test(hostile_texts_stay_texts),
         cmocka_unit_test(hostile_data_is_json_without_a_less_than),
         cmocka_unit_test(pages_are_utf8),

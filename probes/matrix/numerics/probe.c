@@ -78,10 +78,12 @@ static void judge_code(struct state *s, struct as_trial_context *vc)
     struct as_instructions list;
     char text[160];
     const struct as_core *core = s->fragments.core;
-    snprintf(text, sizeof text, "%s", AS_CODE_NOT_COUNTED);
-    if (core ? !as_core_counted(core->symbol, "_multiply", &list, text, sizeof text)
-             : !as_code_named(vc->dev, s->fragments.kernel, &list)) {
+    if (core && !as_core_counted(core->symbol, "_multiply", &list, text, sizeof text)) {
         as_judge_code(vc, AS_GATE_NA, text);
+        return;
+    }
+    if (!core && !as_code_named(vc->dev, s->fragments.kernel, &list)) {
+        as_expect_code(vc, s->fragments.kernel, "matrix", 1);
         return;
     }
     uint64_t n = as_code_count(&list, names);

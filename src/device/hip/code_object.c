@@ -3,8 +3,6 @@
 #include "device/hip/hip.h"
 #include "device/hip/instructions.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MACHINE_AMDGPU = 0xe0 };
@@ -78,85 +76,39 @@ static enum as_status find_text(const struct as_gpu_elf *v, const Elf64_Sym *ker
     return AS_OK;
 }
 
-static enum as_status lost(const char *name, uint64_t at, const char *why, struct as_error *err)
+/* The chip that a code object is for, by its ELF flags as LLVM numbers them; NULL for one that is not known. */
+static const char *chip_of(Elf64_Word flags)
 {
-    return as_fail(err, AS_UNSUPPORTED, "the machine code of kernel '%.100s' cannot be followed: %s at byte %llu", name,
-                   why, (unsigned long long)at);
+    enum { MACHINE = 0xff };
+    static const char names[MACHINE + 1][8] = {
+        [0x2c] = "gfx900",  [0x2f] = "gfx906",  [0x30] = "gfx908",  [0x33] = "gfx1010", [0x34] = "gfx1011",
+        [0x35] = "gfx1012", [0x36] = "gfx1030", [0x37] = "gfx1031", [0x38] = "gfx1032", [0x39] = "gfx1033",
+        [0x3d] = "gfx1035", [0x3e] = "gfx1034", [0x3f] = "gfx90a",  [0x41] = "gfx1100", [0x43] = "gfx1150",
+        [0x44] = "gfx1103", [0x45] = "gfx1036", [0x46] = "gfx1101", [0x47] = "gfx1102", [0x48] = "gfx1200",
+        [0x4a] = "gfx1151", [0x4c] = "gfx942",  [0x4e] = "gfx1201", [0x4f] = "gfx950",  [0x55] = "gfx1152",
+    };
+    return names[flags & MACHINE][0] ? names[flags & MACHINE] : NULL;
 }
 
-/* One kernel during decoding. */
-struct walk {
-    enum as_amd_chip chip;
-    const unsigned char *text;
-    uint64_t bytes;
-    const char *name;
-    unsigned char *begins; /* for every word of it whether an instruction begins there */
-};
-
-/* What becomes of each instruction. */
-struct count {
-    const char *operation;
-    uint64_t n;                  /* how often they do it */
-    struct as_instructions *all; /* NULL: nobody asks for names */
-};
-
-static void add_name(enum as_amd_chip chip, enum as_amd_format format, unsigned operation, struct as_instructions *out)
+static enum as_status disassemble(const unsigned char *code, size_t bytes, const char *name,
+                                  void (*each)(const char *instruction, void *data), void *data, struct as_error *err)
 {
-    const char *known = as_amd_name(chip, format, operation);
-    char number[32];
-    snprintf(number, sizeof number, "%s 0x%02x", as_amd_format_name(format), operation);
-    as_instructions_add(out, known ? known : number);
-}
-
-static void count_one(enum as_amd_chip chip, const struct as_amd_instruction *in, struct count *count)
-{
-    unsigned does = as_amd_does(chip, in, count->operation);
-    count->n += does;
-    if (!count->all || !does)
-        return;
-    add_name(chip, in->format, in->operation, count->all);
-    if (in->second != AS_AMD_NO_OPERATION)
-        add_name(chip, in->format, in->second, count->all);
-}
-
-static enum as_status walk_through(const struct walk *w, struct count *count, struct as_error *err)
-{
-    struct as_amd_instruction in;
-    for (uint64_t at = 0; at < w->bytes; at += in.bytes) {
-        if (!as_amd_decode(w->chip, w->text + at, w->bytes - at, &in))
-            return lost(w->name, at, "no instruction that is known begins", err);
-        w->begins[at / AS_AMD_WORD] = 1;
-        count_one(w->chip, &in, count);
-    }
-    return AS_OK;
-}
-
-/* Branches into the middle of an instruction mean that decoding went wrong. */
-static enum as_status check_branches(const struct walk *w, struct as_error *err)
-{
-    struct as_amd_instruction in;
-    for (uint64_t at = 0; at < w->bytes; at += in.bytes) {
-        if (!as_amd_decode(w->chip, w->text + at, w->bytes - at, &in))
-            return lost(w->name, at, "no instruction that is known begins", err);
-        int64_t target = (int64_t)at + in.target;
-        if (target < 0 || target >= (int64_t)w->bytes || !w->begins[target / AS_AMD_WORD])
-            return lost(w->name, at, "a branch to where no instruction begins", err);
-    }
-    return AS_OK;
-}
-
-static enum as_status count_in(struct walk *w, struct count *count, struct as_error *err)
-{
-    if (!as_amd_counts(w->chip, count->operation))
-        return as_fail(err, AS_UNSUPPORTED, "which instructions of this chip do '%s' is not known", count->operation);
-    w->begins = calloc(w->bytes / AS_AMD_WORD + 1, 1);
-    if (!w->begins)
-        return as_nomem(err, w->bytes / AS_AMD_WORD + 1, "a kernel's instructions");
-    enum as_status s = walk_through(w, count, err);
+    struct as_gpu_elf v;
+    Elf64_Sym kernel;
+    const unsigned char *text = NULL;
+    enum as_status s = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
     if (!s)
-        s = check_branches(w, err);
-    free(w->begins);
-    return s;
+        s = find_kernel(&v, name, &kernel, err);
+    if (!s)
+        s = find_text(&v, &kernel, &text, err);
+    if (s)
+        return s;
+    const char *chip = chip_of(v.head.e_flags);
+    return chip ? as_amd_disassemble(chip, text, kernel.st_size, each, data, err)
+                : as_fail(err, AS_UNSUPPORTED,
+                          "instructions are counted in machine code for gfx900 to gfx1201, and this is for another "
+                          "chip (ELF flags 0x%x)",
+                          v.head.e_flags);
 }
 
 static bool is_word(const char *operation)
@@ -167,41 +119,41 @@ static bool is_word(const char *operation)
     return as_operation_words[i] != NULL;
 }
 
-static enum as_status count_all(const unsigned char *code, size_t bytes, const char *name, struct count *count,
-                                struct as_error *err)
+struct count {
+    const char *operation;
+    uint64_t n;
+};
+
+static void count_one(const char *instruction, void *data)
 {
-    struct as_gpu_elf v;
-    Elf64_Sym kernel;
-    struct walk w = {.name = name};
-    enum as_status s = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
-    if (!s)
-        s = find_kernel(&v, name, &kernel, err);
-    if (!s)
-        s = find_text(&v, &kernel, &w.text, err);
-    if (!s)
-        s = as_amd_find_chip(v.head.e_flags, &w.chip, err);
-    w.bytes = s ? 0 : kernel.st_size;
-    return s ? s : count_in(&w, count, err);
+    struct count *c = data;
+    c->n += as_amd_does(instruction, c->operation);
 }
 
 enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const char *name, const char *operation,
                                  uint64_t *n, struct as_error *err)
 {
     struct count count = {.operation = operation};
-    enum as_status s =
-        is_word(operation)
-            ? count_all(code, bytes, name, &count, err)
-            : as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
+    *n = 0;
+    if (!is_word(operation))
+        return as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
+    if (!as_amd_counts(operation))
+        return as_fail(err, AS_UNSUPPORTED, "which instructions of AMD chips do '%s' is not known", operation);
+    enum as_status s = disassemble(code, bytes, name, count_one, &count, err);
     *n = s ? 0 : count.n;
     return s;
+}
+
+static void add_names(const char *instruction, void *data)
+{
+    as_amd_add_names(instruction, data);
 }
 
 enum as_status as_hip_instructions(const unsigned char *code, size_t bytes, const char *name,
                                    struct as_instructions *out, struct as_error *err)
 {
-    struct count count = {.operation = "any", .all = out};
     *out = (struct as_instructions){.n = 0};
-    enum as_status s = count_all(code, bytes, name, &count, err);
+    enum as_status s = disassemble(code, bytes, name, add_names, out, err);
     if (s)
         out->n = 0;
     return s;

@@ -82,8 +82,8 @@ enum as_status as_hip_compile(const struct as_hiprtc_api *rtc, const struct as_p
 /* Bytes of the kernel's code. */
 enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
                                  struct as_error *err);
-/* See as_program_ops.count. AS_UNSUPPORTED for chips and words that are not known, and for code that cannot be followed
- * from its first to its last instruction. */
+/* See as_program_ops.count. AS_UNSUPPORTED for chips and words that are not known, for code that cannot be disassembled
+ * from its first to its last instruction, and without comgr. */
 enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const char *name, const char *operation,
                                  uint64_t *n, struct as_error *err);
 /* See as_program_ops.instructions, and as_hip_count_code. Both halves of an instruction that does two operations

@@ -1,62 +1,23 @@
-/* Decodes AMD machine code far enough to find and count the instructions of a kernel. */
+/* Instructions of AMD machine code, as comgr prints them: "v_fma_f32 v0, v1, v2, v3". */
 #ifndef AS_DEVICE_HIP_INSTRUCTIONS_H
 #define AS_DEVICE_HIP_INSTRUCTIONS_H
 
-#include "base/error.h"
+#include "device/device.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* ---- comgr.c ---- */
 
-/* Chips whose instructions are known, as bits. */
-enum as_amd_chip { AS_GFX90A = 1, AS_GFX942 = 2, AS_GFX11 = 4, AS_GFX9 = AS_GFX90A | AS_GFX942, AS_GFX_ALL = 7 };
+/* Calls `each` with every instruction of `bytes` of code for a chip ("gfx942"), which are the caller's. AS_UNSUPPORTED
+ * where there is no comgr, where it does not know the chip, and where some bytes are no instruction. */
+enum as_status as_amd_disassemble(const char *chip, const unsigned char *code, uint64_t bytes,
+                                  void (*each)(const char *instruction, void *data), void *data, struct as_error *err);
 
-/* Encodings by their names in AMD's manuals. What VOP3 can also say of VOP1, VOP2 and VOPC comes as those. */
-enum as_amd_format {
-    AS_SOP1,
-    AS_SOP2,
-    AS_SOPC,
-    AS_SOPK,
-    AS_SOPP,
-    AS_SMEM,
-    AS_VOP1,
-    AS_VOP2,
-    AS_VOPC,
-    AS_VOP3,
-    AS_VOP3P,
-    AS_VOPD, /* two operations in one instruction */
-    AS_DS,
-    AS_FLAT, /* any address; SCRATCH and GLOBAL are its other two segments */
-    AS_SCRATCH,
-    AS_GLOBAL,
-    AS_MUBUF,
-};
-enum { AS_AMD_WORD = 4, AS_AMD_NO_OPERATION = 0xffff };
+/* ---- operations.c ---- */
 
-struct as_amd_instruction {
-    enum as_amd_format format;
-    unsigned operation, second; /* second: of VOPD, else AS_AMD_NO_OPERATION */
-    size_t bytes;
-    long target; /* of a branch: so many bytes from its own begin; else 0 */
-};
-
-/* What an ELF file's flags call a chip; AS_UNSUPPORTED for those that are not known. */
-enum as_status as_amd_find_chip(unsigned flags, enum as_amd_chip *out, struct as_error *err);
-/* Decodes the instruction at the start of n bytes; false if unknown or truncated. */
-bool as_amd_decode(enum as_amd_chip chip, const unsigned char *at, size_t n, struct as_amd_instruction *out);
-
-/* ---- names.c ---- */
-
-/* The assembler's mnemonic without encoding suffix: "v_fma_f32"; NULL if unknown. */
-const char *as_amd_name(enum as_amd_chip chip, enum as_amd_format format, unsigned operation);
-/* The encoding's: "VOP3". */
-const char *as_amd_format_name(enum as_amd_format format);
-
-/* ---- operations.c: what of it does what a word of as_operation_words says ---- */
-
-/* Whether that is known for the chip. */
-bool as_amd_counts(enum as_amd_chip chip, const char *word);
-/* How often the instruction does it. */
-unsigned as_amd_does(enum as_amd_chip chip, const struct as_amd_instruction *in, const char *word);
+/* Is it known which instructions do what a word of as_operation_words says? */
+bool as_amd_counts(const char *word);
+/* How often the instruction does it: 2 where a compiler puts two operations into one. */
+unsigned as_amd_does(const char *instruction, const char *word);
+/* Adds its name without the suffix of its encoding, and both names of an instruction that does two operations. */
+void as_amd_add_names(const char *instruction, struct as_instructions *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* Scripted durations and faults. */
-#include "base/text.h"
 #include "device/null/null.h"
 
+#include <fnmatch.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,13 +73,18 @@ static bool counts(struct as_null_fault *f)
     return f->launch ? f->seen == f->launch : f->seen >= f->from;
 }
 
+static bool is_like(const char *name, const char *pattern)
+{
+    return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
+}
+
 const struct as_null_fault *as_null_strike(struct as_null_device *n, const char *kernel, const char *probe,
                                            double footprint)
 {
     struct as_null_fault *first = NULL;
     for (size_t i = 0; i < n->script.faults_n; i++) {
         struct as_null_fault *f = &n->script.faults[i];
-        bool matches = !f->of_allocations && as_glob(f->kernel, kernel) && as_glob(f->probe, probe) &&
+        bool matches = !f->of_allocations && is_like(kernel, f->kernel) && is_like(probe, f->probe) &&
                        footprint >= (double)f->min_footprint && footprint <= (double)f->max_footprint;
         if (matches && counts(f) && !first)
             first = f;
@@ -92,7 +97,7 @@ const struct as_null_fault *as_null_strike_allocation(struct as_null_device *n, 
     struct as_null_fault *first = NULL;
     for (size_t i = 0; i < n->script.faults_n; i++) {
         struct as_null_fault *f = &n->script.faults[i];
-        bool matches = f->of_allocations && as_glob(f->allocator, allocator) && bytes >= f->min_footprint &&
+        bool matches = f->of_allocations && is_like(allocator, f->allocator) && bytes >= f->min_footprint &&
                        bytes <= f->max_footprint;
         if (matches && counts(f) && !first)
             first = f;

@@ -34,7 +34,7 @@
  *   "exit"        ends the process with code 1    "wrong"  changes some bytes of the first memory argument afterwards
  *   "slow"        takes "factor" times as long    "clock-half"  the clock halves, until the trial is over
  * in launches that match all of
- *   "kernel", "probe"               globs for the names of kernel and program
+ *   "kernel", "probe"               globs (fnmatch) for the names of kernel and program
  *   "min_footprint", "max_footprint"  bytes
  * and of those, counted from 1 in each trial (or with "count": "worker" over the worker's life),
  *   "launch": N                     only the Nth

@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "device/dialect/dialect.h"
+#include "device/hip/hip.h"
+#include "device/hip/instructions.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -140,111 +142,101 @@ static bool starts_with_one(const char *at, const char *names)
     return false;
 }
 
-static enum as_status count(const unsigned char *text, const char *kernel, const char *names, bool halves, uint64_t *n,
-                            struct as_error *err)
+/* Every instruction of the kernel, as a text of its own; names: those that begin with one of these. */
+static enum as_status each(const unsigned char *text, const char *kernel, const char *names,
+                           void (*take)(const char *instruction, void *data), void *data, struct as_error *err)
 {
     const char *end, *at = find_kernel(text, kernel, &end);
-    *n = 0;
     if (!at)
         return as_fail(err, AS_FAILED, "there is no kernel '%s'", kernel);
     for (; at && at < end; at = strchr(at, '\n') + 1) {
-        const char *word = at + strspn(at, " \t"), *second = halves ? strstr(at, ":: ") : NULL;
-        *n += word > at && starts_with_one(word, names);
-        if (second && second < strchr(at, '\n')) /* two at once */
-            *n += starts_with_one(second + 3, names);
+        char line[256];
+        const char *word = at + strspn(at, " \t");
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(word, ";\n"), word);
+        const char *second = strstr(line, ":: "); /* two at once */
+        if (word > at && (starts_with_one(line, names) || (second && starts_with_one(second + 3, names))))
+            take(line, data);
     }
     return AS_OK;
+}
+
+static const char any[] = "s_ v_ global_ flat_ scratch_ buffer_ ds_";
+
+static void add_one(const char *instruction, void *n)
+{
+    (void)instruction;
+    ++*(uint64_t *)n;
 }
 
 enum as_status assembly_count(const unsigned char *text, const char *kernel, const char *names, uint64_t *n,
                               struct as_error *err)
 {
-    return count(text, kernel, names, true, n, err);
+    *n = 0;
+    return each(text, kernel, names, add_one, n, err);
 }
 
-/* One instruction of the pairs does the operation twice, and one of `not` is none. */
-static const struct {
-    const char *operation, *names, *pairs, *not ;
-} operations[] = {
-    {"load.global", "global_load_ flat_load_", NULL, "global_load_lds_"},
-    {"load.global.128", "global_load_dwordx4 global_load_b128 flat_load_dwordx4 flat_load_b128", NULL, NULL},
-    {"store.global", "global_store_ flat_store_", NULL, NULL},
-    {"store.global.128", "global_store_dwordx4 global_store_b128 flat_store_dwordx4 flat_store_b128", NULL, NULL},
-    {"load.local", "ds_read ds_load", "ds_read2 ds_load_2addr", NULL},
-    {"store.local", "ds_write ds_store_", "ds_write2 ds_store_2addr", NULL},
-    {"load.const", "s_load_", NULL, NULL},
-    {"atomic.global", "global_atomic_", NULL, NULL},
-    {"atomic.generic", "flat_atomic_", NULL, NULL},
-    {"atomic.local",
-     "ds_add ds_sub ds_rsub ds_inc ds_dec ds_min ds_max ds_and ds_or ds_xor ds_mskor ds_cmpst ds_pk_add ds_wrap "
-     "ds_wrxchg ds_storexchg ds_condxchg",
-     NULL, NULL},
-    {"swap.global", "global_atomic_cmpswap", NULL, NULL},
-    {"any", "s_ v_ global_ flat_ scratch_ buffer_ ds_", NULL, "s_nop s_code_end"},
-    {"add.f32", "v_add_f32 v_dual_add_f32 v_pk_add_f32", "v_pk_add_f32", NULL},
-    {"add.f64", "v_add_f64", NULL, NULL},
-    {"mul.f32", "v_mul_f32 v_dual_mul_f32 v_pk_mul_f32", "v_pk_mul_f32", NULL},
-    {"mul.f64", "v_mul_f64", NULL, NULL},
-    {"fma.f16", "v_pk_fma_f16 v_pk_fmac_f16", NULL, NULL},
-    {"fma.f32",
-     "v_fma_f32 v_fmac_f32 v_fmamk_f32 v_fmaak_f32 v_pk_fma_f32 v_dual_fmac_f32 v_dual_fmamk_f32 v_dual_fmaak_f32",
-     "v_pk_fma_f32", NULL},
-    {"fma.f64", "v_fma_f64 v_fmac_f64", NULL, NULL},
-    {"matrix", "v_mfma_ v_smfmac_ v_wmma_", NULL, NULL},
-    {"clock", "s_memtime", NULL, NULL},
-    {"branch", "s_branch s_cbranch_", NULL, NULL},
-    {"barrier", "s_barrier", NULL, NULL},
+struct operation {
+    const char *word;
+    uint64_t n;
 };
+
+static void add_operation(const char *instruction, void *data)
+{
+    struct operation *o = data;
+    o->n += as_amd_does(instruction, o->word);
+}
 
 enum as_status assembly_operations(const unsigned char *text, const char *kernel, const char *operation, uint64_t *n,
                                    struct as_error *err)
 {
-    size_t i = 0;
-    uint64_t more = 0, less = 0;
-    while (i < sizeof operations / sizeof *operations && strcmp(operations[i].operation, operation) != 0)
-        i++;
-    if (i == sizeof operations / sizeof *operations)
-        return as_fail(err, AS_NOTFOUND, "no name of an instruction is known for '%s'", operation);
-    /* two in one instruction are one instruction */
-    enum as_status s = count(text, kernel, operations[i].names, strcmp(operation, "any") != 0, n, err);
-    if (!s && operations[i].pairs)
-        s = assembly_count(text, kernel, operations[i].pairs, &more, err);
-    if (!s && operations[i].not )
-        s = assembly_count(text, kernel, operations[i].not, &less, err);
-    *n += more - less;
+    struct operation o = {operation, 0};
+    if (!as_amd_counts(operation))
+        return as_fail(err, AS_UNSUPPORTED, "no name of an instruction is known for '%s'", operation);
+    enum as_status s = each(text, kernel, any, add_operation, &o, err);
+    *n = o.n;
     return s;
 }
 
-/* Names in the code say nothing of the encoding. */
-static void add_name(const char *at, struct as_instructions *out)
+static void add_names(const char *instruction, void *out)
 {
-    static const char *const endings[] = {"_e32", "_e64", "_dpp", "_sdwa", "_e64_dpp"};
-    char name[sizeof out->list->name];
-    size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    snprintf(name, sizeof name, "%.*s", (int)n, at);
-    for (size_t i = sizeof endings / sizeof *endings; i-- > 0;) {
-        size_t length = strlen(name), ending = strlen(endings[i]);
-        if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
-            name[length - ending] = 0;
-    }
-    as_instructions_add(out, name);
+    as_amd_add_names(instruction, out);
 }
 
 enum as_status assembly_instructions(const unsigned char *text, const char *kernel, struct as_instructions *out,
                                      struct as_error *err)
 {
-    static const char begins[] = "s_ v_ global_ flat_ scratch_ buffer_ ds_", nothing[] = "s_nop s_code_end";
-    const char *end, *at = find_kernel(text, kernel, &end);
     *out = (struct as_instructions){.n = 0};
-    if (!at)
-        return as_fail(err, AS_FAILED, "there is no kernel '%s'", kernel);
-    for (; at && at < end; at = strchr(at, '\n') + 1) {
-        const char *word = at + strspn(at, " \t"), *second = strstr(at, ":: ");
-        if (word == at || !starts_with_one(word, begins) || starts_with_one(word, nothing))
-            continue;
-        add_name(word, out);
-        if (second && second < strchr(at, '\n'))
-            add_name(second + 3, out);
+    return each(text, kernel, any, add_names, out, err);
+}
+
+/* Neither is an error of the code. Said once. */
+static bool lacks_comgr(enum as_status s, const struct as_error *err)
+{
+    static bool said;
+    bool lacks = s == AS_UNSUPPORTED && (strstr(err->text, "with comgr") || strstr(err->text, "does not know gfx"));
+    if (lacks && !said)
+        printf("machine code is not compared with the assembly: %s\n", err->text);
+    said |= lacks;
+    return lacks;
+}
+
+enum as_status assembly_compare(const unsigned char *text, size_t bytes, const char *kernel, struct as_error *err)
+{
+    size_t n;
+    struct as_instructions named, coded;
+    const unsigned char *object = assembly_object(text, bytes, &n);
+    enum as_status s = assembly_instructions(text, kernel, &named, err);
+    if (!s)
+        s = as_hip_instructions(object, n, kernel, &coded, err);
+    if (lacks_comgr(s, err))
+        return AS_OK;
+    for (size_t i = 0; i < named.n && !s; i++) {
+        uint64_t in_code = as_instructions_of(&coded, named.list[i].name);
+        if (in_code != named.list[i].n)
+            s = as_fail(err, AS_FAILED, "kernel %s has %s %llu times, in its machine code it is found %llu times",
+                        kernel, named.list[i].name, (unsigned long long)named.list[i].n, (unsigned long long)in_code);
     }
-    return AS_OK;
+    if (!s && coded.n != named.n)
+        s = as_fail(err, AS_FAILED, "kernel %s: more names in machine code", kernel);
+    return s;
 }

@@ -14,11 +14,13 @@ const unsigned char *assembly_object(const unsigned char *text, size_t bytes, si
  * text has no such kernel. */
 enum as_status assembly_count(const unsigned char *text, const char *kernel, const char *names, uint64_t *n,
                               struct as_error *err);
-/* The same by operation (as_operation_words); AS_NOTFOUND where no name is known for it. */
+/* The same by operation (as_operation_words); AS_UNSUPPORTED where no name is known for it. */
 enum as_status assembly_operations(const unsigned char *text, const char *kernel, const char *operation, uint64_t *n,
                                    struct as_error *err);
 /* All of them by name, as as_program_ops.instructions gives them. */
 enum as_status assembly_instructions(const unsigned char *text, const char *kernel, struct as_instructions *out,
                                      struct as_error *err);
+/* AS_FAILED where comgr finds other instructions in the machine code. AS_OK also where it cannot tell. */
+enum as_status assembly_compare(const unsigned char *text, size_t bytes, const char *kernel, struct as_error *err);
 
 #endif

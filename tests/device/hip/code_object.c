@@ -1,4 +1,5 @@
-/* Code objects that are damaged in every way: this program's own file, which is an ELF file too, stands for one. */
+/* Code objects that are damaged in every way: this program's own file, which is an ELF file too, stands for one.
+ * argv[1]: why its instructions cannot be counted. */
 #include "../check.h"
 #include "base/buf.h"
 #include "device/hip/hip.h"
@@ -9,6 +10,7 @@
 enum { MACHINE_AMDGPU = 0xe0, GFX90A = 0x3f, FLIPS = 20000 };
 
 static struct as_buf file;
+static const char *reason = "";
 
 __attribute__((used, noinline)) void as_test_kernel(int *p);
 void as_test_kernel(int *p)
@@ -71,6 +73,16 @@ static void test_whole(void **state)
     assert_int_equal(n, 0);
 }
 
+static void test_reason(void **state)
+{
+    struct as_error err = {0};
+    uint64_t n = 1;
+    (void)state;
+    check_fails(as_hip_count_code((const unsigned char *)file.data, file.len, "as_test_kernel", "any", &n, &err),
+                AS_UNSUPPORTED, &err, reason);
+    assert_int_equal(n, 0);
+}
+
 static void test_cut_short(void **state)
 {
     const unsigned char *code = (const unsigned char *)file.data;
@@ -104,9 +116,10 @@ static void test_other_bytes(void **state)
     free(code);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_cut_short),
-                                       cmocka_unit_test(test_other_bytes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_reason),
+                                       cmocka_unit_test(test_cut_short), cmocka_unit_test(test_other_bytes)};
+    reason = argc > 1 ? argv[1] : "";
     return cmocka_run_group_tests(tests, setup, teardown);
 }

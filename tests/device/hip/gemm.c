@@ -32,18 +32,15 @@ static const struct {
 static void check_code(const char *kernel, const struct as_matrix *m, uint64_t wanted, const unsigned char *code,
                        size_t bytes)
 {
-    struct as_instructions text = {.n = 0}, machine = {.n = 0};
+    struct as_instructions text = {.n = 0};
     struct as_error err = {0};
-    size_t n;
-    const unsigned char *object = assembly_object(code, bytes, &n);
     uint64_t spills = 0;
-    if (assembly_instructions(code, kernel, &text, &err) || as_hip_instructions(object, n, kernel, &machine, &err) ||
+    if (assembly_instructions(code, kernel, &text, &err) || assembly_compare(code, bytes, kernel, &err) ||
         assembly_count(code, kernel, "scratch_ buffer_load buffer_store", &spills, &err))
         fail_msg("%s", err.text);
-    if (as_code_count(&text, m->code) != wanted || as_code_count(&machine, m->code) != wanted || spills)
-        fail_msg("%s by %s for %s: %llu of %s, %llu in machine code, wanted are %llu; %llu instructions that spill",
-                 kernel, m->name, info.arch, (unsigned long long)as_code_count(&text, m->code), m->code,
-                 (unsigned long long)as_code_count(&machine, m->code), (unsigned long long)wanted,
+    if (as_code_count(&text, m->code) != wanted || spills)
+        fail_msg("%s by %s for %s: %llu of %s, wanted are %llu; %llu instructions that spill", kernel, m->name,
+                 info.arch, (unsigned long long)as_code_count(&text, m->code), m->code, (unsigned long long)wanted,
                  (unsigned long long)spills);
     if (getenv("ASSAY_SHOW"))
         print_message("%s by %s for %s: %llu of %s\n", kernel, m->name, info.arch, (unsigned long long)wanted, m->code);
