@@ -388,9 +388,14 @@ const char *as_workgroup_name(const struct as_rule_context *c)
     return as_info_words(c->info)->workgroup;
 }
 
-const char *as_local_name(const struct as_rule_context *c)
+const char *as_shared_memory_name(const struct as_rule_context *c)
 {
     return as_info_words(c->info)->shared_memory;
+}
+
+const char *as_queue_name(const struct as_rule_context *c)
+{
+    return as_info_words(c->info)->queue;
 }
 
 const char *as_capital(const char *term, char out[AS_TERM_SIZE])

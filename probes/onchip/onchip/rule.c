@@ -83,7 +83,7 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
     } else if (s->local > 0) {
         as_fact_value_text(s->local, AS_NO_INTERVAL, "B", said, sizeof said);
         as_fact_say(f, "The %s cache ends between %s and %s while a %s holds %s of %s (split chosen by the driver)",
-                    s->name, lo, hi, as_workgroup_name(c), said, as_local_name(c));
+                    s->name, lo, hi, as_workgroup_name(c), said, as_shared_memory_name(c));
     } else if (s->part) {
         as_fact_say(f, "Loads of one %s hit the L%zu cache, or a partition of it, for working sets up to %s",
                     as_unit_name(c), s->level, as_fact_range_text(f->ci, "B", range, sizeof range));
@@ -270,7 +270,7 @@ static void derive_local(struct as_rule_context *c)
         struct as_interval ci = as_cell_interval(least);
         char text[96];
         as_fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
-        as_fact_say(f, "A dependent load from %s takes %s", as_local_name(c),
+        as_fact_say(f, "A dependent load from %s takes %s", as_shared_memory_name(c),
                     as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
         as_fact_evidence(f, least);
     }

@@ -65,7 +65,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
                     ? "%s has %.0f banks of %.3g B; a stride of as many words is %.3gx slower, one of %.0f words is not"
                     : "%s may have %.0f banks of %.3g B; a stride of as many words is %.3gx slower; whether one of "
                       "%.0f words is faster is undecided",
-                as_capital(as_local_name(c), name), f->value, one, degree, curve->x[slowest + 1]);
+                as_capital(as_shared_memory_name(c), name), f->value, one, degree, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
@@ -98,7 +98,7 @@ static void derive_bandwidth(struct as_rule_context *c)
     add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", each, "its L1");
     add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, "L2, with all active");
     add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", alone, "L2");
-    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", each, as_local_name(c));
+    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", each, as_shared_memory_name(c));
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)

@@ -47,6 +47,21 @@ static void test_bandwidth_and_banks(void **state)
     made_free(m);
 }
 
+/* A description's own words go before those of its backend. */
+static void test_words_of_the_device(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=local size=0 width=128 stride=1 units=every");
+    made_derive(m);
+    made_says(made_get(m, "onchip.local.bandwidth"), "Each SM loads 127 B/cycle");
+    m->info.words = (struct as_vocabulary){"WGP", "workgroup", "wavefront", "LDS", "stream"};
+    made_derive(m);
+    made_says(made_get(m, "onchip.local.bandwidth"), "Each WGP loads 127 B/cycle");
+    made_says(made_get(m, "onchip.local.bandwidth"), "from LDS");
+    made_free(m);
+}
+
 /* Conflicts that nobody saw make no banks. */
 static void test_no_banks(void **state)
 {
@@ -86,6 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wide_intervals),
         cmocka_unit_test(test_bandwidth_and_banks),
+        cmocka_unit_test(test_words_of_the_device),
         cmocka_unit_test(test_no_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
