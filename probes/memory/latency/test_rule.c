@@ -149,10 +149,17 @@ static void test_cache_claims(void **state)
     const struct as_fact *part = made_get(&m, "cache.L3.size");
     assert_int_equal(part->verdict, AS_SUPPORTED);
     assert_true(isnan(part->claimed));
-    assert_non_null(strstr(part->sentence, "(reported size 260 MiB)"));
+    assert_non_null(strstr(part->sentence, "L3 capacity seen by one core: "));
+    assert_non_null(strstr(part->sentence, " MiB (reported 260 MiB)"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
+    m.info.caches[0] = m.info.caches[3];
+    m.info.caches_n = 1; /* only the last level is reported: the others have no names */
+    made_derive(&m);
+    made_says(made_get(&m, "cache.level_1.size"), "Capacity of the first cache level: ");
+    made_says(made_get(&m, "cache.level_2.latency"), "that hits the second cache level takes ");
     m.info.caches_n = 0;
     made_derive(&m);
+    made_says(made_get(&m, "cache.L2.size"), "L2 capacity: ");
     assert_true(isnan(made_get(&m, "cache.L2.size")->claimed));
     made_near(&m, "cache.L2.latency", 4.8, 0.01);
     for (size_t i = 0; i < m.n; i++)

@@ -41,6 +41,7 @@ static void test_bandwidth_and_banks(void **state)
     made_derive(m);
     const struct as_fact *banks = made_get(m, "onchip.local.banks");
     assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
+    made_says(banks, "Shared memory has 32 banks of 3.98 B; a 32-word stride is 32x slower, a 33-word stride is not");
     made_holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
     made_holds(made_get(m, "onchip.L1.bandwidth"), 127);
     made_holds(made_get(m, "onchip.local.bandwidth"), 127.5);
