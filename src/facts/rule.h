@@ -164,7 +164,7 @@ const char *as_array_text(const struct as_cell *cell, char out[64]); /* "1024 el
 double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cell);
 /* Can a copy between host and device have gone over the bus that the driver tells of? */
 bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy);
-/* The other end of a link: "device 3", "the host", "the host's memory node 1", "all other devices together". */
+/* The other end of a link: "device 3", "host", "host memory node 1", "all other devices". */
 const char *as_peer_text(const struct as_cell *cell, char *out, size_t size);
 /* as_fact_add for the link of the cell: "ID.PEER.WHAT". */
 struct as_fact *as_fact_add_peer(struct as_rule_context *c, const struct as_cell *cell, const char *id,
