@@ -27,6 +27,7 @@ static bool is_known_by_engine(const struct as_rule_context *c, const struct as_
 
 static void say_link(struct as_rule_context *c, const struct as_cell *cell, struct as_fact *f)
 {
+    const char *direction = as_cell_axis(cell, "direction");
     char value[200], peer[64], name[AS_TERM_SIZE];
     as_fact_noted_text(f, "",
                        !as_cell_is(cell, "how", "kernel") ? "copy engine"
@@ -34,9 +35,9 @@ static void say_link(struct as_rule_context *c, const struct as_cell *cell, stru
                                                           : "copy kernel; no number by copy engine is valid",
                        value, sizeof value);
     as_peer_text(cell, peer, sizeof peer);
-    if (as_cell_is(cell, "direction", "both"))
+    if (strcmp(direction, "both") == 0)
         as_fact_say(f, "Device and %s, both directions: %s", peer, value);
-    else if (as_cell_is(cell, "direction", "from"))
+    else if (strcmp(direction, "from") == 0)
         as_fact_say(f, "%s to device: %s", as_capital(peer, name), value);
     else
         as_fact_say(f, "Device to %s: %s", peer, value);

@@ -16,7 +16,7 @@ static bool is_smaller_or_slower(const struct as_cell *a, const struct as_cell *
 static const char *memory_text(const struct as_cell *cell, char *out, size_t size)
 {
     char peer[64];
-    const bool host = as_cell_is(cell, "peer", "host");
+    const bool host = strcmp(as_cell_axis(cell, "peer"), "host") == 0;
     as_peer_text(cell, peer, sizeof peer);
     snprintf(out, size, "%s%s%s", host ? "" : "memory of ", peer, strcmp(peer, "host") == 0 ? " memory" : "");
     return out;
