@@ -119,28 +119,30 @@ void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci
     format_noted(out, v, ci, unit, "", "");
 }
 
-const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
+const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
+                          char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
-    format_noted(&text, f->value, f->ci, f->unit, per, note);
+    format_noted(&text, v, ci, unit, per, note);
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
     return out;
+}
+
+const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
+{
+    return as_noted_text(f->value, f->ci, f->unit, per, note, out, size);
 }
 
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
 {
-    const struct as_fact inverse = {.value = 1 / f->value, .ci = {1 / f->ci.hi, 1 / f->ci.lo}, .unit = "x"};
-    return as_fact_noted_text(&inverse, per, note, out, size);
+    const struct as_interval inverse = {1 / f->ci.hi, 1 / f->ci.lo};
+    return as_noted_text(1 / f->value, inverse, "x", per, note, out, size);
 }
 
 const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
 {
-    struct as_buf text = AS_BUF_INIT;
-    as_format_with_interval(&text, v, ci, unit);
-    as_copy_text(out, size, as_buf_get(&text));
-    as_buf_finish(&text);
-    return out;
+    return as_noted_text(v, ci, unit, "", "", out, size);
 }
 
 const char *as_fact_range_text(struct as_interval range, const char *unit, char *out, size_t size)

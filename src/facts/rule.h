@@ -54,8 +54,10 @@ void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
 #define AS_NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* The same as as_format_with_interval into out. */
 const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);
-/* The fact's value, what it is per ("" or " per load"), and its interval in one parenthesis with a note ("" for none):
+/* A value, what it is per ("" or " per load"), and its interval in one parenthesis with a note ("" for none):
  * "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */
+const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
+                          char *out, size_t size);
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
