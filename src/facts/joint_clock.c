@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY_CELLS = 20 }; /* of so many it is worth saying what nine of ten do */
+enum { MANY_CELLS = 20 }; /* of so many it is worth saying what 90% do */
 
 /* A clock counts as above the maximum from here on: reported ones are rounded. */
 static const double ABOVE = 1.02;
