@@ -15,7 +15,7 @@ static const char *sides_id(const struct as_cell *cell)
 
 static const char *sides_text(const struct as_cell *cell)
 {
-    return as_cell_both_work(cell)              ? "CPU and device at the same time"
+    return as_cell_both_work(cell)              ? "CPU and device concurrently"
            : as_cell_works(cell, "cpu_threads") ? "CPU threads"
                                                 : "device threads";
 }
@@ -107,17 +107,18 @@ static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t
 
 static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many)
 {
-    char array[64];
+    char array[64], most[32];
+    count_text(worst->sum.max, most, sizeof most);
     if (is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
-        as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %.0f per sample, so losses are detected",
-                    sides_text(worst), as_cell_axis(worst, "allocator"), worst->sum.max);
+        as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %s per sample, so losses are detected",
+                    sides_text(worst), as_cell_axis(worst, "allocator"), most);
         return;
     }
     f->verdict = AS_REFUTED;
-    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f per sample, in %zu cell%s",
+    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %s per sample, in %zu cell%s",
                 as_cell_axis(worst, "allocator"), sides_text(worst), as_array_text(worst, array),
-                as_cell_axis(worst, "scope"), worst->sum.max, many, many == 1 ? "" : "s");
+                as_cell_axis(worst, "scope"), most, many, many == 1 ? "" : "s");
 }
 
 static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)
