@@ -111,8 +111,8 @@ double as_number_decode(const struct as_number_format *f, uint64_t code)
 
 const struct as_rounding_word as_roundings[AS_ROUNDINGS] = {
     {AS_ROUND_TOWARD_ZERO, "toward zero"},
-    {AS_ROUND_NEAREST_EVEN, "to nearest, halves to even"},
-    {AS_ROUND_NEAREST_AWAY, "to nearest, halves away from zero"},
+    {AS_ROUND_NEAREST_EVEN, "to nearest, ties to even"},
+    {AS_ROUND_NEAREST_AWAY, "to nearest, ties away from zero"},
     {AS_ROUND_DOWN, "down"},
     {AS_ROUND_UP, "up"},
 };

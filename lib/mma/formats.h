@@ -32,7 +32,7 @@ const struct as_number_format *as_number_format(const char *word); /* NULL: none
 
 enum as_rounding {
     AS_ROUND_NEAREST_EVEN,
-    AS_ROUND_NEAREST_AWAY, /* halves away from zero */
+    AS_ROUND_NEAREST_AWAY, /* ties away from zero */
     AS_ROUND_TOWARD_ZERO,
     AS_ROUND_DOWN,
     AS_ROUND_UP,

@@ -42,24 +42,6 @@ const char *const as_operation_words[] = {
     "special",       "swap.global",     "any",          NULL,
 };
 
-const struct as_vocabulary *as_info_words(const struct as_device_info *info)
-{
-    static const struct as_vocabulary usual = {.compute_unit = "compute unit",
-                                               .workgroup = "workgroup",
-                                               .subgroup = "subgroup",
-                                               .shared_memory = "shared memory",
-                                               .queue = "queue"};
-    static const struct as_vocabulary host = {.compute_unit = "core",
-                                              .workgroup = "team",
-                                              .subgroup = "thread",
-                                              .shared_memory = "local memory",
-                                              .queue = "queue"};
-    const struct as_vocabulary *own = info ? &info->words : &usual;
-    const bool complete =
-        own->compute_unit[0] && own->workgroup[0] && own->subgroup[0] && own->shared_memory[0] && own->queue[0];
-    return complete ? own : info && info->capabilities & AS_CAP_HOST_KERNELS ? &host : &usual;
-}
-
 static size_t capability_index(unsigned bit)
 {
     size_t i = 0;

@@ -120,7 +120,7 @@ struct as_device_info {
     char driver[128];           /* driver, runtime or platform with its version */
     char uuid[48];              /* "" when there is none */
     char bus_id[24];            /* "0000:01:00.0", "" when there is none */
-    struct as_vocabulary words; /* by as_info_words; empty in descriptions of older stores */
+    struct as_vocabulary words; /* read by as_info_words; empty in descriptions of older stores */
     unsigned capabilities;
     unsigned compute_units;          /* cores, compute units, SMs */
     unsigned threads;                /* logical CPUs usable by this process; elsewhere the largest workgroup */
@@ -161,8 +161,6 @@ uint64_t as_info_last_cache(const struct as_device_info *info);
 /* Bytes of all last-level caches that this many threads reach; NAN: one. */
 uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads);
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
-/* The device's own words; common ones where it has none. info may be NULL. */
-const struct as_vocabulary *as_info_words(const struct as_device_info *info);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
 void as_info_to_json(const struct as_device_info *info, struct as_buf *out);

@@ -109,6 +109,32 @@ const struct as_backend *as_backend_find(const char *id)
     return NULL;
 }
 
+static bool is_complete(const struct as_vocabulary *words)
+{
+    return words->compute_unit[0] && words->workgroup[0] && words->subgroup[0] && words->shared_memory[0] &&
+           words->queue[0];
+}
+
+const struct as_vocabulary *as_info_words(const struct as_device_info *info)
+{
+    static const struct as_vocabulary usual = {.compute_unit = "compute unit",
+                                               .workgroup = "workgroup",
+                                               .subgroup = "subgroup",
+                                               .shared_memory = "shared memory",
+                                               .queue = "queue"};
+    static const struct as_vocabulary host = {.compute_unit = "core",
+                                              .workgroup = "team",
+                                              .subgroup = "thread",
+                                              .shared_memory = "local memory",
+                                              .queue = "queue"};
+    if (info && is_complete(&info->words))
+        return &info->words;
+    const struct as_backend *backend = info ? as_backend_find(info->backend) : NULL;
+    if (backend && backend->words)
+        return backend->words;
+    return info && info->capabilities & AS_CAP_HOST_KERNELS ? &host : &usual;
+}
+
 enum as_role as_allocator_role(const char *id, const char *allocator)
 {
     const struct as_backend *backend = as_backend_find(id);

@@ -76,7 +76,7 @@ static const struct topic topics[] = {
      .question = "May CPU and device update the same counter at once?",
      .of = OF_DEVICE,
      .advise = advise_counter,
-     .lacks = "counts of updates by CPU and device at the same time",
+     .lacks = "counts of concurrent updates by CPU and device",
      .run = "atomics_lost --set allocator=all"},
 };
 

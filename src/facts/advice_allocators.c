@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "use 'a' or 'b', which ..." from choices of which the first `same` are alike. */
-static void say_choice(struct as_advice *a, const struct choice *choices, size_t same, const char *does)
+/* "use 'a' or 'b', which ..." from choices of which the first `same` are alike; note: beside the interval. */
+static void say_choice(struct as_advice *a, const struct choice *choices, size_t same, const char *does,
+                       const char *note)
 {
     struct as_buf names = AS_BUF_INIT;
-    char value[96];
+    char value[160];
     choices_names(choices, same, &names);
-    as_fact_value_text(choices[0].value, choices[0].ci, choices[0].cell->unit, value, sizeof value);
+    as_noted_text(choices[0].value, choices[0].ci, choices[0].cell->unit, "", note, value, sizeof value);
     if (same > 1)
         advice_say(a, "use %s, which are statistically tied: with '%s' %s %s", as_buf_get(&names), choices[0].allocator,
                    does, value);
@@ -31,10 +32,11 @@ static void say_others(struct as_advice *a, const struct choice *choices, size_t
         char ratio[96];
         if (i == 1 && shown[1] == shown[0])
             break;
-        as_fact_value_text(other->value / choices[0].value,
-                           as_ratio_interval(other->value, other->ci, choices[0].value, choices[0].ci), "x", ratio,
-                           sizeof ratio);
-        advice_say(a, "%s '%s': %s of that", i ? "," : ";", other->allocator, ratio);
+        const bool longer = other->value > choices[0].value; /* a time; a rate is lower */
+        const struct choice *more = longer ? other : &choices[0], *less = longer ? &choices[0] : other;
+        as_noted_text(more->value / less->value, as_ratio_interval(more->value, more->ci, less->value, less->ci), "x",
+                      " slower", "", ratio, sizeof ratio);
+        advice_say(a, "%s '%s' is %s", i ? "," : ";", other->allocator, ratio);
     }
 }
 
@@ -51,7 +53,7 @@ bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct a
     if (n < 2)
         return false;
     advice_say(a, "Of %zu allocators with valid cells, ", n);
-    say_choice(a, choices, same, t->does);
+    say_choice(a, choices, same, t->does, "");
     say_others(a, choices, n, same);
     add_numbers(a, choices, n);
     return true;
@@ -76,7 +78,7 @@ bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_a
         return false;
     size_t same = choices_best(choices, kept, t->wanted.less);
     advice_say(a, "Of %zu allocators with valid cells that both sides can access, ", kept);
-    say_choice(a, choices, same, "in repeated passes the device streams at");
+    say_choice(a, choices, same, "in repeated passes the device streams at", "");
     const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
     const bool out_of_reach = fastest && !fastest->host_access;
     if (out_of_reach) {
@@ -132,10 +134,9 @@ static void say_lives(struct as_rule_context *c, struct as_advice *a, const stru
     size_t same = choices_best(lives, n, true);
     as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
     advice_say(a, "%sFor %s: ", a->sentence[0] ? ". " : "", size);
-    say_choice(a, lives, same, "allocating and freeing takes");
     const struct as_allocator *best = c->info ? as_info_allocator(c->info, lives[0].allocator) : NULL;
-    if (best && best->on_demand)
-        advice_say(a, " (untouched; pages are allocated at first touch)");
+    say_choice(a, lives, same, "allocating and freeing takes",
+               best && best->on_demand ? "untouched, pages are allocated at first touch" : "");
     say_others(a, lives, n, same);
     for (size_t i = 0; i < n; i++) {
         if (i != 0 && i != same && i != n - 1) /* those that the sentence names */

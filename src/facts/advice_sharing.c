@@ -19,6 +19,16 @@ static const char *ratio_text(const struct as_cell *a, const struct as_cell *b, 
     return as_fact_value_text(a->sum.median / b->sum.median, as_cells_ratio(a, b), "x", out, 96);
 }
 
+/* "2.74x as fast (2.38 to 3.05x)" of a ratio of rates, or of times the other way round; below 1 "1.62x slower (...)" */
+static const char *speedup_text(const struct as_cell *a, const struct as_cell *b, char out[96])
+{
+    const double ratio = a->sum.median / b->sum.median;
+    const struct as_interval ci = as_cells_ratio(a, b);
+    if (ratio >= 1)
+        return as_noted_text(ratio, ci, "x", " as fast", "", out, 96);
+    return as_noted_text(1 / ratio, (struct as_interval){1 / ci.hi, 1 / ci.lo}, "x", " slower", "", out, 96);
+}
+
 /* ---- first touch ---- */
 
 /* How surely and how far apart two cells are: 0 where their intervals allow that they are alike. */
@@ -54,17 +64,18 @@ bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct
     if (n > 0 && apart(&pairs[most]) > 0) {
         const struct as_pair *p = &pairs[most];
         bool device = p->b->sum.median > p->a->sum.median;
-        advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s (%s)",
+        advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
                    device ? "device" : "CPU", as_cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
                    cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
-                   ratio_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
+                   speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
-        advice_say(a,
-                   "Touch memory where it is convenient: in %zu comparison%s, who touched first makes no significant "
-                   "difference above %.0f%% to the device's bandwidth in repeated passes (device against CPU, '%s': "
-                   "%s)",
-                   n, n == 1 ? "" : "s", 100 * ADVICE_ALIKE, as_cell_axis(pairs[0].a, "allocator"),
-                   ratio_text(pairs[0].b, pairs[0].a, ratio));
+        advice_say(
+            a,
+            "Touch memory where it is convenient: in %zu comparison%s, the side that touches first makes no "
+            "significant difference above %.0f%% to the device's bandwidth in repeated passes; device against CPU "
+            "on '%s': %s",
+            n, n == 1 ? "" : "s", 100 * ADVICE_ALIKE, as_cell_axis(pairs[0].a, "allocator"),
+            ratio_text(pairs[0].b, pairs[0].a, ratio));
     }
     for (size_t i = 0; i < n; i++) {
         advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", as_cell_axis(pairs[i].a, "allocator"));
@@ -123,9 +134,9 @@ bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struc
         if (!largest_pair(c, cheaper[i].axis, cheaper[i].a, cheaper[i].b, &p))
             continue;
         bool helps = as_cells_ratio(p.a, p.b).lo > 1;
-        advice_say(a, "%s%s: each of %s pages then takes %s instead of %s (%s as fast)", a->sentence[0] ? ". " : "",
+        advice_say(a, "%s%s: each of %s pages then takes %s instead of %s, %s", a->sentence[0] ? ". " : "",
                    helps ? cheaper[i].do_it : cheaper[i].leave_it, as_cell_axis(p.a, "pages"), cell_text(p.b, after),
-                   cell_text(p.a, before), ratio_text(p.a, p.b, ratio));
+                   cell_text(p.a, before), speedup_text(p.a, p.b, ratio));
         add_pair(a, &p);
     }
     return a->numbers_n > 0;
@@ -168,20 +179,19 @@ bool advise_prefault_device(struct as_rule_context *c, const struct topic *t, st
         return false;
     cell_text(p.a, before);
     cell_text(p.b, after);
-    ratio_text(p.a, p.b, ratio);
+    speedup_text(p.a, p.b, ratio);
     add_pair(a, &p);
     if (as_cells_ratio(p.a, p.b).lo > 1) {
         advice_say(a,
                    "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
-                   "page instead of %s (%s as fast)",
+                   "page instead of %s, %s",
                    as_cell_axis(p.a, "allocator"), after, before, ratio);
         const struct as_cell *cpu = touch_by_cpu(c, p.a);
         if (cpu)
             say_in_turn(a, &p, cpu);
     } else {
-        advice_say(
-            a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without (%s as fast)",
-            as_cell_axis(p.a, "allocator"), after, before, ratio);
+        advice_say(a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without, %s",
+                   as_cell_axis(p.a, "allocator"), after, before, ratio);
     }
     return true;
 }

@@ -92,31 +92,57 @@ bool as_cell_has_note(const struct as_cell *cell, const char *name)
     return has;
 }
 
-void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
+static void format_noted(struct as_buf *out, double v, struct as_interval ci, const char *unit, const char *per,
+                         const char *note)
 {
     struct as_buf value = AS_BUF_INIT, lo = AS_BUF_INIT, hi = AS_BUF_INIT;
     as_format_value(&value, v, unit);
     as_format_value(&lo, ci.lo, unit);
     as_format_value(&hi, ci.hi, unit);
-    as_buf_str(out, as_buf_get(&value));
-    bool seen = strcmp(as_buf_get(&lo), as_buf_get(&value)) != 0 || strcmp(as_buf_get(&hi), as_buf_get(&value)) != 0;
-    if (isfinite(ci.lo) && isfinite(ci.hi) && seen) {
+    as_buf_printf(out, "%s%s", as_buf_get(&value), per);
+    const bool differ =
+        strcmp(as_buf_get(&lo), as_buf_get(&value)) != 0 || strcmp(as_buf_get(&hi), as_buf_get(&value)) != 0;
+    const bool seen = isfinite(ci.lo) && isfinite(ci.hi) && differ;
+    if (seen || note[0])
         as_buf_str(out, " (");
+    if (seen)
         as_format_range(out, ci.lo, ci.hi, v, unit, 3);
-        as_buf_char(out, ')');
-    }
+    if (seen || note[0])
+        as_buf_printf(out, "%s%s)", seen && note[0] ? "; " : "", note);
     as_buf_finish(&value);
     as_buf_finish(&lo);
     as_buf_finish(&hi);
 }
 
-const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
+void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
+{
+    format_noted(out, v, ci, unit, "", "");
+}
+
+const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
+                          char *out, size_t size)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_format_with_interval(&text, v, ci, unit);
+    format_noted(&text, v, ci, unit, per, note);
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
     return out;
+}
+
+const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
+{
+    return as_noted_text(f->value, f->ci, f->unit, per, note, out, size);
+}
+
+const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
+{
+    const struct as_interval inverse = {1 / f->ci.hi, 1 / f->ci.lo};
+    return as_noted_text(1 / f->value, inverse, "x", per, note, out, size);
+}
+
+const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
+{
+    return as_noted_text(v, ci, unit, "", "", out, size);
 }
 
 const char *as_fact_range_text(struct as_interval range, const char *unit, char *out, size_t size)
@@ -388,9 +414,14 @@ const char *as_workgroup_name(const struct as_rule_context *c)
     return as_info_words(c->info)->workgroup;
 }
 
-const char *as_local_name(const struct as_rule_context *c)
+const char *as_shared_memory_name(const struct as_rule_context *c)
 {
     return as_info_words(c->info)->shared_memory;
+}
+
+const char *as_queue_name(const struct as_rule_context *c)
+{
+    return as_info_words(c->info)->queue;
 }
 
 const char *as_capital(const char *term, char out[AS_TERM_SIZE])

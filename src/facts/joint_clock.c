@@ -7,24 +7,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY_CELLS = 20 }; /* of so many it is worth saying what nine of ten do */
+enum { MANY_CELLS = 20 }; /* of so many it is worth saying what 90% do */
 
 /* A clock counts as above the maximum from here on: reported ones are rounded. */
 static const double ABOVE = 1.02;
 
-/* "3.66 to 3.69 GHz ", "" where both ends read the same. */
-static void range_text(double low, double high, double median, char *out, size_t size)
+/* " (3.66 to 3.69 GHz in 5 cells)"; " in 5 cells" where both ends read the same. */
+static void seen_text(double low, double high, double median, size_t n, char *out, size_t size)
 {
     enum { DIGITS = 3 };
     struct as_buf lo = AS_BUF_INIT, hi = AS_BUF_INIT, range = AS_BUF_INIT;
+    char where[32] = "90% of cells";
+    if (n < MANY_CELLS)
+        snprintf(where, sizeof where, "%zu cell%s", n, n == 1 ? "" : "s");
     as_format_value_to(&lo, low, "Hz", DIGITS);
     as_format_value_to(&hi, high, "Hz", DIGITS);
     as_format_range(&range, low, high, median, "Hz", DIGITS);
-    const bool differ = strcmp(as_buf_get(&lo), as_buf_get(&hi)) != 0;
-    snprintf(out, size, "%s%s", differ ? as_buf_get(&range) : "", differ ? " " : "");
+    if (strcmp(as_buf_get(&lo), as_buf_get(&hi)) == 0)
+        snprintf(out, size, " in %s", where);
+    else
+        snprintf(out, size, " (%s in %s)", as_buf_get(&range), where);
     as_buf_finish(&lo);
     as_buf_finish(&hi);
     as_buf_finish(&range);
+}
+
+static void say_clock(struct as_fact *f, double median, const char *seen)
+{
+    char value[96], claim[32];
+    as_fact_value_text(median, AS_NO_INTERVAL, "Hz", value, sizeof value);
+    as_fact_value_text(f->claimed, AS_NO_INTERVAL, "Hz", claim, sizeof claim);
+    if (!(f->claimed > 0))
+        as_fact_say(f, "The core runs at %s%s", value, seen);
+    else if (f->verdict == AS_UNDECIDED)
+        as_fact_say(f, "The core runs at %s%s; whether this exceeds its reported maximum of %s is undecided", value,
+                    seen, claim);
+    else
+        as_fact_say(f, "The core runs at %s%s, %s its reported maximum of %s", value, seen,
+                    f->verdict == AS_REFUTED ? "above" : "within", claim);
 }
 
 static void derive_clock(struct as_rule_context *c)
@@ -42,34 +62,17 @@ static void derive_clock(struct as_rule_context *c)
     if (f) {
         double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);
         as_fact_number(f, median, as_spread_interval(hz, n));
-        char value[96], claim[32];
-        as_fact_value_text(median, AS_NO_INTERVAL, "Hz", value, sizeof value);
         if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
             f->claimed = c->info->clock_max_hz;
-        as_fact_value_text(f->claimed, AS_NO_INTERVAL, "Hz", claim, sizeof claim);
-        char seen_in[128];
-        range_text(low, high, median, seen_in, sizeof seen_in);
-        const size_t at = strlen(seen_in);
-        if (n < MANY_CELLS)
-            snprintf(seen_in + at, sizeof seen_in - at, "in %zu valid cell%s", n, n == 1 ? "" : "s");
-        else
-            snprintf(seen_in + at, sizeof seen_in - at, "in nine of ten cells");
+        char seen[128];
+        seen_text(low, high, median, n, seen, sizeof seen);
         if (f->claimed > 0)
             f->verdict = f->ci.lo > ABOVE * f->claimed    ? AS_REFUTED
                          : f->ci.hi <= ABOVE * f->claimed ? AS_SUPPORTED
                                                           : AS_UNDECIDED;
-        if (f->verdict == AS_REFUTED) {
-            as_fact_say(f, "The core runs at %s, above its reported maximum of %s (%s)", value, claim, seen_in);
-        } else {
-            as_fact_say(f, "The core runs at %s (%s)%s%s", value, seen_in,
-                        f->claimed > 0 ? f->verdict == AS_SUPPORTED
-                                             ? ", within its reported maximum of "
-                                             : "; whether within its reported maximum is undecided: "
-                                       : "",
-                        f->claimed > 0 ? claim : "");
-        }
-        for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, seen = 0; i < c->n; i++)
-            if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && seen++ % step == 0)
+        say_clock(f, median, seen);
+        for (size_t i = 0, step = n / AS_EVIDENCE_MAX + 1, found = 0; i < c->n; i++)
+            if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0 && found++ % step == 0)
                 as_fact_evidence(f, c->cells[i]);
     }
     free(hz);

@@ -104,7 +104,7 @@ static void add_level(struct as_rule_context *c, const struct as_cell *cell, con
         say_missed(f, place, value, memory, missed == AS_SUPPORTED);
         return;
     }
-    as_fact_say(f, bandwidth ? "Sequential reads inside %s run at %s%s" : "A dependent load inside %s takes %s%s",
+    as_fact_say(f, bandwidth ? "Sequential reads in %s run at %s%s" : "A dependent load in %s takes %s%s",
                 strcmp(place, "memory") == 0 ? "memory" : place, value,
                 !bandwidth || !c->info                        ? ""
                 : c->info->capabilities & AS_CAP_HOST_KERNELS ? ", one thread"

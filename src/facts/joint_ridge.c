@@ -75,8 +75,8 @@ static void add_ridge(struct as_rule_context *c, const struct as_cell *cell, con
     char value[96], bandwidth[96];
     as_fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                    as_ratio_interval(cell->sum.median, as_cell_interval(cell), roof->gbs * 1e9, bytes));
-    as_fact_say(f, "The %.16s ridge point for %.24s is %s: code below it is bound by bandwidth (%s)", type,
-                strcmp(roof->object, "LOCAL") == 0 ? as_local_name(c) : roof->object,
+    as_fact_say(f, "The %.16s ridge point for %.24s is %s: code below it is bandwidth-bound (%s)", type,
+                strcmp(roof->object, "LOCAL") == 0 ? as_shared_memory_name(c) : roof->object,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 as_fact_value_text(roof->gbs, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
     as_fact_evidence(f, cell);

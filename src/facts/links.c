@@ -57,9 +57,9 @@ const char *as_peer_text(const struct as_cell *cell, char *out, size_t size)
 {
     const char *peer = as_cell_axis(cell, "peer"), *node = as_cell_axis(cell, "node");
     if (strcmp(peer, "host") == 0)
-        snprintf(out, size, strcmp(node, "0") == 0 ? "the host" : "the host's memory node %.8s", node);
+        snprintf(out, size, strcmp(node, "0") == 0 ? "host" : "host memory node %.8s", node);
     else
-        snprintf(out, size, strcmp(peer, "every") == 0 ? "all other devices together" : "device %.8s", peer);
+        snprintf(out, size, strcmp(peer, "every") == 0 ? "all other devices" : "device %.8s", peer);
     return out;
 }
 

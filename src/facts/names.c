@@ -12,7 +12,7 @@ void as_names_add(struct as_names *names, const char *name)
     as_buf_printf(&line, "\n%s\n", name);
     if (!strstr(as_buf_get(&names->all), as_buf_get(&line))) {
         as_buf_str(&names->all, as_buf_get(&line));
-        if (names->text.len + strlen(name) < names->room)
+        if (names->text.len + strlen(name) < names->letters)
             as_buf_printf(&names->text, "%s%s", names->text.len ? ", " : "", name);
         else
             names->more++;

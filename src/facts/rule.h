@@ -19,8 +19,8 @@ struct as_rule_context {
     const struct as_rule *rule;
     const char *device;
     const struct as_device_info *info; /* NULL when the run does not say */
-    const struct as_cell *const
-        *cells; /* usable ones of the device: valid, with a finite median above 0, of counts also 0 */
+    /* Usable ones of the device: valid, with a finite median above 0, of counts also 0. */
+    const struct as_cell *const *cells;
     size_t n;
     struct as_fact_list *facts;
     struct as_error *err;
@@ -54,6 +54,13 @@ void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
 #define AS_NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* The same as as_format_with_interval into out. */
 const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size);
+/* A value, what it is per ("" or " per load"), and its interval in one parenthesis with a note ("" for none):
+ * "10.8 ns per load (10.7 to 11.0 ns; 21 cycles)". */
+const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
+                          char *out, size_t size);
+const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
+/* The same of a ratio's inverse: below 1 a ratio is hard to read. */
+const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* "22.6 to 45.3 MiB" */
 const char *as_fact_range_text(struct as_interval range, const char *unit, char *out, size_t size);
 
@@ -83,14 +90,14 @@ bool as_cell_is(const struct as_cell *cell, const char *axis, const char *text);
 bool as_cells_alike(const struct as_cell *a, const struct as_cell *b, const char *but);
 /* The same number for cells that are. */
 uint64_t as_cell_hash_but(const struct as_cell *cell, const char *but);
-/* Names in a sentence, each once: what has no room is counted. */
+/* Names in a sentence, each once: those beyond so many letters are counted. */
 struct as_names {
-    size_t room;        /* letters */
+    size_t letters;
     struct as_buf text; /* "a, b" */
     struct as_buf all;  /* lines */
     size_t more;
 };
-#define AS_NAMES(letters) ((struct as_names){.room = (letters), .text = AS_BUF_INIT, .all = AS_BUF_INIT})
+#define AS_NAMES(letters_) ((struct as_names){.letters = (letters_), .text = AS_BUF_INIT, .all = AS_BUF_INIT})
 void as_names_add(struct as_names *names, const char *name);
 const char *as_names_text(struct as_names *names); /* "a, b and 3 more"; no names are added after it */
 void as_names_finish(struct as_names *names);
@@ -114,8 +121,8 @@ double as_cell_size(const struct as_cell *cell);                          /* 0 w
 /* Sorts v. The interval of its median; of fewer than six values their range. */
 struct as_interval as_spread_interval(double *v, size_t n);
 
-/* A sentence with the names of those cells that `is` takes; NULL where there are none. */
 typedef bool (*as_takes_fn)(const struct as_cell *cell, const void *what);
+/* A sentence with the names of those cells that `is` takes; NULL where there are none. */
 struct as_fact *as_fact_list(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                              void (*name_of)(const struct as_cell *cell, struct as_buf *out), const void *what,
                              as_takes_fn is, const char *id, const char *sentence);
@@ -126,10 +133,11 @@ void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
 bool as_cell_on_huge_pages(const struct as_cell *cell);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", the object for as_fact_add. */
 void as_allocator_object(const char *allocator, char *out, size_t size);
-/* The API's terms for a compute unit ("SM"), a workgroup and its shared memory. */
+/* The API's terms for a compute unit ("SM"), a workgroup, its shared memory and a queue ("stream"). */
 const char *as_unit_name(const struct as_rule_context *c);
 const char *as_workgroup_name(const struct as_rule_context *c);
-const char *as_local_name(const struct as_rule_context *c);
+const char *as_shared_memory_name(const struct as_rule_context *c);
+const char *as_queue_name(const struct as_rule_context *c);
 /* The same term at the beginning of a sentence. */
 enum { AS_TERM_SIZE = 40 };
 const char *as_capital(const char *term, char out[AS_TERM_SIZE]);
@@ -158,7 +166,7 @@ const char *as_array_text(const struct as_cell *cell, char out[64]); /* "1024 el
 double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cell);
 /* Can a copy between host and device have gone over the bus that the driver tells of? */
 bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy);
-/* The other end of a link: "device 3", "the host", "the host's memory node 1", "all other devices together". */
+/* The other end of a link: "device 3", "host", "host memory node 1", "all other devices". */
 const char *as_peer_text(const struct as_cell *cell, char *out, size_t size);
 /* as_fact_add for the link of the cell: "ID.PEER.WHAT". */
 struct as_fact *as_fact_add_peer(struct as_rule_context *c, const struct as_cell *cell, const char *id,

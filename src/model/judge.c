@@ -306,11 +306,11 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
     cell->causes = e->causes;
 }
 
-/* "interval width 12%, 2% asked: time, modes" */
+/* "interval width 12%, 2% requested: time, modes" */
 static void say_wide(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e, int throttled)
 {
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "interval width %.3g%%, %.3g%% asked: ", 200 * as_cell_width(cell), 100 * cell->precision);
+    as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell), 100 * cell->precision);
     as_causes_text(cell->causes, &b);
     if (throttled) {
         as_buf_str(&b, "; throttled: ");

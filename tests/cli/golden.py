@@ -78,7 +78,7 @@ def prepare(folder):
              "ops.json": fixture.operations(), "wide.json": fixture.run()}
     files["partly.json"]["cells"] = files["partly.json"]["cells"][3:]
     files["wide.json"]["cells"][2].update(status="wide", causes="time, contention",
-                                          reason="interval width 12%, 1% asked: time, contention")
+                                          reason="interval width 12%, 1% requested: time, contention")
     for name, run in files.items():
         fixture.set_keys(run, CELL_KEY)
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:

@@ -137,6 +137,21 @@ static void names_of_devices(void **state)
     as_device_close(NULL);
 }
 
+static void words_of_devices(void **state)
+{
+    (void)state;
+    struct as_device_info cuda = {.id = "cuda:0", .backend = "cuda"}, unknown = {.id = "card:0", .backend = "card"};
+    assert_string_equal(as_info_words(&cuda)->queue, "stream"); /* of an older store: by its backend */
+    assert_string_equal(as_info_words(&unknown)->compute_unit, "compute unit");
+    assert_string_equal(as_info_words(NULL)->queue, "queue");
+    unknown.capabilities = AS_CAP_HOST_KERNELS;
+    assert_string_equal(as_info_words(&unknown)->compute_unit, "core");
+    strcpy(cuda.words.compute_unit, "multiprocessor");
+    assert_string_equal(as_info_words(&cuda)->compute_unit, "SM"); /* some of the words are none */
+    cuda.words = (struct as_vocabulary){"multiprocessor", "block", "warp", "shared memory", "stream"};
+    assert_string_equal(as_info_words(&cuda)->compute_unit, "multiprocessor");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +161,7 @@ int main(void)
         cmocka_unit_test(missing_device_slot_is_named),
         cmocka_unit_test(all_records_of_this_build_are_whole),
         cmocka_unit_test(names_of_devices),
+        cmocka_unit_test(words_of_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,8 +143,8 @@ static void test_allocators_by_side(void **unused)
     triad("cpu", 200, "mmap", 8, "cpu");
     triad("cpu", 201, "thp", 8, "cpu");
     says(get("hip:0", "device-heavy"), "Of 3 allocators with valid cells, use 'own': the device streams at 3.50 TB/s");
-    says(get("hip:0", "device-heavy"), "'pinned': 0.571x");
-    says(get("hip:0", "device-heavy"), ", 'managed': 0.286x");
+    says(get("hip:0", "device-heavy"), "'pinned' is 1.75x slower");
+    says(get("hip:0", "device-heavy"), ", 'managed' is 3.50x slower");
     assert_int_equal(get("hip:0", "device-heavy")->numbers[0].cell, 2);
     says(get("hip:0", "shared"), "Of 2 allocators with valid cells that both sides can access, use 'pinned': in "
                                  "repeated passes the device streams at 2.00 TB/s");
@@ -162,7 +162,8 @@ static void test_only_memory_that_both_touch(void **unused)
     triad("hip:0", 9000, "own", 0, "device");
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 2001, "pinned", 0, "device");
-    says(get("hip:0", "first-touch"), "in 1 comparison, who touched first makes no significant difference above 2%");
+    says(get("hip:0", "first-touch"),
+         "in 1 comparison, the side that touches first makes no significant difference above 2%");
     assert_int_equal(get("hip:0", "first-touch")->numbers_n, 2);
 }
 
@@ -177,7 +178,7 @@ static void test_short_lives(void **unused)
     add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* its free is not known */
     says(get("hip:0", "short-lived"), "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
     says(get("hip:0", "short-lived"), "For 1 MiB: use 'pinned': allocating and freeing takes 200 ns");
-    says(get("hip:0", "short-lived"), " (untouched; pages are allocated at first touch); 'own': 29.5x");
+    says(get("hip:0", "short-lived"), "; untouched, pages are allocated at first touch); 'own' is 29.5x slower");
 }
 
 static void test_prefaults(void **unused)

@@ -19,7 +19,7 @@ struct known {
     double overflow;          /* its value, 0: cannot be seen */
 };
 
-/* Of nothing said, halves go to even. */
+/* Of nothing said, ties go to even. */
 #define CUT .cut = AS_ROUND_TOWARD_ZERO
 #define STEPS(products, bits) .step = products, .kept = bits
 #define NVIDIA(products, bits) STEPS(products, bits), CUT, .result = AS_ROUND_TOWARD_ZERO
@@ -72,7 +72,7 @@ static const struct known compute_units[] = {
      8,
      {.step = 1, .result = AS_ROUND_DOWN, .cut = AS_ROUND_TOWARD_ZERO},
      NEVER},
-    {"one after another, halves away",
+    {"one after another, ties away",
      "f16",
      "f16",
      "f32",

@@ -75,7 +75,7 @@ void synth_measured(struct maker *m, struct as_cell *c, double v)
     if (as_rng_double(&m->rng) < 0.06) {
         c->status = AS_CELL_REJECTED;
         c->gates[AS_GATE_CHECKSUM].state = AS_GATE_FAIL;
-        as_copy_text(c->gates[AS_GATE_CHECKSUM].text, sizeof c->gates[0].text, "interval 7.2% wide, 5% asked");
+        as_copy_text(c->gates[AS_GATE_CHECKSUM].text, sizeof c->gates[0].text, "interval 7.2% wide, 5% requested");
         if (as_rng_double(&m->rng) < 0.3)
             c->gates[AS_GATE_FOOTPRINT].state = AS_GATE_FAIL;
     }

@@ -158,7 +158,7 @@ def test_noise_is_width(assay):
     for cell in assay.cells():
         expect(cell["status"] == "wide" and cell["causes"] and not failed_gates(cell), "wide, and why", cell)
         expect(cell["ci_low"] <= cell["median"] <= cell["ci_high"], "with an interval", cell)
-        expect("0.1% asked" in cell["reason"], "against what was asked", cell["reason"])
+        expect("0.1% requested" in cell["reason"], "against what was asked", cell["reason"])
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def test_a_section_of_its_own(assay):
     expect(export["run"]["precision"] == 0.0001, "and in general", export["run"]["precision"])
     expect(all(c["precision"] == 0.0001 for c in export["sentinels"]), "of the sentinels too", export["sentinels"])
     narrow, wide = cells[NARROW], cells[WIDE]
-    expect(narrow["status"] == "wide" and "0.01% asked" in narrow["reason"], "what 0.01% was asked of", narrow)
+    expect(narrow["status"] == "wide" and "0.01% requested" in narrow["reason"], "what 0.01% was asked of", narrow)
     expect(wide["status"] == "ok", "what 50% was asked of", wide)
     most = {size: max(v["n"] + v["warmup"] for v in c["trials"]) for size, c in cells.items()}
     expect(most[WIDE] < 60 < most[NARROW], "samples are taken until it is reached, no longer", most)

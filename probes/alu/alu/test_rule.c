@@ -55,7 +55,7 @@ static void test_peak(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "alu.peak.f32", 2 * 128 * 132 * 2e9, 1e-9);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
-    made_says(f, "132 compute units with ");
+    made_says(f, "132 SMs with ");
     made_says(made_near(&m, "alu.peak.f16", 2 * 256 * 132 * 2e9, 1e-9), "ffma2_f16");
     assert_null(made_find(&m, "alu.peak.f64"));
     m.info.compute_units = 0;

@@ -1,4 +1,4 @@
-/* The clock that single launches see: one rate or two, and when it is steady. */
+/* The clock that single launches see: one mode or two, and when it is steady. */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -30,22 +30,25 @@ static void add_launches(struct as_rule_context *c, const struct as_curve *curve
     as_fact_number(f, spread, AS_NO_INTERVAL);
     f->verdict = two ? AS_REFUTED : AS_SUPPORTED;
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "Single launches (%s, %s) ", as_cell_axis(first, "path"), as_cell_axis(first, "type"));
+    as_buf_printf(&text, "Single launches (%s, %s): ", as_cell_axis(first, "path"), as_cell_axis(first, "type"));
     if (two) {
-        as_buf_printf(&text, "of size %s do NOT run at one rate: ", as_cell_axis(two, "size"));
+        as_buf_printf(&text, "two modes at size %s, ", as_cell_axis(two, "size"));
         as_format_value(&text, as_cell_note(two, "mode_low"), two->unit);
-        as_buf_printf(&text, " (%.0f%% of them) and ", 100 * as_cell_note(two, "mode_share"));
+        as_buf_printf(&text, " (%.0f%% of launches) and ", 100 * as_cell_note(two, "mode_share"));
         as_format_value(&text, as_cell_note(two, "mode_high"), two->unit);
     } else {
-        as_buf_printf(&text, "run at one rate at %zu size%s, nine of ten within a factor of %.3g", curve->n,
-                      curve->n == 1 ? "" : "s", spread);
+        as_buf_printf(&text, "one mode at %zu size%s, 90%% within %.3gx", curve->n, curve->n == 1 ? "" : "s", spread);
     }
-    if (unsteady)
-        as_buf_printf(&text, "; not steady after 300 launches at %zu of %zu", unsteady, curve->n);
-    else if (slowest && latest > 0)
-        as_buf_printf(&text, "; steady after %.2g s at the latest (size %s)", latest, as_cell_axis(slowest, "size"));
-    else
-        as_buf_str(&text, "; steady from the first ten on");
+    if (unsteady) {
+        as_buf_str(&text, "; no steady state within 300 launches");
+        if (curve->n > 1)
+            as_buf_printf(&text, " at %zu of %zu sizes", unsteady, curve->n);
+    } else if (slowest && latest > 0) {
+        as_buf_str(&text, "; steady after at most ");
+        as_format_value(&text, latest, "s");
+        as_buf_printf(&text, " (size %s)", as_cell_axis(slowest, "size"));
+    } else
+        as_buf_str(&text, "; steady from the first ten launches");
     as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
     as_curve_evidence(f, curve, 0, curve->n - 1);
@@ -63,8 +66,8 @@ static void derive_clockstate(struct as_rule_context *c)
 
 const struct as_rule as_rules_clockstate[] = {
     {"single launches", derive_clockstate,
-     "series of 300 launches after a pause: two rates where the dip test is significant; steady once no ten launches "
+     "series of 300 launches after a pause: two modes where the dip test is significant; steady once no ten launches "
      "differ by more than 2% from the last third",
-     "a longer series, or a longer pause, with other rates"},
+     "a longer series, or a longer pause, with other modes"},
     {0},
 };

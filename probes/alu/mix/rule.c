@@ -60,7 +60,7 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
     struct as_interval ci = as_cell_interval(cell);
     as_fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
     say_members(u, pipe, list, sizeof list);
-    as_fact_say(f, "One pipe of the %s executes %s%s: %s costs %s alone", as_unit_name(c), list,
+    as_fact_say(f, "One %s pipe executes %s%s: %s costs %s alone", as_unit_name(c), list,
                 members(u, pipe) > 1 ? "" : " (no other operation is certain to share it)", u->name[fastest],
                 as_fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
     as_fact_evidence(f, cell);
@@ -90,7 +90,7 @@ static void add_pair(struct as_rule_context *c, const struct as_unit_pipes *u, s
         return;
     if (isfinite(pair->share))
         as_fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
-    as_fact_say(f, "%s and %s %s: %s costs %#.3g cycles, the two alone %#.3g and %#.3g", u->name[a], u->name[b],
+    as_fact_say(f, "%s and %s %s: %s costs %#.3g cycles, alone they cost %#.3g and %#.3g", u->name[a], u->name[b],
                 relations[pair->relation], as_cell_axis(u->cells[pair->sequence], "mix"), s->cost,
                 s->count[a] * p->alone[a], s->count[b] * p->alone[b]);
     as_fact_evidence(f, u->cells[pair->sequence]);
@@ -135,14 +135,13 @@ static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
     if (!f)
         return;
     as_fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
-    as_fact_say(
-        f,
-        "Each %s executes %zu operations in %zu pipes and %zu other shared resource%s: the busiest one predicts the "
-        "cost of 90%% of %zu sequences within %.1f%%, with %zu loads; in cross-validation %.0f%% are within "
-        "%.0f%%; the worst (%s) is off by %.1f%%",
-        as_unit_name(c), known(u), p->pipes, others, others == 1 ? "" : "s", fit->judged, 100 * fit->residual,
-        fit->loads, 100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"),
-        100 * fit->worst);
+    as_fact_say(f,
+                "Each %s executes %zu operations in %zu pipes and %zu other shared resource%s. With %zu fitted "
+                "coefficients the busiest one predicts the cost of 90%% of %zu sequences within %.1f%%. In "
+                "cross-validation %.0f%% are within %.0f%%; the worst, %s, is off by %.1f%%",
+                as_unit_name(c), known(u), p->pipes, others, others == 1 ? "" : "s", fit->loads, fit->judged,
+                100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"),
+                100 * fit->worst);
     as_fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         as_fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);

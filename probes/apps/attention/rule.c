@@ -30,15 +30,18 @@ static void add_attention(struct as_rule_context *c, const char *path, const str
         return;
     as_fact_ratio(f, longest->a, longest->b);
     f->verdict = as_verdict_above(f->ci, 1);
-    as_fact_value_text(f->value, f->ci, "x", value, sizeof value);
+    if (f->verdict == AS_REFUTED)
+        as_fact_inverse_text(f, " slower", "", value, sizeof value);
+    else
+        as_fact_noted_text(f, " as fast", "", value, sizeof value);
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "Attention by path %s %s separate GEMMs and softmax: %s the rate at length %s, %s heads", path,
+    as_buf_printf(&text, "Attention path %s %s separate GEMMs and softmax: %s at length %s, %s heads", path,
                   f->verdict == AS_SUPPORTED ? "beats"
                   : f->verdict == AS_REFUTED ? "does NOT beat"
                                              : "is statistically tied with",
                   value, as_cell_axis(longest->a, "length"), heads);
     if (wins)
-        as_buf_printf(&text, "; faster at %zu of %zu lengths, the least of them %.0f", wins, n, from);
+        as_buf_printf(&text, "; faster at %zu of %zu lengths, the shortest %.0f", wins, n, from);
     else
         as_buf_printf(&text, "; faster at none of %zu lengths", n);
     as_fact_say(f, "%s", as_buf_get(&text));

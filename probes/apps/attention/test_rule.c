@@ -36,7 +36,7 @@ static void test_attention(void **unused)
     attention("scalar", 8192, 16, 10);
     made_derive(&m);
     made_near(&m, "attention.flash.16_heads", 3, 1e-6);
-    made_says(made_get(&m, "attention.flash.16_heads"), "faster at 1 of 2 lengths, the least of them 8192");
+    made_says(made_get(&m, "attention.flash.16_heads"), "faster at 1 of 2 lengths, the shortest 8192");
     made_verdict(&m, "attention.flash.16_heads", AS_SUPPORTED);
     made_verdict(&m, "attention.flash.1_heads", AS_REFUTED);
     made_verdict(&m, "attention.scalar.16_heads", AS_REFUTED);

@@ -27,18 +27,18 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
     f->verdict = as_verdict_above(f->ci, 1);
     as_fact_value_text(f->value, f->ci, "x", value, sizeof value);
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "%s in the epilogue of %s (%s) %s: separate kernels take %s the time at %.0f",
-                  as_cell_axis(first, "operation"), as_cell_axis(first, "path"), as_cell_axis(first, "type"),
-                  f->verdict == AS_SUPPORTED ? "is faster"
-                  : f->verdict == AS_REFUTED ? "is NOT faster"
+    as_buf_printf(&text, "Fusing %s into %s (%s) %s: %s at %.0f", as_cell_axis(first, "operation"),
+                  as_cell_axis(first, "path"), as_cell_axis(first, "type"),
+                  f->verdict == AS_SUPPORTED ? "is faster than separate kernels"
+                  : f->verdict == AS_REFUTED ? "is NOT faster than separate kernels"
                                              : "makes no significant difference",
                   value, curve->x[most]);
     if (curve->n > 1)
-        as_buf_printf(&text, ", %.3g at %.0f", curve->y[curve->n - 1], curve->x[curve->n - 1]);
+        as_buf_printf(&text, ", %.3gx at %.0f", curve->y[curve->n - 1], curve->x[curve->n - 1]);
     if (worth)
-        as_buf_printf(&text, "; more than %.2f times up to %.0f", WORTH, last_worth);
+        as_buf_printf(&text, "; over %.2fx up to %.0f", WORTH, last_worth);
     else
-        as_buf_printf(&text, "; nowhere more than %.2f times", WORTH);
+        as_buf_printf(&text, "; nowhere over %.2fx", WORTH);
     as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
     as_curve_evidence(f, curve, 0, curve->n - 1);

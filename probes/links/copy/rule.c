@@ -1,6 +1,7 @@
 /* How fast copies run, by kinds of memory and by copy method. */
 #include "facts/rule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,20 +19,21 @@ static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
     bool both = strcmp(as_cell_axis(cell, "direction"), "both") == 0;
     struct as_fact *f = as_fact_add(c, "copy", cell->unit, "copy.%s%s.%.40s.%.40s", how, both ? ".both" : "",
                                     as_cell_axis(cell, "from"), as_cell_axis(cell, "to"));
-    char value[96], size[32];
+    char value[200], size[32], note[96];
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     const bool within =
         strcmp(as_cell_axis(cell, "from"), as_cell_axis(cell, "to")) == 0 || !as_copy_crosses_bus(c, cell);
-    as_fact_say(f, "Copies %s %.40s %s %.40s: %s (%s, %s%s)", both ? "between" : "from",
-                memory_text(as_cell_axis(cell, "from")), both ? "and" : "to", memory_text(as_cell_axis(cell, "to")),
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size),
-                strcmp(how, "kernel") == 0        ? "copy kernel"
-                : c->info && c->info->is_host_cpu ? "API copy"
-                                                  : "copy engine",
-                within ? ", each byte counted once" : "");
+    snprintf(note, sizeof note, "%s, %s%s",
+             as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size),
+             strcmp(how, "kernel") == 0        ? "copy kernel"
+             : c->info && c->info->is_host_cpu ? "API copy"
+                                               : "copy engine",
+             within ? ", each byte counted once" : "");
+    as_fact_say(f, both ? "Copies both ways between %.40s and %.40s: %s" : "Copy from %.40s to %.40s: %s",
+                memory_text(as_cell_axis(cell, "from")), memory_text(as_cell_axis(cell, "to")),
+                as_fact_noted_text(f, "", note, value, sizeof value));
     as_fact_evidence(f, cell);
 }
 

@@ -36,9 +36,9 @@ static void test_copies(void **unused)
     const struct as_fact *f =
         made_near(&m, "copy.engine.pinned.own", 50, 1e-9); /* the largest, not the last or the first */
     assert_int_equal(f->evidence[0], 2);
-    made_says(f, "Copies from pinned to own: 50");
+    made_says(f, "Copy from pinned to own: 50.0 GB/s (49.5 to 50.5 GB/s; 256 MiB, copy engine)");
     made_says(made_near(&m, "copy.kernel.pinned.own", 48, 1e-9), "MiB, copy kernel)");
-    made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "between own and pinned");
+    made_says(made_near(&m, "copy.engine.both.own.pinned", 90, 1e-9), "Copies both ways between own and pinned: ");
     made_says(made_near(&m, "copy.engine.host.own", 9, 1e-9), "pageable host memory");
     assert_null(made_find(&m, "copy.pays.pinned")); /* nothing was read directly */
     m.info.bus_bandwidth = 63e9;                    /* each way */

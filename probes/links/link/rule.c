@@ -25,6 +25,24 @@ static bool is_known_by_engine(const struct as_rule_context *c, const struct as_
     return false;
 }
 
+static void say_link(struct as_rule_context *c, const struct as_cell *cell, struct as_fact *f)
+{
+    const char *direction = as_cell_axis(cell, "direction");
+    char value[200], peer[64], name[AS_TERM_SIZE];
+    as_fact_noted_text(f, "",
+                       !as_cell_is(cell, "how", "kernel") ? "copy engine"
+                       : is_known_by_engine(c, cell)      ? "copy kernel"
+                                                          : "copy kernel; no number by copy engine is valid",
+                       value, sizeof value);
+    as_peer_text(cell, peer, sizeof peer);
+    if (strcmp(direction, "both") == 0)
+        as_fact_say(f, "Device and %s, both directions: %s", peer, value);
+    else if (strcmp(direction, "from") == 0)
+        as_fact_say(f, "%s to device: %s", as_capital(peer, name), value);
+    else
+        as_fact_say(f, "Device to %s: %s", peer, value);
+}
+
 static void derive_links(struct as_rule_context *c)
 {
     static const char *const kind[] = {"peer", "node", "direction", NULL};
@@ -32,19 +50,12 @@ static void derive_links(struct as_rule_context *c)
     size_t n = as_cells_of(c, "link", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_faster);
     for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
-        const char *direction = as_cell_axis(cells[i], "direction");
-        char value[96], peer[64];
-        struct as_fact *f = as_fact_add_peer(c, cells[i], "link", direction);
+        struct as_fact *f = as_fact_add_peer(c, cells[i], "link", as_cell_axis(cells[i], "direction"));
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
-        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
         claim_bus(c, cells[i], f);
-        as_fact_say(f, "The link %s %s carries %s, by %s", strcmp(direction, "both") == 0 ? "to and from" : direction,
-                    as_peer_text(cells[i], peer, sizeof peer), value,
-                    !as_cell_is(cells[i], "how", "kernel") ? "the copy engine"
-                    : is_known_by_engine(c, cells[i])      ? "a kernel"
-                                                           : "a kernel; no number by the copy engine is valid");
+        say_link(c, cells[i], f);
         as_fact_evidence(f, cells[i]);
     }
     free(cells);

@@ -38,18 +38,18 @@ static void test_links(void **unused)
     made_add(&m, "link", "GB/s", 83, "peer=host node=0 allocator=pinned direction=both how=kernel size=268435456");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "link.1.to", 370, 1e-9);
-    made_says(f, "The link to device 1 carries 370");
-    made_says(f, "by a kernel");
-    assert_null(strstr(f->sentence, "by the copy engine"));
-    made_says(made_near(&m, "link.host-0.both", 83, 1e-9), "by a kernel; no number by the copy engine is valid");
+    made_says(f, "Device to device 1: 370 GB/s (");
+    made_says(f, "; copy kernel)");
+    assert_null(strstr(f->sentence, "copy engine"));
+    made_says(made_near(&m, "link.host-0.both", 83, 1e-9), "copy kernel; no number by copy engine is valid)");
     assert_string_equal(f->object, "link:1");
     assert_true(isnan(f->claimed));
-    made_says(made_near(&m, "link.1.both", 700, 1e-9), "to and from device 1");
+    made_says(made_near(&m, "link.1.both", 700, 1e-9), "Device and device 1, both directions: 700 GB/s");
     f = made_near(&m, "link.host-1.from", 20, 1e-9);
-    made_says(f, "from the host's memory node 1");
+    made_says(f, "Host memory node 1 to device: 20.0 GB/s");
     assert_string_equal(f->object, "link:host-1");
     assert_true(fabs(f->claimed - 63) < 1e-9);
-    made_says(made_near(&m, "link.every.to", 1000, 1e-9), "all other devices");
+    made_says(made_near(&m, "link.every.to", 1000, 1e-9), "Device to all other devices: ");
     assert_null(made_find(&m, "link.2.to"));
     made_end(&m);
 }

@@ -1,6 +1,7 @@
-/* What a load from the memory of another device takes, and an atomic addition in it. */
+/* What a load from the memory of another device takes, and an atomic add in it. */
 #include "facts/rule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,16 @@ static bool is_smaller_or_slower(const struct as_cell *a, const struct as_cell *
     return as_cell_size(a) < as_cell_size(b) || (as_cell_size(a) == as_cell_size(b) && a->sum.median > b->sum.median);
 }
 
+/* "host memory", "host memory node 1", "memory of device 3" */
+static const char *memory_text(const struct as_cell *cell, char *out, size_t size)
+{
+    char peer[64];
+    const bool host = strcmp(as_cell_axis(cell, "peer"), "host") == 0;
+    as_peer_text(cell, peer, sizeof peer);
+    snprintf(out, size, "%s%s%s", host ? "" : "memory of ", peer, strcmp(peer, "host") == 0 ? " memory" : "");
+    return out;
+}
+
 static void derive_latencies(struct as_rule_context *c)
 {
     static const char *const kind[] = {"peer", "node", "what", NULL};
@@ -19,23 +30,21 @@ static void derive_latencies(struct as_rule_context *c)
     n = as_cells_keep_best(cells, n, kind, is_smaller_or_slower);
     for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
         const char *what = as_cell_axis(cells[i], "what");
-        char value[96], peer[64];
+        char value[96], memory[96];
         struct as_fact *f = as_fact_add_peer(c, cells[i], "link.latency", what);
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
         as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-        as_fact_say(f, "%s memory of %s takes %s",
-                    strcmp(what, "atomic") == 0 ? "An atomic addition in" : "A load from",
-                    as_peer_text(cells[i], peer, sizeof peer), value);
+        as_fact_say(f, "%s %s takes %s", strcmp(what, "atomic") == 0 ? "An atomic add in" : "A load from",
+                    memory_text(cells[i], memory, sizeof memory), value);
         as_fact_evidence(f, cells[i]);
     }
     free(cells);
 }
 
 const struct as_rule as_rules_link_latency[] = {
-    {"link latency", derive_latencies,
-     "median time of a dependent load or atomic addition in the smallest buffer measured",
+    {"link latency", derive_latencies, "median time of a dependent load or atomic add in the smallest buffer measured",
      "the same pointer chase by another tool with another result"},
     {0},
 };

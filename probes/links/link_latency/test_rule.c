@@ -15,8 +15,7 @@ static void test_latencies(void **unused)
     made_add(&m, "link_latency", "ns", 1200, "peer=host node=0 allocator=pinned what=atomic size=2097152 stride=128");
     made_derive(&m);
     made_says(made_near(&m, "link.latency.1.load", 800, 1e-9), "A load from memory of device 1 takes 800 ns");
-    made_says(made_near(&m, "link.latency.host-0.atomic", 1200, 1e-9),
-              "An atomic addition in memory of the host takes");
+    made_says(made_near(&m, "link.latency.host-0.atomic", 1200, 1e-9), "An atomic add in host memory takes");
     made_end(&m);
 }
 

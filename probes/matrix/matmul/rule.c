@@ -110,7 +110,7 @@ static void add_accelerated(const struct products *p, const struct number_type *
     as_fact_ratio(f, at.a, at.b);
     f->verdict = as_verdict_above(f->ci, ACCELERATED);
     bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
-    as_fact_say(f, "%s %s: GEMMs of size %s reach %.3g times the rate of %s (%s%s%s)", t->word, says[f->verdict],
+    as_fact_say(f, "%s %s: GEMMs of size %s reach %.3gx the rate of %s (%s%s%s)", t->word, says[f->verdict],
                 as_cell_axis(at.a, "size"), f->value, wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
                 path_of(at.b));
     as_fact_evidence(f, at.a);
@@ -130,10 +130,10 @@ static void add_footprint(const struct products *p, const struct number_type *t,
     as_fact_number(f, bytes, AS_NO_INTERVAL);
     f->verdict = fast == AS_SUPPORTED ? AS_REFUTED : fast == AS_REFUTED ? AS_SUPPORTED : AS_UNDECIDED;
     if (fast == AS_SUPPORTED)
-        as_fact_say(f, "%s is NOT merely a memory-footprint feature: %.2g of the bytes of %s and %.3g times its rate",
-                    t->word, bytes, wider, rate);
+        as_fact_say(f, "%s is NOT merely a memory-footprint feature: %.2gx the bytes of %s at %.3gx its rate", t->word,
+                    bytes, wider, rate);
     else
-        as_fact_say(f, "%s %s a memory-footprint feature: %.2g of the bytes of %s at %.3g times its rate", t->word,
+        as_fact_say(f, "%s %s a memory-footprint feature: %.2gx the bytes of %s at %.3gx its rate", t->word,
                     fast == AS_REFUTED ? "is" : "may be merely", bytes, wider, rate);
     as_fact_evidence(f, at.a);
     as_fact_evidence(f, at.b);
@@ -189,13 +189,14 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
                                        [AS_REFUTED] = "do NOT need a matrix unit",
                                        [AS_UNDECIDED] = "may run on a matrix unit or not"};
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3g times the peak of the vector ALU (%s)", type,
-                  says[f->verdict], path_of(s->above.a), f->value, as_cell_axis(s->above.b, "type"));
+    as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3gx the peak of the vector ALU (%s)", type, says[f->verdict],
+                  path_of(s->above.a), f->value, as_cell_axis(s->above.b, "type"));
     if (s->older.a)
-        as_buf_printf(&text, "; %.3g times the older path (%s over %s)",
-                      s->older.a->sum.median / s->older.b->sum.median, path_of(s->older.a), path_of(s->older.b));
+        as_buf_printf(&text, "; %.3gx the older path (%s over %s)", s->older.a->sum.median / s->older.b->sum.median,
+                      path_of(s->older.a), path_of(s->older.b));
     if (s->energy > 0)
-        as_buf_printf(&text, "; %.2g of the energy per operation of %s", s->energy, path_of(s->power.b));
+        as_buf_printf(&text, "; %.3gx %s energy per operation than %s", s->energy < 1 ? 1 / s->energy : s->energy,
+                      s->energy < 1 ? "less" : "more", path_of(s->power.b));
     else
         as_buf_str(&text, "; power was not read for both paths");
     as_fact_say(f, "%s", as_buf_get(&text));

@@ -7,25 +7,25 @@
 
 static void add_accumulator(struct as_rule_context *c, const struct as_cell *cell)
 {
-    double bits = cell->sum.median, room = as_cell_note(cell, "format_bits");
+    double bits = cell->sum.median, format_bits = as_cell_note(cell, "format_bits");
     struct as_buf name = AS_BUF_INIT;
-    if (!(room > 0))
+    if (!(format_bits > 0))
         return;
     as_instruction_name(cell, &name);
     struct as_fact *f = as_fact_add(c, "core", "bits", "numerics.accumulator.%s", as_buf_get(&name));
     if (f) {
         as_fact_number(f, bits, AS_NO_INTERVAL);
         as_fact_evidence(f, cell);
-        f->claimed = room;
-        f->verdict = bits >= room ? AS_SUPPORTED : AS_REFUTED;
-        if (bits >= room)
-            as_fact_say(f, "%s accumulates in all %.0f bits of its result's format", as_buf_get(&name), room);
+        f->claimed = format_bits;
+        f->verdict = bits >= format_bits ? AS_SUPPORTED : AS_REFUTED;
+        if (bits >= format_bits)
+            as_fact_say(f, "%s accumulates with all %.0f significand bits of its result format", as_buf_get(&name),
+                        format_bits);
         else
-            as_fact_say(
-                f,
-                "%s accumulates in %.0f significant bits, NOT in the %.0f of its result's format: long sums lose "
-                "accuracy",
-                as_buf_get(&name), bits, room);
+            as_fact_say(f,
+                        "%s accumulates with %.0f significand bits, NOT the %.0f of its result format: long sums lose "
+                        "accuracy",
+                        as_buf_get(&name), bits, format_bits);
     }
     as_buf_finish(&name);
 }
@@ -37,19 +37,18 @@ static const struct sort {
     const char *id, *sentence;
 } sorts[] = {
     {"rounding", 1, AS_REFUTED, "numerics.rounding.zero",
-     "Sums are rounded toward zero, NOT to nearest as IEEE 754 does by itself"},
+     "Sums are rounded toward zero, NOT to nearest, the IEEE 754 default"},
     {"rounding", 2, AS_SUPPORTED, "numerics.rounding.nearest",
-     "Sums are rounded to nearest, halves to even, as IEEE 754 does by itself"},
-    {"cut", 1, AS_SUPPORTED, "numerics.cut", "Summands are truncated to the kept digits before they are added"},
+     "Sums are rounded to nearest, ties to even, the IEEE 754 default"},
+    {"cut", 1, AS_SUPPORTED, "numerics.cut", "Addends are aligned and truncated before they are added"},
     {"overflow", 1, AS_SUPPORTED, "numerics.overflow.infinity", "Overflow gives infinity"},
-    {"overflow", 2, AS_SUPPORTED, "numerics.overflow.saturates", "Overflow saturates to the largest number"},
+    {"overflow", 2, AS_SUPPORTED, "numerics.overflow.saturates", "Overflow saturates to the largest finite number"},
     {"overflow", 3, AS_SUPPORTED, "numerics.overflow.nan", "Overflow gives NaN"},
     {"overflow", 4, AS_SUPPORTED, "numerics.overflow.wraps", "Integer overflow wraps around"},
-    {"subnormal", 4, AS_SUPPORTED, "numerics.subnormal",
-     "Subnormal numbers are kept in factors, accumulator and result"},
-    {"nan", 1, AS_SUPPORTED, "numerics.nan", "NaN results have one bit pattern, whatever the operands"},
+    {"subnormal", 4, AS_SUPPORTED, "numerics.subnormal", "Subnormals are preserved in inputs, accumulator and result"},
+    {"nan", 1, AS_SUPPORTED, "numerics.nan", "NaN results have one canonical bit pattern"},
     {"explained", 100, AS_SUPPORTED, "numerics.explained",
-     "A model of these findings reproduces every result of random problems bit for bit"},
+     "A model of these findings reproduces every result for random inputs bit for bit"},
 };
 
 static bool is_of_sort(const struct as_cell *cell, const void *what)
@@ -87,7 +86,7 @@ static void derive_numerics(struct as_rule_context *c)
 const struct as_rule as_rules_numerics[] = {
     {"arithmetic of matrix instructions", derive_numerics,
      "sums of a few exact numbers of which one is lost, or results that match one rounding mode; confirmed by a model "
-     "of all findings, which must reproduce the results of random problems bit for bit",
+     "of all findings, which must reproduce the results for random inputs bit for bit",
      "operands for which instruction and model differ"},
     {0},
 };

@@ -36,11 +36,11 @@ static void test_accumulators(void **unused)
     assert_int_equal(m.facts_n, 3);
     const struct as_fact *f = made_get(&m, "numerics.accumulator.wgmma_f16_f32_n_8");
     assert_int_equal(f->verdict, AS_SUPPORTED);
-    made_says(f, "in all 24 bits");
+    made_says(f, "with all 24 significand bits");
     f = made_near(&m, "numerics.accumulator.wgmma_e4m3_f32_n_8", 14, 0);
     assert_int_equal(f->verdict, AS_REFUTED);
     assert_true(f->claimed == 24);
-    made_says(f, "NOT in the 24");
+    made_says(f, "NOT the 24 of its result format");
     made_says(made_get(&m, "numerics.accumulator.mma_m16n8k16_f16_f32"), "mma_m16n8k16_f16_f32 accumulates");
 }
 
@@ -61,7 +61,8 @@ static void test_answers(void **unused)
     made_says(made_get(&m, "numerics.rounding.zero"), ": wgmma_f16_f32 n=8, wgmma_f16_f32 n=256");
     assert_int_equal(made_get(&m, "numerics.rounding.zero")->evidence_n, 2);
     assert_int_equal(made_get(&m, "numerics.rounding.zero")->verdict, AS_REFUTED);
-    made_says(made_get(&m, "numerics.rounding.nearest"), "mma_m8n8k4_f64");
+    made_says(made_get(&m, "numerics.rounding.nearest"),
+              "to nearest, ties to even, the IEEE 754 default: mma_m8n8k4_f64");
     made_says(made_get(&m, "numerics.overflow.wraps"), "wgmma_s8_s32");
     made_says(made_get(&m, "numerics.explained"), "wgmma_f16_f32");
     made_says(made_get(&m, "numerics.unexplained"), "wgmma_e4m3_f32");

@@ -72,14 +72,13 @@ static const struct as_cell *alone_of(const struct as_cell *const *cells, size_t
 
 struct kept {
     const struct as_cell *cell, *alone;
-    double share, least, most; /* what is kept by the cell; by any, at least and at most */
-    bool sure;                 /* less than all is kept: such a pair goes before one that may keep all */
-    size_t n;
+    double share, highest; /* what is kept by the cell; by any, at most */
+    size_t n, significant; /* pairs; those that keep less than all, which go before one that may keep all */
 };
 
 static void look_at_shared(const struct as_cell *const *cells, size_t n, const struct as_cell *like, struct kept *k)
 {
-    *k = (struct kept){.share = INFINITY, .least = INFINITY};
+    *k = (struct kept){.share = INFINITY};
     for (size_t i = 0; i < n; i++) {
         if (!as_cell_both_work(cells[i]) || !is_same_array(cells[i], like) ||
             !as_cells_same(cells[i], like, "allocator"))
@@ -89,11 +88,11 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
             continue;
         double share = cells[i]->sum.median / alone->sum.median;
         k->n++;
-        k->least = fmin(k->least, share);
-        k->most = fmax(k->most, share);
-        const bool sure = as_verdict_above(as_cells_ratio(cells[i], alone), 1) == AS_REFUTED;
-        if (sure == k->sure ? share < k->share : sure) {
-            k->sure = sure;
+        k->highest = fmax(k->highest, share);
+        const bool significant = as_verdict_above(as_cells_ratio(cells[i], alone), 1) == AS_REFUTED;
+        const bool first_significant = significant && k->significant == 0;
+        k->significant += significant;
+        if (first_significant || (significant == (k->significant > 0) && share < k->share)) {
             k->share = share;
             k->cell = cells[i];
             k->alone = alone;
@@ -101,10 +100,16 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
     }
 }
 
+static const char *plural(const char *threads)
+{
+    return strcmp(threads, "1") == 0 ? "" : "s";
+}
+
 static void add_kept(struct as_rule_context *c, const struct kept *k)
 {
     const struct as_cell *cell = k->cell;
     const char *cpu = as_cell_axis(cell, "cpu_threads");
+    const char *gpu = as_cell_axis(cell, "device_threads");
     char array[64], range[96] = "", ratio[96], kept[160];
     struct as_fact *f =
         as_fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", as_cell_axis(cell, "agent"),
@@ -118,13 +123,16 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
                  as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));
     } else
         snprintf(kept, sizeof kept, " keeps %.0f%% of its rate alone", 100 * k->share);
-    if (k->n > 1)
-        snprintf(range, sizeof range, ", the least of %zu%s, at most %.0f%%", k->n,
-                 k->share > k->least ? " that is significant" : "", 100 * k->most);
-    as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s (%s thread%s of the CPU, %s of the device%s)",
+    if (k->n > 1 && (k->significant == 0 || k->significant == k->n))
+        snprintf(range, sizeof range, " (lowest of %zu pairs; highest %.0f%%)", k->n, 100 * k->highest);
+    else if (k->significant == 1)
+        snprintf(range, sizeof range, " (the only significant one of %zu pairs)", k->n);
+    else if (k->n > 1)
+        snprintf(range, sizeof range, " (lowest of the %zu significant of %zu pairs; highest %.0f%%)", k->significant,
+                 k->n, 100 * k->highest);
+    as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s with %s CPU thread%s and %s device thread%s%s",
                 by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
-                by_cpu(cell) ? "CPU" : "device", kept, cpu, strcmp(cpu, "1") == 0 ? "" : "s",
-                as_cell_axis(cell, "device_threads"), range);
+                by_cpu(cell) ? "CPU" : "device", kept, cpu, plural(cpu), gpu, plural(gpu), range);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, k->alone);
 }

@@ -15,9 +15,9 @@ static const char *sides_id(const struct as_cell *cell)
 
 static const char *sides_text(const struct as_cell *cell)
 {
-    return as_cell_both_work(cell)              ? "CPU and device at the same time"
-           : as_cell_works(cell, "cpu_threads") ? "threads of the CPU"
-                                                : "threads of the device";
+    return as_cell_both_work(cell)              ? "CPU and device concurrently"
+           : as_cell_works(cell, "cpu_threads") ? "CPU threads"
+                                                : "device threads";
 }
 
 static bool is_plain(const struct as_cell *cell)
@@ -62,17 +62,29 @@ static void list_kinds(const struct as_cell *const *cells, size_t n, size_t at, 
     }
 }
 
+/* "801 million" */
+static const char *count_text(double n, char *out, size_t size)
+{
+    if (n < 1e6)
+        snprintf(out, size, "%.0f", n);
+    else
+        snprintf(out, size, "%.3g %s", n < 1e9 ? n / 1e6 : n / 1e9, n < 1e9 ? "million" : "billion");
+    return out;
+}
+
 /* Where the same memory loses updates of another type or scope, those that are not lost are named. */
 static void say_kept(struct as_fact *f, const struct as_cell *const *cells, size_t n, size_t at, size_t many,
                      double updates)
 {
     struct as_buf kinds = AS_BUF_INIT;
+    char count[32];
     bool some = lost_elsewhere(cells, n, cells[at]);
     if (some)
         list_kinds(cells, n, at, &kinds);
-    as_fact_say(f, "%s on '%s' memory by %s lose no updates: about %.0f made, in %zu cell%s%s%s%s",
+    as_fact_say(f, "%s on '%s' memory by %s lose none of about %s updates, in %zu cell%s%s%s%s",
                 some ? "Some kinds of atomics" : "Atomics", as_cell_axis(cells[at], "allocator"), sides_text(cells[at]),
-                updates, many, many == 1 ? "" : "s", some ? " (" : "", as_buf_get(&kinds), some ? ")" : "");
+                count_text(updates, count, sizeof count), many, many == 1 ? "" : "s", some ? " (" : "",
+                as_buf_get(&kinds), some ? ")" : "");
     as_buf_finish(&kinds);
 }
 
@@ -95,17 +107,18 @@ static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t
 
 static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many)
 {
-    char array[64];
+    char array[64], most[32];
+    count_text(worst->sum.max, most, sizeof most);
     if (is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
-        as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %.0f per sample, so losses are detected",
-                    sides_text(worst), as_cell_axis(worst, "allocator"), worst->sum.max);
+        as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %s per sample, so losses are detected",
+                    sides_text(worst), as_cell_axis(worst, "allocator"), most);
         return;
     }
     f->verdict = AS_REFUTED;
-    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %.0f per sample, in %zu cell%s",
+    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %s per sample, in %zu cell%s",
                 as_cell_axis(worst, "allocator"), sides_text(worst), as_array_text(worst, array),
-                as_cell_axis(worst, "scope"), worst->sum.max, many, many == 1 ? "" : "s");
+                as_cell_axis(worst, "scope"), most, many, many == 1 ? "" : "s");
 }
 
 static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)

@@ -5,25 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of pairs: the axis `peer`, what a fact of it is about, its name, and the words. */
+/* Kinds of pairs: the axis `peer`, what a fact of it is about, its name, and what is at the ends. */
 struct pair_kind {
-    const char *peer, *object, *id, *between; /* NULL: two units of the device */
-    const char *one;                          /* of the pair; NULL: the nearest and the farthest are not told apart */
+    const char *peer, *object, *id;
+    const char *ends;      /* "two cores" */
+    const char *end;       /* one of them; NULL: they differ, and no pair is nearest */
+    bool is_within_device; /* both ends are compute units, which the backend names */
 };
-static const char UNIT[] = "unit"; /* stands for the device's own word */
 static const struct pair_kind pair_kinds[] = {
-    {"cpu", "link:cpu-cpu", "c2c", "two cores", "CPU"},
-    {"device", "link:cpu-device", "c2c.device", "a core and the device", NULL},
-    {"unit", "units", "c2c.unit", NULL, UNIT},
+    {"cpu", "link:cpu-cpu", "c2c", .ends = "two cores", .end = "CPU"},
+    {"device", "link:cpu-device", "c2c.device", .ends = "a core and the device"},
+    {"unit", "units", "c2c.unit", .is_within_device = true},
 };
 
 /* How the line was transferred, and how many pairs may be as near or as far. */
 static const char *how_text(const struct as_cell *cell, size_t alike, char *out, size_t size)
 {
     const char *op = as_cell_axis(cell, "op");
-    const int n = snprintf(out, size, "%s%.16s", op[0] ? ", by " : "", op);
+    const int n = snprintf(out, size, "%s%.16s", op[0] ? "by " : "", op);
     if (alike && n >= 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "; %zu other%s statistically tied with it", alike, alike == 1 ? "" : "s");
+        snprintf(out + n, size - (size_t)n, "%s%zu other%s statistically tied", n ? "; " : "", alike,
+                 alike == 1 ? "" : "s");
     return out;
 }
 
@@ -42,14 +44,14 @@ static void add_pair(struct as_rule_context *c, const struct as_cell *cell, cons
                      const char *end, const char *which, size_t alike)
 {
     struct as_fact *f = as_fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end);
-    char value[96], how[80];
+    char value[200], how[80];
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_say(f, "The %s pair, %ss %s and %s, has a one-way latency of %s%s", which,
-                kind->one == UNIT ? as_unit_name(c) : kind->one, as_cell_axis(cell, "from"), as_cell_axis(cell, "to"),
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                how_text(cell, alike, how, sizeof how));
+    how_text(cell, alike, how, sizeof how);
+    as_fact_say(f, "The %s pair, %ss %s and %s, has a one-way latency of %s", which,
+                kind->is_within_device ? as_unit_name(c) : kind->end, as_cell_axis(cell, "from"),
+                as_cell_axis(cell, "to"), as_fact_noted_text(f, "", how, value, sizeof value));
     as_fact_evidence(f, cell);
 }
 
@@ -58,8 +60,8 @@ static void add_median_pair(struct as_rule_context *c, const struct as_cell *con
 {
     double *v = malloc(n * sizeof *v);
     struct as_fact *f = v ? as_fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
-    char value[96], units[64];
-    snprintf(units, sizeof units, "two %ss of the device", as_unit_name(c));
+    char value[200], note[128], units[64];
+    snprintf(units, sizeof units, "two %ss", as_unit_name(c));
     if (!v)
         c->status = as_nomem(c->err, n * sizeof *v, "pairs");
     if (f) {
@@ -67,11 +69,11 @@ static void add_median_pair(struct as_rule_context *c, const struct as_cell *con
             v[i] = pairs[i]->sum.median;
         double median = as_median(v, n);
         as_fact_number(f, median, n == 1 ? as_cell_interval(pairs[0]) : as_spread_interval(v, n));
-        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
         const char *op = as_cell_axis(pairs[0], "op"), *allocator = as_cell_axis(pairs[0], "allocator");
-        as_fact_say(f, "The one-way latency of a cache line between %s is %s (median of %zu pair%s%s%s%s%.40s)",
-                    kind->between ? kind->between : units, value, n, n == 1 ? "" : "s", op[0] ? ", by " : "", op,
-                    allocator[0] ? ", " : "", allocator);
+        snprintf(note, sizeof note, "median of %zu pair%s%s%.16s%s%.40s", n, n == 1 ? "" : "s", op[0] ? ", by " : "",
+                 op, allocator[0] ? ", " : "", allocator);
+        as_fact_say(f, "One-way latency of a cache line between %s: %s", kind->is_within_device ? units : kind->ends,
+                    as_fact_noted_text(f, "", note, value, sizeof value));
         for (size_t i = 0, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX; i < n; i += step)
             as_fact_evidence(f, pairs[i]);
     }
@@ -104,7 +106,7 @@ static void core_to_core(struct as_rule_context *c, const struct as_cell **cells
         near = cells[i]->sum.median < near->sum.median ? cells[i] : near;
         far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
     }
-    if (kept > 1 && kind->one) {
+    if (kept > 1 && (kind->end || kind->is_within_device)) {
         add_pair(c, near, kind, "min", "nearest", count_alike(cells, kept, near));
         add_pair(c, far, kind, "max", "farthest", count_alike(cells, kept, far));
     }

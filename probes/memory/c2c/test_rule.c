@@ -23,7 +23,8 @@ static void test_costs(void **state)
     made_near(&m, "c2c.median", 60, 0);
     made_near(&m, "c2c.max", 140, 0);
     made_near(&m, "c2c.device.median", 800, 0);
-    made_says(made_near(&m, "c2c.min", 50, 0), "CPUs 0 and 2");
+    made_says(made_near(&m, "c2c.min", 50, 0), "The nearest pair, CPUs 0 and 2, has a one-way latency of 50.0 ns (");
+    made_says(made_get(&m, "c2c.median"), "; median of 3 pairs, by cas)");
     made_near(&m, "c2c.unit.min", 310, 0);
     made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* of the same memory */
     made_end(&m);

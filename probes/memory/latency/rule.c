@@ -2,7 +2,6 @@
 #include "facts/rule.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +48,8 @@ static size_t thin(const struct as_curve *in, struct as_curve *out)
 struct level {
     const struct as_plateau *plateau;
     const struct as_cache *cache; /* what the OS or driver says of it, NULL */
-    char name[16];                /* "L1", ..., "memory" */
+    char name[16];                /* "L1", ..., "memory"; "level 1" where none of the reported caches fits */
+    char said[32];                /* the name in a sentence: "L1", "the first cache level" */
     bool hole;                    /* sizes are missing or rejected behind it: where it ends is not known */
 };
 
@@ -72,6 +72,16 @@ static const struct as_cache *cache_of_sizes(const struct as_cache *const *cache
         if ((double)caches[i]->size * (i + 1 == n && n > 1 ? SURELY_INSIDE : 1.05) >= last)
             return i == 0 || first > (double)caches[i - 1]->size * 0.9 ? caches[i] : NULL;
     return NULL;
+}
+
+/* The i-th level from the core, which is none of those that the OS or driver reports. */
+static void name_unknown(struct level *level, unsigned i, bool caches_known)
+{
+    static const char *const ordinal[LEVELS_MAX] = {"first", "second", "third",   "fourth",
+                                                    "fifth", "sixth",  "seventh", "eighth"};
+    snprintf(level->name, sizeof level->name, caches_known ? "level %u" : "L%u", i + 1);
+    if (caches_known)
+        snprintf(level->said, sizeof level->said, "the %s cache level", ordinal[i]);
 }
 
 static size_t data_caches(const struct as_device_info *info, const struct as_cache **out)
@@ -149,7 +159,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         else if (levels[i].hole || (i > 0 && levels[i - 1].hole))
             levels[i].name[0] = 0;
         else
-            snprintf(levels[i].name, sizeof levels[i].name, caches_n ? "level %zu" : "L%zu", i + 1);
+            name_unknown(&levels[i], (unsigned)i, caches_n > 0);
     }
     struct level *last = &levels[n - 1];
     /* Where cells in between are missing or rejected, what stands last need not be memory. */
@@ -178,7 +188,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     else if (hole || outgrown)
         last->name[0] = 0; /* what it is cannot be told: no fact */
     else
-        snprintf(last->name, sizeof last->name, caches_n ? "level %zu" : "L%zu", n);
+        name_unknown(last, (unsigned)n - 1, caches_n > 0);
 }
 
 /* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
@@ -208,6 +218,23 @@ static bool is_shared_by_units(const struct as_rule_context *c, const struct as_
 /* An end that is known to no better than this decides nothing. */
 static const double WIDE = 5;
 
+static void say_size(struct as_fact *f, const struct level *level, double claimed)
+{
+    char range[64], claim[32];
+    as_fact_range_text(f->ci, "B", range, sizeof range);
+    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim);
+    if (level->said[0])
+        as_fact_say(f, "Capacity of %s: %s", level->said, range);
+    else if (!level->cache)
+        as_fact_say(f, "%s capacity: %s", level->name, range);
+    else if (f->verdict == AS_UNDECIDED)
+        as_fact_say(f, "%s capacity: %s; too few sizes are valid to confirm the reported %s", level->name, range,
+                    claim);
+    else
+        as_fact_say(f, "%s capacity: %s, %s the reported %s", level->name, range,
+                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", claim);
+}
+
 static void add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
@@ -219,11 +246,8 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     if (!f)
         return;
     as_fact_number(f, end, ci);
-    char lo[32], hi[32], range[64], claim[32] = "";
-    as_fact_value_text(ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
-    as_fact_value_text(ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
+    char range[64], claim[32];
     double claimed = level->cache ? (double)level->cache->size : 0;
-    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim);
     bool part = is_shared_by_units(c, level->cache) && ci.hi < claimed;
     if (level->cache && !part) {
         f->claimed = claimed;
@@ -233,18 +257,11 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
     if (part)
-        as_fact_say(f, "Loads of one %s hit %s for working sets up to %s (reported size %s)", as_unit_name(c),
-                    level->name, as_fact_range_text(ci, "B", range, sizeof range), claim);
-    else if (!level->cache)
-        as_fact_say(f, "%c%s ends between %s and %s", toupper((unsigned char)level->name[0]), level->name + 1, lo, hi);
-    else if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "%s ends between %s and %s, which agrees with its reported size of %s", level->name, lo, hi,
-                    claim);
-    else if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "%s ends between %s and %s; too few sizes are valid to confirm its reported size of %s",
-                    level->name, lo, hi, claim);
+        as_fact_say(f, "%s capacity seen by one %s: %s (reported %s)", level->name, as_unit_name(c),
+                    as_fact_range_text(ci, "B", range, sizeof range),
+                    as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim));
     else
-        as_fact_say(f, "%s ends between %s and %s, not at its reported size of %s", level->name, lo, hi, claim);
+        say_size(f, level, claimed);
     size_t past = p->last + 1 < curve->n ? p->last + 1 : p->last;
     as_curve_evidence(f, curve, p->first, past);
 }
@@ -269,8 +286,8 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
     double median = as_median(cycles, n);
     as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
     char text[96];
-    as_fact_say(f, "A dependent load %s %s takes %s of the core's clock",
-                strcmp(level->name, "memory") == 0 ? "from" : "that hits", level->name,
+    as_fact_say(f, "A dependent load %s %s takes %s", strcmp(level->name, "memory") == 0 ? "from" : "that hits",
+                level->said[0] ? level->said : level->name,
                 as_fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);
 }
@@ -279,19 +296,20 @@ static void add_latency(struct as_rule_context *c, const struct as_curve *curve,
 {
     const struct as_plateau *p = level->plateau;
     bool memory = strcmp(level->name, "memory") == 0;
-    char what[32], text[96], reach[32];
+    char what[32], text[160], reach[32], note[112];
     snprintf(what, sizeof what, memory ? "%s" : "cache.%s", level->name);
     struct as_fact *f = as_fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
     if (!f)
         return;
     as_fact_number(f, p->level, p->ci);
-    as_fact_value_text(p->level, p->ci, f->unit, text, sizeof text);
-    if (memory)
-        as_fact_say(f, "A dependent load from memory takes %s (%s, random order over up to %s)", text,
-                    as_cell_axis(curve->cells[p->first], "allocator"),
-                    as_fact_value_text(curve->x[p->last], AS_NO_INTERVAL, "B", reach, sizeof reach));
-    else
-        as_fact_say(f, "A dependent load that hits %s takes %s", level->name, text);
+    if (memory) {
+        snprintf(note, sizeof note, "%.48s, random order over up to %s",
+                 as_cell_axis(curve->cells[p->first], "allocator"),
+                 as_fact_value_text(curve->x[p->last], AS_NO_INTERVAL, "B", reach, sizeof reach));
+        as_fact_say(f, "A dependent load from memory takes %s", as_fact_noted_text(f, "", note, text, sizeof text));
+    } else
+        as_fact_say(f, "A dependent load that hits %s takes %s", level->said[0] ? level->said : level->name,
+                    as_fact_noted_text(f, "", "", text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);
     add_cycles(c, curve, level, what);
 }
@@ -359,7 +377,7 @@ static void derive_instruments(struct as_rule_context *c)
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         as_fact_say(f,
                     "Pointer chases timed as a whole and by a cycle counter inside agree within 2%% in %zu of %zu "
-                    "cells%s%s; the largest difference is %s, over %s",
+                    "cells%s%s; the largest ratio is %s, at %s",
                     agree, n, others, undecided, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
                     as_fact_value_text(as_cell_axis_number(p->a, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {

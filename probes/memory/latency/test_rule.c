@@ -60,6 +60,7 @@ static void test_cache(void **state)
         made_holds(made_get(&m, "tlb.reach"), 6 * MiB);
         assert_int_equal(made_near(&m, "tlb.cost", 1.5, 0.01)->verdict, AS_SUPPORTED);
         assert_int_equal(made_near(&m, "clock.core", 3.4e9, 1e-6)->verdict, AS_REFUTED); /* 2.3 GHz is claimed */
+        made_says(made_get(&m, "clock.core"), "at 3.40 GHz in 90% of cells, above its reported maximum of 2.30 GHz");
         made_end(&m);
     }
 }
@@ -149,10 +150,17 @@ static void test_cache_claims(void **state)
     const struct as_fact *part = made_get(&m, "cache.L3.size");
     assert_int_equal(part->verdict, AS_SUPPORTED);
     assert_true(isnan(part->claimed));
-    assert_non_null(strstr(part->sentence, "(reported size 260 MiB)"));
+    assert_non_null(strstr(part->sentence, "L3 capacity seen by one core: "));
+    assert_non_null(strstr(part->sentence, " MiB (reported 260 MiB)"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
+    m.info.caches[0] = m.info.caches[3];
+    m.info.caches_n = 1; /* only the last level is reported: the others have no names */
+    made_derive(&m);
+    made_says(made_get(&m, "cache.level_1.size"), "Capacity of the first cache level: ");
+    made_says(made_get(&m, "cache.level_2.latency"), "that hits the second cache level takes ");
     m.info.caches_n = 0;
     made_derive(&m);
+    made_says(made_get(&m, "cache.L2.size"), "L2 capacity: ");
     assert_true(isnan(made_get(&m, "cache.L2.size")->claimed));
     made_near(&m, "cache.L2.latency", 4.8, 0.01);
     for (size_t i = 0; i < m.n; i++)
@@ -199,7 +207,7 @@ static void test_undecided_by_medians(void **state)
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "clock.core");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "whether within its reported maximum is undecided");
+    made_says(f, "whether this exceeds its reported maximum of 2.30 GHz is undecided");
     for (size_t i = 0; i < m.facts_n; i++)
         assert_null(strstr(m.facts[i].id, ".size"));
     made_end(&m);

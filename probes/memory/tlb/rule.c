@@ -66,12 +66,11 @@ static void add_ratio_reach(struct as_rule_context *c, const struct ratios *r, c
     struct as_fact *f = as_fact_add(c, "TLB", "B", "tlb.reach");
     if (!f)
         return;
-    char lo[32], hi[32];
+    char range[64], hi[32];
     if (at + 1 < n) {
         as_fact_number(f, p[at].knee, p[at].knee_ci);
-        as_fact_say(f, "The TLB reaches %s to %s: beyond, loads also wait for translations (%s)",
-                    as_fact_value_text(p[at].knee_ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo),
-                    as_fact_value_text(p[at].knee_ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi), how);
+        as_fact_say(f, "TLB reach: %s; beyond, loads also wait for translations (%s)",
+                    as_fact_range_text(f->ci, "B", range, sizeof range), how);
     } else {
         as_fact_say(f, "No clear TLB step up to %s (%s)",
                     as_fact_value_text(r->x[r->n - 1], AS_NO_INTERVAL, "B", hi, sizeof hi), how);
@@ -91,13 +90,17 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
         return;
     as_fact_number(f, r->y[last], r->ci[last]);
     f->verdict = as_verdict_above(f->ci, 1);
-    char ratio[96], size[32];
-    as_fact_say(f,
-                f->verdict == AS_UNDECIDED
-                    ? "Over %s, address translation makes no significant difference to a load: %s (%s)"
-                    : "Over %s, address translation makes a load %s as slow (%s)",
-                as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size),
-                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), how);
+    char ratio[200], size[32];
+    as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size);
+    if (f->verdict == AS_REFUTED)
+        as_fact_say(f, "Over %s, loads with more translations are %s", size,
+                    as_fact_inverse_text(f, " faster", how, ratio, sizeof ratio));
+    else
+        as_fact_say(
+            f,
+            f->verdict == AS_UNDECIDED ? "Over %s, address translation makes no significant difference to a load: %s"
+                                       : "Over %s, address translation makes a load take %s",
+            size, as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? " as long" : "", how, ratio, sizeof ratio));
     as_fact_evidence(f, r->many[last]);
     as_fact_evidence(f, r->few[last]);
 }
@@ -250,7 +253,7 @@ static void add_reach(struct as_rule_context *c, const struct costs *costs, cons
     const struct as_cell *cell = costs->pages[0];
     const double stride = as_cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
     const struct as_interval knee = before->knee_ci;
-    char kind[24], ns[32], cycles[48] = "", text[96], reach[96];
+    char kind[24], ns[32], cycles[48] = "", text[96], reach[200];
     as_fact_value_text(step, AS_NO_INTERVAL, "ns", ns, sizeof ns);
     what(cell, text, sizeof text);
     if (clock > 0)
@@ -268,8 +271,7 @@ static void add_reach(struct as_rule_context *c, const struct costs *costs, cons
     if (!f)
         return;
     as_fact_number(f, before->knee * stride, (struct as_interval){knee.lo * stride, knee.hi * stride});
-    as_fact_value_text(f->value, f->ci, "B", reach, sizeof reach);
-    as_fact_say(f, "L%d TLB reach: %s (%s)", level, reach, text);
+    as_fact_say(f, "L%d TLB reach: %s", level, as_fact_noted_text(f, "", text, reach, sizeof reach));
     add_evidence(f, costs, before->last);
 }
 
@@ -307,22 +309,22 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
 {
     const size_t last = costs->n - 1;
     const struct as_cell *cell = costs->pages[last];
-    char value[96], cycles[48] = "", text[96];
+    char value[240], cycles[48] = "", text[96], note[160];
     struct as_fact *f = add(c, cell, "ns", "cost");
     if (!f)
         return;
     as_fact_number(f, costs->cost[last], costs->ci[last]);
     f->verdict = as_verdict_above(f->ci, 0);
     if (cell->clock_hz > 0)
-        snprintf(cycles, sizeof cycles, ", %.0f cycles,", f->value * cell->clock_hz / 1e9);
-    as_fact_value_text(f->value, f->ci, "ns", value, sizeof value);
+        snprintf(cycles, sizeof cycles, "%.0f cycles; ", f->value * cell->clock_hz / 1e9);
     what(cell, text, sizeof text);
-    if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "Over %.0f pages, address translation adds %s%s to each load (%s)", costs->x[last], value,
-                    cycles, text);
-    else
-        as_fact_say(f, "Over %.0f pages, address translation makes no significant difference to a load: %s (%s)",
-                    costs->x[last], value, text);
+    const bool so = f->verdict == AS_SUPPORTED;
+    snprintf(note, sizeof note, "%s%s", so ? cycles : "", text);
+    as_fact_noted_text(f, so ? " per load" : "", note, value, sizeof value);
+    as_fact_say(f,
+                so ? "Over %.0f pages, address translation adds %s"
+                   : "Over %.0f pages, address translation makes no significant difference to a load: %s",
+                costs->x[last], value);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, costs->packed[last]);
 }
@@ -331,20 +333,23 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
 
 static void add_gain(struct as_rule_context *c, const struct as_pair *p)
 {
-    char ratio[96], text[96];
+    char ratio[200], text[96];
     struct as_fact *f = add(c, p->b, "x", "gain");
     if (!f)
         return;
     as_fact_ratio(f, p->a, p->b);
     f->verdict = as_verdict_above(f->ci, 1);
-    as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio);
     what(p->b, text, sizeof text);
-    as_fact_say(f,
-                f->verdict == AS_SUPPORTED ? "Huge pages make loads from %.0f pages %s as fast as base pages (%s)"
-                : f->verdict == AS_REFUTED
-                    ? "Huge pages do not make loads from %.0f pages faster: %s (%s)"
-                    : "Huge pages make no significant difference to loads from %.0f pages: %s (%s)",
-                as_cell_axis_number(p->a, "pages"), ratio, text);
+    const double pages = as_cell_axis_number(p->a, "pages");
+    if (f->verdict == AS_SUPPORTED)
+        as_fact_say(f, "Huge pages make loads from %.0f pages %s", pages,
+                    as_fact_noted_text(f, " as fast as base pages", text, ratio, sizeof ratio));
+    else if (f->verdict == AS_REFUTED)
+        as_fact_say(f, "Huge pages make loads from %.0f pages %s", pages,
+                    as_fact_inverse_text(f, " slower than base pages", text, ratio, sizeof ratio));
+    else
+        as_fact_say(f, "Huge pages make no significant difference to loads from %.0f pages: %s", pages,
+                    as_fact_noted_text(f, "", text, ratio, sizeof ratio));
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
 }

@@ -58,7 +58,8 @@ static void test_levels(void **unused)
     made_says(made_get(&m, "tlb.reach2.mmap.4096"), "25.0 ns (75 cycles)");
     f = made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
     assert_true(f->ci.lo > 26 && f->ci.hi < 28);
-    made_says(made_get(&m, "tlb.cost.mmap.4096"), "Over 16384 pages, address translation adds 27.0 ns");
+    made_says(made_get(&m, "tlb.cost.mmap.4096"), "Over 16384 pages, address translation adds 27.0 ns per load (");
+    made_says(made_get(&m, "tlb.cost.mmap.4096"), "81 cycles; mmap, a page every 4 KiB)");
     assert_null(made_find(&m, "tlb.reach3.mmap.4096"));
 }
 
@@ -110,6 +111,28 @@ static void test_huge_pages(void **unused)
     assert_null(made_find(&m, "tlb.gain.thp.0"));
 }
 
+/* A ratio below 1 is said as its inverse. */
+static void test_huge_pages_that_are_slower(void **unused)
+{
+    (void)unused;
+    add_walk("mmap", "0", INFINITY, INFINITY);
+    add_walk("mmap", "4096", INFINITY, INFINITY);
+    add_walk("thp", "4096", 64, 2048);
+    for (double size = 4096; size <= 1 << 20; size *= 2)
+        for (int huge = 0; huge < 2; huge++) {
+            char axes[96];
+            snprintf(axes, sizeof axes, "size=%.0f;pattern=random;allocator=%s;stride=64", size, huge ? "thp" : "mmap");
+            made_add(&m, "latency", "ns", huge ? 13 : 10, axes);
+        }
+    made_derive(&m);
+    const struct as_fact *f = made_near(&m, "tlb.gain.thp.4096", 1 / 3.7, 1e-9);
+    assert_int_equal(f->verdict, AS_REFUTED);
+    made_says(f, "from 16384 pages 3.70x slower than base pages (");
+    f = made_near(&m, "tlb.cost", 1 / 1.3, 1e-9);
+    assert_int_equal(f->verdict, AS_REFUTED);
+    made_says(f, "Over 1 MiB, loads with more translations are 1.30x faster (");
+}
+
 static void test_no_control(void **unused)
 {
     (void)unused;
@@ -147,6 +170,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_none, start, clean),
         cmocka_unit_test_setup_teardown(test_small_step, start, clean),
         cmocka_unit_test_setup_teardown(test_huge_pages, start, clean),
+        cmocka_unit_test_setup_teardown(test_huge_pages_that_are_slower, start, clean),
         cmocka_unit_test_setup_teardown(test_no_control, start, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

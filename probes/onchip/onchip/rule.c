@@ -32,7 +32,7 @@ static const struct path {
     [PATH_READONLY] = {"readonly", "readonly.", "read-only ", "A dependent load through the read-only path", 1},
     [PATH_CONSTANT] = {"constant", "constant.", "constant ", "A dependent load from constant memory", 1},
     [PATH_CODE] = {"code", "code.", "instruction ", "An instruction of one warp", 1},
-    [PATH_ATOMIC] = {"atomic", "whole.", "", "A dependent atomic addition", 2},
+    [PATH_ATOMIC] = {"atomic", "whole.", "", "A dependent atomic add", 2},
 };
 
 struct seen {
@@ -68,27 +68,23 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
 {
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
     double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
-    char lo[32], hi[32], said[32], range[64];
-    as_fact_value_text(f->ci.lo, AS_NO_INTERVAL, "B", lo, sizeof lo);
-    as_fact_value_text(f->ci.hi, AS_NO_INTERVAL, "B", hi, sizeof hi);
+    char said[32], range[64], name[AS_TERM_SIZE];
+    as_fact_range_text(f->ci, "B", range, sizeof range);
+    as_capital(s->name, name);
     if (claim > 0) {
         f->claimed = claim;
         f->verdict = as_claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
-        as_fact_value_text(claim, AS_NO_INTERVAL, "B", said, sizeof said);
-        as_fact_say(f,
-                    f->verdict == AS_SUPPORTED
-                        ? "The %s cache ends between %s and %s, which agrees with its reported size of %s"
-                        : "The %s cache ends between %s and %s, not at its reported size of %s",
-                    s->name, lo, hi, said);
+        as_fact_say(f, "%s cache capacity: %s, %s the reported %s", name, range,
+                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT",
+                    as_fact_value_text(claim, AS_NO_INTERVAL, "B", said, sizeof said));
     } else if (s->local > 0) {
-        as_fact_value_text(s->local, AS_NO_INTERVAL, "B", said, sizeof said);
-        as_fact_say(f, "The %s cache ends between %s and %s while a %s holds %s of %s (split chosen by the driver)",
-                    s->name, lo, hi, as_workgroup_name(c), said, as_local_name(c));
+        as_fact_say(f, "%s cache capacity: %s while a %s holds %s of %s (split chosen by the driver)", name, range,
+                    as_workgroup_name(c), as_fact_value_text(s->local, AS_NO_INTERVAL, "B", said, sizeof said),
+                    as_shared_memory_name(c));
     } else if (s->part) {
-        as_fact_say(f, "Loads of one %s hit the L%zu cache, or a partition of it, for working sets up to %s",
-                    as_unit_name(c), s->level, as_fact_range_text(f->ci, "B", range, sizeof range));
+        as_fact_say(f, "L%zu capacity seen by one %s: %s", s->level, as_unit_name(c), range);
     } else
-        as_fact_say(f, "The %s cache ends between %s and %s", s->name, lo, hi);
+        as_fact_say(f, "%s cache capacity: %s", name, range);
 }
 
 static void add_size(struct as_rule_context *c, const struct seen *s)
@@ -246,9 +242,9 @@ static void derive_line(struct as_rule_context *c, const struct as_curve *curves
         if (!f)
             return;
         as_fact_number(f, stride * a[0].knee / b[0].knee, (struct as_interval){stride * ratio.lo, stride * ratio.hi});
-        char text[96];
-        as_fact_say(f, "A line of the L1 cache holds %s (from a chase with a stride of %.0f B)",
-                    as_fact_value_text(f->value, f->ci, "B", text, sizeof text), stride);
+        char text[160], note[64];
+        snprintf(note, sizeof note, "from a pointer chase with a stride of %.0f B", stride);
+        as_fact_say(f, "L1 cache line: %s", as_fact_noted_text(f, "", note, text, sizeof text));
         as_curve_evidence(f, dense, a[0].first, a[0].last);
         as_curve_evidence(f, &curves[i], b[0].first, b[0].last);
     }
@@ -270,7 +266,7 @@ static void derive_local(struct as_rule_context *c)
         struct as_interval ci = as_cell_interval(least);
         char text[96];
         as_fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
-        as_fact_say(f, "A dependent load from %s takes %s", as_local_name(c),
+        as_fact_say(f, "A dependent load from %s takes %s", as_shared_memory_name(c),
                     as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
         as_fact_evidence(f, least);
     }

@@ -60,12 +60,13 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
     if (!(ratio_to(curve, slowest, slowest + 1).lo > NO_CONFLICT))
         f->verdict = AS_UNDECIDED;
     char name[AS_TERM_SIZE];
-    as_fact_say(f,
-                f->verdict == AS_SUPPORTED
-                    ? "%s has %.0f banks of %.3g B; a stride of as many words is %.3gx slower, one of %.0f words is not"
-                    : "%s may have %.0f banks of %.3g B; a stride of as many words is %.3gx slower; whether one of "
-                      "%.0f words is faster is undecided",
-                as_capital(as_local_name(c), name), f->value, one, degree, curve->x[slowest + 1]);
+    as_fact_say(
+        f,
+        f->verdict == AS_SUPPORTED
+            ? "%s has %.0f banks of %.3g B; a %.0f-word stride is %.3gx slower, a %.0f-word stride is not"
+            : "%s may have %.0f banks of %.3g B; a %.0f-word stride is %.3gx slower; whether a %.0f-word stride "
+              "is faster is undecided",
+        as_capital(as_shared_memory_name(c), name), f->value, one, f->value, degree, curve->x[slowest + 1]);
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
@@ -81,7 +82,7 @@ static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
         return;
     char range[64], level[64];
     as_fact_number(f, p[0].knee, p[0].knee_ci);
-    as_fact_say(f, "One %s alone reads %s from blocks of up to %s, and less from larger ones", as_unit_name(c),
+    as_fact_say(f, "L2 capacity that one %s alone reads at full rate (%s): %s", as_unit_name(c),
                 as_fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
                 as_fact_range_text(f->ci, "B", range, sizeof range));
     as_curve_evidence(f, curve, p[0].first, p[1].last);
@@ -92,13 +93,14 @@ static void derive_bandwidth(struct as_rule_context *c)
     const struct as_cell **cells;
     struct as_curve *curves;
     size_t n = as_cells_of(c, "onchip_bandwidth", &cells), curves_n;
-    char each[64], alone[64];
+    char each[64], alone[64], all[64];
     snprintf(each, sizeof each, "Each %s", as_unit_name(c));
     snprintf(alone, sizeof alone, "One %s alone", as_unit_name(c));
+    snprintf(all, sizeof all, "L2 with all %ss active", as_unit_name(c));
     add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", each, "its L1");
-    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, "L2, with all active");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, all);
     add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", alone, "L2");
-    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", each, as_local_name(c));
+    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", each, as_shared_memory_name(c));
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)

@@ -41,9 +41,25 @@ static void test_bandwidth_and_banks(void **state)
     made_derive(m);
     const struct as_fact *banks = made_get(m, "onchip.local.banks");
     assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
+    made_says(banks, "Shared memory has 32 banks of 3.98 B; a 32-word stride is 32x slower, a 33-word stride is not");
     made_holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
     made_holds(made_get(m, "onchip.L1.bandwidth"), 127);
     made_holds(made_get(m, "onchip.local.bandwidth"), 127.5);
+    made_free(m);
+}
+
+/* A description's own words go before those of its backend. */
+static void test_words_of_the_device(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=local size=0 width=128 stride=1 units=every");
+    made_derive(m);
+    made_says(made_get(m, "onchip.local.bandwidth"), "Each SM loads 127 B/cycle");
+    m->info.words = (struct as_vocabulary){"WGP", "workgroup", "wavefront", "LDS", "stream"};
+    made_derive(m);
+    made_says(made_get(m, "onchip.local.bandwidth"), "Each WGP loads 127 B/cycle");
+    made_says(made_get(m, "onchip.local.bandwidth"), "from LDS");
     made_free(m);
 }
 
@@ -86,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wide_intervals),
         cmocka_unit_test(test_bandwidth_and_banks),
+        cmocka_unit_test(test_words_of_the_device),
         cmocka_unit_test(test_no_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

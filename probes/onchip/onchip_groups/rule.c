@@ -23,14 +23,14 @@ static void add_share(struct shares *s, const struct as_cell *cell, double each,
         s->v[s->n++] = (struct share){cell, groups, each, groups < most};
 }
 
-/* The room for groups that take `besides` more than they ask for: at least what fitted, less than what did not. */
-struct room {
+/* What groups hold that take `besides` more than they ask for: at least what fitted, less than what did not. */
+struct capacity {
     double lo, hi;
     const struct as_cell *lo_cell, *hi_cell;
 };
-static struct room room_of(const struct shares *s, double besides)
+static struct capacity capacity_of(const struct shares *s, double besides)
 {
-    struct room r = {.hi = INFINITY};
+    struct capacity r = {.hi = INFINITY};
     for (size_t i = 0; i < s->n; i++) {
         const struct share *x = &s->v[i];
         double fits = x->groups * (x->each + besides), not = (x->groups + 1) * (x->each + besides);
@@ -47,13 +47,14 @@ static struct room room_of(const struct shares *s, double besides)
 }
 
 /* What a group takes besides is not told: all that agrees with the cells is in the interval. */
-static struct room widest_room(const struct shares *s, double besides_max, double *besides_lo, double *besides_hi)
+static struct capacity widest_capacity(const struct shares *s, double besides_max, double *besides_lo,
+                                       double *besides_hi)
 {
-    struct room all = {.lo = INFINITY, .hi = 0};
+    struct capacity all = {.lo = INFINITY, .hi = 0};
     *besides_lo = *besides_hi = NAN;
     for (int step = 0; step * 64.0 <= besides_max; step++) {
         double besides = step * 64.0;
-        struct room r = room_of(s, besides);
+        struct capacity r = capacity_of(s, besides);
         if (!r.lo_cell || !r.hi_cell || !(r.lo < r.hi))
             continue;
         *besides_lo = isnan(*besides_lo) ? besides : *besides_lo;
@@ -79,11 +80,11 @@ static const char *amount(double v, const char *unit, char *out, size_t size)
     return out;
 }
 
-static void add_room(struct as_rule_context *c, const struct shares *s, const char *object, const char *unit,
-                     const char *id, const char *what, double claim, double besides_max)
+static void add_capacity(struct as_rule_context *c, const struct shares *s, const char *object, const char *unit,
+                         const char *id, const char *what, double claim, double besides_max)
 {
     double least, most;
-    struct room r = widest_room(s, besides_max, &least, &most);
+    struct capacity r = widest_capacity(s, besides_max, &least, &most);
     struct as_fact *f = r.lo_cell && r.hi_cell ? as_fact_add(c, object, unit, "onchip.%s", id) : NULL;
     if (!f)
         return;
@@ -137,10 +138,11 @@ static void derive_groups(struct as_rule_context *c)
     }
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
     char of_local[40];
-    snprintf(of_local, sizeof of_local, "of %s", as_local_name(c));
-    add_room(c, &s[REGISTERS], "registers", "", "unit.registers", "32-bit registers", info->compute_unit_registers, 0);
-    add_room(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->compute_unit_shared, besides_max);
-    add_room(c, &s[THREADS], "core", "", "unit.threads", "resident threads", info->compute_unit_threads, 0);
+    snprintf(of_local, sizeof of_local, "of %s", as_shared_memory_name(c));
+    add_capacity(c, &s[REGISTERS], "registers", "", "unit.registers", "32-bit registers", info->compute_unit_registers,
+                 0);
+    add_capacity(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->compute_unit_shared, besides_max);
+    add_capacity(c, &s[THREADS], "core", "", "unit.threads", "resident threads", info->compute_unit_threads, 0);
     free(all);
     free(cells);
 }

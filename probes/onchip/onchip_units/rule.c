@@ -54,9 +54,9 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
     as_fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
     f->verdict = found == others ? AS_SUPPORTED : found + open == others ? AS_UNDECIDED : AS_REFUTED;
     if (open)
-        snprintf(undecided, sizeof undecided, "; %zu are undecided", open);
-    as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu others%s", as_capital(as_unit_name(c), unit),
-                as_cell_axis(missed, "unit"), found, others, undecided);
+        snprintf(undecided, sizeof undecided, "; %zu undecided", open);
+    as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu other %s%s%s", as_capital(as_unit_name(c), unit),
+                as_cell_axis(missed, "unit"), found, others, as_unit_name(c), others == 1 ? "" : "s", undecided);
     as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found"))

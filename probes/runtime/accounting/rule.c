@@ -14,6 +14,8 @@ static const char *const counters[] = {"MemAvailable", "NUMA nodes", "VmRSS", "s
 enum { COUNTERS = sizeof counters / sizeof *counters };
 enum { ALLOCATED, CPU_TOUCHED, DEVICE_TOUCHED, FREED, MOMENTS };
 static const char *const moments[] = {"allocated", "cpu-touched", "device-touched", "freed"};
+static const char *const moments_said[] = {"at allocation", "at first CPU touch", "at first device touch",
+                                           "after it is freed"};
 
 /* The cells of one allocator with the largest size, by counter and moment; NULL where there is none. */
 struct table {
@@ -53,66 +55,93 @@ static bool is_not_seen(const struct as_cell *cell)
     return cell && as_cell_interval(cell).hi <= NOT_SEEN;
 }
 
-static void list(struct as_buf *out, const char *when, const char *name)
+static bool is_undecided(const struct as_cell *cell)
 {
-    const char *at = strstr(as_buf_get(out), when);
-    if (!at)
-        as_buf_printf(out, "%s%s %s", out->len ? "; " : "", when, name);
-    else
-        as_buf_printf(out, ", %s", name);
+    return cell && !is_seen(cell) && !is_not_seen(cell);
 }
 
-static const char UNDECIDED[] = "undecided for";
-
-/* Every counter once, at the earliest moment at which it sees the block. */
-static void say(struct as_buf *out, const struct table *t)
+/* Does no cell of the counter show the block, neither at allocation nor when it is touched? */
+static bool is_blind(const struct as_cell *const *at)
 {
-    static const char *const when[] = {"at allocation by", "when the CPU touches it by",
-                                       "when the device touches it by"};
-    for (size_t m = 0; m < FREED; m++)
+    bool blind = is_not_seen(at[ALLOCATED]) && (at[CPU_TOUCHED] || at[DEVICE_TOUCHED]);
+    for (size_t m = CPU_TOUCHED; m < FREED; m++)
+        blind = blind && (!at[m] || is_not_seen(at[m]));
+    return blind;
+}
+
+static void add_name(struct as_buf *names, const char *name)
+{
+    as_buf_printf(names, "%s%s", names->len ? ", " : "", name);
+}
+
+/* "is counted by VmRSS at first CPU touch", and what follows without the verb. Empties the names. */
+static void add_clause(struct as_buf *out, const char *adverb, struct as_buf *names, const char *when)
+{
+    if (names->len)
+        as_buf_printf(out, "%s%s%sby %s%s%s", out->len ? "; " : "is ", adverb, out->len ? "" : "counted ",
+                      as_buf_get(names), when[0] ? " " : "", when);
+    as_buf_clear(names);
+}
+
+/* Every counter at the earliest moment at which it shows the block. */
+static void list_decided(struct as_buf *out, const struct table *t)
+{
+    struct as_buf names = AS_BUF_INIT;
+    for (size_t m = 0; m < FREED; m++) {
         for (size_t k = 0; k < COUNTERS; k++)
-            if (is_seen(t->cell[k][m]) && !is_seen(t->cell[k][ALLOCATED] && m ? t->cell[k][ALLOCATED] : NULL))
-                list(out, when[m], counters[k]);
-    for (size_t k = 0; k < COUNTERS; k++) {
-        bool touched = t->cell[k][CPU_TOUCHED] || t->cell[k][DEVICE_TOUCHED];
-        bool blind = is_not_seen(t->cell[k][ALLOCATED]) && touched;
-        for (size_t m = CPU_TOUCHED; m < FREED; m++)
-            blind = blind && (!t->cell[k][m] || is_not_seen(t->cell[k][m]));
-        if (blind)
-            list(out, "never by", counters[k]);
+            if (is_seen(t->cell[k][m]) && (m == ALLOCATED || !is_seen(t->cell[k][ALLOCATED])))
+                add_name(&names, counters[k]);
+        add_clause(out, "", &names, moments_said[m]);
     }
+    for (size_t k = 0; k < COUNTERS; k++)
+        if (is_blind(t->cell[k]))
+            add_name(&names, counters[k]);
+    add_clause(out, "never ", &names, "");
+    for (size_t k = 0; k < COUNTERS; k++)
+        if (is_seen(t->cell[k][FREED]))
+            add_name(&names, counters[k]);
+    add_clause(out, "still ", &names, moments_said[FREED]);
+    as_buf_finish(&names);
+}
+
+/* "VmRSS (40% at first device touch)" */
+static void list_undecided(struct as_buf *out, const struct table *t)
+{
     for (size_t k = 0; k < COUNTERS; k++)
         for (size_t m = 0; m < FREED; m++) {
             char part[64];
-            if (!t->cell[k][m] || is_seen(t->cell[k][m]) || is_not_seen(t->cell[k][m]))
+            if (!is_undecided(t->cell[k][m]))
                 continue;
-            snprintf(part, sizeof part, "%s (%.0f%%, %s)", counters[k], 100 * (t->cell[k][m]->sum.median - 1),
-                     moments[m]);
-            list(out, UNDECIDED, part);
+            snprintf(part, sizeof part, "%s (%.0f%% %s)", counters[k], 100 * (t->cell[k][m]->sum.median - 1),
+                     moments_said[m]);
+            add_name(out, part);
         }
-    for (size_t k = 0; k < COUNTERS; k++)
-        if (is_seen(t->cell[k][FREED]))
-            list(out, "still after freeing by", counters[k]);
 }
 
 static void add(struct as_rule_context *c, const struct table *t, const char *allocator)
 {
-    struct as_buf text = AS_BUF_INIT;
+    struct as_buf decided = AS_BUF_INIT, undecided = AS_BUF_INIT;
     char object[64];
-    say(&text, t);
+    list_decided(&decided, t);
+    list_undecided(&undecided, t);
+    const bool is_decided = decided.len > 0;
     as_allocator_object(allocator, object, sizeof object);
-    struct as_fact *f = text.len ? as_fact_add(c, object, "", "accounting.%s", allocator) : NULL;
+    struct as_fact *f = is_decided || undecided.len ? as_fact_add(c, object, "", "accounting.%s", allocator) : NULL;
     if (f) {
-        f->verdict = AS_SUPPORTED;
+        f->verdict = is_decided ? AS_SUPPORTED : AS_UNDECIDED;
         f->matter = "memory accounting";
-        const bool open = strncmp(as_buf_get(&text), UNDECIDED, strlen(UNDECIDED)) == 0;
-        as_fact_say(f, open ? "Whether %s is counted is %s" : "%s is counted %s", allocator, as_buf_get(&text));
+        if (is_decided)
+            as_fact_say(f, "%s %s%s%s", allocator, as_buf_get(&decided), undecided.len ? "; undecided: " : "",
+                        as_buf_get(&undecided));
+        else
+            as_fact_say(f, "Whether %s is counted is undecided: %s", allocator, as_buf_get(&undecided));
         for (size_t k = 0; k < COUNTERS; k++)
             for (size_t m = 0; m < MOMENTS; m++)
                 if (t->cell[k][m])
                     as_fact_evidence(f, t->cell[k][m]);
     }
-    as_buf_finish(&text);
+    as_buf_finish(&decided);
+    as_buf_finish(&undecided);
 }
 
 static void derive_accounting(struct as_rule_context *c)

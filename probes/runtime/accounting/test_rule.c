@@ -45,12 +45,13 @@ static void test_who_counts(void **unused)
     made_derive(&m);
     assert_string_equal(
         made_get(&m, "accounting.malloc")->sentence,
-        "malloc is counted when the CPU touches it by MemAvailable, VmRSS; never by driver; still after "
-        "freeing by MemAvailable");
+        "malloc is counted by MemAvailable, VmRSS at first CPU touch; never by driver; still by MemAvailable after it "
+        "is freed");
     assert_string_equal(made_get(&m, "accounting.cuMemAlloc")->sentence,
-                        "cuMemAlloc is counted at allocation by driver; never by VmRSS");
+                        "cuMemAlloc is counted by driver at allocation; never by VmRSS");
     assert_string_equal(made_get(&m, "accounting.odd_one")->sentence,
-                        "Whether odd one is counted is undecided for VmRSS (40%, device-touched)");
+                        "Whether odd one is counted is undecided: VmRSS (40% at first device touch)");
+    assert_int_equal(made_get(&m, "accounting.odd_one")->verdict, AS_UNDECIDED);
     assert_true(isnan(made_get(&m, "accounting.malloc")->value));
 }
 

@@ -2,6 +2,7 @@
 #include "facts/rule.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ static void add_difference(struct as_rule_context *c, const struct as_cell *more
                            const char *id, const char *what, const char *nothing)
 {
     const char *allocator = as_cell_axis(more, "allocator");
-    char object[64], value[96], size[32];
+    char object[64], value[160], size[32], note[80];
     as_allocator_object(allocator, object, sizeof object);
     struct as_fact *f = as_fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
     if (!f)
@@ -19,13 +20,14 @@ static void add_difference(struct as_rule_context *c, const struct as_cell *more
     as_fact_number(
         f, more->sum.median - less->sum.median,
         as_difference_interval(more->sum.median, as_cell_interval(more), less->sum.median, as_cell_interval(less)));
-    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    as_fact_value_text(as_cell_axis_number(more, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
+    snprintf(note, sizeof note, "%.40s, %s blocks", allocator,
+             as_fact_value_text(as_cell_axis_number(more, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
+    as_fact_noted_text(f, " per page", note, value, sizeof value);
     f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
     if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "%s %s per page (%s, blocks of %s)", what, value, allocator, size);
+        as_fact_say(f, "%s %s", what, value);
     else
-        as_fact_say(f, "%s: the difference is %s per page (%s, blocks of %s)", nothing, value, allocator, size);
+        as_fact_say(f, "%s: the difference is %s", nothing, value);
     as_fact_evidence(f, more);
     as_fact_evidence(f, less);
 }
@@ -65,7 +67,7 @@ static void differences(struct as_rule_context *c, const char *more, const char 
 
 static void derive_first_touch(struct as_rule_context *c)
 {
-    differences(c, "first-touch", "touch-again", "memory.host_backing", "The host backs untouched memory at a cost of",
+    differences(c, "first-touch", "touch-again", "memory.host_backing", "Host backing of untouched memory costs",
                 "No cost of host backing is visible");
     differences(c, "touch-again", "touch-mapped", "memory.fault", "A page fault costs",
                 "No cost of a page fault is visible");
@@ -85,7 +87,7 @@ static void add_allocator(struct as_rule_context *c, const struct as_curve *curv
         return;
     f->matter = "the cost of allocators";
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_say(f, "%s: %s of %s takes %s", allocator, op, size,
+    as_fact_say(f, "%s: %s %s takes %s", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
     as_fact_evidence(f, cell);
 }

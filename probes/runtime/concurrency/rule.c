@@ -1,6 +1,7 @@
-/* What several queues give: kernels at once, launches per second, and what a priority is worth. */
+/* What several queues give: concurrent kernels, launch rate, and what a priority is worth. */
 #include "facts/rule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Of as many kernels as were tried; what is missing went by before the last was launched. */
@@ -24,11 +25,10 @@ static void say_all(struct as_fact *f, double queues, struct as_interval share)
     const struct as_interval ci = {queues / share.hi, queues / share.lo};
     as_fact_value_text(queues / f->value, ci, "x", longer, sizeof longer);
     as_fact_number(f, queues, (struct as_interval){queues, queues});
-    as_fact_say(
-        f,
-        "%g single-thread kernels, the most measured, run concurrently: with their launches they take %s as long "
-        "as one",
-        queues, longer);
+    as_fact_say(f,
+                "%g single-thread kernels (the most tried) run concurrently: launches included, they take %s as long "
+                "as one",
+                queues, longer);
 }
 
 static void add_at_once(struct as_rule_context *c, const struct as_curve *v)
@@ -45,34 +45,37 @@ static void add_at_once(struct as_rule_context *c, const struct as_curve *v)
     if (f->ci.lo > NEARLY_ALL * v->x[v->n - 1])
         say_all(f, queues, f->ci);
     else if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "%s single-thread kernels run concurrently, from %g queues", value, queues);
+        as_fact_say(f, "%s single-thread kernels run concurrently in %g %ss", value, queues, as_queue_name(c));
     else
         as_fact_say(f,
                     f->verdict == AS_REFUTED
-                        ? "Single-thread kernels do not run concurrently: %s at a time in %g queues"
-                        : "Whether single-thread kernels run concurrently is undecided: %s at a "
-                          "time in %g queues",
-                    value, queues);
+                        ? "Single-thread kernels do not run concurrently: %s at a time in %g %ss"
+                        : "Whether single-thread kernels run concurrently is undecided: %s at a time in %g %ss",
+                    value, queues, as_queue_name(c));
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
 static void add_rate(struct as_rule_context *c, const struct as_curve *v)
 {
     double queues;
-    char value[96];
+    char value[160], than[64];
+    const char *queue = as_queue_name(c);
     const struct as_cell *one = v->cells[0], *most = least_share(v, &queues);
     struct as_fact *f = as_fact_add(c, "concurrency", "x", "concurrency.rate");
     if (!f)
         return;
     as_fact_ratio(f, one, most);
     f->verdict = as_verdict_above(f->ci, 1);
-    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    as_fact_say(f,
-                f->verdict == AS_UNDECIDED
-                    ? "The rate of empty kernels round-robin in %g queues is statistically tied with that of one "
-                      "queue: %s"
-                    : "Empty kernels round-robin in %g queues reach %s the rate of one queue",
-                queues, value);
+    snprintf(than, sizeof than, " slower than in one %s", queue);
+    if (f->verdict == AS_REFUTED)
+        as_fact_say(f, "Empty kernels round-robin in %g %ss run %s", queues, queue,
+                    as_fact_inverse_text(f, than, "", value, sizeof value));
+    else
+        as_fact_say(f,
+                    f->verdict == AS_SUPPORTED
+                        ? "Empty kernels round-robin in %g %ss run at %s the rate of one %s"
+                        : "Empty kernels round-robin in %g %ss run at %s the rate of one %s: statistically tied",
+                    queues, queue, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queue);
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -86,15 +89,14 @@ static void add_priority(struct as_rule_context *c)
     if (f) {
         as_fact_ratio(f, pairs[0].a, pairs[0].b);
         f->verdict = as_verdict_above(f->ci, 1);
-        as_fact_say(
-            f,
-            f->verdict == AS_SUPPORTED
-                ? "A kernel behind work that fills the device ends %s sooner when its queue has priority"
-            : f->verdict == AS_REFUTED
-                ? "A high-priority queue does not let a kernel behind work that fills the device end sooner: %s"
-                : "A high-priority queue makes no significant difference to a kernel behind work that fills the "
-                  "device: %s",
-            as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+        const char *queue = as_queue_name(c);
+        if (f->verdict == AS_UNDECIDED)
+            as_fact_say(f, "Priority of a %s makes no significant difference behind work that fills the device: %s",
+                        queue, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+        else
+            as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,
+                        f->verdict == AS_SUPPORTED ? as_fact_noted_text(f, " sooner", "", value, sizeof value)
+                                                   : as_fact_inverse_text(f, " later", "", value, sizeof value));
         as_fact_evidence(f, pairs[0].a);
         as_fact_evidence(f, pairs[0].b);
     }

@@ -1,4 +1,5 @@
 /* The rule of queues, on synthetic cells. */
+#include "base/text.h"
 #include "tests/facts/made.h"
 
 #include <setjmp.h>
@@ -37,26 +38,31 @@ static void test_queues(void **unused)
     made_add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "concurrency.kernels", 6.4, 1e-9);
-    made_says(f, "6.4");
-    made_says(f, "from 16 queues");
-    assert_null(strstr(f->sentence, "the most measured"));
+    made_says(f, "6.40 (6.31 to 6.49) single-thread kernels run concurrently in 16 queues");
+    assert_null(strstr(f->sentence, "the most tried"));
     assert_int_equal(f->evidence_n, 3);
-    made_near(&m, "concurrency.rate", 0.8, 1e-9);
+    made_says(made_near(&m, "concurrency.rate", 0.8, 1e-9), "in 16 queues run 1.25x slower than in one queue (");
     assert_null(made_find(&m, "concurrency.priority"));
     made_add(&m, "concurrency", "ns", 0.5e6, "what=behind queues=1 priority=high");
     made_derive(&m);
     f = made_near(&m, "concurrency.priority", 6, 1e-9);
+    made_says(f, "a kernel in a high-priority queue finishes 6.00x sooner (");
     assert_int_equal(f->evidence_n, 2);
     m.cells[0].sum.median = 25e3; /* all 16 */
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
-    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "the most measured");
+    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "the most tried");
     m.cells[0].sum.median = 27.5e3; /* still all, launched one after the other */
     m.cells[0].sum.ci = (struct as_interval){27.4e3, 27.6e3};
     made_derive(&m);
     f = made_near(&m, "concurrency.kernels", 16, 1e-9);
     assert_true(f->ci.lo == 16 && f->ci.hi == 16);
     made_says(f, "they take 1.10x");
+    as_copy_text(m.info.backend, sizeof m.info.backend, "cuda"); /* whose queues are streams */
+    made_derive(&m);
+    made_says(made_get(&m, "concurrency.rate"),
+              "Empty kernels round-robin in 16 streams run 1.25x slower than in one stream");
+    made_says(made_get(&m, "concurrency.priority"), "in a high-priority stream");
     made_end(&m);
 }
 
@@ -86,7 +92,7 @@ static void test_queues_that_may_give_nothing(void **unused)
     m.cells[1].sum.median = 25.6e3; /* nearly all 16, or not */
     m.cells[1].sum.ci = (struct as_interval){24e3, 40e3};
     made_derive(&m);
-    assert_null(strstr(made_get(&m, "concurrency.kernels")->sentence, "the most measured"));
+    assert_null(strstr(made_get(&m, "concurrency.kernels")->sentence, "the most tried"));
     made_end(&m);
 }
 

@@ -9,18 +9,26 @@
 enum { FACTS_MAX = 32 };
 static const double AT_CEILING = 1.1; /* times the least time of a page */
 
-/* "all threads of the CPU, thp" */
+/* "thp", "mmap, loads" */
+static const char *memory(const struct as_cell *cell, char *out, size_t size)
+{
+    snprintf(out, size, "%.48s%s", as_cell_axis(cell, "allocator"),
+             strcmp(as_cell_axis(cell, "access"), "load") == 0 ? ", loads" : "");
+    return out;
+}
+
+/* "all CPU threads, thp" */
 static const char *who(const struct as_cell *cell, char *out, size_t size)
 {
-    static const char *const words[][2] = {{"cpu-one", "one thread of the CPU"},
-                                           {"cpu-all", "all threads of the CPU"},
-                                           {"device-major", "the device, first"},
-                                           {"device-minor", "the device, after the CPU"}};
+    static const char *const words[][2] = {{"cpu-one", "one CPU thread"},
+                                           {"cpu-all", "all CPU threads"},
+                                           {"device-major", "device touches first"},
+                                           {"device-minor", "device touches after CPU"}};
     const char *text = as_cell_axis(cell, "scenario");
+    char own[64];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         text = strcmp(words[i][0], text) == 0 ? words[i][1] : text;
-    snprintf(out, size, "%s; %s%s", text, as_cell_axis(cell, "allocator"),
-             strcmp(as_cell_axis(cell, "access"), "load") == 0 ? ", loads" : "");
+    snprintf(out, size, "%s, %s", text, memory(cell, own, sizeof own));
     return out;
 }
 
@@ -44,19 +52,19 @@ static const char *further_text(const struct as_cell *cell, const char *name, co
 
 static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
-    char value[96], mean[96], p95[96], text[96];
+    char value[200], mean[96], p95[96], text[96];
     struct as_fact *f = add(c, cell, cell->unit, "latency");
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_say(f, "A single page fault takes %s (%s); mean %s, 95th percentile %s",
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), who(cell, text, sizeof text),
+    as_fact_say(f, "A single page fault takes %s; mean %s, 95th percentile %s",
+                as_fact_noted_text(f, "", who(cell, text, sizeof text), value, sizeof value),
                 further_text(cell, "mean", "mean_ns", mean, sizeof mean),
                 further_text(cell, "p95", "p95_ns", p95, sizeof p95));
     as_fact_evidence(f, cell);
 }
 
-/* The most pages a second, and from how many on. */
+/* The most pages per second, and from how many on. */
 static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
 {
     size_t best = 0, from = 0;
@@ -95,26 +103,24 @@ static void curves(struct as_rule_context *c)
     as_curves_free(curves, n);
 }
 
-/* Two cells that differ in one axis; the fact is how many times longer a page takes in the first. The ratio stands
- * between the two halves of what it says. */
+/* Two cells that differ in one axis; the fact is how many times longer a page takes in the first. Below 1 the inverse
+ * is said. */
 static const struct comparison {
     const char *axis, *a, *b;
-    const char *id, *says, *then;
-    const char *not_so, *tied;
+    const char *id, *says;
+    const char *above, *below; /* after a ratio above 1, and after the inverse of one below */
+    const char *tied;
 } comparisons[] = {
     {"allocator", "base_pages", "huge_pages", "huge_pages", "Transparent huge pages make first touches ", " as fast",
-     "Transparent huge pages do not make first touches faster: ",
-     "First touches of transparent huge pages and of base pages are statistically tied: "},
+     " slower", "First touches of transparent huge pages and of base pages are statistically tied: "},
     {"scenario", "cpu-one", "cpu-all", "threads", "All CPU threads together fault pages ", " as fast as one",
-     "All CPU threads together fault pages no faster than one: ",
-     "Fault throughput of all CPU threads and of one is statistically tied: "},
+     " slower than one", "Fault throughput of all CPU threads and of one is statistically tied: "},
     {"scenario", "device-major", "device-minor", "prefault",
-     "Where the CPU touched first, the device's own first touch is ", " as fast",
-     "Pre-faulting by the CPU does not make the device's first touch faster: ",
+     "Where the CPU touched first, the device's own first touch is ", " as fast", " slower",
      "The device's own first touch is statistically tied with that after a touch by the CPU: "},
-    {"what", "first", "fault", "host_backing", "Fresh memory takes ",
-     " the time of reused pages, since the host backs it",
-     "Fresh memory takes no longer than reused pages: ", "Fresh memory and reused pages are statistically tied: "},
+    {"what", "first", "fault", "host_backing", "Faults on fresh memory take ",
+     " as long as on reused pages, since the host backs it", " less time than on reused pages",
+     "Faults on fresh memory and on reused pages are statistically tied: "},
 };
 
 static double pages_of(const struct as_pair *p)
@@ -124,18 +130,22 @@ static double pages_of(const struct as_pair *p)
 
 static void add_comparison(struct as_rule_context *c, const struct comparison *how, const struct as_pair *p)
 {
-    char ratio[96], text[96];
+    char ratio[300], text[96], note[128];
     struct as_fact *f = add(c, p->b, "x", how->id);
     if (!f)
         return;
     as_fact_ratio(f, p->a, p->b);
     f->verdict = as_verdict_above(f->ci, 1);
-    as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio);
-    who(p->b, text, sizeof text);
-    const bool so = f->verdict == AS_SUPPORTED;
-    const char *says = so ? how->says : f->verdict == AS_REFUTED ? how->not_so : how->tied;
-    as_fact_say(f, "%s%s%s (%s, %.0f page%s)", says, ratio, so ? how->then : "", text, pages_of(p),
-                pages_of(p) == 1 ? "" : "s");
+    /* which scenarios are compared, the sentence says */
+    const bool told = strcmp(how->axis, "scenario") == 0;
+    snprintf(note, sizeof note, "%s, %.0f page%s",
+             told ? memory(p->b, text, sizeof text) : who(p->b, text, sizeof text), pages_of(p),
+             pages_of(p) == 1 ? "" : "s");
+    if (f->verdict == AS_REFUTED)
+        as_fact_inverse_text(f, how->below, note, ratio, sizeof ratio);
+    else
+        as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? how->above : "", note, ratio, sizeof ratio);
+    as_fact_say(f, "%s%s", f->verdict == AS_UNDECIDED ? how->tied : how->says, ratio);
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
 }

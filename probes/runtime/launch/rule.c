@@ -2,35 +2,53 @@
 #include "facts/rule.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
 /* How the host waits, where waiting is timed at all. */
-static const char *wait_text(const struct as_cell *cell)
+static const char *wait_text(const struct as_cell *cell, char *out, size_t size)
 {
     static const struct {
         const char *word, *says;
-    } waits[] = {
-        {"block", ", with blocking synchronisation"}, {"spin", ", spinning"}, {"yield", ", spinning with yield"}};
-    for (size_t i = 0; i < sizeof waits / sizeof *waits && !as_cell_is(cell, "what", "submit"); i++)
-        if (strcmp(as_cell_axis(cell, "wait"), waits[i].word) == 0)
-            return waits[i].says;
-    return "";
+    } waits[] = {{"block", "with blocking synchronisation"}, {"spin", "spinning"}, {"yield", "spinning with yield"}};
+    const char *wait = as_cell_is(cell, "what", "submit") ? "" : as_cell_axis(cell, "wait"), *says = wait;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        says = strcmp(wait, waits[i].word) == 0 ? waits[i].says : says;
+    snprintf(out, size, "%s%.40s", says[0] ? ", " : "", says);
+    return out;
+}
+
+static void say_launch(struct as_fact *f, const struct as_cell *cell)
+{
+    static const struct {
+        const char *what, *says, *per;
+    } ways[] = {{"roundtrip", "Launching an empty kernel and waiting for it takes", ""},
+                {"submit", "Submitting a launch takes", ""},
+                {"batch", "Back-to-back launches take", " each"}};
+    static const char graph[] = "graph-";
+    const char *what = as_cell_axis(cell, "what"), *text = "An empty kernel takes", *per = "";
+    char value[96], wait[48], of_graph[64];
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+        if (strcmp(ways[k].what, what) == 0) {
+            text = ways[k].says;
+            per = ways[k].per;
+        }
+    if (strncmp(what, graph, strlen(graph)) == 0) {
+        const char *nodes = what + strlen(graph);
+        const bool one = strcmp(nodes, "1") == 0;
+        snprintf(of_graph, sizeof of_graph, "A graph of %.8s kernel node%s takes", one ? "one" : nodes, one ? "" : "s");
+        text = of_graph;
+        per = one ? "" : " per node";
+    }
+    as_fact_say(f, "%s %s%s", text, as_fact_noted_text(f, per, "", value, sizeof value),
+                wait_text(cell, wait, sizeof wait));
 }
 
 static void derive_launch(struct as_rule_context *c)
 {
-    static const struct {
-        const char *what, *says;
-    } says[] = {{"roundtrip", "Launching an empty kernel and waiting for it takes"},
-                {"submit", "Queueing a launch takes"},
-                {"batch", "Each of many launches back to back takes"},
-                {"graph-1", "A launch recorded as a graph takes"},
-                {"graph-10", "Each of 10 launches recorded as a graph takes"},
-                {"graph-100", "Each of 100 launches recorded as a graph takes"},
-                {"graph-1000", "Each of 1000 launches recorded as a graph takes"}};
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "launch", &cells), added = 0;
     double least = INFINITY;
@@ -41,16 +59,11 @@ static void derive_launch(struct as_rule_context *c)
         if (isfinite(threads) && threads > least)
             continue;
         const char *what = as_cell_axis(cells[i], "what"), *wait = as_cell_axis(cells[i], "wait");
-        const char *text = "An empty kernel takes";
-        for (size_t k = 0; k < sizeof says / sizeof *says; k++)
-            text = strcmp(says[k].what, what) == 0 ? says[k].says : text;
         struct as_fact *f = as_fact_add(c, "launch", cells[i]->unit, "launch.%s.%s", what, wait);
-        char value[96];
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
-        as_fact_say(f, "%s %s%s", text, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                    wait_text(cells[i]));
+        say_launch(f, cells[i]);
         as_fact_evidence(f, cells[i]);
         added++;
     }

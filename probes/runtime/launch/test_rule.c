@@ -14,9 +14,14 @@ static void test_launch_cost(void **unused)
     made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
     made_add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
     made_add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");
+    made_add(&m, "launch", "ns", 1120, "what=graph-100 wait=spin threads=1");
+    made_add(&m, "launch", "ns", 9000, "what=graph-1 wait=sleep threads=1");
     made_derive(&m);
     made_says(made_near(&m, "launch.roundtrip.block", 50000, 0), ", with blocking synchronisation");
     assert_null(strstr(made_near(&m, "launch.submit.block", 3000, 0)->sentence, "blocking")); /* it does not wait */
+    made_says(made_get(&m, "launch.graph-100.spin"), "A graph of 100 kernel nodes takes 1.12 µs per node (");
+    made_says(made_get(&m, "launch.graph-1.sleep"), "A graph of one kernel node takes 9.00 µs (");
+    made_says(made_get(&m, "launch.graph-1.sleep"), "), sleep"); /* a wait of a later version, as it stands */
     made_end(&m);
 }
 

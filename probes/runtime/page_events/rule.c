@@ -56,9 +56,11 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
         return;
     f->matter = "page faults and migrations";
     as_fact_number(f, curve->y[last], curve->ci[last]);
-    as_fact_say(f, "A CPU that reads %.0f pages of '%s', %s, takes %.0f minor faults: %.3g per page", curve->x[last],
-                as_cell_axis(cell, "allocator"), device ? "which the device touched first" : "which it touches first",
-                f->value, f->value / curve->x[last]);
+    as_fact_say(f,
+                device
+                    ? "CPU reads of %.0f pages of '%s' that the device touched first: %.0f minor faults, %.3g per page"
+                    : "CPU first touch of %.0f pages of '%s': %.0f minor faults, %.3g per page",
+                curve->x[last], as_cell_axis(cell, "allocator"), f->value, f->value / curve->x[last]);
     as_fact_evidence(f, cell);
 }
 

@@ -164,12 +164,6 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     return s;
 }
 
-static const struct as_vocabulary words = {.compute_unit = "CU",
-                                           .workgroup = "workgroup",
-                                           .subgroup = "subgroup",
-                                           .shared_memory = "local memory",
-                                           .queue = "queue"};
-
 const struct as_backend as_backend_opencl = {
     .abi = AS_DEVICE_ABI,
     .name = "opencl",
@@ -179,6 +173,6 @@ const struct as_backend as_backend_opencl = {
     .open = backend_open,
     .close = backend_close,
     .count = backend_count,
-    .words = &words,
+    .words = &as_cl_words,
     .open_device = backend_open_device,
 };

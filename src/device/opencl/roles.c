@@ -9,3 +9,9 @@ const struct as_role_name as_cl_roles[] = {
     {AS_ROLE_SHARED_FINE, "clSVMAlloc fine"},
     {AS_ROLE_UNKNOWN, NULL},
 };
+
+const struct as_vocabulary as_cl_words = {.compute_unit = "CU",
+                                          .workgroup = "workgroup",
+                                          .subgroup = "subgroup",
+                                          .shared_memory = "local memory",
+                                          .queue = "queue"};

@@ -5,5 +5,6 @@
 #include "device/info.h"
 
 extern const struct as_role_name as_cl_roles[];
+extern const struct as_vocabulary as_cl_words;
 
 #endif

@@ -8,5 +8,6 @@ const struct as_backend as_backend_opencl = {
     .title = "OpenCL, any vendor, by libOpenCL.so.1",
     .portable = true,
     .roles = as_cl_roles,
+    .words = &as_cl_words,
     .unbuilt = "this assay was built without the OpenCL headers; install opencl-c-headers and build again",
 };
