@@ -85,11 +85,11 @@ def memory(card, paths, rounds):
 
 def on_chip(card, paths):
     rows = []
-    for name, axes in (("L1 a unit", {"what": "own", "size": "64KiB"}), ("shared memory a unit", {"what": "local"})):
+    for name, axes in (("L1 per SM", {"what": "own", "size": "64KiB"}), ("shared memory per SM", {"what": "shared"})):
         best = max(c["median"] for c in card.cells("onchip_bandwidth", width=128, stride=1, **axes))
         rows.append(at_least(name, best, SHARED_WORDS, "B/cycle", 0.99))
     cells = card.cells("onchip_bandwidth", what="common", size="1MiB,4MiB,16MiB", width=128, stride=1,
-                                   units="every")
+                                   compute_units="every")
     info = card.info()
     mine = max(c["median"] * info["units"] * c["clock_hz"] * 1e-9 for c in cells)
     sweep = card.cells("bandwidth", op="read", level="sweep", size="4MiB,8MiB,16MiB,32MiB", threads=0,

@@ -1,6 +1,7 @@
 """The probes of this build, by their folders: each FAMILY/NAME under probes/ that has a section.json.
 
-registry.py list PROBES prints the folders in the order of the report; registry.py write OUT.c PROBES writes the registry.
+registry.py list PROBES prints the folders in the order of the report; registry.py write OUT.c PROBES SECTION... writes the
+registry (the sections are those below PROBES; the build names them so that it writes again when there are others).
 registry.py files PROBES prints a line for each of their C files: "KIND PATH", where KIND is source, rule or test, and for tests
 "SUITE,..." behind it: the kind of test, the probe's name, and "repetitions" where the test does less in brief.
 section.json is {"heading": under which the report groups the probe, "place": a number by which probes are sorted}."""

@@ -33,13 +33,13 @@ static void add_roof(struct roof roofs[ROOFS_MAX], size_t *n, const char *object
 /* What every unit has of its own: bytes per cycle of one of them, at the clock of the cell, times all. */
 static void add_own_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX], size_t *n)
 {
-    static const char *const what[][2] = {{"own", "L1"}, {"local", "LOCAL"}};
+    static const char *const what[][2] = {{"own", "L1"}, {"shared", "shared"}};
     const struct as_cell **cells;
     size_t have = as_cells_of(c, "onchip_bandwidth", &cells);
     for (size_t i = 0; i < have && c->info && c->info->compute_units; i++)
         for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
             if (strcmp(as_cell_axis(cells[i], "what"), what[k][0]) != 0 ||
-                strcmp(as_cell_axis(cells[i], "units"), "every") != 0 || !(cells[i]->clock_hz > 0))
+                strcmp(as_cell_axis(cells[i], "compute_units"), "every") != 0 || !(cells[i]->clock_hz > 0))
                 continue;
             double each = cells[i]->clock_hz * c->info->compute_units * 1e-9;
             struct as_interval ci = as_cell_interval(cells[i]);
@@ -76,7 +76,7 @@ static void add_ridge(struct as_rule_context *c, const struct as_cell *cell, con
     as_fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                    as_ratio_interval(cell->sum.median, as_cell_interval(cell), roof->gbs * 1e9, bytes));
     as_fact_say(f, "The %.16s ridge point for %.24s is %s: code below it is bandwidth-bound (%s)", type,
-                strcmp(roof->object, "LOCAL") == 0 ? as_shared_memory_name(c) : roof->object,
+                strcmp(roof->object, "shared") == 0 ? as_shared_memory_name(c) : roof->object,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 as_fact_value_text(roof->gbs, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
     as_fact_evidence(f, cell);

@@ -11,6 +11,30 @@ static const struct {
     {"atomics", AS_UNIT_RATE, "updates/s"},
 };
 
+static const struct {
+    const char *before, *now;
+} probes[] = {
+    {"onchip_groups", "occupancy"},
+    {"onchip_units", "l2_latency"},
+};
+
+static const struct {
+    const char *probe, *before, *now;
+} axes[] = {
+    {"accounting", "moment", "step"}, {"l2_latency", "unit", "compute_unit"},         {"occupancy", "local", "shared"},
+    {"onchip", "local", "shared"},    {"onchip_bandwidth", "units", "compute_units"},
+};
+
+static const struct {
+    const char *probe, *axis, *before, *now;
+} words[] = {
+    {"c2c", "peer", "unit", "compute_unit"},
+    {"concurrency", "what", "behind", "queued"},
+    {"onchip", "what", "code", "ifetch"},
+    {"onchip", "what", "local", "shared"},
+    {"onchip_bandwidth", "what", "local", "shared"},
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *unit_of(const struct as_cell *cell)
@@ -21,16 +45,48 @@ static const char *unit_of(const struct as_cell *cell)
     return as_axes_rate_unit(&cell->axes, cell->unit);
 }
 
-/* Copies the name when it is another. */
+const char *as_renamed_probe(const char *before)
+{
+    for (size_t i = 0; i < COUNT(probes); i++)
+        if (strcmp(probes[i].before, before) == 0)
+            return probes[i].now;
+    return NULL;
+}
+
+const char *as_renamed_axis(const char *probe, const char *before)
+{
+    for (size_t i = 0; i < COUNT(axes); i++)
+        if (strcmp(axes[i].probe, probe) == 0 && strcmp(axes[i].before, before) == 0)
+            return axes[i].now;
+    return NULL;
+}
+
+const char *as_renamed_word(const char *probe, const char *axis, const char *before)
+{
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (strcmp(words[i].probe, probe) == 0 && strcmp(words[i].axis, axis) == 0 &&
+            strcmp(words[i].before, before) == 0)
+            return words[i].now;
+    return NULL;
+}
+
 static bool take(char *at, size_t size, const char *now)
 {
-    if (strcmp(at, now) == 0)
-        return false;
-    as_copy_text(at, size, now);
-    return true;
+    const bool other = now && strcmp(at, now) != 0;
+    if (other)
+        as_copy_text(at, size, now);
+    return other;
 }
 
 bool as_rename_cell(struct as_cell *cell)
 {
-    return take(cell->unit, sizeof cell->unit, unit_of(cell));
+    bool renamed = take(cell->probe, sizeof cell->probe, as_renamed_probe(cell->probe));
+    for (size_t i = 0; i < cell->axes.n; i++) {
+        struct as_axis_value *v = &cell->axes.v[i];
+        renamed |= take(v->name, sizeof v->name, as_renamed_axis(cell->probe, v->name));
+        renamed |= take(v->text, sizeof v->text, as_renamed_word(cell->probe, v->name, v->text));
+    }
+    if (renamed)
+        cell->key = as_cell_key(cell->probe, cell->metric, &cell->axes);
+    return take(cell->unit, sizeof cell->unit, unit_of(cell)) || renamed;
 }

@@ -145,7 +145,7 @@ static inline struct as_metric as_probe_metric(const struct as_probe *probe, con
 extern const struct as_probe *const as_probes[];
 extern const char *const as_probe_headings[];           /* of each: what the report groups it under */
 extern const char *const as_probe_methods[];            /* of each: its method.md as HTML */
-const struct as_probe *as_probe_find(const char *name); /* NULL when there is none; also hidden ones */
+const struct as_probe *as_probe_find(const char *name); /* also a hidden one or an earlier name; NULL: none */
 /* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default, both ABI numbers). */
 enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err);
 const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name); /* NULL when absent */

@@ -39,7 +39,7 @@ static const struct source {
     {"Hz", "", "", AS_MAP_HOLDS},
     {"B", "onchip.whole.", ".size", AS_MAP_HOLDS},
     {"B", "", ".size", AS_MAP_HOLDS},
-    {"B", "", ".unit.local", AS_MAP_HOLDS},
+    {"B", "", ".unit.shared", AS_MAP_HOLDS},
     {"ns", "", ".latency", AS_MAP_LATENCY},
     {"cycles", "", ".latency", AS_MAP_LATENCY},
     {"GB/s", "bandwidth.", "", AS_MAP_BANDWIDTH},

@@ -16,7 +16,7 @@ int as_map_row(const char *object)
         return AS_MAP_CORE;
     if (strcmp(object, "memory") == 0)
         return AS_MAP_MEMORY;
-    if (strcmp(object, "LOCAL") == 0)
+    if (strcmp(object, "shared") == 0)
         return AS_MAP_LOCAL;
     if (object[0] == 'L' && object[1] >= '1' && object[1] <= '0' + AS_MAP_CACHE_MAX &&
         (object[2] == '\0' || strcmp(object + 2, "d") == 0 || strcmp(object + 2, "u") == 0))

@@ -77,7 +77,7 @@ static void find(const struct as_report_run *rr, const char *device, struct roof
 
 static const char *level_word(const struct roofline *r, size_t k)
 {
-    return strcmp(r->level[k].name, "LOCAL") == 0 ? r->local : r->level[k].name;
+    return strcmp(r->level[k].name, "shared") == 0 ? r->local : r->level[k].name;
 }
 
 /* ---- the drawing ---- */

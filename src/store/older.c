@@ -101,10 +101,15 @@ static enum as_status convert_cell(void *user, struct as_cell *cell, struct as_e
     const bool rate = as_older_is_rate(cell);
     if (!as_older_cell(cell))
         return AS_OK;
+    struct as_buf axes = AS_BUF_INIT;
+    as_axes_to_json(&cell->axes, &axes);
+    enum as_status s = as_buf_check(&axes, err);
     struct as_row row = as_row_start(store, AS_SQL_SET_KEY);
+    as_put_text(&row, as_buf_get(&axes));
     as_put_int(&row, (int64_t)cell->key);
     as_put_int(&row, cell->id);
-    enum as_status s = as_row_run(&row, err);
+    s = s ? as_row_close(&row, s, err) : as_row_run(&row, err);
+    as_buf_finish(&axes);
     if (!s)
         s = as_store_put_result(store, cell, err);
     return s || !rate ? s : convert_trials(store, cell, err);

@@ -30,7 +30,7 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_DELETE_RUN] = "DELETE FROM runs WHERE id = ?",
     [AS_SQL_ADD_CELL] = "INSERT INTO cells({cell}, run_id, axes, key) VALUES({cell?}, ?, ?, ?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET ({cell}) = ({cell?}) WHERE id = ?",
-    [AS_SQL_SET_KEY] = "UPDATE cells SET key = ? WHERE id = ?",
+    [AS_SQL_SET_KEY] = "UPDATE cells SET axes = ?, key = ? WHERE id = ?",
     [AS_SQL_DELETE_TRIALS] = "DELETE FROM trials WHERE cell_id = ?",
     [AS_SQL_ADD_TRIAL] = "INSERT INTO trials({trial}, cell_id, samples, core_hz, weight) VALUES({trial?}, ?, ?, ?, ?)",
     [AS_SQL_EXCLUDE_TRIAL] = "UPDATE trials SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",

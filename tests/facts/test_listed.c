@@ -74,12 +74,12 @@ static void test_own_ridges(void **state)
     (void)state;
     struct made *m = made_gpu();
     made_add(m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
-    made_add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 units=every");
-    made_add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 units=every");
-    made_add(m, "onchip_bandwidth", "B/cycle", 120, "what=local size=0 width=128 stride=1 units=every");
-    made_add(m, "onchip_bandwidth", "B/cycle", 124, "what=common size=16777216 width=128 stride=1 units=one");
+    made_add(m, "onchip_bandwidth", "B/cycle", 128, "what=own size=65536 width=128 stride=1 compute_units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 100, "what=own size=65536 width=32 stride=1 compute_units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 120, "what=shared size=0 width=128 stride=1 compute_units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 124, "what=common size=16777216 width=128 stride=1 compute_units=one");
     made_derive(m);
-    const struct as_fact *l1 = made_get(m, "ridge.f32.L1"), *local = made_get(m, "ridge.f32.LOCAL");
+    const struct as_fact *l1 = made_get(m, "ridge.f32.L1"), *local = made_get(m, "ridge.f32.shared");
     assert_true(fabs(l1->value / (60e12 / (128 * 132 * 2e9)) - 1) < 1e-9);
     assert_true(fabs(local->value / (60e12 / (120 * 132 * 2e9)) - 1) < 1e-9);
     assert_int_equal(l1->evidence[1], 2);
@@ -91,12 +91,12 @@ static void test_local_and_miss(void **state)
 {
     (void)state;
     struct made *m = made_gpu();
-    made_add(m, "onchip", "ns", 20, "what=local size=65536 stride=64 local=0");
-    made_add(m, "onchip", "ns", 11.5, "what=local size=4096 stride=64 local=0");
-    made_add(m, "onchip_units", "ns", 330, "what=missed unit=0 filler=0");
+    made_add(m, "onchip", "ns", 20, "what=shared size=65536 stride=64 shared=0");
+    made_add(m, "onchip", "ns", 11.5, "what=shared size=4096 stride=64 shared=0");
+    made_add(m, "l2_latency", "ns", 330, "what=missed compute_unit=0 filler=0");
     made_add(m, "topology", "ns", 310, "place=memory what=latency");
     made_derive(m);
-    const struct as_fact *local = made_get(m, "onchip.local.latency"); /* at 2 GHz */
+    const struct as_fact *local = made_get(m, "onchip.shared.latency"); /* at 2 GHz */
     assert_string_equal(local->unit, "cycles");
     made_holds(local, 23);
     made_holds(made_get(m, "onchip.memory.latency"), 330);
@@ -111,13 +111,13 @@ static void test_hostile(void **state)
     struct made *m = made_gpu();
     for (int i = 0; i < 20; i++) {
         char axes[96];
-        snprintf(axes, sizeof axes, "what=global size=%d stride=64 local=0", i);
+        snprintf(axes, sizeof axes, "what=global size=%d stride=64 shared=0", i);
         made_add(m, "onchip", "ns", i % 2 ? 1e300 : 1e-300, axes)->detail = as_strdup("[\"not an object\"");
     }
-    made_add(m, "onchip_groups", "groups", 1e18, "threads=0 values=5 local=0")->detail =
+    made_add(m, "occupancy", "groups", 1e18, "threads=0 values=5 shared=0")->detail =
         as_strdup("{\"registers\":\"x\"}");
     made_add(m, "onchip_bandwidth", "B/cycle", 5, "width=128");
-    made_add(m, "onchip_units", "ns", 5, "what=near");
+    made_add(m, "l2_latency", "ns", 5, "what=near");
     made_add(m, "onchip_lines", "ns", 5, "what=fetch distance=8");
     made_derive(m);
     made_free(m);

@@ -173,7 +173,7 @@ def test_shared_memory_of_the_h200(assay):
         lost = facts["lost.both." + name]
         expect(lost["verdict"] == "refuted" and lost["value"] > 1000, f"updates are lost in {name}", lost)
     good = [(c["probe"], c["axes"], c["median"]) for c in cells if c["status"] == "ok" and c["device"] == "cuda:0"]
-    counted = {(a["allocator"], a["counter"], a["moment"]): v - 1 for p, a, v in good if p == "accounting"}
+    counted = {(a["allocator"], a["counter"], a["step"]): v - 1 for p, a, v in good if p == "accounting"}
     for name, counter, moment, share in (("cuMemAlloc", "driver", "allocated", 1), ("cuMemAlloc", "VmRSS", "device-touched", 0),
                                          ("cuMemAllocManaged", "VmRSS", "allocated", 0), ("cuMemHostAlloc", "VmRSS", "allocated", 1),
                                          ("cuMemAllocManaged", "VmRSS", "cpu-touched", 1),
@@ -207,8 +207,8 @@ def test_whole_run_of_the_h200(assay):
     facts = {f["id"]: f for f in json.loads(read(assay, "facts", "--json", sample=WHOLE))["facts"]}
     for name, low, high in (("onchip.L1.size", 215 << 10, 256 << 10), ("onchip.L1.latency", 31.9, 32.1),
                             ("onchip.whole.L2.size", 52 << 20, 64 << 20), ("onchip.L2.part.size", 26 << 20, 64 << 20),
-                            ("onchip.L1.bandwidth", 126, 128), ("onchip.local.banks", 32, 32),
-                            ("onchip.unit.local", 226 << 10, 228 << 10), ("arithmetic.peak.f64", 33.1e12, 33.5e12),
+                            ("onchip.L1.bandwidth", 126, 128), ("onchip.shared.banks", 32, 32),
+                            ("onchip.unit.shared", 226 << 10, 228 << 10), ("arithmetic.peak.f64", 33.1e12, 33.5e12),
                             ("arithmetic.peak.f32", 66.2e12, 66.9e12), ("arithmetic.peak.f16", 131e12, 134e12),
                             ("bandwidth.memory.read.all", 4550, 4600), ("link.host-0.to", 54, 56)):
         fact = facts[name]

@@ -65,7 +65,7 @@ static void roofline_cells(struct maker *m, const char *id, bool levels)
         snprintf(peak, sizeof peak, "arithmetic.peak.%s", types[t]);
         synth_fact(m, id, "arithmetic", peak, peaks[t], "FLOP/s", NAN, "Fused multiply-adds reach their peak.");
         for (int level = 0; level < 4 && levels; level++) {
-            static const char *const names[] = {"memory", "L2", "L1", "LOCAL"};
+            static const char *const names[] = {"memory", "L2", "L1", "shared"};
             static const double gbs[] = {4570, 9870, 33500, 33200};
             snprintf(ridge, sizeof ridge, "ridge.%s.%s", types[t], names[level]);
             synth_fact(m, id, "arithmetic", ridge, peaks[t] / gbs[level] * 1e-9, "FLOP/B", NAN,
@@ -86,7 +86,7 @@ void synth_gpus(struct maker *m, unsigned n)
         synth_fact(m, id, "L1", "onchip.L1.latency", 32, "cycles", NAN, "A load from L1 takes 32 cycles.");
         synth_fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "Each SM loads 128 B/cycle from its L1.");
         synth_fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "L1 fetches 32 B per miss.");
-        synth_fact(m, id, "LOCAL", "onchip.local.bandwidth", 127, "B/cycle", NAN,
+        synth_fact(m, id, "shared", "onchip.shared.bandwidth", 127, "B/cycle", NAN,
                    "Each SM loads 127 B/cycle from shared memory.");
         synth_fact(m, id, "L2", "onchip.L2.latency", 323, "cycles", NAN, "A load from L2 takes 323 cycles.");
         synth_fact(m, id, "memory", "bandwidth.memory.read.all", 4570, "GB/s", 4814,

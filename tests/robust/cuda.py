@@ -185,7 +185,7 @@ def test_compiler_hangs_ahead(assay):
 def test_several_queues(assay):
     done = run(assay, "runs", "concurrency", "--device", "cuda:0", "--set", "what=rate", "--set", "queues=1,16", *SHORT)
     expect(done.code in MEASURED and len(measured(assay.cells())) == 2, "every launch of every queue counts", done)
-    done = run(assay, "runs equal", "concurrency", "--device", "cuda:0", "--set", "what=behind", "--set", "queues=1",
+    done = run(assay, "runs equal", "concurrency", "--device", "cuda:0", "--set", "what=queued", "--set", "queues=1",
                "--set", "priority=high", *SHORT)
     expect(done.code == NOTHING and "has no priorities" in done.out, "nothing to gain where all are equal", done)
 

@@ -104,7 +104,7 @@ def is_of(section, roles, cell):
     """Whether the cell is one that the section asks for, as far as its words say."""
     axes, wanted = cell["axes"], {n for word in asked_for(section) for n in roles.get(word, {word})}
     given = {axes.get(axis) for axis in ("allocator", "from", "to")}
-    return all(axes.get(a) in section[a].split(",") for a in ("op", "scenario", "what", "moment")
+    return all(axes.get(a) in section[a].split(",") for a in ("op", "scenario", "what", "step")
                if section.get(a, "all") != "all") and (not wanted or wanted & {"all", "first"} or wanted & given)
 
 

@@ -138,6 +138,44 @@ static void test_store_of_version_2(void **state)
     assert_int_equal(ask(f->path, columns), 1);
 }
 
+/* Until schema 6 probes, axes and their words had other names. */
+static void test_names_of_version_5(void **state)
+{
+    static const struct {
+        const char *probe, *axes, *now, *axes_now;
+    } rows[] = {
+        {"onchip_units", "{\"what\":\"near\",\"unit\":3}", "l2_latency", "{\"what\":\"near\",\"compute_unit\":3}"},
+        {"onchip_groups", "{\"threads\":64,\"local\":0}", "occupancy", "{\"threads\":64,\"shared\":0}"},
+        {"onchip", "{\"what\":\"code\",\"local\":0}", "onchip", "{\"what\":\"ifetch\",\"shared\":0}"},
+        {"c2c", "{\"peer\":\"unit\"}", "c2c", "{\"peer\":\"compute_unit\"}"},
+        {"latency", "{\"local\":0}", "latency", "{\"local\":0}"},
+    };
+    struct fixture *f = *state;
+    const struct as_schema five = {5, as_store_schema.steps};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char sql[256];
+        enum as_schema_kind kind;
+        struct as_cell cell;
+        struct as_buf axes = AS_BUF_INIT;
+        unlink(f->path);
+        run_sql(f->path, store_version_1);
+        assert_int_equal(migrate(f, &five, &kind), AS_OK);
+        snprintf(sql, sizeof sql, "UPDATE cells SET probe = '%s', axes = '%s' WHERE id = 1", rows[i].probe,
+                 rows[i].axes);
+        run_sql(f->path, sql);
+        must_open(f, AS_STORE_WRITE);
+        check(f, as_store_cell(f->store, 1, 0, &cell, &f->err));
+        assert_string_equal(cell.probe, rows[i].now);
+        as_axes_to_json(&cell.axes, &axes);
+        assert_string_equal(as_buf_get(&axes), rows[i].axes_now);
+        if (strcmp(rows[i].axes, rows[i].axes_now) != 0)
+            assert_true(cell.key == as_cell_key(cell.probe, cell.metric, &cell.axes));
+        as_buf_finish(&axes);
+        as_cell_finish(&cell);
+        must_close(f);
+    }
+}
+
 /* Until schema 5 a bandwidth of probe topology was the time of 64 bytes. */
 static void test_store_of_version_4(void **state)
 {
@@ -212,6 +250,7 @@ int main(void)
         TEST(test_store_of_version_1),
         TEST(test_store_of_version_2),
         TEST(test_store_of_version_4),
+        TEST(test_names_of_version_5),
         TEST(test_damaged_store_of_version_1),
         TEST(test_failed_migration_leaves_it_as_it_was),
     };

@@ -9,7 +9,7 @@
 extern const char as_method_c2c[];
 
 static const char *const op_words[] = {"cas", "load", "pause", "relaxed", NULL};
-static const char *const peer_words[] = {"cpu", "device", "unit", NULL};
+static const char *const peer_words[] = {"cpu", "device", "compute_unit", NULL};
 static const char *const pairs_words[] = {"every", "some", NULL};
 static const struct c2c_peer *const peers[] = {&c2c_cpu, &c2c_device, &c2c_unit}; /* in the order of the words */
 
@@ -54,7 +54,7 @@ static const struct as_axis axes[] = {
 static const char *const quick[] = {
     "peer=cpu from=all to=all op=cas pairs=some allocator=first",
     "peer=device from=all to=0 op=load pairs=some allocator=pinned,shared_fine",
-    "peer=unit from=0 to=1,2,16,64 op=load pairs=every allocator=first",
+    "peer=compute_unit from=0 to=1,2,16,64 op=load pairs=every allocator=first",
     NULL,
 };
 static const char *const full[] = {
@@ -62,8 +62,8 @@ static const char *const full[] = {
     "peer=cpu from=all to=all op=all pairs=some allocator=first",
     "peer=device from=all to=0 op=load pairs=every allocator=pinned,shared_fine",
     "peer=device from=all to=0 op=all pairs=some allocator=all",
-    "peer=unit from=0,1 to=1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128 op=load pairs=every allocator=first",
-    "peer=unit from=0 to=1,64 op=all pairs=every allocator=all",
+    "peer=compute_unit from=0,1 to=1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128 op=load pairs=every allocator=first",
+    "peer=compute_unit from=0 to=1,64 op=all pairs=every allocator=all",
     NULL,
 };
 
@@ -89,7 +89,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     s->peer = peer_of(vc->axes);
     if (!s->peer)
         return as_fail(err, AS_USAGE, "unknown peer '%s'", as_axes_text(vc->axes, "peer"));
-    vc->host_work |= !as_word_is(vc->axes, "peer", "unit");
+    vc->host_work |= !as_word_is(vc->axes, "peer", "compute_unit");
     s->pair[0] = (int)as_axes_u64(vc->axes, "from");
     s->pair[1] = (int)as_axes_u64(vc->axes, "to");
     s->patience = 1u << (vc->dev->info.is_host_memory ? 27 : 22);

@@ -15,7 +15,7 @@ struct pair_kind {
 static const struct pair_kind pair_kinds[] = {
     {"cpu", "link:cpu-cpu", "c2c", .ends = "two cores", .end = "CPU"},
     {"device", "link:cpu-device", "c2c.device", .ends = "a core and the device"},
-    {"unit", "units", "c2c.unit", .is_within_device = true},
+    {"compute_unit", "units", "c2c.unit", .is_within_device = true},
 };
 
 /* How the line was transferred, and how many pairs may be as near or as far. */

@@ -335,13 +335,13 @@ static void test_which_units(void **unused)
         const char *axes;
         enum as_applies card, portable;
     } cases[] = {
-        {"peer=unit from=0 to=1 op=load pairs=every allocator=toy", AS_APPLIES, AS_APPLIES},
-        {"peer=unit from=1 to=3 op=relaxed pairs=every allocator=upfront", AS_APPLIES, AS_PRUNED},
-        {"peer=unit from=1 to=4 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED}, /* four units */
-        {"peer=unit from=2 to=1 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
-        {"peer=unit from=1 to=1 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
-        {"peer=unit from=0 to=1 op=cas pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
-        {"peer=unit from=0 to=1 op=load pairs=some allocator=toy", AS_PRUNED, AS_PRUNED},
+        {"peer=compute_unit from=0 to=1 op=load pairs=every allocator=toy", AS_APPLIES, AS_APPLIES},
+        {"peer=compute_unit from=1 to=3 op=relaxed pairs=every allocator=upfront", AS_APPLIES, AS_PRUNED},
+        {"peer=compute_unit from=1 to=4 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED}, /* four units */
+        {"peer=compute_unit from=2 to=1 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
+        {"peer=compute_unit from=1 to=1 op=load pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
+        {"peer=compute_unit from=0 to=1 op=cas pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
+        {"peer=compute_unit from=0 to=1 op=load pairs=some allocator=toy", AS_PRUNED, AS_PRUNED},
     };
     struct toy card, portable, cpu;
     struct as_error err = {0};
@@ -370,7 +370,7 @@ static void test_units_play(void **unused)
     (void)unused;
     need_two_cpus(cpus);
     gpu_init(&t, true);
-    toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
+    toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
     assert_true(fabs(v.vc.limit - 0.5) < 1e-9);
     for (int n = 0; n < 2; n++) {
         struct as_sample s = {.value = NAN};
@@ -397,7 +397,7 @@ static void test_unit_never_starts(void **unused)
     struct as_error err = {0};
     (void)unused;
     gpu_init(&t, true);
-    toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
+    toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
     launches_missing = 1000;
     unit_missing = 1 + 2;
     assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_UNSUPPORTED);
@@ -415,12 +415,13 @@ static void test_units_not_told(void **unused)
     (void)unused;
     gpu_init(&t, false);
     assert_int_equal(
-        toy_prepare(&t, &as_probe_c2c, "peer=unit from=1 to=2 op=load pairs=every allocator=toy", &v, &err),
+        toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, &err),
         AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "no unit id"));
     toy_finish(&as_probe_c2c, &v);
     assert_int_equal(
-        toy_prepare(&t, &as_probe_c2c, "peer=unit from=0 to=1 op=load pairs=every allocator=toy", &v, &err), AS_OK);
+        toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=0 to=1 op=load pairs=every allocator=toy", &v, &err),
+        AS_OK);
     assert_non_null(strstr(as_buf_get(&v.vc.detail), "kernels have no unit id"));
     toy_finish(&as_probe_c2c, &v);
 }
@@ -428,8 +429,9 @@ static void test_units_not_told(void **unused)
 /* On the OpenCL of this machine, whatever it is: a number whose passes were all counted, or a reason. */
 static void test_on_opencl(void **unused)
 {
-    static const char *const cells[] = {"peer=unit from=0 to=1 op=load pairs=every allocator=clCreateBuffer",
-                                        "peer=unit from=0 to=1 op=relaxed pairs=every allocator=clCreateBuffer"};
+    static const char *const cells[] = {
+        "peer=compute_unit from=0 to=1 op=load pairs=every allocator=clCreateBuffer",
+        "peer=compute_unit from=0 to=1 op=relaxed pairs=every allocator=clCreateBuffer"};
     struct as_opened opened;
     struct as_error err = {0};
     size_t measured = 0;

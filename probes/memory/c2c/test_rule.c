@@ -16,9 +16,9 @@ static void test_costs(void **state)
     made_add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
     made_add(&m, "c2c", "ns", 1, "peer=cpu from=0 to=3 op=load pairs=every");
     made_add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=load pairs=some");
-    made_add(&m, "c2c", "ns", 310, "peer=unit from=0 to=1 op=load pairs=every allocator=cuMemAlloc");
-    made_add(&m, "c2c", "ns", 390, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemAlloc");
-    made_add(&m, "c2c", "ns", 9000, "peer=unit from=0 to=64 op=load pairs=every allocator=cuMemHostAlloc");
+    made_add(&m, "c2c", "ns", 310, "peer=compute_unit from=0 to=1 op=load pairs=every allocator=cuMemAlloc");
+    made_add(&m, "c2c", "ns", 390, "peer=compute_unit from=0 to=64 op=load pairs=every allocator=cuMemAlloc");
+    made_add(&m, "c2c", "ns", 9000, "peer=compute_unit from=0 to=64 op=load pairs=every allocator=cuMemHostAlloc");
     made_derive(&m);
     made_near(&m, "c2c.median", 60, 0);
     made_near(&m, "c2c.max", 140, 0);

@@ -149,4 +149,4 @@ static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out
         s->pair[0], s->pair[1]);
 }
 
-const struct c2c_peer c2c_unit = {"unit", applies, prepare, play, c2c_device_passes};
+const struct c2c_peer c2c_unit = {"compute_unit", applies, prepare, play, c2c_device_passes};

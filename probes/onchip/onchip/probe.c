@@ -7,7 +7,7 @@
 
 extern const char as_method_onchip[];
 
-const char *const onchip_what_words[] = {"global", "readonly", "constant", "local", "code", "atomic", NULL};
+const char *const onchip_what_words[] = {"global", "readonly", "constant", "shared", "ifetch", "atomic", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
@@ -27,7 +27,7 @@ static const struct as_axis axes[] = {
      .min = 8,
      .max = 1 << 20,
      .def = "64"},
-    {.name = "local",
+    {.name = "shared",
      .help = "bytes of shared memory that the workgroup also allocates; global only",
      .type = AS_AXIS_SIZE,
      .min = 0,
@@ -39,20 +39,20 @@ static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
                                     "what=global size=4MiB..128MiB x1",
                                     "what=atomic size=4MiB..128MiB x1",
-                                    "what=local size=4KiB",
+                                    "what=shared size=4KiB",
                                     NULL};
 static const char *const full[] = {
     "what=global size=1KiB..256MiB x2",
     "what=global size=64KiB..512KiB x4",
     "what=global size=16MiB..128MiB x4",
-    "what=global size=16KiB..512KiB x1 local=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
+    "what=global size=16KiB..512KiB x1 shared=8KiB,32KiB,64KiB,100KiB,132KiB,164KiB,196KiB,227KiB",
     "what=global size=64KiB..1MiB x4 stride=288", /* longer than a line, and not a power of two */
     "what=atomic size=1MiB,4MiB",
     "what=atomic size=16MiB..256MiB x4",
     "what=readonly size=4KiB..1MiB x4",
-    "what=local size=1KiB..128KiB x1",
+    "what=shared size=1KiB..128KiB x1",
     "what=constant size=512..64KiB x4",
-    "what=code size=1KiB..256KiB x2",
+    "what=ifetch size=1KiB..256KiB x2",
     NULL,
 };
 
@@ -76,7 +76,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     enum onchip_what what = what_of(a);
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
-    double local = as_axes_number(a, "local");
+    double local = as_axes_number(a, "shared");
     bool walks = onchip_is_global(what);
     if (info->is_host_memory)
         return what == ONCHIP_LOCAL && size == LOCAL_SMALL
@@ -140,7 +140,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     o->what = what_of(vc->axes);
     o->size = as_axes_u64(vc->axes, "size");
     o->stride = as_axes_u64(vc->axes, "stride");
-    o->shared_bytes = as_axes_u64(vc->axes, "local");
+    o->shared_bytes = as_axes_u64(vc->axes, "shared");
     if (o->what >= ONCHIP_WHATS)
         return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(vc->axes, "what"));
     enum as_status s = preparations[o->what](o, vc, err);

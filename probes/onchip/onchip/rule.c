@@ -31,7 +31,7 @@ static const struct path {
     [PATH_GLOBAL] = {"global", "", "", "A dependent load", 1},
     [PATH_READONLY] = {"readonly", "readonly.", "read-only ", "A dependent load through the read-only path", 1},
     [PATH_CONSTANT] = {"constant", "constant.", "constant ", "A dependent load from constant memory", 1},
-    [PATH_CODE] = {"code", "code.", "instruction ", "An instruction of one warp", 1},
+    [PATH_CODE] = {"ifetch", "code.", "instruction ", "An instruction of one warp", 1},
     [PATH_ATOMIC] = {"atomic", "whole.", "", "A dependent atomic add", 2},
 };
 
@@ -195,7 +195,7 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
     bool global = path == &paths[PATH_GLOBAL];
     if (n > 0)
         end_last(curve, &p[n - 1]);
-    double local = as_cell_axis_number(curve->cells[0], "local");
+    double local = as_cell_axis_number(curve->cells[0], "shared");
     if (global && whole_known)
         n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
@@ -217,8 +217,9 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
 static const struct as_curve *global_curve(const struct as_curve *curves, size_t n, double stride)
 {
     for (size_t i = 0; i < n; i++)
-        if (as_cell_is(curves[i].cells[0], "what", "global") && as_cell_axis_number(curves[i].cells[0], "local") == 0 &&
-            curves[i].n >= POINTS_MIN && as_cell_axis_number(curves[i].cells[0], "stride") == stride)
+        if (as_cell_is(curves[i].cells[0], "what", "global") &&
+            as_cell_axis_number(curves[i].cells[0], "shared") == 0 && curves[i].n >= POINTS_MIN &&
+            as_cell_axis_number(curves[i].cells[0], "stride") == stride)
             return &curves[i];
     return NULL;
 }
@@ -256,12 +257,12 @@ static void derive_local(struct as_rule_context *c)
     const struct as_cell **cells, *least = NULL;
     size_t n = as_cells_of(c, "onchip", &cells);
     for (size_t i = 0; i < n; i++)
-        if (as_cell_is(cells[i], "what", "local") &&
+        if (as_cell_is(cells[i], "what", "shared") &&
             (!least || as_cell_axis_number(cells[i], "size") < as_cell_axis_number(least, "size")))
             least = cells[i];
     double hz = least ? least->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
     const char *unit = hz > 0 ? "cycles" : "ns";
-    struct as_fact *f = least ? as_fact_add(c, "LOCAL", unit, "onchip.local.latency") : NULL;
+    struct as_fact *f = least ? as_fact_add(c, "shared", unit, "onchip.shared.latency") : NULL;
     if (f) {
         struct as_interval ci = as_cell_interval(least);
         char text[96];

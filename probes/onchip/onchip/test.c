@@ -37,7 +37,7 @@ static void test_places(void **unused)
         skip();
     }
     opened.device.info.is_host_memory = false; /* as if it had memory of its own */
-    toy_axes(&axes, "what=global size=65536 stride=64 local=0");
+    toy_axes(&axes, "what=global size=65536 stride=64 shared=0");
     for (size_t wrong = 0; wrong <= ONCHIP_PLACES; wrong++) {
         struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};
         struct as_sample out = {.value = NAN};
@@ -72,7 +72,7 @@ static void test_lost(void **unused)
     t.dev.info.is_host_memory = false;
     t.free_bytes = UINT64_C(1) << 30;
     t.lose_launches = 1 << 30;
-    assert_int_equal(toy_prepare(&t, probe, "what=global size=65536 stride=64 local=0", &v, &err), AS_OK);
+    assert_int_equal(toy_prepare(&t, probe, "what=global size=65536 stride=64 shared=0", &v, &err), AS_OK);
     assert_int_equal(probe->sample(v.state, 10, &out, &err), AS_OK);
     assert_false(probe->check(v.state, why, sizeof why));
     assert_non_null(strstr(why, "unexpected element"));
@@ -86,25 +86,26 @@ static void test_applies(void **unused)
     struct as_error err = {0};
     (void)unused;
     timed_toy(&t);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 local=0", &err), AS_APPLIES);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=12 local=0", &err),
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 shared=0", &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=12 shared=0", &err),
                      AS_INAPPLICABLE);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=4096 local=0", &err), AS_PRUNED);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=constant size=131072 stride=64 local=0", &err), AS_PRUNED);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=local size=65536 stride=64 local=0", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=4096 shared=0", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=constant size=131072 stride=64 shared=0", &err),
+                     AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=shared size=65536 stride=64 shared=0", &err), AS_PRUNED);
     t.dev.info.is_host_memory = true;
     t.dev.info.warp = 1;
-    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 local=0", &err), AS_PRUNED);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=local size=4096 stride=64 local=0", &err),
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 shared=0", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=shared size=4096 stride=64 shared=0", &err),
                      AS_INAPPLICABLE);
 }
 
 static void test_runs(void **unused)
 {
     static const struct timed_trial trials[] = {
-        {"what=global size=65536 stride=64 local=0", 100},   {"what=global size=8388608 stride=96 local=0", 100},
-        {"what=readonly size=4096 stride=128 local=0", 100}, {"what=constant size=16384 stride=64 local=0", 100},
-        {"what=local size=4096 stride=64 local=0", 100},     {"what=code size=4096 stride=64 local=0", 10},
+        {"what=global size=65536 stride=64 shared=0", 100},   {"what=global size=8388608 stride=96 shared=0", 100},
+        {"what=readonly size=4096 stride=128 shared=0", 100}, {"what=constant size=16384 stride=64 shared=0", 100},
+        {"what=shared size=4096 stride=64 shared=0", 100},    {"what=ifetch size=4096 stride=64 shared=0", 10},
     };
     (void)unused;
     timed_trials("onchip", trials, sizeof trials / sizeof *trials);

@@ -26,7 +26,7 @@ static void add_walk(struct made *m, const char *what, double from, double to, d
         double c = cycles[0];
         for (size_t i = 0; i < levels; i++)
             c += past(size, ends[i]) * (cycles[i + 1] - cycles[i]);
-        snprintf(axes, sizeof axes, "what=%s size=%.0f stride=%.0f local=%.0f", what, round(size), stride, local);
+        snprintf(axes, sizeof axes, "what=%s size=%.0f stride=%.0f shared=%.0f", what, round(size), stride, local);
         made_add(m, "onchip", "ns", c / 2, axes);
     }
 }
@@ -41,7 +41,7 @@ static void test_sizes(void **state)
     add_walk(m, "global", 4 * KiB, 256 * MiB, 0, 64, ends, cycles, 2);
     add_walk(m, "global", 16 * KiB, 512 * KiB, 100 * KiB, 64, carved, cycles, 2);
     add_walk(m, "constant", 512, 64 * KiB, 0, 64, constant_ends, constant_cycles, 2);
-    add_walk(m, "code", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
+    add_walk(m, "ifetch", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
     made_derive(m);
     made_holds(made_get(m, "onchip.L1.size"), 256 * KiB * 1.07);
     made_holds(made_get(m, "onchip.L1.latency"), 33);

@@ -7,7 +7,7 @@
 extern const char as_method_onchip_bandwidth[];
 extern const char as_kernel_onchip_bandwidth[];
 
-static const char *const what_words[] = {"own", "common", "local", NULL};
+static const char *const what_words[] = {"own", "common", "shared", NULL};
 static const char *const width_words[] = {"32", "64", "128", NULL};
 static const char *const units_words[] = {"every", "one", NULL};
 
@@ -31,21 +31,21 @@ static const struct as_axis axes[] = {
      .min = 1,
      .max = 64,
      .def = "1"},
-    {.name = "units",
+    {.name = "compute_units",
      .help = "compute units that read concurrently",
      .type = AS_AXIS_WORD,
      .words = units_words,
      .def = "every"},
     {0},
 };
-static const char *const quick[] = {"what=local width=128 stride=1", "what=local width=32 stride=1,2,16,32,33",
-                                    "what=own size=64KiB", "what=common size=16MiB units=every,one", NULL};
-static const char *const full[] = {"what=local width=32 stride=1..33",
-                                   "what=local width=64,128 stride=1,2,4,8,16,32",
+static const char *const quick[] = {"what=shared width=128 stride=1", "what=shared width=32 stride=1,2,16,32,33",
+                                    "what=own size=64KiB", "what=common size=16MiB compute_units=every,one", NULL};
+static const char *const full[] = {"what=shared width=32 stride=1..33",
+                                   "what=shared width=64,128 stride=1,2,4,8,16,32",
                                    "what=own size=8KiB..512KiB x2",
                                    "what=own size=64KiB width=all stride=1,2,4,8,16,32",
-                                   "what=common size=1MiB..64MiB x2 units=every",
-                                   "what=common size=1MiB..128MiB x2 units=one",
+                                   "what=common size=1MiB..64MiB x2 compute_units=every",
+                                   "what=common size=1MiB..128MiB x2 compute_units=one",
                                    "what=common size=16MiB width=all stride=1,2,4,8",
                                    NULL};
 
@@ -74,11 +74,12 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
         const char *word;
         uint64_t bytes;
     } widths[] = {{"32", 4}, {"64", 8}, {"128", 16}};
-    *s = (struct shape){.local = as_word_is(a, "what", "local"),
+    *s = (struct shape){.local = as_word_is(a, "what", "shared"),
                         .common = as_word_is(a, "what", "common"),
                         .stride = as_axes_u64(a, "stride"),
                         .warp = info->warp ? info->warp : 1,
-                        .workgroups = as_word_is(a, "units", "one") || !info->compute_units ? 1 : info->compute_units};
+                        .workgroups =
+                            as_word_is(a, "compute_units", "one") || !info->compute_units ? 1 : info->compute_units};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
         if (as_word_is(a, "width", widths[i].word))
             s->bytes = widths[i].bytes;
@@ -109,10 +110,10 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     struct shape s;
-    bool local = as_word_is(a, "what", "local");
+    bool local = as_word_is(a, "what", "shared");
     (void)err;
     if (local != (as_axes_number(a, "size") == 0) ||
-        (as_word_is(a, "units", "one") && !as_word_is(a, "what", "common")))
+        (as_word_is(a, "compute_units", "one") && !as_word_is(a, "what", "common")))
         return AS_PRUNED;
     return shape_of(info, a, &s) ? AS_APPLIES : AS_PRUNED;
 }

@@ -10,7 +10,7 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (as_cell_is(cells[i], "what", what) && as_cell_is(cells[i], "units", units) &&
+        if (as_cell_is(cells[i], "what", what) && as_cell_is(cells[i], "compute_units", units) &&
             (!best || cells[i]->sum.median > best->sum.median))
             best = cells[i];
     return best;
@@ -52,7 +52,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
             slowest = i;
     if (curve->x[0] != 1 || slowest == 0 || slowest + 1 >= curve->n || !(ratio_to(curve, slowest, 0).lo > CONFLICT))
         return;
-    struct as_fact *f = as_fact_add(c, "LOCAL", "banks", "onchip.local.banks");
+    struct as_fact *f = as_fact_add(c, "shared", "banks", "onchip.shared.banks");
     if (!f)
         return;
     double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
@@ -100,18 +100,18 @@ static void derive_bandwidth(struct as_rule_context *c)
     add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", each, "its L1");
     add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, all);
     add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", alone, "L2");
-    add_bandwidth(c, best_of(cells, n, "local", "every"), "LOCAL", "local", each, as_shared_memory_name(c));
+    add_bandwidth(c, best_of(cells, n, "shared", "every"), "shared", "shared", each, as_shared_memory_name(c));
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)
-        if (as_cell_is(curves[i].cells[0], "what", "local") && as_cell_is(curves[i].cells[0], "width", "32") &&
+        if (as_cell_is(curves[i].cells[0], "what", "shared") && as_cell_is(curves[i].cells[0], "width", "32") &&
             curves[i].n >= POINTS_MIN)
             add_banks(c, &curves[i]);
     as_curves_free(curves, curves_n);
     as_curves_make(c, "onchip_bandwidth", "size", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)
-        if (as_cell_is(curves[i].cells[0], "what", "common") && as_cell_is(curves[i].cells[0], "units", "one") &&
-            as_cell_is(curves[i].cells[0], "stride", "1"))
+        if (as_cell_is(curves[i].cells[0], "what", "common") &&
+            as_cell_is(curves[i].cells[0], "compute_units", "one") && as_cell_is(curves[i].cells[0], "stride", "1"))
             add_reach(c, &curves[i]);
     as_curves_free(curves, curves_n);
 }

@@ -16,24 +16,24 @@ static void test_applies(void **unused)
     (void)unused;
     timed_toy(&t);
     assert_int_equal(
-        toy_applies(&t, &as_probe_onchip_bandwidth, "what=own size=64 width=128 stride=1 units=every", &err),
+        toy_applies(&t, &as_probe_onchip_bandwidth, "what=own size=64 width=128 stride=1 compute_units=every", &err),
         AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_bandwidth,
+                                 "what=shared size=4096 width=32 stride=1 compute_units=every", &err),
+                     AS_PRUNED);
     assert_int_equal(
-        toy_applies(&t, &as_probe_onchip_bandwidth, "what=local size=4096 width=32 stride=1 units=every", &err),
-        AS_PRUNED);
-    assert_int_equal(
-        toy_applies(&t, &as_probe_onchip_bandwidth, "what=own size=32768 width=128 stride=1 units=every", &err),
+        toy_applies(&t, &as_probe_onchip_bandwidth, "what=own size=32768 width=128 stride=1 compute_units=every", &err),
         AS_APPLIES);
 }
 
 static void test_runs(void **unused)
 {
     static const struct timed_trial trials[] = {
-        {"what=own size=32768 width=128 stride=1 units=every", 3},
-        {"what=own size=65536 width=32 stride=3 units=every", 3},
-        {"what=common size=4194304 width=64 stride=1 units=every", 2},
-        {"what=local size=0 width=32 stride=33 units=every", 5},
-        {"what=local size=0 width=128 stride=2 units=every", 5},
+        {"what=own size=32768 width=128 stride=1 compute_units=every", 3},
+        {"what=own size=65536 width=32 stride=3 compute_units=every", 3},
+        {"what=common size=4194304 width=64 stride=1 compute_units=every", 2},
+        {"what=shared size=0 width=32 stride=33 compute_units=every", 5},
+        {"what=shared size=0 width=128 stride=2 compute_units=every", 5},
     };
     (void)unused;
     timed_trials("onchip_bandwidth", trials, sizeof trials / sizeof *trials);

@@ -28,23 +28,23 @@ static void test_bandwidth_and_banks(void **state)
     struct made *m = made_gpu();
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
-        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
+        snprintf(axes, sizeof axes, "what=shared size=0 width=32 stride=%d compute_units=every", stride);
         made_add(m, "onchip_bandwidth", "B/cycle", 127.5 / common_divisor(stride, 32), axes);
     }
     for (int i = 0; i < 12; i++) {
         char axes[96];
         double size = 2 * MiB * exp2(i / 2.0);
-        snprintf(axes, sizeof axes, "what=common size=%.0f width=128 stride=1 units=one", round(size));
+        snprintf(axes, sizeof axes, "what=common size=%.0f width=128 stride=1 compute_units=one", round(size));
         made_add(m, "onchip_bandwidth", "B/cycle", 63 - past(size, 24 * MiB) * 20, axes);
     }
-    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=own size=32768 width=128 stride=1 compute_units=every");
     made_derive(m);
-    const struct as_fact *banks = made_get(m, "onchip.local.banks");
+    const struct as_fact *banks = made_get(m, "onchip.shared.banks");
     assert_true(banks->value == 32 && banks->verdict == AS_SUPPORTED);
     made_says(banks, "Shared memory has 32 banks of 3.98 B; a 32-word stride is 32x slower, a 33-word stride is not");
     made_holds(made_get(m, "onchip.L2.reach_of_unit"), 24 * MiB * 1.07);
     made_holds(made_get(m, "onchip.L1.bandwidth"), 127);
-    made_holds(made_get(m, "onchip.local.bandwidth"), 127.5);
+    made_holds(made_get(m, "onchip.shared.bandwidth"), 127.5);
     made_free(m);
 }
 
@@ -53,13 +53,13 @@ static void test_words_of_the_device(void **state)
 {
     (void)state;
     struct made *m = made_gpu();
-    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=local size=0 width=128 stride=1 units=every");
+    made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=shared size=0 width=128 stride=1 compute_units=every");
     made_derive(m);
-    made_says(made_get(m, "onchip.local.bandwidth"), "Each SM loads 127 B/cycle");
+    made_says(made_get(m, "onchip.shared.bandwidth"), "Each SM loads 127 B/cycle");
     m->info.words = (struct as_vocabulary){"WGP", "workgroup", "wavefront", "LDS", "stream"};
     made_derive(m);
-    made_says(made_get(m, "onchip.local.bandwidth"), "Each WGP loads 127 B/cycle");
-    made_says(made_get(m, "onchip.local.bandwidth"), "from LDS");
+    made_says(made_get(m, "onchip.shared.bandwidth"), "Each WGP loads 127 B/cycle");
+    made_says(made_get(m, "onchip.shared.bandwidth"), "from LDS");
     made_free(m);
 }
 
@@ -70,11 +70,11 @@ static void test_no_banks(void **state)
     struct made *m = made_gpu();
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
-        snprintf(axes, sizeof axes, "what=local size=0 width=32 stride=%d units=every", stride);
+        snprintf(axes, sizeof axes, "what=shared size=0 width=32 stride=%d compute_units=every", stride);
         made_add(m, "onchip_bandwidth", "B/cycle", 120 - stride * 0.1, axes);
     }
     made_derive(m);
-    assert_null(made_find(m, "onchip.local.banks"));
+    assert_null(made_find(m, "onchip.shared.banks"));
     made_free(m);
 }
 
@@ -86,13 +86,13 @@ static void test_wide_intervals(void **state)
     char axes[96];
     m->share = 0.4;
     for (int i = 0; i < 8; i++) {
-        snprintf(axes, sizeof axes, "what=local units=every width=32 stride=%d", 1 << i);
+        snprintf(axes, sizeof axes, "what=shared compute_units=every width=32 stride=%d", 1 << i);
         made_add(m, "onchip_bandwidth", "B/cycle", i == 5 ? 50 : 100, axes);
-        snprintf(axes, sizeof axes, "what=common units=one width=128 stride=1 size=%d", 1 << (20 + i));
+        snprintf(axes, sizeof axes, "what=common compute_units=one width=128 stride=1 size=%d", 1 << (20 + i));
         made_add(m, "onchip_bandwidth", "B/cycle", i < 4 ? 60 : 50, axes);
     }
     made_derive(m);
-    assert_null(made_find(m, "onchip.local.banks"));
+    assert_null(made_find(m, "onchip.shared.banks"));
     assert_null(made_find(m, "onchip.L2.reach_of_unit"));
     made_free(m);
 }

@@ -26,7 +26,7 @@ static const struct as_axis axes[] = {
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = counter_words},
-    {.name = "moment",
+    {.name = "step",
      .help = "before (the control), after allocating, after touching, after freeing",
      .type = AS_AXIS_WORD,
      .def = "all",
@@ -40,11 +40,11 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "allocator=pageable,base_pages,huge_pages counter=MemAvailable,VmRSS,driver moment=allocated,cpu-touched",
+    "allocator=pageable,base_pages,huge_pages counter=MemAvailable,VmRSS,driver step=allocated,cpu-touched",
     "allocator=device,shared_fine,managed,pinned "
-    "counter=MemAvailable,VmRSS,driver moment=allocated,cpu-touched,device-touched",
+    "counter=MemAvailable,VmRSS,driver step=allocated,cpu-touched,device-touched",
     NULL};
-static const char *const full[] = {"allocator=all counter=all moment=all size=256MiB", NULL};
+static const char *const full[] = {"allocator=all counter=all step=all size=256MiB", NULL};
 
 static const uint64_t BLOCK_LEAST = UINT64_C(4) << 20, ROUND = UINT64_C(2) << 20, BALLAST_MOST = UINT64_C(2) << 30;
 enum { LOOKED_AT = 64 };
@@ -53,7 +53,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-    const size_t moment = as_word_index(a, "moment", moment_words);
+    const size_t moment = as_word_index(a, "step", moment_words);
     if (cpu && moment == DEVICE_TOUCHED)
         return AS_PRUNED; /* the device is the CPU */
     if (allocator && allocator->why_not[0])
@@ -199,7 +199,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     s->dev = vc->dev;
     s->mark = vc->seed >> 2 | 1;
     s->page = as_host_page();
-    s->moment = (enum moment)as_word_index(vc->axes, "moment", moment_words);
+    s->moment = (enum moment)as_word_index(vc->axes, "step", moment_words);
     s->counter = as_word_index(vc->axes, "counter", counter_words);
     vc->min_reps = vc->max_reps = 1;
     enum as_status st = AS_OK;

@@ -36,7 +36,7 @@ static void fill(struct table *t, const struct as_cell *const *cells, size_t n, 
     for (size_t i = 0; i < n; i++) {
         const struct as_axes *a = &cells[i]->axes;
         size_t k = index_of(as_axes_text(a, "counter"), counters, COUNTERS),
-               m = index_of(as_axes_text(a, "moment"), moments, MOMENTS);
+               m = index_of(as_axes_text(a, "step"), moments, MOMENTS);
         if (k == COUNTERS || m == MOMENTS || strcmp(as_axes_text(a, "allocator"), allocator) != 0)
             continue;
         const struct as_cell *have = t->cell[k][m];

@@ -80,7 +80,7 @@ static void test_which_cells(void **unused)
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE | AS_CAP_FREE_COUNT);
     cpu.dev.info.allocators[0].host_access = gpu.dev.info.allocators[0].host_access = true;
-#define CELL(counter, moment) "allocator=toy counter=" counter " moment=" moment " size=67108864"
+#define CELL(counter, moment) "allocator=toy counter=" counter " step=" moment " size=67108864"
     assert_int_equal(toy_applies(&cpu, &as_probe_accounting, CELL("VmRSS", "cpu-touched"), &err), AS_APPLIES);
     assert_int_equal(toy_applies(&cpu, &as_probe_accounting, CELL("VmRSS", "device-touched"), &err), AS_PRUNED);
     assert_int_equal(toy_applies(&cpu, &as_probe_accounting, CELL("driver", "before"), &err), AS_INAPPLICABLE);
@@ -133,7 +133,7 @@ static void test_device(void **unused)
     ops.memory_free = count_allocator;
     t.dev.device = &ops;
     t.kernel = touch_all;
-    toy_prepare(&t, &as_probe_accounting, "allocator=toy counter=driver moment=device-touched size=4194304", &v, NULL);
+    toy_prepare(&t, &as_probe_accounting, "allocator=toy counter=driver step=device-touched size=4194304", &v, NULL);
     assert_int_equal(as_probe_accounting.sample(v.state, 1, &s, &err), AS_OK);
     assert_true(fabs(s.value - 2) < 1e-9);
     assert_true(as_probe_accounting.check(v.state, why, sizeof why));
@@ -142,7 +142,7 @@ static void test_device(void **unused)
     assert_false(as_probe_accounting.check(v.state, why, sizeof why));
     assert_non_null(strstr(why, "does not hold"));
     toy_finish(&as_probe_accounting, &v);
-    toy_prepare(&t, &as_probe_accounting, "allocator=toy counter=driver moment=freed size=4194304", &v, NULL);
+    toy_prepare(&t, &as_probe_accounting, "allocator=toy counter=driver step=freed size=4194304", &v, NULL);
     assert_int_equal(as_probe_accounting.sample(v.state, 1, &s, &err), AS_OK);
     assert_true(fabs(s.value - 1) < 1e-9);
     toy_finish(&as_probe_accounting, &v);
@@ -153,7 +153,7 @@ static double real(const char *device, const char *allocator, const char *counte
 {
     struct real r;
     char axes[160];
-    snprintf(axes, sizeof axes, "allocator=%s;counter=%s;moment=%s;size=67108864", allocator, counter, moment);
+    snprintf(axes, sizeof axes, "allocator=%s;counter=%s;step=%s;size=67108864", allocator, counter, moment);
     return real_trial(&as_probe_accounting, device, axes, 1, 1, &r) ? r.sample.value : NAN;
 }
 

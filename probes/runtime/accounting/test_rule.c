@@ -20,7 +20,7 @@ static int clean(void **unused)
 static void counted(const char *allocator, const char *counter, const char *moment, double seen)
 {
     char axes[160];
-    snprintf(axes, sizeof axes, "allocator=%s;counter=%s;moment=%s;size=67108864", allocator, counter, moment);
+    snprintf(axes, sizeof axes, "allocator=%s;counter=%s;step=%s;size=67108864", allocator, counter, moment);
     made_add(&m, "accounting", "x", 1 + seen, axes);
 }
 

@@ -15,7 +15,7 @@ enum { BATCH = 256, LANES = 32, ROUNDS = 1 << 18, WORK_ROUNDS = 1 << 12, WAVES =
 /* The work runs for this long before the launch, and must last at least as long again. */
 static const double HEAD_START_S = 200e-6;
 
-static const char *const what_words[] = {"rate", "busy", "behind", NULL};
+static const char *const what_words[] = {"rate", "busy", "queued", NULL};
 static const char *const priority_words[] = {"same", "high", NULL};
 
 static const struct as_axis axes[] = {
@@ -33,14 +33,14 @@ static const struct as_axis axes[] = {
      .words = priority_words},
     {0},
 };
-static const char *const quick[] = {"what=rate,busy queues=1,16 priority=same", "what=behind queues=1 priority=all",
+static const char *const quick[] = {"what=rate,busy queues=1,16 priority=same", "what=queued queues=1 priority=all",
                                     NULL};
 static const char *const full[] = {"what=rate,busy queues=1,2,4,8,16,32,64,128 priority=same",
-                                   "what=behind queues=1 priority=all", NULL};
+                                   "what=queued queues=1 priority=all", NULL};
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    bool behind = as_word_is(a, "what", "behind"), one = as_axes_u64(a, "queues") == 1;
+    bool behind = as_word_is(a, "what", "queued"), one = as_axes_u64(a, "queues") == 1;
     if (behind ? !one : !as_word_is(a, "priority", "same"))
         return AS_PRUNED;
     if (!(info->capabilities & AS_CAP_QUEUES)) {

@@ -126,8 +126,8 @@ static void test_which_cells(void **unused)
     assert_int_equal(ask(&cpu, "what=rate queues=8 priority=same", &err), AS_PRUNED);
     assert_int_equal(ask(&device, "what=rate queues=8 priority=same", &err), AS_APPLIES);
     assert_int_equal(ask(&device, "what=busy queues=8 priority=high", &err), AS_PRUNED);
-    assert_int_equal(ask(&device, "what=behind queues=8 priority=high", &err), AS_PRUNED);
-    assert_int_equal(ask(&device, "what=behind queues=1 priority=high", &err), AS_APPLIES);
+    assert_int_equal(ask(&device, "what=queued queues=8 priority=high", &err), AS_PRUNED);
+    assert_int_equal(ask(&device, "what=queued queues=1 priority=high", &err), AS_APPLIES);
     assert_int_equal(ask(&device, "what=busy queues=129 priority=same", &err), AS_INAPPLICABLE);
 }
 
@@ -146,7 +146,7 @@ static void test_all_queues_are_filled(void **unused)
     assert_int_equal(t.launches, 2 * 3 * 3);
     assert_true(fabs(value - 1e9 * WORK_S) < 1e3); /* a kernel */
     init(&t);
-    assert_true(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
+    assert_true(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
     assert_int_equal(t.launches, 2 * 3 * 3 + 2 * 2); /* two of work, and the one behind; the work alone, twice */
     assert_int_equal(seen.last, 2);
 }
@@ -158,12 +158,12 @@ static void test_priority_is_asked_for(void **unused)
     struct as_error err = {0};
     (void)unused;
     init(&t);
-    assert_int_equal(toy_prepare(&t, &as_probe_concurrency, "what=behind queues=1 priority=high", &v, NULL), AS_OK);
+    assert_int_equal(toy_prepare(&t, &as_probe_concurrency, "what=queued queues=1 priority=high", &v, NULL), AS_OK);
     assert_int_equal(seen.queues, 2);
     assert_int_equal(seen.urgent, 1);
     toy_finish(&as_probe_concurrency, &v);
     seen.equal = true;
-    assert_int_equal(toy_prepare(&t, &as_probe_concurrency, "what=behind queues=1 priority=high", &v, &err),
+    assert_int_equal(toy_prepare(&t, &as_probe_concurrency, "what=queued queues=1 priority=high", &v, &err),
                      AS_UNSUPPORTED);
     assert_string_equal(err.text, "all queues are equal");
     toy_finish(&as_probe_concurrency, &v);
@@ -186,18 +186,18 @@ static void test_faults_are_seen(void **unused)
     assert_non_null(strstr(why, "thread 0 of queue 1 ends at"));
     init(&t);
     seen.idle = true;
-    assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
+    assert_false(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
     assert_non_null(strstr(why, "lasts only"));
     init(&t);
     seen.work_s = 0.15e-3; /* two kernels of work, a head start of 0.2 ms, and the readings of the clock */
-    assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
+    assert_false(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
     assert_non_null(strstr(why, "lasts only 30"));
     init(&t);
     seen.work_s = 0.25e-3;
-    assert_true(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
+    assert_true(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
     init(&t);
     seen.idle = seen.slow = true; /* work that is over long before the wait for what is behind it ends */
-    assert_false(play(&t, "what=behind queues=1 priority=same", &value, why, sizeof why));
+    assert_false(play(&t, "what=queued queues=1 priority=same", &value, why, sizeof why));
     assert_non_null(strstr(why, "lasts only"));
 }
 

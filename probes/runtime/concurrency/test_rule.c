@@ -35,7 +35,7 @@ static void test_queues(void **unused)
     made_add(&m, "concurrency", "ns", 200e3, "what=busy queues=2 priority=same");
     made_add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
     made_add(&m, "concurrency", "ns", 2500, "what=rate queues=16 priority=same");
-    made_add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 3e6, "what=queued queues=1 priority=same");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "concurrency.kernels", 6.4, 1e-9);
     made_says(f, "6.40 (6.31 to 6.49) single-thread kernels run concurrently in 16 queues");
@@ -43,7 +43,7 @@ static void test_queues(void **unused)
     assert_int_equal(f->evidence_n, 3);
     made_says(made_near(&m, "concurrency.rate", 0.8, 1e-9), "in 16 queues run 1.25x slower than in one queue (");
     assert_null(made_find(&m, "concurrency.priority"));
-    made_add(&m, "concurrency", "ns", 0.5e6, "what=behind queues=1 priority=high");
+    made_add(&m, "concurrency", "ns", 0.5e6, "what=queued queues=1 priority=high");
     made_derive(&m);
     f = made_near(&m, "concurrency.priority", 6, 1e-9);
     made_says(f, "a kernel in a high-priority queue finishes 6.00x sooner (");
@@ -77,8 +77,8 @@ static void test_queues_that_may_give_nothing(void **unused)
     made_add(&m, "concurrency", "ns", 380e3, "what=busy queues=16 priority=same");
     made_add(&m, "concurrency", "ns", 2000, "what=rate queues=1 priority=same");
     made_add(&m, "concurrency", "ns", 1900, "what=rate queues=16 priority=same");
-    made_add(&m, "concurrency", "ns", 3e6, "what=behind queues=1 priority=same");
-    made_add(&m, "concurrency", "ns", 2.9e6, "what=behind queues=1 priority=high");
+    made_add(&m, "concurrency", "ns", 3e6, "what=queued queues=1 priority=same");
+    made_add(&m, "concurrency", "ns", 2.9e6, "what=queued queues=1 priority=high");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "concurrency.kernels", 400 / 380.0, 1e-9);
     assert_int_equal(f->verdict, AS_UNDECIDED);

@@ -317,7 +317,7 @@ static void test_probes(void **state)
     /* Of thousands of operations in a row, clang takes the last few apart to add in pairs what they multiplied. */
     const struct kernel_compiler by = {.warp = 64,
                                        .kib_local = 64,
-                                       .loose = "what=code",
+                                       .loose = "what=ifetch",
                                        .brief = brief,
                                        .skips_long = brief,
                                        .compile = assembly_of,

@@ -21,7 +21,7 @@ static void test_probes(void **state)
 {
     static const struct kernel_compiler by = {.warp = 64,
                                               .kib_local = 64,
-                                              .loose = "what=code",
+                                              .loose = "what=ifetch",
                                               .brief = true,
                                               .compile = compile,
                                               .count = as_hip_count_code,

@@ -62,7 +62,7 @@ static void test_probes(void **state)
                                                {"codegen", "scope=system"},
                                                {"codegen", "scope=group"},
                                                {"codegen", "order=seq_cst"},
-                                               {"onchip", "what=code"},
+                                               {"onchip", "what=ifetch"},
                                                {NULL, NULL}};
     static const struct kernel_compiler by = {.warp = 32,
                                               .kib_local = 32,

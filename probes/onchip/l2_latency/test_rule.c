@@ -13,13 +13,13 @@ static void test_units(void **state)
 {
     (void)state;
     struct made *m = made_gpu();
-    struct as_cell *near = made_add(m, "onchip_units", "ns", 105, "what=near unit=3 filler=0");
+    struct as_cell *near = made_add(m, "l2_latency", "ns", 105, "what=near compute_unit=3 filler=0");
     near->detail = as_strdup("{\"near_share\":0.52}");
-    made_add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
-    made_add(m, "onchip_units", "ns", 380, "what=missed unit=0 filler=0");
-    made_add(m, "onchip_units", "ns", 120, "what=found unit=0 filler=0");
-    made_add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=64");
-    made_add(m, "onchip_units", "ns", 150, "what=found unit=0 filler=8");
+    made_add(m, "l2_latency", "ns", 140, "what=far compute_unit=3 filler=0");
+    made_add(m, "l2_latency", "ns", 380, "what=missed compute_unit=0 filler=0");
+    made_add(m, "l2_latency", "ns", 120, "what=found compute_unit=0 filler=0");
+    made_add(m, "l2_latency", "ns", 150, "what=found compute_unit=0 filler=64");
+    made_add(m, "l2_latency", "ns", 150, "what=found compute_unit=0 filler=8");
     made_derive(m);
     const struct as_fact *far = made_get(m, "onchip.L2.far.unit3");
     made_holds(far, 140.0 / 105);
@@ -39,10 +39,10 @@ static void test_wide_intervals(void **state)
     (void)state;
     struct made *m = made_gpu();
     m->share = 0.4;
-    made_add(m, "onchip_units", "ns", 100, "what=near unit=3 filler=0");
-    made_add(m, "onchip_units", "ns", 140, "what=far unit=3 filler=0");
-    made_add(m, "onchip_units", "ns", 150, "what=missed unit=3 filler=0");
-    made_add(m, "onchip_units", "ns", 110, "what=found unit=3 filler=1");
+    made_add(m, "l2_latency", "ns", 100, "what=near compute_unit=3 filler=0");
+    made_add(m, "l2_latency", "ns", 140, "what=far compute_unit=3 filler=0");
+    made_add(m, "l2_latency", "ns", 150, "what=missed compute_unit=3 filler=0");
+    made_add(m, "l2_latency", "ns", 110, "what=found compute_unit=3 filler=1");
     made_derive(m);
     const struct as_fact *f = made_get(m, "onchip.L2.far.unit3");
     assert_int_equal(f->verdict, AS_UNDECIDED);

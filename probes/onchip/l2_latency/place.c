@@ -1,5 +1,5 @@
 /* The words of the chase: random places in a block, and which are near a compute unit. */
-#include "onchip_units.h"
+#include "l2_latency.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { BIND_THREADS = 256, LINE_WORDS = 32 }; /* places are at least 256 bytes apart, so in different lines */
 
-static enum as_status bind_places(struct onchip_units *u, const uint64_t *places, uint64_t n, struct as_error *err)
+static enum as_status bind_places(struct l2_latency *u, const uint64_t *places, uint64_t n, struct as_error *err)
 {
     struct as_device *dev = u->timed.dev;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->chain},
@@ -17,7 +17,7 @@ static enum as_status bind_places(struct onchip_units *u, const uint64_t *places
     return st ? st : as_timed_once(&u->timed, "bind", args, 3, 16, BIND_THREADS, err);
 }
 
-enum as_status onchip_units_scatter(struct onchip_units *u, uint64_t seed, struct as_error *err)
+enum as_status l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as_error *err)
 {
     struct as_device *dev = u->timed.dev;
     struct as_bijection order;
@@ -41,7 +41,7 @@ enum as_status onchip_units_scatter(struct onchip_units *u, uint64_t seed, struc
     return st ? st : bind_places(u, u->place, UNITS_PLACES, err);
 }
 
-enum as_status onchip_units_link(struct onchip_units *u, uint64_t seed, struct as_error *err)
+enum as_status l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err)
 {
     struct as_device *dev = u->timed.dev;
     uint64_t *words = calloc(1, u->chain->bytes);
@@ -55,7 +55,7 @@ enum as_status onchip_units_link(struct onchip_units *u, uint64_t seed, struct a
     return st ? st : bind_places(u, u->used, u->used_n, err);
 }
 
-static enum as_status time_each(struct onchip_units *u, uint64_t *took, struct as_error *err)
+static enum as_status time_each(struct l2_latency *u, uint64_t *took, struct as_error *err)
 {
     struct as_device *dev = u->timed.dev;
     double seconds;
@@ -83,7 +83,7 @@ static void note_spread(struct as_trial_context *vc, const double *cycles)
         as_note_number(vc, at[i].name, as_quantile(cycles, UNITS_PLACES, at[i].p));
 }
 
-enum as_status onchip_units_choose(struct onchip_units *u, bool near, struct as_trial_context *vc, struct as_error *err)
+enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_trial_context *vc, struct as_error *err)
 {
     double mode[2], share;
     uint64_t *took = calloc(UNITS_PLACES, sizeof *took);

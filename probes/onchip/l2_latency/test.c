@@ -1,4 +1,4 @@
-/* Probe onchip_units: which cells, and trials where there is an OpenCL device. */
+/* Probe l2_latency: which cells, and trials where there is an OpenCL device. */
 #include "tests/probes/timed_trials.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-extern const struct as_probe as_probe_onchip_units;
+extern const struct as_probe as_probe_l2_latency;
 
 static void test_applies(void **unused)
 {
@@ -15,17 +15,17 @@ static void test_applies(void **unused)
     struct as_error err = {0};
     (void)unused;
     timed_toy(&t);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip_units, "what=near unit=131 filler=0", &err), AS_APPLIES);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip_units, "what=near unit=132 filler=0", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_l2_latency, "what=near compute_unit=131 filler=0", &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&t, &as_probe_l2_latency, "what=near compute_unit=132 filler=0", &err), AS_PRUNED);
 }
 
 static void test_runs(void **unused)
 {
     static const struct timed_trial trials[] = {
-        {"what=near unit=0 filler=0", 1},
+        {"what=near compute_unit=0 filler=0", 1},
     };
     (void)unused;
-    timed_trials("onchip_units", trials, sizeof trials / sizeof *trials);
+    timed_trials("l2_latency", trials, sizeof trials / sizeof *trials);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Launches on one chosen compute unit. */
-#include "onchip_units.h"
+#include "l2_latency.h"
 
-static enum as_status walk_on(struct onchip_units *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
+static enum as_status walk_on(struct l2_latency *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
                               struct as_error *err)
 {
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory},
@@ -14,8 +14,7 @@ static enum as_status walk_on(struct onchip_units *u, uint32_t unit, uint64_t fr
     return st ? st : as_timed_launch(&u->timed, &l, seconds, err);
 }
 
-enum as_status onchip_units_walk(struct onchip_units *u, uint32_t turns, double *ns, double *seconds,
-                                 struct as_error *err)
+enum as_status l2_latency_walk(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err)
 {
     uint64_t steps = (uint64_t)turns * UNITS_STEPS;
     enum as_status st = as_timed_sweep(&u->timed, u->evicts ? u->other : u->chain, err);

@@ -110,7 +110,7 @@ static double groups_unhindered(const struct as_cell *const *cells, size_t n, do
 {
     for (size_t i = 0; i < n; i++)
         if (as_cell_axis_number(cells[i], "threads") == threads && as_cell_axis_number(cells[i], "values") == 0 &&
-            as_cell_axis_number(cells[i], "local") == 0)
+            as_cell_axis_number(cells[i], "shared") == 0)
             return cells[i]->sum.median;
     return 0;
 }
@@ -121,7 +121,7 @@ static void derive_groups(struct as_rule_context *c)
     const double besides_max = 4096; /* bytes of a group that a device keeps for itself */
     const struct as_cell **cells;
     struct shares s[KINDS] = {0};
-    size_t n = as_cells_of(c, "onchip_groups", &cells);
+    size_t n = as_cells_of(c, "occupancy", &cells);
     struct share *all = n ? calloc(KINDS * n, sizeof *all) : NULL;
     if (n && !all)
         c->status = as_nomem(c->err, KINDS * n * sizeof *all, "groups");
@@ -129,8 +129,8 @@ static void derive_groups(struct as_rule_context *c)
         s[i].v = all + i * n;
     for (size_t i = 0; i < n && all; i++) {
         double each = as_cell_axis_number(cells[i], "threads"), most = groups_unhindered(cells, n, each);
-        if (as_cell_axis_number(cells[i], "local") > 0)
-            add_share(&s[LOCAL], cells[i], as_cell_axis_number(cells[i], "local"), most);
+        if (as_cell_axis_number(cells[i], "shared") > 0)
+            add_share(&s[LOCAL], cells[i], as_cell_axis_number(cells[i], "shared"), most);
         else if (as_cell_axis_number(cells[i], "values") > 0 && !(as_cell_note(cells[i], "spilled_bytes") > 0))
             add_share(&s[REGISTERS], cells[i], each * as_cell_note(cells[i], "registers"), most);
         else if (as_cell_axis_number(cells[i], "values") == 0)
@@ -141,13 +141,13 @@ static void derive_groups(struct as_rule_context *c)
     snprintf(of_local, sizeof of_local, "of %s", as_shared_memory_name(c));
     add_capacity(c, &s[REGISTERS], "registers", "", "unit.registers", "32-bit registers", info->compute_unit_registers,
                  0);
-    add_capacity(c, &s[LOCAL], "LOCAL", "B", "unit.local", of_local, (double)info->compute_unit_shared, besides_max);
+    add_capacity(c, &s[LOCAL], "shared", "B", "unit.shared", of_local, (double)info->compute_unit_shared, besides_max);
     add_capacity(c, &s[THREADS], "core", "", "unit.threads", "resident threads", info->compute_unit_threads, 0);
     free(all);
     free(cells);
 }
 
-const struct as_rule as_rules_onchip_groups[] = {
+const struct as_rule as_rules_occupancy[] = {
     {"occupancy limits", derive_groups, "limits of a compute unit from the number of resident workgroups",
      "one more workgroup that passes the same gates"},
     {0},

@@ -1,12 +1,12 @@
-/* onchip_groups: occupancy: resident workgroups per compute unit. See method.md. */
+/* occupancy: occupancy: resident workgroups per compute unit. See method.md. */
 #include "lib/timed/timed.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_onchip_groups[];
-extern const char as_kernel_onchip_groups[];
+extern const char as_method_occupancy[];
+extern const char as_kernel_occupancy[];
 
 static const struct as_axis axes[] = {
     {.name = "threads",
@@ -21,15 +21,15 @@ static const struct as_axis axes[] = {
      .min = 0,
      .max = 240,
      .def = "0"},
-    {.name = "local", .help = "bytes of shared memory per workgroup", .type = AS_AXIS_SIZE, .min = 0, .def = "0"},
+    {.name = "shared", .help = "bytes of shared memory per workgroup", .type = AS_AXIS_SIZE, .min = 0, .def = "0"},
     {0},
 };
-static const char *const quick[] = {"threads=64 values=0,128 local=0", "threads=32 values=0 local=32KiB", NULL};
+static const char *const quick[] = {"threads=64 values=0,128 shared=0", "threads=32 values=0 shared=32KiB", NULL};
 static const char *const full[] = {
-    "threads=32,64,128,256,512,1024 values=0 local=0",
-    "threads=32,64,128,256 values=8,16,24,32,40,48,56,64,80,96,112,128,144,160,176,192,208,224,240 local=0",
-    "threads=32 values=0 local=1KiB..128KiB x2",
-    "threads=32 values=0 local=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
+    "threads=32,64,128,256,512,1024 values=0 shared=0",
+    "threads=32,64,128,256 values=8,16,24,32,40,48,56,64,80,96,112,128,144,160,176,192,208,224,240 shared=0",
+    "threads=32 values=0 shared=1KiB..128KiB x2",
+    "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
 
 enum { GROUPS_MAX = 40 }; /* workgroups per compute unit: more than any holds */
 static const uint64_t STAY_CYCLES = 200000;
@@ -37,7 +37,7 @@ static const uint64_t STAY_CYCLES = 200000;
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     (void)err;
-    double local = as_axes_number(a, "local");
+    double local = as_axes_number(a, "shared");
     return info->compute_units == 0 || (info->workgroup_shared && local > (double)info->workgroup_shared) ? AS_PRUNED
                                                                                                           : AS_APPLIES;
 }
@@ -72,7 +72,7 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     as_buf_str(&head, "\n");
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&s->timed, vc->dev, "onchip_groups", as_buf_get(&head), as_kernel_onchip_groups, NULL,
+        st = as_timed_prepare(&s->timed, vc->dev, "occupancy", as_buf_get(&head), as_kernel_occupancy, NULL,
                               s->workgroups, err);
     as_buf_finish(&head);
     return st ? st : as_timed_keep_kernel(&s->timed, "stay", &s->kernel, err);
@@ -126,7 +126,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
         return as_nomem(err, sizeof *s, "groups");
     s->threads = as_axes_u64(vc->axes, "threads");
     s->values = as_axes_u64(vc->axes, "values");
-    s->local = as_axes_u64(vc->axes, "local");
+    s->local = as_axes_u64(vc->axes, "shared");
     s->compute_units = vc->dev->info.compute_units;
     s->workgroups = (size_t)s->compute_units * GROUPS_MAX;
     vc->min_reps = vc->max_reps = 1;
@@ -226,9 +226,9 @@ static void finish(void *state)
     free(s);
 }
 
-const struct as_probe as_probe_onchip_groups = {
+const struct as_probe as_probe_occupancy = {
     .abi = AS_PROBE_ABI,
-    .name = "onchip_groups",
+    .name = "occupancy",
     .title = "Occupancy",
     .question = "How many workgroups are resident on a compute unit, by their registers and shared memory?",
     .metric = "groups",
@@ -246,6 +246,6 @@ const struct as_probe as_probe_onchip_groups = {
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_onchip_groups,
-    .figure = "onchip_groups",
+    .method = as_method_occupancy,
+    .figure = "occupancy",
 };

@@ -1,11 +1,11 @@
-/* onchip_units: L2 latency by compute unit. See method.md. */
-#include "onchip_units.h"
+/* l2_latency: L2 latency by compute unit. See method.md. */
+#include "l2_latency.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_onchip_units[];
-extern const char as_kernel_onchip_units[];
+extern const char as_method_l2_latency[];
+extern const char as_kernel_l2_latency[];
 
 enum what { ALL, NEAR, FAR, FOUND, MISSED, WHATS };
 static const char *const what_words[] = {"hit", "near", "far", "found", "missed", NULL}; /* in this order */
@@ -17,7 +17,7 @@ static const struct as_axis axes[] = {
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "near,far,missed"},
-    {.name = "unit",
+    {.name = "compute_unit",
      .help = "id of the compute unit that loads",
      .type = AS_AXIS_COUNT,
      .min = 0,
@@ -31,10 +31,10 @@ static const struct as_axis axes[] = {
      .def = "0"},
     {0},
 };
-static const char *const quick[] = {"what=near,far,missed unit=0", "what=found unit=0 filler=1", NULL};
-static const char *const full[] = {"what=near,far unit=0,1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128",
-                                   "what=missed unit=0", "what=found unit=0 filler=0,1,2,3,4,8,16,32,48,64,96,128",
-                                   NULL};
+static const char *const quick[] = {"what=near,far,missed compute_unit=0", "what=found compute_unit=0 filler=1", NULL};
+static const char *const full[] = {"what=near,far compute_unit=0,1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128",
+                                   "what=missed compute_unit=0",
+                                   "what=found compute_unit=0 filler=0,1,2,3,4,8,16,32,48,64,96,128", NULL};
 
 static enum what what_of(const struct as_axes *a)
 {
@@ -44,7 +44,7 @@ static enum what what_of(const struct as_axes *a)
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     (void)err;
-    double unit = as_axes_number(a, "unit"), filler = as_axes_number(a, "filler");
+    double unit = as_axes_number(a, "compute_unit"), filler = as_axes_number(a, "filler");
     if (unit >= info->compute_units || filler >= info->compute_units || (filler > 0 && what_of(a) != FOUND))
         return AS_PRUNED;
     return AS_APPLIES;
@@ -65,10 +65,10 @@ static uint64_t chain_bytes(const struct as_device_info *info)
     return bytes - bytes % 4096;
 }
 
-static enum as_status build(struct onchip_units *u, struct as_trial_context *vc, struct as_error *err)
+static enum as_status build(struct l2_latency *u, struct as_trial_context *vc, struct as_error *err)
 {
     enum as_status st =
-        as_timed_prepare(&u->timed, vc->dev, "onchip_units", as_kernel_sweep, as_kernel_onchip_units, NULL, 1, err);
+        as_timed_prepare(&u->timed, vc->dev, "l2_latency", as_kernel_sweep, as_kernel_l2_latency, NULL, 1, err);
     if (!st)
         st = as_timed_keep_kernel(&u->timed, "walk", &u->walk, err);
     if (!st)
@@ -81,7 +81,7 @@ static enum as_status build(struct onchip_units *u, struct as_trial_context *vc,
     return st ? st : as_timed_need(&u->timed, AS_HAS_UNIT, err);
 }
 
-static enum as_status allocate(struct onchip_units *u, struct as_error *err)
+static enum as_status allocate(struct l2_latency *u, struct as_error *err)
 {
     const struct {
         struct as_memory **memory;
@@ -95,11 +95,11 @@ static enum as_status allocate(struct onchip_units *u, struct as_error *err)
     return st;
 }
 
-static enum as_status first_walks(struct onchip_units *u, uint32_t turns, struct as_trial_context *vc,
+static enum as_status first_walks(struct l2_latency *u, uint32_t turns, struct as_trial_context *vc,
                                   struct as_error *err)
 {
     double ns, seconds;
-    enum as_status st = onchip_units_walk(u, turns, &ns, &seconds, err);
+    enum as_status st = l2_latency_walk(u, turns, &ns, &seconds, err);
     if (!st)
         as_limit_one_cycle(vc, as_timed_clock(&u->timed));
     return st;
@@ -107,12 +107,12 @@ static enum as_status first_walks(struct onchip_units *u, uint32_t turns, struct
 
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
 {
-    struct onchip_units *u = calloc(1, sizeof *u);
+    struct l2_latency *u = calloc(1, sizeof *u);
     *state = u;
     if (!u)
         return as_nomem(err, sizeof *u, "a walk");
     enum what what = what_of(vc->axes);
-    u->unit = (uint32_t)as_axes_u64(vc->axes, "unit");
+    u->unit = (uint32_t)as_axes_u64(vc->axes, "compute_unit");
     u->filler = (uint32_t)as_axes_u64(vc->axes, "filler");
     u->fills = what == FOUND;
     u->evicts = what == FOUND || what == MISSED;
@@ -122,11 +122,11 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     if (!st && u->evicts)
         st = as_timed_evictor(&u->timed, &u->other, err);
     if (!st)
-        st = onchip_units_scatter(u, vc->seed, err);
+        st = l2_latency_scatter(u, vc->seed, err);
     if (!st && (what == NEAR || what == FAR))
-        st = onchip_units_choose(u, what == NEAR, vc, err);
+        st = l2_latency_choose(u, what == NEAR, vc, err);
     if (!st)
-        st = onchip_units_link(u, vc->seed, err);
+        st = l2_latency_link(u, vc->seed, err);
     if (st)
         return st;
     vc->footprint = u->chain->bytes;
@@ -141,8 +141,8 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
-    struct onchip_units *u = state;
-    enum as_status st = onchip_units_walk(u, (uint32_t)reps, &out->value, &out->seconds, err);
+    struct l2_latency *u = state;
+    enum as_status st = l2_latency_walk(u, (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
         out->clock_hz = as_timed_clock(&u->timed);
     return st;
@@ -150,7 +150,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 
 static bool check(void *state, char *why, size_t why_size)
 {
-    const struct onchip_units *u = state;
+    const struct l2_latency *u = state;
     snprintf(why, why_size,
              u->lost ? "a chase ended at an unexpected place"
                      : "every chase ended at the expected place, on the requested unit");
@@ -159,7 +159,7 @@ static bool check(void *state, char *why, size_t why_size)
 
 static void finish(void *state)
 {
-    struct onchip_units *u = state;
+    struct l2_latency *u = state;
     if (!u)
         return;
     as_timed_finish(&u->timed);
@@ -168,9 +168,9 @@ static void finish(void *state)
     free(u);
 }
 
-const struct as_probe as_probe_onchip_units = {
+const struct as_probe as_probe_l2_latency = {
     .abi = AS_PROBE_ABI,
-    .name = "onchip_units",
+    .name = "l2_latency",
     .title = "L2 latency by compute unit",
     .question = "Do all compute units share one L2, and are parts of it nearer?",
     .metric = "time",
@@ -188,6 +188,6 @@ const struct as_probe as_probe_onchip_units = {
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_onchip_units,
-    .figure = "onchip_units",
+    .method = as_method_l2_latency,
+    .figure = "l2_latency",
 };

@@ -10,7 +10,7 @@ static const double STEP_UP = 1.15; /* less is not told from what else differs b
 static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
 {
     const struct as_cell *near = pair->a, *far = pair->b;
-    struct as_fact *f = as_fact_add(c, "L2", "x", "onchip.L2.far.unit%s", as_cell_axis(near, "unit"));
+    struct as_fact *f = as_fact_add(c, "L2", "x", "onchip.L2.far.unit%s", as_cell_axis(near, "compute_unit"));
     if (!f)
         return;
     char a[96], b[96], share[48] = "";
@@ -23,10 +23,10 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
     as_fact_value_text(far->sum.median, as_cell_interval(far), "ns", b, sizeof b);
     if (f->verdict == AS_SUPPORTED)
         as_fact_say(f, "L2 latency from %s %s: near partition %s, far partition %s%s", as_unit_name(c),
-                    as_cell_axis(near, "unit"), a, b, share);
+                    as_cell_axis(near, "compute_unit"), a, b, share);
     else
         as_fact_say(f, "From %s %s, L2 lines that looked far %s: %s and %s per load", as_unit_name(c),
-                    as_cell_axis(near, "unit"),
+                    as_cell_axis(near, "compute_unit"),
                     f->verdict == AS_REFUTED ? "are no slower than the near ones"
                                              : "are statistically tied with the near ones",
                     b, a);
@@ -42,7 +42,7 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
     char undecided[48] = "", unit[AS_TERM_SIZE];
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found") &&
-            as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "unit")) {
+            as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "compute_unit")) {
             const enum as_fact_verdict hit = as_verdict_above(as_cells_ratio(missed, cells[i]), STEP_UP);
             others++;
             found += hit == AS_SUPPORTED;
@@ -56,7 +56,8 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
     if (open)
         snprintf(undecided, sizeof undecided, "; %zu undecided", open);
     as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu other %s%s%s", as_capital(as_unit_name(c), unit),
-                as_cell_axis(missed, "unit"), found, others, as_unit_name(c), others == 1 ? "" : "s", undecided);
+                as_cell_axis(missed, "compute_unit"), found, others, as_unit_name(c), others == 1 ? "" : "s",
+                undecided);
     as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found"))
@@ -70,7 +71,7 @@ static void add_miss(struct as_rule_context *c, const struct as_cell *missed)
     if (!f)
         return;
     as_fact_number(f, missed->sum.median, as_cell_interval(missed));
-    as_fact_say(f, "An L2 miss from %s %s takes %s", as_unit_name(c), as_cell_axis(missed, "unit"),
+    as_fact_say(f, "An L2 miss from %s %s takes %s", as_unit_name(c), as_cell_axis(missed, "compute_unit"),
                 as_fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
     as_fact_evidence(f, missed);
 }
@@ -80,11 +81,11 @@ static void derive_units(struct as_rule_context *c)
     const struct as_cell **cells;
     struct as_pair *pairs;
     size_t n, pairs_n;
-    as_pairs_make(c, "onchip_units", "what", "near", "far", &pairs, &pairs_n);
+    as_pairs_make(c, "l2_latency", "what", "near", "far", &pairs, &pairs_n);
     for (size_t i = 0; i < pairs_n; i++)
         add_near_far(c, &pairs[i]);
     free(pairs);
-    n = as_cells_of(c, "onchip_units", &cells);
+    n = as_cells_of(c, "l2_latency", &cells);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "missed")) {
             add_miss(c, cells[i]);
@@ -94,7 +95,7 @@ static void derive_units(struct as_rule_context *c)
     free(cells);
 }
 
-const struct as_rule as_rules_onchip_units[] = {
+const struct as_rule as_rules_l2_latency[] = {
     {"near and far", derive_units, "misses from loads of uncached data; near and far from their ratio",
      "a faster cell that passes the same gates, or another ratio"},
     {0},

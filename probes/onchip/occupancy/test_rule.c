@@ -17,23 +17,23 @@ static void test_groups(void **state)
         char axes[96], detail[64];
         int registers = (values + 16) / 8 * 8;
         int by_registers = 65536 / (registers * 64), groups = by_registers < 32 ? by_registers : 32;
-        snprintf(axes, sizeof axes, "threads=64 values=%d local=0", values);
-        struct as_cell *c = made_add(m, "onchip_groups", "groups", groups, axes);
+        snprintf(axes, sizeof axes, "threads=64 values=%d shared=0", values);
+        struct as_cell *c = made_add(m, "occupancy", "groups", groups, axes);
         snprintf(detail, sizeof detail, "{\"registers\":%d,\"spilled_bytes\":0}", registers);
         c->detail = as_strdup(detail);
     }
-    made_add(m, "onchip_groups", "groups", 32, "threads=32 values=0 local=0");
+    made_add(m, "occupancy", "groups", 32, "threads=32 values=0 shared=0");
     for (int local = 5000; local < 232000; local = local * 5 / 3) {
         char axes[96];
         int groups = (228 << 10) / (local + 1024);
-        snprintf(axes, sizeof axes, "threads=32 values=0 local=%d", local);
-        made_add(m, "onchip_groups", "groups", groups < 32 ? groups : 32, axes);
+        snprintf(axes, sizeof axes, "threads=32 values=0 shared=%d", local);
+        made_add(m, "occupancy", "groups", groups < 32 ? groups : 32, axes);
     }
     made_derive(m);
     const struct as_fact *registers = made_get(m, "onchip.unit.registers");
     made_holds(registers, 65536);
     assert_int_equal(registers->verdict, AS_SUPPORTED);
-    const struct as_fact *local = made_get(m, "onchip.unit.local");
+    const struct as_fact *local = made_get(m, "onchip.unit.shared");
     made_holds(local, 228 << 10);
     assert_true(local->ci.lo > 180 << 10 && local->ci.hi < 280 << 10);
     made_free(m);

@@ -1,4 +1,4 @@
-/* Probe onchip_groups: which cells. */
+/* Probe occupancy: which cells. */
 #include "tests/probes/timed_trials.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-extern const struct as_probe as_probe_onchip_groups;
+extern const struct as_probe as_probe_occupancy;
 
 static void test_applies(void **unused)
 {
@@ -15,7 +15,7 @@ static void test_applies(void **unused)
     struct as_error err = {0};
     (void)unused;
     timed_toy(&t);
-    assert_int_equal(toy_applies(&t, &as_probe_onchip_groups, "threads=64 values=0 local=65536", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&t, &as_probe_occupancy, "threads=64 values=0 shared=65536", &err), AS_PRUNED);
 }
 
 int main(void)
