@@ -48,7 +48,7 @@ enum as_property_value {
     AS_ZERO_VALUE_OTHER,
 };
 struct as_property_info {
-    const char *word, *title, *counts; /* "kept", ..., meaning of its value */
+    const char *word, *title; /* "kept", "alignment width" */
 };
 extern const struct as_property_info as_properties[AS_PROPERTIES];
 

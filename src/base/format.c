@@ -149,7 +149,8 @@ bool as_unit_is_of_cycles(const char *unit)
 
 bool as_unit_is_count(const char *unit)
 {
-    static const char *const counts[] = {"updates", "events", "instructions", "numbers", "found"};
+    static const char *const counts[] = {"updates", "events", "instructions", "numbers", "found",
+                                         "answer",  "bits",   "products",     "sums",    "cases"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (strcmp(counts[i], unit) == 0)
             return true;

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/ndjson.h"
 #include "cli/session.h"
+#include "model/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -204,7 +205,7 @@ static int print_replay(const struct as_cell *old, const struct as_run_result *r
     as_buf_char(&out, ' ');
     as_axes_to_text(&old->axes, &out);
     as_buf_str(&out, "\nstored:   ");
-    as_format_value(&out, old->sum.median, old->unit);
+    as_cell_value(old, old->sum.median, &out);
     as_buf_str(&out, "\nmeasured: ");
     as_format_value(&out, old->sum.median * c->ratio, old->unit);
     as_buf_printf(&out, "\nverdict:  %s; ratio ", word);

@@ -1,6 +1,7 @@
 #include "cli/compare_table.h"
 
 #include "base/text.h"
+#include "model/metrics.h"
 #include "report/terminal.h"
 
 #include <math.h>
@@ -108,7 +109,7 @@ static void add_value(struct as_table *t, const struct as_cell *c)
 {
     struct as_buf b = AS_BUF_INIT;
     if (as_text_measured(c))
-        as_format_value(&b, c->sum.median, c->unit);
+        as_cell_value(c, c->sum.median, &b);
     else
         as_buf_str(&b, as_cell_status_word(c->status));
     as_table_add(t, as_buf_get(&b), AS_PAINT_NONE);

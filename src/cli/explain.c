@@ -103,10 +103,16 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
     const int digits = digits_of(c);
     struct as_buf b = AS_BUF_INIT;
     as_text_title(out, "Numbers", style);
-    as_format_value_to(&b, c->sum.median, c->unit, digits);
-    as_buf_str(&b, ", 95% interval ");
-    as_format_range(&b, c->sum.ci.lo, c->sum.ci.hi, c->sum.median, c->unit, digits);
-    if (isfinite(reached)) { /* not of a count whose median is 0 */
+    char answer[64];
+    if (as_cell_answer(c, c->sum.median, answer)) {
+        as_buf_terminal(&b, answer);
+        as_buf_str(&b, c->sum.min == c->sum.max ? ", in every sample" : ", not in every sample");
+    } else {
+        as_format_value_to(&b, c->sum.median, c->unit, digits);
+        as_buf_str(&b, ", 95% interval ");
+        as_format_range(&b, c->sum.ci.lo, c->sum.ci.hi, c->sum.median, c->unit, digits);
+    }
+    if (isfinite(reached) && !as_unit_is_count(c->unit)) { /* not of a count whose median is 0 */
         as_buf_str(&b, style->unicode ? " (±" : " (+-");
         as_text_relative(&b, &c->sum);
         as_buf_char(&b, ')');

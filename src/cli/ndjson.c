@@ -53,6 +53,9 @@ void as_ndjson_cell(struct as_buf *b, const struct as_cell *c)
     as_json_add_number(b, "mad", measured ? c->sum.mad : NAN);
     as_json_add_number(b, "min", measured ? c->sum.min : NAN);
     as_json_add_number(b, "max", measured ? c->sum.max : NAN);
+    char answer[64];
+    if (as_cell_answer(c, c->sum.median, answer))
+        as_json_add_text(b, "answer", answer);
     as_json_add_name(b, "metrics");
     as_cell_metrics_to_json(c, b);
     json_gates(b, c);

@@ -143,9 +143,10 @@ void as_cell_finish(struct as_cell *c)
 {
     free(c->detail);
     free(c->metrics);
+    free(c->answers);
     free(c->samples);
     free(c->sample_trial);
-    c->detail = c->metrics = NULL;
+    c->detail = c->metrics = c->answers = NULL;
     c->samples = NULL;
     c->sample_trial = NULL;
 }

@@ -46,8 +46,11 @@ struct as_metric {
     const char *name; /* "latency", "bandwidth" */
     const char *unit;
     bool lower_is_better;
-    const char *counts; /* in words */
+    const char *counts;         /* in words */
+    const char *const *answers; /* of AS_UNIT_ANSWER: what 1, 2, ... stand for; ends with NULL */
 };
+/* The unit of a cell whose number stands for one of a list of answers, from 1. */
+#define AS_UNIT_ANSWER "answer"
 
 enum as_cell_status {
     AS_CELL_PLANNED, /* not measured yet */
@@ -157,6 +160,7 @@ struct as_cell {
     double duration_s; /* all trials */
     double started_at; /* of the first trial, 0 when none */
     char *detail;      /* JSON object of the last trial; owned, may be NULL */
+    char *answers;     /* JSON array of texts, of AS_UNIT_ANSWER (model/metrics.h); owned, NULL: none */
     char *metrics;     /* JSON array: further metrics (model/metrics.h); owned, NULL: none */
     double *samples;   /* filled only when asked for: sum.n values; owned */
     int *sample_trial; /* trial number of each sample; owned */

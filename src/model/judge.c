@@ -428,7 +428,10 @@ static enum as_status set_metrics(const struct as_kind *k, struct as_cell *cell,
     if (!further) {
         n = as_cell_metrics(cell, before);
         for (size_t i = 0; i < n; i++)
-            kept[i] = (struct as_metric){before[i].name, before[i].unit, before[i].lower_is_better, before[i].counts};
+            kept[i] = (struct as_metric){.name = before[i].name,
+                                         .unit = before[i].unit,
+                                         .lower_is_better = before[i].lower_is_better,
+                                         .counts = before[i].counts};
         further = kept;
     }
     n = 0;

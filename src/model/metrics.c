@@ -1,9 +1,64 @@
 #include "model/metrics.h"
 #include "model/fields.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ANSWERS_MAX = 16 };
+
+bool as_answers_valid(const json_t *list)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one)
+    {
+        if (!json_is_string(one) || i >= ANSWERS_MAX)
+            return false;
+    }
+    return json_is_array(list);
+}
+
+const char *as_cell_answer(const struct as_cell *cell, double v, char out[64])
+{
+    if (strcmp(cell->unit, AS_UNIT_ANSWER) != 0 || !cell->answers || !(v >= 1 && v <= ANSWERS_MAX) || v != floor(v))
+        return NULL;
+    json_t *list = json_loads(cell->answers, 0, NULL);
+    const char *text = json_string_value(json_array_get(list, (size_t)v - 1));
+    if (text)
+        as_copy_text(out, 64, text);
+    json_decref(list);
+    return text ? out : NULL;
+}
+
+void as_cell_value(const struct as_cell *cell, double v, struct as_buf *out)
+{
+    char text[64];
+    if (as_cell_answer(cell, v, text))
+        as_buf_str(out, text);
+    else
+        as_format_value(out, v, cell->unit);
+}
+
+enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answers, struct as_error *err)
+{
+    struct as_buf out = AS_BUF_INIT;
+    for (size_t i = 0; answers && answers[i]; i++) {
+        as_buf_char(&out, i ? ',' : '[');
+        as_buf_json_str(&out, answers[i]);
+    }
+    if (out.len)
+        as_buf_char(&out, ']');
+    enum as_status s = as_buf_check(&out, err);
+    if (!s) {
+        free(cell->answers);
+        cell->answers = out.len ? as_buf_take(&out) : NULL;
+    }
+    as_buf_finish(&out);
+    return s;
+}
 
 static bool read_metric(const json_t *j, struct as_metric_value *out)
 {

@@ -1,4 +1,8 @@
-/* Further metrics of a cell: what its trials measure beside its number, such as the mean and the 95th percentile of a
+/* What a cell's numbers are: answers in words, and further metrics.
+ *
+ * Answers: a cell in AS_UNIT_ANSWER has a list of texts, and its number is the place of one, from 1: "to nearest even".
+ *
+ * Further metrics: what its trials measure beside its number, such as the mean and the 95th percentile of a
  * fault's latency. A trial notes each under its name (as_note_number); the cell has the estimate over its trials. */
 #ifndef AS_MODEL_METRICS_H
 #define AS_MODEL_METRICS_H
@@ -18,6 +22,15 @@ struct as_metric_value {
     double value;
     struct as_interval ci; /* 95% */
 };
+
+/* The answer that v stands for; NULL: the cell has no answers, or v is the place of none. Until the next call with out.
+ */
+const char *as_cell_answer(const struct as_cell *cell, double v, char out[64]);
+/* A value of the cell for people: the answer, or the number in its unit. */
+void as_cell_value(const struct as_cell *cell, double v, struct as_buf *out);
+enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answers, struct as_error *err);
+/* Are these answers, as a store or an export may hold them? */
+bool as_answers_valid(const json_t *list);
 
 /* Reads the cell's further metrics, AS_METRICS_MAX at most; returns how many. What is malformed is left out. */
 size_t as_cell_metrics(const struct as_cell *cell, struct as_metric_value out[AS_METRICS_MAX]);

@@ -96,6 +96,7 @@ static const struct as_field cell_fields[] = {
     {.name = "limit", AS_FIELD(as_cell, limit, AS_FIELD_REAL), .column = "bound", .csv = "limit"},
     {.name = "clock_hz", AS_FIELD(as_cell, clock_hz, AS_FIELD_REAL), .csv = "clock_hz"},
     {.name = "footprint", AS_FIELD(as_cell, footprint, AS_FIELD_U64), .csv = "footprint"},
+    {.name = "answers", AS_FIELD(as_cell, answers, AS_FIELD_ARRAY), .since = 6},
     {.name = "metrics", AS_FIELD(as_cell, metrics, AS_FIELD_ARRAY), .since = 6},
     {.name = "trials_done", AS_FIELD(as_cell, trials_done, AS_FIELD_INT)},
     {.name = "duration_s", AS_FIELD(as_cell, duration_s, AS_FIELD_TIME)},

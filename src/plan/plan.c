@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/text.h"
+#include "model/metrics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static void cell_init(struct as_cell *c, const struct planner *p, const struct a
 }
 
 /* Appends the cell, or keeps the tighter precision if it is planned already. */
-static enum as_status keep_cell(struct planner *p, const struct as_cell *c)
+static enum as_status keep_cell(struct planner *p, const struct as_cell *c, const char *const *answers)
 {
     struct as_plan *plan = p->plan;
     size_t at = plan->n;
@@ -100,7 +101,7 @@ static enum as_status keep_cell(struct planner *p, const struct as_cell *c)
     plan->cells[at] = *c;
     plan->cells[at].index = (int)at;
     plan->n++;
-    return AS_OK;
+    return as_cell_set_answers(&plan->cells[at], answers, p->err);
 }
 
 static void note_pruned(struct planner *p, const struct as_probe *probe, const char *why)
@@ -128,7 +129,7 @@ static enum as_status add_cell(struct planner *p, const struct as_probe *probe, 
         c.status = AS_CELL_UNSUPPORTED;
         as_copy_text(c.reason, sizeof c.reason, why.text);
     }
-    return keep_cell(p, &c);
+    return keep_cell(p, &c, as_probe_metric(probe, axes).answers);
 }
 
 static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis)

@@ -134,7 +134,8 @@ struct as_probe {
 /* What the cells of a probe with these axes measure. */
 static inline struct as_metric as_probe_metric(const struct as_probe *probe, const struct as_axes *axes)
 {
-    struct as_metric metric = {probe->metric, probe->unit, probe->lower_is_better, probe->counts};
+    struct as_metric metric = {
+        .name = probe->metric, .unit = probe->unit, .lower_is_better = probe->lower_is_better, .counts = probe->counts};
     for (const struct as_own_metric *own = probe->own_metrics; own && own->axis; own++)
         if (strcmp(as_axes_text(axes, own->axis), own->word) == 0)
             metric = own->metric;

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "model/metrics.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -56,6 +57,24 @@ void as_page_tick(struct as_buf *b, double v, const char *unit)
     const char *shown = pick_scale(v, unit, &factor);
     as_format_number(b, v * factor, 1);
     add_unit(b, shown);
+}
+
+void as_page_cell_value(struct as_buf *b, const struct as_cell *cell)
+{
+    char answer[64];
+    if (as_cell_answer(cell, cell->sum.median, answer))
+        as_buf_html(b, answer);
+    else
+        as_page_value(b, cell->sum.median, cell->unit);
+}
+
+void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell)
+{
+    char answer[64];
+    if (as_cell_answer(cell, cell->sum.median, answer))
+        as_buf_str(b, cell->sum.min == cell->sum.max ? "in every sample" : "not in every sample");
+    else
+        as_page_interval(b, cell->sum.median, cell->sum.ci, cell->unit);
 }
 
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit)

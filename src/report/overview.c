@@ -48,7 +48,7 @@ enum as_status as_missing_add(struct as_missing *m, const struct as_cell *cell, 
     if (k == m->n) {
         struct as_missing_reason *r = &m->reasons[m->n++];
         r->first = *cell;
-        r->first.detail = r->first.metrics = NULL;
+        r->first.detail = r->first.metrics = r->first.answers = NULL;
         r->first.samples = NULL;
         r->first.sample_trial = NULL;
         r->cells = r->probes_n = 0;

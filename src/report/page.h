@@ -31,6 +31,8 @@ bool as_page_drawable(double lo, double hi);
 /* Placeholder for a figure that cannot be drawn. */
 extern const char as_page_not_drawn[];
 /* "1.45 to 1.47 ns", both ends on the scale that v is shown on; a dash when there is none. */
+void as_page_cell_value(struct as_buf *b, const struct as_cell *cell); /* median, or the answer */
+void as_page_cell_interval(struct as_buf *b, const struct as_cell *cell);
 void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const char *unit);
 /* How a fact's value is shown. A size with a wide interval has no useful midpoint: the reported size is shown if it
  * lies in the interval, else both ends. */

@@ -18,7 +18,7 @@ static void axes(struct as_buf *b, const struct as_backend_pair *t)
 static void value(struct as_buf *b, const struct as_backend_pair *t, const struct as_cell *c)
 {
     as_buf_printf(b, "<td><a href=\"#c%lld\">", (long long)c->id);
-    as_page_value(b, c->sum.median, c->unit);
+    as_page_cell_value(b, c);
     as_buf_str(b, "</a>");
     if (t->allocators_differ && as_axes_get(&c->axes, "allocator")) {
         as_buf_str(b, "<small>");

@@ -234,9 +234,9 @@ static void single_line(struct table *t, size_t row)
     as_buf_printf(b, rejected ? "<tr id=c%lld class=u>" : "<tr id=c%lld>", (long long)c->id);
     axis_cells(t, row);
     as_buf_str(b, "<td>");
-    as_page_value(b, c->sum.median, c->unit);
+    as_page_cell_value(b, c);
     as_buf_str(b, "<td>");
-    as_page_interval(b, c->sum.median, c->sum.ci, c->unit);
+    as_page_cell_interval(b, c);
     as_further_row(&t->further, c, further_value, b);
     as_buf_printf(b, "<td>%zu<td>", c->sum.n);
     if (rejected)
@@ -279,7 +279,7 @@ static void compared_line(struct table *t, size_t from, size_t to)
             first = c;
         if (c) {
             as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_REJECTED ? " class=u" : "");
-            as_page_value(b, c->sum.median, c->unit);
+            as_page_cell_value(b, c);
             if (c->status == AS_CELL_REJECTED) {
                 as_buf_str(b, "<small>");
                 failing_gates(b, c);

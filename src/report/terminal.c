@@ -2,6 +2,7 @@
 #include "report/terminal.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/metrics.h"
 #include "report/collapse.h"
 #include "report/overview.h"
 
@@ -47,7 +48,7 @@ static void add_group(struct as_table *t, const struct as_overview_group *g, con
         as_format_count(&text, g->least);
         as_buf_str(&text, " to ");
     }
-    as_format_value(&text, g->shown->sum.median, g->shown->unit);
+    as_cell_value(g->shown, g->shown->sum.median, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
     as_text_relative(&text, &g->shown->sum);
@@ -227,7 +228,7 @@ static enum as_status fetch_loaded(void *user, int64_t handle, struct as_cell *o
     const struct as_report_run *run = user;
     (void)err;
     *out = run->cells[handle];
-    out->detail = out->metrics = NULL;
+    out->detail = out->metrics = out->answers = NULL;
     out->samples = NULL;
     out->sample_trial = NULL;
     return AS_OK;

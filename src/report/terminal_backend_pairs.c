@@ -1,5 +1,6 @@
 /* The terminal's comparison of two backends on the same hardware. */
 #include "base/text.h"
+#include "model/metrics.h"
 #include "report/backend_pairs.h"
 #include "report/terminal.h"
 
@@ -35,7 +36,7 @@ static void add_row(struct as_table *t, const struct as_backend_pair *twin)
     const struct as_cell *const cells[] = {twin->a, twin->b};
     for (size_t i = 0; i < 2; i++) {
         as_buf_clear(&text);
-        as_format_value(&text, cells[i]->sum.median, cells[i]->unit);
+        as_cell_value(cells[i], cells[i]->sum.median, &text);
         as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     }
     as_buf_clear(&text);

@@ -211,7 +211,7 @@ static void add_row(struct as_table *t, const struct view *v, const struct as_fu
         as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     }
     as_buf_clear(&text);
-    as_format_value(&text, c->sum.median, c->unit);
+    as_cell_value(c, c->sum.median, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
     as_text_relative(&text, &c->sum);

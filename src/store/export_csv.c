@@ -42,7 +42,7 @@ static enum as_status collect_axes(void *user, struct as_cell *cell, struct as_e
 /* An axis may have the name of a column. */
 static bool is_column(const char *name)
 {
-    static const char *const others[] = {"run", "cell", "failed_gates"};
+    static const char *const others[] = {"run", "cell", "failed_gates", "answer"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i], name) == 0)
             return true;
@@ -68,7 +68,7 @@ static void write_head(const struct columns *columns, struct as_buf *out)
         as_buf_csv(out, columns->names[i]);
     }
     write_names(false, out);
-    as_buf_str(out, ",failed_gates\r\n");
+    as_buf_str(out, ",failed_gates,answer\r\n");
 }
 
 static void text(struct as_buf *out, const char *s)
@@ -170,6 +170,8 @@ static void write_row(const struct as_cell *c, const struct columns *columns, st
         axis(out, as_axes_get(&c->axes, columns->names[i]));
     write_fields(c, false, out);
     write_failed_gates(c, out);
+    char answer[64];
+    text(out, as_cell_answer(c, c->sum.median, answer));
     as_buf_str(out, "\r\n");
 }
 

@@ -257,6 +257,8 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
                             &c.cell.samples, in->err);
     if (!s)
         s = read_sample_trials(in, &c);
+    if (!s && c.cell.answers && !as_answers_valid(json_object_get(j, "answers")))
+        s = fail_at(in, &c.place, "answers", "not an array of texts");
     if (!s && c.cell.metrics && !as_metrics_valid(json_object_get(j, "metrics")))
         s = fail_at(in, &c.place, "metrics", "not an array of metrics with a value inside its interval");
     if (!s && in->format < NAMES_FORMAT) {

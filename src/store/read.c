@@ -204,7 +204,7 @@ static enum as_status keep_cell(void *user, struct as_cell *cell, struct as_erro
     if (s)
         return s;
     list->v[list->n++] = *cell;
-    cell->detail = cell->metrics = NULL;
+    cell->detail = cell->metrics = cell->answers = NULL;
     cell->samples = NULL;
     cell->sample_trial = NULL;
     return AS_OK;

@@ -186,14 +186,15 @@ static const char version_4[] =
 /* Bandwidths of probe topology are rates: as_store_convert computes them from the times that they were. */
 static const char version_5[] = "";
 
-/* The field's names; further metrics of a cell, as in docs/export.schema.json. as_store_convert renames probes and
- * axes.
+/* The field's names; answers in words and further metrics of a cell, as in docs/export.schema.json. as_store_convert
+ * renames probes and axes.
  */
 static const char version_6[] = "ALTER TABLE visits RENAME TO trials;"
                                 "ALTER TABLE runs RENAME COLUMN visits TO trials;"
                                 "ALTER TABLE cells RENAME COLUMN visits TO trials;"
                                 "ALTER TABLE cells RENAME COLUMN visits_done TO trials_done;"
                                 "ALTER TABLE cells RENAME COLUMN better_less TO lower_is_better;"
+                                "ALTER TABLE cells ADD COLUMN answers TEXT;"
                                 "ALTER TABLE cells ADD COLUMN metrics TEXT;";
 
 static const char *const steps[] = {version_1, version_2, version_3, version_4, version_5, version_6};

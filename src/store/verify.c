@@ -69,6 +69,7 @@ static const struct {
 } texts[] = {
     {"SELECT id, 'trial', detail FROM trials", "detail", is_object},
     {"SELECT id, 'cell', detail FROM cells", "detail", is_object},
+    {"SELECT id, 'cell', answers FROM cells", "answers", as_answers_valid},
     {"SELECT id, 'cell', metrics FROM cells", "metrics", as_metrics_valid},
     {"SELECT id, 'cell', axes FROM cells", "axes", is_object},
     {"SELECT id, 'run', provenance FROM runs", "provenance", is_object},

@@ -15,9 +15,9 @@
 enum { TRIALS = 3, N = 8 };
 
 static const struct as_metric further[] = {
-    {"mean", "ns", true, "the mean"},
-    {"faults", "faults/page", true, "per page"},
-    {"absent", "ns", true, "noted by no trial"},
+    {"mean", "ns", true, "the mean", NULL},
+    {"faults", "faults/page", true, "per page", NULL},
+    {"absent", "ns", true, "noted by no trial", NULL},
     {0},
 };
 
@@ -131,12 +131,46 @@ static void test_malformed(void **unused)
     as_cell_finish(&cell);
 }
 
+static void test_answers(void **unused)
+{
+    (void)unused;
+    static const char *const answers[] = {"to nearest even", "<truncated>", NULL};
+    struct as_cell cell = {.unit = AS_UNIT_ANSWER};
+    struct as_error err = {0};
+    struct as_buf text = AS_BUF_INIT;
+    char out[64];
+    assert_int_equal(as_cell_set_answers(&cell, answers, &err), AS_OK);
+    assert_string_equal(as_cell_answer(&cell, 1, out), "to nearest even");
+    assert_string_equal(as_cell_answer(&cell, 2, out), "<truncated>");
+    static const double none[] = {0, 3, 1.5, -1, 1e300, INFINITY, NAN};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_null(as_cell_answer(&cell, none[i], out));
+    as_cell_value(&cell, 1, &text);
+    assert_string_equal(as_buf_get(&text), "to nearest even");
+    as_copy_text(cell.unit, sizeof cell.unit, "ns"); /* a number is no answer */
+    assert_null(as_cell_answer(&cell, 1, out));
+    assert_int_equal(as_cell_set_answers(&cell, NULL, &err), AS_OK);
+    assert_null(cell.answers);
+    as_buf_finish(&text);
+    as_cell_finish(&cell);
+    static const struct {
+        const char *text;
+        bool valid;
+    } rows[] = {{"[]", true}, {"[\"a\"]", true}, {"[1]", false}, {"{}", false}, {"\"a\"", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *j = json_loads(rows[i].text, JSON_DECODE_ANY, NULL);
+        assert_true(as_answers_valid(j) == rows[i].valid);
+        json_decref(j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_one_trial),
         cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests_name("further metrics", tests, NULL, NULL);
 }

@@ -147,15 +147,32 @@ static void finish(void *state)
     free(s);
 }
 
+static const char *const rounding[] = {
+    "truncated", "to nearest, ties to even", "to nearest, ties away from zero", "toward -inf", "toward +inf", NULL};
+static const char *const becomes[] = {"infinity", "largest finite number", "NaN", "wraps", "another number", NULL};
+static const char *const subnormal[] = {"preserved", "flushed to zero", NULL};
+static const struct as_own_metric own_metrics[] = {
+    {"property",
+     "rounding",
+     {"found", AS_UNIT_ANSWER, false, "rounding of a number between two of the format", rounding}},
+    {"property", "overflow", {"found", AS_UNIT_ANSWER, false, "result for a number beyond the range", becomes}},
+    {"property", "infinity", {"found", AS_UNIT_ANSWER, false, "result for infinity", becomes}},
+    {"property", "nan", {"found", AS_UNIT_ANSWER, false, "result for NaN", becomes}},
+    {"property", "subnormal", {"found", AS_UNIT_ANSWER, false, "numbers in the format's subnormal range", subnormal}},
+    {"property", "explained", {"found", "%", false, "numbers that convert as these answers say", NULL}},
+    {0},
+};
+
 const struct as_probe as_probe_conversion = {
     .abi = AS_PROBE_ABI,
     .name = "conversion",
     .title = "Conversions to short formats",
     .question = "How does a conversion to a short format round and overflow?",
     .metric = "found",
-    .unit = "found",
+    .unit = AS_UNIT_ANSWER,
+    .own_metrics = own_metrics,
     .own_code = true,
-    .counts = "number of the answer, see the method; for 'explained' the percentage of matching numbers",
+    .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
     .quick = quick,

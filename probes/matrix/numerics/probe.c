@@ -95,7 +95,6 @@ static void note(const struct state *s, struct as_trial_context *vc)
 {
     const struct as_property_found *explained = &s->found.property[AS_PROPERTY_EXPLAINED];
     as_note(vc, "found", s->found.property[s->property].text);
-    as_note(vc, "what", as_properties[s->property].counts);
     as_note(vc, "compared", explained->text);
     as_note_number(vc, "explained", explained->value);
     as_note_number(vc, "format_bits", s->fragments.unit.c->fraction + 1.0);
@@ -152,15 +151,62 @@ static void finish(void *state)
     free(s);
 }
 
+/* In the order of as_property_value. */
+static const char *const rounding[] = {"truncated",
+                                       "to nearest, ties to even",
+                                       "to nearest, ties away from zero",
+                                       "toward -inf",
+                                       "toward +inf",
+                                       "in another way",
+                                       NULL};
+static const char *const alignment[] = {"by the product's leading bit", "by the sum of its factors' exponents", NULL};
+static const char *const start[] = {"with the first products", "to each step's sum", "last", "in another way", NULL};
+static const char *const overflow[] = {"infinity", "largest finite number", "NaN", "wraps", "another number", NULL};
+static const char *const nan_code[] = {"canonical", "the accumulator's", NULL};
+static const char *const zero[] = {"IEEE 754 default", "always +0", "another rule", NULL};
+#define PROPERTY(word, unit, counts)                                                                                   \
+    {                                                                                                                  \
+        "property", word,                                                                                              \
+        {                                                                                                              \
+            "found", unit, false, counts, NULL                                                                         \
+        }                                                                                                              \
+    }
+#define ANSWER(word, counts, answers)                                                                                  \
+    {                                                                                                                  \
+        "property", word,                                                                                              \
+        {                                                                                                              \
+            "found", AS_UNIT_ANSWER, false, counts, answers                                                            \
+        }                                                                                                              \
+    }
+static const struct as_own_metric own_metrics[] = {
+    PROPERTY("product", "bits", "fraction bits of a product that survive"),
+    PROPERTY("accumulator", "bits", "significant bits of the accumulator, including the leading one"),
+    PROPERTY("kept", "bits", "fraction bits of a summand kept below the leading bit of the largest"),
+    ANSWER("cut", "rounding of aligned summands", rounding),
+    ANSWER("aligned", "alignment of a product", alignment),
+    PROPERTY("step", "products", "products that are added at once; 1: one after another"),
+    PROPERTY("sums", "sums", "partial sums that take the products in turn; 1: a single sum"),
+    ANSWER("start", "position of the accumulator", start),
+    ANSWER("rounding", "rounding of a sum", rounding),
+    PROPERTY("subnormal", "cases", "how many of a, b, accumulator and result keep subnormals"),
+    ANSWER("overflow", "result beyond the range", overflow),
+    PROPERTY("special", "cases", "cases of infinities and NaNs as in IEEE 754"),
+    ANSWER("nan", "code of a NaN", nan_code),
+    ANSWER("zero", "sign of zero", zero),
+    PROPERTY("explained", "%", "results of random problems that the model found reproduces"),
+    {0},
+};
+
 const struct as_probe as_probe_numerics = {
     .abi = AS_PROBE_ABI,
     .name = "numerics",
     .title = "Arithmetic of matrix instructions",
     .question = "With which precision, order and rounding does a matrix instruction add, and how does it overflow?",
     .metric = "found",
-    .unit = "found",
+    .unit = AS_UNIT_ANSWER,
+    .own_metrics = own_metrics,
     .own_code = true,
-    .counts = "the property found: bits, products per step, or the number of an answer (see the note 'what')",
+    .counts = "the property found: a width, a number of products, or an answer in words",
     .axes = axes,
     .about = as_matrix_about,
     .quick = quick,

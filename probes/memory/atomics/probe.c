@@ -138,7 +138,7 @@ static void finish(void *state)
 }
 
 static const struct as_metric further[] = {
-    {"other_side", "updates/s", false, "of the other agent at the same time"},
+    {"other_side", "updates/s", false, "of the other agent at the same time", NULL},
     {0},
 };
 

@@ -89,7 +89,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static const struct as_own_metric own_metrics[] = {
     {"what",
      "bandwidth",
-     {"bandwidth", "GB/s", false, "bytes read, over half of the reported size; probe bandwidth finds the maximum"}},
+     {"bandwidth", "GB/s", false, "bytes read, over half of the reported size; probe bandwidth finds the maximum",
+      NULL}},
     {0}};
 
 struct state {

@@ -231,7 +231,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 static const struct as_metric further[] = {
-    {"faults", "faults/page", true, "of touched pages, as the kernel counts them"},
+    {"faults", "faults/page", true, "of touched pages, as the kernel counts them", NULL},
     {0},
 };
 

@@ -174,10 +174,10 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 static const struct as_metric further[] = {
-    {"mean", "ns", true, "as the number, over all pages of a trial"},
-    {"p95", "ns", true, "95th percentile over the touches of a trial"},
-    {"second_touch", "ns", true, "median touch of a present page, which is subtracted"},
-    {"faults", "faults/page", true, "as the kernel counts them"},
+    {"mean", "ns", true, "as the number, over all pages of a trial", NULL},
+    {"p95", "ns", true, "95th percentile over the touches of a trial", NULL},
+    {"second_touch", "ns", true, "median touch of a present page, which is subtracted", NULL},
+    {"faults", "faults/page", true, "as the kernel counts them", NULL},
     {0},
 };
 
