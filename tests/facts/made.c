@@ -112,7 +112,7 @@ void made_says(const struct as_fact *f, const char *text)
 void made_end(struct made *m)
 {
     for (size_t i = 0; i < m->n; i++)
-        free(m->cells[i].detail);
+        as_cell_finish(&m->cells[i]);
     free(m->cells);
     free(m->facts);
     m->cells = NULL;
