@@ -1,0 +1,227 @@
+/* loaded_latency: latency of dependent loads while other threads load the memory. See method.md. */
+#include "loaded.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_loaded_latency[];
+
+enum { LINE = 64 };
+static const double SAMPLE_S = 5e-3; /* long against the start and end of the loading threads */
+
+static const char *const op_words[] = {"none", "read", "update", NULL};
+
+static const struct as_axis axes[] = {
+    {.name = "op",
+     .help = "what the other threads do: nothing, the unloaded latency; read; read and write back (x += 1)",
+     .type = AS_AXIS_WORD,
+     .words = op_words,
+     .def = "read"},
+    {.name = "delay",
+     .help = "dependent steps of arithmetic that a loading thread makes after every 8 KiB; 0: full load",
+     .type = AS_AXIS_COUNT,
+     .min = 0,
+     .max = 1 << 20,
+     .def = "0"},
+    {.name = "size",
+     .help = "bytes of the chased buffer; the load reads as many for each last-level cache that its threads reach",
+     .type = AS_AXIS_SIZE,
+     .min = 4096,
+     .def = "4LLC"},
+    {.name = "threads",
+     .help = "CPU threads: one chases, the others load; 0: the whole device",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_THREADS,
+     .def = "0,max",
+     .zero = "device"},
+    {.name = "allocator",
+     .help = "how the memory is allocated",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "first"},
+    {0},
+};
+static const char *const quick[] = {
+    "op=none threads=1 allocator=huge_pages", "op=read delay=0,32,128,512,4096 threads=max allocator=huge_pages",
+    "op=none threads=0 allocator=first", "op=read delay=0,32,128,512,4096 threads=0 allocator=first", NULL};
+static const char *const full[] = {
+    "op=none threads=0,1 size=4LLC,0.25LLC allocator=huge_pages,device",
+    "op=read,update threads=0,max delay=0,16,32,64,128,256,512,1024,2048,4096,8192 allocator=huge_pages,device",
+    "op=read threads=0,max size=0.25LLC delay=0,32,128,512,4096 allocator=huge_pages,device",
+    "op=none threads=0,1 allocator=base_pages,managed,pinned",
+    "op=read threads=0,max delay=0,32,128,512,4096 allocator=base_pages,managed,pinned",
+    "op=read,update threads=all allocator=huge_pages",
+    NULL};
+
+/* ---- which cells ---- */
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const double threads = as_axes_number(a, "threads");
+    const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, idle = as_word_is(a, "op", "none");
+    if ((idle && as_axes_number(a, "delay") != 0) || (threads == 0) == cpu)
+        return AS_PRUNED;
+    if (cpu && info->threads > 1 && (threads == 1) != idle)
+        return AS_PRUNED;
+    if (cpu && !idle && info->threads < 2)
+        as_fail(err, AS_UNSUPPORTED, "one thread chases and others load, and this process may use one CPU only");
+    else if (!cpu && !(info->capabilities & AS_CAP_SOURCE))
+        as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
+    else if (!cpu && !idle && info->compute_units < 2)
+        as_fail(err, AS_UNSUPPORTED, "one compute unit chases and others load, and the device has only one");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+/* Preparing writes every line once, at a few hundred MB/s at worst. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    const double caches = (double)as_info_reachable_cache(info, as_axes_number(a, "threads")) /
+                          fmax(1, (double)as_info_reachable_cache(info, 1));
+    return 10 + as_axes_number(a, "size") * (1 + fmax(1, caches)) / 200e6;
+}
+
+/* ---- one trial ---- */
+
+/* Threads on several last-level caches read more, so that each of these holds as small a share of it as of the chase.
+ */
+static uint64_t bytes_of_load(const struct as_device_info *info, uint64_t size, double threads)
+{
+    const uint64_t one = as_info_reachable_cache(info, 1), all = as_info_reachable_cache(info, threads);
+    return one && all > one ? (uint64_t)((double)size * (double)all / (double)one) : size;
+}
+
+static void say(struct as_trial_context *vc, struct loaded *s, const struct load_desc *desc)
+{
+    const struct as_chase *c = &s->chase;
+    vc->footprint = c->footprint + (s->kernel ? load_bytes(&s->load) : 0);
+    vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
+    vc->sample_s = fmax(SAMPLE_S, 2 * (s->kernel ? s->timed.overhead_s : c->timed.overhead_s));
+    as_limit_own_cycle(vc);
+    as_chase_note(vc, c);
+    if (!s->kernel) {
+        as_chase_expect(vc, c);
+        return;
+    }
+    as_expect_code(vc, s->kernel, "load.global", c->way->loads + 4);
+    if (desc->update)
+        as_expect_code(vc, s->kernel, "store.global", 4);
+    as_note_number(vc, "loaders", (double)s->load.loaders);
+    as_note_number(vc, "load_bytes", (double)load_bytes(&s->load));
+}
+
+static enum as_status prepare_trial(struct loaded *s, struct as_trial_context *vc, struct as_error *err)
+{
+    const struct as_axes *a = vc->axes;
+    const uint64_t size = as_axes_u64(a, "size");
+    const bool idle = as_word_is(a, "op", "none"), native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    const struct as_chase_desc chase = {
+        .allocator = as_axes_text(a, "allocator"), .size = size, .stride = LINE, .seed = vc->seed};
+    const struct load_desc load = {.allocator = chase.allocator,
+                                   .bytes = bytes_of_load(&vc->dev->info, size, as_axes_number(a, "threads")),
+                                   .loaders = native && !idle ? (size_t)as_axes_u64(a, "threads") - 1 : 0,
+                                   .update = as_word_is(a, "op", "update"),
+                                   .delay = (uint32_t)as_axes_u64(a, "delay"),
+                                   .seed = vc->seed};
+    if (native && !idle && load.loaders == 0)
+        return as_fail(err, AS_USAGE, "a load needs a second thread");
+    enum as_status st = as_check_room(vc->dev, size + (idle ? 0 : load.bytes), idle ? size : load.bytes, err);
+    if (!st)
+        st = as_chase_prepare(&s->chase, vc->dev, &chase, err);
+    if (!st && !idle)
+        st = (native ? loaded_native : loaded_device)(s, &load, err);
+    if (!st)
+        say(vc, s, &load);
+    return st;
+}
+
+struct state {
+    struct loaded loaded;
+    struct as_trial_context *vc;
+};
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "a loaded chase");
+    s->vc = vc;
+    return prepare_trial(&s->loaded, vc, err);
+}
+
+void loaded_count(struct loaded *s, double launch_s)
+{
+    const double bytes = s->load.update ? 2.0 * LOAD_BLOCK : LOAD_BLOCK,
+                 seconds = as_timed_seconds(&s->timed, launch_s);
+    double rate = 0;
+    for (size_t i = 1; i < s->timed.records; i++) {
+        const struct as_record *r = &s->timed.record[i];
+        const double took = (r->has & AS_HAS_NANOS) ? (double)r->nanos * 1e-9 : launch_s;
+        rate += took > 0 ? bytes * (double)r->value / took : 0;
+    }
+    s->bytes_s += rate * seconds;
+    s->seconds += seconds;
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct loaded *s = &((struct state *)state)->loaded;
+    enum as_status st = as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
+    out->clock_hz = s->chase.clock_hz;
+    return st;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *t = state;
+    struct loaded *s = &t->loaded;
+    const double gbs = s->kernel ? s->bytes_s / s->seconds * 1e-9 : 0;
+    if (isfinite(gbs))
+        as_note_number(t->vc, "bandwidth", gbs);
+    if (!as_chase_check(&s->chase, why, why_size) || (s->kernel && !load_check(&s->load, why, why_size)))
+        return false;
+    if (s->kernel)
+        snprintf(why, why_size, "every chase ended at the expected line, and the sums of the load are correct");
+    return true;
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (!s)
+        return;
+    load_finish(&s->loaded.load);
+    as_timed_finish(&s->loaded.timed);
+    as_chase_finish(&s->loaded.chase);
+    free(s);
+}
+
+static const struct as_metric further[] = {
+    {"bandwidth", "GB/s", false, "bytes that the loading threads read and write at the same time; decimal GB", NULL},
+    {0}};
+
+const struct as_probe as_probe_loaded_latency = {
+    .abi = AS_PROBE_ABI,
+    .name = "loaded_latency",
+    .title = "Loaded latency",
+    .question = "How long does a dependent load take while other threads use the memory's bandwidth?",
+    .metric = "latency",
+    .unit = "ns",
+    .lower_is_better = true,
+    .counts = "time of one dependent load, address translation included, averaged over a random pointer chase",
+    .further = further,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_loaded_latency,
+    .figure = "loaded_latency",
+};

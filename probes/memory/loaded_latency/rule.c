@@ -1,0 +1,214 @@
+/* The loaded-latency curve: unloaded latency, latency at peak bandwidth, and where it doubles. */
+#include "facts/rule.h"
+#include "model/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { POINTS_MIN = 3, CURVES_MAX = 32 };
+static const double TWICE = 2;
+
+/* A loaded cell: latency as a multiple of the unloaded one, and offered bandwidth. */
+struct point {
+    const struct as_cell *cell;
+    double times, gbs;
+    struct as_interval times_ci, gbs_ci;
+};
+/* By rising load, from the unloaded cell on. */
+struct loads {
+    const struct as_cell *idle;
+    struct point *at;
+    size_t n, peak; /* peak: the highest bandwidth */
+};
+
+static bool is_idle(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "op", "none");
+}
+
+/* The larger size, then more threads. */
+static bool surpasses(const struct as_cell *a, const struct as_cell *b)
+{
+    if (as_cell_size(a) != as_cell_size(b))
+        return as_cell_is_larger(a, b);
+    return as_cell_axis_number(a, "threads") > as_cell_axis_number(b, "threads");
+}
+
+static const struct as_cell *find_idle(const struct as_cell *const *cells, size_t n, const struct as_cell *loaded)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_idle(cells[i]) && as_cells_same(cells[i], loaded, "size") &&
+            as_cells_same(cells[i], loaded, "allocator"))
+            return cells[i];
+    return NULL;
+}
+
+static int by_falling_delay(const void *a, const void *b)
+{
+    const double x = as_cell_axis_number(*(const struct as_cell *const *)a, "delay");
+    const double y = as_cell_axis_number(*(const struct as_cell *const *)b, "delay");
+    return (x < y) - (x > y);
+}
+
+/* Cells without a bandwidth are left out. */
+static void fill_points(struct loads *l, const struct as_cell *const *cells, size_t n)
+{
+    l->at[0] = (struct point){.cell = l->idle, .times = 1, .times_ci = {1, 1}};
+    l->n = 1;
+    for (size_t i = 0; i < n; i++) {
+        struct as_metric_value v;
+        if (!as_cell_metric(cells[i], "bandwidth", &v) || !(v.value > 0))
+            continue;
+        const bool known = isfinite(v.ci.lo) && isfinite(v.ci.hi);
+        l->at[l->n] = (struct point){.cell = cells[i],
+                                     .times = cells[i]->sum.median / l->idle->sum.median,
+                                     .gbs = v.value,
+                                     .times_ci = as_cells_ratio(cells[i], l->idle),
+                                     .gbs_ci = known ? v.ci : (struct as_interval){v.value, v.value}};
+        if (l->peak == 0 || v.value > l->at[l->peak].gbs)
+            l->peak = l->n;
+        l->n++;
+    }
+}
+
+static struct as_fact *add(struct as_rule_context *c, const struct point *p, const char *unit, const char *what)
+{
+    return as_fact_add(c, "memory", unit, "loaded_latency.%s.%s.%s", what, as_cell_axis(p->cell, "op"),
+                       as_cell_axis(p->cell, "allocator"));
+}
+
+static const char *bandwidth_text(double gbs, char *out, size_t size)
+{
+    return as_fact_value_text(gbs, AS_NO_INTERVAL, "GB/s", out, size);
+}
+
+static void add_evidence(struct as_fact *f, const struct loads *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        as_fact_evidence(f, l->at[i].cell);
+}
+
+static void add_peak(struct as_rule_context *c, const struct loads *l)
+{
+    const struct point *p = &l->at[l->peak];
+    char ns[96], gbs[48], times[96];
+    struct as_fact *f = add(c, p, p->cell->unit, "peak");
+    if (!f)
+        return;
+    as_fact_number(f, p->cell->sum.median, as_cell_interval(p->cell));
+    as_fact_say(f, "At peak load, %s, a dependent load takes %s, %s its unloaded latency (%s, %s)",
+                bandwidth_text(p->gbs, gbs, sizeof gbs), as_fact_value_text(f->value, f->ci, f->unit, ns, sizeof ns),
+                as_fact_value_text(p->times, p->times_ci, "x", times, sizeof times), as_cell_axis(p->cell, "op"),
+                as_cell_axis(p->cell, "allocator"));
+    as_fact_evidence(f, l->idle);
+    as_fact_evidence(f, p->cell);
+}
+
+/* Interpolated between two cells. Its interval reaches from the last cell before which latency has surely not doubled
+ * to the first at which it surely has: the curve between cells is not known. */
+static void add_doubling(struct as_rule_context *c, const struct loads *l)
+{
+    const double peak = l->at[l->peak].gbs;
+    size_t up = 1, below = 0, above;
+    while (up < l->n && l->at[up].times < TWICE)
+        up++;
+    if (up >= l->n)
+        return;
+    while (below + 1 < up && l->at[below + 1].times_ci.hi < TWICE)
+        below++;
+    for (above = up; above < l->n && !(l->at[above].times_ci.lo > TWICE);)
+        above++;
+    const struct point *a = &l->at[up - 1], *b = &l->at[up];
+    const double gbs = a->gbs + (TWICE - a->times) / (b->times - a->times) * (b->gbs - a->gbs);
+    const double lo = below ? l->at[below].gbs_ci.lo : 0, hi = above < l->n ? l->at[above].gbs_ci.hi : peak;
+    char share[96], at[48], of[48];
+    struct as_fact *f = add(c, b, "%", "doubles");
+    if (!f)
+        return;
+    as_fact_number(f, 100 * gbs / peak,
+                   (struct as_interval){100 * fmin(lo, gbs) / peak, 100 * fmin(1, fmax(hi, gbs) / peak)});
+    f->verdict = above < l->n ? AS_SUPPORTED : AS_UNDECIDED;
+    as_fact_say(f, "Latency %s at %s of peak bandwidth (%s of %s; %s, %s)",
+                f->verdict == AS_SUPPORTED ? "doubles" : "may double",
+                as_fact_value_text(f->value, f->ci, f->unit, share, sizeof share), bandwidth_text(gbs, at, sizeof at),
+                bandwidth_text(peak, of, sizeof of), as_cell_axis(b->cell, "op"), as_cell_axis(b->cell, "allocator"));
+    add_evidence(f, l);
+}
+
+/* of: one cell of the curve; alike, points: room for all n cells and one more */
+static void add_curve(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const struct as_cell *of,
+                      const struct as_cell **alike, struct point *points)
+{
+    struct loads l = {.idle = find_idle(cells, n, of), .at = points};
+    size_t alike_n = 0;
+    if (!l.idle)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (as_cells_alike(cells[i], of, "delay"))
+            alike[alike_n++] = cells[i];
+    qsort(alike, alike_n, sizeof *alike, by_falling_delay);
+    fill_points(&l, alike, alike_n);
+    if (l.n > 1)
+        add_peak(c, &l);
+    if (l.n > POINTS_MIN)
+        add_doubling(c, &l);
+}
+
+/* Of each operation and allocator a cell that no other one surpasses. */
+static size_t choose(const struct as_cell *const *cells, size_t n, const struct as_cell *chosen[CURVES_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < count &&
+               (!as_cells_same(chosen[k], cells[i], "op") || !as_cells_same(chosen[k], cells[i], "allocator")))
+            k++;
+        if (k == CURVES_MAX)
+            continue;
+        if (k == count || surpasses(cells[i], chosen[k]))
+            chosen[k] = cells[i];
+        count += k == count;
+    }
+    return count;
+}
+
+static void add_unloaded(struct as_rule_context *c, const struct as_cell *cell)
+{
+    char ns[96], size[48];
+    struct as_fact *f =
+        as_fact_add(c, "memory", cell->unit, "loaded_latency.unloaded.%s", as_cell_axis(cell, "allocator"));
+    if (!f)
+        return;
+    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+    as_fact_say(f, "Unloaded, a dependent load takes %s (%s, random order over %s)",
+                as_fact_value_text(f->value, f->ci, f->unit, ns, sizeof ns), as_cell_axis(cell, "allocator"),
+                as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size));
+    as_fact_evidence(f, cell);
+}
+
+static void derive(struct as_rule_context *c)
+{
+    const struct as_cell **cells, *chosen[CURVES_MAX];
+    const size_t n = as_cells_of(c, "loaded_latency", &cells), chosen_n = choose(cells, n, chosen);
+    const struct as_cell **alike = calloc(n + 1, sizeof *alike);
+    struct point *points = calloc(n + 1, sizeof *points);
+    if (!alike || !points)
+        c->status = as_nomem(c->err, (n + 1) * sizeof *points, "a loaded-latency curve");
+    for (size_t i = 0; alike && points && i < chosen_n; i++) {
+        if (is_idle(chosen[i]))
+            add_unloaded(c, chosen[i]);
+        else
+            add_curve(c, cells, n, chosen[i], alike, points);
+    }
+    free(points);
+    free(alike);
+    free(cells);
+}
+
+const struct as_rule as_rules_loaded_latency[] = {
+    {"loaded latency", derive,
+     "latencies over the bandwidth that other threads offer, of the largest size measured; where it doubles is "
+     "interpolated between two cells, within the cells that decide whether it has doubled",
+     "a curve of another program, or with other delays, that doubles outside the interval"},
+    {0},
+};
