@@ -146,7 +146,7 @@ void as_help_short(struct as_buf *out)
 {
     as_buf_printf(out, "assay %s: %s\n\n", as_version(), purpose);
     add_item(out, "assay run quick", "measure this machine, about a minute", SHORT_COLUMN);
-    add_item(out, "assay show", "show the last run", SHORT_COLUMN);
+    add_item(out, "assay", "show the data sheet of the last run", SHORT_COLUMN);
     add_item(out, "assay report -o page.html", "a report of the last run as a web page", SHORT_COLUMN);
     as_buf_str(out, "\n'assay help' lists all subcommands.\n");
 }

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "run/provenance.h"
 #include "run/run.h"
+#include "store/store.h"
 #include "worker/message.h"
 #include "worker/worker.h"
 
@@ -99,6 +100,18 @@ static void name_worker(void)
         (void)setenv("ASSAY_WORKER", self, 1);
 }
 
+/* The last run, or where there is no store yet, what to do first. */
+static int show_or_help(char **argv)
+{
+    struct as_buf path = AS_BUF_INIT, help = AS_BUF_INIT;
+    const bool is_there = as_store_default_path(&path, NULL) == AS_OK && access(as_buf_get(&path), R_OK) == 0;
+    as_buf_finish(&path);
+    if (is_there)
+        return run_command(as_command_find("show"), 1, argv, 1);
+    as_help_short(&help);
+    return as_cli_print(&help, AS_EXIT_OK);
+}
+
 int main(int argc, char **argv)
 {
     json_set_alloc_funcs(allocate_json, free);
@@ -109,11 +122,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return run_worker(argc, argv);
     name_worker();
-    if (argc < 2) {
-        struct as_buf b = AS_BUF_INIT;
-        as_help_short(&b);
-        return as_cli_print(&b, AS_EXIT_OK);
-    }
+    if (argc < 2)
+        return show_or_help(argv);
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";

@@ -166,11 +166,10 @@ static const char *only_probe(const struct as_report_run *run, size_t *wide, siz
     *wide = 0;
     *cells = run->cells_n;
     if (run->overview) {
-        size_t n;
-        const struct as_overview_probe *probes = as_overview_probes(run->overview, &n);
+        const struct as_overview *o = run->overview;
         *wide = run->overview->by_status[AS_CELL_WIDE];
         *cells = run->overview->cells;
-        return n == 1 ? probes[0].name : n ? "PROBE" : NULL;
+        return o->probes_n == 1 ? o->probes[0].name : o->probes_n ? "PROBE" : NULL;
     }
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *cell = &run->cells[i];

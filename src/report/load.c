@@ -139,11 +139,6 @@ static enum as_status look_at_cell(void *user, struct as_cell *cell, struct as_e
     return as_overview_add(user, cell, cell->id, err);
 }
 
-static enum as_status fetch_cell(void *user, int64_t handle, struct as_cell *out, struct as_error *err)
-{
-    return as_store_cell(user, handle, 0, out, err);
-}
-
 /* Whole probes, fewest cells first: a fact from half of a probe's cells may be wrong. */
 static void leave_out(const struct as_overview_probe *probes, size_t n, bool *left_out)
 {
@@ -176,42 +171,38 @@ static enum as_status name_left_out(const struct as_overview_probe *probes, size
     return s;
 }
 
-static enum as_status load_handles(struct as_store *store, const int64_t *handles, size_t n, struct as_report_run *out,
-                                   struct as_error *err)
+/* The measured cells of the probes that are not left out. */
+static enum as_status load_handles(struct as_store *store, const struct as_overview *o, const bool *left_out,
+                                   struct as_report_run *out, struct as_error *err)
 {
     enum as_status s = AS_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < o->measured_n; i++)
+        n += !left_out[o->measured[i].probe];
     out->cells = calloc(n + 1, sizeof *out->cells);
     if (!out->cells)
         return as_nomem(err, n * sizeof *out->cells, "cells");
-    for (; out->cells_n < n && !s; out->cells_n++)
-        s = as_store_cell(store, handles[out->cells_n], 0, &out->cells[out->cells_n], err);
+    for (size_t i = 0; i < o->measured_n && !s; i++)
+        if (!left_out[o->measured[i].probe])
+            s = as_store_cell(store, o->measured[i].handle, 0, &out->cells[out->cells_n++], err);
     return s;
 }
 
 static enum as_status load_big(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
-    int64_t *handles = NULL;
-    bool *left_out = NULL;
-    size_t n = 0, handles_n = 0;
     struct as_overview *o = out->overview = calloc(1, sizeof *out->overview);
-    enum as_status s = o ? as_overview_begin(o, err) : as_nomem(err, sizeof *o, "an overview");
-    if (!s)
-        s = as_store_each_brief(store, out->run.id, look_at_cell, o, err);
+    enum as_status s =
+        o ? as_store_each_brief(store, out->run.id, look_at_cell, o, err) : as_nomem(err, sizeof *o, "an overview");
     if (s)
         return s;
-    const struct as_overview_probe *probes = as_overview_probes(o, &n);
-    if (!(left_out = calloc(n + 1, sizeof *left_out)))
-        return as_nomem(err, n, "a list of probes");
-    leave_out(probes, n, left_out);
-    s = name_left_out(probes, n, left_out, out, err);
+    bool *left_out = calloc(o->probes_n + 1, sizeof *left_out);
+    if (!left_out)
+        return as_nomem(err, o->probes_n, "a list of probes");
+    leave_out(o->probes, o->probes_n, left_out);
+    s = name_left_out(o->probes, o->probes_n, left_out, out, err);
     if (!s)
-        s = as_overview_handles(o, left_out, &handles, &handles_n, err);
-    if (!s)
-        s = as_overview_end(o, fetch_cell, store, err);
-    if (!s)
-        s = load_handles(store, handles, handles_n, out, err);
+        s = load_handles(store, o, left_out, out, err);
     free(left_out);
-    free(handles);
     return s ? s : derive(out, err);
 }
 

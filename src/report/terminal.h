@@ -49,6 +49,10 @@ void as_table_heading(struct as_table *t, const char *text);
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
                               struct as_error *err);
 
+/* The data sheet of one device of the run, nothing where there is no number for it. */
+enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
+                             struct as_buf *out, struct as_error *err);
+
 /* Values as one line of block characters, lowest to highest, on a logarithmic scale where they span more than a
  * decade; NAN leaves a gap. */
 void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode);
@@ -72,9 +76,10 @@ bool as_text_measured(const struct as_cell *c);
 /* Half the interval relative to the median: "0.4%", "-" when there is none. */
 void as_text_relative(struct as_buf *b, const struct as_summary *s);
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
-/* Why cells are not ok, one line for cells with the same reason; nothing when all are. */
-enum as_status as_text_missing(const struct as_missing *missing, const struct as_table_style *style, struct as_buf *out,
-                               struct as_error *err);
+/* Why cells are not ok, one line for cells with the same reason and a count of those beyond `most` lines; nothing when
+ * all are. */
+enum as_status as_text_missing(const struct as_missing *missing, size_t most, const struct as_table_style *style,
+                               struct as_buf *out, struct as_error *err);
 /* Where two backends on one device disagree; nothing when there are no such devices. */
 enum as_status as_text_backend_pairs(const struct as_report_run *run, const struct as_table_style *style,
                                      struct as_buf *out, struct as_error *err);

@@ -332,7 +332,7 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
     for (size_t i = 0; i < v.n && !st; i++)
         st = as_missing_add(&missing, v.cells[i], err);
     if (!st)
-        st = as_text_missing(&missing, style, out, err);
+        st = as_text_missing(&missing, AS_MISSING_REASONS, style, out, err);
     if (!st)
         st = as_buf_check(out, err);
 done:

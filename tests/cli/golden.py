@@ -13,7 +13,8 @@ UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"
 
 # Name of the copy, arguments, exit code, further environment.
 CASES = [
-    ("short", [], 0, {}),
+    ("short", [], 0, {"ASSAY_STORE": "none.db"}),
+    ("no-arguments", [], 0, {"ASSAY_STORE": "store.db"}),
     ("help", ["help"], 0, {}),
     *[("help-" + name, ["help", name], 0, {}) for name in (
         "run", "resume", "replay", "show", "compare", "facts", "advise", "explain", "report", "export", "import", "delete", "list",

@@ -1,0 +1,233 @@
+#include "report/sheet.h"
+
+#include "base/text.h"
+#include "facts/facts.h"
+#include "report/sheet_lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct source {
+    const struct as_report_run *run;
+    const char *device;
+    const struct as_device_info *info; /* NULL unknown */
+    double clock_hz;                   /* NAN unknown */
+};
+
+struct number {
+    double value, claimed;
+    struct as_interval ci;
+    char unit[16];
+    bool wide;
+    int64_t cell;
+};
+
+static const struct as_cell *cell_of(const struct as_report_run *run, int64_t id)
+{
+    for (size_t i = 0; i < run->cells_n; i++)
+        if (run->cells[i].id == id)
+            return &run->cells[i];
+    return NULL;
+}
+
+/* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word; false: it has none such. */
+static bool expand(const struct source *s, const char *text, char *out, size_t size)
+{
+    struct as_buf b = AS_BUF_INIT;
+    bool known = true;
+    while (*text) {
+        char role[32];
+        size_t n = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
+        if (*text == '@' && n < sizeof role) {
+            memcpy(role, text + 1, n);
+            role[n] = 0;
+            const char *name = as_role_allocator(s->device, as_role_find(role));
+            known &= name[0] != 0;
+            as_buf_str(&b, name);
+            text += n + 1;
+        } else if (strncmp(text, "{unit}", 6) == 0) {
+            as_buf_str(&b, as_info_words(s->info)->compute_unit);
+            text += 6;
+        } else
+            as_buf_char(&b, *text++);
+    }
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+    return known;
+}
+
+static bool from_fact(const struct source *s, const char *id, struct number *out)
+{
+    const struct as_fact *f = as_fact_find(s->run->facts, s->run->facts_n, s->device, id);
+    if (!f || !isfinite(f->value))
+        return false;
+    const struct as_cell *cell = f->evidence_n ? cell_of(s->run, f->evidence[0]) : NULL;
+    *out = (struct number){.value = f->value,
+                           .claimed = f->claimed,
+                           .ci = f->ci,
+                           .wide = cell && cell->status == AS_CELL_WIDE,
+                           .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
+    as_copy_text(out->unit, sizeof out->unit, f->unit);
+    return true;
+}
+
+/* "probe axis=value ...": does the cell have these? */
+static bool matches(const struct as_cell *c, const char *filter)
+{
+    size_t n = strcspn(filter, " ");
+    if (strncmp(c->probe, filter, n) != 0 || c->probe[n])
+        return false;
+    for (filter += n; *filter == ' '; filter += n) {
+        char name[24], value[64];
+        filter++;
+        n = strcspn(filter, " ");
+        const size_t eq = strcspn(filter, "=");
+        if (eq >= n || eq >= sizeof name || n - eq - 1 >= sizeof value)
+            return false;
+        as_copy_text(name, eq + 1, filter);
+        as_copy_text(value, n - eq, filter + eq + 1);
+        const struct as_axis_value *v = as_axes_get(&c->axes, name);
+        if (!v || strcmp(v->text, value) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
+{
+    static const char *const more[] = {"size", "threads"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        const double x = as_axes_number(&a->axes, more[i]), y = as_axes_number(&b->axes, more[i]);
+        if (isfinite(x) && isfinite(y) && x != y)
+            return x > y;
+    }
+    return as_cell_is_better(a, b);
+}
+
+static bool from_cells(const struct source *s, const char *filter, struct number *out)
+{
+    const struct as_cell *found = NULL;
+    for (size_t i = 0; i < s->run->cells_n; i++) {
+        const struct as_cell *c = &s->run->cells[i];
+        if (as_cell_is_valid(c) && strcmp(c->device, s->device) == 0 && matches(c, filter) &&
+            (!found || is_preferred(c, found)))
+            found = c;
+    }
+    if (!found)
+        return false;
+    *out = (struct number){.value = found->sum.median,
+                           .claimed = NAN,
+                           .ci = found->sum.ci,
+                           .wide = found->status == AS_CELL_WIDE,
+                           .cell = found->id};
+    as_copy_text(out->unit, sizeof out->unit, found->unit);
+    return true;
+}
+
+static bool find(const struct source *s, const char *from, struct number *out)
+{
+    char text[128];
+    if (!from || !expand(s, from, text, sizeof text))
+        return false;
+    return strchr(text, ' ') ? from_cells(s, text, out) : from_fact(s, text, out);
+}
+
+static void add_text(struct as_sheet_row *row, const char *before, const struct number *n, const char *behind)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
+    as_format_value(&b, n->value, n->unit);
+    as_buf_printf(&b, "%s%s", behind[0] ? " " : "", behind);
+    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void scale(struct number *n, double by, const char *unit)
+{
+    n->value *= by;
+    n->ci.lo *= by;
+    n->ci.hi *= by;
+    n->claimed = NAN;
+    as_copy_text(n->unit, sizeof n->unit, unit);
+}
+
+/* Cycles become a time, and bytes per cycle of a compute unit the rate of all: the remark keeps what it was. */
+static bool to_time(const struct source *s, struct number *n, struct as_sheet_row *row)
+{
+    const struct number cycles = *n;
+    char unit[32];
+    if (!(s->clock_hz > 0))
+        return false;
+    if (strcmp(n->unit, "cycles") == 0) {
+        add_text(row, "", &cycles, "");
+        scale(n, 1e9 / s->clock_hz, "ns");
+    } else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units) {
+        expand(s, "per {unit}", unit, sizeof unit);
+        add_text(row, "", &cycles, unit);
+        scale(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
+    } else
+        return false;
+    return true;
+}
+
+static bool make_row(const struct source *s, const struct as_sheet_line *line, struct as_sheet_row *row)
+{
+    struct number n = {0}, further;
+    size_t i = 0;
+    while (i < AS_SHEET_SOURCES && !find(s, line->from[i], &n))
+        i++;
+    if (i == AS_SHEET_SOURCES)
+        return false;
+    *row = (struct as_sheet_row){.group = line->group};
+    expand(s, line->label, row->label, sizeof row->label);
+    const bool converted = to_time(s, &n, row);
+    row->value = n.value;
+    row->ci = n.ci;
+    row->wide = n.wide;
+    row->specified = n.claimed;
+    row->cell = n.cell;
+    as_copy_text(row->unit, sizeof row->unit, n.unit);
+    for (i = 0; i < AS_SHEET_ALSO; i++) {
+        char behind[32];
+        if (!line->also[i].from || !find(s, line->also[i].from, &further) ||
+            (converted && as_unit_is_of_cycles(further.unit)))
+            continue;
+        expand(s, line->also[i].behind, behind, sizeof behind);
+        add_text(row, line->also[i].before, &further, behind);
+    }
+    return true;
+}
+
+enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
+                             struct as_error *err)
+{
+    struct source s = {.run = run, .device = device, .info = as_report_device(run, device), .clock_hz = NAN};
+    const struct as_fact *clock = as_fact_find(run->facts, run->facts_n, device, "clock.core");
+    size_t cap = 0;
+    *out = (struct as_sheet){0};
+    if (clock)
+        s.clock_hz = clock->value;
+    for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++) {
+        enum as_status st = as_grow((void **)&out->rows, &cap, out->n + 1, sizeof *out->rows, err);
+        if (st) {
+            as_sheet_finish(out);
+            return st;
+        }
+        out->n += make_row(&s, line, &out->rows[out->n]);
+    }
+    return AS_OK;
+}
+
+void as_sheet_finish(struct as_sheet *s)
+{
+    free(s->rows);
+    *s = (struct as_sheet){0};
+}
+
+double as_sheet_share(const struct as_sheet_row *row)
+{
+    const size_t n = strlen(row->unit);
+    const bool more = strcmp(row->unit, "B") == 0 || (n > 2 && strcmp(row->unit + n - 2, "/s") == 0);
+    return more && row->specified > 0 ? row->value / row->specified : NAN;
+}

@@ -1,0 +1,107 @@
+#include "report/sheet_lines.h"
+
+#include <stddef.h>
+
+#define LATENCY(name)                                                                                                  \
+    {                                                                                                                  \
+        name, "latency",                                                                                               \
+            {"onchip." name ".latency", "cache." name ".latency", "topology place=" name " what=latency"},             \
+        {                                                                                                              \
+            {"", "cache." name ".latency_cycles", ""},                                                                 \
+            {                                                                                                          \
+                "capacity", "cache." name ".size", ""                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+/* on_chip: the source where a device has kernels that read this level alone */
+#define READ(name, on_chip)                                                                                            \
+    {                                                                                                                  \
+        name, "read", {on_chip, "bandwidth." name ".read.all", "topology place=" name " what=bandwidth"},              \
+        {                                                                                                              \
+            {                                                                                                          \
+                "1 thread", "bandwidth." name ".read.1", ""                                                            \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define ON_CHIP(what) "onchip_bandwidth what=" what " width=128 stride=1 compute_units=every"
+#define MATRIX(label, type)                                                                                            \
+    {                                                                                                                  \
+        "Matrix", label,                                                                                               \
+            {"matmul type=" type " operands=random hold=sustained", "matmul type=" type " operands=random",            \
+             "matmul_rate type=" type},                                                                                \
+        {                                                                                                              \
+            {                                                                                                          \
+                "", "matmul.peak." type, "per {unit}"                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+const struct as_sheet_line as_sheet_lines[] = {
+    {"Clock", "core", {"clock.core"}, {{0}}},
+    {"Compute", "FP64", {"arithmetic.peak.f64"}, {{0}}},
+    {"Compute", "FP32", {"arithmetic.peak.f32"}, {{0}}},
+    {"Compute", "FP16", {"arithmetic.peak.f16"}, {{0}}},
+    MATRIX("FP64", "f64"),
+    MATRIX("TF32", "tf32"),
+    MATRIX("FP16", "f16"),
+    MATRIX("BF16", "bf16"),
+    MATRIX("FP8", "e4m3"),
+    MATRIX("INT8", "s8"),
+    {"Memory",
+     "read",
+     {"bandwidth.memory.read.all", "bandwidth level=memory op=read"},
+     {{"1 thread", "bandwidth.memory.read.1", ""}}},
+    {"Memory", "write", {"bandwidth level=memory op=write"}, {{0}}},
+    {"Memory", "copy", {"bandwidth.memory.copy.all", "bandwidth level=memory op=copy"}, {{0}}},
+    {"Memory",
+     "triad",
+     {"bandwidth.memory.triad.all", "bandwidth level=memory op=triad"},
+     {{"1 thread", "bandwidth.memory.triad.1", ""}}},
+    {"Memory",
+     "latency",
+     {"onchip.memory.latency", "memory.latency", "topology place=memory what=latency"},
+     {{"at full load", "loaded_latency op=read delay=0", ""}}},
+    LATENCY("L3"),
+    READ("L3", NULL),
+    LATENCY("L2"),
+    READ("L2", ON_CHIP("common size=16777216")),
+    LATENCY("L1"),
+    READ("L1", ON_CHIP("own size=65536")),
+    {"Shared memory", "latency", {"onchip.shared.latency"}, {{"capacity", "onchip.unit.shared", ""}}},
+    {"Shared memory", "read", {"onchip.shared.bandwidth"}, {{0}}},
+    {"Host link",
+     "to device",
+     {"link.host-0.to", "copy.engine.@pinned.@device"},
+     {{"pageable", "copy from=host to=@device how=engine", ""}}},
+    {"Host link",
+     "from device",
+     {"link.host-0.from", "copy.engine.@device.@pinned"},
+     {{"pageable", "copy from=@device to=host how=engine", ""}}},
+    {"Host link", "both ways", {"link.host-0.both", "copy from=@device to=@pinned direction=both"}, {{0}}},
+    {"Host link", "load latency", {"link.latency.host-0.load"}, {{"atomic add", "link.latency.host-0.atomic", ""}}},
+    {"Launch",
+     "launch and wait",
+     {"launch.roundtrip.spin"},
+     {{"submit", "launch.submit.block", ""}, {"graph of 100", "launch.graph-100.block", "per kernel"}}},
+    {"Transfer", "core to core", {"c2c.median"}, {{"nearest", "c2c.min", ""}, {"farthest", "c2c.max", ""}}},
+    {"Transfer",
+     "{unit} to {unit}",
+     {"c2c.unit.median"},
+     {{"nearest", "c2c.unit.min", ""}, {"farthest", "c2c.unit.max", ""}}},
+    {"Transfer", "CPU to device", {"c2c.device.median"}, {{0}}},
+    {"Atomics", "64-bit add", {"atomics.device.1024.u64", "atomics.cpu.1024.u64"}, {{0}}},
+    {"Allocate 16 MiB",
+     "device",
+     {"alloc op=alloc allocator=@device size=16777216"},
+     {{"free", "alloc op=free allocator=@device size=16777216", ""}}},
+    {"Allocate 16 MiB",
+     "pinned",
+     {"alloc op=alloc allocator=@pinned size=16777216"},
+     {{"free", "alloc op=free allocator=@pinned size=16777216", ""}}},
+    {"Allocate 16 MiB",
+     "managed",
+     {"alloc op=alloc allocator=@managed size=16777216"},
+     {{"free", "alloc op=free allocator=@managed size=16777216", ""}}},
+    {"Page fault", "one page", {"fault.latency.cpu-one.@base_pages", "memory.fault.@base_pages"}, {{0}}},
+    {0},
+};
