@@ -175,7 +175,7 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<nav aria-label=\"Contents\"><ul><li><a href=\"#map\">Machine map</a></li>"
-                  "<li><a href=\"#facts\">Facts</a></li>");
+                  "<li><a href=\"#sheet\">Data sheet</a></li><li><a href=\"#facts\">Facts</a></li>");
     if (as_page_has_advice(p))
         as_buf_str(b, "<li><a href=\"#advice\">Advice</a></li>");
     if (as_page_has_refs(p))
@@ -258,6 +258,8 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     nav(&page, probes, probes_n);
     as_buf_str(out, "<main id=\"main\">\n");
     st = as_page_maps(&page);
+    if (st == AS_OK)
+        st = as_page_sheets(&page);
     if (st == AS_OK)
         as_page_facts(&page);
     if (st == AS_OK)

@@ -60,6 +60,7 @@ bool as_page_has_probe(const struct as_page *p, const char *probe);
 
 /* Sections, in the order of the page. */
 enum as_status as_page_maps(struct as_page *p);
+enum as_status as_page_sheets(struct as_page *p);
 void as_page_facts(struct as_page *p);
 bool as_page_has_advice(const struct as_page *p); /* any that is known */
 void as_page_advice(struct as_page *p);

@@ -164,10 +164,12 @@ void as_page_facts(struct as_page *p)
     else
         as_buf_str(p->out, "<p class=\"lead\">Sentences that a rule derived from valid cells, with the cells they rest "
                            "on and what would refute them.</p>\n");
+    if (total)
+        as_buf_printf(p->out, "<details class=\"more\"><summary>All %zu facts</summary>\n", total);
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].facts_n; i++)
             if (!device_seen(p, r, i))
                 facts_of_device(p, p->runs[r].facts[i].device,
                                 as_report_device_name(&p->runs[r], p->runs[r].facts[i].device));
-    as_buf_str(p->out, "</section>\n");
+    as_buf_str(p->out, total ? "</details>\n</section>\n" : "</section>\n");
 }

@@ -6,98 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prefixes of fact names and their titles; the first match counts. @ is the device's word for a compute unit. */
-static const struct {
-    const char *head, *said;
-} heads_said[] = {
-    {"c2c.unit.min", "@ to @, minimum"},
-    {"c2c.unit.max", "@ to @, maximum"},
-    {"c2c.unit.median", "@ to @, median"},
-    {"c2c.device.median", "core to device, median"},
-    {"c2c.min", "core to core, minimum"},
-    {"c2c.max", "core to core, maximum"},
-    {"c2c.median", "core to core, median"},
-    {"launch.roundtrip.", "launch and synchronise, "},
-    {"launch.submit.", "queueing a launch, "},
-    {"launch.batch.", "back-to-back launches, "},
-    {"launch.graph-", "launch, graph of "},
-    {"concurrency.kernels", "concurrent kernels"},
-    {"concurrency.rate", "rate with many queues"},
-    {"concurrency.priority", "gain by priority"},
-    {"onchip.code.", "instruction "},
-    {"onchip.readonly.", "read-only "},
-    {"onchip.unit.", "@ "},
-    {"onchip.L2.part.size", "L2 of one @"},
-    {"onchip.", ""},
-};
-
-/* "tlb.reach" as "tlb reach", "onchip.code.L1.size" as "instruction L1 size" */
-static void readable_id(struct as_buf *b, const char *id, const struct as_device_info *info)
-{
-    char text[192];
-    const char *said = "";
-    const char *unit = as_info_words(info)->compute_unit;
-    for (size_t k = 0; k < sizeof heads_said / sizeof *heads_said; k++) {
-        const size_t n = strlen(heads_said[k].head);
-        if (strncmp(id, heads_said[k].head, n) != 0)
-            continue;
-        said = heads_said[k].said;
-        id += n;
-        break;
-    }
-    for (; *said; said++)
-        if (*said == '@')
-            as_buf_html(b, unit);
-        else
-            as_buf_char(b, *said);
-    as_copy_text(text, sizeof text, id);
-    for (char *c = text; *c; c++)
-        if (*c == '.' || *c == '_')
-            *c = ' ';
-    as_buf_html(b, text);
-}
-
-static bool is_told_elsewhere(const struct as_fact *f)
-{
-    static const char *const heads[] = {
-        "allocator:",         /* no part of the machine */
-        "link:host",          /* in the map, as are other devices' */
-        "link:every", "copy", /* with the probe */
-        "atomics",            /* by allocator, type and scope: among the facts, and in the advice */
-        "operations",         /* in a table of their own */
-        "matrix",             /* in a section of their own */
-    };
-    bool peer = strncmp(f->object, "link:", 5) == 0 && f->object[5] >= '0' && f->object[5] <= '9';
-    bool told = peer || as_map_row(f->object) >= 0 || strncmp(f->id, "ridge.", 6) == 0;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads && !told; i++)
-        told = strncmp(f->object, heads[i], strlen(heads[i])) == 0;
-    return told;
-}
-
-/* Facts on launches, TLBs and arithmetic, which are not rows of the map. */
-static void other_numbers(struct as_page *p, const struct as_report_run *rr)
-{
-    struct as_buf *b = p->out;
-    bool any = false;
-    for (size_t i = 0; i < rr->facts_n; i++) {
-        const struct as_fact *f = &rr->facts[i];
-        if (is_told_elsewhere(f) || !isfinite(f->value) || f->verdict == AS_UNDECIDED)
-            continue;
-        as_buf_str(b, any ? "<div><dt>" : "<dl class=\"chips\"><div><dt>");
-        readable_id(b, f->id, as_report_device(rr, f->device));
-        if (rr->devices_n > 1) {
-            as_buf_str(b, " <span class=\"of\">");
-            as_buf_html(b, f->device);
-            as_buf_str(b, "</span>");
-        }
-        as_buf_str(b, "</dt><dd>");
-        as_page_fact_value(b, f);
-        as_buf_str(b, "</dd></div>");
-        any = true;
-    }
-    as_buf_str(b, any ? "</dl>\n" : "");
-}
-
 /* ---- links between the devices of a run ---- */
 
 /* "1" of "cuda:1" */
@@ -266,7 +174,6 @@ enum as_status as_page_maps(struct as_page *p)
             return st;
         alike_table(p, rr);
         link_table(p, rr);
-        other_numbers(p, rr);
     }
     as_buf_str(b, "</section>\n");
     return AS_OK;

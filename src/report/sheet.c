@@ -19,7 +19,7 @@ struct number {
     double value, claimed;
     struct as_interval ci;
     char unit[16];
-    bool wide;
+    bool wide, decided;
     int64_t cell;
 };
 
@@ -66,7 +66,8 @@ static bool from_fact(const struct source *s, const char *id, struct number *out
     *out = (struct number){.value = f->value,
                            .claimed = f->claimed,
                            .ci = f->ci,
-                           .wide = cell && cell->status == AS_CELL_WIDE,
+                           .wide = cell && cell->status == AS_CELL_WIDE && strcmp(f->unit, "Hz") != 0,
+                           .decided = f->verdict != AS_UNDECIDED,
                            .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
     as_copy_text(out->unit, sizeof out->unit, f->unit);
     return true;
@@ -120,24 +121,38 @@ static bool from_cells(const struct source *s, const char *filter, struct number
                            .claimed = NAN,
                            .ci = found->sum.ci,
                            .wide = found->status == AS_CELL_WIDE,
+                           .decided = true,
                            .cell = found->id};
     as_copy_text(out->unit, sizeof out->unit, found->unit);
     return true;
 }
 
+/* from: a source, or several with '|' between them. */
 static bool find(const struct source *s, const char *from, struct number *out)
 {
-    char text[128];
-    if (!from || !expand(s, from, text, sizeof text))
-        return false;
-    return strchr(text, ' ') ? from_cells(s, text, out) : from_fact(s, text, out);
+    char text[128], one[128];
+    while (from && *from) {
+        const size_t n = strcspn(from, "|");
+        as_copy_text(one, n < sizeof one ? n + 1 : sizeof one, from);
+        from += n + (from[n] == '|');
+        if (expand(s, one, text, sizeof text) &&
+            (strchr(text, ' ') ? from_cells(s, text, out) : from_fact(s, text, out)))
+            return true;
+    }
+    return false;
 }
 
 static void add_text(struct as_sheet_row *row, const char *before, const struct number *n, const char *behind)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
-    as_format_value(&b, n->value, n->unit);
+    if (strcmp(n->unit, "B") != 0)
+        as_format_value(&b, n->value, n->unit);
+    else if (isfinite(n->claimed)) { /* measured sizes are ranges; what is reported and agrees is exact */
+        as_format_value(&b, n->claimed, n->unit);
+        as_buf_str(&b, " reported");
+    } else
+        as_format_range(&b, n->ci.lo, n->ci.hi, n->value, n->unit, 3);
     as_buf_printf(&b, "%s%s", behind[0] ? " " : "", behind);
     as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
     as_buf_finish(&b);
@@ -191,7 +206,7 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
     for (i = 0; i < AS_SHEET_ALSO; i++) {
         char behind[32];
         if (!line->also[i].from || !find(s, line->also[i].from, &further) ||
-            (converted && as_unit_is_of_cycles(further.unit)))
+            (converted && as_unit_is_of_cycles(further.unit)) || !further.decided)
             continue;
         expand(s, line->also[i].behind, behind, sizeof behind);
         add_text(row, line->also[i].before, &further, behind);

@@ -9,7 +9,7 @@
         {                                                                                                              \
             {"", "cache." name ".latency_cycles", ""},                                                                 \
             {                                                                                                          \
-                "capacity", "cache." name ".size", ""                                                                  \
+                "capacity", "onchip.whole." name ".size|cache." name ".size|onchip." name ".size", ""                  \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -24,12 +24,14 @@
         }                                                                                                              \
     }
 #define ON_CHIP(what) "onchip_bandwidth what=" what " width=128 stride=1 compute_units=every"
+/* Bursts, which the power limit does not slow down; random operands. */
 #define MATRIX(label, type)                                                                                            \
     {                                                                                                                  \
         "Matrix", label,                                                                                               \
-            {"matmul type=" type " operands=random hold=sustained", "matmul type=" type " operands=random",            \
-             "matmul_rate type=" type},                                                                                \
+            {"matmul type=" type " operands=random hold=burst",                                                        \
+             "matmul_rate type=" type " operands=random hold=burst"},                                                  \
         {                                                                                                              \
+            {"sustained", "matmul type=" type " operands=random hold=sustained", ""},                                  \
             {                                                                                                          \
                 "", "matmul.peak." type, "per {unit}"                                                                  \
             }                                                                                                          \
@@ -59,8 +61,9 @@ const struct as_sheet_line as_sheet_lines[] = {
      {{"1 thread", "bandwidth.memory.triad.1", ""}}},
     {"Memory",
      "latency",
-     {"onchip.memory.latency", "memory.latency", "topology place=memory what=latency"},
-     {{"at full load", "loaded_latency op=read delay=0", ""}}},
+     {"onchip.memory.latency|memory.latency", "topology place=memory what=latency", "loaded_latency op=none"},
+     {{0}}},
+    {"Memory", "latency under full load", {"loaded_latency op=read delay=0"}, {{0}}},
     LATENCY("L3"),
     READ("L3", NULL),
     LATENCY("L2"),

@@ -157,7 +157,7 @@ static void head(struct table *t, size_t first_row)
             as_buf_str(b, "<th scope=\"col\">");
             as_buf_html(b, t->further.names[i]);
         }
-        as_buf_str(b, "<th scope=\"col\">samples<th scope=\"col\" class=\"l\">state");
+        as_buf_str(b, "<th scope=\"col\">samples<th scope=\"col\" class=\"l\">status");
     } else {
         for (size_t r = 0; r < t->page->n; r++) {
             as_buf_str(b, "<th scope=\"col\">");
@@ -194,7 +194,7 @@ static void group_head(struct table *t, size_t row)
 
 static void failing_gates(struct as_buf *b, const struct as_cell *c)
 {
-    const char *sep = "○ no: ";
+    const char *sep = "○ rejected: ";
     for (int g = 0; g < AS_GATE_N; g++) {
         if (c->gates[g].state != AS_GATE_FAIL)
             continue;
@@ -203,7 +203,7 @@ static void failing_gates(struct as_buf *b, const struct as_cell *c)
         sep = ", ";
     }
     if (sep[0] != ',')
-        as_buf_str(b, "○ no");
+        as_buf_str(b, "○ rejected");
 }
 
 static void axis_cells(struct table *t, size_t row)
@@ -242,7 +242,7 @@ static void single_line(struct table *t, size_t row)
     if (rejected)
         failing_gates(b, c);
     else
-        as_buf_str(b, "yes");
+        as_buf_str(b, as_cell_status_word(c->status));
     as_buf_char(b, '\n');
 }
 

@@ -153,7 +153,7 @@ static void write_head(const struct as_report_run *run, const struct as_overview
         as_buf_terminal(&line, run->devices[i].name);
         as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
     }
-    as_buf_printf(out, "%zu cells: ", o->cells);
+    as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
     const char *lead = "";
     for (int s = 0; s < AS_CELL_STATUS_N; s++)
         if (o->by_status[s]) {

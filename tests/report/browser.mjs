@@ -147,7 +147,7 @@ for (const scenario of ['plain', 'two', 'server', 'gpus']) {
   check('keyboard: every region that scrolls can be reached', regions);
 
   // evidence leads to the row
-  const target = await light.tab.evaluate(() => { const a = document.querySelector('.fact a[href^="#c"]'); a.closest('details').open = true; return a.getAttribute('href'); });
+  const target = await light.tab.evaluate(() => { const a = document.querySelector('.fact a[href^="#c"]'); for (let d = a.closest('details'); d; d = d.parentElement.closest('details')) d.open = true; return a.getAttribute('href'); });
   await light.tab.click(`.fact a[href="${target}"]`);
   await light.tab.waitForFunction(id => { // scrolling there takes a while
     const box = document.querySelector(id).getBoundingClientRect();

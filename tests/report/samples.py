@@ -184,6 +184,15 @@ def test_shared_memory_of_the_h200(assay):
     expect(abs(copies["cuMemHostAlloc"] / 55.4 - 1) < 0.01, "copies over PCIe", copies)
 
 
+def test_data_sheet(assay):
+    """One number per quantity, the same in the terminal and on the page."""
+    text, page = read(assay, "show"), read(assay, "report", "-o", "-")
+    for label, value in (("read", "4.57 TB/s"), ("triad", "4.38 TB/s"), ("FP64", "33.4 TFLOP/s")):
+        expect(any(label in line and value in line for line in text.splitlines()), f"{label} in the terminal", text)
+        expect(value in page.replace("\u00a0", " "), f"{label} on the page")
+    expect(text.count("4.57 TB/s") == 1 and "Worth knowing" in text and len(text.splitlines()) < 80, "short", text)
+
+
 def test_page_of_shared_memory(assay):
     page = os.path.join(assay.folder, "page.html")
     read(assay, "report", "-o", page, sample=SHARED)

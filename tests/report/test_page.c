@@ -183,7 +183,7 @@ static void rejected_rows_name_their_gates(void **state)
     assert_non_null(end);
     char line[512];
     snprintf(line, sizeof line, "%.*s", (int)(end - row), row);
-    assert_non_null(strstr(line, "○ no: "));
+    assert_non_null(strstr(line, "○ rejected: "));
     assert_non_null(strstr(line, "checksum"));
     as_buf_finish(&page);
 }

@@ -1,0 +1,182 @@
+/* The data sheet on the page: one table per device, of several runs beside each other, and what is worth knowing. */
+#include "base/text.h"
+#include "report/page.h"
+#include "report/sheet.h"
+#include "report/worth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORTH_MAX = 12 };
+
+static const struct as_sheet_row *find_row(const struct as_sheet *s, const struct as_sheet_row *like)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->rows[i].group, like->group) == 0 && strcmp(s->rows[i].label, like->label) == 0)
+            return &s->rows[i];
+    return NULL;
+}
+
+static void value_of(struct as_buf *b, const struct as_sheet_row *row)
+{
+    as_buf_str(b, "<td class=\"v\">");
+    if (!row) {
+        as_buf_str(b, "–<td>");
+        return;
+    }
+    const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
+    if (row->cell)
+        as_buf_printf(b, "<a href=\"#c%lld\">", (long long)row->cell);
+    as_page_value(b, row->value, row->unit);
+    as_buf_str(b, row->cell ? "</a><td>" : "<td>");
+    if (isfinite(half))
+        as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
+}
+
+static void share_of(struct as_buf *b, const struct as_sheet_row *row)
+{
+    const double share = as_sheet_share(row);
+    as_buf_str(b, "<td>");
+    if (isfinite(share)) {
+        as_page_value(b, row->specified, row->unit);
+        as_buf_printf(b,
+                      "<td>%.0f%%<td><svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" "
+                      "aria-hidden=\"true\"><rect class=\"all\" width=\"100\" height=\"8\"/><rect width=\"%.1f\" "
+                      "height=\"8\"/></svg>",
+                      100 * share, fmin(100, 100 * share));
+    } else
+        as_buf_str(b, "<td><td>");
+    as_buf_str(b, "<td class=\"l\">");
+    as_buf_html(b, row->remark);
+}
+
+static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row)
+{
+    as_buf_str(b, "<td>");
+    if (first && row && first->value > 0 && strcmp(first->unit, row->unit) == 0) {
+        as_format_number(b, row->value / first->value, 3);
+        as_buf_str(b, as_page_apart(first->ci, row->ci) ? "×" : "× ≈");
+    } else
+        as_buf_str(b, "–");
+}
+
+static void head(struct as_page *p, const char *device, const char *name)
+{
+    struct as_buf *b = p->out;
+    as_buf_str(b, "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Data sheet\"><table "
+                  "class=\"sheet\"><caption><code>");
+    as_buf_html(b, device);
+    as_buf_str(b, "</code> ");
+    as_buf_html(b, name);
+    as_buf_str(b, "</caption>\n<thead><tr><th scope=\"col\"><th scope=\"col\" class=\"l\">quantity");
+    for (size_t r = 0; r < p->n; r++) {
+        as_buf_str(b, "<th scope=\"col\">");
+        if (p->n == 1)
+            as_buf_str(b, "measured");
+        else
+            as_page_run_name(b, &p->runs[r].run);
+        as_buf_str(b, r ? "<th scope=\"col\">±<th scope=\"col\">ratio" : "<th scope=\"col\">±");
+    }
+    if (p->n == 1)
+        as_buf_str(b, "<th scope=\"col\">specified<th scope=\"col\">share<th scope=\"col\"><th scope=\"col\" "
+                      "class=\"l\">further");
+    as_buf_char(b, '\n');
+}
+
+static void line(struct as_page *p, const struct as_sheet *sheets, const struct as_sheet_row *row, bool first)
+{
+    struct as_buf *b = p->out;
+    const struct as_sheet_row *base = find_row(&sheets[0], row);
+    as_buf_printf(b, "<tr%s><th scope=\"row\">%s<td class=\"l\">", first ? " class=\"first\"" : "",
+                  first ? row->group : "");
+    as_buf_html(b, row->label);
+    for (size_t r = 0; r < p->n; r++) {
+        const struct as_sheet_row *own = find_row(&sheets[r], row);
+        value_of(b, own);
+        if (r)
+            ratio_of(b, base, own);
+    }
+    if (p->n == 1)
+        share_of(b, row);
+    as_buf_char(b, '\n');
+}
+
+/* Lines of the first run's sheet, then those that only another run has. */
+static void lines(struct as_page *p, const struct as_sheet *sheets)
+{
+    const char *group = "";
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < sheets[r].n; i++) {
+            const struct as_sheet_row *row = &sheets[r].rows[i];
+            bool before = false;
+            for (size_t e = 0; e < r; e++)
+                before |= find_row(&sheets[e], row) != NULL;
+            if (before)
+                continue;
+            line(p, sheets, row, strcmp(group, row->group) != 0);
+            group = row->group;
+        }
+}
+
+static enum as_status sheet_of(struct as_page *p, const char *device, const char *name)
+{
+    size_t rows = 0;
+    struct as_sheet *sheets = calloc(p->n, sizeof *sheets);
+    enum as_status st = sheets ? AS_OK : as_nomem(p->err, p->n * sizeof *sheets, "data sheets");
+    for (size_t r = 0; r < p->n && !st; r++) {
+        st = as_sheet_make(&p->runs[r], device, &sheets[r], p->err);
+        rows += sheets[r].n;
+    }
+    if (!st && rows) {
+        head(p, device, name);
+        as_buf_str(p->out, "<tbody>");
+        lines(p, sheets);
+        as_buf_str(p->out, "</table></div>\n");
+    }
+    for (size_t r = 0; sheets && r < p->n; r++)
+        as_sheet_finish(&sheets[r]);
+    free(sheets);
+    return st;
+}
+
+static void worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+{
+    const struct as_fact *facts[WORTH_MAX];
+    const size_t n = as_worth_knowing(rr, info->id, facts, WORTH_MAX);
+    if (!n)
+        return;
+    as_buf_str(p->out, "<h3>Worth knowing of <code>");
+    as_buf_html(p->out, info->id);
+    as_buf_str(p->out, "</code></h3>\n<ul class=\"worth\">\n");
+    for (size_t i = 0; i < n; i++) {
+        as_buf_printf(p->out, "<li%s>", facts[i]->verdict == AS_REFUTED ? " class=\"refuted\"" : "");
+        as_buf_html(p->out, facts[i]->sentence);
+        as_buf_str(p->out, "</li>\n");
+    }
+    as_buf_str(p->out, "</ul>\n");
+}
+
+static bool seen_before(const struct as_page *p, size_t run, const char *device)
+{
+    for (size_t r = 0; r < run; r++)
+        if (as_report_device(&p->runs[r], device))
+            return true;
+    return false;
+}
+
+enum as_status as_page_sheets(struct as_page *p)
+{
+    enum as_status st = AS_OK;
+    as_buf_str(p->out, "<section id=\"sheet\" aria-labelledby=\"sheet-h\"><h2 id=\"sheet-h\">Data sheet</h2>\n");
+    for (size_t r = 0; r < p->n && !st; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
+            const struct as_device_info *info = &p->runs[r].devices[i];
+            if (!seen_before(p, r, info->id))
+                st = sheet_of(p, info->id, info->name);
+        }
+    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n && !st; i++)
+        worth(p, &p->runs[0], &p->runs[0].devices[i]);
+    as_buf_str(p->out, "</section>\n");
+    return st;
+}
