@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "report/map.h"
 #include "report/page.h"
+#include "report/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -334,10 +335,38 @@ static void find_rejected_links(const struct as_report_run *run, const struct as
     }
 }
 
+/* Bandwidths of the rows are those of the data sheet, so that a quantity has one number on the page. */
+static void take_sheet(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
+{
+    static const struct {
+        const char *group, *object;
+    } objects[] = {{"Memory", "memory"}, {"L3", "L3"}, {"L2", "L2"}, {"L1", "L1"}, {"Shared memory", "shared"}};
+    struct as_sheet sheet;
+    struct as_error err;
+    if (as_sheet_make(run, info->id, &sheet, &err))
+        return;
+    for (size_t i = 0; i < sheet.n; i++)
+        for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
+            const struct as_sheet_row *row = &sheet.rows[i];
+            if (strcmp(row->label, "read") != 0 || strcmp(row->group, objects[k].group) != 0 ||
+                strcmp(row->unit, "GB/s") != 0 || as_map_row(objects[k].object) < 0)
+                continue;
+            struct as_map_number *n = &out->row[as_map_row(objects[k].object)][AS_MAP_BANDWIDTH];
+            n->known = AS_MAP_MEASURED;
+            n->fact = NULL;
+            n->value = n->high = row->value;
+            n->unit = "GB/s";
+            if (strstr(row->remark, "B/cycle"))
+                as_copy_text(n->note, sizeof n->note, row->remark);
+        }
+    as_sheet_finish(&sheet);
+}
+
 void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
 {
     *out = (struct as_map_numbers){.links_n = 0};
     find_rows(run, info, out);
+    take_sheet(run, info, out);
     find_claims(info, out);
     find_rejected(run, info, out);
     find_links(run, info, out);
