@@ -4,6 +4,7 @@
 #include "cli/lookup.h"
 #include "cli/session.h"
 #include "report/load.h"
+#include "report/sheet_export.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,19 +118,22 @@ typedef enum as_status (*export_fn)(struct as_store *store, const struct as_run 
 static const struct {
     const char *name;
     export_fn write;
-} formats[] = {{"json", as_store_export_json}, {"csv", as_store_export_csv}};
+} formats[] = {{"json", as_store_export_json},
+               {"csv", as_store_export_csv},
+               {"sheet", as_export_sheet},
+               {"header", as_export_header}};
 
 static enum as_status find_format(const char *name, export_fn *out, struct as_error *err)
 {
-    static const char *const names[] = {"json", "csv", NULL};
+    static const char *const names[] = {"json", "csv", "sheet", "header", NULL};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!name || strcmp(formats[i].name, name) == 0) {
             *out = formats[i].write;
             return AS_OK;
         }
     const char *near = as_nearest(name, names);
-    return as_fail(err, AS_USAGE, "--format is json or csv, not '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                   near ? near : "", near ? "'?" : "");
+    return as_fail(err, AS_USAGE, "--format is json, csv, sheet or header, not '%s'%s%s%s", name,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 struct export_file {
@@ -196,7 +200,10 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 }
 
 static const struct as_option export_options[] = {
-    {"format", 'f', "FORMAT", "json (with samples and provenance) or csv (one line per cell) (default: json)", false},
+    {"format", 'f', "FORMAT",
+     "json (with samples and provenance), csv (one line per cell), sheet (the data sheet as JSON) or header (it as C "
+     "constants) (default: json)",
+     false},
     {"output", 'o', "FILE", "file to write, - for stdout (default: -)", false},
     AS_OPTION_STORE,
     AS_OPTION_END,
@@ -204,10 +211,10 @@ static const struct as_option export_options[] = {
 const struct as_command as_command_export = {
     .name = "export",
     .args = "[RUN]",
-    .summary = "export a run as JSON or CSV",
+    .summary = "export a run as JSON or CSV, or its data sheet",
     .about =
         "The JSON has a format_version and is described by export.schema.json; 'assay import' and 'assay compare' read "
-        "it. Without a RUN, the last.",
+        "it. The data sheet is described by sheet.schema.json. Without a RUN, the last.",
     .example = "assay export -o run.json\nassay export 3 --format csv -o run.csv",
     .options = export_options,
     .max_args = 1,

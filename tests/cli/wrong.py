@@ -78,7 +78,7 @@ REFUSED = [
     (["report", "-o"], 2, ["needs a value"]),
     (["report", "-o", "."], 2, ["folder"]),
     (["export", "--format", "jsno"], 2, ["did you mean 'json'?"]),
-    (["export", "-f", "xml"], 2, ["json or csv"]),
+    (["export", "-f", "xml"], 2, ["json, csv, sheet or header"]),
     (["export", "-z"], 2, ["no option '-z'"]),
     (["import"], 2, ["needs FILE"]),
     (["import", "no-such.json"], 1, ["no-such.json"]),

@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "robust"))
@@ -191,6 +192,27 @@ def test_data_sheet(assay):
         expect(any(label in line and value in line for line in text.splitlines()), f"{label} in the terminal", text)
         expect(value in page.replace("\u00a0", " "), f"{label} on the page")
     expect(text.count("4.57 TB/s") == 1 and "Worth knowing" in text and len(text.splitlines()) < 80, "short", text)
+
+
+def test_data_sheet_for_other_programs(assay):
+    """As JSON by its schema, and as constants that a compiler takes."""
+    sheet, header = read(assay, "export", "--format", "sheet"), read(assay, "export", "--format", "header")
+    with open(assay.path("sheet.json"), "w", encoding="utf-8") as f:
+        f.write(sheet)
+    tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    subprocess.run([sys.executable, os.path.join(tests, "store", "schema.py"),
+                    os.path.join(tests, "..", "docs", "sheet.schema.json"), assay.path("sheet.json")], check=True)
+    lines = {(line["group"], line["quantity"]): line for line in json.loads(sheet)["devices"][0]["lines"]}
+    value = lines["Memory", "read"]["value"]
+    expect(4500 < value < 4650 and lines["Memory", "read"]["unit"] == "GB/s", "memory read", lines)
+    with open(assay.path("machine.h"), "w", encoding="utf-8") as f:
+        f.write(header)
+    with open(assay.path("use.c"), "w", encoding="utf-8") as f:
+        f.write('#include "machine.h"\n#include "machine.h"\n_Static_assert((int)ASSAY_CUDA_0_MEMORY_READ_GB_PER_S == '
+                f'{int(value)}, "");\n')
+    done = subprocess.run(["cc", "-Wall", "-Werror", "-fsyntax-only", assay.path("use.c")], capture_output=True, text=True,
+                          check=False)
+    expect(done.returncode == 0, "a compiler takes the constants", done.stderr + header)
 
 
 def test_page_of_shared_memory(assay):

@@ -1,0 +1,134 @@
+#include "report/sheet_export.h"
+
+#include "base/json.h"
+#include "report/load.h"
+#include "report/sheet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void (*write_fn)(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out);
+
+static enum as_status export_by(write_fn write, struct as_store *store, const struct as_run *run,
+                                const struct as_sink *sink, struct as_error *err)
+{
+    struct as_report_run loaded;
+    char name[24];
+    snprintf(name, sizeof name, "%lld", (long long)run->id);
+    enum as_status st = as_report_load(store, name, &loaded, err);
+    if (st)
+        return st;
+    struct as_sheet *sheets = calloc(loaded.devices_n + 1, sizeof *sheets);
+    st = sheets ? AS_OK : as_nomem(err, loaded.devices_n * sizeof *sheets, "data sheets");
+    for (size_t i = 0; i < loaded.devices_n && !st; i++)
+        st = as_sheet_make(&loaded, loaded.devices[i].id, &sheets[i], err);
+    if (!st) {
+        write(&loaded, sheets, sink->out);
+        st = as_buf_check(sink->out, err);
+    }
+    if (!st && sink->write)
+        st = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
+    for (size_t i = 0; sheets && i < loaded.devices_n; i++)
+        as_sheet_finish(&sheets[i]);
+    free(sheets);
+    as_report_run_finish(&loaded);
+    return st;
+}
+
+/* ---- JSON ---- */
+
+static void json_row(const struct as_sheet_row *row, struct as_buf *out)
+{
+    as_buf_char(out, '{');
+    as_json_add_text(out, "group", row->group);
+    as_json_add_text(out, "quantity", row->label);
+    as_json_add_number(out, "value", row->value);
+    as_json_add_text(out, "unit", row->unit);
+    as_json_add_number(out, "ci_low", row->ci.lo);
+    as_json_add_number(out, "ci_high", row->ci.hi);
+    as_json_add_bool(out, "wide", row->wide);
+    as_json_add_number(out, "specified", isfinite(as_sheet_share(row)) ? row->specified : NAN);
+    as_json_add_text(out, "further", row->remark);
+    as_buf_char(out, '}');
+}
+
+static void write_json(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out)
+{
+    as_buf_char(out, '{');
+    as_json_add_int(out, "sheet_version", 1);
+    as_json_add_text(out, "run", run->run.uuid);
+    as_json_add_text(out, "host", run->run.host);
+    as_json_add_text(out, "suite", run->run.suite);
+    as_json_add_number(out, "started_at", run->run.started_at);
+    as_json_add_name(out, "devices");
+    for (size_t i = 0; i < run->devices_n; i++) {
+        as_buf_str(out, i ? ",\n{" : "[\n{");
+        as_json_add_text(out, "id", run->devices[i].id);
+        as_json_add_text(out, "name", run->devices[i].name);
+        as_json_add_name(out, "lines");
+        for (size_t k = 0; k < sheets[i].n; k++) {
+            as_buf_str(out, k ? ",\n" : "[\n");
+            json_row(&sheets[i].rows[k], out);
+        }
+        as_buf_str(out, sheets[i].n ? "]}" : "[]}");
+    }
+    as_buf_str(out, run->devices_n ? "]}\n" : "[]}\n");
+}
+
+/* ---- C header ---- */
+
+/* Letters and digits as they are, in upper case; "/" as _PER_, and one _ for anything else. */
+static void add_word(const char *text, struct as_buf *out)
+{
+    as_buf_char(out, '_');
+    for (; *text; text++) {
+        const bool letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z');
+        if (letter)
+            as_buf_char(out, (char)(*text & ~0x20));
+        else if (*text >= '0' && *text <= '9')
+            as_buf_char(out, *text);
+        else if (*text == '/')
+            as_buf_str(out, "_PER_");
+        else if (as_buf_get(out)[out->len - 1] != '_')
+            as_buf_char(out, '_');
+    }
+}
+
+static void write_header(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out)
+{
+    as_buf_printf(out,
+                  "/* Measured by assay, run %s: value, and half of its 95%% interval in percent. */\n"
+                  "#ifndef ASSAY_MACHINE_H\n#define ASSAY_MACHINE_H\n",
+                  run->run.uuid); /* hexadecimal digits and '-', as the store checks */
+    for (size_t i = 0; i < run->devices_n; i++) {
+        as_buf_char(out, '\n');
+        for (size_t k = 0; k < sheets[i].n; k++) {
+            const struct as_sheet_row *row = &sheets[i].rows[k];
+            const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
+            as_buf_str(out, "#define ASSAY");
+            add_word(run->devices[i].id, out);
+            add_word(row->group, out);
+            add_word(row->label, out);
+            add_word(row->unit, out);
+            as_buf_printf(out, " %.6g", row->value);
+            if (isfinite(half))
+                as_buf_printf(out, " /* +- %.2g%% */", half);
+            as_buf_char(out, '\n');
+        }
+    }
+    as_buf_str(out, "\n#endif\n");
+}
+
+enum as_status as_export_sheet(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
+                               struct as_error *err)
+{
+    return export_by(write_json, store, run, sink, err);
+}
+
+enum as_status as_export_header(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
+                                struct as_error *err)
+{
+    return export_by(write_header, store, run, sink, err);
+}
