@@ -135,6 +135,8 @@ enum as_status as_cli_existing_store(const struct as_args *args, struct as_store
 /* Help. command NULL: of assay itself. */
 void as_help_text(const struct as_command *command, struct as_buf *out);
 void as_help_man(struct as_buf *out);
+/* The completion script for "bash", "zsh" or "fish". */
+enum as_status as_help_completion(const char *shell, struct as_buf *out, struct as_error *err);
 void as_help_short(struct as_buf *out);
 
 #endif

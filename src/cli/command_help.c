@@ -19,6 +19,11 @@ static int run_help(const struct as_command *command, const struct as_args *args
                 near ? near : "", near ? "'?" : "");
         return as_cli_misuse(command, &err);
     }
+    const char *shell = as_args_value(args, "completion");
+    if (shell && as_help_completion(shell, &out, &err))
+        return as_cli_misuse(command, &err);
+    if (shell)
+        return as_cli_print(&out, AS_EXIT_OK);
     if (as_args_flag(args, "man"))
         as_help_man(&out);
     else
@@ -28,6 +33,7 @@ static int run_help(const struct as_command *command, const struct as_args *args
 
 static const struct as_option help_options[] = {
     {"man", 0, NULL, "the manual page, in roff", false},
+    {"completion", 0, "SHELL", "the completion script for bash, zsh or fish", false},
     AS_OPTION_END,
 };
 const struct as_command as_command_help = {

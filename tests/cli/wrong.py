@@ -79,6 +79,7 @@ REFUSED = [
     (["report", "-o", "."], 2, ["folder"]),
     (["export", "--format", "jsno"], 2, ["did you mean 'json'?"]),
     (["export", "-f", "xml"], 2, ["json, csv, sheet or header"]),
+    (["help", "--completion", "tcsh"], 2, ["bash, zsh or fish"]),
     (["export", "-z"], 2, ["no option '-z'"]),
     (["import"], 2, ["needs FILE"]),
     (["import", "no-such.json"], 1, ["no-such.json"]),
@@ -94,7 +95,7 @@ REFUSED = [
     (["doctor", "--fix"], 2, ["no option '--fix'"]),
     (["\x1b[2Jrun"], 2, ["\\x1b[2Jrun"]),
 ]
-PRINTING = [[], ["help"], ["help", "--man"], ["version"], ["run", "--help"], ["list", "probes"], ["list", "suites"],
+PRINTING = [[], ["help"], ["help", "--man"], ["help", "--completion", "fish"], ["version"], ["run", "--help"], ["list", "probes"], ["list", "suites"],
             ["list", "gates"], ["list", "gates", "--json"], ["list", "ops"], ["doctor"], ["doctor", "--json"], ["devices"],
             ["explain", "latency"], ["explain", "contention"], ["explain", "quick"]]
 LINES = [["list", "probes"], ["list", "suites"], ["list", "gates"], ["list", "ops"], ["doctor"], ["devices"]]

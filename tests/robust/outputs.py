@@ -34,6 +34,19 @@ def test_dev_full_as_stdout(assay):
         expect("No space left" in done.err, f"'{' '.join(command)}' does not say why", done)
 
 
+def test_completion(assay):
+    """In a shell, subcommands, options and probes are completed."""
+    if not shutil.which("bash"):
+        raise Skip("bash is not here")
+    with open(assay.path("completion"), "w", encoding="utf-8") as f:
+        f.write(assay.run("help", "--completion", "bash").out)
+    for words, wanted in (("assay ru", "run"), ("assay run loaded_l", "loaded_latency"), ("assay export --f", "--format")):
+        script = f"source {assay.path('completion')}; COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _assay; " \
+                 "echo ${COMPREPLY[*]}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+        expect(done.stdout == wanted + "\n", f"'{words}' is completed", done.stdout + done.stderr)
+
+
 def test_earlier_names(assay):
     """Names of before are taken, and what they are now is said once."""
     with open(assay.path("old.ini"), "w", encoding="ascii") as f:
