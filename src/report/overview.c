@@ -40,7 +40,7 @@ enum as_status as_missing_add(struct as_missing *m, const struct as_cell *cell, 
         m->more++;
         return AS_OK;
     }
-    if (!m->reasons && !(m->reasons = malloc(AS_MISSING_REASONS * sizeof *m->reasons)))
+    if (!m->reasons && !(m->reasons = calloc(AS_MISSING_REASONS, sizeof *m->reasons)))
         return as_nomem(err, AS_MISSING_REASONS * sizeof *m->reasons, "reasons");
     if (k == m->n) {
         struct as_missing_reason *r = &m->reasons[m->n++];
