@@ -103,7 +103,6 @@ static const struct as_scale scales[] = {
     {"updates/s", "M updates/s", 1e-6},
     {"updates/s", "k updates/s", 1e-3},
     {"updates/s", "updates/s", 1},
-    {"groups", "workgroups", 1},
     {"x", "×", 1},
 };
 

@@ -1,6 +1,6 @@
 /* What a cell's numbers are: answers in words, and further metrics.
  *
- * Answers: a cell in AS_UNIT_ANSWER has a list of texts, and its number is the place of one, from 1: "to nearest even".
+ * Answers: a cell in AS_UNIT_ANSWER has a list of texts, and its value is a 1-based index into them: "to nearest even".
  *
  * Further metrics: what its trials measure beside its number, such as the mean and the 95th percentile of a
  * fault's latency. A trial notes each under its name (as_note_number); the cell has the estimate over its trials. */
@@ -23,13 +23,12 @@ struct as_metric_value {
     struct as_interval ci; /* 95% */
 };
 
-/* The answer that v stands for; NULL: the cell has no answers, or v is the place of none. Until the next call with out.
- */
+/* Text of answer number v; NULL if the cell has no answers or v is out of range. May point into out. */
 const char *as_cell_answer(const struct as_cell *cell, double v, char out[64]);
-/* A value of the cell for people: the answer, or the number in its unit. */
+/* Formats a value: the answer, or number and unit. */
 void as_cell_value(const struct as_cell *cell, double v, struct as_buf *out);
 enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answers, struct as_error *err);
-/* Are these answers, as a store or an export may hold them? */
+/* Validates answers read from a store or export. */
 bool as_answers_valid(const json_t *list);
 
 /* Reads the cell's further metrics, AS_METRICS_MAX at most; returns how many. What is malformed is left out. */
@@ -41,7 +40,7 @@ void as_cell_metrics_to_json(const struct as_cell *cell, struct as_buf *out);
 /* Replaces the cell's further metrics. */
 enum as_status as_cell_set_metrics(struct as_cell *cell, const struct as_metric_value *v, size_t n,
                                    struct as_error *err);
-/* Are these further metrics, as a store or an export may hold them? */
+/* Validates further metrics read from a store or export. */
 bool as_metrics_valid(const json_t *list);
 
 /* A number that a trial or cell noted; NAN: none. */

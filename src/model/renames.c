@@ -9,6 +9,7 @@ static const struct {
     const char *probe, *before, *now;
 } units[] = {
     {"atomics", AS_UNIT_RATE, "updates/s"},
+    {"occupancy", "groups", "workgroups"},
 };
 
 static const struct {

@@ -114,7 +114,7 @@ static void test_hostile(void **state)
         snprintf(axes, sizeof axes, "what=global size=%d stride=64 shared=0", i);
         made_add(m, "onchip", "ns", i % 2 ? 1e300 : 1e-300, axes)->detail = as_strdup("[\"not an object\"");
     }
-    made_add(m, "occupancy", "groups", 1e18, "threads=0 values=5 shared=0")->detail =
+    made_add(m, "occupancy", "workgroups", 1e18, "threads=0 values=5 shared=0")->detail =
         as_strdup("{\"registers\":\"x\"}");
     made_add(m, "onchip_bandwidth", "B/cycle", 5, "width=128");
     made_add(m, "l2_latency", "ns", 5, "what=near");

@@ -1,4 +1,4 @@
-/* occupancy: occupancy: resident workgroups per compute unit. See method.md. */
+/* occupancy: resident workgroups per compute unit. See method.md. */
 #include "lib/timed/timed.h"
 
 #include <math.h>
@@ -93,9 +93,9 @@ static enum as_status note_claim(struct state *s, struct as_trial_context *vc, s
                        info.max_threads);
     as_note_number(vc, "registers", info.registers);
     as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
-    as_note_number(vc, "local_bytes", (double)(info.shared_bytes + s->local));
+    as_note_number(vc, "shared_bytes", (double)(info.shared_bytes + s->local));
     if (info.resident_workgroups)
-        as_note_number(vc, "groups_claimed", info.resident_workgroups);
+        as_note_number(vc, "reported_workgroups", info.resident_workgroups);
     return AS_OK;
 }
 
@@ -232,7 +232,7 @@ const struct as_probe as_probe_occupancy = {
     .title = "Occupancy",
     .question = "How many workgroups are resident on a compute unit, by their registers and shared memory?",
     .metric = "groups",
-    .unit = "groups",
+    .unit = "workgroups",
     .lower_is_better = false,
     .counts = "resident workgroups per compute unit, by overlap; median over compute units",
     .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,

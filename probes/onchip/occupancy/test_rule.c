@@ -18,16 +18,16 @@ static void test_groups(void **state)
         int registers = (values + 16) / 8 * 8;
         int by_registers = 65536 / (registers * 64), groups = by_registers < 32 ? by_registers : 32;
         snprintf(axes, sizeof axes, "threads=64 values=%d shared=0", values);
-        struct as_cell *c = made_add(m, "occupancy", "groups", groups, axes);
+        struct as_cell *c = made_add(m, "occupancy", "workgroups", groups, axes);
         snprintf(detail, sizeof detail, "{\"registers\":%d,\"spilled_bytes\":0}", registers);
         c->detail = as_strdup(detail);
     }
-    made_add(m, "occupancy", "groups", 32, "threads=32 values=0 shared=0");
+    made_add(m, "occupancy", "workgroups", 32, "threads=32 values=0 shared=0");
     for (int local = 5000; local < 232000; local = local * 5 / 3) {
         char axes[96];
         int groups = (228 << 10) / (local + 1024);
         snprintf(axes, sizeof axes, "threads=32 values=0 shared=%d", local);
-        made_add(m, "occupancy", "groups", groups < 32 ? groups : 32, axes);
+        made_add(m, "occupancy", "workgroups", groups < 32 ? groups : 32, axes);
     }
     made_derive(m);
     const struct as_fact *registers = made_get(m, "onchip.unit.registers");
