@@ -1,4 +1,4 @@
-/* Earlier names of probes, axes and words in what a person asks for. */
+/* Accepts former names of probes, axes and values in suites and --set. */
 #include "base/text.h"
 #include "model/renames.h"
 #include "plan/plan.h"
@@ -25,8 +25,28 @@ static bool is_word_of(const struct as_axis *axis, const char *word)
     return false;
 }
 
-void as_renamed_expr(const struct as_probe *probe, const struct as_axis *axis, const char *expr, struct as_buf *out,
-                     struct as_buf *said)
+/* Probes that a set may address. */
+struct probes {
+    const struct as_probe *v[128];
+    size_t n;
+};
+
+/* The current word for a former one of any of the probes; NULL where one of them has it today. */
+static const char *current_word(const struct probes *probes, const char *axis_name, const char *word)
+{
+    const char *now = NULL;
+    for (size_t i = 0; i < probes->n; i++) {
+        const struct as_axis *axis = as_probe_axis(probes->v[i], axis_name);
+        if (axis && is_word_of(axis, word))
+            return NULL;
+        if (axis && !now)
+            now = as_renamed_word(probes->v[i]->name, axis_name, word);
+    }
+    return now;
+}
+
+static void rename_words(const struct probes *probes, const char *axis, const char *expr, struct as_buf *out,
+                         struct as_buf *said)
 {
     while (*expr) {
         char word[64];
@@ -35,7 +55,7 @@ void as_renamed_expr(const struct as_probe *probe, const struct as_axis *axis, c
         if (n < sizeof word) {
             memcpy(word, expr, n);
             word[n] = 0;
-            now = is_word_of(axis, word) ? NULL : as_renamed_word(probe->name, axis->name, word);
+            now = current_word(probes, axis, word);
         }
         if (now) {
             as_buf_str(out, now);
@@ -46,6 +66,12 @@ void as_renamed_expr(const struct as_probe *probe, const struct as_axis *axis, c
         while (*expr == ',' || *expr == ' ')
             as_buf_char(out, *expr++);
     }
+}
+
+void as_renamed_expr(const struct as_probe *probe, const struct as_axis *axis, const char *expr, struct as_buf *out,
+                     struct as_buf *said)
+{
+    rename_words(&(struct probes){.v = {probe}, .n = 1}, axis->name, expr, out, said);
 }
 
 /* "probe.axis=expr" or "axis=expr". */
@@ -67,33 +93,59 @@ static bool split(const char *text, struct set *out)
     return true;
 }
 
-/* Writes the set by the names that the probe has today; false: nothing of it was renamed. */
-static bool rename_for(const struct as_probe *probe, const struct set *set, struct as_buf *out, struct as_buf *said)
+static bool has(const struct probes *probes, const struct as_probe *probe)
 {
-    const size_t before = said->len;
-    const char *now = as_renamed_probe(set->probe);
-    const struct as_axis *axis = as_renamed_axis_of(probe, set->axis);
-    if (!axis || (set->probe[0] && strcmp(now ? now : set->probe, probe->name) != 0))
-        return false;
-    as_buf_clear(out);
-    if (set->probe[0])
-        as_buf_printf(out, "%s.", probe->name);
-    as_buf_printf(out, "%s=", axis->name);
-    if (now)
-        as_renamed_say(said, "probe", set->probe, now);
-    if (strcmp(axis->name, set->axis) != 0)
-        as_renamed_say(said, "axis", set->axis, axis->name);
-    as_renamed_expr(probe, axis, set->expr, out, said);
-    return said->len > before;
+    for (size_t i = 0; i < probes->n; i++)
+        if (probes->v[i] == probe)
+            return true;
+    return false;
+}
+
+/* Probes of the suites: the one of this name, or all where it is "". */
+static void list_probes(const struct as_suite *suites, size_t n, const char *name, struct probes *out)
+{
+    out->n = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < suites[i].grids_n; k++) {
+            const struct as_probe *probe = suites[i].grids[k].probe;
+            const bool meant = !name[0] || strcmp(probe->name, name) == 0;
+            if (meant && !has(out, probe) && out->n < sizeof out->v / sizeof *out->v)
+                out->v[out->n++] = probe;
+        }
+}
+
+/* The current name of an axis of the probes, of their axes of today first; NULL: none has it. */
+static const char *current_axis(const struct probes *probes, const char *name)
+{
+    const struct as_axis *renamed = NULL;
+    for (size_t i = 0; i < probes->n; i++) {
+        if (as_probe_axis(probes->v[i], name))
+            return name;
+        renamed = renamed ? renamed : as_renamed_axis_of(probes->v[i], name);
+    }
+    return renamed ? renamed->name : NULL;
 }
 
 void as_renamed_set(const struct as_suite *suites, size_t n, const char *text, struct as_buf *out, struct as_buf *said)
 {
     struct set set;
-    for (size_t i = 0; split(text, &set) && i < n; i++)
-        for (size_t k = 0; k < suites[i].grids_n; k++)
-            if (rename_for(suites[i].grids[k].probe, &set, out, said))
-                return;
+    struct probes probes = {.n = 0};
+    const bool well_formed = split(text, &set);
+    const char *probe = well_formed ? as_renamed_probe(set.probe) : NULL;
+    if (well_formed)
+        list_probes(suites, n, probe ? probe : set.probe, &probes);
+    const char *axis = well_formed ? current_axis(&probes, set.axis) : NULL;
     as_buf_clear(out);
-    as_buf_str(out, text);
+    if (!axis) {
+        as_buf_str(out, text);
+        return;
+    }
+    if (set.probe[0])
+        as_buf_printf(out, "%s.", probe ? probe : set.probe);
+    as_buf_printf(out, "%s=", axis);
+    if (probe)
+        as_renamed_say(said, "probe", set.probe, probe);
+    if (strcmp(axis, set.axis) != 0)
+        as_renamed_say(said, "axis", set.axis, axis);
+    rename_words(&probes, axis, set.expr, out, said);
 }
