@@ -62,8 +62,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, idle = as_word_is(a, "op", "none");
     if ((idle && as_axes_number(a, "delay") != 0) || (threads == 0) == cpu)
         return AS_PRUNED;
-    if (cpu && info->threads > 1 && (threads == 1) != idle)
+    if (cpu && info->threads > 1 && (threads == 1) != idle) {
+        if (!idle)
+            as_fail(err, AS_UNSUPPORTED, "op=%s needs at least 2 threads: one chases, the others load",
+                    as_axes_text(a, "op"));
         return AS_PRUNED;
+    }
     if (cpu && !idle && info->threads < 2)
         as_fail(err, AS_UNSUPPORTED, "one thread chases and others load, and this process may use one CPU only");
     else if (!cpu && !(info->capabilities & AS_CAP_SOURCE))
@@ -126,7 +130,8 @@ static enum as_status prepare_trial(struct loaded *s, struct as_trial_context *v
                                    .delay = (uint32_t)as_axes_u64(a, "delay"),
                                    .seed = vc->seed};
     if (native && !idle && load.loaders == 0)
-        return as_fail(err, AS_USAGE, "a load needs a second thread");
+        return as_fail(err, AS_USAGE, "op=%s needs at least 2 threads: one chases, the others load",
+                       as_axes_text(a, "op"));
     enum as_status st = as_check_room(vc->dev, size + (idle ? 0 : load.bytes), idle ? size : load.bytes, err);
     if (!st)
         st = as_chase_prepare(&s->chase, vc->dev, &chase, err);

@@ -80,6 +80,8 @@ static void test_which_cells(void **unused)
         assert_int_equal(toy_applies(&cpu, probe, cases[i].axes, &err), cases[i].cpu);
         assert_int_equal(toy_applies(&gpu, probe, cases[i].axes, &err), cases[i].device);
     }
+    assert_int_equal(toy_applies(&cpu, probe, "op=read delay=0 size=65536 threads=1 allocator=toy", &err), AS_PRUNED);
+    assert_string_equal(err.text, "op=read needs at least 2 threads: one chases, the others load");
     cpu.dev.info.threads = gpu.dev.info.compute_units = 1;
     assert_int_equal(toy_applies(&cpu, probe, "op=none delay=0 size=65536 threads=1 allocator=toy", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&cpu, probe, "op=read delay=0 size=65536 threads=1 allocator=toy", &err),

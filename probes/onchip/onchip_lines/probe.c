@@ -34,8 +34,8 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {"what=fetch level=all distance=16,32,64", NULL};
-static const char *const full[] = {"what=fetch level=all distance=8..1KiB x2",
-                                   "what=fetch level=all distance=24,96,192",
+static const char *const full[] = {"what=fetch level=all "
+                                   "distance=8,16,24,32,48,64,96,128,192,256,384,512,768,1024",
                                    "what=ways lines=2..64 x2 distance=1KiB..64KiB x1", NULL};
 
 enum { STEPS = 16, BLOCK_BYTES = 4096, BLOCKS = 4096, BIND_THREADS = 256, FETCH_MAX = BLOCK_BYTES / 2 };
