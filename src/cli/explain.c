@@ -278,16 +278,21 @@ static void note_number(struct as_buf *b, double v)
         as_format_number(b, v, 4);
 }
 
-/* The probe's own notes: members of a JSON object. */
+/* The probe's own notes: members of a JSON object. Notes that are further metrics stand with the numbers. */
 static void notes(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     json_t *root = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     const char *name;
     json_t *value;
-    if (json_object_size(root))
-        as_text_title(out, "Notes of the probe", style);
+    bool titled = false;
     json_object_foreach(root, name, value)
     {
+        struct as_metric_value further;
+        if (as_cell_metric(c, name, &further))
+            continue;
+        if (!titled)
+            as_text_title(out, "Notes of the probe", style);
+        titled = true;
         struct as_buf b = AS_BUF_INIT, key = AS_BUF_INIT;
         as_buf_terminal(&key, name);
         if (json_is_string(value))

@@ -38,7 +38,7 @@ def cell(number, probe, axes, level, device="cpu", status="ok", failed=(), reaso
             "max": ordered[-1] if level else None, "modes": 1, "mode_low": None, "mode_high": None, "mode_share": None,
             "samples": values, "sample_trials": [i // 8 for i in range(len(values))], "gates": gates, "limit": None,
             "clock_hz": 3.4e9 if level else None, "footprint": 4096, "answers": [], "metrics": metrics, "trials_done": len(trials),
-            "duration_s": 0.06, "started_at": 1795000000.0 + number, "detail": {"page_size": 4096, "note": HOSTILE},
+            "duration_s": 0.06, "started_at": 1795000000.0 + number, "detail": {"page_size": 4096, "note": HOSTILE, **{m["name"]: m["value"] for m in metrics}},
             "trials": trials}
 
 
