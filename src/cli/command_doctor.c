@@ -17,9 +17,10 @@ struct doctor {
 
 static void tell(struct doctor *d, enum as_severity severity, const char *what, const char *text, const char *remedy)
 {
-    static const char *const words[] = {[AS_FINE] = "fine", [AS_NOTE] = "note", [AS_WARNING] = "warning"};
+    static const char *const words[] = {
+        [AS_FINE] = "fine", [AS_NOTE] = "note", [AS_WARNING] = "warning", [AS_ERROR] = "error"};
     static const enum as_paint paint[] = {
-        [AS_FINE] = AS_PAINT_GOOD, [AS_NOTE] = AS_PAINT_NONE, [AS_WARNING] = AS_PAINT_BAD};
+        [AS_FINE] = AS_PAINT_GOOD, [AS_NOTE] = AS_PAINT_NONE, [AS_WARNING] = AS_PAINT_BAD, [AS_ERROR] = AS_PAINT_BAD};
     struct as_buf line = AS_BUF_INIT;
     if (as_args_flag(d->args, "json")) {
         as_buf_char(&line, '{');
@@ -109,7 +110,7 @@ static int look_at_store(struct doctor *d, struct as_error *err)
         s = tell_sound(d, store, err);
     as_store_close(store);
     if (s)
-        tell(d, none_yet ? AS_NOTE : AS_WARNING, "store", err->text, "");
+        tell(d, none_yet ? AS_NOTE : AS_ERROR, "store", err->text, "");
     return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
 }
 

@@ -92,7 +92,7 @@ static void check_virtual(struct as_finding *f)
         snprintf(f->text, sizeof f->text, "no sign of a virtual machine");
         return;
     }
-    snprintf(f->text, sizeof f->text, "this is a %s: contention on the host may be invisible", what);
+    snprintf(f->text, sizeof f->text, "assay runs in a %s, so contention on the host may be invisible", what);
     set(f, AS_WARNING, "intervals include whatever differs from trial to trial; a dedicated host makes them narrower");
 }
 
@@ -155,9 +155,14 @@ static void check_backing(struct as_finding *f)
         ns[pass] = (as_now() - t) / (BYTES / PAGE) * 1e9;
         munmap(p, BYTES);
     }
-    snprintf(f->text, sizeof f->text,
-             "first touch takes %.0f ns per page, %.0f ns when repeated; %.0f%% of memory is free", ns[0], ns[1],
-             100 * (double)free_ / (double)total);
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "first touch takes ");
+    as_format_value(&b, ns[0], "ns");
+    as_buf_str(&b, " per page, ");
+    as_format_value(&b, ns[1], "ns");
+    as_buf_printf(&b, " when repeated; %.0f%% of memory is free", 100 * (double)free_ / (double)total);
+    as_copy_text(f->text, sizeof f->text, as_buf_get(&b));
+    as_buf_finish(&b);
     if (ns[0] > 2 * ns[1])
         set(f, AS_NOTE,
             "memory that the guest never touched also faults in the host; assay touches its memory before it samples");

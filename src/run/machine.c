@@ -99,16 +99,12 @@ int as_machine_cpus(void)
 
 int as_machine_virtualization(char *out, size_t size)
 {
-    char text[4096];
-    out[0] = 0;
-    if (as_machine_value("/proc/cpuinfo", "flags", text, sizeof text) && strstr(text, " hypervisor")) {
-        char product[128] = "";
+    char text[4096], product[128] = "";
+    const bool container = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0,
+               machine = as_machine_value("/proc/cpuinfo", "flags", text, sizeof text) && strstr(text, " hypervisor");
+    if (machine)
         as_machine_line("/sys/class/dmi/id/product_name", product, sizeof product);
-        snprintf(out, size, "virtual machine%s%s", product[0] ? ": " : "", product);
-    }
-    if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
-        size_t n = strlen(out);
-        snprintf(out + n, size - n, "%scontainer", n ? " with a " : "");
-    }
-    return out[0] != 0;
+    snprintf(out, size, "%s%s%s%s%s%s", container ? "container" : "", container && machine ? " in a " : "",
+             machine ? "virtual machine" : "", product[0] ? " (" : "", product, product[0] ? ")" : "");
+    return container || machine;
 }

@@ -12,7 +12,7 @@ int as_machine_value(const char *path, const char *name, char *out, size_t size)
 uint64_t as_machine_meminfo(const char *name); /* bytes; counts come times 1024 */
 uint64_t as_machine_cgroup_limit(void);        /* bytes, 0: no limit or unknown */
 int as_machine_cpus(void);                     /* that this process may use */
-/* "kvm", "container", ...; 0 when no sign of any is seen */
+/* "container in a virtual machine (KVM)", "container", ...; 0 when no sign of either is seen */
 int as_machine_virtualization(char *out, size_t size);
 
 #endif

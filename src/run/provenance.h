@@ -12,7 +12,7 @@
 enum as_status as_provenance_json(struct as_buf *out, struct as_error *err);
 
 /* Conditions that distort measurements on this machine (`assay doctor`). */
-enum as_severity { AS_FINE, AS_NOTE, AS_WARNING };
+enum as_severity { AS_FINE, AS_NOTE, AS_WARNING, AS_ERROR };
 struct as_finding {
     enum as_severity severity;
     char what[32];    /* "governor", "load", "smt", "thp", "vm clock", ... */

@@ -184,7 +184,7 @@ def check_words(command, point, done):
         expect(done.code == command.clean.code, f"exit {command.clean.code} expected", done)
     expect(done.code in (OK, FAILED, PARTLY, command.clean.code), "the right exit code", done)
     if done.code == FAILED:
-        found = command.moment and "warning  store: " in done.out  # that it finds is what it was asked for
+        found = command.moment and "error    store: " in done.out  # that it finds is what it was asked for
         expect(found or re.search(r"^assay: \S", done.err, re.M), "words on stderr", done)
 
 

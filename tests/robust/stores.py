@@ -272,7 +272,7 @@ def test_doctor_checks_the_store(assay):
         found = [json.loads(line) for line in done.out.splitlines()]
         store = [f for f in found if f["what"] == "store"]
         expect(len(found) > 5 and len(store) == 1, "all findings and the store", done)
-        expect(store[0]["severity"] == "warning" and "is damaged" in store[0]["text"], "a warning", done)
+        expect(store[0]["severity"] == "error" and "is damaged" in store[0]["text"], "an error", done)
     os.truncate(assay.store, len(whole) // 2)
     expect(assay.run("doctor").code == FAILED, "half a store")
 
