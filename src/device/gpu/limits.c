@@ -13,16 +13,16 @@ uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* s with "<api>: asked for 200 GiB, 139 GiB<what>" */
-static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes, uint64_t limit, const char *what,
-                               struct as_error *err)
+/* s with "<api>: asked for 200 GiB<before>139 GiB<after>" */
+static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes, const char *before, uint64_t limit,
+                               const char *after, struct as_error *err)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s: asked for ", api);
     as_format_size(&b, bytes);
-    as_buf_str(&b, ", ");
+    as_buf_str(&b, before);
     as_format_size(&b, limit);
-    as_buf_str(&b, what);
+    as_buf_str(&b, after);
     s = as_fail(err, s, "%s", as_buf_get(&b));
     as_buf_finish(&b);
     return s;
@@ -31,8 +31,9 @@ static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes
 enum as_status as_gpu_check_host(const char *api, uint64_t bytes, struct as_error *err)
 {
     uint64_t half = as_host_memory_available() / 2;
-    return bytes <= half ? AS_OK
-                         : too_much(AS_NOMEM, api, bytes, half, " are half of the host memory that is available", err);
+    return bytes <= half
+               ? AS_OK
+               : too_much(AS_NOMEM, api, bytes, ", ", half, " are half of the host memory that is available", err);
 }
 
 static bool is_managed(const struct as_gpu_allocator *how)
@@ -51,16 +52,16 @@ static enum as_status check_managed(const char *api, uint64_t bytes, uint64_t fr
 {
     uint64_t most = most_managed(free);
     return bytes <= most ? AS_OK
-                         : too_much(AS_UNSUPPORTED, api, bytes, most,
-                                    " are a tenth of what is free, and no more is taken of this kind", err);
+                         : too_much(AS_UNSUPPORTED, api, bytes,
+                                    "; managed memory is capped at a tenth of what is free, ", most, "", err);
 }
 
 static enum as_status check_free(const char *api, uint64_t bytes, uint64_t free, uint64_t total, struct as_error *err)
 {
     if (bytes > total)
-        return too_much(AS_UNSUPPORTED, api, bytes, free, " are free", err);
+        return too_much(AS_UNSUPPORTED, api, bytes, ", ", free, " are free", err);
     if (bytes > free || free - bytes < LEFT_ALONE)
-        return too_much(AS_NOMEM, api, bytes, free, " are free, of which 256 MiB are left alone", err);
+        return too_much(AS_NOMEM, api, bytes, ", ", free, " are free, of which 256 MiB are left alone", err);
     return AS_OK;
 }
 
@@ -110,7 +111,7 @@ enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_alloca
     if (s)
         return s;
     if (how->most && bytes > how->most)
-        return too_much(AS_UNSUPPORTED, name, bytes, how->most, " is the most that is taken of this kind", err);
+        return too_much(AS_UNSUPPORTED, name, bytes, "; memory of this kind is capped at ", how->most, "", err);
     /* On-demand memory is only reserved; every block could still be touched whole. */
     uint64_t all = how->on_demand ? bytes : bytes * count;
     bool from_host = (how->sources & AS_GPU_FROM_HOST) || (card->in_host_memory && home->device == card->here.device);

@@ -19,10 +19,11 @@ static enum as_status no_device(hipError_t code, struct as_error *err)
             return as_fail(err, AS_UNSUPPORTED, "%s is '%.64s': no device is visible by it; change it", choosers[i],
                            visible);
     }
-    return as_fail(err, AS_UNSUPPORTED,
-                   "the runtime finds no device (%d); has this user or container access to /dev/kfd and "
-                   "/dev/dri/renderD*, and is the module amdgpu loaded?",
-                   code);
+    return as_fail(
+        err, AS_UNSUPPORTED,
+        "the runtime finds no device (%d); give this user (or container) access to /dev/kfd and /dev/dri, and "
+        "load amdgpu",
+        code);
 }
 
 static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *err)

@@ -53,8 +53,8 @@ static void test_too_much(void **state)
     check_fails(gpu_get("cuMemCreate", 140 * GIB, NULL, &m, &err), AS_NOMEM, &err,
                 "asked for 140 GiB, 139 GiB are free");
     check_fails(gpu_get("cuMemAlloc", 139 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
-    check_fails(gpu_get("cuMemAllocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "1 GiB is the most");
-    check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "256 MiB is the most");
+    check_fails(gpu_get("cuMemAllocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 1 GiB");
+    check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 256 MiB");
     check_fails(gpu_get("cuMemHostAlloc", UINT64_C(1) << 60, NULL, &m, &err), AS_NOMEM, &err,
                 "half of the host memory");
     check_fails(gpu_get("cuMemAlloc", 0, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");

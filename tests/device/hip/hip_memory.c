@@ -90,8 +90,8 @@ static void test_too_much(void **state)
     check_fails(gpu_get("hipExtMallocWithFlags fine-grained", 4 * GIB, NULL, &m, &err), AS_NOMEM, &err,
                 "asked for 4 GiB, 3 GiB are free");
     check_fails(gpu_get("hipMalloc", 3 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
-    check_fails(gpu_get("hipMallocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "1 GiB is the most");
-    check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "256 MiB is the most");
+    check_fails(gpu_get("hipMallocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 1 GiB");
+    check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 256 MiB");
     check_fails(gpu_get("hipHostMalloc", UINT64_C(1) << 60, NULL, &m, &err), AS_NOMEM, &err, "half of the host memory");
     check_fails(gpu_get("hipMalloc", 0, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
     check_fails(gpu_get("hipMalloc", UINT64_MAX, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
