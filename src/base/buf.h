@@ -47,7 +47,7 @@ void as_buf_csv(struct as_buf *b, const char *s); /* quoted where needed (RFC 41
 
 /* open() with O_CLOEXEC, retried on EINTR: a lookup on a network file system can take long. */
 int as_open(const char *path, int flags, unsigned mode);
-/* Reads a whole file (at most max bytes) into b. Works for /proc and pipes. */
+/* Reads a whole file (at most max bytes) into b. Works for /proc and pipes. AS_NOTFOUND: there is no such file. */
 enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err);
 /* Writes all of it to path ("-" is stdout), via a temporary file renamed at the end for regular files; errors of
  * write, flush and close are reported (a full disk, /dev/full). */

@@ -25,7 +25,7 @@ enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, 
 {
     int fd = as_open(path, O_RDONLY, 0);
     if (fd < 0)
-        return as_fail(err, AS_IO, "cannot open \"%s\": %s", path, strerror(errno));
+        return as_fail(err, errno == ENOENT ? AS_NOTFOUND : AS_IO, "cannot open \"%s\": %s", path, strerror(errno));
     enum as_status st = AS_OK;
     size_t total = 0;
     for (;;) {

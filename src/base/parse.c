@@ -41,10 +41,11 @@ enum as_status as_parse_u64(const char *s, uint64_t *out, struct as_error *err)
 {
     const char *at = s;
     uint64_t v;
-    if (!is_digit(*s))
+    const bool negative = s[0] == '-' && is_digit(s[1]);
+    if (!is_digit(*s) && !negative)
         return as_fail(err, AS_USAGE, "\"%s\" is not a whole number", s);
-    if (!read_digits(&at, &v))
-        return as_fail(err, AS_USAGE, "\"%s\" is too large", s);
+    if (negative || !read_digits(&at, &v))
+        return as_fail(err, AS_USAGE, "\"%s\" is not within 0 to %llu", s, (unsigned long long)UINT64_MAX);
     if (*at)
         return as_fail(err, AS_USAGE, "\"%s\" is not a whole number", s);
     *out = v;
@@ -179,8 +180,7 @@ enum as_status as_parse_percent(const char *s, double *fraction, struct as_error
             return AS_OK;
         }
         if (!*end) /* 1 could mean 1% or 100% */
-            return as_fail(err, AS_USAGE, "\"%s\" may be a share or a percentage: write it as %s%%, or a share below 1",
-                           s, s);
+            return as_fail(err, AS_USAGE, "\"%s\" is ambiguous: write %s%% or %.4g", s, s, v / 100);
     }
     return as_fail(err, AS_USAGE, "\"%s\" is not a share: write it as 1%% or 0.01", s);
 }

@@ -63,6 +63,8 @@ static enum as_status parse_long(const struct as_command *command, struct as_arg
         if (*at + 1 >= out->argc)
             return as_fail(err, AS_USAGE, "'--%s' needs a value: --%s %s", o->name, o->name, o->value);
         value = out->argv[++*at];
+        if (strncmp(value, "--", 2) == 0) /* '--name=value' still takes any text */
+            return as_fail(err, AS_USAGE, "'--%s' needs %s, not '%s'", o->name, o->value, value);
     }
     return add_given(out, o, value, err);
 }
@@ -197,6 +199,12 @@ enum as_status as_args_number(const struct as_args *args, const char *option, co
     return AS_OK;
 }
 
+static bool is_whole_number(const char *text)
+{
+    text += *text == '-';
+    return *text && !text[strspn(text, "0123456789")];
+}
+
 enum as_status as_args_u64(const struct as_args *args, const char *option, uint64_t lo, uint64_t hi, uint64_t *out,
                            struct as_error *err)
 {
@@ -204,9 +212,10 @@ enum as_status as_args_u64(const struct as_args *args, const char *option, uint6
     uint64_t v = 0;
     if (!text)
         return AS_OK;
-    if (as_parse_u64(text, &v, err))
+    const bool parsed = as_parse_u64(text, &v, err) == AS_OK;
+    if (!parsed && !is_whole_number(text))
         return in_option(option, err);
-    if (v < lo || v > hi) {
+    if (!parsed || v < lo || v > hi) {
         as_fail(err, AS_USAGE, "'%s' is not within %llu to %llu", text, (unsigned long long)lo, (unsigned long long)hi);
         return in_option(option, err);
     }

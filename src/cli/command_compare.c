@@ -72,9 +72,9 @@ static void write_source(const char *letter, const struct as_source *s, struct a
 static void write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
                          struct as_buf *out)
 {
-    as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu cannot tell",
-                  pairs->matches[AS_MATCH_BOTH], pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER],
-                  pairs->verdicts[AS_SLOWER], pairs->verdicts[AS_CANNOT_TELL]);
+    as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu undecided", pairs->matches[AS_MATCH_BOTH],
+                  pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER], pairs->verdicts[AS_SLOWER],
+                  pairs->verdicts[AS_CANNOT_TELL]);
     if (pairs->matches[AS_MATCH_NO_NUMBER])
         as_buf_printf(out, "; %zu without a valid number on both sides", pairs->matches[AS_MATCH_NO_NUMBER]);
     if (limit >= 0)
@@ -161,6 +161,8 @@ static int run_compare(const struct as_command *command, const struct as_args *a
         st = load(args, 1, &b, &err);
     if (!st)
         st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, &err);
+    if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
+        st = as_fail(&err, AS_USAGE, "the runs have no cell in common: nothing compared");
     if (!st && as_args_flag(args, "json")) {
         json_all(&pairs, &out);
         st = as_compare_provenance(&a.run, &b.run, true, &out, &err);
@@ -200,7 +202,7 @@ const struct as_command as_command_compare = {
     .about =
         "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or cannot tell. Only valid numbers are compared. Cells in only one run are "
+        "interval lies beyond that), or undecided. Only valid numbers are compared. Cells in only one run are "
         "listed, and so are differences between the machines and the tools.\n\n"
         "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
         "FILE.db:RUN. Cells are matched by device and axes; a device that only one run has is matched with the "

@@ -34,7 +34,9 @@ static void axis_range(const struct as_probe *p, const struct as_axis *a, bool a
     static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] = "allocators or their roles",
                                           [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
                                           [AS_DOMAIN_CPU] = "logical CPUs"};
-    if (a->domain != AS_DOMAIN_NONE) {
+    if (a->domain == AS_DOMAIN_THREADS && (p->needs & AS_CAP_SOURCE)) {
+        as_buf_str(out, "1 to the largest workgroup"); /* no CPU compiles kernels */
+    } else if (a->domain != AS_DOMAIN_NONE) {
         as_buf_str(out, domains[a->domain]);
     } else if (a->type == AS_AXIS_WORD) {
         axis_words(p, a, all, out);
@@ -102,6 +104,34 @@ static void grids(const char *title, const char *const *list, const struct as_ta
         as_buf_printf(out, "  %s\n", **list ? *list : "all axes at their defaults");
 }
 
+/* What a probe of answers finds, by the word of an axis: "cut: rounding of aligned summands (answer)". */
+static void answers_found(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_text_fill(out, "Finds, by property:", style->width, 0, 0);
+    for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++) {
+        as_buf_clear(&line);
+        as_buf_printf(&line, "%s: %s (%s)", own->word, own->metric.counts, own->metric.unit);
+        as_buf_str(out, "  ");
+        as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
+    }
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
+static void numbers_given(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_printf(&line, "Gives %s in %s; %s is better. Counts %s.", p->metric, p->unit,
+                  p->lower_is_better ? "less" : "more", p->counts);
+    for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++)
+        as_buf_printf(&line, " With %s=%s: %s in %s; %s is better. Counts %s.", own->axis, own->word, own->metric.name,
+                      own->metric.unit, own->metric.lower_is_better ? "less" : "more", own->metric.counts);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
 static enum as_status explain_probe(const struct as_probe *p, bool all, const struct as_table_style *style,
                                     struct as_buf *out, struct as_error *err)
 {
@@ -110,16 +140,14 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
     as_buf_printf(out, "%s: %s\n", p->name, p->title);
     as_paint_off(out, AS_PAINT_STRONG, style);
     as_text_fill(out, p->question, style->width, 0, 0);
-    as_buf_printf(&line, "Gives %s in %s; %s is better. Counts %s.", p->metric, p->unit,
-                  p->lower_is_better ? "less" : "more", p->counts);
-    for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++)
-        as_buf_printf(&line, " With %s=%s: %s in %s; %s is better. Counts %s.", own->axis, own->word, own->metric.name,
-                      own->metric.unit, own->metric.lower_is_better ? "less" : "more", own->metric.counts);
-    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    if (strcmp(p->unit, AS_UNIT_ANSWER) == 0)
+        answers_found(p, style, out);
+    else
+        numbers_given(p, style, out);
     if (p->needs) {
         as_buf_clear(&line);
         as_buf_str(&line, "Needs of the device: ");
-        as_capability_phrases(p->needs, &line);
+        as_capability_phrases(p->needs, ", ", &line);
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     enum as_status st = probe_axes(p, all, style, out, err);

@@ -7,6 +7,7 @@ static int run_help(const struct as_command *command, const struct as_args *args
 {
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
+    (void)command;
     const char *name = as_args_word(args, 0);
     const struct as_command *about = name ? as_command_find(name) : NULL;
     if (name && !about) {
@@ -15,9 +16,9 @@ static int run_help(const struct as_command *command, const struct as_args *args
         for (size_t i = 0; as_commands[i] && i < MOST; i++)
             names[i] = as_commands[i]->name;
         const char *near = as_nearest(name, names);
-        as_fail(&err, AS_USAGE, "there is no subcommand '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                near ? near : "", near ? "'?" : "");
-        return as_cli_misuse(command, &err);
+        as_fail(&err, AS_USAGE, "there is no subcommand '%s'%s%s%s", name,
+                near ? "; did you mean '" : "; see 'assay help'", near ? near : "", near ? "'?" : "");
+        return as_cli_fail(&err);
     }
     const char *shell = as_args_value(args, "completion");
     if (shell && as_help_completion(shell, &out, &err))

@@ -22,8 +22,9 @@ void as_list_json_line(struct as_buf *line, struct as_buf *out)
 static void add_units(struct as_table *t, const struct as_probe *p)
 {
     struct as_buf units = AS_BUF_INIT;
-    as_buf_str(&units, p->unit);
-    for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++)
+    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0; /* its units are many and say little */
+    as_buf_str(&units, answers ? "per property" : p->unit);
+    for (const struct as_own_metric *own = p->own_metrics; own && own->axis && !answers; own++)
         as_buf_printf(&units, ", %s", own->metric.unit);
     as_table_add(t, as_buf_get(&units), AS_PAINT_NONE);
     as_buf_finish(&units);

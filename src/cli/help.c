@@ -21,7 +21,9 @@ struct item {
 static const struct item exits[] = {
     {"0", "success"},
     {"1", "assay itself failed, or was interrupted"},
-    {"2", "wrong usage: no such option, probe, axis, device, run or cell"},
+    {"2",
+     "wrong usage: no such option, probe, axis, device, run, cell or file, an invalid suite, or runs without a common "
+     "cell"},
     {"3", "compare --check found a slower cell"},
     {"4", "measured, but some cells were rejected, failed, crashed or timed out, or a device was lost"},
     {"5", "nothing to measure on"},

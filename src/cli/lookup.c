@@ -63,6 +63,8 @@ static enum as_status load_export(const char *path, struct as_source *out, struc
     enum as_status st = as_buf_check(&file, err);
     if (!st)
         st = as_read_export(path, &text, err);
+    if (!st && as_buf_get(&text)[strspn(as_buf_get(&text), " \t\r\n")] != '{')
+        st = as_fail(err, AS_FORMAT, "'%s' is neither a store nor a JSON export", path);
     if (!st)
         st = as_store_open(as_buf_get(&file), AS_STORE_WRITE, &store, err);
     if (!st && as_store_import_json(store, as_buf_get(&text), text.len, &id, err))

@@ -11,22 +11,22 @@ static const struct {
     const char *phrase; /* for people */
 } capabilities[] = {
     {"host kernels", "native functions as kernels"},
-    {"source", "a compiler for kernels"},
-    {"pin", "threads bound to chosen cores"},
-    {"clock", "a clock that can be read"},
-    {"fp64", "floating-point numbers of 64 bits"},
-    {"fp16", "floating-point numbers of 16 bits"},
-    {"svm atomics", "atomics of host and device on the same memory at the same time"},
-    {"async", "work that goes on while the host does other things"},
-    {"events", "time stamps of its own"},
+    {"source", "run-time compiler for kernels"},
+    {"pin", "thread pinning to chosen cores"},
+    {"clock", "readable clock"},
+    {"fp64", "64-bit floating point"},
+    {"fp16", "16-bit floating point"},
+    {"svm atomics", "atomics shared by host and device"},
+    {"async", "asynchronous execution"},
+    {"events", "time stamps on the device"},
     {"simulated", "simulated times"},
     {"copy", "copy engines"},
-    {"graphs", "launches recorded as a graph"},
-    {"code", "machine code whose instructions can be counted"},
-    {"cycles", "a counter of cycles in kernels"},
-    {"free count", "a driver that counts free memory"},
-    {"queues", "several queues at a time"},
-    {"dot 4x8", "sums of four products of packed bytes by one operation"},
+    {"graphs", "graph launches"},
+    {"code", "readable machine code"},
+    {"cycles", "cycle counter in kernels"},
+    {"free count", "count of free memory by the driver"},
+    {"queues", "concurrent queues"},
+    {"dot 4x8", "dot product of four packed bytes"},
     {"peers", "access to the memory of other devices"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
@@ -56,13 +56,13 @@ const char *as_capability_word(unsigned bit)
     return i < CAPABILITIES ? capabilities[i].word : NULL;
 }
 
-void as_capability_phrases(unsigned bits, struct as_buf *out)
+void as_capability_phrases(unsigned bits, const char *between, struct as_buf *out)
 {
-    const char *between = "";
+    bool first = true;
     for (size_t i = 0; i < CAPABILITIES; i++)
         if (bits & 1u << i) {
-            as_buf_printf(out, "%s%s", between, capabilities[i].phrase);
-            between = ", ";
+            as_buf_printf(out, "%s%s", first ? "" : between, capabilities[i].phrase);
+            first = false;
         }
 }
 

@@ -33,7 +33,7 @@ enum as_capability {
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as stores have it; NULL for an unknown bit */
 /* What the bits stand for, for people: "a compiler for kernels, copy engines". */
-void as_capability_phrases(unsigned bits, struct as_buf *out);
+void as_capability_phrases(unsigned bits, const char *between, struct as_buf *out);
 /* Operations that can be counted in machine code (AS_CAP_CODE), whatever a chip calls its instructions: "load.global",
  * "store.global", "load.local", "load.const", "fma.f32", "fma.f64", ... "load.global.128" are those of 128 bits or
  * more, "atomic.generic" those whose address says at run time what memory it is of, "swap.global" those of

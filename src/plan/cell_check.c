@@ -14,8 +14,8 @@ static enum as_status has_capabilities(const struct as_probe *probe, const struc
     if (!missing)
         return AS_OK;
     struct as_buf phrases = AS_BUF_INIT;
-    as_capability_phrases(missing, &phrases);
-    enum as_status s = as_fail(err, AS_UNSUPPORTED, "the device lacks: %s", as_buf_get(&phrases));
+    as_capability_phrases(missing, ", no ", &phrases);
+    enum as_status s = as_fail(err, AS_UNSUPPORTED, "the device has no %s", as_buf_get(&phrases));
     as_buf_finish(&phrases);
     return s;
 }

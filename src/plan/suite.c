@@ -296,7 +296,7 @@ static enum as_status check_sections(const char *text, struct as_error *err)
         p = p ? p + 1 : NULL;
     }
     return members ? AS_OK
-                   : as_fail(err, AS_FORMAT, "section '[%s]' is empty; 'grids = quick' takes the probe's own grids",
+                   : as_fail(err, AS_USAGE, "section '[%s]' is empty; 'grids = quick' takes the probe's own grids",
                              section);
 }
 
@@ -305,7 +305,7 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     *out = (struct as_suite){.precision = 0.01, .trials = 3};
     as_copy_text(out->name, sizeof out->name, name);
     if (strlen(text) > SUITE_TEXT_MAX)
-        return as_fail(err, AS_FORMAT, "suite '%s' is longer than %d KiB", name, SUITE_TEXT_MAX / 1024);
+        return as_fail(err, AS_USAGE, "suite '%s' is longer than %d KiB", name, SUITE_TEXT_MAX / 1024);
     struct suite_parser p = {.suite = out, .current = -1, .err = err};
     enum as_status s = check_sections(text, err);
     int line = s ? 0 : ini_parse_string(text, on_member, &p);
@@ -313,9 +313,9 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     as_copy_text(out->renamed, sizeof out->renamed, as_buf_get(&p.renamed));
     as_buf_finish(&p.renamed);
     if (!s && line)
-        s = as_fail(err, AS_FORMAT, "line %d is neither a [section] nor 'name = value'", line);
+        s = as_fail(err, AS_USAGE, "neither a [section] nor 'name = value'");
     else if (!s && out->grids_n == 0)
-        s = as_fail(err, AS_FORMAT, "it names no probe; add a section such as [latency]");
+        s = as_fail(err, AS_USAGE, "it names no probe; add a section such as [latency]");
     if (s) {
         struct as_buf where = AS_BUF_INIT;
         as_buf_printf(&where, line > 0 ? "suite '%s', line %d" : "suite '%s'", name, line);
@@ -366,7 +366,7 @@ static enum as_status suite_from_file(const char *path, struct as_suite *out, st
     struct as_buf text = AS_BUF_INIT;
     enum as_status s = as_buf_read_file(&text, path, SUITE_TEXT_MAX, err);
     if (!s && memchr(as_buf_get(&text), 0, text.len))
-        s = as_fail(err, AS_FORMAT, "'%s' is not a text file", path);
+        s = as_fail(err, AS_USAGE, "'%s' is not a text file", path);
     if (!s)
         s = as_suite_parse(path, as_buf_get(&text), out, err);
     as_buf_finish(&text);

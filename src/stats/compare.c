@@ -77,7 +77,7 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool low
 
 const char *as_verdict_word(enum as_verdict v)
 {
-    static const char *const words[] = {"same", "faster", "slower", "cannot tell"};
+    static const char *const words[] = {"same", "faster", "slower", "undecided"};
     size_t i = (size_t)v;
-    return i < sizeof words / sizeof *words ? words[i] : "cannot tell";
+    return i < sizeof words / sizeof *words ? words[i] : "undecided";
 }

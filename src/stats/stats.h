@@ -55,7 +55,7 @@ struct as_comparison {
 };
 void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
                 struct as_comparison *out);
-const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "cannot tell" */
+const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "undecided" */
 
 /* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 when there is
  * none: the last of those changes in the first half that lead to where the second half lies, and a few samples far off

@@ -367,7 +367,7 @@ enum as_status as_store_import_json(struct as_store *store, const char *text, si
     if (!root && json_error_code(&why) == json_error_out_of_memory)
         return as_nomem(err, len, "an export");
     if (!root)
-        return as_fail(err, AS_FORMAT, "not a readable export: line %d, column %d: %s", why.line, why.column, why.text);
+        return as_fail(err, AS_FORMAT, "not a JSON export: line %d, column %d: %s", why.line, why.column, why.text);
     enum as_status s = import_root(&in, root);
     if (!s)
         *run_id = in.run.id;

@@ -46,6 +46,7 @@ CASES = [
     ("explain-count", ["explain", "29", "--store", "ported.db"], 0, {}),
     ("list-refs-json", ["list", "refs", "mi300a", "--json"], 0, {}),
     ("explain-as-run-names-it", ["explain", "probe:codegen"], 0, {"COLUMNS": "80"}),
+    ("explain-answers", ["explain", "conversion"], 0, {}),
     ("explain-drift", ["explain", "drift"], 0, {}),
     ("explain-contention", ["explain", "contention", "--store", "wide.db"], 0, {}),
     ("explain-op", ["explain", "alu/ffma32", "--store", "ops.db"], 0, {}),
@@ -61,6 +62,8 @@ CASES = [
     ("compare-json", ["compare", "1", "2", "--json"], 0, {}),
     ("compare-files", ["compare", "one.json", "store.db:2"], 0, {}),
     ("compare-partly", ["compare", "1", "partly.json"], 0, {}),
+    ("compare-nothing", ["compare", "1", "ops.db"], 2, {}),
+    ("compare-nothing-checked", ["compare", "1", "ops.db", "--check", "5%"], 2, {}),
 ]
 
 

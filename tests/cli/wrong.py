@@ -14,6 +14,7 @@ REFUSED = [
     (["rnu"], 2, ["did you mean 'run'?"]),
     (["xyzzy"], 2, ["no subcommand 'xyzzy'", "assay help"]),
     (["help", "shwo"], 2, ["did you mean 'show'?"]),
+    (["help", "xyzzy"], 2, ["no subcommand 'xyzzy'; see 'assay help'"]),
     (["version", "now"], 2, ["does not take 'now'", "assay version --help"]),
     (["run", "quik"], 2, ["quick"]),
     (["run", "latncy"], 2, ["did you mean 'latency'?"]),
@@ -25,13 +26,17 @@ REFUSED = [
     (["run", "--budget", "721h"], 2, ["--budget", "0 to 720h"]),
     (["run", "--precision", "0"], 2, ["--precision"]),
     (["run", "--precision", "200%"], 2, ["--precision", "0.01% to 100%"]),
-    (["run", "--precision", "1"], 2, ["--precision", "write it as 1%"]),
+    (["run", "--precision", "1"], 2, ["--precision", "is ambiguous: write 1% or 0.01"]),
     (["run", "latency", "--device", "cpu", "--set", "size=1KiB", "--set", "size=2KiB"], 2, ["size=1KiB,2KiB"]),
     (["run", "bandwidth", "--device", "cpu", "--set", "latency.size=1KiB"], 2, ["'latency' is not among"]),
     (["run", "latency", "--device", "cpu", "--set", "size=1GiB..1KiB"], 2, ["'1GiB..1KiB' runs backwards"]),
     (["run", "latency", "--device", "cpu", "--set", "size=1KiB.."], 2, ["two ends", "'1KiB..'"]),
-    (["run", "--seed", "-3"], 2, ["--seed"]),
+    (["run", "--seed", "-3"], 2, ["--seed", "is not within 0 to 18446744073709551615"]),
+    (["run", "latency", "--set", "--store", "w.db"], 2, ["'--set' needs AXIS=VALUES, not '--store'"]),
+    (["run", "./no-such.ini"], 2, ["no-such.ini"]),
+    (["run", "./bad.ini"], 2, ["line 1: neither a [section]"]),
     (["run", "--trials", "0"], 2, ["--trials", "1 to 100"]),
+    (["run", "--trials", "-1"], 2, ["--trials", "'-1' is not within 1 to 100"]),
     (["run", "--quiet", "--quiet"], 2, ["given twice"]),
     (["run", "--json=yes"], 2, ["takes no value"]),
     (["run", "--report", "-"], 2, ["--report"]),
@@ -57,6 +62,7 @@ REFUSED = [
     (["compare", "1", "2", "--check", "much"], 2, ["--check", "much"]),
     (["compare", "1", "2", "--check", "-1%"], 2, ["--check"]),
     (["compare", "garbage.json", "garbage.json"], 1, ["garbage.json"]),
+    (["compare", "broken.db", "broken.db"], 1, ["'broken.db' is neither a store nor a JSON export"]),
     (["compare", "no.db:1", "no.db:2"], None, ["no.db"]),
     (["compare", "no.db", "1"], 2, ["no file 'no.db'"]),
     (["facts", "1", "2"], 2, ["does not take '2'"]),
@@ -82,7 +88,7 @@ REFUSED = [
     (["help", "--completion", "tcsh"], 2, ["bash, zsh or fish"]),
     (["export", "-z"], 2, ["no option '-z'"]),
     (["import"], 2, ["needs FILE"]),
-    (["import", "no-such.json"], 1, ["no-such.json"]),
+    (["import", "no-such.json"], 2, ["no-such.json"]),
     (["import", "garbage.json"], 1, ["garbage.json"]),
     (["import", "foreign.json"], 1, ["foreign.json"]),
     (["list"], 2, ["needs probes"]),
@@ -193,6 +199,9 @@ def main():
                 f.write('{"format_version": 1, "run": [}')
             with open(os.path.join(folder, "foreign.json"), "w", encoding="utf-8") as f:
                 f.write('{"format_version": 1, "run": {"id": 1}, "cells": [], "sentinels": []}')
+            for path in ("broken.db", "bad.ini"):
+                with open(os.path.join(folder, path), "w", encoding="utf-8") as f:
+                    f.write("neither of these\n")
             try:
                 function(folder, *arguments)
                 print(f"ok {number} - {name}")

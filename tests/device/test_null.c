@@ -434,7 +434,7 @@ static void damaged_scripts(void **state)
     check_fails(as_device_open("null", &o, &err), AS_FAILED, &err, "opening the device failed");
     unlink(path);
     setenv("ASSAY_NULL", "/nonexistent/script", 1);
-    check_fails(as_device_open("null", &o, &err), AS_IO, &err, "/nonexistent/script");
+    check_fails(as_device_open("null", &o, &err), AS_NOTFOUND, &err, "/nonexistent/script");
 }
 
 static void sleeping_takes_time(void **state)

@@ -240,7 +240,7 @@ static void test_names_that_are_not_there(void **unused)
     assert_non_null(strstr(err.text, "did you mean 'mi300a'?"));
     assert_int_equal(as_refs_load("something", &refs, &err), AS_USAGE);
     assert_non_null(strstr(err.text, "see 'assay list refs'"));
-    assert_int_equal(as_refs_load("/nowhere/at/all.csv", &refs, &err), AS_IO);
+    assert_int_equal(as_refs_load("/nowhere/at/all.csv", &refs, &err), AS_NOTFOUND);
 }
 
 static void test_what_a_figure_stands_beside(void **unused)

@@ -124,7 +124,7 @@ static void test_edges(void **state)
     }
     as_compare(&one, &two, true, NAN, &c);
     assert_int_equal(c.verdict, AS_CANNOT_TELL);
-    assert_string_equal(as_verdict_word(AS_CANNOT_TELL), "cannot tell");
+    assert_string_equal(as_verdict_word(AS_CANNOT_TELL), "undecided");
     assert_string_equal(as_verdict_word(AS_SAME), "same");
 }
 
