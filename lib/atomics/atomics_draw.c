@@ -1,4 +1,4 @@
-/* Which element a thread updates next, and the words of the axes. */
+/* Seeding of the element generator, axis words and type sizes. */
 #include "atomics.h"
 
 const char *const atomics_type_words[] = {"u32", "u64", "f32", "f64", NULL};

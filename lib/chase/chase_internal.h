@@ -4,6 +4,15 @@
 
 #include "chase.h"
 
+/* Assembly of four dependent loads; operand 0 is the pointer. Undefined elsewhere. */
+#if defined(__x86_64__)
+#define AS_CHASE_STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
+#elif defined(__aarch64__)
+#define AS_CHASE_STEP4 "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
+#endif
+#define AS_CHASE_TIMES10(x) x x x x x x x x x x
+#define AS_CHASE_TIMES16(x) AS_CHASE_TIMES10(x) x x x x x x
+
 /* One run from c->at on. */
 struct as_chase_walked {
     uint64_t line; /* where it ended */

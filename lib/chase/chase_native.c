@@ -13,10 +13,6 @@ enum { FILL_TOGETHER = 8 << 20 };
  * would hit in steady state, less than the variation between trials. */
 enum { LINKED = 1 << 17, CACHES = 4, LINE = 64, STORED = 16 /* bytes, on some CPUs */ };
 
-#define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
-#define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
-#define TIMES16(x) x x x x x x x x x x x x x x x x
-
 /* args: 0 result (u64), 1 buffer, 2 bytes to the start (u64), 3 stride (u64) */
 static void host_walk(const struct as_host_call *call)
 {
@@ -26,10 +22,8 @@ static void host_walk(const struct as_host_call *call)
     memcpy(&stride, call->args[3], sizeof stride);
     void *p = base + start;
     for (uint64_t r = call->reps; r; r--) {
-#if defined(__x86_64__)
-        __asm__ volatile(TIMES16(STEP4) : "+r"(p) : : "memory");
-#elif defined(__aarch64__)
-        __asm__ volatile(TIMES16(STEP4_ARM) : "+r"(p) : : "memory");
+#ifdef AS_CHASE_STEP4
+        __asm__ volatile(AS_CHASE_TIMES16(AS_CHASE_STEP4) : "+r"(p) : : "memory");
 #else
         for (int i = 0; i < AS_CHASE_STEPS; i++)
             p = *(void *volatile *)p;

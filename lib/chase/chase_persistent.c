@@ -99,19 +99,15 @@ static struct shared *begin(struct as_chase *c)
 
 /* ---- a CPU: thread 0 chases, thread 1 reads ---- */
 
-#define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
-#define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
-#define TIMES10(x) x x x x x x x x x x
-#define TIMES50(x) TIMES10(x) TIMES10(x) TIMES10(x) TIMES10(x) TIMES10(x)
+#define TIMES5(x) x x x x x
+#define TIMES50(x) TIMES5(AS_CHASE_TIMES10(x))
 
 static void *walk_on(struct shared *s, void *p, uint32_t most)
 {
     uint32_t counted = 0;
     while (counted < most && !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-#if defined(__x86_64__)
-        __asm__ volatile(TIMES50(STEP4) : "+r"(p) : : "memory");
-#elif defined(__aarch64__)
-        __asm__ volatile(TIMES50(STEP4_ARM) : "+r"(p) : : "memory");
+#ifdef AS_CHASE_STEP4
+        __asm__ volatile(TIMES50(AS_CHASE_STEP4) : "+r"(p) : : "memory");
 #else
         for (int i = 0; i < AS_CHASE_COUNTED; i++)
             p = *(void *volatile *)p;

@@ -245,8 +245,9 @@ static enum as_status take_row(struct look *l, uint64_t r, struct as_error *err)
         return AS_OK;
     for (uint64_t i = 0; i < p->desc.k; i++)
         l->row[i] = p->drawn[as_product_index(r * p->desc.k + i, AS_SEED_A)];
-    l->of = r + 1;
-    return p->dev->memory->read(p->dev, p->d, r * bytes, l->result, bytes, err);
+    enum as_status s = p->dev->memory->read(p->dev, p->d, r * bytes, l->result, bytes, err);
+    l->of = s ? 0 : r + 1; /* the row of a is replaced either way */
+    return s;
 }
 
 static enum as_status look(struct look *l, uint64_t r, uint64_t c, struct as_error *err)
@@ -254,6 +255,8 @@ static enum as_status look(struct look *l, uint64_t r, uint64_t c, struct as_err
     const struct as_product_format *f = &as_product_formats[l->p->desc.type];
     uint64_t code = 0;
     enum as_status s = take_row(l, r, err);
+    if (s)
+        return s;
     memcpy(&code, l->result + c * f->out_bytes, f->out_bytes);
     const struct wanted w = want(l->p, l->row, c);
     const double got = as_number_decode(as_number_format(f->out), code);
@@ -266,7 +269,7 @@ static enum as_status look(struct look *l, uint64_t r, uint64_t c, struct as_err
     }
     l->seen++;
     l->wrong += wrong;
-    return s;
+    return AS_OK;
 }
 
 /* A quarter along a row, a quarter along a column, the others anywhere. */

@@ -91,7 +91,8 @@ bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_a
     say_others(a, choices, kept, same);
     const struct as_allocator *best = as_info_allocator(c->info, choices[0].allocator);
     if (best && !best->coherent)
-        advice_say(a, ". The host must not access it while a kernel runs: the driver does not promise coherence");
+        advice_say(a, ". Plain host accesses while a kernel runs are not coherent%s",
+                   advice_atomics_hold(c, choices[0].allocator) ? "; system-scope atomics are" : "");
     add_numbers(a, choices, kept);
     if (out_of_reach)
         add_numbers(a, &own, 1);
@@ -128,21 +129,46 @@ static size_t lives_of(struct as_rule_context *c, const char *size, struct choic
     return kept;
 }
 
-static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
+/* Those whose pages come at first touch, or the others, in their order. */
+static size_t lives_backed(const struct as_rule_context *c, const struct choice *lives, size_t n, bool on_demand,
+                           struct choice out[CHOICES_MAX])
 {
-    char size[32];
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_allocator *of = c->info ? as_info_allocator(c->info, lives[i].allocator) : NULL;
+        if ((of && of->on_demand) == on_demand)
+            out[kept++] = lives[i];
+    }
+    return kept;
+}
+
+static void say_backed(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n,
+                       const char *size)
+{
     size_t same = choices_best(lives, n, true);
-    as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
-    advice_say(a, "%sFor %s: ", a->sentence[0] ? ". " : "", size);
-    const struct as_allocator *best = c->info ? as_info_allocator(c->info, lives[0].allocator) : NULL;
-    say_choice(a, lives, same, "allocating and freeing takes",
-               best && best->on_demand ? "untouched, pages are allocated at first touch" : "");
+    say_choice(a, lives, same, "allocating and freeing takes", "");
     say_others(a, lives, n, same);
     for (size_t i = 0; i < n; i++) {
         if (i != 0 && i != same && i != n - 1) /* those that the sentence names */
             continue;
         advice_number(a, lives[i].cell, "allocate %s, '%s'", size, lives[i].allocator);
         advice_number(a, free_of(c, lives[i].cell), "free %s, '%s'", size, lives[i].allocator);
+    }
+}
+
+/* Reserving addresses is no match for allocating memory: each is ranked among its own. */
+static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
+{
+    struct choice backed[CHOICES_MAX], lazy[CHOICES_MAX];
+    const size_t backed_n = lives_backed(c, lives, n, false, backed), lazy_n = lives_backed(c, lives, n, true, lazy);
+    char size[32];
+    as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
+    advice_say(a, "%sFor %s: %s", a->sentence[0] ? ". " : "", size, backed_n && lazy_n ? "backed at once: " : "");
+    if (backed_n)
+        say_backed(c, a, backed, backed_n, size);
+    if (lazy_n) {
+        advice_say(a, "%son demand (pages are allocated at first touch): ", backed_n ? "; " : "");
+        say_backed(c, a, lazy, lazy_n, size);
     }
 }
 

@@ -38,6 +38,21 @@ static double apart(const struct as_pair *p)
     return r.lo > 1 + ADVICE_ALIKE ? r.lo - 1 : r.hi < 1 - ADVICE_ALIKE ? 1 - r.hi : 0;
 }
 
+/* The largest difference that their intervals allow, as a share of the first. */
+static double apart_at_most(const struct as_pair *p)
+{
+    struct as_interval r = as_cells_ratio(p->b, p->a);
+    return fmax(r.hi - 1, 1 - r.lo);
+}
+
+static const struct as_pair *largest_by(double (*of)(const struct as_pair *), const struct as_pair *pairs, size_t n)
+{
+    const struct as_pair *largest = pairs;
+    for (size_t i = 1; i < n; i++)
+        largest = of(&pairs[i]) > of(largest) ? &pairs[i] : largest;
+    return largest;
+}
+
 /* Keeps the pairs whose memory the CPU can touch, as far as is known. */
 static size_t keep_touchable(const struct as_rule_context *c, struct as_pair *pairs, size_t n)
 {
@@ -51,31 +66,39 @@ static size_t keep_touchable(const struct as_rule_context *c, struct as_pair *pa
     return kept;
 }
 
+/* No pair is surely apart: where the intervals exclude a difference that matters there is none, else it is open. */
+static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs, size_t n)
+{
+    const struct as_pair *p = largest_by(apart_at_most, pairs, n);
+    const double most = apart_at_most(p);
+    char text[96];
+    if (most <= ADVICE_ALIKE)
+        advice_say(a, "Touch memory where it is convenient: in %zu comparison%s", n, n == 1 ? "" : "s");
+    else
+        advice_say(a, "Undecided: the intervals allow up to %.*f%%", most < 0.1, 100 * most);
+    advice_say(a, "%s the device's bandwidth in repeated passes%s; device against CPU on '%s': %s",
+               most <= ADVICE_ALIKE ? ", the side that touches first changes" : " difference by first touch in",
+               most <= ADVICE_ALIKE ? " by no more than 2%" : "", as_cell_axis(p->a, "allocator"),
+               ratio_text(p->b, p->a, text));
+}
+
 bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     struct as_pair *pairs;
-    size_t n, most = 0;
+    size_t n;
     char ratio[96], one[96], other[96];
     (void)t;
     as_pairs_make(c, "bandwidth", "touch", "cpu", "device", &pairs, &n);
     n = keep_touchable(c, pairs, n);
-    for (size_t i = 1; i < n; i++)
-        most = apart(&pairs[i]) > apart(&pairs[most]) ? i : most;
-    if (n > 0 && apart(&pairs[most]) > 0) {
-        const struct as_pair *p = &pairs[most];
+    const struct as_pair *p = largest_by(apart, pairs, n);
+    if (n > 0 && apart(p) > 0) {
         bool device = p->b->sum.median > p->a->sum.median;
         advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
                    device ? "device" : "CPU", as_cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
                    cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
                    speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
-        advice_say(
-            a,
-            "Touch memory where it is convenient: in %zu comparison%s, the side that touches first makes no "
-            "significant difference above %.0f%% to the device's bandwidth in repeated passes; device against CPU "
-            "on '%s': %s",
-            n, n == 1 ? "" : "s", 100 * ADVICE_ALIKE, as_cell_axis(pairs[0].a, "allocator"),
-            ratio_text(pairs[0].b, pairs[0].a, ratio));
+        say_no_first_touch(a, pairs, n);
     }
     for (size_t i = 0; i < n; i++) {
         advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", as_cell_axis(pairs[i].a, "allocator"));
@@ -133,6 +156,8 @@ bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struc
         struct as_pair p;
         if (!largest_pair(c, cheaper[i].axis, cheaper[i].a, cheaper[i].b, &p))
             continue;
+        if (strcmp(cheaper[i].axis, "allocator") == 0 && as_cell_axis_number(p.a, "pages") < 2)
+            continue; /* the first touch of one page says nothing of a block */
         bool helps = as_cells_ratio(p.a, p.b).lo > 1;
         advice_say(a, "%s%s: each of %s pages then takes %s instead of %s, %s", a->sentence[0] ? ". " : "",
                    helps ? cheaper[i].do_it : cheaper[i].leave_it, as_cell_axis(p.a, "pages"), cell_text(p.b, after),
@@ -292,35 +317,56 @@ static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
     advice_number(a, all->own[i], "bandwidth, '%s'", own);
 }
 
+/* "from 'a', 'b' and 'c'" of copies */
+static void say_sources(struct as_advice *a, const struct copies *all, const size_t *of, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        advice_say(a, "%s '%s'",
+                   k                ? k + 1 < n ? "," : " and"
+                   : a->sentence[0] ? "; from"
+                                    : "From",
+                   as_cell_axis(all->copy[of[k]], "from"));
+}
+
+/* How much slower than in its own memory the intervals allow the device to be. */
+static double slower_at_most(const struct copies *all, size_t i)
+{
+    return 1 - as_cells_ratio(all->direct[i], all->own[i]).lo;
+}
+
 static void say_copies(struct as_advice *a, const struct copies *all)
 {
-    size_t vain[COPIES_MAX], vain_n = 0;
+    size_t vain[COPIES_MAX] = {0}, vain_n = 0, open[COPIES_MAX] = {0}, open_n = 0;
+    double most = 0;
     for (size_t i = 0; i < all->n; i++) {
         double passes;
         struct as_interval ci;
         char number[96];
         number_copy(a, all, i);
-        if (!as_passes_to_pay(all->copy[i], all->direct[i], all->own[i], &passes, &ci))
-            vain[vain_n++] = i;
-        else if (ci.hi < 1)
+        if (!as_passes_to_pay(all->copy[i], all->direct[i], all->own[i], &passes, &ci)) {
+            const double slower = slower_at_most(all, i);
+            if (slower > ADVICE_ALIKE)
+                open[open_n++] = i;
+            else
+                vain[vain_n++] = i;
+            most = fmax(most, slower);
+        } else if (ci.hi < 1)
             advice_say(a, "%s '%s' copying pays even for a single pass over the data",
                        a->sentence[0] ? "; from" : "From", as_cell_axis(all->copy[i], "from"));
         else
             advice_say(a, "%s '%s' copying pays from %s passes over the data", a->sentence[0] ? "; from" : "From",
                        as_cell_axis(all->copy[i], "from"), as_fact_value_text(passes, ci, "", number, sizeof number));
     }
-    for (size_t k = 0; k < vain_n; k++)
-        advice_say(a, "%s '%s'",
-                   k                ? k + 1 < vain_n ? "," : " and"
-                   : a->sentence[0] ? "; from"
-                                    : "From",
-                   as_cell_axis(all->copy[vain[k]], "from"));
+    say_sources(a, all, vain, vain_n);
     if (vain_n)
-        advice_say(
-            a,
-            " remove the copies where the passes are many: in repeated ones the device is not measurably slower there "
-            "than in '%s' (the first pass, which may migrate memory, is excluded)",
-            as_cell_axis(all->own[vain[0]], "allocator"));
+        advice_say(a,
+                   " remove the copies where the passes are many: in repeated ones the device is at most 2%% slower "
+                   "there than in '%s' (the first pass, which may migrate memory, is excluded)",
+                   as_cell_axis(all->own[vain[0]], "allocator"));
+    say_sources(a, all, open, open_n);
+    if (open_n)
+        advice_say(a, " undecided: the intervals allow the device to be up to %.*f%% slower there than in '%s'",
+                   most < 0.1, 100 * most, as_cell_axis(all->own[open[0]], "allocator"));
 }
 
 bool advise_copies(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
@@ -388,15 +434,14 @@ static bool loses(const struct as_rule_context *c, const char *allocator, const 
     return false;
 }
 
-/* Does another fact of the same kind say more of the same allocator? */
-static bool is_outdone(const struct as_rule_context *c, size_t at, const char *prefix, const char *allocator)
+/* Does another fact of the same kind lose more in the same allocator, at whatever scope? */
+static bool is_outdone(const struct as_rule_context *c, size_t at, const char *prefix, const struct as_cell *worst)
 {
-    const struct as_fact *f = &c->facts->v[at];
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *g = &c->facts->v[i];
-        const struct as_cell *cell = i != at && is_of(c, g, prefix, f->verdict) ? worst_cell(c, g) : NULL;
-        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 &&
-            (g->value > f->value || (g->value == f->value && i < at)))
+        const struct as_cell *cell = i != at && is_of(c, g, prefix, c->facts->v[at].verdict) ? worst_cell(c, g) : NULL;
+        if (cell && as_cells_same(cell, worst, "allocator") &&
+            (cell->sum.max > worst->sum.max || (cell->sum.max == worst->sum.max && i < at)))
             return true;
     }
     return false;
@@ -426,21 +471,56 @@ static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, 
     return loses(c, allocator, NULL) && !loses(c, allocator, "system") && has_scope(c, f, "system");
 }
 
+/* "3.51 million", "7" */
+static const char *millions_text(double n, char out[48])
+{
+    snprintf(out, 48,
+             n >= 1e9   ? "%.3g billion"
+             : n >= 1e6 ? "%.3g million"
+                        : "%.0f",
+             n / (n >= 1e9   ? 1e9
+                  : n >= 1e6 ? 1e6
+                             : 1));
+    return out;
+}
+
+/* The scopes at which memory of the cell's allocator loses updates. */
+static const char *scope_text(const struct as_rule_context *c, const struct as_cell *cell, char out[64])
+{
+    const char *allocator = as_cell_axis(cell, "allocator");
+    if (loses(c, allocator, "device") && loses(c, allocator, "system"))
+        return "at every scope, system included";
+    snprintf(out, 64, "scope %.32s", as_cell_axis(cell, "scope"));
+    return out;
+}
+
+bool advice_atomics_hold(const struct as_rule_context *c, const char *allocator)
+{
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const struct as_cell *cell = is_of(c, f, "lost.both.", AS_SUPPORTED) ? worst_cell(c, f) : NULL;
+        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 && has_scope(c, f, "system"))
+            return !loses(c, allocator, "system");
+    }
+    return false;
+}
+
 /* Facts of both sides at work, an allocator once, with what is said before their allocators. */
 static size_t say_facts(struct as_rule_context *c, struct as_advice *a, const char *prefix,
                         enum as_fact_verdict verdict, enum listed listed, const char *before)
 {
     size_t said = 0, most = verdict == AS_REFUTED ? SIZE_MAX : NAMES_MAX;
+    char scope[64], count[48];
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         const struct as_cell *cell = is_of(c, f, prefix, verdict) ? worst_cell(c, f) : NULL;
         const char *allocator = cell ? as_cell_axis(cell, "allocator") : "";
-        if (!cell || is_outdone(c, i, prefix, allocator) || !is_listed(c, f, allocator, listed) || said++ >= most)
+        if (!cell || is_outdone(c, i, prefix, cell) || !is_listed(c, f, allocator, listed) || said++ >= most)
             continue;
         advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
         if (verdict == AS_REFUTED)
-            advice_say(a, " (%s, scope %s: up to %.0f lost)", as_cell_axis(cell, "type"), as_cell_axis(cell, "scope"),
-                       cell->sum.max);
+            advice_say(a, " (%s, %s: up to %s lost)", as_cell_axis(cell, "type"), scope_text(c, cell, scope),
+                       millions_text(cell->sum.max, count));
         advice_number(a, cell, "updates lost%s, '%s', %s, median",
                       strcmp(as_cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
                       as_cell_axis(cell, "type"));

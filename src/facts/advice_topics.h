@@ -19,6 +19,9 @@ struct topic {
     const char *run;      /* what would measure it: probe and settings */
 };
 
+/* Was no update by atomics of scope system lost where both sides updated memory of the allocator? */
+bool advice_atomics_hold(const struct as_rule_context *c, const char *allocator);
+
 bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
 bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
 bool advise_short_lived(struct as_rule_context *c, const struct topic *t, struct as_advice *a);

@@ -8,7 +8,7 @@
 
 enum as_fact_verdict { AS_SUPPORTED, AS_REFUTED, AS_UNDECIDED };
 const char *as_fact_verdict_word(enum as_fact_verdict v);
-/* The same for people: a sentence that says that a claim is wrong is not what is refuted. */
+/* The same for people: a sentence that reports a refuted expectation is itself true. */
 const char *as_fact_verdict_text(enum as_fact_verdict v);
 
 enum { AS_EVIDENCE_MAX = 48 };

@@ -68,6 +68,9 @@ void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_c
 
 void as_fact_evidence(struct as_fact *f, const struct as_cell *cell)
 {
+    for (size_t i = 0; i < f->evidence_n; i++)
+        if (f->evidence[i] == cell->id)
+            return;
     if (f->evidence_n < AS_EVIDENCE_MAX)
         f->evidence[f->evidence_n++] = cell->id;
 }

@@ -49,7 +49,7 @@ void as_fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
 /* The first cell's median over the second's. */
 void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b);
-/* Ignored beyond AS_EVIDENCE_MAX cells. */
+/* Each cell once; ignored beyond AS_EVIDENCE_MAX cells. */
 void as_fact_evidence(struct as_fact *f, const struct as_cell *cell);
 #define AS_NO_INTERVAL ((struct as_interval){NAN, NAN})
 /* The same as as_format_with_interval into out. */

@@ -1,4 +1,4 @@
-/* The pipes of a device's unit, from the valid cells of probe mix: for the rule of facts, and for what is drawn. */
+/* Execution pipes of a compute unit, fitted to the valid cells of probe mix; used by the rule and the figure. */
 #ifndef AS_FACTS_UNIT_PIPES_H
 #define AS_FACTS_UNIT_PIPES_H
 
@@ -9,23 +9,23 @@
 struct as_unit_pipes {
     char name[AS_PIPES_OPS][32]; /* of operations; a store's texts: escape them */
     size_t ops;
-    struct as_pipes_sequence *s;  /* of several cells of the same operations the quickest */
+    struct as_pipes_sequence *s;  /* fastest cell per operation mix */
     const struct as_cell **cells; /* which they are; the caller's */
     size_t n;
     struct as_pipes pipes;
     struct as_pipes_fit fit;
 };
 
-/* Can pipes be told of such a device at all? A thread that has a core for itself waits for its own chains: two
- * operations that wait at the same time look like two pipes. NULL: not known, yes. */
+/* Can execution pipes be identified? Not where one thread owns a core: independent dependency chains look like separate
+ * pipes. NULL means unknown: true. */
 bool as_unit_has_pipes(const struct as_device_info *info);
-/* Cells of other probes and without a number are left out. fit.judged is 0 where they tell nothing. On failure too, out
- * is to be finished. */
+/* Cells of other probes and without a number are left out. fit.judged is 0 if inconclusive. Finish out on failure
+ * too. */
 enum as_status as_unit_pipes_make(const struct as_cell *const *cells, size_t n, struct as_unit_pipes *out,
                                   struct as_error *err);
 void as_unit_pipes_finish(struct as_unit_pipes *u);
-/* Is what rests on all of them together decided: does the busiest resource say what sequences cost, within 5%, and are
- * there two sequences for each load? */
+/* True if the fit is conclusive: the busiest resource predicts the cost of sequences within 5%, and there are at least
+ * two sequences per load. */
 bool as_unit_pipes_hold(const struct as_unit_pipes *u);
 /* Resources beside the pipes that some operation takes. */
 size_t as_unit_pipes_others(const struct as_unit_pipes *u);

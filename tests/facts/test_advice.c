@@ -149,7 +149,8 @@ static void test_allocators_by_side(void **unused)
     says(get("hip:0", "shared"), "Of 2 allocators with valid cells that both sides can access, use 'pinned': in "
                                  "repeated passes the device streams at 2.00 TB/s");
     says(get("hip:0", "shared"), "of its rate in 'own', which the host cannot access");
-    says(get("hip:0", "shared"), "the driver does not promise coherence");
+    says(get("hip:0", "shared"), "Plain host accesses while a kernel runs are not coherent");
+    assert_null(strstr(get("hip:0", "shared")->sentence, "system-scope atomics"));
     says(get("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which are statistically tied");
     says(get("hip:0", "first-touch"), "Let the device touch 'pinned' first");
 }
@@ -163,8 +164,30 @@ static void test_only_memory_that_both_touch(void **unused)
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 2001, "pinned", 0, "device");
     says(get("hip:0", "first-touch"),
-         "in 1 comparison, the side that touches first makes no significant difference above 2%");
+         "in 1 comparison, the side that touches first changes the device's bandwidth in repeated passes by no more "
+         "than 2%");
     assert_int_equal(get("hip:0", "first-touch")->numbers_n, 2);
+}
+
+/* Intervals that allow more than the threshold decide nothing; the widest pair is quoted. */
+static void test_undecided_first_touch(void **unused)
+{
+    (void)unused;
+    triad("hip:0", 2000, "pinned", 0, "cpu");
+    triad("hip:0", 2001, "pinned", 0, "device");
+    triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
+    triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
+    says(get("hip:0", "first-touch"), "Undecided: the intervals allow up to ");
+    says(get("hip:0", "first-touch"), "device against CPU on 'managed': 0.872x (");
+}
+
+static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)
+{
+    (void)unused;
+    triad("hip:0", 2000, "pinned", 0, "cpu");
+    triad("hip:0", 1000, "managed", 0, "cpu");
+    lost(0, "pinned", "add");
+    says(get("hip:0", "shared"), "Plain host accesses while a kernel runs are not coherent; system-scope atomics are");
 }
 
 static void test_short_lives(void **unused)
@@ -174,11 +197,14 @@ static void test_short_lives(void **unused)
     life(10, 10, "own", "32");
     life(15, 90, "pinned", "32");
     life(5000, 900, "own", "1048576");
+    life(50, 50, "shared", "32");
+    life(6000, 900, "shared", "1048576");
     life(100, 100, "pinned", "1048576");
     add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* its free is not known */
-    says(get("hip:0", "short-lived"), "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
-    says(get("hip:0", "short-lived"), "For 1 MiB: use 'pinned': allocating and freeing takes 200 ns");
-    says(get("hip:0", "short-lived"), "; untouched, pages are allocated at first touch); 'own' is 29.5x slower");
+    says(get("hip:0", "short-lived"), "For 32 B: backed at once: use 'own': allocating and freeing takes 20.0 ns");
+    says(get("hip:0", "short-lived"), "For 1 MiB: backed at once: use 'own': allocating and freeing takes 5.90 µs");
+    says(get("hip:0", "short-lived"), "'shared' is 1.17x slower");
+    says(get("hip:0", "short-lived"), "; on demand (pages are allocated at first touch): use 'pinned': ");
 }
 
 static void test_prefaults(void **unused)
@@ -223,11 +249,19 @@ static void test_copies(void **unused)
     const struct as_advice *a = get("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
     says(a, "From 'pinned' copying pays from 1.01 (");
-    says(
-        a,
-        "; from 'managed' and 'shared' remove the copies where the passes are many: in repeated ones the device is not "
-        "measurably slower there than in 'own'");
+    says(a,
+         "; from 'managed' and 'shared' remove the copies where the passes are many: in repeated ones the device is at "
+         "most 2% slower there than in 'own'");
     assert_int_equal(a->numbers_n, 7); /* the device's own memory once */
+}
+
+static void test_undecided_copies(void **unused)
+{
+    (void)unused;
+    triad("hip:0", 4000, "own", 0, "cpu");
+    triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
+    add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
+    says(get("hip:0", "copies"), "From 'managed' undecided: the intervals allow the device to be up to 25% slower");
 }
 
 /* Faster than the bus is a copy of what lay on the device already: nothing was learned about bringing it there. */
@@ -270,6 +304,15 @@ static void test_a_wide_scope_is_told_from_a_narrow_one(void **unused)
     assert_null(strstr(a->sentence, "No update was lost"));
 }
 
+/* The worst of an allocator over all scopes, as a whole count with one prefix. */
+static void test_every_scope_loses(void **unused)
+{
+    (void)unused;
+    lost_at(9, "pinned", "add", "device");
+    lost(3512345.5, "pinned", "add");
+    says(get("hip:0", "counter"), "'pinned' (u64, at every scope, system included: up to 3.51 million lost)");
+}
+
 static void test_lost_updates_are_loud(void **unused)
 {
     (void)unused;
@@ -295,6 +338,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_without_cells_commands_are_named, start, clean),
         cmocka_unit_test_setup_teardown(test_allocators_by_side, start, clean),
         cmocka_unit_test_setup_teardown(test_only_memory_that_both_touch, start, clean),
+        cmocka_unit_test_setup_teardown(test_undecided_first_touch, start, clean),
+        cmocka_unit_test_setup_teardown(test_atomics_where_plain_accesses_are_not_coherent, start, clean),
+        cmocka_unit_test_setup_teardown(test_undecided_copies, start, clean),
+        cmocka_unit_test_setup_teardown(test_every_scope_loses, start, clean),
         cmocka_unit_test_setup_teardown(test_short_lives, start, clean),
         cmocka_unit_test_setup_teardown(test_prefaults, start, clean),
         cmocka_unit_test_setup_teardown(test_prefaults_that_do_not_pay, start, clean),

@@ -1,4 +1,4 @@
-/* Probe alu, by the own instructions of the CPU of this machine. */
+/* Probe alu on this machine's CPU, with its native instructions. */
 #include "tests/probes/real_device.h"
 
 #include <setjmp.h>

@@ -22,9 +22,11 @@ static const struct number_type {
     const char *word;
     unsigned bytes;           /* of an operand */
     const char *wider[WIDER]; /* the next one, or the one after where that was not measured */
+    const char *vector;       /* the only type of the vector ALU to compare with; NULL: the fastest will do */
 } types[] = {
-    {"e4m3", 1, {"f16", "bf16"}}, {"e5m2", 1, {"f16", "bf16"}}, {"s8", 1, {"f16", "bf16"}}, {"f16", 2, {"tf32", "f32"}},
-    {"bf16", 2, {"tf32", "f32"}}, {"tf32", 4, {"f32", NULL}},   {"f32", 4, {"f64", NULL}},  {"f64", 8, {NULL, NULL}},
+    {"e4m3", 1, {"f16", "bf16"}, NULL}, {"e5m2", 1, {"f16", "bf16"}, NULL}, {"s8", 1, {"f16", "bf16"}, "s8"},
+    {"f16", 2, {"tf32", "f32"}, NULL},  {"bf16", 2, {"tf32", "f32"}, NULL}, {"tf32", 4, {"f32", NULL}, "f32"},
+    {"f32", 4, {"f64", NULL}, "f32"},   {"f64", 8, {NULL, NULL}, "f64"},
 };
 enum { TYPES = sizeof types / sizeof *types };
 static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
@@ -141,11 +143,14 @@ static void add_footprint(const struct products *p, const struct number_type *t,
 
 /* ---- which unit ---- */
 
-static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t n, const char *type)
+/* NULL where the vector ALU's rate on comparable numbers is not known. */
+static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t n, const struct number_type *t)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        best = as_is_higher_roof(roofs[i], best, type) ? roofs[i] : best;
+        if ((!t->vector || strcmp(as_cell_axis(roofs[i], "type"), t->vector) == 0) &&
+            as_is_higher_roof(roofs[i], best, t->word))
+            best = roofs[i];
     return best;
 }
 
@@ -320,7 +325,7 @@ static void derive_matmul(struct as_rule_context *c)
     sort_by_size(&p);
     for (size_t t = 0; t < TYPES && p.n; t++) {
         compare_with_wider(&p, &types[t]);
-        look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, types[t].word));
+        look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, &types[t]));
         add_library(&p, types[t].word);
     }
     free(roofs);

@@ -70,6 +70,7 @@ static void test_matrix_unit(void **unused)
     product("library", "f16", 16384, 900); /* no other of that size */
     product("wgmma", "e4m3", 8192, 1500);
     product("wgmma", "tf32", 8192, 421);
+    product("wgmma", "s8", 8192, 1500);
     made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 66e12, "type=f32 threads=0 width=best");
     made_derive(&m);
@@ -80,6 +81,8 @@ static void test_matrix_unit(void **unused)
     made_near(&m, "matmul.unit.f16", 900.0 / 130, 1e-6);
     made_says(made_get(&m, "matmul.unit.f16"), "2.18x the older path (wgmma over mma)");
     made_says(made_get(&m, "matmul.unit.f16"), "10.7x less energy per operation than ");
+    made_near(&m, "matmul.unit.tf32", 421.0 / 66, 1e-6); /* not beside the faster f16 */
+    assert_null(made_find(&m, "matmul.unit.s8"));        /* no rate of integers is known */
     made_near(&m, "matmul.library.f16", 753.0 / 749, 1e-6);
     made_verdict(&m, "matmul.library.f16", AS_SUPPORTED);
     made_holds(made_get(&m, "matmul.library.f16"), 1);

@@ -5,10 +5,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define STEP4 "mov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\tmov (%0), %0\n\t"
-#define STEP4_ARM "ldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\tldr %0, [%0]\n\t"
-#define TIMES16(x) x x x x x x x x x x x x x x x x
-
 /* What the threads of a launch share. */
 struct plan {
     const struct load *load;
@@ -22,10 +18,8 @@ struct plan {
 static void *follow(void *p, uint64_t reps)
 {
     for (uint64_t r = reps; r; r--) {
-#if defined(__x86_64__)
-        __asm__ volatile(TIMES16(STEP4) : "+r"(p) : : "memory");
-#elif defined(__aarch64__)
-        __asm__ volatile(TIMES16(STEP4_ARM) : "+r"(p) : : "memory");
+#ifdef AS_CHASE_STEP4
+        __asm__ volatile(AS_CHASE_TIMES16(AS_CHASE_STEP4) : "+r"(p) : : "memory");
 #else
         for (int i = 0; i < AS_CHASE_STEPS; i++)
             p = *(void *volatile *)p;
@@ -85,7 +79,7 @@ static void think(uint32_t steps)
     __asm__ volatile("" : : "r"(x));
 }
 
-/* The first block tells that the thread runs, and is not timed. */
+/* The first block signals that the thread runs; it and its delay are not timed. */
 static void add_load(struct plan *plan, uint64_t *memory, size_t loader, uint64_t *progress, struct as_record *record)
 {
     const struct load *l = plan->load;
@@ -95,11 +89,12 @@ static void add_load(struct plan *plan, uint64_t *memory, size_t loader, uint64_
         uint64_t *block = slice + place * l->step * LOAD_WORDS;
         sum += l->update ? update_block(block) : read_block(block);
         place = place + 1 < l->blocks ? place + 1 : 0;
-        if (made++ == 0) {
+        const bool first = made++ == 0;
+        if (first)
             atomic_fetch_add_explicit(&plan->ready, 1, memory_order_release);
-            from = as_now_ns();
-        }
         think(l->delay);
+        if (first)
+            from = as_now_ns();
     } while (!atomic_load_explicit(&plan->stop, memory_order_relaxed));
     *record = (struct as_record){.value = made - 1, .nanos = as_now_ns() - from, .has = AS_HAS_NANOS};
     progress[0] += made;

@@ -73,7 +73,7 @@ uint64_t load_sum(const struct load *l, size_t loader, uint64_t done)
     return sum;
 }
 
-/* The first and the last block that were updated, and some between. */
+/* The last updated block and up to 15 earlier ones. */
 static bool check_blocks(const struct load *l, size_t loader, uint64_t done, char *why, size_t why_size)
 {
     uint64_t words[LOAD_WORDS];

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 enum { POINTS_MIN = 3, CURVES_MAX = 32 };
-static const double TWICE = 2;
+static const double TWICE = 2, NEARLY_ALL = 0.9;
 
-/* A loaded cell: latency as a multiple of the unloaded one, and offered bandwidth. */
+/* A loaded cell: latency as a multiple of the unloaded one, and achieved bandwidth. */
 struct point {
     const struct as_cell *cell;
     double times, gbs;
@@ -82,6 +82,13 @@ static const char *bandwidth_text(double gbs, char *out, size_t size)
     return as_fact_value_text(gbs, AS_NO_INTERVAL, "GB/s", out, size);
 }
 
+/* "read, cuMemAlloc" */
+static const char *curve_text(const struct point *p, char *out, size_t size)
+{
+    snprintf(out, size, "%.24s, %.48s", as_cell_axis(p->cell, "op"), as_cell_axis(p->cell, "allocator"));
+    return out;
+}
+
 static void add_evidence(struct as_fact *f, const struct loads *l)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -91,17 +98,40 @@ static void add_evidence(struct as_fact *f, const struct loads *l)
 static void add_peak(struct as_rule_context *c, const struct loads *l)
 {
     const struct point *p = &l->at[l->peak];
-    char ns[96], gbs[48], times[96];
+    char ns[96], gbs[48], times[200], note[128];
     struct as_fact *f = add(c, p, p->cell->unit, "peak");
     if (!f)
         return;
     as_fact_number(f, p->cell->sum.median, as_cell_interval(p->cell));
-    as_fact_say(f, "At peak load, %s, a dependent load takes %s, %s its unloaded latency (%s, %s)",
-                bandwidth_text(p->gbs, gbs, sizeof gbs), as_fact_value_text(f->value, f->ci, f->unit, ns, sizeof ns),
-                as_fact_value_text(p->times, p->times_ci, "x", times, sizeof times), as_cell_axis(p->cell, "op"),
-                as_cell_axis(p->cell, "allocator"));
+    const bool decided = as_verdict_above(p->times_ci, 1) != AS_UNDECIDED;
+    f->verdict = decided ? AS_SUPPORTED : AS_UNDECIDED;
+    as_fact_say(f, "At peak load (%s) latency is %s%s%s", bandwidth_text(p->gbs, gbs, sizeof gbs),
+                as_fact_value_text(f->value, f->ci, f->unit, ns, sizeof ns),
+                decided ? ", " : ", statistically tied with the unloaded one: ",
+                as_noted_text(p->times, p->times_ci, "x", decided ? " the unloaded latency" : "",
+                              curve_text(p, note, sizeof note), times, sizeof times));
     as_fact_evidence(f, l->idle);
     as_fact_evidence(f, p->cell);
+}
+
+/* shares: of peak bandwidth. An interval over nearly all of it says nothing. */
+static void say_doubling(struct as_fact *f, const struct point *at, double gbs, double peak, struct as_interval shares,
+                         bool sure)
+{
+    char share[300], text[48], of[48], curve[96], note[200];
+    curve_text(at, curve, sizeof curve);
+    if (shares.hi - shares.lo >= NEARLY_ALL) {
+        f->verdict = AS_UNDECIDED;
+        as_fact_say(f, "Whether latency doubles below peak bandwidth is undecided: the intervals are too wide (%s)",
+                    curve);
+        return;
+    }
+    as_fact_number(f, 100 * gbs / peak, (struct as_interval){100 * shares.lo, 100 * shares.hi});
+    f->verdict = sure ? AS_SUPPORTED : AS_UNDECIDED;
+    snprintf(note, sizeof note, "%s of %s; %s", bandwidth_text(gbs, text, sizeof text),
+             bandwidth_text(peak, of, sizeof of), curve);
+    as_fact_say(f, "Latency %s at %s", sure ? "doubles" : "may double",
+                as_fact_noted_text(f, " of peak bandwidth", note, share, sizeof share));
 }
 
 /* Interpolated between two cells. Its interval reaches from the last cell before which latency has surely not doubled
@@ -121,17 +151,11 @@ static void add_doubling(struct as_rule_context *c, const struct loads *l)
     const struct point *a = &l->at[up - 1], *b = &l->at[up];
     const double gbs = a->gbs + (TWICE - a->times) / (b->times - a->times) * (b->gbs - a->gbs);
     const double lo = below ? l->at[below].gbs_ci.lo : 0, hi = above < l->n ? l->at[above].gbs_ci.hi : peak;
-    char share[96], at[48], of[48];
+    const struct as_interval shares = {fmin(lo, gbs) / peak, fmin(1, fmax(hi, gbs) / peak)};
     struct as_fact *f = add(c, b, "%", "doubles");
     if (!f)
         return;
-    as_fact_number(f, 100 * gbs / peak,
-                   (struct as_interval){100 * fmin(lo, gbs) / peak, 100 * fmin(1, fmax(hi, gbs) / peak)});
-    f->verdict = above < l->n ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_say(f, "Latency %s at %s of peak bandwidth (%s of %s; %s, %s)",
-                f->verdict == AS_SUPPORTED ? "doubles" : "may double",
-                as_fact_value_text(f->value, f->ci, f->unit, share, sizeof share), bandwidth_text(gbs, at, sizeof at),
-                bandwidth_text(peak, of, sizeof of), as_cell_axis(b->cell, "op"), as_cell_axis(b->cell, "allocator"));
+    say_doubling(f, b, gbs, peak, shares, above < l->n);
     add_evidence(f, l);
 }
 
@@ -174,15 +198,15 @@ static size_t choose(const struct as_cell *const *cells, size_t n, const struct 
 
 static void add_unloaded(struct as_rule_context *c, const struct as_cell *cell)
 {
-    char ns[96], size[48];
+    char ns[200], size[48], note[128];
     struct as_fact *f =
         as_fact_add(c, "memory", cell->unit, "loaded_latency.unloaded.%s", as_cell_axis(cell, "allocator"));
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_say(f, "Unloaded, a dependent load takes %s (%s, random order over %s)",
-                as_fact_value_text(f->value, f->ci, f->unit, ns, sizeof ns), as_cell_axis(cell, "allocator"),
-                as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size));
+    snprintf(note, sizeof note, "%.48s, random order over %s", as_cell_axis(cell, "allocator"),
+             as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size));
+    as_fact_say(f, "Unloaded, a dependent load takes %s", as_fact_noted_text(f, "", note, ns, sizeof ns));
     as_fact_evidence(f, cell);
 }
 
@@ -207,8 +231,8 @@ static void derive(struct as_rule_context *c)
 
 const struct as_rule as_rules_loaded_latency[] = {
     {"loaded latency", derive,
-     "latencies over the bandwidth that other threads offer, of the largest size measured; where it doubles is "
-     "interpolated between two cells, within the cells that decide whether it has doubled",
-     "a curve of another program, or with other delays, that doubles outside the interval"},
+     "latency over the bandwidth that other threads achieve, at the largest size measured; the bandwidth at which "
+     "latency is twice the unloaded one, interpolated between neighbouring cells",
+     "another tool's curve (such as Intel MLC's) that doubles outside the interval"},
     {0},
 };

@@ -80,7 +80,7 @@ static void test_which_curve(void **unused)
     assert_null(made_find(&m, "loaded_latency.peak.update.thp"));
 }
 
-/* Where the highest load offers less than the one before, that one is the peak. */
+/* Where the highest load achieves less than the one before, that one is the peak. */
 static void test_past_the_peak(void **unused)
 {
     (void)unused;
@@ -106,13 +106,28 @@ static void test_never_doubles(void **unused)
 static void test_wide(void **unused)
 {
     (void)unused;
-    m.share = 0.5;
     add_curve("read");
+    m.cells[1].sum.ci = (struct as_interval){150, 450};
+    m.cells[2].sum.ci = (struct as_interval){150, 350};
     made_derive(&m);
     made_verdict(&m, "loaded_latency.doubles.read.thp", AS_UNDECIDED);
     const struct as_fact *f = made_near(&m, "loaded_latency.doubles.read.thp", 75, 1e-9);
     made_says(f, "may double");
     assert_true(f->ci.lo < 60 && f->ci.hi == 100);
+}
+
+/* Intervals that allow anything give no number, and a ratio that may be 1 decides nothing. */
+static void test_too_wide(void **unused)
+{
+    (void)unused;
+    m.share = 0.9;
+    add_curve("read");
+    made_derive(&m);
+    made_verdict(&m, "loaded_latency.peak.read.thp", AS_UNDECIDED);
+    made_says(made_get(&m, "loaded_latency.peak.read.thp"), "statistically tied with the unloaded one");
+    made_verdict(&m, "loaded_latency.doubles.read.thp", AS_UNDECIDED);
+    made_says(made_get(&m, "loaded_latency.doubles.read.thp"), "the intervals are too wide");
+    assert_true(isnan(made_get(&m, "loaded_latency.doubles.read.thp")->value));
 }
 
 /* Two loads are no curve, and cells of other stores may have no bandwidth. */
@@ -133,7 +148,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_curve, clean),         cmocka_unit_test_teardown(test_which_curve, clean),
         cmocka_unit_test_teardown(test_past_the_peak, clean), cmocka_unit_test_teardown(test_never_doubles, clean),
-        cmocka_unit_test_teardown(test_wide, clean),          cmocka_unit_test_teardown(test_too_little, clean),
+        cmocka_unit_test_teardown(test_too_wide, clean),      cmocka_unit_test_teardown(test_wide, clean),
+        cmocka_unit_test_teardown(test_too_little, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

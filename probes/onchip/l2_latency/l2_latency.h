@@ -5,13 +5,13 @@
 #include "lib/chase/chase.h"
 #include "lib/timed/timed.h"
 
-enum { UNITS_STEPS = 16, UNITS_PLACES = 4096 };
+enum { L2_STEPS = 16, L2_LINES = 4096 };
 
 struct l2_latency {
     struct as_timed timed;
     struct as_kernel *walk, *each;
     struct as_memory *chain, *places, *took, *other;
-    uint64_t *place; /* UNITS_PLACES words of the chain */
+    uint64_t *place; /* L2_LINES words of the chain */
     uint64_t *used;  /* those in the chase */
     uint64_t used_n;
     struct as_cycle cycle; /* over used */
@@ -32,7 +32,7 @@ enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_tria
 
 /* run.c */
 
-/* Turns of UNITS_STEPS steps, in the experiment's cache state. */
+/* Turns of L2_STEPS steps, in the experiment's cache state. */
 enum as_status l2_latency_walk(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err);
 
 #endif

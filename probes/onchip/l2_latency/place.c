@@ -23,22 +23,22 @@ enum as_status l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as
     struct as_bijection order;
     uint64_t lines = u->chain->bytes / 8 / LINE_WORDS;
     uint64_t *words = calloc(1, u->chain->bytes);
-    u->place = calloc(UNITS_PLACES, sizeof *u->place);
-    u->used = calloc(UNITS_PLACES, sizeof *u->used);
+    u->place = calloc(L2_LINES, sizeof *u->place);
+    u->used = calloc(L2_LINES, sizeof *u->used);
     if (!words || !u->place || !u->used) {
         free(words);
         return as_nomem(err, u->chain->bytes, "places");
     }
     as_bijection_init(&order, lines, seed);
-    for (uint64_t i = 0; i < UNITS_PLACES; i++) {
+    for (uint64_t i = 0; i < L2_LINES; i++) {
         u->place[i] = as_bijection_at(&order, i) * LINE_WORDS;
         words[u->place[i]] = u->place[i];
     }
-    memcpy(u->used, u->place, UNITS_PLACES * sizeof *u->used);
-    u->used_n = UNITS_PLACES;
+    memcpy(u->used, u->place, L2_LINES * sizeof *u->used);
+    u->used_n = L2_LINES;
     enum as_status st = dev->memory->write(dev, u->chain, 0, words, u->chain->bytes, err);
     free(words);
-    return st ? st : bind_places(u, u->place, UNITS_PLACES, err);
+    return st ? st : bind_places(u, u->place, L2_LINES, err);
 }
 
 enum as_status l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err)
@@ -62,13 +62,13 @@ static enum as_status time_each(struct l2_latency *u, uint64_t *took, struct as_
     struct as_arg args[] = {
         {.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory}, {.kind = AS_ARG_MEMORY, .u.memory = u->timed.choice},
         {.kind = AS_ARG_MEMORY, .u.memory = u->chain},        {.kind = AS_ARG_MEMORY, .u.memory = u->places},
-        {.kind = AS_ARG_MEMORY, .u.memory = u->took},         {.kind = AS_ARG_U64, .u.u64 = UNITS_PLACES}};
+        {.kind = AS_ARG_MEMORY, .u.memory = u->took},         {.kind = AS_ARG_U64, .u.u64 = L2_LINES}};
     const struct as_launch l = as_timed_group(u->each, args, 6, 1, 1);
     enum as_status st = as_timed_sweep(&u->timed, u->chain, err);
     if (!st)
         st = as_timed_launch(&u->timed, &l, &seconds, err);
     if (!st)
-        st = dev->memory->read(dev, u->took, 0, took, UNITS_PLACES * sizeof *took, err);
+        st = dev->memory->read(dev, u->took, 0, took, L2_LINES * sizeof *took, err);
     return st;
 }
 
@@ -80,26 +80,26 @@ static void note_spread(struct as_trial_context *vc, const double *cycles)
     } at[] = {
         {"cycles_p05", 0.05}, {"cycles_p25", 0.25}, {"cycles_p50", 0.5}, {"cycles_p75", 0.75}, {"cycles_p95", 0.95}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        as_note_number(vc, at[i].name, as_quantile(cycles, UNITS_PLACES, at[i].p));
+        as_note_number(vc, at[i].name, as_quantile(cycles, L2_LINES, at[i].p));
 }
 
 enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_trial_context *vc, struct as_error *err)
 {
     double mode[2], share;
-    uint64_t *took = calloc(UNITS_PLACES, sizeof *took);
-    double *cycles = calloc(UNITS_PLACES, sizeof *cycles);
-    enum as_status st = took && cycles ? time_each(u, took, err) : as_nomem(err, UNITS_PLACES * sizeof *took, "places");
-    for (size_t i = 0; i < UNITS_PLACES && !st; i++)
-        cycles[i] = (double)took[i] / UNITS_STEPS;
+    uint64_t *took = calloc(L2_LINES, sizeof *took);
+    double *cycles = calloc(L2_LINES, sizeof *cycles);
+    enum as_status st = took && cycles ? time_each(u, took, err) : as_nomem(err, L2_LINES * sizeof *took, "places");
+    for (size_t i = 0; i < L2_LINES && !st; i++)
+        cycles[i] = (double)took[i] / L2_STEPS;
     if (!st) {
         note_spread(vc, cycles);
-        if (!as_two_modes(cycles, UNITS_PLACES, mode, &share))
+        if (!as_two_modes(cycles, L2_LINES, mode, &share))
             st = as_fail(err, AS_UNSUPPORTED, "the latencies of this unit have no two modes: %.0f to %.0f cycles",
-                         as_quantile(cycles, UNITS_PLACES, 0.05), as_quantile(cycles, UNITS_PLACES, 0.95));
+                         as_quantile(cycles, L2_LINES, 0.05), as_quantile(cycles, L2_LINES, 0.95));
     }
     if (!st) {
         u->used_n = 0;
-        for (size_t i = 0; i < UNITS_PLACES; i++)
+        for (size_t i = 0; i < L2_LINES; i++)
             if ((fabs(cycles[i] - mode[0]) <= fabs(cycles[i] - mode[1])) == near)
                 u->used[u->used_n++] = u->place[i];
         as_note_number(vc, "near_share", share);

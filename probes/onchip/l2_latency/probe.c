@@ -75,8 +75,8 @@ static enum as_status build(struct l2_latency *u, struct as_trial_context *vc, s
         st = as_timed_keep_kernel(&u->timed, "each", &u->each, err);
     if (st)
         return st;
-    as_expect_code(vc, u->walk, "load.global", UNITS_STEPS);
-    as_expect_code(vc, u->each, "load.global", UNITS_STEPS);
+    as_expect_code(vc, u->walk, "load.global", L2_STEPS);
+    as_expect_code(vc, u->each, "load.global", L2_STEPS);
     st = as_timed_stand(&u->timed, u->unit, err);
     return st ? st : as_timed_need(&u->timed, AS_HAS_UNIT, err);
 }
@@ -87,8 +87,8 @@ static enum as_status allocate(struct l2_latency *u, struct as_error *err)
         struct as_memory **memory;
         uint64_t bytes;
     } all[] = {{&u->chain, chain_bytes(&u->timed.dev->info)},
-               {&u->places, UNITS_PLACES * sizeof(uint64_t)},
-               {&u->took, 3 * UNITS_PLACES * sizeof(uint64_t)}};
+               {&u->places, L2_LINES * sizeof(uint64_t)},
+               {&u->took, 3 * L2_LINES * sizeof(uint64_t)}};
     enum as_status st = AS_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && !st; i++)
         st = as_timed_keep_memory(&u->timed, all[i].bytes, all[i].memory, err);
@@ -133,7 +133,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->sample_s = 3e-3;
     vc->max_reps = 1 << 24;
     /* Cold places are used once: a chase covers half of them, the next one the other half. */
-    uint32_t once = UNITS_PLACES / UNITS_STEPS / 2;
+    uint32_t once = L2_LINES / L2_STEPS / 2;
     if (u->evicts)
         vc->min_reps = vc->max_reps = once;
     return first_walks(u, once, vc, err);

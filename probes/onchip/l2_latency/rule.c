@@ -40,6 +40,7 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
 {
     size_t others = 0, found = 0, open = 0;
     char undecided[48] = "", unit[AS_TERM_SIZE];
+    static const char *const verbs[] = {[AS_SUPPORTED] = "hits", [AS_REFUTED] = "misses", [AS_UNDECIDED] = "may hit"};
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found") &&
             as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "compute_unit")) {
@@ -55,9 +56,13 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
     f->verdict = found == others ? AS_SUPPORTED : found + open == others ? AS_UNDECIDED : AS_REFUTED;
     if (open)
         snprintf(undecided, sizeof undecided, "; %zu undecided", open);
-    as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu other %s%s%s", as_capital(as_unit_name(c), unit),
-                as_cell_axis(missed, "compute_unit"), found, others, as_unit_name(c), others == 1 ? "" : "s",
-                undecided);
+    as_capital(as_unit_name(c), unit);
+    if (others == 1)
+        as_fact_say(f, "%s %s %s L2 lines loaded by the one other %s tested", unit,
+                    as_cell_axis(missed, "compute_unit"), verbs[f->verdict], as_unit_name(c));
+    else
+        as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu other %ss%s", unit,
+                    as_cell_axis(missed, "compute_unit"), found, others, as_unit_name(c), undecided);
     as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found"))

@@ -16,7 +16,7 @@ static enum as_status walk_on(struct l2_latency *u, uint32_t unit, uint64_t from
 
 enum as_status l2_latency_walk(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err)
 {
-    uint64_t steps = (uint64_t)turns * UNITS_STEPS;
+    uint64_t steps = (uint64_t)turns * L2_STEPS;
     enum as_status st = as_timed_sweep(&u->timed, u->evicts ? u->other : u->chain, err);
     if (!st && u->fills)
         st = walk_on(u, u->filler, u->walked, turns, seconds, err);

@@ -31,7 +31,7 @@ static const char *const full[] = {
     "threads=32 values=0 shared=1KiB..128KiB x2",
     "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
 
-enum { GROUPS_MAX = 40 }; /* workgroups per compute unit: more than any holds */
+enum { GROUPS_MAX = 64 }; /* workgroups per compute unit: more than any holds (GCN: 40 of one wave) */
 static const uint64_t STAY_CYCLES = 200000;
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)

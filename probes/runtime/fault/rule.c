@@ -150,6 +150,22 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     as_fact_evidence(f, p->b);
 }
 
+/* One store into a huge page zeroes all of it: the latencies of single faults, not two ways to do the same work. */
+static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *p)
+{
+    char ratio[300], text[96], note[160];
+    struct as_fact *f = add(c, p->b, "x", "huge_page_cost");
+    if (!f)
+        return;
+    as_fact_ratio(f, p->b, p->a);
+    f->verdict = as_verdict_above(f->ci, 1) == AS_UNDECIDED ? AS_UNDECIDED : AS_SUPPORTED;
+    snprintf(note, sizeof note, "%s; the whole huge page is zeroed", who(p->b, text, sizeof text));
+    as_fact_say(f, "The first touch of a huge page takes %s",
+                as_fact_noted_text(f, " as long as that of a base page", note, ratio, sizeof ratio));
+    as_fact_evidence(f, p->a);
+    as_fact_evidence(f, p->b);
+}
+
 /* Of each kind the pair with the most pages. */
 static void compare(struct as_rule_context *c, const struct comparison *how)
 {
@@ -171,7 +187,10 @@ static void compare(struct as_rule_context *c, const struct comparison *how)
         kept += k == kept;
     }
     for (size_t k = 0; k < kept; k++)
-        add_comparison(c, how, &pairs[k]);
+        if (strcmp(how->id, "huge_pages") == 0 && pages_of(&pairs[k]) == 1)
+            add_huge_page_cost(c, &pairs[k]);
+        else
+            add_comparison(c, how, &pairs[k]);
     free(pairs);
 }
 

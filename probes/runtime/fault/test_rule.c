@@ -67,6 +67,19 @@ static void test_gains(void **unused)
     made_says(made_get(&m, "fault.prefault.device-minor.shared"), "100000 pages");
 }
 
+/* Of single pages: the price of a larger one, no refuted expectation. */
+static void test_one_page(void **unused)
+{
+    (void)unused;
+    fault("cpu-one", "fault", "mmap", 1, 1000);
+    fault("cpu-one", "fault", "thp", 1, 47000);
+    made_derive(&m);
+    assert_null(made_find(&m, "fault.huge_pages.cpu-one.thp"));
+    made_verdict(&m, "fault.huge_page_cost.cpu-one.thp", AS_SUPPORTED);
+    made_says(made_near(&m, "fault.huge_page_cost.cpu-one.thp", 47, 1e-9),
+              "The first touch of a huge page takes 47.0x as long as that of a base page (");
+}
+
 /* Better by the medians, and perhaps not at all. */
 static void test_tied(void **unused)
 {
@@ -103,9 +116,8 @@ static void test_ceiling(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_tied, clean),
-        cmocka_unit_test_teardown(test_ceiling, clean),
-        cmocka_unit_test_teardown(test_curve, clean),
+        cmocka_unit_test_teardown(test_one_page, clean), cmocka_unit_test_teardown(test_tied, clean),
+        cmocka_unit_test_teardown(test_ceiling, clean),  cmocka_unit_test_teardown(test_curve, clean),
         cmocka_unit_test_teardown(test_gains, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
