@@ -46,25 +46,24 @@ def babelstream(path, threads, elements):
 
 
 def multichase(path, size):
-    """Random over the whole memory, one element a line: no locality to the TLB's liking."""
+    """Random over the whole buffer, one element per line, no TLB locality (-T is the size)."""
     return float(run([path, "-m", str(size), "-s", "64", "-T", str(size), "-n", "3"]).split()[-1])
 
 
 def core_to_core(path, cpus):
-    """Its matrix holds one-way times of waiting with plain loads and passing with a store, whatever its options say."""
+    """One-way core-to-core latency: the receiver spins on plain loads, the sender stores, whatever options are given."""
     matrix = [line.split(",") for line in run([path]).splitlines() if "," in line]
     return float(matrix[cpus[0]][cpus[1]])
 
 
 def best_of_first(cell):
-    """By the peers' rule: the best of as many repetitions as they make, not of all that assay has."""
+    """As the peers do: the best of REPETITIONS samples."""
     return max(cell["samples"][:REPETITIONS])
 
 
 def best_of_trials(cell):
-    """multichase prints the best of its samples, over one placement of pages. assay has several placements: their median, of
-    each the best. A sample of multichase lasts as long as a trial of assay, whose samples in DRAM are faster while page
-    tables lie in the caches: there it is the median."""
+    """multichase prints the minimum over one page placement: take the minimum per trial, then the median over trials. In
+    DRAM take assay's median: its short samples find page tables in the caches."""
     if float(cell["axes"]["size"]) >= DRAM_BYTES:
         return cell["median"]
     trials = {}

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Accumulator bits of matrix units: about 14 for 8-bit floats on Hopper (DeepSeek-V3's report, 2024, section 3.3.2); 22
- * for others, whose rounding is undocumented. */
+/* Accumulator bits of matrix units: about 14 for 8-bit floats on Hopper (DeepSeek-V3 technical report, 2024,
+ * sec. 3.3.2); 22 for others, whose rounding is undocumented. */
 const struct as_product_format as_product_formats[AS_PRODUCT_TYPES] = {
     [AS_PRODUCT_F64] = {"f64", "IN_F64", "f64", "f64", "f64", 8, 8, 53, 52, 4},
     [AS_PRODUCT_F32] = {"f32", "IN_F32", "f32", "f32", "f32", 4, 4, 24, 22, 1},
@@ -177,11 +177,11 @@ enum as_status as_product_operands(struct as_product *p, struct as_error *err)
 
 /* ---- the check ---- */
 
-enum { LOOKED_AT = 1024, ALL = 1 << 24 /* multiply-adds: up to this every result is checked */ };
+enum { CHECKED = 1024, ALL = 1 << 24 /* multiply-adds: up to this every result is checked */ };
 
 /* One expected result, and its tolerance. */
-struct wanted {
-    double value, room;
+struct expected {
+    double value, tolerance;
 };
 
 static double gelu(double x)
@@ -194,9 +194,8 @@ static bool by_unit(const struct as_product_desc *d)
     return d->path <= AS_PRODUCT_MMA && d->type != AS_PRODUCT_F32;
 }
 
-/* Sums are rounded or truncated once per step, to an ulp of the largest; products within a step too, with errors that
- * mostly cancel. */
-static double room_of(const struct as_product *p, double largest, double value)
+/* Each step rounds or truncates the sum to one ulp of the largest partial sum; rounding of products mostly cancels. */
+static double tolerance_of(const struct as_product *p, double largest, double value)
 {
     const struct as_product_format *f = &as_product_formats[p->desc.type];
     const struct as_number_format *out = as_number_format(f->out);
@@ -204,13 +203,14 @@ static double room_of(const struct as_product *p, double largest, double value)
         return 0;
     double k = (double)p->desc.k, digit = ldexp(largest, 1 - (int)(by_unit(&p->desc) ? f->unit_bits : f->sum_bits));
     double steps = by_unit(&p->desc) ? k / f->unit_k : k;
-    double room = digit * (steps + sqrt(k)) + ldexp(fabs(value), -(int)out->fraction);
+    double tolerance = digit * (steps + sqrt(k)) + ldexp(fabs(value), -(int)out->fraction);
     if (p->desc.epilogue != AS_PRODUCT_PLAIN)
-        room += ldexp(4 + fabs(value), -(int)(out->fraction < 20 ? out->fraction : 20)); /* a slope of at most 1.13 */
-    return 1.2 * room;
+        tolerance +=
+            ldexp(4 + fabs(value), -(int)(out->fraction < 20 ? out->fraction : 20)); /* a slope of at most 1.13 */
+    return 1.2 * tolerance;
 }
 
-static struct wanted want(const struct as_product *p, const double *row, uint64_t column)
+static struct expected want(const struct as_product *p, const double *row, uint64_t column)
 {
     const uint64_t k = p->desc.k;
     double sum = 0, largest = 0;
@@ -223,7 +223,7 @@ static struct wanted want(const struct as_product *p, const double *row, uint64_
         value += p->drawn_bias[column % AS_PRODUCT_DRAWN];
     if (p->desc.epilogue == AS_PRODUCT_GELU)
         value = gelu(value);
-    return (struct wanted){value, room_of(p, largest, value)};
+    return (struct expected){value, tolerance_of(p, largest, value)};
 }
 
 struct look {
@@ -234,7 +234,7 @@ struct look {
     size_t seen, wrong;
     uint64_t r, c; /* the first wrong one */
     double got;
-    struct wanted wanted;
+    struct expected wanted;
 };
 
 static enum as_status take_row(struct look *l, uint64_t r, struct as_error *err)
@@ -258,9 +258,9 @@ static enum as_status look(struct look *l, uint64_t r, uint64_t c, struct as_err
     if (s)
         return s;
     memcpy(&code, l->result + c * f->out_bytes, f->out_bytes);
-    const struct wanted w = want(l->p, l->row, c);
+    const struct expected w = want(l->p, l->row, c);
     const double got = as_number_decode(as_number_format(f->out), code);
-    bool wrong = !(fabs(got - w.value) <= w.room);
+    bool wrong = !(fabs(got - w.value) <= w.tolerance);
     if (wrong && l->wrong == 0) {
         l->r = r;
         l->c = c;
@@ -273,7 +273,7 @@ static enum as_status look(struct look *l, uint64_t r, uint64_t c, struct as_err
 }
 
 /* A quarter along a row, a quarter along a column, the others anywhere. */
-static enum as_status look_around(struct look *l, struct as_error *err)
+static enum as_status check_sample(struct look *l, struct as_error *err)
 {
     const struct as_product_desc *d = &l->p->desc;
     struct as_rng rng;
@@ -283,9 +283,9 @@ static enum as_status look_around(struct look *l, struct as_error *err)
     bool all = d->m * d->n * d->k <= ALL;
     for (uint64_t i = 0; all && i < d->m * d->n && !s; i++)
         s = look(l, i / d->n, i % d->n, err);
-    for (uint64_t i = 0; !all && i < LOOKED_AT && !s; i++) {
-        uint64_t r = i < LOOKED_AT / 4 ? row : as_rng_below(&rng, d->m);
-        uint64_t c = i >= LOOKED_AT / 4 && i < LOOKED_AT / 2 ? column : as_rng_below(&rng, d->n);
+    for (uint64_t i = 0; !all && i < CHECKED && !s; i++) {
+        uint64_t r = i < CHECKED / 4 ? row : as_rng_below(&rng, d->m);
+        uint64_t c = i >= CHECKED / 4 && i < CHECKED / 2 ? column : as_rng_below(&rng, d->n);
         s = look(l, r, c, err);
     }
     return s;
@@ -297,7 +297,7 @@ bool as_product_check(const struct as_product *p, char *why, size_t size)
                      .row = calloc(p->desc.k, sizeof(double)),
                      .result = malloc(p->desc.n * as_product_formats[p->desc.type].out_bytes)};
     struct as_error err = {0};
-    enum as_status s = l.row && l.result ? look_around(&l, &err) : as_nomem(&err, p->desc.k * sizeof(double), "a row");
+    enum as_status s = l.row && l.result ? check_sample(&l, &err) : as_nomem(&err, p->desc.k * sizeof(double), "a row");
     free(l.row);
     free(l.result);
     if (s)
@@ -305,7 +305,7 @@ bool as_product_check(const struct as_product *p, char *why, size_t size)
     else if (l.wrong)
         snprintf(why, size, "%zu of %zu results are wrong, the first in row %llu, column %llu: %.6g, not %.6g +- %.1g",
                  l.wrong, l.seen, (unsigned long long)l.r, (unsigned long long)l.c, l.got, l.wanted.value,
-                 l.wanted.room);
+                 l.wanted.tolerance);
     else
         snprintf(why, size, "%zu results agree with f64", l.seen);
     return !s && !l.wrong;

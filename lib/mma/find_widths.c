@@ -1,10 +1,10 @@
-/* Widths of products, aligned summands and the accumulator. Every width is tested, from the narrowest, in every place,
- * until one is inexact. */
+/* Widths of products, aligned summands and the accumulator. Every width is tested, from the narrowest, at every k
+ * index, until one is inexact. */
 #include "find_internal.h"
 
 #include <math.h>
 
-/* Counts the exact sums from `first` on: large + 2^-j at j = 1, 2, ... */
+/* Counts the leading exact results: large + 2^-j, j = 1, 2, ... */
 static unsigned exact_until(const struct finder *f, size_t first, unsigned most, double base, int exponent)
 {
     for (unsigned j = 1; j <= most; j++)
@@ -71,7 +71,7 @@ static enum as_status find_accumulator(struct finder *f, const struct dots_range
     return AS_OK;
 }
 
-/* 1, 2^-j and -1, where 1 and 2^-j meet before the third or all at once; with each leaf from first to last as 2^-j. */
+/* Dot products 1 + 2^-j - 1, for leaves where 1 and 2^-j are added before or together with -1. */
 static enum as_status find_kept_of(struct finder *f, unsigned first, unsigned last, int low, int high, unsigned *most,
                                    struct widths *w, struct as_error *err)
 {
@@ -123,7 +123,7 @@ static enum as_status find_kept(struct finder *f, const struct dots_range *r, st
     return st;
 }
 
-/* (1 + 2^-j) x (1 + 2^-j) less all but its last bit; the largest significands at the end. */
+/* (1 + 2^-j)^2 minus all but its last bit; the last case uses the largest significands. */
 static void put_squares(struct finder *f, unsigned fraction, unsigned product, unsigned minus, int scale)
 {
     for (unsigned j = 1; j <= fraction + 1; j++) {

@@ -1,4 +1,4 @@
-/* Chases: where a walk ends is known, and a wrong link is seen. */
+/* Pointer chases end at the expected line, and a wrong link is detected. */
 #include "chase_play.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static int64_t named_by(const struct as_chase *c, uint64_t line)
     return to ? (to - base) / LINE_BYTES : -1;
 }
 
-/* What can be followed goes over other lines all the time, over all of the buffer alike, and never back. */
+/* The linked part of the cycle covers distinct lines, spread evenly over the buffer. */
 static void test_lazy_path(void **unused)
 {
     enum { BINS = 16 };
@@ -89,7 +89,7 @@ static void test_lazy_path(void **unused)
     free(seen);
 }
 
-/* Walks that need more are given more, until the cycle is whole; where they end is known all the way around. */
+/* Chases that need more links get them, until the cycle is closed; the end is known throughout. */
 static void test_lazy_path_goes_on(void **unused)
 {
     (void)unused;
@@ -149,7 +149,7 @@ static void test_lost_launch_is_seen(void **unused)
     }
 }
 
-/* A cycle that a first cache may hold is walked whole before the clock starts; of a longer one, a turn. */
+/* A cycle that may fit the first-level cache is chased once before timing; a longer one for one repetition. */
 static void test_device_walks_beforehand(void **unused)
 {
     static const struct {
@@ -172,9 +172,8 @@ static void test_device_walks_beforehand(void **unused)
     has_clock = false;
 }
 
-/* A buffer that the last cache holds is read beforehand by the unit that walks, element by
- * element; one that it may hold in part is gone around in the order of the walk; in front of a large one a card's cache
- * is filled with something else. */
+/* Warm-up before the chase: the compute unit reads a buffer that fits the last-level cache element by element; one that
+ * fits in part it reads in chase order; before a larger one, the GPU's cache is filled with other data. */
 static void test_caches_are_settled(void **unused)
 {
     static const struct {

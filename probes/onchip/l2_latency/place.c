@@ -94,7 +94,7 @@ enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_tria
     if (!st) {
         note_spread(vc, cycles);
         if (!as_two_modes(cycles, L2_LINES, mode, &share))
-            st = as_fail(err, AS_UNSUPPORTED, "the latencies of this unit have no two modes: %.0f to %.0f cycles",
+            st = as_fail(err, AS_UNSUPPORTED, "L2 latencies on this compute unit are unimodal: %.0f to %.0f cycles",
                          as_quantile(cycles, L2_LINES, 0.05), as_quantile(cycles, L2_LINES, 0.95));
     }
     if (!st) {
