@@ -296,7 +296,7 @@ static enum as_status explain(const struct as_args *args, const struct as_table_
                               struct as_error *err)
 {
     bool suites, probes; /* candidates for a near match; gates and cells have no prefix */
-    const char *name = as_suite_or_probe(as_args_word(args, 0), &suites, &probes);
+    const char *name = as_suite_or_probe(as_args_word(args, as_args_word(args, 1) ? 1 : 0), &suites, &probes);
     const struct as_probe *probe = probes ? as_probe_find(name) : NULL;
     const bool either = suites && probes, all = as_args_flag(args, "all");
     uint64_t id = 0;
@@ -325,6 +325,9 @@ static int run_explain(const struct as_command *command, const struct as_args *a
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     enum as_status st = as_cli_style(args, &style, &err);
+    const char *kind = as_args_word(args, 0), *name = as_args_word(args, 1);
+    if (name && strcmp(kind, "cell") != 0 && strcmp(kind, "probe") != 0 && strcmp(kind, "suite") != 0)
+        st = as_fail(&err, AS_USAGE, "'explain' does not take '%s' after '%s'", name, kind);
     if (!st)
         st = explain(args, &style, &out, &err);
     if (!st)
@@ -341,7 +344,7 @@ static const struct as_option options[] = {
 };
 const struct as_command as_command_explain = {
     .name = "explain",
-    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|CELL",
+    .args = "PROBE[/OP]|GATE|CAUSE|SUITE|[cell] CELL",
     .summary = "explain a probe, operation, gate, cause of width, suite or stored cell",
     .about =
         "A probe: its question, axes with ranges and defaults, what it counts, its method. An operation of it (see "
@@ -352,9 +355,9 @@ const struct as_command as_command_explain = {
         "text; where a probe has the same name, 'suite:link' is the suite. A cell (its number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
-               "explain 117",
+               "explain cell 117",
     .options = options,
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 2,
     .run = run_explain,
 };

@@ -1,6 +1,7 @@
 /* assay help [SUBCOMMAND], assay version */
 #include "base/text.h"
 #include "cli/commands.h"
+#include "probe/probe.h"
 #include "run/provenance.h"
 
 static int run_help(const struct as_command *command, const struct as_args *args)
@@ -11,6 +12,10 @@ static int run_help(const struct as_command *command, const struct as_args *args
     const char *name = as_args_word(args, 0);
     const struct as_command *about = name ? as_command_find(name) : NULL;
     if (name && !about) {
+        if (as_probe_find(name)) {
+            as_fail(&err, AS_USAGE, "'%s' is a probe: 'assay explain %s' describes it", name, name);
+            return as_cli_fail(&err);
+        }
         enum { MOST = 40 };
         const char *names[MOST + 1] = {0};
         for (size_t i = 0; as_commands[i] && i < MOST; i++)

@@ -75,7 +75,7 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         for (size_t i = 0; i < n; i++) {
             as_buf_clear(&line);
             as_buf_terminal(&line, worth[i]->sentence);
-            as_buf_str(&line, worth[i]->verdict == AS_REFUTED ? " (claim refuted)" : "");
+            as_buf_str(&line, worth[i]->verdict == AS_REFUTED ? " (not as claimed)" : "");
             as_buf_str(out, style->unicode ? "• " : "- ");
             as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
         }

@@ -12,6 +12,7 @@ static const struct {
     {"lost.", AS_REFUTED},
     {"", AS_REFUTED},
     {"fault.latency", AS_SUPPORTED},
+    {"fault.huge_page_cost", AS_SUPPORTED},
     {"fault.huge_pages", AS_SUPPORTED},
     {"tlb.gain", AS_SUPPORTED},
     {"memory.host_backing", AS_SUPPORTED},

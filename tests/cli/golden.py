@@ -40,7 +40,7 @@ CASES = [
     ("advise", ["advise", "1"], 0, {}),
     ("advise-ported", ["advise", "--store", "ported.db"], 0, {}),
     ("advise-json", ["advise", "--store", "ported.db", "--json"], 0, {}),
-    ("explain-cell", ["explain", "1"], 0, {}),
+    ("explain-cell", ["explain", "cell", "1"], 0, {}),
     ("explain-cell-utf8", ["explain", "8"], 0, {"LC_ALL": "C.UTF-8"}),
     ("explain-cell-without-number", ["explain", "18"], 0, {}),
     ("explain-count", ["explain", "29", "--store", "ported.db"], 0, {}),
