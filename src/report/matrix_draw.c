@@ -75,7 +75,7 @@ static struct axes axes_of(const struct as_matrix_point *points, size_t n, doubl
 static void rate_tick(struct as_buf *b, double v, const char *unit)
 {
     const struct as_scale *s = as_scale_of(v * (1 + 1e-9), unit);
-    as_buf_printf(b, "%.3g %.*s</text>\n", v * s->factor, (int)(strlen(s->shown) - strlen(unit)), s->shown);
+    as_buf_printf(b, "%.6g %.*s</text>\n", v * s->factor, (int)(strlen(s->shown) - strlen(unit)), s->shown);
 }
 
 static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)
