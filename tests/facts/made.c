@@ -120,6 +120,20 @@ void made_end(struct made *m)
     m->n = m->cap = m->facts_n = 0;
 }
 
+void made_card(struct made *m)
+{
+    *m = (struct made){
+        .share = 0.01,
+        .info = {.id = "card:0",
+                 .backend = "card",
+                 .clock_max_hz = 2e9,
+                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
+                 .caches_n = 1,
+                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
+                 .allocators_n = 3,
+                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
+}
+
 void made_cpu(struct made *m)
 {
     *m = (struct made){.share = 0.005,

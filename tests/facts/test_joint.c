@@ -7,26 +7,12 @@
 
 #include <cmocka.h>
 
-static void start(struct made *m)
-{
-    *m = (struct made){
-        .share = 0.01,
-        .info = {.id = "card:0",
-                 .backend = "card",
-                 .clock_max_hz = 2e9,
-                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
-                 .caches_n = 1,
-                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
-                 .allocators_n = 3,
-                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
-}
-
 /* 1/50 for the copy against 1/40 - 1/4000 saved in each pass */
 static void test_copy_or_direct(void **unused)
 {
     struct made m;
     (void)unused;
-    start(&m);
+    made_card(&m);
     made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");
     made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
     struct as_cell *direct =
@@ -73,7 +59,7 @@ static void test_ridges(void **unused)
 {
     struct made m;
     (void)unused;
-    start(&m);
+    made_card(&m);
     made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 50e12, "type=f32 threads=0 width=512");

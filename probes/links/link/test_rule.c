@@ -8,25 +8,11 @@
 
 #include <cmocka.h>
 
-static void start(struct made *m)
-{
-    *m = (struct made){
-        .share = 0.01,
-        .info = {.id = "card:0",
-                 .backend = "card",
-                 .clock_max_hz = 2e9,
-                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
-                 .caches_n = 1,
-                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
-                 .allocators_n = 3,
-                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
-}
-
 static void test_links(void **unused)
 {
     struct made m;
     (void)unused;
-    start(&m);
+    made_card(&m);
     m.info.bus_bandwidth = 63e9;
     made_add(&m, "link", "GB/s", 350, "peer=1 node=0 allocator=own direction=to how=engine size=268435456");
     made_add(&m, "link", "GB/s", 370, "peer=1 node=0 allocator=own direction=to how=kernel size=268435456");

@@ -8,26 +8,12 @@
 
 #include <cmocka.h>
 
-static void start(struct made *m)
-{
-    *m = (struct made){
-        .share = 0.01,
-        .info = {.id = "card:0",
-                 .backend = "card",
-                 .clock_max_hz = 2e9,
-                 .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
-                 .caches_n = 1,
-                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
-                 .allocators_n = 3,
-                 .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
-}
-
 /* A kernel alone takes 400 us; 16 of them in as many queues 1 ms, so 6.4 were at work at once. */
 static void test_queues(void **unused)
 {
     struct made m;
     (void)unused;
-    start(&m);
+    made_card(&m);
     made_add(&m, "concurrency", "ns", 62.5e3, "what=busy queues=16 priority=same");
     made_derive(&m);
     assert_null(made_find(&m, "concurrency.kernels")); /* against what? */
@@ -71,7 +57,7 @@ static void test_queues_that_may_give_nothing(void **unused)
 {
     struct made m;
     (void)unused;
-    start(&m);
+    made_card(&m);
     m.share = 0.1;
     made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
     made_add(&m, "concurrency", "ns", 380e3, "what=busy queues=16 priority=same");

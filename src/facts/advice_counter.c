@@ -1,0 +1,178 @@
+/* Whether CPU and device may update one counter. */
+#include "facts/advice_topics.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct as_cell *cell_of(const struct as_rule_context *c, int64_t id)
+{
+    size_t lo = 0, hi = c->n;
+    while (lo < hi) { /* a run's cells are numbered in its order, unless another program wrote them */
+        const size_t at = lo + (hi - lo) / 2;
+        if (c->cells[at]->id < id)
+            lo = at + 1;
+        else
+            hi = at;
+    }
+    if (lo < c->n && c->cells[lo]->id == id)
+        return c->cells[lo];
+    for (size_t i = 0; i < c->n; i++)
+        if (c->cells[i]->id == id)
+            return c->cells[i];
+    return NULL;
+}
+
+enum { NAMES_MAX = 5 }; /* of a list in a sentence; a warning names all */
+
+static bool is_of(const struct as_rule_context *c, const struct as_fact *f, const char *prefix,
+                  enum as_fact_verdict verdict)
+{
+    return strcmp(f->device, c->device) == 0 && strncmp(f->id, prefix, strlen(prefix)) == 0 && f->verdict == verdict;
+}
+
+/* The cell of a fact that says the most: with the largest sample. */
+static const struct as_cell *worst_cell(const struct as_rule_context *c, const struct as_fact *f)
+{
+    const struct as_cell *worst = NULL;
+    for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
+        const struct as_cell *cell = cell_of(c, f->evidence[i]);
+        if (cell && (!worst || cell->sum.max > worst->sum.max))
+            worst = cell;
+    }
+    return worst;
+}
+
+/* Is an update lost in memory of an allocator, by atomics of a scope (NULL: any)? */
+static bool loses(const struct as_rule_context *c, const char *allocator, const char *scope)
+{
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const struct as_cell *cell = is_of(c, f, "lost.both.", AS_REFUTED) ? worst_cell(c, f) : NULL;
+        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 &&
+            (!scope || strcmp(as_cell_axis(cell, "scope"), scope) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Does another fact of the same kind lose more in the same allocator, at whatever scope? */
+static bool is_outdone(const struct as_rule_context *c, size_t at, const char *prefix, const struct as_cell *worst)
+{
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *g = &c->facts->v[i];
+        const struct as_cell *cell = i != at && is_of(c, g, prefix, c->facts->v[at].verdict) ? worst_cell(c, g) : NULL;
+        if (cell && as_cells_same(cell, worst, "allocator") &&
+            (cell->sum.max > worst->sum.max || (cell->sum.max == worst->sum.max && i < at)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_scope(const struct as_rule_context *c, const struct as_fact *f, const char *scope)
+{
+    for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
+        const struct as_cell *cell = cell_of(c, f->evidence[i]);
+        if (cell && strcmp(as_cell_axis(cell, "scope"), scope) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What of the facts is listed: all of a kind; those that lose none at all; those that lose none at the scope that CPU
+ * and device share, though they do at a narrower one. */
+enum listed { LIST_ALL, NEVER_LOSES, ONLY_WIDE };
+
+static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, const char *allocator,
+                      enum listed listed)
+{
+    if (listed == LIST_ALL)
+        return true;
+    if (listed == NEVER_LOSES)
+        return !loses(c, allocator, NULL);
+    return loses(c, allocator, NULL) && !loses(c, allocator, "system") && has_scope(c, f, "system");
+}
+
+/* "3.51 million", "7" */
+static const char *millions_text(double n, char out[48])
+{
+    snprintf(out, 48,
+             n >= 1e9   ? "%.3g billion"
+             : n >= 1e6 ? "%.3g million"
+                        : "%.0f",
+             n / (n >= 1e9   ? 1e9
+                  : n >= 1e6 ? 1e6
+                             : 1));
+    return out;
+}
+
+/* The scopes at which memory of the cell's allocator loses updates. */
+static const char *scope_text(const struct as_rule_context *c, const struct as_cell *cell, char out[64])
+{
+    const char *allocator = as_cell_axis(cell, "allocator");
+    if (loses(c, allocator, "device") && loses(c, allocator, "system"))
+        return "at every scope, system included";
+    snprintf(out, 64, "scope %.32s", as_cell_axis(cell, "scope"));
+    return out;
+}
+
+bool advice_atomics_hold(const struct as_rule_context *c, const char *allocator)
+{
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const struct as_cell *cell = is_of(c, f, "lost.both.", AS_SUPPORTED) ? worst_cell(c, f) : NULL;
+        if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 && has_scope(c, f, "system"))
+            return !loses(c, allocator, "system");
+    }
+    return false;
+}
+
+/* Facts of both sides at work, an allocator once, with what is said before their allocators. */
+static size_t say_facts(struct as_rule_context *c, struct as_advice *a, const char *prefix,
+                        enum as_fact_verdict verdict, enum listed listed, const char *before)
+{
+    size_t said = 0, most = verdict == AS_REFUTED ? SIZE_MAX : NAMES_MAX;
+    char scope[64], count[48];
+    for (size_t i = 0; i < c->facts->n; i++) {
+        const struct as_fact *f = &c->facts->v[i];
+        const struct as_cell *cell = is_of(c, f, prefix, verdict) ? worst_cell(c, f) : NULL;
+        const char *allocator = cell ? as_cell_axis(cell, "allocator") : "";
+        if (!cell || is_outdone(c, i, prefix, cell) || !is_listed(c, f, allocator, listed) || said++ >= most)
+            continue;
+        advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
+        if (verdict == AS_REFUTED)
+            advice_say(a, " (%s, %s: up to %s lost)", as_cell_axis(cell, "type"), scope_text(c, cell, scope),
+                       millions_text(cell->sum.max, count));
+        advice_number(a, cell, "updates lost%s, '%s', %s, median",
+                      strcmp(as_cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
+                      as_cell_axis(cell, "type"));
+    }
+    if (said > most)
+        advice_say(a, " and %zu more", said - most);
+    return said;
+}
+
+bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+{
+    (void)t;
+    size_t lost = say_facts(c, a, "lost.both.", AS_REFUTED, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");
+    a->warning = lost > 0;
+    size_t good =
+        say_facts(c, a, "lost.both.", AS_SUPPORTED, ONLY_WIDE, ". With atomics of scope system none was lost in ");
+    good += say_facts(c, a, "lost.both.", AS_SUPPORTED, NEVER_LOSES,
+                      lost ? ". No update was lost, for the types and scopes measured, in "
+                           : "They may, with atomic updates: none was lost in ");
+    if (lost + good == 0)
+        return false;
+    struct as_advice controls = {0};
+    if (say_facts(c, &controls, "lost.control.both.", AS_SUPPORTED, LIST_ALL, ""))
+        advice_say(a, ". Without atomics updates are lost in %s, so losses are detected", controls.sentence);
+    else
+        advice_say(a, ". No control without atomics lost any, so the absence of losses proves little");
+    for (size_t i = 0; i < controls.numbers_n && a->numbers_n < AS_ADVICE_NUMBERS_MAX; i++)
+        a->numbers[a->numbers_n++] = controls.numbers[i];
+    return true;
+}
