@@ -335,6 +335,14 @@ static void find_rejected_links(const struct as_report_run *run, const struct as
     }
 }
 
+/* The sheet's bandwidth of a group: of all threads, else of one. */
+static const struct as_sheet_row *read_row(const struct as_sheet *sheet, const char *group, bool *one_thread)
+{
+    const struct as_sheet_row *row = as_sheet_find(sheet, group, "read");
+    *one_thread = !row;
+    return row ? row : as_sheet_find(sheet, group, "read, 1 thread");
+}
+
 /* Bandwidths of the rows are those of the data sheet, so that a quantity has one number on the page. */
 static void take_sheet(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
 {
@@ -345,20 +353,17 @@ static void take_sheet(const struct as_report_run *run, const struct as_device_i
     struct as_error err;
     if (as_sheet_make(run, info->id, &sheet, &err))
         return;
-    for (size_t i = 0; i < sheet.n; i++)
-        for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
-            const struct as_sheet_row *row = &sheet.rows[i];
-            if (strcmp(row->label, "read") != 0 || strcmp(row->group, objects[k].group) != 0 ||
-                strcmp(row->unit, "GB/s") != 0 || as_map_row(objects[k].object) < 0)
-                continue;
-            struct as_map_number *n = &out->row[as_map_row(objects[k].object)][AS_MAP_BANDWIDTH];
-            n->known = AS_MAP_MEASURED;
-            n->fact = NULL;
-            n->value = n->high = row->value;
-            n->unit = "GB/s";
-            if (strstr(row->remark, "B/cycle"))
-                as_copy_text(n->note, sizeof n->note, row->remark);
-        }
+    for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
+        bool one_thread;
+        const struct as_sheet_row *row = read_row(&sheet, objects[k].group, &one_thread);
+        const int r = as_map_row(objects[k].object);
+        if (!row || r < 0 || strcmp(row->unit, "GB/s") != 0)
+            continue;
+        struct as_map_number *n = &out->row[r][AS_MAP_BANDWIDTH];
+        *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "GB/s"};
+        if (one_thread || strstr(row->remark, "B/cycle"))
+            as_copy_text(n->note, sizeof n->note, one_thread ? "1 thread" : row->remark);
+    }
     as_sheet_finish(&sheet);
 }
 

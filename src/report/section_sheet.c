@@ -10,14 +10,6 @@
 
 enum { WORTH_MAX = 12 };
 
-static const struct as_sheet_row *find_row(const struct as_sheet *s, const struct as_sheet_row *like)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->rows[i].group, like->group) == 0 && strcmp(s->rows[i].label, like->label) == 0)
-            return &s->rows[i];
-    return NULL;
-}
-
 static void value_of(struct as_buf *b, const struct as_sheet_row *row)
 {
     as_buf_str(b, "<td class=\"v\">");
@@ -47,8 +39,6 @@ static void share_of(struct as_buf *b, const struct as_sheet_row *row)
                       100 * share, fmin(100, 100 * share));
     } else
         as_buf_str(b, "<td><td>");
-    as_buf_str(b, "<td class=\"l\">");
-    as_buf_html(b, row->remark);
 }
 
 static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row)
@@ -61,7 +51,7 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
         as_buf_str(b, "–");
 }
 
-static void head(struct as_page *p, const char *device, const char *name)
+static void head(struct as_page *p, const char *device, const char *name, bool shares)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Data sheet\"><table "
@@ -78,27 +68,33 @@ static void head(struct as_page *p, const char *device, const char *name)
             as_page_run_name(b, &p->runs[r].run);
         as_buf_str(b, r ? "<th scope=\"col\">±<th scope=\"col\">ratio" : "<th scope=\"col\">±");
     }
+    if (p->n == 1 && shares)
+        as_buf_str(b, "<th scope=\"col\">specified<th scope=\"col\">share<th scope=\"col\">");
     if (p->n == 1)
-        as_buf_str(b, "<th scope=\"col\">specified<th scope=\"col\">share<th scope=\"col\"><th scope=\"col\" "
-                      "class=\"l\">further");
+        as_buf_str(b, "<th scope=\"col\" class=\"l\">further");
     as_buf_char(b, '\n');
 }
 
-static void line(struct as_page *p, const struct as_sheet *sheets, const struct as_sheet_row *row, bool first)
+static void line(struct as_page *p, const struct as_sheet *sheets, const struct as_sheet_row *row, bool first,
+                 bool shares)
 {
     struct as_buf *b = p->out;
-    const struct as_sheet_row *base = find_row(&sheets[0], row);
+    const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
     as_buf_printf(b, "<tr%s><th scope=\"row\">%s<td class=\"l\">", first ? " class=\"first\"" : "",
                   first ? row->group : "");
     as_buf_html(b, row->label);
     for (size_t r = 0; r < p->n; r++) {
-        const struct as_sheet_row *own = find_row(&sheets[r], row);
+        const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
         value_of(b, own);
         if (r)
             ratio_of(b, base, own);
     }
-    if (p->n == 1)
+    if (p->n == 1 && shares)
         share_of(b, row);
+    if (p->n == 1) {
+        as_buf_str(b, "<td class=\"l\">");
+        as_buf_html(b, row->remark);
+    }
     as_buf_char(b, '\n');
 }
 
@@ -106,15 +102,16 @@ static void line(struct as_page *p, const struct as_sheet *sheets, const struct 
 static void lines(struct as_page *p, const struct as_sheet *sheets)
 {
     const char *group = "";
+    const bool shares = as_sheet_has_shares(&sheets[0]);
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < sheets[r].n; i++) {
             const struct as_sheet_row *row = &sheets[r].rows[i];
             bool before = false;
             for (size_t e = 0; e < r; e++)
-                before |= find_row(&sheets[e], row) != NULL;
+                before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
             if (before)
                 continue;
-            line(p, sheets, row, strcmp(group, row->group) != 0);
+            line(p, sheets, row, strcmp(group, row->group) != 0, shares);
             group = row->group;
         }
 }
@@ -129,7 +126,7 @@ static enum as_status sheet_of(struct as_page *p, const char *device, const char
         rows += sheets[r].n;
     }
     if (!st && rows) {
-        head(p, device, name);
+        head(p, device, name, as_sheet_has_shares(&sheets[0]));
         as_buf_str(p->out, "<tbody>");
         lines(p, sheets);
         as_buf_str(p->out, "</table></div>\n");

@@ -246,3 +246,19 @@ double as_sheet_share(const struct as_sheet_row *row)
     const bool more = strcmp(row->unit, "B") == 0 || (n > 2 && strcmp(row->unit + n - 2, "/s") == 0);
     return more && row->specified > 0 ? row->value / row->specified : NAN;
 }
+
+bool as_sheet_has_shares(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (isfinite(as_sheet_share(&s->rows[i])))
+            return true;
+    return false;
+}
+
+const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->rows[i].group, group) == 0 && strcmp(s->rows[i].label, label) == 0)
+            return &s->rows[i];
+    return NULL;
+}

@@ -15,11 +15,12 @@
     }
 /* on_chip: the source where a device has kernels that read this level alone */
 #define READ(name, on_chip)                                                                                            \
+    {name, "read", {on_chip, "bandwidth." name ".read.all"}, {{0}}},                                                   \
     {                                                                                                                  \
-        name, "read", {on_chip, "bandwidth." name ".read.all", "topology place=" name " what=bandwidth"},              \
+        name, "read, 1 thread", {"bandwidth." name ".read.1"},                                                         \
         {                                                                                                              \
             {                                                                                                          \
-                "1 thread", "bandwidth." name ".read.1", ""                                                            \
+                0                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
     }

@@ -37,14 +37,6 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
     as_buf_finish(&text);
 }
 
-static bool has_specified(const struct as_sheet *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (isfinite(as_sheet_share(&s->rows[i])))
-            return true;
-    return false;
-}
-
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err)
 {
@@ -58,7 +50,7 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
     as_buf_str(&title, name);
     as_text_title(out, as_buf_get(&title), style);
-    const bool specified = has_specified(&sheet);
+    const bool specified = as_sheet_has_shares(&sheet);
     const char *heads[] = {"",
                            "",
                            ">measured",

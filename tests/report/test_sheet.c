@@ -53,14 +53,6 @@ static struct as_fact *add_fact(const char *id, double value, const char *unit, 
     return f;
 }
 
-static const struct as_sheet_row *row_of(const struct as_sheet *s, const char *group, const char *label)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->rows[i].group, group) == 0 && strcmp(s->rows[i].label, label) == 0)
-            return &s->rows[i];
-    return NULL;
-}
-
 static struct as_sheet made(void)
 {
     struct as_sheet s;
@@ -76,14 +68,14 @@ static void test_facts_before_cells(void **state)
     facts[0].evidence[0] = 1;
     add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"read\",\"size\":1024}", 2900, "GB/s")->status = AS_CELL_WIDE;
     struct as_sheet s = made();
-    const struct as_sheet_row *row = row_of(&s, "Memory", "read");
+    const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "read");
     assert_non_null(row);
     assert_true(row->value == 3000 && row->specified == 4000 && row->wide && row->cell == 1);
     assert_true(as_sheet_share(row) == 0.75);
     as_sheet_finish(&s);
     facts[0].value = NAN; /* a fact without a number: the cell */
     s = made();
-    row = row_of(&s, "Memory", "read");
+    row = as_sheet_find(&s, "Memory", "read");
     assert_true(row && row->value == 2900 && isnan(as_sheet_share(row)));
     as_sheet_finish(&s);
 }
@@ -100,9 +92,9 @@ static void test_choice_of_cells(void **state)
         AS_CELL_REJECTED;
     strcpy(add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":8192}", 9000, "GB/s")->device, "cpu");
     struct as_sheet s = made();
-    const struct as_sheet_row *row = row_of(&s, "Memory", "write");
+    const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "write");
     assert_true(row && row->value == 3100 && row->cell == 3);
-    assert_null(row_of(&s, "Memory", "copy"));
+    assert_null(as_sheet_find(&s, "Memory", "copy"));
     as_sheet_finish(&s);
 }
 
@@ -117,16 +109,16 @@ static void test_units_and_words(void **state)
     add_cell("alloc", "{\"op\":\"alloc\",\"allocator\":\"cuMemAlloc\",\"size\":16777216}", 4e4, "ns");
     add_cell("alloc", "{\"op\":\"free\",\"allocator\":\"cuMemAlloc\",\"size\":16777216}", 3e4, "ns");
     struct as_sheet s = made();
-    const struct as_sheet_row *row = row_of(&s, "L1", "latency");
+    const struct as_sheet_row *row = as_sheet_find(&s, "L1", "latency");
     assert_true(row && row->value == 16);
     assert_string_equal(row->unit, "ns");
     assert_string_equal(row->remark, "32.0 cycles");
-    row = row_of(&s, "Shared memory", "read");
+    row = as_sheet_find(&s, "Shared memory", "read");
     assert_true(row && fabs(row->value - 25600) < 1e-6);
     assert_string_equal(row->unit, "GB/s");
     assert_string_equal(row->remark, "128 B/cycle per SM");
-    assert_non_null(row_of(&s, "Transfer", "SM to SM"));
-    row = row_of(&s, "Allocate 16 MiB", "device");
+    assert_non_null(as_sheet_find(&s, "Transfer", "SM to SM"));
+    row = as_sheet_find(&s, "Allocate 16 MiB", "device");
     assert_true(row && row->value == 4e4);
     assert_string_equal(row->remark, "free 30.0 µs");
     as_sheet_finish(&s);
