@@ -269,7 +269,7 @@ enum as_status atomics_device_create(struct as_trial_context *vc, const struct a
     as_expect_code(vc, g->kernel, desc->plain ? "store.global" : "atomic.global", 1);
     s = choose_batch(g, err);
     as_note_number(vc, "batch", g->batch);
-    as_note_number(vc, "groups", (double)g->workgroups);
+    as_note_number(vc, "workgroups", (double)g->workgroups);
     return s;
 }
 

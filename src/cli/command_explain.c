@@ -122,7 +122,8 @@ static void answers_found(const struct as_probe *p, const struct as_table_style 
 static void numbers_given(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
-    as_buf_printf(&line, "Gives %s in %s; %s is better. Counts %s.", p->metric, p->unit,
+    const bool alike = strcmp(p->metric, p->unit) == 0;
+    as_buf_printf(&line, "Gives %s%s%s; %s is better. Counts %s.", p->metric, alike ? "" : " in ", alike ? "" : p->unit,
                   p->lower_is_better ? "less" : "more", p->counts);
     for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++)
         as_buf_printf(&line, " With %s=%s: %s in %s; %s is better. Counts %s.", own->axis, own->word, own->metric.name,

@@ -87,6 +87,8 @@ bool as_rename_cell(struct as_cell *cell)
         renamed |= take(v->name, sizeof v->name, as_renamed_axis(cell->probe, v->name));
         renamed |= take(v->text, sizeof v->text, as_renamed_word(cell->probe, v->name, v->text));
     }
+    if (strcmp(cell->probe, "occupancy") == 0)
+        renamed |= take(cell->metric, sizeof cell->metric, "workgroups");
     if (renamed)
         cell->key = as_cell_key(cell->probe, cell->metric, &cell->axes);
     return take(cell->unit, sizeof cell->unit, unit_of(cell)) || renamed;

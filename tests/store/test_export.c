@@ -344,6 +344,7 @@ static void test_export_of_older_units(void **state)
         check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = id}, &cells, &n, &f->err));
         assert_int_equal(n, 1);
         assert_string_equal(cells[0].unit, rows[i].unit);
+        assert_string_equal(cells[0].metric, strcmp(rows[i].probe, "occupancy") == 0 ? "workgroups" : "latency");
         as_cells_free(cells, n);
         free(text);
         check(f, as_store_delete_run(f->store, id, &f->err));

@@ -107,7 +107,7 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     s->sum = calloc(s->workgroups * s->threads, sizeof *s->sum);
     s->at_a_time = calloc(s->compute_units, sizeof *s->at_a_time);
     if (!s->value || !s->sum || !s->at_a_time)
-        return as_nomem(err, s->workgroups * s->threads * sizeof *s->sum, "groups");
+        return as_nomem(err, s->workgroups * s->threads * sizeof *s->sum, "workgroups");
     as_rng_seed(&rng, seed);
     for (size_t i = 0; i < n; i++)
         s->value[i] = (uint32_t)as_rng_u64(&rng);
@@ -123,7 +123,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     struct state *s = calloc(1, sizeof *s);
     *state = s;
     if (!s)
-        return as_nomem(err, sizeof *s, "groups");
+        return as_nomem(err, sizeof *s, "workgroups");
     s->threads = as_axes_u64(vc->axes, "threads");
     s->values = as_axes_u64(vc->axes, "values");
     s->local = as_axes_u64(vc->axes, "shared");
@@ -231,7 +231,7 @@ const struct as_probe as_probe_occupancy = {
     .name = "occupancy",
     .title = "Occupancy",
     .question = "How many workgroups are resident on a compute unit, by their registers and shared memory?",
-    .metric = "groups",
+    .metric = "workgroups",
     .unit = "workgroups",
     .lower_is_better = false,
     .counts = "resident workgroups per compute unit, by overlap; median over compute units",

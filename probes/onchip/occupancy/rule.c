@@ -124,7 +124,7 @@ static void derive_groups(struct as_rule_context *c)
     size_t n = as_cells_of(c, "occupancy", &cells);
     struct share *all = n ? calloc(KINDS * n, sizeof *all) : NULL;
     if (n && !all)
-        c->status = as_nomem(c->err, KINDS * n * sizeof *all, "groups");
+        c->status = as_nomem(c->err, KINDS * n * sizeof *all, "cells by resource");
     for (size_t i = 0; i < KINDS && all; i++)
         s[i].v = all + i * n;
     for (size_t i = 0; i < n && all; i++) {

@@ -264,7 +264,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     if (!st)
         st = fill(s, vc->seed, err);
     s->before = 2;
-    as_note_number(vc, "groups", (double)p->workgroups);
+    as_note_number(vc, "workgroups", (double)p->workgroups);
     as_note_number(vc, "group_threads", (double)p->threads);
     as_note_number(vc, "loads_in_a_row", (double)p->unroll);
     return st;
