@@ -108,10 +108,12 @@ static void grids(const char *title, const char *const *list, const struct as_ta
 static void answers_found(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
-    as_text_fill(out, "Finds, by property:", style->width, 0, 0);
+    as_text_fill(out, "Results by property:", style->width, 0, 0);
     for (const struct as_own_metric *own = p->own_metrics; own && own->axis; own++) {
         as_buf_clear(&line);
-        as_buf_printf(&line, "%s: %s (%s)", own->word, own->metric.counts, own->metric.unit);
+        as_buf_printf(&line, "%s: %s", own->word, own->metric.counts);
+        if (strcmp(own->metric.unit, AS_UNIT_ANSWER) != 0)
+            as_buf_printf(&line, " (%s)", own->metric.unit);
         as_buf_str(out, "  ");
         as_text_fill(out, as_buf_get(&line), style->width, 4, 2);
     }
@@ -233,13 +235,14 @@ done:
     return as_buf_check(out, err);
 }
 
-static enum as_status explain_stored(const struct as_args *args, uint64_t id, const struct as_table_style *style,
-                                     struct as_buf *out, struct as_error *err)
+static enum as_status explain_stored(const struct as_args *args, const char *name, uint64_t id,
+                                     const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_explained e = {0};
     if (id > INT64_MAX)
-        return as_fail(err, AS_NOTFOUND, "there is no cell '%s'", as_args_word(args, 0));
+        return as_fail(err, AS_NOTFOUND, "there is no cell %s; 'assay show RUN PROBE' lists the numbers of cells",
+                       name);
     enum as_status st = as_cli_store(args, AS_STORE_READ, &store, err);
     if (!st)
         st = as_explain_load(store, (int64_t)id, &e, err);
@@ -316,8 +319,8 @@ static enum as_status explain(const struct as_args *args, const struct as_table_
     if (probes && strchr(name, '/'))
         return explain_word(args, name, style, out, err);
     if (either && as_parse_u64(name, &id, NULL) == AS_OK)
-        return explain_stored(args, id, style, out, err);
-    return unknown(as_args_word(args, 0), err);
+        return explain_stored(args, name, id, style, out, err);
+    return unknown(as_args_word(args, as_args_word(args, 1) ? 1 : 0), err);
 }
 
 static int run_explain(const struct as_command *command, const struct as_args *args)
@@ -338,7 +341,7 @@ static int run_explain(const struct as_command *command, const struct as_args *a
 }
 
 static const struct as_option options[] = {
-    {"all", 0, NULL, "of a probe: all values of its axes, also of those that have many", false},
+    {"all", 0, NULL, "list every value of a probe's axes", false},
     AS_OPTION_COLOUR,
     AS_OPTION_STORE,
     AS_OPTION_END,

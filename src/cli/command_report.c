@@ -104,8 +104,8 @@ const struct as_command as_command_report = {
     .args = "[RUN]... -o FILE",
     .summary = "write a report of runs as a web page",
     .about =
-        "One self-contained HTML file that needs no network: the machine map, facts, a section for every probe, and "
-        "what was not measured and why. Several runs are shown side by side. Without a RUN, the last.",
+        "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
+        "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last.",
     .example =
         "assay report -o report.html\nassay report 3 4 -o before-after.html\nassay report --refs mi300a -o report.html",
     .options = report_options,
@@ -201,8 +201,9 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 
 static const struct as_option export_options[] = {
     {"format", 'f', "FORMAT",
-     "json (with samples and provenance), csv (one line per cell), sheet (the data sheet as JSON) or header (it as C "
-     "constants) (default: json)",
+     "json (with samples and provenance), csv (one row per cell and metric), sheet (the data sheet as JSON) or header "
+     "(the "
+     "data sheet as a C header) (default: json)",
      false},
     {"output", 'o', "FILE", "file to write, - for stdout (default: -)", false},
     AS_OPTION_STORE,

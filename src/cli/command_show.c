@@ -173,7 +173,7 @@ static const struct as_option show_options[] = {
 const struct as_command as_command_show = {
     .name = "show",
     .args = "[RUN] [PROBE]",
-    .summary = "print a run: facts and best numbers, or all cells of one probe",
+    .summary = "print a run's data sheet, or all cells of one probe",
     .about =
         "RUN is a number, 4 or more leading characters of a uuid, 'last' (the default), or -2 for the one before "
         "the last. With a probe: a plot where an axis is a size, and a table of its cells with median, half the 95% "

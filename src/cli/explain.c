@@ -163,7 +163,7 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
     }
     for (size_t i = 0; i < BINS; i++)
         most = count[i] > most ? count[i] : most;
-    as_text_title(out, "Distribution of all samples, contended ones too", style);
+    as_text_title(out, "Distribution of all samples, including contended ones", style);
     struct as_buf label = AS_BUF_INIT;
     for (size_t i = 0; i < BINS; i++) {
         as_buf_clear(&label);

@@ -91,8 +91,8 @@ bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_a
     say_others(a, choices, kept, same);
     const struct as_allocator *best = as_info_allocator(c->info, choices[0].allocator);
     if (best && !best->coherent)
-        advice_say(a, ". Plain host accesses while a kernel runs are not coherent%s",
-                   advice_atomics_hold(c, choices[0].allocator) ? "; system-scope atomics are" : "");
+        advice_say(a, ". The driver does not guarantee coherence of plain host accesses while a kernel runs%s",
+                   advice_atomics_hold(c, choices[0].allocator) ? "; system-scope atomics lost no updates" : "");
     add_numbers(a, choices, kept);
     if (out_of_reach)
         add_numbers(a, &own, 1);
@@ -156,18 +156,21 @@ static void say_backed(struct as_rule_context *c, struct as_advice *a, const str
     }
 }
 
-/* Reserving addresses is no match for allocating memory: each is ranked among its own. */
+/* Lazy allocators only reserve addresses: they are ranked separately. */
 static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
 {
     struct choice backed[CHOICES_MAX], lazy[CHOICES_MAX];
     const size_t backed_n = lives_backed(c, lives, n, false, backed), lazy_n = lives_backed(c, lives, n, true, lazy);
     char size[32];
     as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
-    advice_say(a, "%sFor %s: %s", a->sentence[0] ? ". " : "", size, backed_n && lazy_n ? "backed at once: " : "");
+    advice_say(a, "%sFor %s%s", a->sentence[0] ? ". " : "", size,
+               backed_n && lazy_n ? ", populated at allocation: "
+               : backed_n         ? ": "
+                                  : ", ");
     if (backed_n)
         say_backed(c, a, backed, backed_n, size);
     if (lazy_n) {
-        advice_say(a, "%son demand (pages are allocated at first touch): ", backed_n ? "; " : "");
+        advice_say(a, "%spopulated at first touch: ", backed_n ? "; " : "");
         say_backed(c, a, lazy, lazy_n, size);
     }
 }

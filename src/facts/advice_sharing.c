@@ -73,12 +73,14 @@ static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs,
     const double most = apart_at_most(p);
     char text[96];
     if (most <= ADVICE_ALIKE)
-        advice_say(a, "Touch memory where it is convenient: in %zu comparison%s", n, n == 1 ? "" : "s");
+        advice_say(a,
+                   "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most "
+                   "%.0f%% (%zu comparison%s",
+                   100 * ADVICE_ALIKE, n, n == 1 ? "" : "s");
     else
-        advice_say(a, "Undecided: the intervals allow up to %.*f%%", most < 0.1, 100 * most);
-    advice_say(a, "%s the device's bandwidth in repeated passes%s; device against CPU on '%s': %s",
-               most <= ADVICE_ALIKE ? ", the side that touches first changes" : " difference by first touch in",
-               most <= ADVICE_ALIKE ? " by no more than 2%" : "", as_cell_axis(p->a, "allocator"),
+        advice_say(a, "Undecided: first touch by CPU or device may change the device's bandwidth by up to %.*f%% (",
+                   most < 0.1, 100 * most);
+    advice_say(a, "%s'%s', device against CPU: %s)", most <= ADVICE_ALIKE ? "; " : "", as_cell_axis(p->a, "allocator"),
                ratio_text(p->b, p->a, text));
 }
 
@@ -360,13 +362,13 @@ static void say_copies(struct as_advice *a, const struct copies *all)
     say_sources(a, all, vain, vain_n);
     if (vain_n)
         advice_say(a,
-                   " remove the copies where the passes are many: in repeated ones the device is at most 2%% slower "
-                   "there than in '%s' (the first pass, which may migrate memory, is excluded)",
-                   as_cell_axis(all->own[vain[0]], "allocator"));
+                   " do not copy data that is read repeatedly: reads in place are at most %.0f%% slower than from '%s' "
+                   "(first pass excluded: it may migrate pages)",
+                   100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
     say_sources(a, all, open, open_n);
     if (open_n)
-        advice_say(a, " undecided: the intervals allow the device to be up to %.*f%% slower there than in '%s'",
-                   most < 0.1, 100 * most, as_cell_axis(all->own[open[0]], "allocator"));
+        advice_say(a, " undecided: reads in place may be up to %.*f%% slower than from '%s'", most < 0.1, 100 * most,
+                   as_cell_axis(all->own[open[0]], "allocator"));
 }
 
 bool advise_copies(struct as_rule_context *c, const struct topic *t, struct as_advice *a)

@@ -17,7 +17,7 @@ const char *as_fact_verdict_word(enum as_fact_verdict v)
 
 const char *as_fact_verdict_text(enum as_fact_verdict v)
 {
-    return v == AS_REFUTED ? "not as claimed" : as_fact_verdict_word(v);
+    return v == AS_REFUTED ? "not as expected" : as_fact_verdict_word(v);
 }
 
 static bool usable(const struct as_cell *cell)

@@ -69,9 +69,9 @@ static void head(struct as_page *p, const char *device, const char *name, bool s
         as_buf_str(b, r ? "<th scope=\"col\">±<th scope=\"col\">ratio" : "<th scope=\"col\">±");
     }
     if (p->n == 1 && shares)
-        as_buf_str(b, "<th scope=\"col\">specified<th scope=\"col\">share<th scope=\"col\">");
+        as_buf_str(b, "<th scope=\"col\">specified<th scope=\"col\">of spec<th scope=\"col\">");
     if (p->n == 1)
-        as_buf_str(b, "<th scope=\"col\" class=\"l\">further");
+        as_buf_str(b, "<th scope=\"col\" class=\"l\">details");
     as_buf_char(b, '\n');
 }
 
@@ -143,7 +143,7 @@ static void worth(struct as_page *p, const struct as_report_run *rr, const struc
     const size_t n = as_worth_knowing(rr, info->id, facts, WORTH_MAX);
     if (!n)
         return;
-    as_buf_str(p->out, "<h3>Worth knowing of <code>");
+    as_buf_str(p->out, "<h3>Worth knowing: <code>");
     as_buf_html(p->out, info->id);
     as_buf_str(p->out, "</code></h3>\n<ul class=\"worth\">\n");
     for (size_t i = 0; i < n; i++) {

@@ -31,7 +31,8 @@ static const struct as_cell *cell_of(const struct as_report_run *run, int64_t id
     return NULL;
 }
 
-/* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word; false: it has none such. */
+/* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word; false: the device has no
+ * such allocator. */
 static bool expand(const struct source *s, const char *text, char *out, size_t size)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -167,8 +168,9 @@ static void scale(struct number *n, double by, const char *unit)
     as_copy_text(n->unit, sizeof n->unit, unit);
 }
 
-/* Cycles become a time, and bytes per cycle of a compute unit the rate of all: the remark keeps what it was. */
-static bool to_time(const struct source *s, struct number *n, struct as_sheet_row *row)
+/* Converts cycles to ns, and B/cycle per compute unit to GB/s of the device, at the measured clock; the remark keeps
+ * the original. */
+static bool by_the_clock(const struct source *s, struct number *n, struct as_sheet_row *row)
 {
     const struct number cycles = *n;
     char unit[32];
@@ -196,7 +198,7 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
         return false;
     *row = (struct as_sheet_row){.group = line->group};
     expand(s, line->label, row->label, sizeof row->label);
-    const bool converted = to_time(s, &n, row);
+    const bool converted = by_the_clock(s, &n, row);
     row->value = n.value;
     row->ci = n.ci;
     row->wide = n.wide;

@@ -25,7 +25,7 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
                              struct as_error *err);
 void as_sheet_finish(struct as_sheet *s);
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label); /* or NULL */
-/* The share of what is specified that was measured; NAN: nothing is, or less is better. */
+/* measured / specified; NAN unless the unit is a rate or bytes and a specified value is known */
 double as_sheet_share(const struct as_sheet_row *row);
 bool as_sheet_has_shares(const struct as_sheet *s);
 

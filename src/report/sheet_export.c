@@ -99,7 +99,7 @@ static void add_word(const char *text, struct as_buf *out)
 static void write_header(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out)
 {
     as_buf_printf(out,
-                  "/* Measured by assay, run %s: value, and half of its 95%% interval in percent. */\n"
+                  "/* Measured by assay, run %s: values with the half-width of their 95%% intervals. */\n"
                   "#ifndef ASSAY_MACHINE_H\n#define ASSAY_MACHINE_H\n",
                   run->run.uuid); /* hexadecimal digits and '-', as the store checks */
     for (size_t i = 0; i < run->devices_n; i++) {

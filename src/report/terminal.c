@@ -27,7 +27,7 @@ static void write_probes(const struct as_overview *o, const struct as_report_run
     if (line.len) {
         as_text_title(out, "Cells by probe", style);
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
-        as_buf_printf(out, "The cells of one: assay show %lld PROBE\n", (long long)run->run.id);
+        as_buf_printf(out, "List a probe's cells: assay show %lld PROBE\n", (long long)run->run.id);
     }
     out->failed |= line.failed;
     as_buf_finish(&line);
@@ -75,7 +75,7 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
         for (size_t i = 0; i < n; i++) {
             as_buf_clear(&line);
             as_buf_terminal(&line, worth[i]->sentence);
-            as_buf_str(&line, worth[i]->verdict == AS_REFUTED ? " (not as claimed)" : "");
+            as_buf_str(&line, worth[i]->verdict == AS_REFUTED ? " (not as expected)" : "");
             as_buf_str(out, style->unicode ? "• " : "- ");
             as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
         }

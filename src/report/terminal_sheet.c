@@ -56,7 +56,7 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
                            ">measured",
                            style->unicode ? ">±" : ">+-",
                            specified ? ">specified" : "?>",
-                           specified ? ">share" : "?>",
+                           specified ? ">of spec" : "?>",
                            "?",
                            "",
                            NULL};

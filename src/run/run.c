@@ -281,7 +281,7 @@ static enum as_status make_sets(const struct as_run_options *o, const struct as_
 static void note_renamed(const struct as_run_options *o, struct as_buf *said)
 {
     if (said->len && o->event) {
-        as_buf_str(said, "; earlier names will be refused by the next release");
+        as_buf_str(said, "; the next release will reject former names");
         o->event(o->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = as_buf_get(said)});
     }
 }

@@ -101,7 +101,8 @@ enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 
 /* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
  * machine code, version 3 the precision of each cell, version 4 clock and weight of each sample, version 5 bandwidths
- * of probe topology as rates; exports of older versions are read as well, and those before 4 get new intervals. */
+ * of probe topology as rates, version 6 today's names, answers and further metrics; exports of older versions are read
+ * as well, and those before 4 get new intervals. */
 enum { AS_EXPORT_FORMAT = 6 };
 /* What is written goes to out; now and then, where write is not NULL, it is handed to write and out cleared, so that
  * memory does not grow with the run. */

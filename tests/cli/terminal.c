@@ -343,12 +343,12 @@ static void test_several_devices(void **state)
     strcpy(cells[3].device, "gpu:0");
     assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
     assert_non_null(strstr(as_buf_get(&b),
-                           "Worth knowing\ncpu: EPYC\n- L1 is small (not as claimed)\ngpu:0: G\\x1b[2J\n- L1 is odd"));
+                           "Worth knowing\ncpu: EPYC\n- L1 is small (not as expected)\ngpu:0: G\\x1b[2J\n- L1 is odd"));
     assert_non_null(strstr(as_buf_get(&b), "2 facts: assay facts 0\n"));
     as_buf_clear(&b);
     run.devices_n = 1;
     assert_int_equal(as_report_terminal(&run, &plain, &b, NULL), AS_OK);
-    assert_non_null(strstr(as_buf_get(&b), "Worth knowing\n- L1 is small (not as claimed)\n"));
+    assert_non_null(strstr(as_buf_get(&b), "Worth knowing\n- L1 is small (not as expected)\n"));
     as_buf_finish(&b);
 }
 

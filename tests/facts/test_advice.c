@@ -149,7 +149,7 @@ static void test_allocators_by_side(void **unused)
     says(get("hip:0", "shared"), "Of 2 allocators with valid cells that both sides can access, use 'pinned': in "
                                  "repeated passes the device streams at 2.00 TB/s");
     says(get("hip:0", "shared"), "of its rate in 'own', which the host cannot access");
-    says(get("hip:0", "shared"), "Plain host accesses while a kernel runs are not coherent");
+    says(get("hip:0", "shared"), "The driver does not guarantee coherence of plain host accesses while a kernel runs");
     assert_null(strstr(get("hip:0", "shared")->sentence, "system-scope atomics"));
     says(get("cpu", "cpu-heavy"), "use 'thp' or 'mmap', which are statistically tied");
     says(get("hip:0", "first-touch"), "Let the device touch 'pinned' first");
@@ -164,8 +164,8 @@ static void test_only_memory_that_both_touch(void **unused)
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 2001, "pinned", 0, "device");
     says(get("hip:0", "first-touch"),
-         "in 1 comparison, the side that touches first changes the device's bandwidth in repeated passes by no more "
-         "than 2%");
+         "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most 2% (1 "
+         "comparison; 'pinned', device against CPU: ");
     assert_int_equal(get("hip:0", "first-touch")->numbers_n, 2);
 }
 
@@ -177,8 +177,9 @@ static void test_undecided_first_touch(void **unused)
     triad("hip:0", 2001, "pinned", 0, "device");
     triad("hip:0", 96.9, "managed", 0, "cpu")->sum.ci = (struct as_interval){87.5, 109};
     triad("hip:0", 84.5, "managed", 0, "device")->sum.ci = (struct as_interval){78, 91.6};
-    says(get("hip:0", "first-touch"), "Undecided: the intervals allow up to ");
-    says(get("hip:0", "first-touch"), "device against CPU on 'managed': 0.872x (");
+    says(get("hip:0", "first-touch"),
+         "Undecided: first touch by CPU or device may change the device's bandwidth by up to 24% (");
+    says(get("hip:0", "first-touch"), "'managed', device against CPU: 0.872x (");
 }
 
 static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)
@@ -187,7 +188,10 @@ static void test_atomics_where_plain_accesses_are_not_coherent(void **unused)
     triad("hip:0", 2000, "pinned", 0, "cpu");
     triad("hip:0", 1000, "managed", 0, "cpu");
     lost(0, "pinned", "add");
-    says(get("hip:0", "shared"), "Plain host accesses while a kernel runs are not coherent; system-scope atomics are");
+    says(
+        get("hip:0", "shared"),
+        "The driver does not guarantee coherence of plain host accesses while a kernel runs; system-scope atomics lost "
+        "no updates");
 }
 
 static void test_short_lives(void **unused)
@@ -201,10 +205,12 @@ static void test_short_lives(void **unused)
     life(6000, 900, "shared", "1048576");
     life(100, 100, "pinned", "1048576");
     add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* its free is not known */
-    says(get("hip:0", "short-lived"), "For 32 B: backed at once: use 'own': allocating and freeing takes 20.0 ns");
-    says(get("hip:0", "short-lived"), "For 1 MiB: backed at once: use 'own': allocating and freeing takes 5.90 µs");
+    says(get("hip:0", "short-lived"),
+         "For 32 B, populated at allocation: use 'own': allocating and freeing takes 20.0 ns");
+    says(get("hip:0", "short-lived"),
+         "For 1 MiB, populated at allocation: use 'own': allocating and freeing takes 5.90 µs");
     says(get("hip:0", "short-lived"), "'shared' is 1.17x slower");
-    says(get("hip:0", "short-lived"), "; on demand (pages are allocated at first touch): use 'pinned': ");
+    says(get("hip:0", "short-lived"), "; populated at first touch: use 'pinned': ");
 }
 
 static void test_prefaults(void **unused)
@@ -250,8 +256,8 @@ static void test_copies(void **unused)
     assert_null(strstr(a->sentence, "'far'"));
     says(a, "From 'pinned' copying pays from 1.01 (");
     says(a,
-         "; from 'managed' and 'shared' remove the copies where the passes are many: in repeated ones the device is at "
-         "most 2% slower there than in 'own'");
+         "; from 'managed' and 'shared' do not copy data that is read repeatedly: reads in place are at most 2% slower "
+         "than from 'own'");
     assert_int_equal(a->numbers_n, 7); /* the device's own memory once */
 }
 
@@ -261,7 +267,7 @@ static void test_undecided_copies(void **unused)
     triad("hip:0", 4000, "own", 0, "cpu");
     triad("hip:0", 4000, "managed", 0, "cpu")->sum.ci = (struct as_interval){3000, 5000};
     add("hip:0", "copy", "GB/s", 60, "from=managed;to=own;direction=one;how=engine;size=64");
-    says(get("hip:0", "copies"), "From 'managed' undecided: the intervals allow the device to be up to 25% slower");
+    says(get("hip:0", "copies"), "From 'managed' undecided: reads in place may be up to 25% slower");
 }
 
 /* Faster than the bus is a copy of what lay on the device already: nothing was learned about bringing it there. */
@@ -277,7 +283,7 @@ static void test_copies_that_do_not_cross(void **unused)
     advice = NULL;
     copy->sum.median = 60;
     copy->sum.ci = (struct as_interval){59, 61};
-    says(get("hip:0", "copies"), "From 'managed' remove the copies");
+    says(get("hip:0", "copies"), "From 'managed' do not copy data that is read repeatedly");
 }
 
 static void test_counters(void **unused)

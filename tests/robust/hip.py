@@ -37,7 +37,7 @@ UNSUPPORTED = (
 
 # The stand-in has as many threads as the machine, whatever it says of its workgroups: a probe that needs all of them to run
 # at once has no number there.
-NOT_CONCURRENT = "workgroups run at the same time"
+NOT_CONCURRENT = "workgroups were not co-resident"
 
 
 def hip(assay, words="card", **more):

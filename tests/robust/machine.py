@@ -62,7 +62,7 @@ def test_one_cpu_has_no_pairs(assay):
     one = min(os.sched_getaffinity(0))
     done = assay.run("run", "c2c", "--device", "cpu", preexec_fn=lambda: os.sched_setaffinity(0, {one}))
     expect(done.code == harness.NOTHING, "nothing to measure on", done)
-    expect("one CPU only" in done.out, "says why", done)
+    expect("is bound to one" in done.out, "says why", done)
     expect([c["status"] for c in assay.cells()] == ["unsupported"], "one cell, unsupported", done)
 
 

@@ -137,7 +137,7 @@ static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
     as_fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});
     as_fact_say(f,
                 "Each %s executes %zu operations in %zu pipes and %zu other shared resource%s. With %zu fitted "
-                "coefficients the busiest one predicts the cost of 90%% of %zu sequences within %.1f%%. In "
+                "coefficients, the bottleneck resource predicts 90%% of %zu sequence costs within %.1f%%. In "
                 "cross-validation %.0f%% are within %.0f%%; the worst, %s, is off by %.1f%%",
                 as_unit_name(c), known(u), p->pipes, others, others == 1 ? "" : "s", fit->loads, fit->judged,
                 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"),

@@ -79,7 +79,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (from == to && n > 1)
         return AS_PRUNED;
     if (from == to) {
-        as_fail(err, AS_UNSUPPORTED, "this process may use one CPU only: there is no second core");
+        as_fail(err, AS_UNSUPPORTED, "needs 2 cores, and this process is bound to one CPU");
         return AS_INAPPLICABLE;
     }
     if (!c2c_usable_cpu(a, "from", err) || !c2c_usable_cpu(a, "to", err))

@@ -58,7 +58,7 @@ static const char *why_not_persistent(const struct as_device_info *info)
         return "the device's times are simulated, and the host reads its own clock";
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return as_chase_shared_allocator(info) ? NULL : AS_CHASE_NOT_SHARED;
-    return info->threads > 1 ? NULL : "one thread chases and another reads, and this process may use one CPU only";
+    return info->threads > 1 ? NULL : "needs 2 CPUs (one chases, the other reads), and this process is bound to one";
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)

@@ -105,7 +105,7 @@ static void test_where_a_persistent_walk_cannot_be(void **unused)
         const char *why; /* NULL: it can */
     } cases[] = {
         {AS_CAP_HOST_KERNELS, 2, false, NULL},
-        {AS_CAP_HOST_KERNELS, 1, true, "one CPU only"},
+        {AS_CAP_HOST_KERNELS, 1, true, "is bound to one"},
         {AS_CAP_HOST_KERNELS | AS_CAP_SIMULATED, 2, true, "simulated"},
         {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, true, NULL},
         {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, false, "do not see each other"},

@@ -85,9 +85,8 @@ static enum as_status launch(struct loaded *s, uint64_t turns, double *seconds, 
             return st;
     }
     return as_fail(err, AS_UNSUPPORTED,
-                   "in none of %d launches did all %zu workgroups run at the same time; let this process use the whole "
-                   "device",
-                   TRIES, s->load.loaders);
+                   "%zu workgroups were not co-resident in any of %d launches; stop other work on the device",
+                   s->load.loaders, TRIES);
 }
 
 static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)

@@ -14,18 +14,18 @@ static const char *const op_words[] = {"none", "read", "update", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "op",
-     .help = "what the other threads do: nothing, the unloaded latency; read; read and write back (x += 1)",
+     .help = "load from other threads: none (unloaded latency), read, or update (x += 1)",
      .type = AS_AXIS_WORD,
      .words = op_words,
      .def = "read"},
     {.name = "delay",
-     .help = "dependent steps of arithmetic that a loading thread makes after every 8 KiB; 0: full load",
+     .help = "dependent ALU operations injected after every 8 KiB block; 0: full load",
      .type = AS_AXIS_COUNT,
      .min = 0,
      .max = 1 << 20,
      .def = "0"},
     {.name = "size",
-     .help = "bytes of the chased buffer; the load reads as many for each last-level cache that its threads reach",
+     .help = "size of the chased buffer, and of the load buffer per last-level cache",
      .type = AS_AXIS_SIZE,
      .min = 4096,
      .def = "4LLC"},
@@ -69,11 +69,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     }
     if (cpu && !idle && info->threads < 2)
-        as_fail(err, AS_UNSUPPORTED, "one thread chases and others load, and this process may use one CPU only");
+        as_fail(err, AS_UNSUPPORTED,
+                "needs 2 CPUs (one chases, the others generate load), and this process is bound to one");
     else if (!cpu && !(info->capabilities & AS_CAP_SOURCE))
         as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
     else if (!cpu && !idle && info->compute_units < 2)
-        as_fail(err, AS_UNSUPPORTED, "one compute unit chases and others load, and the device has only one");
+        as_fail(err, AS_UNSUPPORTED, "needs at least 2 compute units; the device has one");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -205,8 +206,7 @@ static void finish(void *state)
 }
 
 static const struct as_metric further[] = {
-    {"bandwidth", "GB/s", false, "bytes that the loading threads read and write at the same time; decimal GB", NULL},
-    {0}};
+    {"bandwidth", "GB/s", false, "bytes read and written by the load threads during the chase; decimal GB", NULL}, {0}};
 
 const struct as_probe as_probe_loaded_latency = {
     .abi = AS_PROBE_ABI,

@@ -25,10 +25,11 @@ static void say_all(struct as_fact *f, double queues, struct as_interval share)
     const struct as_interval ci = {queues / share.hi, queues / share.lo};
     as_fact_value_text(queues / f->value, ci, "x", longer, sizeof longer);
     as_fact_number(f, queues, (struct as_interval){queues, queues});
-    as_fact_say(f,
-                "%g single-thread kernels (the most tried) run concurrently: launches included, they take %s as long "
-                "as one",
-                queues, longer);
+    as_fact_say(
+        f,
+        "%g single-thread kernels (the maximum tested) run concurrently: launches included, they take %s as long "
+        "as one",
+        queues, longer);
 }
 
 static void add_at_once(struct as_rule_context *c, const struct as_curve *v)

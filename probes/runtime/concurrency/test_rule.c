@@ -25,7 +25,7 @@ static void test_queues(void **unused)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "concurrency.kernels", 6.4, 1e-9);
     made_says(f, "6.40 (6.31 to 6.49) single-thread kernels run concurrently in 16 queues");
-    assert_null(strstr(f->sentence, "the most tried"));
+    assert_null(strstr(f->sentence, "the maximum tested"));
     assert_int_equal(f->evidence_n, 3);
     made_says(made_near(&m, "concurrency.rate", 0.8, 1e-9), "in 16 queues run 1.25x slower than in one queue (");
     assert_null(made_find(&m, "concurrency.priority"));
@@ -37,7 +37,7 @@ static void test_queues(void **unused)
     m.cells[0].sum.median = 25e3; /* all 16 */
     m.cells[0].sum.ci = (struct as_interval){24.9e3, 25.1e3};
     made_derive(&m);
-    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "the most tried");
+    made_says(made_near(&m, "concurrency.kernels", 16, 1e-9), "the maximum tested");
     m.cells[0].sum.median = 27.5e3; /* still all, launched one after the other */
     m.cells[0].sum.ci = (struct as_interval){27.4e3, 27.6e3};
     made_derive(&m);
@@ -78,7 +78,7 @@ static void test_queues_that_may_give_nothing(void **unused)
     m.cells[1].sum.median = 25.6e3; /* nearly all 16, or not */
     m.cells[1].sum.ci = (struct as_interval){24e3, 40e3};
     made_derive(&m);
-    assert_null(strstr(made_get(&m, "concurrency.kernels")->sentence, "the most tried"));
+    assert_null(strstr(made_get(&m, "concurrency.kernels")->sentence, "the maximum tested"));
     made_end(&m);
 }
 

@@ -119,7 +119,7 @@ static const struct comparison {
      "Where the CPU touched first, the device's own first touch is ", " as fast", " slower",
      "The device's own first touch is statistically tied with that after a touch by the CPU: "},
     {"what", "first", "fault", "host_backing", "Faults on fresh memory take ",
-     " as long as on reused pages, since the host backs it", " less time than on reused pages",
+     " as long as on reused pages (includes backing by the host)", " less time than on reused pages",
      "Faults on fresh memory and on reused pages are statistically tied: "},
 };
 

@@ -70,8 +70,8 @@ static enum as_status walk_through(const struct api *api, amd_comgr_disassembly_
     for (uint64_t at = 0; at < w->bytes; at += n) {
         n = 0;
         if (api->amd_comgr_disassemble_instruction(info, at, w, &n) || n == 0 || n > w->bytes - at)
-            return as_fail(err, AS_UNSUPPORTED, "%s finds no instruction at byte %llu of the kernel's code", api->found,
-                           (unsigned long long)at);
+            return as_fail(err, AS_UNSUPPORTED, "%s cannot decode the kernel at byte %llu; a newer ROCm may",
+                           api->found, (unsigned long long)at);
     }
     return AS_OK;
 }
@@ -88,7 +88,8 @@ enum as_status as_amd_disassemble(const char *chip, const unsigned char *code, u
         return s;
     snprintf(isa, sizeof isa, "amdgcn-amd-amdhsa--%s", chip);
     if (api.amd_comgr_create_disassembly_info(isa, read_code, print, annotate, &info))
-        return as_fail(err, AS_UNSUPPORTED, "%s does not know %s; a newer ROCm may", api.found, chip);
+        return as_fail(err, AS_UNSUPPORTED, "%s does not support %s; install a ROCm release that does", api.found,
+                       chip);
     s = walk_through(&api, info, &w, err);
     (void)api.amd_comgr_destroy_disassembly_info(info);
     return s;
