@@ -19,7 +19,7 @@ struct number {
     double value, claimed;
     struct as_interval ci;
     char unit[16];
-    bool wide, decided;
+    bool wide, decided, refuted;
     int64_t cell;
 };
 
@@ -69,6 +69,7 @@ static bool from_fact(const struct source *s, const char *id, struct number *out
                            .ci = f->ci,
                            .wide = cell && cell->status == AS_CELL_WIDE && strcmp(f->unit, "Hz") != 0,
                            .decided = f->verdict != AS_UNDECIDED,
+                           .refuted = f->verdict == AS_REFUTED,
                            .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
     as_copy_text(out->unit, sizeof out->unit, f->unit);
     return true;
@@ -149,7 +150,8 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
     as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
     if (strcmp(n->unit, "B") != 0)
         as_format_value(&b, n->value, n->unit);
-    else if (isfinite(n->claimed)) { /* measured sizes are ranges; what is reported and agrees is exact */
+    else if (isfinite(n->claimed) &&
+             !n->refuted) { /* measured sizes are ranges; what is reported and agrees is exact */
         as_format_value(&b, n->claimed, n->unit);
         as_buf_str(&b, " reported");
     } else

@@ -51,6 +51,7 @@ struct level {
     char name[16];                /* "L1", ..., "memory"; "level 1" where none of the reported caches fits */
     char said[32];                /* the name in a sentence: "L1", "the first cache level" */
     bool hole;                    /* sizes are missing or rejected behind it: where it ends is not known */
+    bool vague;                   /* its end is known so badly that it says nothing about which cache it is */
 };
 
 /* Is there a hole of more than an octave and a half between the plateau and the next? */
@@ -64,6 +65,9 @@ static bool hole_behind(const struct as_curve *curve, const struct as_plateau *p
 
 /* Near its size the last cache, which others share, no longer holds all of a working set. */
 static const double SURELY_INSIDE = 0.8;
+
+/* The curve rises over so many sizes that the middle of the rise may lie nearer to another cache. */
+static const double VAGUE = 16;
 
 /* Without a knee only the sizes that the plateau holds say which cache it is. */
 static const struct as_cache *cache_of_sizes(const struct as_cache *const *caches, size_t n, double first, double last)
@@ -151,12 +155,13 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     for (size_t i = 0; i + 1 < n; i++) {
         const struct as_plateau *p = levels[i].plateau;
         levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
+        levels[i].vague = levels[i].hole || (i > 0 && levels[i - 1].hole) || p->knee_ci.hi > VAGUE * p->knee_ci.lo;
         levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
-        if (levels[i].hole || (i > 0 && levels[i - 1].hole))
+        if (levels[i].vague)
             levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
         if (levels[i].cache)
             snprintf(levels[i].name, sizeof levels[i].name, "L%u", levels[i].cache->level);
-        else if (levels[i].hole || (i > 0 && levels[i - 1].hole))
+        else if (levels[i].vague)
             levels[i].name[0] = 0;
         else
             name_unknown(&levels[i], (unsigned)i, caches_n > 0);

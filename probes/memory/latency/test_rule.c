@@ -91,6 +91,25 @@ static void test_cache_with_hole(void **state)
     made_end(&m);
 }
 
+/* A last cache that others fill has no plateau: the curve rises from L2 to memory, and the middle of the rise lies
+ * nearer to L3 than to L2. */
+static void test_cache_with_a_slow_rise(void **state)
+{
+    (void)state;
+    static const double ns[] = {1.1, 1.1, 1.1, 1.1, 3.85, 3.85, 3.86, 4.89, 9.6, 13.6, 16, 22, 131, 140, 150, 153};
+    struct made m;
+    made_cpu(&m);
+    for (size_t i = 0; i < sizeof ns / sizeof *ns; i++) {
+        char axes[96];
+        snprintf(axes, sizeof axes, "size=%.0f pattern=random allocator=thp stride=64", 4 * KiB * exp2((double)i));
+        made_add(&m, "latency", "ns", ns[i], axes);
+    }
+    made_derive(&m);
+    made_near(&m, "cache.L2.latency", 3.85, 0.05);
+    assert_null(made_find(&m, "cache.L3.latency"));
+    made_end(&m);
+}
+
 /* With hardly a size between two levels any claim fits, which says nothing. */
 static void test_cache_with_wide_hole(void **state)
 {
@@ -319,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_cache_claims),
         cmocka_unit_test(test_cache_with_hole),
+        cmocka_unit_test(test_cache_with_a_slow_rise),
         cmocka_unit_test(test_cache_with_wide_hole),
         cmocka_unit_test(test_cache_that_fades_into_a_hole),
         cmocka_unit_test(test_tlb_by_pattern),
