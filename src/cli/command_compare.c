@@ -5,6 +5,7 @@
 #include "cli/compare_provenance.h"
 #include "cli/compare_table.h"
 #include "cli/ndjson.h"
+#include "cli/session.h"
 #include "report/terminal.h"
 
 #include <math.h>
@@ -143,6 +144,27 @@ static enum as_status load(const struct as_args *args, size_t which, struct as_s
     return as_source_load(args, as_args_word(args, which), out, err);
 }
 
+/* Both runs on one page. */
+static enum as_status write_page(const struct as_args *args, const char *path, struct as_error *err)
+{
+    struct as_report_run runs[2];
+    struct as_buf page = AS_BUF_INIT;
+    enum as_status st = AS_OK;
+    size_t n = 0;
+    while (n < 2 && !(st = as_named_report(args, as_args_word(args, n), &runs[n], err)))
+        n++;
+    if (!st)
+        st = as_report_html(runs, n, &page, err);
+    if (!st)
+        st = as_write_file(path, as_buf_get(&page), page.len, err);
+    if (!st)
+        as_cli_note("wrote %s", path);
+    as_buf_finish(&page);
+    while (n > 0)
+        as_report_run_finish(&runs[--n]);
+    return st;
+}
+
 static int run_compare(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
@@ -150,17 +172,24 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     struct as_pairs pairs = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
+    const char *page = as_args_value(args, "report");
     double limit = -1;
     int code = AS_EXIT_OK;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_args_number(args, "check", &check_range, &limit, &err);
     if (!st)
+        st = as_session_check_output(page, &err);
+    if (!st && page && strcmp(page, "-") == 0)
+        st = as_fail(&err, AS_USAGE, "--report needs the name of a file: stdout has the comparison");
+    if (!st)
         st = load(args, 0, &a, &err);
     if (!st)
         st = load(args, 1, &b, &err);
     if (!st)
         st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, &err);
+    if (!st && page)
+        st = write_page(args, page, &err);
     if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
         st = as_fail(&err, AS_USAGE, "the runs have no cell in common: nothing compared");
     if (!st && as_args_flag(args, "json")) {
@@ -190,6 +219,8 @@ static int run_compare(const struct as_command *command, const struct as_args *a
 static const struct as_option options[] = {
     {"check", 0, "P",
      "exit 3 when the second run is slower than the first by more than P, 0% to 1000%, with 99% confidence", false},
+    {"report", 0, "FILE", "write a page with both runs as well: data sheets with ratios, curves over each other",
+     false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,
@@ -207,7 +238,8 @@ const struct as_command as_command_compare = {
         "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
         "FILE.db:RUN. Cells are matched by device and axes; a device that only one run has is matched with the "
         "other's only remaining device of the same backend.",
-    .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%",
+    .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%\nassay compare 3 4 --report "
+               "before-after.html",
     .options = options,
     .min_args = 2,
     .max_args = 2,

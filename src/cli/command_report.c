@@ -1,113 +1,69 @@
 /* assay report, export, import: runs as files */
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/deliver.h"
 #include "cli/lookup.h"
 #include "cli/session.h"
-#include "report/load.h"
 #include "report/sheet_export.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static bool is_terminal(const char *path)
-{
-    struct stat info;
-    if (strcmp(path, "-") == 0)
-        return isatty(STDOUT_FILENO);
-    if (stat(path, &info) != 0 || !S_ISCHR(info.st_mode))
-        return false;
-    int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    bool is = fd >= 0 && isatty(fd);
-    if (fd >= 0)
-        close(fd);
-    return is;
-}
-
-/* Raw text for files and programs; escaped for a terminal. */
-static void make_readable(struct as_buf *b)
-{
-    struct as_buf lines = AS_BUF_INIT;
-    as_buf_terminal_lines(&lines, as_buf_get(b));
-    lines.failed |= b->failed;
-    as_buf_finish(b);
-    *b = lines;
-}
-
-/* To stdout or a file; the file is named on stderr. */
-static int deliver(struct as_buf *b, const char *path)
-{
-    struct as_error err = {0};
-    if (is_terminal(path))
-        make_readable(b);
-    if (strcmp(path, "-") == 0)
-        return as_cli_print(b, AS_EXIT_OK);
-    enum as_status st = as_buf_check(b, &err);
-    if (!st)
-        st = as_cli_check_memory(&err);
-    if (!st)
-        st = as_write_file(path, as_buf_get(b), b->len, &err);
-    as_buf_finish(b);
-    if (st)
-        return as_cli_fail(&err);
-    as_cli_note("wrote %s", path);
-    return AS_EXIT_OK;
-}
+static const char usual_page[] = "assay-report.html";
 
 static int run_report(const struct as_command *command, const struct as_args *args)
 {
     static const char *const last[] = {NULL};
-    const char *path = as_args_value(args, "output");
+    const char *path = as_args_value(args, "output") ? as_args_value(args, "output") : usual_page;
+    const bool open = as_args_flag(args, "open");
     const char *const *names = args->words ? args->word : last;
     size_t n = args->words ? args->words : 1, loaded = 0;
     struct as_report_run *runs = calloc(n, sizeof *runs);
     const char *published = as_args_value(args, "refs");
     struct as_refs refs = {0};
-    struct as_store *store = NULL;
     struct as_buf page = AS_BUF_INIT;
     struct as_error err = {0};
     enum as_status st = runs ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
-    if (!st && !path)
-        st = as_fail(&err, AS_USAGE, "the report needs a file: -o FILE, or -o - for stdout");
+    if (!st && open && strcmp(path, "-") == 0)
+        st = as_fail(&err, AS_USAGE, "--open needs a file: give -o FILE, or no -o");
     if (!st)
         st = as_session_check_output(path, &err);
     if (!st && published)
         st = as_refs_load(published, &refs, &err);
-    if (!st)
-        st = as_cli_store(args, AS_STORE_READ, &store, &err);
     for (size_t i = 0; i < n && !st; i++)
-        if (!(st = as_report_load(store, names[i], &runs[i], &err)))
+        if (!(st = as_named_report(args, names[i], &runs[i], &err)))
             runs[loaded++].refs = published ? &refs : NULL;
     if (!st)
         st = as_report_html(runs, loaded, &page, &err);
-    int code = st ? as_cli_misuse(command, &err) : deliver(&page, path);
+    int code = st ? as_cli_misuse(command, &err) : as_deliver(&page, path);
+    if (open && code == AS_EXIT_OK && as_open_in_browser(path, &err))
+        code = as_cli_fail(&err);
     as_buf_finish(&page);
     for (size_t i = 0; i < loaded; i++)
         as_report_run_finish(&runs[i]);
     free(runs);
     as_refs_finish(&refs);
-    as_store_close(store);
     return code;
 }
 
 static const struct as_option report_options[] = {
-    {"output", 'o', "FILE", "file to write, - for stdout; required", false},
+    {"output", 'o', "FILE", "file to write, - for stdout (default: assay-report.html)", false},
+    {"open", 0, NULL, "open the page in the browser", false},
     AS_OPTION_REFS,
     AS_OPTION_STORE,
     AS_OPTION_END,
 };
 const struct as_command as_command_report = {
     .name = "report",
-    .args = "[RUN]... -o FILE",
+    .args = "[RUN]...",
     .summary = "write a report of runs as a web page",
     .about =
         "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
-        "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last.",
-    .example =
-        "assay report -o report.html\nassay report 3 4 -o before-after.html\nassay report --refs mi300a -o report.html",
+        "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last. A "
+        "RUN is one of the store, FILE.db for "
+        "the last run of another store, FILE.db:RUN, or an exported JSON file.",
+    .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs mi300a",
     .options = report_options,
     .max_args = -1,
     .run = run_report,
@@ -148,7 +104,7 @@ static enum as_status write_part(void *user, const char *bytes, size_t n, struct
     struct as_buf text = AS_BUF_INIT;
     if (file->to_terminal) {
         as_buf_add(&text, bytes, n);
-        make_readable(&text);
+        as_make_readable(&text);
     }
     enum as_status st = as_buf_check(&text, err);
     if (!st)
@@ -163,7 +119,7 @@ static enum as_status export_to(struct export_file *file, const char *path, expo
                                 const struct as_run *run, struct as_error *err)
 {
     struct as_buf out = AS_BUF_INIT;
-    file->to_terminal = is_terminal(path);
+    file->to_terminal = as_is_terminal(path);
     enum as_status st = as_writer_open(&file->writer, path, err);
     if (st)
         return st;

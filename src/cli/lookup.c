@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "plan/plan.h"
+#include "report/load.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,35 +48,27 @@ enum as_status as_read_export(const char *path, struct as_buf *text, struct as_e
                    path);
 }
 
-/* An export becomes a run of a store of its own, which lives as long as this call. */
-static enum as_status load_export(const char *path, struct as_source *out, struct as_error *err)
+/* An export becomes a run of a store of its own, which lives as long as it is open. */
+static enum as_status open_export(const char *path, struct as_named_run *out, struct as_error *err)
 {
-    struct as_buf text = AS_BUF_INIT, file = AS_BUF_INIT;
-    struct as_store *store = NULL;
+    struct as_buf text = AS_BUF_INIT;
     const char *tmp = getenv("TMPDIR");
-    char folder[512];
     int64_t id = 0;
-    int n = snprintf(folder, sizeof folder, "%s/assay-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (n < 0 || (size_t)n >= sizeof folder || !mkdtemp(folder))
+    int n = snprintf(out->folder, sizeof out->folder, "%s/assay-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof out->folder || !mkdtemp(out->folder)) {
+        out->folder[0] = 0;
         return as_fail(err, AS_IO, "cannot make a folder in \"%s\" for reading an export: %s",
                        tmp && *tmp ? tmp : "/tmp", strerror(errno));
-    as_buf_printf(&file, "%s/export.db", folder);
-    enum as_status st = as_buf_check(&file, err);
-    if (!st)
-        st = as_read_export(path, &text, err);
+    }
+    snprintf(out->file, sizeof out->file, "%s/export.db", out->folder);
+    enum as_status st = as_read_export(path, &text, err);
     if (!st && as_buf_get(&text)[strspn(as_buf_get(&text), " \t\r\n")] != '{')
         st = as_fail(err, AS_FORMAT, "'%s' is neither a store nor a JSON export", path);
     if (!st)
-        st = as_store_open(as_buf_get(&file), AS_STORE_WRITE, &store, err);
-    if (!st && as_store_import_json(store, as_buf_get(&text), text.len, &id, err))
+        st = as_store_open(out->file, AS_STORE_WRITE, &out->store, err);
+    if (!st && as_store_import_json(out->store, as_buf_get(&text), text.len, &id, err))
         st = as_fail_in(err, path);
-    if (!st)
-        st = load_from(store, "last", out, err);
-    as_store_close(store);
-    unlink(as_buf_get(&file));
-    rmdir(folder);
     as_buf_finish(&text);
-    as_buf_finish(&file);
     return st;
 }
 
@@ -105,42 +98,84 @@ static bool looks_like_file(const char *name)
            (n > 5 && strcmp(name + n - 5, ".json") == 0);
 }
 
-static enum as_status load_store_file(const char *path, const char *run, struct as_source *out, struct as_error *err)
+void as_named_run_close(struct as_named_run *n)
 {
-    struct as_store *store = NULL;
-    enum as_status st = as_store_open(path, AS_STORE_READ, &store, err);
-    if (!st)
-        st = load_from(store, run, out, err);
-    as_store_close(store);
+    as_store_close(n->store);
+    if (n->folder[0]) {
+        unlink(n->file);
+        rmdir(n->folder);
+    }
+    free(n->run);
+    *n = (struct as_named_run){0};
+}
+
+/* "FILE:RUN" */
+static enum as_status open_run_of_file(const char *name, const char *colon, struct as_named_run *out,
+                                       struct as_error *err)
+{
+    char *path = as_strdup(name);
+    free(out->run);
+    out->run = as_strdup(colon + 1);
+    if (!path || !out->run) {
+        free(path);
+        return as_nomem(err, strlen(name), "a path");
+    }
+    path[colon - name] = 0;
+    enum as_status st = as_store_open(path, AS_STORE_READ, &out->store, err);
+    free(path);
+    return st;
+}
+
+enum as_status as_named_run_open(const struct as_args *args, const char *name, struct as_named_run *out,
+                                 struct as_error *err)
+{
+    const char *colon = name ? strrchr(name, ':') : NULL;
+    enum as_status st;
+    *out = (struct as_named_run){.run = as_strdup("last")};
+    if (!out->run)
+        return as_nomem(err, 5, "a name");
+    if (!name)
+        st = as_cli_store(args, AS_STORE_READ, &out->store, err);
+    else if (is_file(name))
+        st = is_database(name) ? as_store_open(name, AS_STORE_READ, &out->store, err) : open_export(name, out, err);
+    else if (colon && colon != name)
+        st = open_run_of_file(name, colon, out, err);
+    else if (looks_like_file(name))
+        st = as_fail(err, AS_NOTFOUND, "there is no file '%s'", name);
+    else {
+        free(out->run);
+        out->run = as_strdup(name);
+        st = out->run ? as_cli_store(args, AS_STORE_READ, &out->store, err) : as_nomem(err, strlen(name), "a name");
+    }
+    if (st)
+        as_named_run_close(out);
     return st;
 }
 
 enum as_status as_source_load(const struct as_args *args, const char *name, struct as_source *out, struct as_error *err)
 {
+    struct as_named_run named;
     *out = (struct as_source){0};
     as_copy_text(out->name, sizeof out->name, name);
-    const char *colon = strrchr(name, ':');
-    enum as_status st;
-    if (is_file(name)) {
-        st = is_database(name) ? load_store_file(name, "last", out, err) : load_export(name, out, err);
-    } else if (colon && colon != name) {
-        char *path = as_strdup(name);
-        if (!path)
-            return as_nomem(err, strlen(name), "a path");
-        path[colon - name] = 0;
-        st = load_store_file(path, colon + 1, out, err);
-        free(path);
-    } else if (looks_like_file(name)) {
-        st = as_fail(err, AS_NOTFOUND, "there is no file '%s'", name);
-    } else {
-        struct as_store *store = NULL;
-        st = as_cli_store(args, AS_STORE_READ, &store, err);
-        if (!st)
-            st = load_from(store, name, out, err);
-        as_store_close(store);
+    enum as_status st = as_named_run_open(args, name, &named, err);
+    if (!st) {
+        st = load_from(named.store, named.run, out, err);
+        as_named_run_close(&named);
     }
     if (st)
         as_source_finish(out);
+    return st;
+}
+
+enum as_status as_named_report(const struct as_args *args, const char *name, struct as_report_run *out,
+                               struct as_error *err)
+{
+    struct as_named_run named;
+    enum as_status st = as_named_run_open(args, name, &named, err);
+    if (!st) {
+        st = as_report_load(named.store, named.run, out, err);
+        as_named_run_close(&named);
+    }
     return st;
 }
 

@@ -4,8 +4,22 @@
 
 #include "cli/cli.h"
 
-/* One run with its cells from any source: a run of the store ("3", "last", a uuid), "FILE.db:RUN", "FILE.db" (its last
- * run), or an exported JSON file. store may be NULL: then only files are possible. With samples. */
+/* A run by any name that people give: a run of the store ("3", "last", a uuid; NULL: the last), "FILE.db:RUN",
+ * "FILE.db" (its last run), or an exported JSON file. */
+struct as_named_run {
+    struct as_store *store; /* open for reading */
+    char *run;              /* its name in there; owned */
+    char folder[512];       /* of an export's own store; "" none */
+    char file[544];
+};
+enum as_status as_named_run_open(const struct as_args *args, const char *name, struct as_named_run *out,
+                                 struct as_error *err);
+void as_named_run_close(struct as_named_run *n);
+/* The same, loaded with devices and facts; the caller's (as_report_run_finish). */
+enum as_status as_named_report(const struct as_args *args, const char *name, struct as_report_run *out,
+                               struct as_error *err);
+
+/* Such a run with its cells and their samples. */
 struct as_source {
     char name[160];
     struct as_run run;

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "report/load.h"
+#include "report/machine_sheet.h"
 #include "report/sheet.h"
 
 #include <math.h>
@@ -57,11 +58,12 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
 static void write_json(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out)
 {
     as_buf_char(out, '{');
-    as_json_add_int(out, "sheet_version", 1);
+    as_json_add_int(out, "sheet_version", AS_SHEET_VERSION);
     as_json_add_text(out, "run", run->run.uuid);
     as_json_add_text(out, "host", run->run.host);
     as_json_add_text(out, "suite", run->run.suite);
     as_json_add_number(out, "started_at", run->run.started_at);
+    as_json_add_bool(out, "virtual_machine", as_machine_sheet_is_virtual(&run->run));
     as_json_add_name(out, "devices");
     for (size_t i = 0; i < run->devices_n; i++) {
         as_buf_str(out, i ? ",\n{" : "[\n{");

@@ -5,6 +5,7 @@
 #include "store/store.h"
 
 /* As JSON (docs/sheet.schema.json). */
+enum { AS_SHEET_VERSION = 1 };
 enum as_status as_export_sheet(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                struct as_error *err);
 /* As a C header: a constant per line, named ASSAY_<DEVICE>_<GROUP>_<QUANTITY>_<UNIT>. */

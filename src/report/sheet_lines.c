@@ -1,11 +1,11 @@
 #include "report/sheet_lines.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define LATENCY(name)                                                                                                  \
     {                                                                                                                  \
-        name, "latency",                                                                                               \
-            {"onchip." name ".latency", "cache." name ".latency", "topology place=" name " what=latency"},             \
+        name, "latency", {"onchip." name ".latency", "cache." name ".latency"},                                        \
         {                                                                                                              \
             {"", "cache." name ".latency_cycles", ""},                                                                 \
             {                                                                                                          \
@@ -109,3 +109,12 @@ const struct as_sheet_line as_sheet_lines[] = {
     {"Page fault", "one page", {"fault.latency.cpu-one.@base_pages", "memory.fault.@base_pages"}, {{0}}},
     {0},
 };
+
+bool as_sheet_line_is_of_host(const char *group, const char *label)
+{
+    static const char *const groups[] = {"Host link", "Launch", "Allocate 16 MiB", "Page fault"};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (strcmp(groups[i], group) == 0)
+            return true;
+    return strcmp(label, "CPU to device") == 0;
+}

@@ -5,6 +5,8 @@
 #ifndef AS_REPORT_SHEET_LINES_H
 #define AS_REPORT_SHEET_LINES_H
 
+#include <stdbool.h>
+
 enum { AS_SHEET_SOURCES = 3, AS_SHEET_ALSO = 3 };
 
 struct as_sheet_line {
@@ -15,5 +17,7 @@ struct as_sheet_line {
     } also[AS_SHEET_ALSO];                  /* further numbers for the remark */
 };
 extern const struct as_sheet_line as_sheet_lines[]; /* ends with a NULL group */
+/* Of a device's line: does its number depend on the host's CPUs? */
+bool as_sheet_line_is_of_host(const char *group, const char *label);
 
 #endif

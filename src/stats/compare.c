@@ -32,10 +32,10 @@ static unsigned df_of(size_t trials)
 }
 
 /* Widens a 95% interval to the confidence of a difference, by Student's t of both sides' trials. */
-static struct as_interval wider(struct as_interval ci, double ratio, unsigned df)
+static struct as_interval wider(struct as_interval ci, double ratio, unsigned df, double confidence)
 {
     df = df > 0 ? df : 1;
-    double factor = as_student(df, TO_DIFFER) / as_student(df, SHOWN);
+    double factor = as_student(df, confidence) / as_student(df, SHOWN);
     return (struct as_interval){ratio * pow(ci.lo / ratio, factor), ratio * pow(ci.hi / ratio, factor)};
 }
 
@@ -50,29 +50,36 @@ static enum as_verdict judge(struct as_interval shown, struct as_interval differ
     return shown.lo >= low && shown.hi <= high ? AS_SAME : AS_CANNOT_TELL;
 }
 
-static bool is_exact(const struct as_summary *s)
+static bool is_exact(const struct as_estimated *s)
 {
-    return s->ci.lo == s->median && s->ci.hi == s->median;
+    return s->ci.lo == s->value && s->ci.hi == s->value;
+}
+
+void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
+                        bool lower_is_better, double tolerance, struct as_comparison *out)
+{
+    *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
+    const bool exact = is_exact(a) && is_exact(b); /* counts, 0 as well */
+    if (exact && a->value == b->value) {
+        *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
+        return;
+    }
+    out->ci = as_ratio_interval(b->value, b->ci, a->value, a->ci);
+    if (isnan(out->ci.lo)) { /* no ratio; exact counts still get a verdict */
+        if (exact)
+            out->verdict = (b->value > a->value) == lower_is_better ? AS_SLOWER : AS_FASTER;
+        return;
+    }
+    out->ratio = b->value / a->value;
+    out->differ = wider(out->ci, out->ratio, df, confidence);
+    out->verdict = judge(out->ci, out->differ, lower_is_better, tolerance);
 }
 
 void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
                 struct as_comparison *out)
 {
-    *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
-    const bool exact = is_exact(a) && is_exact(b); /* counts, 0 as well */
-    if (exact && a->median == b->median) {
-        *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
-        return;
-    }
-    out->ci = as_ratio_interval(b->median, b->ci, a->median, a->ci);
-    if (isnan(out->ci.lo)) { /* no ratio; exact counts still get a verdict */
-        if (exact)
-            out->verdict = (b->median > a->median) == lower_is_better ? AS_SLOWER : AS_FASTER;
-        return;
-    }
-    out->ratio = b->median / a->median;
-    out->differ = wider(out->ci, out->ratio, df_of(a->trials) + df_of(b->trials));
-    out->verdict = judge(out->ci, out->differ, lower_is_better, tolerance);
+    const struct as_estimated x = {a->median, a->ci}, y = {b->median, b->ci};
+    as_compare_numbers(&x, &y, df_of(a->trials) + df_of(b->trials), TO_DIFFER, lower_is_better, tolerance, out);
 }
 
 const char *as_verdict_word(enum as_verdict v)

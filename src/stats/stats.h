@@ -51,10 +51,18 @@ struct as_comparison {
                               exact numbers, such as 0 and 5, differ */
     struct as_interval ci; /* 95% of the ratio */
     enum as_verdict verdict;
-    struct as_interval differ; /* 99%, by which faster and slower are called */
+    struct as_interval differ; /* 99%, or of the confidence asked for, by which faster and slower are called */
+};
+struct as_estimated {
+    double value;
+    struct as_interval ci; /* 95% */
 };
 void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
                 struct as_comparison *out);
+/* The same of two numbers whose intervals rest on df degrees of freedom together; faster and slower with this
+ * confidence. */
+void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
+                        bool lower_is_better, double tolerance, struct as_comparison *out);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "undecided" */
 
 /* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 when there is

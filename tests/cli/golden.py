@@ -17,7 +17,7 @@ CASES = [
     ("no-arguments", [], 0, {"ASSAY_STORE": "store.db"}),
     ("help", ["help"], 0, {}),
     *[("help-" + name, ["help", name], 0, {}) for name in (
-        "run", "resume", "replay", "show", "compare", "facts", "advise", "explain", "report", "export", "import", "delete", "list",
+        "run", "resume", "replay", "show", "compare", "check", "facts", "advise", "explain", "report", "export", "import", "delete", "list",
         "devices", "doctor", "help", "version")],
     ("man", ["help", "--man"], 0, {}),
     ("show", ["show", "1"], 0, {}),
@@ -59,6 +59,9 @@ CASES = [
     ("compare-slower", ["compare", "1", "2", "--check", "5%"], 3, {}),
     ("compare-allowed", ["compare", "1", "2", "--check", "30%"], 0, {}),
     ("compare-faster", ["compare", "2", "1", "--check", "5%"], 0, {}),
+    ("check", ["check", "--against", "1", "2"], 3, {}),
+    ("check-json", ["check", "--against", "1", "2", "--json"], 3, {}),
+    ("check-same", ["check", "--against", "one.json", "store.db:1"], 0, {"LC_ALL": "C.UTF-8"}),
     ("compare-json", ["compare", "1", "2", "--json"], 0, {}),
     ("compare-files", ["compare", "one.json", "store.db:2"], 0, {}),
     ("compare-partly", ["compare", "1", "partly.json"], 0, {}),

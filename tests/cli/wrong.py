@@ -82,7 +82,14 @@ REFUSED = [
     (["explain", "latency/ffma32"], 2, ["'ffma32' of the probe 'latency' has no description"]),
     (["explain", "alu/\x1b[31mred"], 2, ["has no"]),
     (["explain", "99999999999999999999"], 2, ["99999999999999999999"]),
-    (["report"], 2, ["-o FILE"]),
+    (["check", "1"], 2, ["--against BASE"]),
+    (["check", "--against", "no.json", "1"], 2, ["no file 'no.json'"]),
+    (["check", "--against", "garbage.json"], 1, ["garbage.json"]),
+    (["check", "--against", "sheet.json"], 1, ["sheet.json", "version 1"]),
+    (["check", "--against", "1", "--tolerance", "much"], 2, ["--tolerance", "much"]),
+    (["check", "--against", "1", "--junit", "."], 2, ["folder"]),
+    (["compare", "1", "2", "--report", "-"], 2, ["--report needs the name of a file"]),
+    (["report", "--open", "-o", "-"], 2, ["--open needs a file"]),
     (["report", "-o"], 2, ["needs a value"]),
     (["report", "-o", "."], 2, ["folder"]),
     (["export", "--format", "jsno"], 2, ["did you mean 'json'?"]),
@@ -201,6 +208,8 @@ def main():
                 f.write('{"format_version": 1, "run": [}')
             with open(os.path.join(folder, "foreign.json"), "w", encoding="utf-8") as f:
                 f.write('{"format_version": 1, "run": {"id": 1}, "cells": [], "sentinels": []}')
+            with open(os.path.join(folder, "sheet.json"), "w", encoding="utf-8") as f:
+                f.write('{"sheet_version": 2, "devices": []}')
             for path in ("broken.db", "bad.ini"):
                 with open(os.path.join(folder, path), "w", encoding="utf-8") as f:
                     f.write("neither of these\n")

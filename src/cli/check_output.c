@@ -1,0 +1,262 @@
+#include "cli/check_output.h"
+
+#include "base/text.h"
+#include "cli/ndjson.h"
+#include "facts/rule.h"
+#include "report/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct as_sheet_row *row_of(const struct as_check_line *line)
+{
+    return line->base ? line->base : line->now;
+}
+
+static void value_of(const struct as_sheet_row *row, struct as_buf *out)
+{
+    if (row)
+        as_format_value(out, row->value, row->unit);
+}
+
+/* "0.912x (0.905 to 0.919x)"; nothing where there is no ratio. */
+static void ratio_of(const struct as_check_line *line, struct as_buf *out)
+{
+    char text[64];
+    if (isfinite(line->comparison.ratio))
+        as_buf_str(out, as_fact_value_text(line->comparison.ratio, line->comparison.ci, "x", text, sizeof text));
+}
+
+static void add_count(const struct as_checked *c, enum as_check_verdict v, const char *before, struct as_buf *out)
+{
+    if (c->check.counts[v])
+        as_buf_printf(out, "%s%zu %s", before, c->check.counts[v], as_check_verdict_word(v));
+}
+
+void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
+{
+    const size_t *n = c->check.counts;
+    const size_t compared =
+        n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE] + n[AS_CHECK_UNCONFIRMED];
+    if (n[AS_CHECK_WORSE])
+        as_buf_printf(out, "worse: %zu of %zu lines by more than %.4g%%", n[AS_CHECK_WORSE], compared,
+                      100 * c->tolerance);
+    else if (c->check.devices_missing)
+        as_buf_printf(out, "incomplete: %zu devices of the base have no number", c->check.devices_missing);
+    else if (n[AS_CHECK_UNCONFIRMED])
+        as_buf_printf(out,
+                      "unconfirmed: %zu of %zu lines are worse in this run; a virtual machine needs two runs on each "
+                      "side to tell",
+                      n[AS_CHECK_UNCONFIRMED], compared);
+    else if (n[AS_CHECK_NOISE])
+        as_buf_printf(out, "no line is worse; %zu of %zu are undecided within the noise", n[AS_CHECK_NOISE], compared);
+    else
+        as_buf_printf(out, "no line is worse: %zu compared, tolerance %.4g%%", compared, 100 * c->tolerance);
+}
+
+static void counts_text(const struct as_checked *c, struct as_buf *out)
+{
+    add_count(c, AS_CHECK_SAME, "", out);
+    for (int v = AS_CHECK_BETTER; v < AS_CHECK_VERDICTS_N; v++)
+        add_count(c, v, c->check.counts[AS_CHECK_SAME] || v > AS_CHECK_BETTER ? ", " : "", out);
+}
+
+/* ---- terminal ---- */
+
+static void name_machine(const char *what, const struct as_machine_sheet *m, const char *name, struct as_buf *out)
+{
+    as_buf_printf(out, "%s: ", what);
+    if (name) {
+        as_buf_terminal(out, name);
+        as_buf_str(out, ", ");
+    }
+    if (m->runs > 1)
+        as_buf_printf(out, "%zu runs of ", m->runs);
+    as_buf_terminal(out, m->suite);
+    as_buf_str(out, " on ");
+    as_buf_terminal(out, m->host);
+    as_buf_char(out, '\n');
+}
+
+static void add_row(struct as_table *t, const struct as_check_line *line, bool first)
+{
+    static const enum as_paint paints[AS_CHECK_VERDICTS_N] = {
+        [AS_CHECK_SAME] = AS_PAINT_GOOD, [AS_CHECK_BETTER] = AS_PAINT_GOOD, [AS_CHECK_WORSE] = AS_PAINT_BAD};
+    struct as_buf text = AS_BUF_INIT;
+    as_table_add(t, first ? row_of(line)->group : "", AS_PAINT_STRONG);
+    as_table_add(t, row_of(line)->label, AS_PAINT_NONE);
+    for (int i = 0; i < 2; i++) {
+        as_buf_clear(&text);
+        value_of(i ? line->now : line->base, &text);
+        as_table_add(t, as_buf_get(&text), i ? AS_PAINT_STRONG : AS_PAINT_NONE);
+    }
+    as_buf_clear(&text);
+    ratio_of(line, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_table_add(t, as_check_verdict_word(line->verdict), paints[line->verdict]);
+    as_buf_finish(&text);
+}
+
+static enum as_status device_text(const struct as_checked *c, size_t *at, const struct as_table_style *style,
+                                  struct as_buf *out, struct as_error *err)
+{
+    static const char *const heads[] = {"", "", ">base", ">checked", ">ratio, 95% interval", "verdict", NULL};
+    const struct as_device_sheet *device = c->check.v[*at].device;
+    const char *group = "";
+    struct as_buf title = AS_BUF_INIT;
+    struct as_table t;
+    as_buf_printf(&title, "%s%s%s", device->id, device->name[0] ? ": " : "", device->name);
+    as_text_title(out, as_buf_get(&title), style);
+    as_buf_finish(&title);
+    as_table_init(&t, heads);
+    for (; *at < c->check.n && c->check.v[*at].device == device; ++*at) {
+        const struct as_check_line *line = &c->check.v[*at];
+        add_row(&t, line, strcmp(group, row_of(line)->group) != 0);
+        group = row_of(line)->group;
+    }
+    const enum as_status st = as_table_write(&t, style, out, err);
+    as_table_finish(&t);
+    return st;
+}
+
+enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
+                             struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    name_machine("base", c->base, c->base_name, out);
+    name_machine("checked", c->now, NULL, out);
+    for (size_t i = 0; i < c->check.n && !st;)
+        st = device_text(c, &i, style, out, err);
+    as_buf_char(out, '\n');
+    counts_text(c, out);
+    as_buf_printf(out,
+                  "\nbetter and worse: by more than %.4g%%; a machine that did not change is found worse in at "
+                  "most 1%% of checks\n",
+                  100 * c->tolerance);
+    as_check_verdict_text(c, out);
+    as_buf_char(out, '\n');
+    return st;
+}
+
+/* ---- JSON ---- */
+
+void as_check_json(const struct as_checked *c, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        as_buf_char(out, '{');
+        as_json_add_text(out, "device", line->device->id);
+        as_json_add_text(out, "group", row_of(line)->group);
+        as_json_add_text(out, "quantity", row_of(line)->label);
+        as_json_add_text(out, "unit", row_of(line)->unit);
+        as_json_add_number(out, "base", line->base ? line->base->value : NAN);
+        as_json_add_number(out, "checked", line->now ? line->now->value : NAN);
+        as_json_add_number(out, "ratio", line->comparison.ratio);
+        as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
+        as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict));
+        as_buf_str(out, "}\n");
+    }
+    as_check_verdict_text(c, &text);
+    as_buf_char(out, '{');
+    as_json_add_text(out, "summary", as_buf_get(&text));
+    as_json_add_number(out, "tolerance", c->tolerance);
+    for (int v = 0; v < AS_CHECK_VERDICTS_N; v++)
+        as_json_add_int(out, as_check_verdict_word((enum as_check_verdict)v), (long long)c->check.counts[v]);
+    as_buf_str(out, "}\n");
+    as_buf_finish(&text);
+}
+
+/* ---- for CI ---- */
+
+/* "FP64: base 33.4 TFLOP/s, checked 30.1 TFLOP/s, ratio 0.901x (0.900 to 0.902x)" */
+static void numbers_text(const struct as_check_line *line, struct as_buf *out)
+{
+    const char *between = "";
+    if (line->base) {
+        as_buf_str(out, "base ");
+        value_of(line->base, out);
+        between = ", ";
+    }
+    if (line->now) {
+        as_buf_printf(out, "%schecked ", between);
+        value_of(line->now, out);
+    }
+    if (isfinite(line->comparison.ratio)) {
+        as_buf_str(out, ", ratio ");
+        ratio_of(line, out);
+    }
+}
+
+void as_check_junit(const struct as_checked *c, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const bool missing = c->check.devices_missing > 0;
+    as_buf_printf(out,
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"assay check\" "
+                  "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+                  c->check.n, c->check.counts[AS_CHECK_WORSE], missing ? c->check.counts[AS_CHECK_MISSING] : 0,
+                  c->check.counts[AS_CHECK_NEW] + (missing ? 0 : c->check.counts[AS_CHECK_MISSING]));
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        const char *const tag = line->verdict == AS_CHECK_WORSE                ? "failure"
+                                : line->verdict == AS_CHECK_MISSING && missing ? "error"
+                                : !line->base || !line->now                    ? "skipped"
+                                                                               : NULL;
+        as_buf_str(out, "<testcase classname=\"");
+        as_buf_html(out, line->device->id);
+        as_buf_printf(out, "\" name=\"%s ", row_of(line)->group);
+        as_buf_html(out, row_of(line)->label);
+        as_buf_clear(&text);
+        as_buf_printf(&text, "%s: ", as_check_verdict_word(line->verdict));
+        numbers_text(line, &text);
+        if (tag)
+            as_buf_printf(out, "\"><%s message=\"", tag);
+        else
+            as_buf_str(out, "\"><system-out>");
+        as_buf_html(out, as_buf_get(&text));
+        as_buf_str(out, tag ? "\"/></testcase>\n" : "</system-out></testcase>\n");
+    }
+    as_buf_str(out, "</testsuite>\n</testsuites>\n");
+    as_buf_finish(&text);
+}
+
+/* Text in a cell of a Markdown table: no HTML, no end of the cell, no links. */
+static void markdown_cell(const char *text, struct as_buf *out)
+{
+    struct as_buf safe = AS_BUF_INIT;
+    as_buf_html(&safe, text);
+    for (const char *p = as_buf_get(&safe); *p; p++) {
+        if (strchr("|`*_[]\\", *p))
+            as_buf_char(out, '\\');
+        as_buf_char(out, *p);
+    }
+    as_buf_finish(&safe);
+}
+
+void as_check_markdown(const struct as_checked *c, struct as_buf *out)
+{
+    static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "❔", "⚠️", "➕"};
+    struct as_buf text = AS_BUF_INIT;
+    as_check_verdict_text(c, &text);
+    as_buf_printf(out, "### %s assay check: %s\n\n", c->check.counts[AS_CHECK_WORSE] ? "❌" : "✅", as_buf_get(&text));
+    as_buf_str(out, "Base: ");
+    markdown_cell(c->base_name, out);
+    as_buf_str(out, "\n\n|  | device | quantity | base | checked | ratio, 95% interval |\n|--|--|--|--:|--:|--:|\n");
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *line = &c->check.v[i];
+        as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_verdict_word(line->verdict));
+        markdown_cell(line->device->id, out);
+        as_buf_printf(out, " | %s ", row_of(line)->group);
+        markdown_cell(row_of(line)->label, out);
+        as_buf_str(out, " | ");
+        value_of(line->base, out);
+        as_buf_str(out, " | ");
+        value_of(line->now, out);
+        as_buf_str(out, " | ");
+        ratio_of(line, out);
+        as_buf_str(out, " |\n");
+    }
+    as_buf_char(out, '\n');
+    as_buf_finish(&text);
+}

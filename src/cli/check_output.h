@@ -1,0 +1,26 @@
+/* What 'assay check' writes: for people, for programs, for CI. */
+#ifndef AS_CLI_CHECK_OUTPUT_H
+#define AS_CLI_CHECK_OUTPUT_H
+
+#include "base/buf.h"
+#include "report/report.h"
+#include "report/sheet_check.h"
+
+struct as_checked {
+    const struct as_machine_sheet *base, *now;
+    const char *base_name; /* as the user gave it */
+    double tolerance;      /* fraction */
+    struct as_check check;
+};
+/* "worse: 2 of 27 lines; ...": the verdict of the machine in one line. */
+void as_check_verdict_text(const struct as_checked *c, struct as_buf *out);
+enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
+                             struct as_error *err);
+/* A line each, then a summary. */
+void as_check_json(const struct as_checked *c, struct as_buf *out);
+/* A test case a line of the sheet: worse is a failure, missing is an error, within the noise is noted. */
+void as_check_junit(const struct as_checked *c, struct as_buf *out);
+/* GitHub-flavoured Markdown, for $GITHUB_STEP_SUMMARY. */
+void as_check_markdown(const struct as_checked *c, struct as_buf *out);
+
+#endif

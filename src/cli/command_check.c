@@ -1,0 +1,177 @@
+/* assay check: the data sheet of a run against that of another machine or an earlier run */
+#include "base/text.h"
+#include "cli/check_output.h"
+#include "cli/commands.h"
+#include "cli/lookup.h"
+#include "cli/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const double usual_tolerance = 0.05;
+static const struct as_args_range tolerance_range = {as_parse_percent, 0, 10, "0% to 1000%"};
+enum { SHEET_BYTES_MAX = 1 << 22 };
+
+/* Reads an exported data sheet; *is: the file is one. */
+static enum as_status load_sheet(const char *name, struct as_machine_sheet *out, bool *is, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    struct stat info;
+    *is = false;
+    if (stat(name, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > SHEET_BYTES_MAX)
+        return AS_OK;
+    enum as_status st = as_buf_read_file(&text, name, SHEET_BYTES_MAX, err);
+    *is = !st && as_machine_sheet_is(as_buf_get(&text), text.len);
+    if (*is && (st = as_machine_sheet_read(as_buf_get(&text), text.len, out, err)))
+        as_fail_in(err, name);
+    as_buf_finish(&text);
+    return st;
+}
+
+static enum as_status load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
+                           struct as_error *err)
+{
+    struct as_report_run run;
+    bool is_sheet = false;
+    enum as_status st = name ? load_sheet(name, out, &is_sheet, err) : AS_OK;
+    if (st || is_sheet)
+        return st;
+    st = as_named_report(args, name, &run, err);
+    if (!st) {
+        st = as_machine_sheet_make(&run, out, err);
+        as_report_run_finish(&run);
+    }
+    return st;
+}
+
+/* One or several runs as one machine; none: the last of the store. */
+static enum as_status load_all(const struct as_args *args, const char *const *names, size_t n,
+                               struct as_machine_sheet *out, struct as_error *err)
+{
+    enum as_status st = load(args, n ? names[0] : NULL, out, err);
+    for (size_t i = 1; i < n && !st; i++) {
+        struct as_machine_sheet more = {0};
+        if (!(st = load(args, names[i], &more, err)))
+            st = as_machine_sheet_merge(out, &more, err);
+        as_machine_sheet_finish(&more);
+    }
+    return st;
+}
+
+/* Writes a file for CI; NULL: none is wanted. */
+static enum as_status write_for_ci(const struct as_checked *c, const char *path,
+                                   void (*make)(const struct as_checked *c, struct as_buf *out), const char *mode,
+                                   struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (!path)
+        return AS_OK;
+    make(c, &text);
+    enum as_status st = as_buf_check(&text, err);
+    FILE *f = st ? NULL : fopen(path, mode);
+    if (!st && !f)
+        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
+    const bool written = f && fwrite(as_buf_get(&text), 1, text.len, f) == text.len;
+    if (f && (fclose(f) != 0 || !written))
+        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
+    as_buf_finish(&text);
+    return st;
+}
+
+static int exit_code(const struct as_check *c)
+{
+    if (c->counts[AS_CHECK_WORSE])
+        return AS_EXIT_REGRESSION;
+    return c->devices_missing ? AS_EXIT_PARTLY : AS_EXIT_OK;
+}
+
+static enum as_status check(const struct as_args *args, struct as_checked *c, struct as_buf *out, struct as_error *err)
+{
+    struct as_table_style style;
+    enum as_status st = as_cli_style(args, &style, err);
+    if (!st)
+        st = as_sheet_check(c->base, c->now, c->tolerance, &c->check, err);
+    if (!st && c->check.counts[AS_CHECK_MISSING] + c->check.counts[AS_CHECK_NEW] == c->check.n)
+        st = as_fail(err, AS_USAGE, "the data sheets have no line in common: nothing to check");
+    if (!st && as_args_flag(args, "json"))
+        as_check_json(c, out);
+    else if (!st)
+        st = as_check_text(c, &style, out, err);
+    if (!st)
+        st = write_for_ci(c, as_args_value(args, "junit"), as_check_junit, "we", err);
+    if (!st)
+        st = write_for_ci(c, as_args_value(args, "summary"), as_check_markdown, "ae", err);
+    return st;
+}
+
+static int run_check(const struct as_command *command, const struct as_args *args)
+{
+    struct as_machine_sheet base = {0}, now = {0};
+    struct as_checked c = {
+        .base = &base, .now = &now, .base_name = as_args_value(args, "against"), .tolerance = usual_tolerance};
+    const char **bases = NULL;
+    size_t bases_n = 0;
+    struct as_buf out = AS_BUF_INIT;
+    struct as_error err = {0};
+    enum as_status st = AS_OK;
+    if (!c.base_name)
+        st = as_fail(&err, AS_USAGE, "name what to check against: --against BASE");
+    if (!st)
+        st = as_args_number(args, "tolerance", &tolerance_range, &c.tolerance, &err);
+    if (!st)
+        st = as_session_check_output(as_args_value(args, "junit"), &err);
+    if (!st)
+        st = as_session_check_output(as_args_value(args, "summary"), &err);
+    if (!st)
+        st = as_args_values(args, "against", &bases, &bases_n, &err);
+    if (!st)
+        st = load_all(args, bases, bases_n, &base, &err);
+    if (!st)
+        st = load_all(args, args->word, args->words, &now, &err);
+    if (!st)
+        st = check(args, &c, &out, &err);
+    const int code = st ? as_cli_misuse(command, &err) : as_cli_print(&out, exit_code(&c.check));
+    if (st)
+        as_buf_finish(&out);
+    free(bases);
+    as_check_finish(&c.check);
+    as_machine_sheet_finish(&base);
+    as_machine_sheet_finish(&now);
+    return code;
+}
+
+static const struct as_option options[] = {
+    {"against", 0, "BASE",
+     "a run, a store, an export or an exported data sheet; required; several --against: all of them are the base",
+     true},
+    {"tolerance", 0, "P", "differences up to P count as the same, 0% to 1000% (default: 5%)", false},
+    {"junit", 0, "FILE", "write a JUnit report, a test case per line of the data sheet", false},
+    {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
+    AS_OPTION_COLOUR,
+    AS_OPTION_JSON,
+    AS_OPTION_STORE,
+    AS_OPTION_END,
+};
+const struct as_command as_command_check = {
+    .name = "check",
+    .args = "--against BASE [RUN]...",
+    .summary = "check a run's data sheet against that of another run or machine",
+    .about =
+        "A verdict per line of the data sheet: same (the 95% interval of the ratio lies within the tolerance), better "
+        "or worse (by more than the tolerance), or within the noise. The confidence of 'worse' depends on the number "
+        "of lines, so that an unchanged machine fails in at most 1% of checks. On a virtual machine the placement of "
+        "its CPUs may change between runs: what depends on it is worse only with two runs or more on each side, and "
+        "unconfirmed until then. Exit 3: a line is worse; 4: no line is, but a device of BASE has no number; 0: all "
+        "is well, within the noise or unconfirmed. Without a RUN, the last; several RUNs count as one, and "
+        "their intervals are joined.\n\n"
+        "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
+        "exported JSON file, or a data sheet by 'assay export --format sheet'.",
+    .example = "assay export --format sheet -o base.json\nassay run quick && assay check --against base.json\n"
+               "assay check --against 3 --against 4 -2 -1 --tolerance 10% --junit check.xml",
+    .options = options,
+    .max_args = -1,
+    .run = run_check,
+};

@@ -1,0 +1,209 @@
+#include "report/machine_sheet.h"
+
+#include "base/text.h"
+#include "report/sheet_export.h"
+#include "report/sheet_lines.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES_MAX = 256, LINES_MAX = 1024 };
+
+void as_machine_sheet_finish(struct as_machine_sheet *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        as_sheet_finish(&m->v[i].sheet);
+    free(m->v);
+    *m = (struct as_machine_sheet){0};
+}
+
+static enum as_status make_room(struct as_machine_sheet *m, size_t devices, struct as_error *err)
+{
+    m->v = calloc(devices + 1, sizeof *m->v);
+    return m->v ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
+}
+
+static void take_text(const json_t *object, const char *member, char *out, size_t size)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    as_copy_text(out, size, text ? text : "");
+}
+
+bool as_machine_sheet_is_virtual(const struct as_run *run)
+{
+    json_t *root = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
+    const char *text = json_string_value(json_object_get(json_object_get(root, "host"), "virtualization"));
+    const bool is = text && strstr(text, "virtual machine");
+    json_decref(root);
+    return is;
+}
+
+enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_machine_sheet *out,
+                                     struct as_error *err)
+{
+    *out = (struct as_machine_sheet){.started_at = run->run.started_at, .runs = 1};
+    as_copy_text(out->run, sizeof out->run, run->run.uuid);
+    as_copy_text(out->host, sizeof out->host, run->run.host);
+    as_copy_text(out->suite, sizeof out->suite, run->run.suite);
+    out->virtual_machine = as_machine_sheet_is_virtual(&run->run);
+    enum as_status st = make_room(out, run->devices_n, err);
+    for (size_t i = 0; i < run->devices_n && !st; i++) {
+        struct as_device_sheet *d = &out->v[out->n];
+        as_copy_text(d->id, sizeof d->id, run->devices[i].id);
+        as_copy_text(d->name, sizeof d->name, run->devices[i].name);
+        if (!(st = as_sheet_make(run, run->devices[i].id, &d->sheet, err)))
+            out->n++;
+    }
+    if (st)
+        as_machine_sheet_finish(out);
+    return st;
+}
+
+/* ---- several runs ---- */
+
+static enum as_status append_row(struct as_sheet *s, const struct as_sheet_row *row, struct as_error *err)
+{
+    struct as_sheet_row *rows = realloc(s->rows, (s->n + 1) * sizeof *rows);
+    if (!rows)
+        return as_nomem(err, (s->n + 1) * sizeof *rows, "a data sheet");
+    s->rows = rows;
+    s->rows[s->n++] = *row;
+    return AS_OK;
+}
+
+/* runs: that the old value rests on */
+static void merge_row(struct as_sheet_row *old, const struct as_sheet_row *row, size_t runs)
+{
+    const double n = (double)runs;
+    if (strcmp(old->unit, row->unit) != 0)
+        return;
+    old->value = old->value > 0 && row->value > 0 ? exp((n * log(old->value) + log(row->value)) / (n + 1))
+                                                  : (n * old->value + row->value) / (n + 1);
+    old->ci.lo = fmin(old->ci.lo, row->ci.lo);
+    old->ci.hi = fmax(old->ci.hi, row->ci.hi);
+    old->wide |= row->wide;
+}
+
+static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, struct as_error *err)
+{
+    struct as_device_sheet *own = NULL;
+    for (size_t i = 0; i < into->n && !own; i++)
+        own = strcmp(into->v[i].id, d->id) == 0 ? &into->v[i] : NULL;
+    if (!own) {
+        struct as_device_sheet *v = realloc(into->v, (into->n + 1) * sizeof *v);
+        if (!v)
+            return as_nomem(err, (into->n + 1) * sizeof *v, "data sheets");
+        into->v = v;
+        own = &v[into->n++];
+        memset(own, 0, sizeof *own);
+        as_copy_text(own->id, sizeof own->id, d->id);
+        as_copy_text(own->name, sizeof own->name, d->name);
+    }
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < d->sheet.n && !st; i++) {
+        const struct as_sheet_row *row = &d->sheet.rows[i];
+        struct as_sheet_row *old = (struct as_sheet_row *)as_sheet_find(&own->sheet, row->group, row->label);
+        if (old)
+            merge_row(old, row, into->runs);
+        else
+            st = append_row(&own->sheet, row, err);
+    }
+    return st;
+}
+
+enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
+                                      struct as_error *err)
+{
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < run->n && !st; i++)
+        st = merge_device(into, &run->v[i], err);
+    into->runs += run->runs;
+    return st;
+}
+
+/* ---- from JSON ---- */
+
+static double number(const json_t *object, const char *member)
+{
+    const json_t *v = json_object_get(object, member);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* The group as the table writes it; NULL where it has none of this name. */
+static const char *known_group(const char *name)
+{
+    for (const struct as_sheet_line *line = as_sheet_lines; line->group && name; line++)
+        if (strcmp(line->group, name) == 0)
+            return line->group;
+    return NULL;
+}
+
+static bool read_row(const json_t *line, struct as_sheet_row *row)
+{
+    *row = (struct as_sheet_row){.group = known_group(json_string_value(json_object_get(line, "group"))),
+                                 .value = number(line, "value"),
+                                 .ci = {number(line, "ci_low"), number(line, "ci_high")},
+                                 .wide = json_is_true(json_object_get(line, "wide")),
+                                 .specified = number(line, "specified")};
+    take_text(line, "quantity", row->label, sizeof row->label);
+    take_text(line, "unit", row->unit, sizeof row->unit);
+    take_text(line, "further", row->remark, sizeof row->remark);
+    return row->group && row->label[0] && isfinite(row->value);
+}
+
+static enum as_status read_device(const json_t *device, struct as_device_sheet *d, struct as_error *err)
+{
+    const json_t *lines = json_object_get(device, "lines");
+    const size_t n = json_array_size(lines);
+    take_text(device, "id", d->id, sizeof d->id);
+    take_text(device, "name", d->name, sizeof d->name);
+    if (!d->id[0] || !json_is_array(lines) || n > LINES_MAX)
+        return as_fail(err, AS_FORMAT, "a device without id or lines");
+    d->sheet.rows = calloc(n + 1, sizeof *d->sheet.rows);
+    if (!d->sheet.rows)
+        return as_nomem(err, n * sizeof *d->sheet.rows, "a data sheet");
+    for (size_t i = 0; i < n; i++)
+        d->sheet.n += read_row(json_array_get(lines, i), &d->sheet.rows[d->sheet.n]);
+    return AS_OK;
+}
+
+static enum as_status read_all(const json_t *root, struct as_machine_sheet *out, struct as_error *err)
+{
+    const json_t *version = json_object_get(root, "sheet_version"), *devices = json_object_get(root, "devices");
+    if (!json_is_integer(version) || json_integer_value(version) != AS_SHEET_VERSION)
+        return as_fail(err, AS_FORMAT, "not a data sheet of version %d, which this build reads", AS_SHEET_VERSION);
+    if (!json_is_array(devices) || json_array_size(devices) > DEVICES_MAX)
+        return as_fail(err, AS_FORMAT, "no list of at most %d devices", DEVICES_MAX);
+    out->started_at = number(root, "started_at");
+    take_text(root, "run", out->run, sizeof out->run);
+    take_text(root, "host", out->host, sizeof out->host);
+    take_text(root, "suite", out->suite, sizeof out->suite);
+    out->virtual_machine = json_is_true(json_object_get(root, "virtual_machine"));
+    out->runs = 1;
+    enum as_status st = make_room(out, json_array_size(devices), err);
+    for (size_t i = 0; i < json_array_size(devices) && !st; i++)
+        st = read_device(json_array_get(devices, i), &out->v[out->n++], err);
+    return st;
+}
+
+bool as_machine_sheet_is(const char *text, size_t len)
+{
+    static const char key[] = "\"sheet_version\"";
+    size_t at = strspn(text, " \t\r\n{");
+    return at < len && strncmp(text + at, key, sizeof key - 1) == 0;
+}
+
+enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err)
+{
+    json_error_t fault;
+    *out = (struct as_machine_sheet){0};
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &fault);
+    enum as_status st =
+        root ? read_all(root, out, err) : as_fail(err, AS_FORMAT, "line %d: %s", fault.line, fault.text);
+    json_decref(root);
+    if (st)
+        as_machine_sheet_finish(out);
+    return st;
+}

@@ -1,0 +1,35 @@
+/* The data sheets of all devices of a run, whether they come from a store or from 'assay export --format sheet'. */
+#ifndef AS_REPORT_MACHINE_SHEET_H
+#define AS_REPORT_MACHINE_SHEET_H
+
+#include "report/sheet.h"
+
+struct as_device_sheet {
+    char id[32]; /* "cuda:0" */
+    char name[96];
+    struct as_sheet sheet;
+};
+struct as_machine_sheet {
+    char run[40]; /* UUID */
+    char host[64], suite[64];
+    bool virtual_machine;
+    double started_at;         /* seconds since 1970; NAN unknown */
+    size_t runs;               /* that it rests on */
+    struct as_device_sheet *v; /* owned */
+    size_t n;
+};
+enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_machine_sheet *out,
+                                     struct as_error *err);
+/* Does the text look like the JSON of a data sheet, rather than that of a whole run? */
+bool as_machine_sheet_is(const char *text, size_t len);
+/* Lines of groups that this version does not know are left out. AS_FORMAT: not such JSON, or of another version. */
+enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err);
+/* Adds the lines of another run: of a line that both have, the geometric mean of the runs, with an interval that holds
+ * all of theirs. */
+enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
+                                      struct as_error *err);
+/* Says the provenance of the run that its host is a virtual machine? */
+bool as_machine_sheet_is_virtual(const struct as_run *run);
+void as_machine_sheet_finish(struct as_machine_sheet *m);
+
+#endif

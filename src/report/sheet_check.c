@@ -1,0 +1,151 @@
+#include "report/sheet_check.h"
+
+#include "base/text.h"
+#include "report/sheet_lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Share of checks of an unchanged machine in which a line may be found worse by chance. */
+static const double FALSE_ALARMS = 0.01;
+enum { DF = 8 }; /* degrees of freedom of both intervals: quantities rest on about five trials each */
+
+const char *as_check_verdict_word(enum as_check_verdict v)
+{
+    static const char *const words[] = {"same", "better", "worse", "within the noise", "unconfirmed", "missing", "new"};
+    return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
+}
+
+static bool is_rate(const char *unit)
+{
+    const size_t n = strlen(unit);
+    return strcmp(unit, "Hz") == 0 || (n > 2 && strcmp(unit + n - 2, "/s") == 0);
+}
+
+static const struct as_device_sheet *by_id(const struct as_machine_sheet *m, const char *id)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->v[i].id, id) == 0)
+            return &m->v[i];
+    return NULL;
+}
+
+static bool is_of_backend(const struct as_device_sheet *d, const char *id)
+{
+    const size_t n = strcspn(id, ":");
+    return strncmp(d->id, id, n) == 0 && (d->id[n] == ':' || !d->id[n]);
+}
+
+/* The only device of the backend in m that other has not; NULL where there are none or several. */
+static const struct as_device_sheet *left_over(const struct as_machine_sheet *m, const struct as_machine_sheet *other,
+                                               const char *id)
+{
+    const struct as_device_sheet *found = NULL;
+    for (size_t i = 0; i < m->n; i++)
+        if (is_of_backend(&m->v[i], id) && !by_id(other, m->v[i].id)) {
+            if (found)
+                return NULL;
+            found = &m->v[i];
+        }
+    return found;
+}
+
+/* The device of `in` that stands for device d of `of`; NULL none. */
+static const struct as_device_sheet *matching(const struct as_machine_sheet *of, const struct as_device_sheet *d,
+                                              const struct as_machine_sheet *in)
+{
+    const struct as_device_sheet *same = by_id(in, d->id);
+    if (same)
+        return same;
+    return left_over(of, in, d->id) == d ? left_over(in, of, d->id) : NULL;
+}
+
+/* On a virtual machine one run on either side decides nothing about the host: its virtual CPUs may have been hardware
+ * threads of one core in one run and cores in the other. */
+static bool is_unconfirmed(const struct as_machine_sheet *base, const struct as_machine_sheet *now,
+                           const struct as_check_line *line)
+{
+    return (base->virtual_machine || now->virtual_machine) && (base->runs < 2 || now->runs < 2) &&
+           (strcmp(line->device->id, "cpu") == 0 || as_sheet_line_is_of_host(line->base->group, line->base->label));
+}
+
+static enum as_check_verdict judge(struct as_check_line *line, double tolerance, size_t lines)
+{
+    const struct as_sheet_row *a = line->base, *b = line->now;
+    line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
+    if (!b || !a)
+        return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
+    if (strcmp(a->unit, b->unit) != 0)
+        return AS_CHECK_NOISE;
+    const struct as_estimated x = {a->value, a->ci}, y = {b->value, b->ci};
+    as_compare_numbers(&x, &y, DF, 1 - 2 * FALSE_ALARMS / (double)lines, !is_rate(a->unit), tolerance,
+                       &line->comparison);
+    static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
+                                               [AS_FASTER] = AS_CHECK_BETTER,
+                                               [AS_SLOWER] = AS_CHECK_WORSE,
+                                               [AS_CANNOT_TELL] = AS_CHECK_NOISE};
+    return of[line->comparison.verdict];
+}
+
+static size_t rows_of(const struct as_machine_sheet *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        n += m->v[i].sheet.n;
+    return n;
+}
+
+static void add(struct as_check *c, const struct as_device_sheet *device, const struct as_sheet_row *base,
+                const struct as_sheet_row *now)
+{
+    c->v[c->n++] = (struct as_check_line){.device = device, .base = base, .now = now};
+}
+
+static void pair_lines(const struct as_machine_sheet *base, const struct as_machine_sheet *now, struct as_check *out)
+{
+    for (size_t i = 0; i < base->n; i++) {
+        const struct as_device_sheet *other = matching(base, &base->v[i], now);
+        out->devices_missing += base->v[i].sheet.n && (!other || !other->sheet.n);
+        for (size_t k = 0; k < base->v[i].sheet.n; k++) {
+            const struct as_sheet_row *row = &base->v[i].sheet.rows[k];
+            add(out, &base->v[i], row, other ? as_sheet_find(&other->sheet, row->group, row->label) : NULL);
+        }
+    }
+    for (size_t i = 0; i < now->n; i++) {
+        const struct as_device_sheet *other = matching(now, &now->v[i], base);
+        for (size_t k = 0; k < now->v[i].sheet.n; k++) {
+            const struct as_sheet_row *row = &now->v[i].sheet.rows[k];
+            if (!other || !as_sheet_find(&other->sheet, row->group, row->label))
+                add(out, &now->v[i], NULL, row);
+        }
+    }
+}
+
+enum as_status as_sheet_check(const struct as_machine_sheet *base, const struct as_machine_sheet *now, double tolerance,
+                              struct as_check *out, struct as_error *err)
+{
+    const size_t most = rows_of(base) + rows_of(now);
+    size_t compared = 0;
+    *out = (struct as_check){0};
+    out->v = calloc(most + 1, sizeof *out->v);
+    if (!out->v)
+        return as_nomem(err, most * sizeof *out->v, "a check");
+    pair_lines(base, now, out);
+    for (size_t i = 0; i < out->n; i++)
+        compared += out->v[i].base && out->v[i].now;
+    for (size_t i = 0; i < out->n; i++) {
+        struct as_check_line *line = &out->v[i];
+        line->verdict = judge(line, tolerance, compared);
+        if (line->verdict == AS_CHECK_WORSE && is_unconfirmed(base, now, line))
+            line->verdict = AS_CHECK_UNCONFIRMED;
+        out->counts[line->verdict]++;
+    }
+    return AS_OK;
+}
+
+void as_check_finish(struct as_check *c)
+{
+    free(c->v);
+    *c = (struct as_check){0};
+}

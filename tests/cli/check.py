@@ -1,0 +1,112 @@
+"""The files of 'assay check': JUnit and Markdown, and a data sheet as the base. Arguments: the programs assay, cell_key."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+import fixture
+
+PROGRAM, CELL_KEY = (os.path.abspath(p) for p in sys.argv[1:3])
+
+
+def assay(folder, *args, code=0):
+    env = dict({k: v for k, v in os.environ.items() if not k.startswith(("ASSAY_", "XDG_"))}, HOME=folder, LC_ALL="C",
+               ASSAY_STORE=os.path.join(folder, "store.db"))
+    done = subprocess.run([PROGRAM, *args], cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == code, f"{args}: exit {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+def path_of(folder, name):
+    return os.path.join(folder, name)
+
+
+def test_junit(folder):
+    """A failure for each line that is worse, and the counts agree."""
+    printed = assay(folder, "check", "--against", "1", "2", "--junit", "check.xml", "--json", code=3)
+    worse = [line for line in map(json.loads, printed.splitlines()) if line.get("verdict") == "worse"]
+    suite = xml.parse(path_of(folder, "check.xml")).getroot().find("testsuite")
+    cases = suite.findall("testcase")
+    assert len(cases) == int(suite.get("tests")) > 0
+    assert len(suite.findall("testcase/failure")) == int(suite.get("failures")) == len(worse) > 0
+    assert "ratio 1.2" in suite.find("testcase/failure").get("message"), suite.find("testcase/failure").get("message")
+
+
+def test_summary(folder):
+    """The summary is appended, as CI systems expect, and its rows have as many cells as the head."""
+    for _ in range(2):
+        assay(folder, "check", "--against", "1", "2", "--summary", "summary.md", code=3)
+    with open(path_of(folder, "summary.md"), encoding="utf-8") as f:
+        text = f.read()
+    assert text.count("### ") == 2 and "assay check: worse: " in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows and all(row.replace("\\|", "").count("|") == 7 for row in rows), rows
+
+
+def test_base_is_a_sheet(folder):
+    """An exported data sheet says the same as the run that it is of."""
+    assay(folder, "export", "1", "--format", "sheet", "-o", "base.json")
+    of_run = assay(folder, "check", "--against", "1", "2", "--json", code=3)
+    assert assay(folder, "check", "--against", "base.json", "2", "--json", code=3) == of_run
+    assay(folder, "check", "--against", "base.json", "1")
+
+
+def test_several(folder):
+    """Where the base has both runs, neither is worse."""
+    assert "no line is worse" in assay(folder, "check", "--against", "1", "--against", "2", "2")
+
+
+def test_hostile_name(folder):
+    """Text from a file reaches neither the terminal nor a page as it is."""
+    with open(path_of(folder, "base.json"), encoding="utf-8") as f:
+        sheet = json.load(f)
+    sheet["host"] = fixture.HOSTILE
+    for device in sheet["devices"]:
+        device["name"] = fixture.HOSTILE
+        device["lines"][0]["quantity"] = "a|b" + fixture.HOSTILE
+    with open(path_of(folder, "odd|.json"), "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    printed = assay(folder, "check", "--against", "odd|.json", "1", "--junit", "odd.xml", "--summary", "odd.md")
+    assert "\x1b" not in printed
+    xml.parse(path_of(folder, "odd.xml"))
+    with open(path_of(folder, "odd.md"), encoding="utf-8") as f:
+        text = f.read()
+    assert "<script" not in text and "a\\|b" in text and "\x1b" not in text
+
+
+def test_report(folder):
+    """Reports take runs of any source, and have a usual name."""
+    assay(folder, "report", "1", "two.json")
+    with open(path_of(folder, "assay-report.html"), encoding="utf-8") as f:
+        assert "bellows" in f.read()
+    assay(folder, "compare", "1", "two.json", "--report", "both.html")
+    with open(path_of(folder, "both.html"), encoding="utf-8") as f:
+        text = f.read()
+    assert "bellows" in text and "anvil" in text
+
+
+TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_hostile_name, test_report)
+
+
+def main():
+    failed = 0
+    print(f"1..{len(TESTS)}")
+    with tempfile.TemporaryDirectory(prefix="assay-check-") as folder:
+        for name, run in (("one.json", fixture.run()), ("two.json", fixture.run(1.2, host="bellows"))):
+            fixture.set_keys(run, CELL_KEY)
+            with open(path_of(folder, name), "w", encoding="utf-8") as f:
+                json.dump(run, f)
+            assay(folder, "import", name)
+        for number, test in enumerate(TESTS, 1):
+            try:
+                test(folder)
+                print(f"ok {number} - {test.__doc__}")
+            except AssertionError as problem:
+                failed += 1
+                print(f"not ok {number} - {test.__doc__}\n# {problem}")
+    sys.exit(1 if failed else 0)
+
+
+main()

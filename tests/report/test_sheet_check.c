@@ -1,0 +1,177 @@
+/* Checking a machine's data sheets against others: verdicts, devices, and data sheets from files. */
+#include "base/text.h"
+#include "report/sheet_check.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ROWS = 4 };
+
+/* A machine with one device and so many rows, whose values are scaled. */
+static struct as_machine_sheet made(const char *device, size_t rows, double scale, double half)
+{
+    static const struct as_sheet_row all[ROWS] = {
+        {.group = "Memory", .label = "read", .value = 100, .unit = "GB/s"},
+        {.group = "Memory", .label = "latency", .value = 90, .unit = "ns"},
+        {.group = "Clock", .label = "core", .value = 3e9, .unit = "Hz"},
+        {.group = "Launch", .label = "launch + sync", .value = 5000, .unit = "ns"}};
+    struct as_machine_sheet m = {.v = calloc(1, sizeof *m.v), .n = 1, .runs = 1};
+    assert_non_null(m.v);
+    as_copy_text(m.suite, sizeof m.suite, "quick");
+    as_copy_text(m.v->id, sizeof m.v->id, device);
+    m.v->sheet.rows = calloc(ROWS, sizeof *m.v->sheet.rows);
+    assert_non_null(m.v->sheet.rows);
+    m.v->sheet.n = rows;
+    for (size_t i = 0; i < rows; i++) {
+        struct as_sheet_row *r = &m.v->sheet.rows[i];
+        *r = all[i];
+        r->value *= scale;
+        r->ci = (struct as_interval){r->value * (1 - half), r->value * (1 + half)};
+        r->specified = NAN;
+    }
+    return m;
+}
+
+static struct as_check checked(const struct as_machine_sheet *base, const struct as_machine_sheet *now)
+{
+    struct as_check c;
+    assert_int_equal(as_sheet_check(base, now, 0.05, &c, NULL), AS_OK);
+    return c;
+}
+
+/* Rates are better when they rise, times when they fall. */
+static void test_directions(void **state)
+{
+    (void)state;
+    struct as_machine_sheet a = made("cpu", ROWS, 1, 0.001), b = made("cpu", ROWS, 0.8, 0.001);
+    struct as_check c = checked(&a, &b);
+    static const enum as_check_verdict verdicts[ROWS] = {AS_CHECK_WORSE, AS_CHECK_BETTER, AS_CHECK_WORSE,
+                                                         AS_CHECK_BETTER};
+    assert_int_equal(c.n, ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_int_equal(c.v[i].verdict, verdicts[i]);
+        assert_true(fabs(c.v[i].comparison.ratio - 0.8) < 1e-9);
+    }
+    assert_int_equal(c.counts[AS_CHECK_WORSE], 2);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&a);
+    as_machine_sheet_finish(&b);
+}
+
+/* Within the tolerance nothing is worse, and wide intervals decide nothing. */
+static void test_noise(void **state)
+{
+    (void)state;
+    struct as_machine_sheet a = made("cpu", ROWS, 1, 0.001), b = made("cpu", ROWS, 0.97, 0.001),
+                            wide = made("cpu", ROWS, 0.8, 0.3);
+    struct as_check c = checked(&a, &b);
+    assert_int_equal(c.counts[AS_CHECK_SAME], ROWS);
+    as_check_finish(&c);
+    c = checked(&a, &wide);
+    assert_int_equal(c.counts[AS_CHECK_NOISE], ROWS);
+    as_check_finish(&c);
+    wide.v->sheet.rows[0].ci = (struct as_interval){NAN, NAN}; /* no interval decides nothing either */
+    c = checked(&a, &wide);
+    assert_int_equal(c.v[0].verdict, AS_CHECK_NOISE);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&a);
+    as_machine_sheet_finish(&b);
+    as_machine_sheet_finish(&wide);
+}
+
+/* Two runs on each side: a line is worse where all of the one are worse than all of the other. */
+static void test_several_runs(void **state)
+{
+    (void)state;
+    struct as_machine_sheet base = made("cpu", ROWS, 1, 0.001), now = made("cpu", ROWS, 0.8, 0.001),
+                            odd = made("cpu", ROWS, 0.79, 0.001);
+    base.virtual_machine = true;
+    struct as_check c = checked(&base, &now);
+    assert_int_equal(c.counts[AS_CHECK_UNCONFIRMED], 2);
+    assert_int_equal(c.counts[AS_CHECK_WORSE], 0);
+    as_check_finish(&c);
+    assert_int_equal(as_machine_sheet_merge(&base, &base, NULL), AS_OK);
+    assert_int_equal(as_machine_sheet_merge(&now, &odd, NULL), AS_OK);
+    assert_int_equal(now.runs, 2);
+    c = checked(&base, &now);
+    assert_int_equal(c.counts[AS_CHECK_WORSE], 2);
+    assert_true(fabs(c.v[0].comparison.ratio - sqrt(0.8 * 0.79)) < 1e-9);
+    as_check_finish(&c);
+    assert_int_equal(as_machine_sheet_merge(&base, &odd, NULL), AS_OK); /* this was seen in the base as well */
+    c = checked(&base, &now);
+    assert_int_equal(c.counts[AS_CHECK_WORSE], 0);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&base);
+    as_machine_sheet_finish(&now);
+    as_machine_sheet_finish(&odd);
+}
+
+static void test_lines_of_one_side(void **state)
+{
+    (void)state;
+    struct as_machine_sheet a = made("cuda:0", ROWS, 1, 0.001), b = made("cuda:1", 3, 1, 0.001),
+                            cpu = made("cpu", 1, 1, 0.001);
+    struct as_check c = checked(&a, &b); /* the only device of the backend on either side */
+    assert_int_equal(c.counts[AS_CHECK_SAME], 3);
+    assert_int_equal(c.v[3].verdict, AS_CHECK_MISSING);
+    assert_int_equal(c.devices_missing, 0);
+    as_check_finish(&c);
+    c = checked(&b, &a);
+    assert_int_equal(c.v[3].verdict, AS_CHECK_NEW);
+    as_check_finish(&c);
+    c = checked(&cpu, &a);
+    assert_int_equal(c.counts[AS_CHECK_MISSING] + c.counts[AS_CHECK_NEW], c.n);
+    assert_int_equal(c.devices_missing, 1);
+    as_check_finish(&c);
+    as_machine_sheet_finish(&a);
+    as_machine_sheet_finish(&b);
+    as_machine_sheet_finish(&cpu);
+}
+
+static enum as_status read_text(const char *text, struct as_machine_sheet *out, struct as_error *err)
+{
+    return as_machine_sheet_read(text, strlen(text), out, err);
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    static const char good[] =
+        "{\"sheet_version\":1,\"run\":\"u\",\"host\":\"h\",\"suite\":\"quick\",\"started_at\":1,\"devices\":[{\"id\":"
+        "\"cpu\",\"name\":\"n\",\"lines\":[{\"group\":\"Memory\",\"quantity\":\"read\",\"value\":100,\"unit\":\"GB/s\","
+        "\"ci_low\":99,\"ci_high\":101,\"wide\":true,\"specified\":null},{\"group\":\"Future\",\"quantity\":\"x\","
+        "\"value\":1,\"unit\":\"s\"}]}]}";
+    struct as_machine_sheet m;
+    struct as_error err;
+    assert_true(as_machine_sheet_is(good, sizeof good - 1));
+    assert_false(as_machine_sheet_is("{\"format_version\":6}", 20));
+    assert_int_equal(read_text(good, &m, &err), AS_OK);
+    assert_int_equal(m.n, 1);
+    assert_int_equal(m.v->sheet.n, 1); /* groups of later versions are left out */
+    assert_true(m.v->sheet.rows[0].ci.lo == 99 && m.v->sheet.rows[0].wide && isnan(m.v->sheet.rows[0].specified));
+    as_machine_sheet_finish(&m);
+    static const char *const bad[] = {"{\"sheet_version\":1",
+                                      "{\"sheet_version\":2,\"devices\":[]}",
+                                      "{\"sheet_version\":1,\"devices\":7}",
+                                      "{\"sheet_version\":1,\"devices\":[{\"id\":\"cpu\"}]}",
+                                      "{\"sheet_version\":1,\"devices\":[{\"lines\":[]}]}",
+                                      "[]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(read_text(bad[i], &m, &err), AS_FORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_directions),        cmocka_unit_test(test_noise), cmocka_unit_test(test_several_runs),
+        cmocka_unit_test(test_lines_of_one_side), cmocka_unit_test(test_file),
+    };
+    return cmocka_run_group_tests_name("sheet check", tests, NULL, NULL);
+}
