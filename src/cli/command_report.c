@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/deliver.h"
+#include "cli/hwloc_export.h"
 #include "cli/lookup.h"
 #include "cli/session.h"
 #include "report/sheet_export.h"
@@ -77,18 +78,19 @@ static const struct {
 } formats[] = {{"json", as_store_export_json},
                {"csv", as_store_export_csv},
                {"sheet", as_export_sheet},
-               {"header", as_export_header}};
+               {"header", as_export_header},
+               {"hwloc", as_export_hwloc}};
 
 static enum as_status find_format(const char *name, export_fn *out, struct as_error *err)
 {
-    static const char *const names[] = {"json", "csv", "sheet", "header", NULL};
+    static const char *const names[] = {"json", "csv", "sheet", "header", "hwloc", NULL};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!name || strcmp(formats[i].name, name) == 0) {
             *out = formats[i].write;
             return AS_OK;
         }
     const char *near = as_nearest(name, names);
-    return as_fail(err, AS_USAGE, "--format is json, csv, sheet or header, not '%s'%s%s%s", name,
+    return as_fail(err, AS_USAGE, "--format is json, csv, sheet, header or hwloc, not '%s'%s%s%s", name,
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -157,9 +159,9 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 
 static const struct as_option export_options[] = {
     {"format", 'f', "FORMAT",
-     "json (with samples and provenance), csv (one row per cell and metric), sheet (the data sheet as JSON) or header "
-     "(the "
-     "data sheet as a C header) (default: json)",
+     "json (with samples and provenance), csv (one row per cell and metric), sheet (the data sheet as JSON), header "
+     "(the data sheet as a C header) or hwloc (the XML of this machine's topology with what was measured) (default: "
+     "json)",
      false},
     {"output", 'o', "FILE", "file to write, - for stdout (default: -)", false},
     AS_OPTION_STORE,
@@ -171,8 +173,12 @@ const struct as_command as_command_export = {
     .summary = "export a run as JSON or CSV, or its data sheet",
     .about =
         "The JSON has a format_version and is described by export.schema.json; 'assay import' and 'assay compare' read "
-        "it. The data sheet is described by sheet.schema.json. Without a RUN, the last.",
-    .example = "assay export -o run.json\nassay export 3 --format csv -o run.csv",
+        "it. The data sheet is described by sheet.schema.json. hwloc's XML has memory attributes ('lstopo --memattrs "
+        "-i "
+        "FILE'; HWLOC_XMLFILE for programs), and lines of the data sheet as infos of the machine and its PCI devices. "
+        "Without a RUN, the last.",
+    .example =
+        "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",
     .options = export_options,
     .max_args = 1,
     .run = run_export,

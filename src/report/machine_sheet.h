@@ -6,7 +6,8 @@
 
 struct as_device_sheet {
     char id[32]; /* "cuda:0" */
-    char name[96];
+    char name[128];
+    char bus_id[24]; /* "0000:01:00.0"; "" unknown */
     struct as_sheet sheet;
 };
 struct as_machine_sheet {

@@ -1,0 +1,131 @@
+#include "cli/hwloc_export.h"
+
+#include "base/text.h"
+#include "report/load.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <hwloc/memattrs.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* hwloc's memory attributes and the lines of the CPU's sheet that they are taken from. */
+static const struct {
+    hwloc_memattr_id_t id;
+    const char *quantity;
+    double unit; /* of the attribute, in that of the line */
+} attributes[] = {
+    {HWLOC_MEMATTR_ID_BANDWIDTH, "triad", 0x1p20 * 1e-9},
+    {HWLOC_MEMATTR_ID_READ_BANDWIDTH, "read", 0x1p20 * 1e-9},
+    {HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, "write", 0x1p20 * 1e-9},
+    {HWLOC_MEMATTR_ID_LATENCY, "latency", 1},
+    {HWLOC_MEMATTR_ID_READ_LATENCY, "latency", 1},
+};
+
+static enum as_status load_topology(hwloc_topology_t *out, struct as_error *err)
+{
+    /* Parts of hwloc that would load drivers. */
+    static const char *const unwanted[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
+    if (hwloc_topology_init(out))
+        return as_fail(err, AS_NOMEM, "hwloc cannot start");
+    hwloc_topology_set_io_types_filter(*out, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
+        hwloc_topology_set_components(*out, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+    if (hwloc_topology_load(*out) == 0)
+        return AS_OK;
+    hwloc_topology_destroy(*out);
+    return as_fail(err, AS_UNSUPPORTED, "hwloc cannot read the topology of this machine: %s", strerror(errno));
+}
+
+static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *cpu, struct as_error *err)
+{
+    hwloc_obj_t node = hwloc_get_obj_by_type(t, HWLOC_OBJ_NUMANODE, 0);
+    if (!node || hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE) != 1)
+        return AS_OK; /* probes do not tell nodes apart */
+    struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = node->cpuset};
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        const struct as_sheet_row *row = as_sheet_find(cpu, "Memory", attributes[i].quantity);
+        const double value = row ? row->value / attributes[i].unit : NAN;
+        if (!(value >= 1) || value >= 0x1p62)
+            continue;
+        if (hwloc_memattr_set_value(t, attributes[i].id, node, &from, 0, (hwloc_uint64_t)llround(value)))
+            return as_fail(err, AS_UNSUPPORTED, "hwloc does not take a memory attribute: %s", strerror(errno));
+    }
+    return AS_OK;
+}
+
+/* hwloc escapes marks, but takes no control characters and drops what is not ASCII, as the prefix of "µs". */
+static void add_info(hwloc_obj_t o, const struct as_sheet_row *row)
+{
+    struct as_buf name = AS_BUF_INIT, value = AS_BUF_INIT, safe = AS_BUF_INIT;
+    as_buf_printf(&name, "assay %s %s", row->group, row->label);
+    as_buf_terminal(&safe, as_buf_get(&name));
+    as_buf_printf(&value, "%.4g %s", row->value, row->unit);
+    if (!safe.failed && !value.failed)
+        hwloc_obj_add_info(o, as_buf_get(&safe), as_buf_get(&value));
+    as_buf_finish(&name);
+    as_buf_finish(&value);
+    as_buf_finish(&safe);
+}
+
+static void add_infos(hwloc_topology_t t, const struct as_device_sheet *d)
+{
+    hwloc_obj_t o = NULL;
+    if (strcmp(d->id, "cpu") == 0)
+        o = hwloc_get_root_obj(t);
+    else if (d->bus_id[0])
+        o = hwloc_get_pcidev_by_busidstring(t, d->bus_id);
+    for (size_t i = 0; o && i < d->sheet.n; i++)
+        add_info(o, &d->sheet.rows[i]);
+}
+
+enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out, struct as_error *err)
+{
+    hwloc_topology_t t;
+    char *xml = NULL;
+    int len = 0;
+    enum as_status st = load_topology(&t, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < m->n && !st; i++) {
+        add_infos(t, &m->v[i]);
+        if (strcmp(m->v[i].id, "cpu") == 0)
+            st = set_attributes(t, &m->v[i].sheet, err);
+    }
+    if (!st && hwloc_topology_export_xmlbuffer(t, &xml, &len, 0))
+        st = as_fail(err, AS_UNSUPPORTED, "hwloc cannot write XML: %s", strerror(errno));
+    if (!st)
+        as_buf_str(out, xml);
+    if (xml)
+        hwloc_free_xmlbuffer(t, xml);
+    hwloc_topology_destroy(t);
+    return st ? st : as_buf_check(out, err);
+}
+
+enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
+                               struct as_error *err)
+{
+    char host[64] = "", name[24];
+    struct as_report_run loaded;
+    struct as_machine_sheet m;
+    if (gethostname(host, sizeof host - 1) || strcmp(host, run->host) != 0)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "run %lld is of host '%s', and hwloc's XML describes the machine that writes it, '%s': export "
+                       "it there",
+                       (long long)run->id, run->host, host);
+    snprintf(name, sizeof name, "%lld", (long long)run->id);
+    enum as_status st = as_report_load(store, name, &loaded, err);
+    if (st)
+        return st;
+    st = as_machine_sheet_make(&loaded, &m, err);
+    as_report_run_finish(&loaded);
+    if (st)
+        return st;
+    st = as_hwloc_xml(&m, sink->out, err);
+    if (!st && sink->write)
+        st = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
+    as_machine_sheet_finish(&m);
+    return st;
+}
