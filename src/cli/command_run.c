@@ -128,7 +128,7 @@ const struct as_command as_command_run = {
         "Where a suite and a probe share a name the suite is meant; 'probe:link' is the probe. Every finished trial is "
         "stored at once, or within a second where the disk is slow. Ctrl-C ends the current trial and keeps the rest; "
         "'assay resume' continues.\n\n"
-        "On stderr: the current cell, the best numbers so far, and the time left. On stdout: the numbers at the end, "
+        "On stderr: the share done, the time left and the current cell. On stdout: the numbers at the end, "
         "or "
         "with --json one event per line.",
     .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"

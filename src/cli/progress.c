@@ -8,27 +8,6 @@
 
 static const double redraw_s = 0.1; /* faster updates are unreadable, and writing disturbs the measurement */
 
-static void keep_best(struct as_progress *p, const struct as_cell *c)
-{
-    const struct as_probe *probe = as_probe_find(c->probe);
-    if (c->sum.n == 0 || !isfinite(c->sum.median) || c->status == AS_CELL_REJECTED || (probe && probe->hidden))
-        return;
-    size_t i = 0;
-    while (i < p->best_n && (strcmp(p->best[i].probe, c->probe) != 0 || strcmp(p->best[i].device, c->device) != 0))
-        i++;
-    if (i == AS_PROGRESS_BEST_MAX)
-        return;
-    struct as_progress_best *b = &p->best[i];
-    if (i < p->best_n && (c->lower_is_better ? c->sum.median >= b->value : c->sum.median <= b->value))
-        return;
-    if (i == p->best_n)
-        p->best_n++;
-    as_copy_text(b->probe, sizeof b->probe, c->probe);
-    as_copy_text(b->device, sizeof b->device, c->device);
-    as_copy_text(b->unit, sizeof b->unit, c->unit);
-    b->value = c->sum.median;
-}
-
 static void clear_line(struct as_progress *p, struct as_buf *out)
 {
     if (p->shown)
@@ -36,45 +15,34 @@ static void clear_line(struct as_progress *p, struct as_buf *out)
     p->shown = false;
 }
 
-static bool is_of(const struct as_progress_best *b, const struct as_cell *c)
+/* "latency cpu size=1 MiB", and its number where there is one. */
+static void add_cell(const struct as_cell *c, struct as_buf *line)
 {
-    return strcmp(b->probe, c->probe) == 0 && strcmp(b->device, c->device) == 0;
-}
-
-/* What is being measured, with the best number of its probe so far. */
-static void add_current(const struct as_progress *p, const struct as_cell *now, struct as_buf *line)
-{
-    as_buf_printf(line, "%s %s", now->probe, now->device);
-    for (size_t i = 0; i < p->best_n; i++)
-        if (is_of(&p->best[i], now)) {
-            as_buf_str(line, " best ");
-            as_format_value(line, p->best[i].value, p->best[i].unit);
-        }
-    as_buf_str(line, ", now ");
-    as_axes_to_text(&now->axes, line);
-}
-
-static void add_other_bests(const struct as_progress *p, const struct as_cell *now, const char *bar,
-                            struct as_buf *line)
-{
-    for (size_t i = 0; i < p->best_n; i++) {
-        const struct as_progress_best *b = &p->best[i];
-        if (now && is_of(b, now))
-            continue;
-        as_buf_printf(line, "%s%s %s best ", bar, b->probe, b->device);
-        as_format_value(line, b->value, b->unit);
+    as_buf_printf(line, "%s %s ", c->probe, c->device);
+    as_axes_to_text(&c->axes, line);
+    if (c->sum.n && isfinite(c->sum.median) && c->status != AS_CELL_REJECTED) {
+        as_buf_str(line, ": ");
+        as_format_value(line, c->sum.median, c->unit);
     }
+}
+
+/* Share of the time where an end is in sight, else of the cells. */
+static double share_done(const struct as_event *e)
+{
+    if (isfinite(e->eta_s) && e->elapsed_s + e->eta_s > 0)
+        return e->elapsed_s / (e->elapsed_s + e->eta_s);
+    return e->cells_total ? (double)e->cells_done / (double)e->cells_total : 0;
 }
 
 static void draw(struct as_progress *p, const struct as_event *e, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
     const char *bar = p->unicode ? " │ " : " | ";
-    as_buf_printf(&line, "%zu/%zu", e->cells_done, e->cells_total);
-    if (e->round > e->rounds)
-        as_buf_printf(&line, " measured, narrowing intervals, pass %d", e->round - e->rounds);
-    else if (e->rounds > 1 && e->round > 0)
-        as_buf_printf(&line, " round %d/%d", e->round, e->rounds);
+    as_buf_printf(&line, "%.0f%%, ", floor(100 * share_done(e)));
+    if (e->cells_done < e->cells_total)
+        as_buf_printf(&line, "%zu of %zu cells", e->cells_done, e->cells_total);
+    else
+        as_buf_str(&line, "narrowing intervals");
     if (isfinite(e->eta_s)) {
         as_buf_str(&line, ", ");
         as_format_duration(&line, ceil(e->eta_s));
@@ -82,9 +50,8 @@ static void draw(struct as_progress *p, const struct as_event *e, struct as_buf 
     }
     if (e->cell) {
         as_buf_str(&line, bar);
-        add_current(p, e->cell, &line);
+        add_cell(e->cell, &line);
     }
-    add_other_bests(p, e->cell, bar, &line);
     clear_line(p, out);
     as_buf_terminal(&safe, as_buf_get(&line));
     /* the last column stays free: a full line would wrap on some terminals and could not be redrawn */
@@ -99,8 +66,6 @@ void as_progress_event(struct as_progress *p, const struct as_event *e, struct a
 {
     if (p->quiet)
         return;
-    if (e->kind == AS_EVENT_CELL_END && e->cell)
-        keep_best(p, e->cell);
     if (e->kind == AS_EVENT_NOTE) {
         clear_line(p, out);
         as_buf_str(out, "assay: ");

@@ -4,19 +4,11 @@
 
 #include "run/run.h"
 
-enum { AS_PROGRESS_BEST_MAX = 16 };
-
-struct as_progress_best {
-    char probe[32], device[32], unit[16];
-    double value;
-};
 struct as_progress {
     unsigned width; /* columns; 0: no terminal, so only notes and the last line are written */
     bool unicode, quiet;
     bool shown;      /* a redrawn line is on the terminal */
     double drawn_at; /* elapsed_s of it */
-    size_t best_n;
-    struct as_progress_best best[AS_PROGRESS_BEST_MAX];
 };
 /* Appends what is to be written for this event. */
 void as_progress_event(struct as_progress *p, const struct as_event *e, struct as_buf *out);

@@ -342,12 +342,12 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     if (!s)
         s = as_slots_open(device_list(options, suites), options->worker, options->stop, &e.slots, &e.slots_n, &left_out,
                           err);
-    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
-        s = as_lock_machine(options, &lock, err);
     if (!s) {
         merge_settings(&run, suites, options->suites_n, e.slots_n, options);
         s = make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
     }
+    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
     if (!s)
         s = fill_run(&run, options, name, e.slots, e.slots_n, err);
     if (!s)

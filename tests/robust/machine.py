@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import harness
-from harness import FAILED, MEASURED, Skip, expect, expect_refused, identity
+from harness import FAILED, MEASURED, USAGE, Skip, expect, expect_refused, identity
 
 CELLS = ["latency", "--set", "size=1KiB..4MiB x2", "--device", "null"]
 
@@ -42,6 +42,13 @@ def test_two_stores_one_machine(assay):
     first = measuring(assay)
     done = assay.run("run", *REAL, "--no-wait", "--store", assay.path("other.db"))
     expect_refused(done, FAILED, "another run")
+    harness.interrupt(assay, first)
+
+
+def test_wrong_axis_beside_a_run(assay):
+    """Arguments are checked before the end of another run is waited for."""
+    first = measuring(assay)
+    expect_refused(assay.run("run", "latency", "--device", "cpu", "--set", "sise=4KiB"), USAGE, "axis 'sise'")
     harness.interrupt(assay, first)
 
 
