@@ -65,7 +65,7 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     size_t n = args->words ? args->words : 1, loaded = 0;
     struct as_report_run *runs = calloc(n, sizeof *runs);
     const char *published = as_args_value(args, "refs");
-    struct as_refs refs = {0};
+    struct as_refs refs = {0}, chip = {0};
     struct as_store *store = NULL;
     struct as_buf page = AS_BUF_INIT;
     struct as_error err = {0};
@@ -75,12 +75,14 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     if (!st)
         st = as_session_check_output(path, &err);
     if (!st && published)
-        st = as_refs_load(published, &refs, &err);
+        st = as_published(published, &refs, &chip, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
     for (size_t i = 0; i < n && !st; i++)
-        if (!(st = as_report_load(store, names[i], &runs[i], &err)))
-            runs[loaded++].refs = published ? &refs : NULL;
+        if (!(st = as_report_load(store, names[i], &runs[i], &err))) {
+            runs[loaded].refs = refs.n ? &refs : NULL;
+            runs[loaded++].chip = chip.n ? &chip : NULL;
+        }
     if (!st)
         st = as_report_html(runs, loaded, &page, &err);
     int code = st ? as_cli_misuse(command, &err) : deliver(&page, path);
@@ -89,13 +91,14 @@ static int run_report(const struct as_command *command, const struct as_args *ar
         as_report_run_finish(&runs[i]);
     free(runs);
     as_refs_finish(&refs);
+    as_refs_finish(&chip);
     as_store_close(store);
     return code;
 }
 
 static const struct as_option report_options[] = {
     {"output", 'o', "FILE", "file to write, - for stdout; required", false},
-    AS_OPTION_REFS,
+    AS_OPTION_REFS_SHEET,
     AS_OPTION_STORE,
     AS_OPTION_END,
 };
@@ -107,7 +110,7 @@ const struct as_command as_command_report = {
         "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
         "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last.",
     .example =
-        "assay report -o report.html\nassay report 3 4 -o before-after.html\nassay report --refs mi300a -o report.html",
+        "assay report -o report.html\nassay report 3 4 -o before-after.html\nassay report --refs h100 -o report.html",
     .options = report_options,
     .max_args = -1,
     .run = run_report,
