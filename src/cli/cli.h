@@ -44,6 +44,13 @@ struct as_option {
     {                                                                                                                  \
         "refs", 0, "NAME", "published figures beside the facts: a name of 'assay list refs', or a CSV file", false     \
     }
+#define AS_OPTION_REFS_SHEET                                                                                           \
+    {                                                                                                                  \
+        "refs", 0, "NAME",                                                                                             \
+            "published figures beside the measured ones: a chip ('h100', 'mi300x'), a name of 'assay list refs', or "  \
+            "a CSV file",                                                                                              \
+            false                                                                                                      \
+    }
 #define AS_OPTION_END                                                                                                  \
     {                                                                                                                  \
         NULL, 0, NULL, NULL, false                                                                                     \

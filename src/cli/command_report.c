@@ -22,7 +22,7 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     size_t n = args->words ? args->words : 1, loaded = 0;
     struct as_report_run *runs = calloc(n, sizeof *runs);
     const char *published = as_args_value(args, "refs");
-    struct as_refs refs = {0};
+    struct as_refs refs = {0}, chip = {0};
     struct as_buf page = AS_BUF_INIT;
     struct as_error err = {0};
     enum as_status st = runs ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
@@ -31,10 +31,12 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     if (!st)
         st = as_session_check_output(path, &err);
     if (!st && published)
-        st = as_refs_load(published, &refs, &err);
+        st = as_published(published, &refs, &chip, &err);
     for (size_t i = 0; i < n && !st; i++)
-        if (!(st = as_named_report(args, names[i], &runs[i], &err)))
-            runs[loaded++].refs = published ? &refs : NULL;
+        if (!(st = as_named_report(args, names[i], &runs[i], &err))) {
+            runs[loaded].refs = refs.n ? &refs : NULL;
+            runs[loaded++].chip = chip.n ? &chip : NULL;
+        }
     if (!st)
         st = as_report_html(runs, loaded, &page, &err);
     int code = st ? as_cli_misuse(command, &err) : as_deliver(&page, path);
@@ -45,13 +47,14 @@ static int run_report(const struct as_command *command, const struct as_args *ar
         as_report_run_finish(&runs[i]);
     free(runs);
     as_refs_finish(&refs);
+    as_refs_finish(&chip);
     return code;
 }
 
 static const struct as_option report_options[] = {
     {"output", 'o', "FILE", "file to write, - for stdout (default: assay-report.html)", false},
     {"open", 0, NULL, "open the page in the browser", false},
-    AS_OPTION_REFS,
+    AS_OPTION_REFS_SHEET,
     AS_OPTION_STORE,
     AS_OPTION_END,
 };
@@ -64,7 +67,7 @@ const struct as_command as_command_report = {
         "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last. A "
         "RUN is one of the store, FILE.db for "
         "the last run of another store, FILE.db:RUN, or an exported JSON file.",
-    .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs mi300a",
+    .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs h100",
     .options = report_options,
     .max_args = -1,
     .run = run_report,

@@ -4,6 +4,7 @@
 #include "cli/lookup.h"
 #include "cli/ndjson.h"
 #include "report/load.h"
+#include "report/sheet.h"
 #include "report/terminal.h"
 
 #include <errno.h>
@@ -140,14 +141,22 @@ static int run_show(const struct as_command *command, const struct as_args *args
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     struct asked asked = {.all = as_args_flag(args, "all")};
+    struct as_refs refs = {0}, chip = {0};
+    const char *published = as_args_value(args, "refs");
     size_t stored = 0;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
     if (!st && as_args_flag(args, "json"))
         return show_json(command, args, &asked);
+    if (!st && published)
+        st = as_published(published, &refs, &chip, &err);
+    if (!st && published && !chip.n)
+        st = as_fail(&err, AS_USAGE, "'%s' has no figures for the data sheet: use 'assay facts --refs %s'", published,
+                     published);
     if (!st)
         st = load(args, &asked, &run, &stored, &err);
+    run.chip = chip.n ? &chip : NULL;
     if (!st && asked.probe && !has_probe(&run, asked.probe) && !as_probe_find(asked.probe))
         st = as_unknown_probe(asked.probe, &err);
     if (!st)
@@ -157,6 +166,8 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st && !asked.run)
         name_others(args, stored, &out);
     as_report_run_finish(&run);
+    as_refs_finish(&refs);
+    as_refs_finish(&chip);
     if (!st)
         return as_cli_print(&out, AS_EXIT_OK);
     as_buf_finish(&out);
@@ -167,6 +178,7 @@ static const struct as_option show_options[] = {
     {"all", 'a', NULL, "all cells of all probes, or of the named one", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
+    AS_OPTION_REFS_SHEET,
     AS_OPTION_STORE,
     AS_OPTION_END,
 };
@@ -179,7 +191,7 @@ const struct as_command as_command_show = {
         "the last. With a probe: a plot where an axis is a size, and a table of its cells with median, half the 95% "
         "interval relative to it, samples, trials and status; of a run with more than "
         "12,000 cells, the first 2,000 unless --all is given.",
-    .example = "assay show\nassay show latency\nassay show 3 bandwidth",
+    .example = "assay show\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",
     .options = show_options,
     .max_args = 2,
     .run = run_show,
@@ -326,6 +338,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st && names)
         st = as_refs_load(names, &refs, &err);
+    as_sheet_name_facts(&refs);
     if (!st)
         st = load_facts(args, as_args_word(args, 0), &run, &err);
     if (!st && as_args_flag(args, "json"))

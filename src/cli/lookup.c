@@ -210,3 +210,29 @@ enum as_status as_run_and_probe(const struct as_args *args, const char **run, co
     }
     return AS_OK;
 }
+
+/* The one chip of figures for the data sheet. */
+static enum as_status check_chip(const struct as_refs *chip, struct as_error *err)
+{
+    for (size_t i = 1; i < chip->n; i++)
+        if (strcmp(chip->v[i].chip, chip->v[0].chip) != 0)
+            return as_fail(err, AS_USAGE,
+                           "'%s' has figures of several chips: name one, as '%s'; see 'assay list refs %s'", chip->name,
+                           chip->v[0].chip, chip->name);
+    return AS_OK;
+}
+
+enum as_status as_published(const char *name, struct as_refs *refs, struct as_refs *chip, struct as_error *err)
+{
+    *refs = *chip = (struct as_refs){0};
+    enum as_status st = as_refs_load(name, refs, err);
+    if (st)
+        return st;
+    if (refs->v[0].group[0]) {
+        *chip = *refs;
+        *refs = (struct as_refs){0};
+        return check_chip(chip, err);
+    }
+    st = as_refs_of_chip(name, chip, err);
+    return st == AS_NOTFOUND ? AS_OK : st;
+}

@@ -3,6 +3,7 @@
 #define AS_CLI_LOOKUP_H
 
 #include "cli/cli.h"
+#include "facts/refs.h"
 
 /* A run by any name that people give: a run of the store ("3", "last", a uuid; NULL: the last), "FILE.db:RUN",
  * "FILE.db" (its last run), or an exported JSON file. */
@@ -32,6 +33,11 @@ enum as_status as_source_load(const struct as_args *args, const char *name, stru
 void as_source_finish(struct as_source *s);
 /* The text of an export from a file or a pipe, read once. A store in its place is refused (AS_USAGE). */
 enum as_status as_read_export(const char *path, struct as_buf *text, struct as_error *err);
+
+/* The figures that --refs names, for pages and terminal: refs to show beside facts and chip to show in the data sheet.
+ * Either may be empty (n 0), and both name one chip where there is a set of its name as well ("mi300a"). The caller
+ * finishes both. */
+enum as_status as_published(const char *name, struct as_refs *refs, struct as_refs *chip, struct as_error *err);
 
 /* AS_NOTFOUND with the nearest probe among those that this build knows. */
 enum as_status as_unknown_probe(const char *name, struct as_error *err);

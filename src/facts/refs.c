@@ -6,22 +6,25 @@
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     TEXT_MAX = 1 << 20,
     FIGURES_MAX = 4096,
-    COLUMNS = 12,
+    COLUMNS = 12,  /* of either layout */
     NAMES_MAX = 64 /* that are looked through for one alike */
 };
 
 extern const struct as_builtin_text as_refs_texts[]; /* ends with a NULL name */
 
+struct column;
 struct reader {
     const char *name, *at, *end;
     size_t line;
     struct as_error *err;
+    const struct column *columns; /* of the layout that the header tells */
 };
 
 static enum as_status damaged(const struct reader *r, const char *what, const char *subject)
@@ -130,6 +133,21 @@ static enum as_status check_axes(const struct reader *r, const char *text, struc
     return AS_OK;
 }
 
+static enum as_status check_kind(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    (void)ref;
+    if (strcmp(text, "specified") != 0 && strcmp(text, "measured") != 0)
+        return damaged(r, "the kind is specified or measured, not", text);
+    return AS_OK;
+}
+
+static enum as_status take_units(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    if (*text && (as_parse_u64(text, &ref->units, NULL) || ref->units == 0))
+        return damaged(r, "the compute units are no number from 1 on", text);
+    return AS_OK;
+}
+
 static enum as_status take_number(const struct reader *r, const char *text, struct as_ref *ref)
 {
     if (*text && (as_parse_u64(text, &ref->line, NULL) || ref->line == 0))
@@ -143,45 +161,63 @@ static const struct column {
     size_t at, size;
     bool may_be_empty;
     enum as_status (*take)(const struct reader *r, const char *text, struct as_ref *ref);
-} columns[COLUMNS] = {
+} layouts[][COLUMNS] = {
 #define ROOM(member) offsetof(struct as_ref, member), sizeof((struct as_ref *)0)->member
-    {"chip", ROOM(chip), false, NULL},
-    {"device", ROOM(device), false, check_device},
-    {"fact", ROOM(fact), true, NULL},
-    {"metric", ROOM(metric), false, NULL},
-    {"axes", ROOM(axes), true, check_axes},
-    {"qualifier", ROOM(qualifier), true, check_qualifier},
-    {"value", 0, 64, false, take_value},
-    {"unit", ROOM(unit), false, NULL},
-    {"conditions", ROOM(conditions), false, NULL},
-    {"source", ROOM(source), false, NULL},
-    {"line", 0, 24, true, take_number},
-    {"printed", ROOM(printed), true, NULL},
+    {
+        {"chip", ROOM(chip), false, NULL},
+        {"device", ROOM(device), false, check_device},
+        {"fact", ROOM(fact), true, NULL},
+        {"metric", ROOM(metric), false, NULL},
+        {"axes", ROOM(axes), true, check_axes},
+        {"qualifier", ROOM(qualifier), true, check_qualifier},
+        {"value", 0, 64, false, take_value},
+        {"unit", ROOM(unit), false, NULL},
+        {"conditions", ROOM(conditions), false, NULL},
+        {"source", ROOM(source), false, NULL},
+        {"line", 0, 24, true, take_number},
+        {"printed", ROOM(printed), true, NULL},
+    },
+    {
+        {"match", ROOM(match), true, NULL},
+        {"chip", ROOM(chip), false, NULL},
+        {"device", ROOM(device), false, check_device},
+        {"units", 0, 24, true, take_units},
+        {"group", ROOM(group), false, NULL},
+        {"quantity", ROOM(quantity), false, NULL},
+        {"kind", ROOM(kind), false, check_kind},
+        {"value", 0, 64, false, take_value},
+        {"unit", ROOM(unit), false, NULL},
+        {"conditions", ROOM(conditions), false, NULL},
+        {"source", ROOM(source), false, NULL},
+        {"url", ROOM(url), true, NULL},
+    },
 #undef ROOM
 };
 
-static enum as_status take_field(const struct reader *r, size_t column, const char *text, struct as_ref *ref)
+static enum as_status take_field(const struct reader *r, const struct column *c, const char *text, struct as_ref *ref)
 {
-    const struct column *c = &columns[column];
     if (!text[0] && !c->may_be_empty)
         return damaged(r, "nothing in the column", c->name);
     if (strlen(text) >= c->size)
         return damaged(r, "more text than there is room for in the column", c->name);
-    if (c->take != take_value && c->take != take_number)
+    if (c->take != take_value && c->take != take_number && c->take != take_units)
         as_copy_text((char *)ref + c->at, c->size, text);
     return c->take ? c->take(r, text, ref) : AS_OK;
 }
 
-/* One line; ref NULL: the header. */
+/* One line; ref NULL: the header, whose first column tells the layout. */
 static enum as_status take_line(struct reader *r, struct as_buf *text, struct as_ref *ref)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
         enum as_status st = field(r, text);
         if (st)
             return st;
+        if (!ref && i == 0)
+            r->columns = layouts[strcmp(as_buf_get(text), layouts[1][0].name) == 0];
+        const struct column *columns = r->columns;
         if (!ref && strcmp(as_buf_get(text), columns[i].name) != 0)
             return damaged(r, "the header lacks the column", columns[i].name);
-        if (ref && (st = take_field(r, i, as_buf_get(text), ref)))
+        if (ref && (st = take_field(r, &columns[i], as_buf_get(text), ref)))
             return st;
         bool more = r->at < r->end && *r->at == ',';
         if (more != (i + 1 < COLUMNS))
@@ -194,9 +230,18 @@ static enum as_status take_line(struct reader *r, struct as_buf *text, struct as
     return AS_OK;
 }
 
+/* The line of the data sheet says what such a figure is. */
+static void name_metric(struct as_ref *ref)
+{
+    if (ref->group[0])
+        snprintf(ref->metric, sizeof ref->metric, "%s %s", ref->group, ref->quantity);
+    for (char *bar = ref->group[0] ? strchr(ref->metric, '|') : NULL; bar; bar = strchr(bar, '|'))
+        *bar = '/';
+}
+
 enum as_status as_refs_parse(const char *name, const char *text, size_t len, struct as_refs *out, struct as_error *err)
 {
-    struct reader r = {name, text, text + len, 1, err};
+    struct reader r = {.name = name, .at = text, .end = text + len, .line = 1, .err = err};
     struct as_buf room = AS_BUF_INIT;
     size_t cap = 0;
     *out = (struct as_refs){0};
@@ -216,7 +261,7 @@ enum as_status as_refs_parse(const char *name, const char *text, size_t len, str
             break;
         out->v[out->n] = (struct as_ref){0};
         if (!(st = take_line(&r, &room, &out->v[out->n])))
-            out->n++;
+            name_metric(&out->v[out->n++]);
     }
     if (!st && out->n == 0)
         st = damaged(&r, "there is no figure", NULL);
@@ -244,7 +289,10 @@ enum as_status as_refs_load(const char *name, struct as_refs *out, struct as_err
     for (const struct as_builtin_text *t = as_refs_texts; t->name; t++)
         if (strcmp(name, t->name) == 0)
             return as_refs_parse(name, t->text, strlen(t->text), out, err);
-    enum as_status st = as_buf_read_file(&text, name, TEXT_MAX, err);
+    enum as_status st = as_refs_of_chip(name, out, err);
+    if (st != AS_NOTFOUND)
+        return st;
+    st = as_buf_read_file(&text, name, TEXT_MAX, err);
     if (st && !strchr(name, '/') && !strchr(name, '.'))
         st = unknown_name(name, err);
     if (!st)
@@ -348,7 +396,8 @@ void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out)
 
 void as_ref_what(const struct as_ref *ref, struct as_buf *out)
 {
-    as_buf_printf(out, "%s%s%s", ref->metric, ref->axes[0] ? ", " : "", ref->axes);
+    as_buf_printf(out, "%s%s%s%s%s", ref->metric, ref->axes[0] ? ", " : "", ref->axes, ref->kind[0] ? ", " : "",
+                  ref->kind);
 }
 
 /* {"op":"ffma32","ilp":"2"} */
@@ -364,6 +413,16 @@ static void axes_json(const char *axes, struct as_buf *out)
         as_json_add_text(out, one, value);
     }
     as_buf_char(out, '}');
+}
+
+static void sheet_json(const struct as_ref *ref, struct as_buf *out)
+{
+    as_json_add_text(out, "match", ref->match);
+    as_json_add_number(out, "units", ref->units ? (double)ref->units : NAN);
+    as_json_add_text(out, "group", ref->group);
+    as_json_add_text(out, "quantity", ref->quantity);
+    as_json_add_text(out, "kind", ref->kind);
+    as_json_add_text(out, "url", ref->url);
 }
 
 void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out)
@@ -383,6 +442,8 @@ void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *
     as_json_add_text(out, "source", ref->source);
     as_json_add_number(out, "line", ref->line ? (double)ref->line : NAN);
     as_json_add_text(out, "printed", ref->printed);
+    if (ref->group[0])
+        sheet_json(ref, out);
     as_json_add_name(out, "beside");
     as_buf_char(out, '[');
     for (size_t k = 0, said = 0; k < n; k++) {

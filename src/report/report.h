@@ -33,7 +33,8 @@ struct as_report_run {
     size_t facts_n;
     struct as_advice *advice;
     size_t advice_n;
-    const struct as_refs *refs;            /* published figures to show beside the facts, not owned; NULL none */
+    const struct as_refs *refs; /* published figures to show beside the facts, not owned; NULL none */
+    const struct as_refs *chip; /* of the chip whose figures the data sheet shows, not owned; NULL: its own */
     struct as_backend_pair *backend_pairs; /* by pair of devices; those that differ first */
     size_t backend_pairs_n;
 };

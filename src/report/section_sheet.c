@@ -26,19 +26,48 @@ static void value_of(struct as_buf *b, const struct as_sheet_row *row)
         as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
 }
 
+/* Who says so, for the tooltip of a figure. */
+static void said_by(struct as_buf *b, const struct as_ref *ref)
+{
+    as_buf_str(b, "<td title=\"");
+    if (ref) {
+        as_buf_html(b, ref->source);
+        as_buf_str(b, ": ");
+        as_buf_html(b, ref->conditions);
+    } else
+        as_buf_str(b, "reported by the driver");
+    as_buf_str(b, "\">");
+}
+
 static void share_of(struct as_buf *b, const struct as_sheet_row *row)
 {
     const double share = as_sheet_share(row);
-    as_buf_str(b, "<td>");
-    if (isfinite(share)) {
+    if (as_sheet_shows_specified(row)) {
+        said_by(b, row->specified_by);
         as_page_value(b, row->specified, row->unit);
+    } else
+        as_buf_str(b, "<td>");
+    as_buf_str(b, "<td>");
+    if (isfinite(share))
         as_buf_printf(b,
-                      "<td>%.0f%%<td><svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" "
+                      "%.0f%%<td><svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" "
                       "aria-hidden=\"true\"><rect class=\"all\" width=\"100\" height=\"8\"/><rect width=\"%.1f\" "
                       "height=\"8\"/></svg>",
                       100 * share, fmin(100, 100 * share));
+    else
+        as_buf_str(b, "<td>");
+}
+
+static void published_of(struct as_buf *b, const struct as_sheet_row *row)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (row->published) {
+        said_by(b, row->published);
+        as_sheet_published(row, &text);
+        as_buf_html(b, as_buf_get(&text));
     } else
-        as_buf_str(b, "<td><td>");
+        as_buf_str(b, "<td>");
+    as_buf_finish(&text);
 }
 
 static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const struct as_sheet_row *row)
@@ -51,9 +80,10 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
         as_buf_str(b, "–");
 }
 
-static void head(struct as_page *p, const char *device, const char *name, bool shares)
+static void head(struct as_page *p, const char *device, const char *name, const struct as_sheet *sheet)
 {
     struct as_buf *b = p->out;
+    const char *chip = sheet->chip;
     as_buf_str(b, "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Data sheet\"><table "
                   "class=\"sheet\"><caption><code>");
     as_buf_html(b, device);
@@ -68,15 +98,22 @@ static void head(struct as_page *p, const char *device, const char *name, bool s
             as_page_run_name(b, &p->runs[r].run);
         as_buf_str(b, r ? "<th scope=\"col\">±<th scope=\"col\">ratio" : "<th scope=\"col\">±");
     }
-    if (p->n == 1 && shares)
-        as_buf_str(b, "<th scope=\"col\">specified<th scope=\"col\">of spec<th scope=\"col\">");
+    if (p->n == 1 && as_sheet_has_specified(sheet)) {
+        as_buf_str(b, "<th scope=\"col\">");
+        as_buf_html(b, chip);
+        as_buf_printf(b, "%sspecified<th scope=\"col\">of spec<th scope=\"col\">", chip[0] ? " " : "");
+    }
+    if (p->n == 1 && as_sheet_has_published(sheet)) {
+        as_buf_str(b, "<th scope=\"col\">");
+        as_buf_html(b, chip);
+        as_buf_printf(b, "%spublished", chip[0] ? " " : "");
+    }
     if (p->n == 1)
         as_buf_str(b, "<th scope=\"col\" class=\"l\">details");
     as_buf_char(b, '\n');
 }
 
-static void line(struct as_page *p, const struct as_sheet *sheets, const struct as_sheet_row *row, bool first,
-                 bool shares)
+static void line(struct as_page *p, const struct as_sheet *sheets, const struct as_sheet_row *row, bool first)
 {
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
@@ -89,8 +126,10 @@ static void line(struct as_page *p, const struct as_sheet *sheets, const struct 
         if (r)
             ratio_of(b, base, own);
     }
-    if (p->n == 1 && shares)
+    if (p->n == 1 && as_sheet_has_specified(sheets))
         share_of(b, row);
+    if (p->n == 1 && as_sheet_has_published(sheets))
+        published_of(b, row);
     if (p->n == 1) {
         as_buf_str(b, "<td class=\"l\">");
         as_buf_html(b, row->remark);
@@ -102,7 +141,6 @@ static void line(struct as_page *p, const struct as_sheet *sheets, const struct 
 static void lines(struct as_page *p, const struct as_sheet *sheets)
 {
     const char *group = "";
-    const bool shares = as_sheet_has_shares(&sheets[0]);
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < sheets[r].n; i++) {
             const struct as_sheet_row *row = &sheets[r].rows[i];
@@ -111,9 +149,50 @@ static void lines(struct as_page *p, const struct as_sheet *sheets)
                 before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
             if (before)
                 continue;
-            line(p, sheets, row, strcmp(group, row->group) != 0, shares);
+            line(p, sheets, row, strcmp(group, row->group) != 0);
             group = row->group;
         }
+}
+
+static void source(struct as_buf *b, const struct as_sheet_row *row, const char *kind, const struct as_ref *ref)
+{
+    const char *address = strstr(ref->url, "://"); /* in words: the page links to nothing on the network */
+    as_buf_str(b, "<li>");
+    as_buf_html(b, row->group);
+    as_buf_char(b, ' ');
+    as_buf_html(b, row->label);
+    as_buf_printf(b, ", %s for ", kind);
+    as_buf_html(b, ref->chip);
+    as_buf_str(b, ": ");
+    as_buf_html(b, ref->conditions);
+    as_buf_str(b, ". ");
+    as_buf_html(b, ref->source);
+    if (address) {
+        as_buf_str(b, ", <code>");
+        as_buf_html(b, address + 3);
+        as_buf_str(b, "</code>");
+    }
+    as_buf_str(b, "</li>\n");
+}
+
+/* Where the figures that are not the driver's come from. */
+static void sources(struct as_page *p, const struct as_sheet *sheet)
+{
+    struct as_buf *b = p->out;
+    bool any = false;
+    for (size_t i = 0; i < sheet->n; i++)
+        any |= sheet->rows[i].published || sheet->rows[i].specified_by;
+    if (!any)
+        return;
+    as_buf_str(b, "<details class=\"more\"><summary>Sources of specified and published figures</summary>\n<ul>\n");
+    for (size_t i = 0; i < sheet->n; i++) {
+        const struct as_sheet_row *row = &sheet->rows[i];
+        if (row->specified_by && as_sheet_shows_specified(row))
+            source(b, row, "specified", row->specified_by);
+        if (row->published)
+            source(b, row, "published", row->published);
+    }
+    as_buf_str(b, "</ul></details>\n");
 }
 
 static enum as_status sheet_of(struct as_page *p, const char *device, const char *name)
@@ -126,10 +205,12 @@ static enum as_status sheet_of(struct as_page *p, const char *device, const char
         rows += sheets[r].n;
     }
     if (!st && rows) {
-        head(p, device, name, as_sheet_has_shares(&sheets[0]));
+        head(p, device, name, &sheets[0]);
         as_buf_str(p->out, "<tbody>");
         lines(p, sheets);
         as_buf_str(p->out, "</table></div>\n");
+        if (p->n == 1)
+            sources(p, &sheets[0]);
     }
     for (size_t r = 0; sheets && r < p->n; r++)
         as_sheet_finish(&sheets[r]);

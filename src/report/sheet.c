@@ -5,6 +5,7 @@
 #include "report/sheet_lines.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,40 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
     return true;
 }
 
+/* What the driver says of memory holds for every way of using it. */
+static double of_driver(const struct source *s, const struct as_sheet_row *row)
+{
+    const bool rate = strcmp(row->group, "Memory") == 0 && strcmp(row->unit, "GB/s") == 0;
+    return rate && s->info && s->info->peak_bandwidth > 0 ? s->info->peak_bandwidth * 1e-9 : NAN;
+}
+
+/* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */
+static void add_figures(const struct source *s, struct as_sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->n; i++) {
+        struct as_sheet_row *row = &sheet->rows[i];
+        if (sheet->chip[0])
+            row->specified = NAN;
+        else if (!isfinite(row->specified))
+            row->specified = of_driver(s, row);
+        if (!isfinite(row->specified) &&
+            (row->specified_by = as_refs_find_line(&sheet->figures, "specified", row->group, row->label, row->unit)))
+            row->specified = row->specified_by->lo;
+        row->published = as_refs_find_line(&sheet->figures, "measured", row->group, row->label, row->unit);
+        if (!row->published && strcmp(row->unit, "ns") == 0)
+            row->published = as_refs_find_line(&sheet->figures, "measured", row->group, row->label, "cycles");
+    }
+}
+
+/* A copy: a sheet may outlive the run's figures, and rows point into it. */
+static enum as_status find_figures(const struct source *s, struct as_sheet *out, struct as_error *err)
+{
+    out->chip = s->run->chip ? s->run->chip->name : "";
+    if (!s->run->chip)
+        return s->info ? as_refs_of_device(s->info, &out->figures, err) : AS_OK;
+    return as_refs_of_side(s->run->chip, s->device, &out->figures, err);
+}
+
 enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
                              struct as_error *err)
 {
@@ -235,28 +270,123 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
         }
         out->n += make_row(&s, line, &out->rows[out->n]);
     }
-    return AS_OK;
+    const enum as_status st = find_figures(&s, out, err);
+    if (st)
+        as_sheet_finish(out);
+    else
+        add_figures(&s, out);
+    return st;
+}
+
+/* Ids of facts among a line's sources, apart by blanks; what names an allocator or axes is none. */
+static void add_facts(const struct as_sheet_line *line, struct as_ref *ref)
+{
+    for (size_t i = 0; i < AS_SHEET_SOURCES; i++) {
+        const char *from = line->from[i];
+        while (from && *from) {
+            const size_t n = strcspn(from, "|"), used = strlen(ref->fact);
+            if (strcspn(from, "@ ") >= n && used + n + 2 < sizeof ref->fact)
+                snprintf(ref->fact + used, sizeof ref->fact - used, "%s%.*s", used ? " " : "", (int)n, from);
+            from += n + (from[n] == '|');
+        }
+    }
+}
+
+void as_sheet_name_facts(struct as_refs *refs)
+{
+    for (size_t i = 0; i < refs->n; i++) {
+        struct as_ref *ref = &refs->v[i];
+        for (const struct as_sheet_line *line = as_sheet_lines; line->group && ref->group[0]; line++)
+            if (strcmp(line->group, ref->group) == 0 && as_ref_has_quantity(ref, line->label))
+                add_facts(line, ref);
+    }
 }
 
 void as_sheet_finish(struct as_sheet *s)
 {
     free(s->rows);
+    as_refs_finish(&s->figures);
     *s = (struct as_sheet){0};
+}
+
+bool as_sheet_shows_specified(const struct as_sheet_row *row)
+{
+    const size_t n = strlen(row->unit);
+    const bool more = strcmp(row->unit, "B") == 0 || (n > 2 && strcmp(row->unit + n - 2, "/s") == 0);
+    return more && row->specified > 0;
 }
 
 double as_sheet_share(const struct as_sheet_row *row)
 {
-    const size_t n = strlen(row->unit);
-    const bool more = strcmp(row->unit, "B") == 0 || (n > 2 && strcmp(row->unit + n - 2, "/s") == 0);
-    return more && row->specified > 0 ? row->value / row->specified : NAN;
+    /* A measured size is a range: in it, it agrees. */
+    const bool agrees = row->ci.lo < row->ci.hi && row->specified >= row->ci.lo && row->specified <= row->ci.hi;
+    if (!as_sheet_shows_specified(row) || (agrees && strcmp(row->unit, "B") == 0))
+        return NAN;
+    return row->value / row->specified;
 }
 
-bool as_sheet_has_shares(const struct as_sheet *s)
+bool as_sheet_has_specified(const struct as_sheet *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (isfinite(as_sheet_share(&s->rows[i])))
+        if (as_sheet_shows_specified(&s->rows[i]))
             return true;
     return false;
+}
+
+bool as_sheet_has_published(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->rows[i].published)
+            return true;
+    return false;
+}
+
+void as_sheet_published(const struct as_sheet_row *row, struct as_buf *out)
+{
+    const struct as_ref *ref = row->published;
+    if (ref->hi > ref->lo)
+        as_format_range(out, ref->lo, ref->hi, ref->lo, ref->unit, 3);
+    else
+        as_format_value(out, ref->lo, ref->unit);
+}
+
+/* Up to who quotes it: "NVIDIA, H100 data sheet, 2022" of "NVIDIA, H100 data sheet, 2022, as listed by ...". */
+static size_t brief(const char *source)
+{
+    const char *end = strstr(source, ", as listed");
+    return end ? (size_t)(end - source) : strlen(source);
+}
+
+static bool same_source(const char *a, const char *b)
+{
+    return brief(a) == brief(b) && strncmp(a, b, brief(a)) == 0;
+}
+
+static const char *source_of(const struct as_sheet_row *row, bool published)
+{
+    if (published)
+        return row->published ? row->published->source : NULL;
+    if (!as_sheet_shows_specified(row))
+        return NULL;
+    return row->specified_by ? row->specified_by->source : "driver";
+}
+
+void as_sheet_sources(const struct as_sheet *s, bool published, struct as_buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->n; i++) {
+        const char *source = source_of(&s->rows[i], published);
+        bool before = !source;
+        for (size_t k = 0; k < i && !before; k++) {
+            const char *other = source_of(&s->rows[k], published);
+            before = other && same_source(source, other);
+        }
+        if (before)
+            continue;
+        as_buf_str(out, any ? "; " : "");
+        as_buf_add(out, source, brief(source));
+        any = true;
+    }
 }
 
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label)

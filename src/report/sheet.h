@@ -12,21 +12,35 @@ struct as_sheet_row {
     struct as_interval ci;
     char unit[16];
     bool wide;        /* the interval is wider than requested */
-    double specified; /* by driver, OS or data sheet, in the unit; NAN: not known */
-    char remark[96];  /* further numbers of the same thing, "" none */
-    int64_t cell;     /* that it rests on; 0: several */
+    double specified; /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
+    const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
+    const struct as_ref *published;    /* what others measured on this chip; NULL: none */
+    char remark[96];                   /* further numbers of the same thing, "" none */
+    int64_t cell;                      /* that it rests on; 0: several */
 };
 struct as_sheet {
     struct as_sheet_row *rows; /* owned */
     size_t n;
+    struct as_refs figures; /* owned: those that rows point to are among them */
+    const char *chip;       /* "MI300X": whose figures these are where the run names another chip; "": the device's */
 };
-/* Rows without a valid number are left out. Facts and cells of the run must be loaded. */
+/* Rows without a valid number are left out. Facts and cells of the run must be loaded. Specified and published figures
+ * are those of the device, by its name, or those of the chip that run->chip holds. */
 enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
                              struct as_error *err);
 void as_sheet_finish(struct as_sheet *s);
+/* Names the facts that figures of data-sheet lines stand beside: those that the lines rest on. */
+void as_sheet_name_facts(struct as_refs *refs);
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label); /* or NULL */
 /* measured / specified; NAN unless the unit is a rate or bytes and a specified value is known */
 double as_sheet_share(const struct as_sheet_row *row);
-bool as_sheet_has_shares(const struct as_sheet *s);
+/* A specified value is shown for rates and bytes only. */
+bool as_sheet_shows_specified(const struct as_sheet_row *row);
+bool as_sheet_has_specified(const struct as_sheet *s);
+bool as_sheet_has_published(const struct as_sheet *s);
+/* "9.77 TB/s", "32.1 cycles": the published figure, as precise as a measured one is shown. */
+void as_sheet_published(const struct as_sheet_row *row, struct as_buf *out);
+/* "driver; NVIDIA H200 data sheet 2024": who specifies, or who published, each once. */
+void as_sheet_sources(const struct as_sheet *s, bool published, struct as_buf *out);
 
 #endif

@@ -17,10 +17,11 @@ const char *as_check_verdict_word(enum as_check_verdict v)
     return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
 }
 
-static bool is_rate(const char *unit)
+/* Rates and capacities; all other quantities are times. */
+static bool is_more_better(const char *unit)
 {
     const size_t n = strlen(unit);
-    return strcmp(unit, "Hz") == 0 || (n > 2 && strcmp(unit + n - 2, "/s") == 0);
+    return strcmp(unit, "Hz") == 0 || strcmp(unit, "B") == 0 || (n > 2 && strcmp(unit + n - 2, "/s") == 0);
 }
 
 static const struct as_device_sheet *by_id(const struct as_machine_sheet *m, const char *id)
@@ -79,7 +80,7 @@ static enum as_check_verdict judge(struct as_check_line *line, double tolerance,
     if (strcmp(a->unit, b->unit) != 0)
         return AS_CHECK_NOISE;
     const struct as_estimated x = {a->value, a->ci}, y = {b->value, b->ci};
-    as_compare_numbers(&x, &y, DF, 1 - 2 * FALSE_ALARMS / (double)lines, !is_rate(a->unit), tolerance,
+    as_compare_numbers(&x, &y, DF, 1 - 2 * FALSE_ALARMS / (double)lines, !is_more_better(a->unit), tolerance,
                        &line->comparison);
     static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
                                                [AS_FASTER] = AS_CHECK_BETTER,

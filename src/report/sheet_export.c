@@ -40,6 +40,25 @@ static enum as_status export_by(write_fn write, struct as_store *store, const st
 
 /* ---- JSON ---- */
 
+/* A value and who says so: {"value":4800,"unit":"GB/s","source":"...","conditions":"...","url":"..."}; null: none. */
+static void figure_json(const char *name, double value, const struct as_ref *ref, struct as_buf *out)
+{
+    as_json_add_number(out, name, value);
+    as_json_add_name(out, strcmp(name, "specified") == 0 ? "specified_by" : "published_by");
+    if (!isfinite(value)) {
+        as_buf_str(out, "null");
+        return;
+    }
+    as_buf_char(out, '{');
+    as_json_add_text(out, "chip", ref ? ref->chip : "");
+    as_json_add_text(out, "source", ref ? ref->source : "driver");
+    as_json_add_text(out, "conditions", ref ? ref->conditions : "");
+    as_json_add_text(out, "url", ref ? ref->url : "");
+    if (ref)
+        as_json_add_text(out, "unit", ref->unit);
+    as_buf_char(out, '}');
+}
+
 static void json_row(const struct as_sheet_row *row, struct as_buf *out)
 {
     as_buf_char(out, '{');
@@ -50,7 +69,8 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     as_json_add_number(out, "ci_low", row->ci.lo);
     as_json_add_number(out, "ci_high", row->ci.hi);
     as_json_add_bool(out, "wide", row->wide);
-    as_json_add_number(out, "specified", isfinite(as_sheet_share(row)) ? row->specified : NAN);
+    figure_json("specified", as_sheet_shows_specified(row) ? row->specified : NAN, row->specified_by, out);
+    figure_json("published", row->published ? row->published->lo : NAN, row->published, out);
     as_json_add_text(out, "further", row->remark);
     as_buf_char(out, '}');
 }

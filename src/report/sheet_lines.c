@@ -7,9 +7,17 @@
     {                                                                                                                  \
         name, "latency", {"onchip." name ".latency", "cache." name ".latency"},                                        \
         {                                                                                                              \
-            {"", "cache." name ".latency_cycles", ""},                                                                 \
             {                                                                                                          \
-                "capacity", "onchip.whole." name ".size|cache." name ".size|onchip." name ".size", ""                  \
+                "", "cache." name ".latency_cycles", ""                                                                \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define CAPACITY(name)                                                                                                 \
+    {                                                                                                                  \
+        name, "capacity", {"onchip.whole." name ".size|cache." name ".size|onchip." name ".size"},                     \
+        {                                                                                                              \
+            {                                                                                                          \
+                0                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -65,13 +73,17 @@ const struct as_sheet_line as_sheet_lines[] = {
      {"onchip.memory.latency|memory.latency", "topology place=memory what=latency", "loaded_latency op=none"},
      {{0}}},
     {"Memory", "latency under full load", {"loaded_latency op=read delay=0"}, {{0}}},
+    CAPACITY("L3"),
     LATENCY("L3"),
     READ("L3", NULL),
+    CAPACITY("L2"),
     LATENCY("L2"),
     READ("L2", ON_CHIP("common size=16777216")),
+    CAPACITY("L1"),
     LATENCY("L1"),
     READ("L1", ON_CHIP("own size=65536")),
-    {"Shared memory", "latency", {"onchip.shared.latency"}, {{"capacity", "onchip.unit.shared", ""}}},
+    {"Shared memory", "capacity", {"onchip.unit.shared"}, {{0}}},
+    {"Shared memory", "latency", {"onchip.shared.latency"}, {{0}}},
     {"Shared memory", "read", {"onchip.shared.bandwidth"}, {{0}}},
     {"Host link",
      "to device",

@@ -5,24 +5,45 @@
 #include "report/terminal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { BAR = 12 };
+enum {
+    BAR = 12,
+    WIDE = 120 /* room for a column of published figures beside the details */
+};
 
-static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first, const struct as_table_style *style)
+/* Measured sizes are ranges. */
+static bool is_range(const struct as_sheet_row *r)
+{
+    return strcmp(r->unit, "B") == 0 && r->ci.lo < r->ci.hi;
+}
+
+static void add_measured(struct as_table *t, const struct as_sheet_row *r)
 {
     struct as_buf text = AS_BUF_INIT;
-    const double share = as_sheet_share(r), half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
-    as_table_add(t, first ? r->group : "", AS_PAINT_STRONG);
-    as_table_add(t, r->label, AS_PAINT_NONE);
-    as_format_value(&text, r->value, r->unit);
+    const double half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
+    if (is_range(r))
+        as_format_range(&text, r->ci.lo, r->ci.hi, r->value, r->unit, 3);
+    else
+        as_format_value(&text, r->value, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
-    if (isfinite(half))
+    if (isfinite(half) && !is_range(r))
         as_buf_printf(&text, half < 9.95 ? "%.1f%%%s" : "%.0f%%%s", half, r->wide ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_buf_clear(&text);
-    if (isfinite(share))
+    as_buf_finish(&text);
+}
+
+static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first, bool published,
+                    const struct as_table_style *style)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const double share = as_sheet_share(r);
+    as_table_add(t, first ? r->group : "", AS_PAINT_STRONG);
+    as_table_add(t, r->label, AS_PAINT_NONE);
+    add_measured(t, r);
+    if (as_sheet_shows_specified(r))
         as_format_value(&text, r->specified, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
@@ -30,10 +51,71 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
         as_buf_printf(&text, "%.0f%%", 100 * share);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_clear(&text);
+    if (published && r->published)
+        as_sheet_published(r, &text);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
+    as_buf_clear(&text);
     if (isfinite(share))
         as_text_bar(&text, share < 1 ? share : 1, BAR, style->unicode);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_table_add(t, r->remark, AS_PAINT_DIM);
+    as_buf_finish(&text);
+}
+
+/* Is it the first row whose published figure is of this source? */
+static bool is_first_of_source(const struct as_sheet *sheet, size_t row)
+{
+    for (size_t i = 0; i < row; i++) {
+        const struct as_ref *ref = sheet->rows[i].published;
+        if (ref && strcmp(ref->source, sheet->rows[row].published->source) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* "Memory read 3.89 TB/s, L2 read 9.77 TB/s": all figures of a source, where there is no column for them. */
+static void list_published(const struct as_sheet *sheet, const char *source, struct as_buf *out)
+{
+    const char *lead = "";
+    for (size_t i = 0; i < sheet->n; i++) {
+        const struct as_sheet_row *r = &sheet->rows[i];
+        if (!r->published || strcmp(r->published->source, source) != 0)
+            continue;
+        as_buf_printf(out, "%s%s %s ", lead, r->group, r->label);
+        as_sheet_published(r, out);
+        lead = ", ";
+    }
+}
+
+static void add_line(const char *text, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_terminal(&line, text);
+    as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
+    as_buf_finish(&line);
+}
+
+/* Who says so; where there is no room for a column, also what others published. */
+static void add_sources(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (as_sheet_has_specified(sheet)) {
+        as_buf_printf(&text, "Specified%s%s by: ", sheet->chip[0] ? " for " : "", sheet->chip);
+        as_sheet_sources(sheet, false, &text);
+        add_line(as_buf_get(&text), style, out);
+    }
+    for (size_t i = 0; i < sheet->n; i++) {
+        if (!sheet->rows[i].published || !is_first_of_source(sheet, i))
+            continue;
+        const char *source = sheet->rows[i].published->source;
+        as_buf_clear(&text);
+        as_buf_printf(&text, "Published%s%s by %s", sheet->chip[0] ? " for " : "", sheet->chip, source);
+        if (style->width < WIDE) {
+            as_buf_str(&text, ": ");
+            list_published(sheet, source, &text);
+        }
+        add_line(as_buf_get(&text), style, out);
+    }
     as_buf_finish(&text);
 }
 
@@ -50,21 +132,28 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
     as_buf_str(&title, name);
     as_text_title(out, as_buf_get(&title), style);
-    const bool specified = as_sheet_has_shares(&sheet);
+    const bool specified = as_sheet_has_specified(&sheet),
+               published = style->width >= WIDE && as_sheet_has_published(&sheet);
+    char head[80];
+    snprintf(head, sizeof head, ">%s", sheet.chip[0] ? sheet.chip : "specified");
     const char *heads[] = {"",
                            "",
                            ">measured",
                            style->unicode ? ">±" : ">+-",
-                           specified ? ">specified" : "?>",
+                           specified ? head : "?>",
                            specified ? ">of spec" : "?>",
+                           published ? ">published" : "?>",
                            "?",
                            "",
                            NULL};
     as_table_init(&t, heads);
     for (size_t i = 0; i < sheet.n; i++)
-        add_row(&t, &sheet.rows[i], i == 0 || strcmp(sheet.rows[i].group, sheet.rows[i - 1].group) != 0, style);
+        add_row(&t, &sheet.rows[i], i == 0 || strcmp(sheet.rows[i].group, sheet.rows[i - 1].group) != 0, published,
+                style);
     st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
+    if (!st)
+        add_sources(&sheet, style, out);
 done:
     as_sheet_finish(&sheet);
     as_buf_finish(&title);

@@ -16,6 +16,9 @@ import sys
 from decimal import Decimal
 
 COLUMNS = "chip device fact metric axes qualifier value unit conditions source line printed".split()
+SHEET = "match chip device units group quantity kind value unit conditions source url".split()  # of data sheets
+SHEET_NEEDED = "chip device group quantity kind value unit conditions source".split()
+SHEET_UNITS = {"FLOP/s", "OP/s", "GB/s", "B", "ns", "cycles"}
 NEEDED = "chip device metric value unit conditions source".split()
 SIGNS = {"~": "about", "≥": "at least", "≤": "at most", "<": "below", "up to": "at most", "top out at": "at most"}
 NUMBER = r"\d+(?:\.\d+)?"
@@ -70,6 +73,36 @@ def faults_of(row):
     return wrong
 
 
+def faults_of_sheet(row):
+    """What is wrong with a figure for the data sheet, in words."""
+    if None in row or None in row.values():
+        return ["not twelve columns"]
+    wrong = [f"no {c}" for c in SHEET_NEEDED if not row[c]]
+    if not re.fullmatch(rf"{NUMBER}(?: to {NUMBER})?", row["value"]) or Decimal(row["value"].split(" to ")[0]) <= 0:
+        wrong.append("the value is no number above 0")
+    if row["unit"] not in SHEET_UNITS:
+        wrong.append(f"the unit {row['unit']}")
+    if row["kind"] == "specified" and row["unit"] == "cycles":
+        wrong.append("a specified figure in cycles")
+    if row["url"] and not re.fullmatch(r"https?://[^\s\"<>]+", row["url"]):
+        wrong.append(f"the address {row['url']}")
+    return wrong
+
+
+def faults_in_sheet(rows):
+    """Also two figures of a kind for one line and chip."""
+    seen, wrong = {}, []
+    for at, row in enumerate(rows, 2):
+        found = faults_of_sheet(row)
+        for label in str(row["quantity"]).split("|"):
+            key = tuple(row[c] for c in ("chip", "units", "device", "kind", "group")) + (label,)
+            if key in seen:
+                found.append(f"the same as in line {seen[key]}")
+            seen[key] = at
+        wrong += [f"line {at}: {f}" for f in found]
+    return wrong
+
+
 def look_up(row, lines):
     """The row in the text of its source: the printed figure in its line, below the heading that `source` names."""
     n = int(row["line"])
@@ -100,13 +133,18 @@ def read(path):
     with open(path, encoding="utf-8", newline="") as f:
         reader = csv.DictReader(f)
         rows = list(reader)
-    assert reader.fieldnames == COLUMNS, f"{path}: the columns are {reader.fieldnames}"
+    assert reader.fieldnames in (COLUMNS, SHEET), f"{path}: the columns are {reader.fieldnames}"
     return rows
 
 
 def as_listed(name, row):
     """A row as `assay list refs NAME --json` has it."""
     ends = [float(e) for e in row["value"].split(" to ")]
+    if "match" in row:
+        texts = {c: row[c] for c in SHEET if c not in ("units", "value")}
+        return {"refs": name, **texts, "low": ends[0], "high": ends[-1], "axes": {}, "beside": [], "line": None,
+                "metric": f"{row['group']} {row['quantity']}".replace("|", "/"), "printed": "", "qualifier": "",
+                "units": int(row["units"]) if row["units"] else None}
     texts = {c: row[c] for c in COLUMNS if c not in ("fact", "value")}
     return {"refs": name, **texts, "low": ends[0], "high": ends[-1],
             "axes": dict(a.split("=") for a in row["axes"].split()), "beside": [],
@@ -148,6 +186,13 @@ def test_faults_are_found():
     assert "the same" in faults_in([good, good], {})[0]
     assert "is not in line 1" in faults_in([dict(good, line="1")], {"c": TEXT})[0]
     assert "is not in 'S'" in faults_in([dict(good, line="5")], {"c": ["## R", *TEXT[1:]]})[0]
+    sheet = dict(zip(SHEET, ["A*", "A", "device", "8", "Memory", "read|copy", "specified", "3.5", "GB/s", "peak", "who",
+                             "https://a.org/x"]))
+    assert faults_in_sheet([sheet]) == []
+    for change, words in (({"value": "0"}, "no number"), ({"unit": "TB/s"}, "unit"), ({"source": ""}, "no source"),
+                          ({"unit": "cycles"}, "in cycles"), ({"url": "javascript:1"}, "address")):
+        assert any(words in f for f in faults_in_sheet([dict(sheet, **change)])), change
+    assert "the same" in faults_in_sheet([sheet, dict(sheet, quantity="write|copy")])[0]
     sizes = dict(good, value="32768 to 65536", unit="B", printed="32-64 KB")
     assert faults_of(sizes) == [] and faults_of(dict(sizes, value="32 to 64"))
 
@@ -171,7 +216,7 @@ def main():
     bad = 0
     for i, path in enumerate(files, 2):
         rows = read(path)
-        wrong = faults_in(rows, sources)
+        wrong = faults_in_sheet(rows) if "match" in rows[0] else faults_in(rows, sources)
         for line in wrong:
             print(f"# {path} {line}")
         bad += bool(wrong)

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "facts/facts.h"
 #include "report/sheet.h"
+#include "report/sheet_lines.h"
 #include "report/worth.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ enum { CELLS = 16, FACTS = 8 };
 
 static struct as_cell cells[CELLS];
 static struct as_fact facts[FACTS];
-static struct as_device_info gpu = {.id = "cuda:0", .backend = "cuda", .compute_units = 100};
+static struct as_device_info gpu;
 static struct as_report_run run;
 
 static int start(void **state)
@@ -25,6 +26,7 @@ static int start(void **state)
     (void)state;
     memset(cells, 0, sizeof cells);
     memset(facts, 0, sizeof facts);
+    gpu = (struct as_device_info){.id = "cuda:0", .backend = "cuda", .compute_units = 100};
     run = (struct as_report_run){.cells = cells, .devices = &gpu, .devices_n = 1, .facts = facts};
     return 0;
 }
@@ -124,6 +126,216 @@ static void test_units_and_words(void **state)
     as_sheet_finish(&s);
 }
 
+static void name_device(const char *name, unsigned units)
+{
+    as_copy_text(gpu.name, sizeof gpu.name, name);
+    gpu.compute_units = units;
+}
+
+static void add_sheet(void)
+{
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4096}", 3000, "GB/s");
+    add_cell("matmul", "{\"type\":\"f16\",\"operands\":\"random\",\"hold\":\"burst\"}", 7e14, "FLOP/s");
+    add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
+    add_fact("onchip.L1.latency", 32, "cycles", NAN);
+    add_fact("clock.core", 2e9, "Hz", NAN);
+    struct as_fact *size = add_fact("onchip.L2.size", 48 << 20, "B", NAN);
+    size->ci = (struct as_interval){32 << 20, 64 << 20};
+}
+
+/* What the driver does not say comes from the data sheet of the device's name. */
+static void test_data_sheet_of_a_known_device(void **state)
+{
+    (void)state;
+    add_sheet();
+    name_device("NVIDIA H100 80GB HBM3", 132);
+    struct as_sheet s = made();
+    const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "write");
+    assert_true(row->specified == 3350 && row->specified_by && as_sheet_share(row) == 3000. / 3350);
+    assert_string_equal(row->specified_by->chip, "H100 SXM");
+    row = as_sheet_find(&s, "Matrix", "FP16");
+    assert_true(row->specified == 989.4e12 && strstr(row->specified_by->conditions, "dense"));
+    row = as_sheet_find(&s, "Compute", "FP32");
+    assert_true(row->specified == 66.8e12 && !row->specified_by); /* the driver's */
+    row = as_sheet_find(&s, "L2", "capacity");
+    assert_true(row->specified == 50 << 20 && isnan(as_sheet_share(row))); /* within the measured range */
+    row = as_sheet_find(&s, "L1", "latency");
+    assert_true(row->published && row->published->lo == 38 && isnan(row->specified));
+    assert_string_equal(row->published->unit, "cycles");
+    assert_true(as_sheet_has_published(&s) && as_sheet_has_specified(&s));
+    as_sheet_finish(&s);
+    gpu.peak_bandwidth = 3.36e12; /* the driver knows: for every way of using memory */
+    s = made();
+    row = as_sheet_find(&s, "Memory", "write");
+    assert_true(row->specified == 3360 && !row->specified_by);
+    as_sheet_finish(&s);
+}
+
+static bool has_figures(void)
+{
+    struct as_sheet s = made();
+    bool any = s.figures.n > 0;
+    for (size_t i = 0; i < s.n; i++)
+        any |= s.rows[i].specified_by || s.rows[i].published;
+    as_sheet_finish(&s);
+    return any;
+}
+
+/* Other names, parts of a chip, and names that nobody wrote for people. */
+static void test_no_data_sheet_of_other_devices(void **state)
+{
+    (void)state;
+    add_sheet();
+    static const char *const names[] = {"",
+                                        "NVIDIA",
+                                        "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+                                        "*",
+                                        "NVIDIA H1?0*",
+                                        "[",
+                                        "\x1b[2J\x07NVIDIA H100 80GB HBM3",
+                                        "NVIDIA H100 80GB HBM3\n",
+                                        "\xff\xfe",
+                                        "nvidia h100 80gb hbm3",
+                                        "A Radeon that is no RX 7900"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        name_device(names[i], 132);
+        if (has_figures())
+            fail_msg("figures of '%s'", names[i]);
+    }
+    name_device("NVIDIA H100 80GB HBM3", 66); /* half of it */
+    assert_false(has_figures());
+    name_device("NVIDIA H100 80GB HBM3", 264); /* not one chip */
+    assert_false(has_figures());
+    memset(gpu.name, 'A', sizeof gpu.name); /* no end */
+    gpu.compute_units = 132;
+    assert_false(has_figures());
+    memset(gpu.name, '*', sizeof gpu.name);
+    assert_false(has_figures());
+}
+
+/* A socket's bandwidth for a process that has the whole socket, twice for two of them. */
+static void test_sockets(void **state)
+{
+    (void)state;
+    struct as_refs refs;
+    struct as_error err;
+    struct as_device_info cpu = {.id = "cpu", .name = "AMD EPYC 9654 96-Core Processor"};
+    static const struct {
+        unsigned cores;
+        double bandwidth; /* NAN: none */
+    } rows[] = {{96, 460.8}, {192, 921.6}, {2, NAN}, {95, NAN}, {100, NAN}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cpu.compute_units = rows[i].cores;
+        assert_int_equal(as_refs_of_device(&cpu, &refs, &err), AS_OK);
+        const struct as_ref *ref = as_refs_find_line(&refs, "specified", "Memory", "triad", "GB/s");
+        assert_true(ref ? ref->lo == rows[i].bandwidth : isnan(rows[i].bandwidth));
+        ref = as_refs_find_line(&refs, "specified", "L3", "capacity", "B");
+        assert_true(ref && ref->lo == 32 << 20); /* of one CCD, however many there are */
+        as_refs_finish(&refs);
+    }
+}
+
+static void test_another_chip(void **state)
+{
+    (void)state;
+    struct as_refs chip;
+    struct as_error err;
+    add_sheet();
+    name_device("NVIDIA H100 80GB HBM3", 132);
+    assert_int_equal(as_refs_of_chip("mi300x", &chip, &err), AS_OK);
+    run.chip = &chip;
+    struct as_sheet s = made();
+    assert_string_equal(s.chip, "MI300X");
+    const struct as_sheet_row *row = as_sheet_find(&s, "Compute", "FP32");
+    assert_true(row->specified == 163.4e12 && row->specified_by); /* never the driver's of this device */
+    assert_true(as_sheet_find(&s, "Memory", "write")->published->lo == 4849);
+    as_sheet_finish(&s);
+    as_refs_finish(&chip);
+    run.chip = NULL;
+    static const struct {
+        const char *asked, *chip;
+    } rows[] = {{"h100", "H100 SXM"},     {"H100 pcie", "H100 PCIe"},    {"rtx4090", "RTX 4090"},
+                {"mi250x", "MI250X GCD"}, {"mi250xcard", "MI250X card"}, {"m1", "M1"},
+                {"m1 max", "M1 Max"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(as_refs_of_chip(rows[i].asked, &chip, &err), AS_OK);
+        assert_string_equal(chip.v[0].chip, rows[i].chip);
+        as_refs_finish(&chip);
+    }
+    assert_int_equal(as_refs_of_chip("", &chip, &err), AS_NOTFOUND);
+    assert_int_equal(as_refs_of_chip("  ", &chip, &err), AS_NOTFOUND);
+    assert_int_equal(as_refs_of_chip("h100 of another kind", &chip, &err), AS_NOTFOUND);
+}
+
+static const struct {
+    const char *group, *quantity, *unit;
+} units[] = {
+    /* the first that fits */
+    {"Matrix", "INT8", "OP/s"}, {"Matrix", NULL, "FLOP/s"},  {"Compute", NULL, "FLOP/s"}, {NULL, "latency", "ns"},
+    {NULL, "capacity", "B"},    {"Host link", NULL, "GB/s"}, {"Memory", NULL, "GB/s"},    {NULL, "read", "GB/s"},
+};
+
+static const char *unit_of(const struct as_sheet_line *line)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if ((!units[i].group || strcmp(units[i].group, line->group) == 0) &&
+            (!units[i].quantity || strcmp(units[i].quantity, line->label) == 0))
+            return units[i].unit;
+    return "";
+}
+
+/* Every figure is for lines that there are, each of its labels, in the unit of these. */
+static void test_figures_are_of_lines(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"gpus", "cpus"};
+    for (size_t k = 0; k < 2; k++) {
+        struct as_refs refs;
+        struct as_error err;
+        assert_int_equal(as_refs_load(sets[k], &refs, &err), AS_OK);
+        for (size_t i = 0; i < refs.n; i++) {
+            const struct as_ref *ref = &refs.v[i];
+            size_t labels = 1, found = 0;
+            for (const char *at = strchr(ref->quantity, '|'); at; at = strchr(at + 1, '|'))
+                labels++;
+            for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++) {
+                if (strcmp(line->group, ref->group) != 0 || !as_ref_has_quantity(ref, line->label))
+                    continue;
+                found++;
+                if (strcmp(ref->unit, unit_of(line)) != 0 &&
+                    !(strcmp(unit_of(line), "ns") == 0 && strcmp(ref->unit, "cycles") == 0))
+                    fail_msg("%s, %s: unit %s", ref->chip, ref->metric, ref->unit);
+            }
+            if (found != labels)
+                fail_msg("%s: no line '%s' of '%s'", ref->chip, ref->quantity, ref->group);
+            assert_true(ref->source[0] && ref->conditions[0]);
+        }
+        as_refs_finish(&refs);
+    }
+}
+
+/* One specified and one published figure for a line of a device, whatever globs match its name. */
+static void test_one_figure_a_line(void **state)
+{
+    (void)state;
+    struct as_refs all, own;
+    struct as_error err;
+    assert_int_equal(as_refs_load("gpus", &all, &err), AS_OK);
+    for (size_t i = 0; i < all.n; i++) {
+        struct as_device_info info = {.id = "cuda:0", .compute_units = (unsigned)all.v[i].units};
+        as_copy_text(info.name, sizeof info.name, all.v[i].match);
+        info.name[strcspn(info.name, "*|")] = '\0'; /* a name that the glob matches */
+        assert_int_equal(as_refs_of_device(&info, &own, &err), AS_OK);
+        for (size_t a = 0; a < own.n; a++)
+            for (size_t b = a + 1; b < own.n; b++)
+                if (strcmp(own.v[a].kind, own.v[b].kind) == 0 && strcmp(own.v[a].group, own.v[b].group) == 0 &&
+                    strcmp(own.v[a].quantity, own.v[b].quantity) == 0 && own.v[a].units == own.v[b].units)
+                    fail_msg("'%s' has %s of %s and %s", info.name, own.v[a].metric, own.v[a].chip, own.v[b].chip);
+        as_refs_finish(&own);
+    }
+    as_refs_finish(&all);
+}
+
 /* Refuted claims first, few of a kind, none that is undecided. */
 static void test_worth_knowing(void **state)
 {
@@ -151,6 +363,12 @@ int main(void)
         cmocka_unit_test_setup(test_facts_before_cells, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),
         cmocka_unit_test_setup(test_units_and_words, start),
+        cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),
+        cmocka_unit_test_setup(test_no_data_sheet_of_other_devices, start),
+        cmocka_unit_test_setup(test_sockets, start),
+        cmocka_unit_test_setup(test_another_chip, start),
+        cmocka_unit_test_setup(test_figures_are_of_lines, start),
+        cmocka_unit_test_setup(test_one_figure_a_line, start),
         cmocka_unit_test_setup(test_worth_knowing, start),
     };
     return cmocka_run_group_tests_name("data sheet", tests, NULL, NULL);
