@@ -197,7 +197,7 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
     size_t i = 0;
     while (i < AS_SHEET_SOURCES && !find(s, line->from[i], &n))
         i++;
-    if (i == AS_SHEET_SOURCES)
+    if (i == AS_SHEET_SOURCES || (!n.decided && strcmp(n.unit, "B") == 0)) /* a capacity that nothing confirms */
         return false;
     *row = (struct as_sheet_row){.group = line->group};
     expand(s, line->label, row->label, sizeof row->label);

@@ -33,14 +33,13 @@
         }                                                                                                              \
     }
 #define ON_CHIP(what) "onchip_bandwidth what=" what " width=128 stride=1 compute_units=every"
-/* Bursts, which the power limit does not slow down; random operands. */
+/* GEMM of one size, so that runs agree, in bursts, which the power limit does not slow down; random operands. */
+#define GEMM(type, hold) "matmul size=8192 type=" type " operands=random hold=" hold
 #define MATRIX(label, type)                                                                                            \
     {                                                                                                                  \
-        "Matrix", label,                                                                                               \
-            {"matmul type=" type " operands=random hold=burst",                                                        \
-             "matmul_rate type=" type " operands=random hold=burst"},                                                  \
+        "Matrix", label, {GEMM(type, "burst"), "matmul type=" type " operands=random hold=burst"},                     \
         {                                                                                                              \
-            {"sustained", "matmul type=" type " operands=random hold=sustained", ""},                                  \
+            {"sustained", GEMM(type, "sustained"), ""},                                                                \
             {                                                                                                          \
                 "", "matmul.peak." type, "per {unit}"                                                                  \
             }                                                                                                          \

@@ -205,6 +205,7 @@ static void test_range(void **state)
     assert_string_equal(range(950, 1200, 990, "ns"), "950 to 1200 ns");
     assert_string_equal(range(0.677, 1.1, 0.848, "x"), "0.677 to 1.10x");
     assert_string_equal(range(49152, 65536, 57344, "B"), "48 to 64 KiB");
+    assert_string_equal(range(32768, 16777216, 65536, "B"), "32 KiB to 16 MiB");
     assert_string_equal(range(0, 3, 0, "updates"), "0 to 3 updates");
     assert_string_equal(range(4000, 4200, 4096, "ops/cycle"), "4000 to 4200 ops/cycle");
     assert_string_equal(range(NAN, 3, NAN, "ns"), "- to 3.00 ns");
