@@ -222,7 +222,7 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits)
 {
     const double typical = isfinite(v) && v != 0 ? v : hi;
-    if (lo > 0 && hi >= 1000 * lo) { /* no prefix suits both */
+    if (lo > 0 && hi >= 500 * lo) { /* no prefix suits both */
         as_format_value_to(b, lo, unit, digits);
         as_buf_str(b, " to ");
         as_format_value_to(b, hi, unit, digits);

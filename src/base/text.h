@@ -39,7 +39,7 @@ const char *as_rate_unit(const char *unit, const char *type);
 void as_format_value(struct as_buf *b, double v, const char *unit);
 /* The same with so many significant digits; sizes and counts have their own. */
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
-/* "8.80 to 9.30 µs": both ends with the prefix that v has, unless one is a thousand times the other. */
+/* "8.80 to 9.30 µs": both ends with the prefix that v has, unless one is 500 times the other or more. */
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits);
 /* Of a number in a unit that has no larger one: 4096 operations per cycle are not 4100. */
 int as_unscaled_digits(double v, int digits);
