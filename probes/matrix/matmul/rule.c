@@ -130,10 +130,10 @@ static void add_footprint(const struct products *p, const struct number_type *t,
     double bytes = (double)t->bytes / w->bytes, rate = at.a->sum.median / at.b->sum.median;
     enum as_fact_verdict fast = as_verdict_above(as_cells_ratio(at.a, at.b), ACCELERATED);
     as_fact_number(f, bytes, AS_NO_INTERVAL);
-    f->verdict = fast == AS_SUPPORTED ? AS_REFUTED : fast == AS_REFUTED ? AS_SUPPORTED : AS_UNDECIDED;
+    f->verdict = fast == AS_UNDECIDED ? AS_UNDECIDED : AS_SUPPORTED;
     if (fast == AS_SUPPORTED)
-        as_fact_say(f, "%s is NOT merely a memory-footprint feature: %.2gx the bytes of %s at %.3gx its rate", t->word,
-                    bytes, wider, rate);
+        as_fact_say(f, "%s saves memory and time: %.2gx the bytes of %s at %.3gx its rate", t->word, bytes, wider,
+                    rate);
     else
         as_fact_say(f, "%s %s a memory-footprint feature: %.2gx the bytes of %s at %.3gx its rate", t->word,
                     fast == AS_REFUTED ? "is" : "may be merely", bytes, wider, rate);
