@@ -135,6 +135,16 @@ static bool has_probe(const struct as_report_run *run, const char *probe)
     return false;
 }
 
+/* Does the run have a device of the side of a machine that the chip's figures are of? */
+static bool has_side(const struct as_report_run *run, const struct as_refs *chip)
+{
+    for (size_t i = 0; i < run->devices_n; i++)
+        for (size_t k = 0; k < chip->n; k++)
+            if (as_ref_is_of_side(&chip->v[k], run->devices[i].id))
+                return true;
+    return false;
+}
+
 static int run_show(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
@@ -158,6 +168,9 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st)
         st = load(args, &asked, &run, &stored, &err);
     run.chip = chip.n ? &chip : NULL;
+    if (!st && chip.n && !has_side(&run, &chip))
+        as_cli_note("no figure of '%s' is shown: it is a %s, and the run has no such device", chip.name,
+                    strcmp(chip.v[0].device, "cpu") == 0 ? "CPU" : "GPU");
     if (!st && asked.probe && !has_probe(&run, asked.probe) && !as_probe_find(asked.probe))
         st = as_unknown_probe(asked.probe, &err);
     if (!st)
