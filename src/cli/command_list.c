@@ -396,8 +396,10 @@ const struct as_command as_command_list = {
     .about =
         "Probes and suites are those of this build, runs those of the store, devices those of this machine. Gates are "
         "the checks that a number must pass to be valid; the list also has the causes of width, the reasons why an "
-        "interval is wider than requested. Refs are published figures of other machines, which facts and reports show "
-        "beside the measured numbers (--refs); with NAME, one of them or a CSV file, its figures are listed. Ops are "
+        "interval is wider than requested. Refs are published figures, shown beside the measured numbers: those of "
+        "gpus "
+        "and cpus in the data sheet of a device of that name, others on request (--refs); with NAME, one of them, a "
+        "chip or a CSV file, its figures are listed. Ops are "
         "the operations of the probes alu and alu_latency; 'assay explain alu/OP' describes one. Roles say what "
         "allocators are for, with each API's own names; an axis of allocators takes either.",
     .example =

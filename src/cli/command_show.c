@@ -4,6 +4,7 @@
 #include "cli/lookup.h"
 #include "cli/ndjson.h"
 #include "report/load.h"
+#include "report/refs_cells.h"
 #include "report/sheet.h"
 #include "report/terminal.h"
 
@@ -134,6 +135,16 @@ static bool has_probe(const struct as_report_run *run, const char *probe)
     return false;
 }
 
+/* Does the run have a device of the side of a machine that the chip's figures are of? */
+static bool has_side(const struct as_report_run *run, const struct as_refs *chip)
+{
+    for (size_t i = 0; i < run->devices_n; i++)
+        for (size_t k = 0; k < chip->n; k++)
+            if (as_ref_is_of_side(&chip->v[k], run->devices[i].id))
+                return true;
+    return false;
+}
+
 static int run_show(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
@@ -157,6 +168,9 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st)
         st = load(args, &asked, &run, &stored, &err);
     run.chip = chip.n ? &chip : NULL;
+    if (!st && chip.n && !has_side(&run, &chip))
+        as_cli_note("no figure of '%s' is shown: it is a %s, and the run has no such device", chip.name,
+                    strcmp(chip.v[0].device, "cpu") == 0 ? "CPU" : "GPU");
     if (!st && asked.probe && !has_probe(&run, asked.probe) && !as_probe_find(asked.probe))
         st = as_unknown_probe(asked.probe, &err);
     if (!st)
@@ -279,17 +293,53 @@ static void print_fact(const struct as_fact *f, const struct as_fact *before, co
     as_buf_finish(&text);
 }
 
-/* Figures without a matching fact in the run. */
-static size_t count_alone(const struct as_refs *refs, const struct as_report_run *run)
+static bool has_fact(const struct as_ref *ref, const struct as_report_run *run)
 {
-    size_t alone = 0;
+    for (size_t k = 0; k < run->facts_n; k++)
+        if (as_ref_is_beside(ref, &run->facts[k]))
+            return true;
+    return false;
+}
+
+/* Figures beside cells, one line each; those of operations are in the report's table, and are only counted. */
+static void print_cells(const struct as_refs *refs, const struct as_report_run *run, const struct as_ref_cells *cells,
+                        const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT, shown = AS_BUF_INIT;
+    size_t alone = 0, operations = 0, listed = 0;
     for (size_t i = 0; i < refs->n; i++) {
-        size_t k = 0;
-        while (k < run->facts_n && !as_ref_is_beside(&refs->v[i], &run->facts[k]))
-            k++;
-        alone += k == run->facts_n;
+        const struct as_ref *ref = &refs->v[i];
+        struct as_ref_cell found;
+        if (has_fact(ref, run))
+            continue;
+        if (!as_ref_cells_find(cells, ref, &found)) {
+            alone++;
+            continue;
+        }
+        if (as_ref_is_of_operation(ref)) {
+            operations++;
+            continue;
+        }
+        as_buf_str(out, listed++ ? "" : "\nPublished figures beside cells:\n");
+        as_buf_clear(&text);
+        as_buf_printf(&text, "%s %s: ", found.cell->device, found.cell->probe);
+        as_format_value(&text, found.measured.value, ref->unit);
+        as_buf_str(&text, ". Published, ");
+        as_ref_what(ref, &text);
+        as_buf_printf(&text, " (%s; %s). %s: ", ref->conditions, ref->source, ref->chip);
+        as_ref_value(ref, false, &text);
+        as_buf_clear(&shown);
+        as_buf_terminal(&shown, as_buf_get(&text));
+        as_text_fill(out, as_buf_get(&shown), style->width, 2, 0);
     }
-    return alone;
+    as_buf_printf(out, "\nOf the %zu published figures of ", refs->n);
+    as_buf_terminal(out, refs->name);
+    if (operations)
+        as_buf_printf(out, " %zu stand beside operations in 'assay report --refs', and", operations);
+    as_buf_printf(out, " %zu have no matching fact in this run.\n", alone);
+    out->failed |= text.failed || shown.failed;
+    as_buf_finish(&text);
+    as_buf_finish(&shown);
 }
 
 static void facts_json(const struct as_report_run *run, const struct as_refs *refs, struct as_buf *out)
@@ -303,17 +353,20 @@ static void facts_json(const struct as_report_run *run, const struct as_refs *re
     as_buf_str(out, "}\n");
 }
 
-static void facts_text(const struct as_report_run *run, const struct as_refs *refs, const struct as_table_style *style,
-                       struct as_buf *out)
+static enum as_status facts_text(const struct as_report_run *run, const struct as_refs *refs,
+                                 const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, run->facts_n, run->facts_n == 1 ? "" : "s");
     for (size_t i = 0; i < run->facts_n; i++)
         print_fact(&run->facts[i], i ? &run->facts[i - 1] : NULL, refs, style, out);
-    if (refs->n) {
-        as_buf_printf(out, "\nOf the %zu published figures of ", refs->n);
-        as_buf_terminal(out, refs->name);
-        as_buf_printf(out, " %zu have no matching fact in this run.\n", count_alone(refs, run));
-    }
+    struct as_ref_cells cells;
+    if (!refs->n)
+        return AS_OK;
+    enum as_status st = as_ref_cells_make(run, &cells, err);
+    if (!st)
+        print_cells(refs, run, &cells, style, out);
+    as_ref_cells_finish(&cells);
+    return st;
 }
 
 static enum as_status load_facts(const struct as_args *args, const char *name, struct as_report_run *out,
@@ -344,7 +397,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     if (!st && as_args_flag(args, "json"))
         facts_json(&run, &refs, &out);
     else if (!st)
-        facts_text(&run, &refs, &style, &out);
+        st = facts_text(&run, &refs, &style, &out, &err);
     as_report_run_finish(&run);
     as_refs_finish(&refs);
     return st ? as_cli_misuse(command, &err) : as_cli_print(&out, AS_EXIT_OK);

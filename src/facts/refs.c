@@ -354,9 +354,15 @@ bool as_ref_is_of_side(const struct as_ref *ref, const char *device)
     return strcmp(ref->device, cpu ? "device" : "cpu") != 0;
 }
 
+static bool same_unit(const struct as_ref *ref, const struct as_fact *fact)
+{
+    const char *last = strrchr(fact->id, '.');
+    return strcmp(ref->unit, fact->unit) == 0 || (!fact->unit[0] && last && strcmp(ref->unit, last + 1) == 0);
+}
+
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
 {
-    if (strcmp(ref->unit, fact->unit) != 0 || !isfinite(fact->value) || !as_ref_is_of_side(ref, fact->device))
+    if (!same_unit(ref, fact) || !isfinite(fact->value) || !as_ref_is_of_side(ref, fact->device))
         return false;
     char id[sizeof ref->fact], *save = NULL;
     as_copy_text(id, sizeof id, ref->fact);
@@ -396,8 +402,11 @@ void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out)
 
 void as_ref_what(const struct as_ref *ref, struct as_buf *out)
 {
-    as_buf_printf(out, "%s%s%s%s%s", ref->metric, ref->axes[0] ? ", " : "", ref->axes, ref->kind[0] ? ", " : "",
-                  ref->kind);
+    as_buf_str(out, ref->metric);
+    if (ref->axes[0] && strncmp(ref->axes, "probe=", 6) != 0) /* which cells it is compared with: no part of its name */
+        as_buf_printf(out, ", %s", ref->axes);
+    if (ref->kind[0])
+        as_buf_printf(out, ", %s", ref->kind);
 }
 
 /* {"op":"ffma32","ilp":"2"} */

@@ -11,7 +11,7 @@ struct as_ref {
     char device[8];  /* whose figure: "cpu", "device" (what a CPU drives), or "any" */
     char fact[256];  /* ids of facts that it may stand beside, globs (fnmatch) apart by blanks; "" when there is none */
     char metric[96]; /* what the number is */
-    char axes[96];   /* of which point: "op=ffma32 ilp=2", apart by blanks; "" when the metric says it all */
+    char axes[160];  /* of which point: "op=ffma32 ilp=2", apart by blanks; "" when the metric says it all */
     char qualifier[12]; /* "about", "at least", "at most", "below"; "" when the source gives the number as it is */
     double lo, hi;      /* the figure; a source that gives a range has two ends */
     char unit[16];
@@ -64,7 +64,8 @@ size_t as_refs_source(const struct as_refs *refs);
 
 /* Is it a figure of the side of a machine that this device ("hip:0") is on: the CPU, or what a CPU drives? */
 bool as_ref_is_of_side(const struct as_ref *ref, const char *device);
-/* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? */
+/* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? A fact that
+ * counts has no unit: its id ends in what the figure's unit says ("onchip.unit.threads"). */
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
 /* "57 ns", "100 ns to 108 ns", "at least 1.17 cycles": all digits, as a published figure is not ours to round. */
 void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out);

@@ -42,6 +42,9 @@ bool as_operation_is_valid(const struct as_operation *o);
 /* The measured counterpart of a published figure. False if there is none. */
 bool as_operation_of_ref(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref,
                          struct as_measure *out);
+/* Our name of an operation that is published as n bytes of another, in a group of lanes ("simd", "quad", "" none);
+ * NULL: the same. */
+const char *as_ref_our_name(const char *group, const char *published, size_t n);
 /* Is the figure of this operation? */
 bool as_ref_is_of(const struct as_ref *ref, const char *op);
 

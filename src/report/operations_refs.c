@@ -21,11 +21,44 @@ static void axis_of(const struct as_ref *ref, const char *name, char *out, size_
     }
 }
 
+/* Published names of operations that have another one here; group: of lanes that take part. */
+static const struct {
+    const char *group, *published, *ours;
+} names[] = {
+    {"", "bitwise32", "xor32"},
+    {"", "div32", "fdivfast32"},
+    {"", "div32_precise", "fdiv32"},
+    {"", "imad32_64", "imadw64"},
+    {"simd", "ballot", "ballot32"},
+    {"simd", "bitwise_reduce32", "reduce_xor32"},
+    {"simd", "icmp_ballot", "icmp_ballot32"},
+    {"simd", "prefix_isum_i32", "prefix_sum32"},
+    {"simd", "product_f32", "product32"},
+    {"simd", "shuffle_norotate32", "shuffle_down32"},
+    {"simd", "shuffle_random_diff32", "shuffle_random32"},
+    {"simd", "sum_f32", "sum32"},
+    {"simd", "sum_i32", "reduce_add32"},
+    {"quad", "sum_f32", "quad_sum32"},
+};
+
+const char *as_ref_our_name(const char *group, const char *published, size_t n)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].group, group) == 0 && strlen(names[i].published) == n &&
+            strncmp(names[i].published, published, n) == 0)
+            return names[i].ours;
+    return NULL;
+}
+
 bool as_ref_is_of(const struct as_ref *ref, const char *op)
 {
-    char name[sizeof ref->axes];
+    char name[sizeof ref->axes], group[sizeof ref->axes];
     axis_of(ref, "op", name, sizeof name);
-    return name[0] && strcmp(name, op) == 0;
+    axis_of(ref, "group", group, sizeof group);
+    const char *ours = as_ref_our_name(group, name, strlen(name));
+    if (!ours && strcmp(group, "quad") == 0) /* the same name is of all lanes */
+        return false;
+    return name[0] && strcmp(ours ? ours : name, op) == 0;
 }
 
 static struct as_measure of_cell(const struct as_cell *c)

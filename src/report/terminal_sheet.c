@@ -10,7 +10,8 @@
 
 enum {
     BAR = 12,
-    WIDE = 120 /* room for a column of published figures beside the details */
+    WIDE = 120, /* room for a column of published figures beside the details */
+    NARROW = 100
 };
 
 /* Measured sizes are ranges. */
@@ -19,17 +20,18 @@ static bool is_range(const struct as_sheet_row *r)
     return strcmp(r->unit, "B") == 0 && r->ci.lo < r->ci.hi;
 }
 
-static void add_measured(struct as_table *t, const struct as_sheet_row *r)
+static void add_measured(struct as_table *t, const struct as_sheet_row *r, const struct as_table_style *style)
 {
     struct as_buf text = AS_BUF_INIT;
     const double half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
-    if (is_range(r))
+    const bool range = is_range(r) && style->width >= NARROW; /* else as any other number */
+    if (range)
         as_format_range(&text, r->ci.lo, r->ci.hi, r->value, r->unit, 3);
     else
         as_format_value(&text, r->value, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
-    if (isfinite(half) && !is_range(r))
+    if (isfinite(half) && !range)
         as_buf_printf(&text, half < 9.95 ? "%.1f%%%s" : "%.0f%%%s", half, r->wide ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
@@ -42,7 +44,7 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
     const double share = as_sheet_share(r);
     as_table_add(t, first ? r->group : "", AS_PAINT_STRONG);
     as_table_add(t, r->label, AS_PAINT_NONE);
-    add_measured(t, r);
+    add_measured(t, r, style);
     if (as_sheet_shows_specified(r))
         as_format_value(&text, r->specified, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
@@ -141,7 +143,9 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
                            ">measured",
                            style->unicode ? ">±" : ">+-",
                            specified ? head : "?>",
-                           specified ? ">of spec" : "?>",
+                           !specified               ? "?>"
+                           : style->width >= NARROW ? ">of spec"
+                                                    : ">share",
                            published ? ">published" : "?>",
                            "?",
                            "",

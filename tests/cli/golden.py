@@ -37,6 +37,8 @@ CASES = [
     ("list-refs-sets", ["list", "refs"], 0, {}),
     ("list-refs-sets-json", ["list", "refs", "--json"], 0, {}),
     ("facts-refs", ["facts", "1", "--refs", "mi300a"], 0, {}),
+    ("show-refs", ["show", "1", "--refs", "neoverse n1"], 0, {}),
+    ("show-refs-of-no-device", ["show", "1", "--refs", "h100"], 0, {}),
     ("advise", ["advise", "1"], 0, {}),
     ("advise-ported", ["advise", "--store", "ported.db"], 0, {}),
     ("advise-json", ["advise", "--store", "ported.db", "--json"], 0, {}),

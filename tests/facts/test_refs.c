@@ -262,6 +262,15 @@ static void test_what_a_figure_stands_beside(void **unused)
     f.value = NAN;
     assert_false(as_ref_is_beside(&r, &f));
     f.value = 1;
+    strcpy(f.id, "onchip.unit.threads"); /* a count has no unit */
+    strcpy(f.unit, "");
+    strcpy(r.fact, "onchip.unit.*");
+    strcpy(r.unit, "threads");
+    assert_true(as_ref_is_beside(&r, &f));
+    strcpy(r.unit, "cores");
+    assert_false(as_ref_is_beside(&r, &f));
+    strcpy(f.unit, "ns");
+    strcpy(r.unit, "ns");
     strcpy(r.fact, "");
     assert_false(as_ref_is_beside(&r, &f));
     static const struct {

@@ -161,6 +161,7 @@ static const char *const commands[] = {
     "facts",
     "facts --json",
     "facts --refs mi300a",
+    "show --refs h100",
     "advise",
     "advise --json",
     "report -o P",

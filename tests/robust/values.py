@@ -23,7 +23,7 @@ def database(assay):
 def readers(assay):
     page = assay.path("page.html")
     return (["show"], ["show", "latency"], ["show", "--all"], ["facts"], ["facts", "--refs", "mi300a"], ["advise"],
-            ["report", "-o", page], ["export"], ["export", "--format", "csv"], ["compare", "1", "1"], ["explain", "1"])
+            ["show", "--refs", "h100"], ["report", "-o", page], ["export"], ["export", "--format", "csv"], ["compare", "1", "1"], ["explain", "1"])
 
 
 def say(export, values):

@@ -1,0 +1,173 @@
+/* Published figures on the page: those beside something measured here, then the others. */
+#include "base/text.h"
+#include "facts/facts.h"
+#include "report/page.h"
+#include "report/refs_cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct refs {
+    struct as_page *page;
+    const struct as_refs *refs;
+    struct as_ref_cells *cells;                      /* [runs]; owned */
+    enum place { BESIDE, OPERATION, ALONE } * place; /* [figures]; owned */
+};
+
+bool as_page_has_refs(const struct as_page *p)
+{
+    return p->n > 0 && p->runs[0].refs && p->runs[0].refs->n > 0;
+}
+
+static void name_run(struct as_page *p, size_t run)
+{
+    if (p->n < 2)
+        return;
+    as_buf_char(p->out, ' ');
+    as_page_run_name(p->out, &p->runs[run].run);
+}
+
+/* The counterpart among cells, in the figure's unit. */
+static void measured_cell(const struct refs *all, size_t run, const struct as_ref *ref, bool first)
+{
+    struct as_buf *b = all->page->out;
+    struct as_ref_cell found;
+    if (!as_ref_cells_find(&all->cells[run], ref, &found))
+        return;
+    as_buf_str(b, first ? "" : "<br>");
+    as_buf_printf(b, "<a href=\"#c%lld\">", (long long)found.cell->id);
+    as_page_value(b, found.measured.value, ref->unit);
+    as_buf_str(b, "</a> <code>");
+    as_buf_html(b, found.cell->device);
+    as_buf_char(b, ' ');
+    as_buf_html(b, found.cell->probe);
+    as_buf_str(b, "</code>");
+    name_run(all->page, run);
+}
+
+/* Measured counterparts of a figure, one line per fact or cell. */
+static void measured(const struct refs *all, const struct as_ref *ref)
+{
+    struct as_page *p = all->page;
+    struct as_buf *b = p->out;
+    size_t said = 0;
+    for (size_t r = 0; r < p->n; r++) {
+        for (size_t i = 0; i < p->runs[r].facts_n; i++) {
+            const struct as_fact *f = &p->runs[r].facts[i];
+            if (!as_ref_is_beside(ref, f))
+                continue;
+            if (said++)
+                as_buf_str(b, "<br>");
+            as_page_fact_value(b, f);
+            as_buf_str(b, " <code>");
+            as_buf_html(b, f->device);
+            as_buf_char(b, ' ');
+            as_buf_html(b, f->id);
+            as_buf_str(b, "</code>");
+            name_run(p, r);
+        }
+        measured_cell(all, r, ref, said == 0);
+    }
+}
+
+static enum place place_of(const struct refs *all, const struct as_ref *ref)
+{
+    const struct as_page *p = all->page;
+    struct as_ref_cell found;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].facts_n; i++)
+            if (as_ref_is_beside(ref, &p->runs[r].facts[i]))
+                return BESIDE;
+    for (size_t r = 0; r < p->n; r++)
+        if (as_ref_cells_find(&all->cells[r], ref, &found))
+            return as_ref_is_of_operation(ref) ? OPERATION : BESIDE;
+    return ALONE;
+}
+
+static void figure(const struct refs *all, const struct as_ref *ref, bool with_measured)
+{
+    struct as_buf *b = all->page->out, text = AS_BUF_INIT;
+    as_buf_str(b, "<tr><td>");
+    as_buf_html(b, ref->chip);
+    as_buf_str(b, strcmp(ref->device, "cpu") == 0      ? ", CPU</td><td>"
+                  : strcmp(ref->device, "device") == 0 ? ", device</td><td>"
+                                                       : "</td><td>");
+    as_ref_what(ref, &text);
+    as_buf_html(b, as_buf_get(&text));
+    as_buf_str(b, "</td><td class=\"n\">");
+    as_buf_clear(&text);
+    as_ref_value(ref, true, &text);
+    as_buf_html(b, as_buf_get(&text));
+    as_buf_str(b, "</td>");
+    if (with_measured) {
+        as_buf_str(b, "<td>");
+        measured(all, ref);
+        as_buf_str(b, "</td>");
+    }
+    as_buf_str(b, "<td>");
+    as_buf_html(b, ref->conditions);
+    as_buf_str(b, "</td><td>");
+    as_buf_html(b, ref->source);
+    as_buf_str(b, "</td></tr>\n");
+    b->failed |= text.failed;
+    as_buf_finish(&text);
+}
+
+static void figures(const struct refs *all, enum place place)
+{
+    struct as_buf *b = all->page->out;
+    as_buf_printf(
+        b,
+        "<div class=\"scroll\"><table><thead><tr><th>Machine</th><th>Figure</th><th class=\"n\">Published</th>"
+        "%s<th>Conditions of the source</th><th>Source</th></tr></thead>\n<tbody>\n",
+        place == BESIDE ? "<th>Measured here</th>" : "");
+    for (size_t i = 0; i < all->refs->n; i++)
+        if (all->place[i] == place)
+            figure(all, &all->refs->v[i], place == BESIDE);
+    as_buf_str(b, "</tbody></table></div>\n");
+}
+
+static void section(const struct refs *all)
+{
+    struct as_buf *b = all->page->out;
+    size_t n[ALONE + 1] = {0};
+    for (size_t i = 0; i < all->refs->n; i++)
+        n[all->place[i]]++;
+    as_buf_str(b, "<section id=\"refs\" aria-labelledby=\"refs-h\"><h2 id=\"refs-h\">Published figures</h2>\n"
+                  "<p class=\"lead\">Figures of other machines as their sources state them, not measured here, beside "
+                  "what this page has on the same question.</p>\n");
+    if (n[OPERATION])
+        as_buf_printf(b, "<p>%zu figure%s of operations: see <a href=\"#operations\">operations</a>.</p>\n",
+                      n[OPERATION], n[OPERATION] == 1 ? "" : "s");
+    if (n[BESIDE])
+        figures(all, BESIDE);
+    if (n[ALONE]) {
+        as_buf_printf(b, "<details class=\"more\"><summary>%zu figure%s beside nothing measured here</summary>\n",
+                      n[ALONE], n[ALONE] == 1 ? "" : "s");
+        figures(all, ALONE);
+        as_buf_str(b, "</details>\n");
+    }
+    as_buf_str(b, "</section>\n");
+}
+
+void as_page_refs(struct as_page *p)
+{
+    if (!as_page_has_refs(p))
+        return;
+    struct refs all = {.page = p, .refs = p->runs[0].refs};
+    all.cells = calloc(p->n, sizeof *all.cells);
+    all.place = calloc(all.refs->n, sizeof *all.place);
+    bool ok = all.cells && all.place;
+    for (size_t r = 0; ok && r < p->n; r++)
+        ok = as_ref_cells_make(&p->runs[r], &all.cells[r], p->err) == AS_OK;
+    for (size_t i = 0; ok && i < all.refs->n; i++)
+        all.place[i] = place_of(&all, &all.refs->v[i]);
+    if (ok)
+        section(&all);
+    p->out->failed |= !ok; /* no memory: the page is not written */
+    for (size_t r = 0; all.cells && r < p->n; r++)
+        as_ref_cells_finish(&all.cells[r]);
+    free(all.cells);
+    free(all.place);
+}

@@ -1,0 +1,174 @@
+"""Which published figures stand beside something that the tool can measure: refs_beside.py ROOT ASSAY FILE.csv...
+
+A figure does by the id of a fact that some rule gives, as an operation or a sequence that a probe measures, by the axes of
+a probe's cells, or as a line of the data sheet. Every other figure has a reason in refs_alone.csv, and no reason is
+there for nothing. The counts may grow, not shrink.
+"""
+import collections
+import csv
+import fnmatch
+import functools
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# At least so many figures of each file stand beside something.
+BESIDE = {"cpus": 81, "gpus": 415, "matrix_units": 1, "mi300a": 43, "metal_benchmarks": 746, "metal_benchmarks_early": 341,
+          "rigel": 9}
+
+
+def text_of(*path):
+    with open(os.path.join(*path), encoding="utf-8") as f:
+        return f.read()
+
+
+@functools.lru_cache(maxsize=None)
+def overlap(a, b):
+    """Is there a text that both globs match?"""
+    if not a or not b:
+        return not (a or b).strip("*")
+    if a[0] == "*" or b[0] == "*":
+        if a[0] != "*":
+            a, b = b, a
+        return overlap(a[1:], b) or overlap(a, b[1:])
+    return (a[0] == b[0] or "?" in (a[0], b[0])) and overlap(a[1:], b[1:])
+
+
+def fact_ids(root):
+    """Ids as globs: what rules print into them is a star."""
+    sources = glob.glob(root + "/probes/*/*/rule*.c") + glob.glob(root + "/src/facts/*.c")
+    found = set()
+    for path in sources:
+        for literal in re.findall(r'"([a-zA-Z0-9_%.*]+)"', text_of(path)):
+            if "." in literal or literal == "%s":
+                found.add(re.sub(r"%[-+.0-9*l]*[a-z]", "*", literal))
+    found.discard("*")
+    return {f for f in found if f.count(".") and not f.startswith("*.*.*.*")}
+
+
+def sequences(root):
+    text = text_of(root, "probes", "alu", "mix", "sequences.ini")
+    return {line.strip() for line in text.splitlines() if line.strip() and line.strip()[0] not in ";["}
+
+
+def our_names(root):
+    """(group, published name) -> our name of an operation."""
+    table = text_of(root, "src", "report", "operations_refs.c").split("names[] = {")[1].split("};")[0]
+    return {(g, p): o for g, p, o in re.findall(r'\{"([a-z]*)", "([a-z0-9_]+)", "([a-z0-9_]+)"\}', table)}
+
+
+def same_term(published, measured, names):
+    def parts(term):
+        count, star, name = term.rpartition("*")
+        return count, name
+    count, operations = parts(published)
+    own, name = parts(measured)
+    return count == own and name in [names.get(("", n), n) for n in operations.split("/")]
+
+
+def same_sequence(published, measured, names):
+    a, b = published.split("+"), measured.split("+")
+    return len(a) == len(b) and all(same_term(p, m, names) for p, m in zip(a, b))
+
+
+def counterparts(root):
+    """(metric, unit) of operations that the report compares."""
+    table = text_of(root, "src", "report", "operations_refs.c").split("counterparts[] = {")[1].split("};")[0]
+    return set(re.findall(r'\{"([^"]+)", "([^"]+)", [a-z_]+\}', table))
+
+
+class Tool:
+    def __init__(self, root, known_operations):
+        self.facts = fact_ids(root)
+        self.sequences = sequences(root)
+        self.names = our_names(root)
+        self.counterparts = counterparts(root)
+        self.operations = known_operations
+        self.probes = {os.path.basename(p) for p in glob.glob(root + "/probes/*/*") if os.path.isdir(p)}
+
+    def beside(self, row):
+        """What the figure stands beside, or None."""
+        if "match" in row:
+            return "data sheet"
+        if any(overlap(g, f) for g in row["fact"].split() for f in self.facts):
+            return "fact"
+        axes = dict(a.split("=", 1) for a in row["axes"].split())
+        if axes.get("probe") in self.probes:
+            return "cell"
+        if "mix" in axes and (row["metric"], row["unit"]) == ("throughput", "cycles"):
+            if any(same_sequence(axes["mix"], s, self.names) for s in self.sequences):
+                return "sequence"
+        group = axes.get("group", "")
+        op = self.names.get((group, axes.get("op")), None if group == "quad" else axes.get("op"))
+        if op in self.operations and (row["metric"], row["unit"]) in self.counterparts:
+            return "operation"
+        return None
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def reason_of(name, row, reasons):
+    axes = " ".join(sorted(a.split("=")[0] for a in row["axes"].split()))
+    for i, r in enumerate(reasons):
+        if fnmatch.fnmatchcase(name, r["refs"]) and fnmatch.fnmatchcase(row["metric"], r["metric"]) and \
+                fnmatch.fnmatchcase(axes, r["axes"]):
+            return i
+    return None
+
+
+def test_overlaps_are_found():
+    for a, b, wanted in (("a.*", "a.b", True), ("*.L1.size", "cache.*.size", True), ("a*b", "*c", False), ("*", "", True),
+                         ("x.?", "x.y", True), ("x.?", "x.", False)):
+        assert overlap(a, b) == wanted, (a, b)
+    names = {("", "bitwise32"): "xor32"}
+    assert same_sequence("2*bitwise32+iadd32/fadd32", "2*xor32+fadd32", names)
+    assert not same_sequence("2*bitwise32+iadd32", "bitwise32+iadd32", names) and not same_sequence("a+b", "a", names)
+
+
+def main():
+    root, program, *files = sys.argv[1:]
+    listed = subprocess.run([program, "list", "ops", "--json"], check=True, capture_output=True, encoding="utf-8").stdout
+    tool = Tool(root, {json.loads(line)["op"] for line in listed.splitlines()})
+    reasons = read(os.path.join(HERE, "refs_alone.csv"))
+    print(f"1..{len(files) + 2}")
+    test_overlaps_are_found()
+    print("ok 1 globs and sequences")
+    bad, used = 0, set()
+    for i, path in enumerate(files, 2):
+        name = os.path.basename(path)[:-len(".csv")]
+        rows = read(path)
+        kinds, wrong = collections.Counter(), []
+        for at, row in enumerate(rows, 2):
+            kind = tool.beside(row)
+            kinds[kind] += kind is not None
+            if kind is None:
+                reason = reason_of(name, row, reasons)
+                used.add(reason)
+                if reason is None:
+                    wrong.append(f"line {at}: {row['metric']} ({row['axes']}; {row['fact']}) beside nothing, and no reason")
+            elif row.get("fact") and kind != "fact":
+                wrong.append(f"line {at}: no rule gives a fact '{row['fact']}'")
+        count = sum(kinds.values())
+        if count < BESIDE[name]:
+            wrong.append(f"{count} figures stand beside something, {BESIDE[name]} did")
+        for line in wrong:
+            print(f"# {name}: {line}")
+        bad += bool(wrong)
+        says = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=str) if kind)
+        print(f"{'not ok' if wrong else 'ok'} {i} {name}: {count} of {len(rows)} ({says})")
+    unused = [r for i, r in enumerate(reasons) if i not in used]
+    for r in unused:
+        print(f"# no figure needs the reason for '{r['metric']}'")
+    print(f"{'not ok' if unused else 'ok'} {len(files) + 2} every reason is needed")
+    return 1 if bad or unused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
