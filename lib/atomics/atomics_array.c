@@ -93,9 +93,9 @@ static bool value_at(const struct atomics_array *a, size_t i, uint64_t *out)
     return true;
 }
 
-/* Calls `see` with each element in turn. */
-static enum as_status walk(struct atomics_array *a, void (*see)(void *user, uint64_t i, uint64_t value), void *user,
-                           struct as_error *err)
+/* Calls `see` for each element in order. */
+static enum as_status for_each(struct atomics_array *a, void (*see)(void *user, uint64_t i, uint64_t value), void *user,
+                               struct as_error *err)
 {
     const size_t size = atomics_type_bytes(a->type);
     for (uint64_t done = 0; done < a->bytes; done += PIECE) {
@@ -123,7 +123,7 @@ static void add_up(void *user, uint64_t i, uint64_t value)
 enum as_status atomics_array_sum(struct atomics_array *a, uint64_t *sum, struct as_error *err)
 {
     *sum = 0;
-    return walk(a, add_up, sum, err);
+    return for_each(a, add_up, sum, err);
 }
 
 struct comparison {
@@ -146,7 +146,7 @@ enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *mo
                                      struct as_error *err)
 {
     struct comparison c = {.most = most};
-    enum as_status s = walk(a, compare_one, &c, err);
+    enum as_status s = for_each(a, compare_one, &c, err);
     *short_by = c.short_by;
     if (!s && c.wrong)
         return as_fail(err, AS_FAILED, "element %llu holds %llu, but %u updates of it were drawn",
