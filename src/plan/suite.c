@@ -204,7 +204,7 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     if (!probe)
         return unknown_probe(probe_name, p->err);
     if (strcmp(probe->name, probe_name) != 0)
-        as_renamed_say(&p->renamed, "probe", probe_name, probe->name);
+        as_renamed_note(&p->renamed, "probe", probe_name, probe->name);
     return add_grid(p, probe);
 }
 
@@ -229,7 +229,7 @@ static enum as_status axis_member(struct suite_parser *p, struct as_grid *g, con
     struct as_buf expr = AS_BUF_INIT;
     const struct as_axis *axis = as_renamed_axis_of(g->probe, name);
     if (axis && strcmp(axis->name, name) != 0)
-        as_renamed_say(&p->renamed, "axis", name, axis->name);
+        as_renamed_note(&p->renamed, "axis", name, axis->name);
     if (axis)
         as_renamed_expr(g->probe, axis, value, &expr, &p->renamed);
     enum as_status s = as_buf_check(&expr, p->err);
