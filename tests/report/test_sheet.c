@@ -119,7 +119,7 @@ static void test_units_and_words(void **state)
     assert_true(row && fabs(row->value - 25600) < 1e-6);
     assert_string_equal(row->unit, "GB/s");
     assert_string_equal(row->remark, "128 B/cycle per SM");
-    assert_non_null(as_sheet_find(&s, "Transfer", "SM to SM"));
+    assert_non_null(as_sheet_find(&s, "Cache line", "SM to SM"));
     row = as_sheet_find(&s, "Allocate 16 MiB", "device");
     assert_true(row && row->value == 4e4);
     assert_string_equal(row->remark, "free 30.0 µs");
