@@ -101,7 +101,10 @@ static void head(struct as_page *p, const char *device, const char *name, const 
     if (p->n == 1 && as_sheet_has_specified(sheet)) {
         as_buf_str(b, "<th scope=\"col\">");
         as_buf_html(b, chip);
-        as_buf_printf(b, "%sspecified<th scope=\"col\">of spec<th scope=\"col\">", chip[0] ? " " : "");
+        as_buf_str(b, chip[0] ? " " : "");
+        as_buf_str(b, as_sheet_has_vendors(sheet) ? "specified<th scope=\"col\">of spec"
+                                                  : "reported<th scope=\"col\">share");
+        as_buf_str(b, "<th scope=\"col\">");
     }
     if (p->n == 1 && as_sheet_has_published(sheet)) {
         as_buf_str(b, "<th scope=\"col\">");
