@@ -246,7 +246,7 @@ static enum as_status grid_member(struct suite_parser *p, const char *name, cons
         return section_member(p, name, value);
     int preset = strcmp(name, "grids") == 0;
     if (p->used_preset || (preset && g->n))
-        return as_fail(p->err, AS_USAGE, "'grids' stands alone in its section; put other axes in a section of its own");
+        return as_fail(p->err, AS_USAGE, "'grids' must be alone in its section; put other axes in a separate section");
     if (!preset)
         return axis_member(p, g, name, value);
     int quick = strcmp(value, "quick") == 0;
@@ -267,7 +267,7 @@ static int on_member(void *user, const char *section, const char *name, const ch
     if (p->status)
         return 0;
     if (section[0] == 0)
-        p->status = as_fail(p->err, AS_USAGE, "'%s' stands before the first [section]", name ? name : "");
+        p->status = as_fail(p->err, AS_USAGE, "'%s' is before the first [section]", name ? name : "");
     else if (strcmp(section, p->section) != 0)
         p->status = open_section(p, section);
     if (p->status || !name || !name[0])

@@ -1,4 +1,4 @@
-/* The data sheet in the terminal, and what is worth knowing beside it. */
+/* The data sheet in the terminal. */
 #include "base/text.h"
 #include "facts/facts.h"
 #include "report/sheet.h"
@@ -10,7 +10,7 @@
 
 enum {
     BAR = 12,
-    WIDE = 120 /* room for a column of published figures beside the details */
+    WIDE = 120 /* space for a column of published figures beside the details */
 };
 
 /* Measured sizes are printed as ranges. */

@@ -387,7 +387,7 @@ static enum as_status plan_replay(const struct as_cell *old, const struct as_slo
     struct as_error why;
     enum as_status refused = as_plan_check_cell(old, &slot->info, &why);
     if (!refused && !(old->precision > 0 && old->precision <= 1))
-        refused = as_fail(&why, AS_USAGE, "no precision between 0 and 100%% was asked of it");
+        refused = as_fail(&why, AS_USAGE, "its precision is not between 0 and 100%%");
     if (refused)
         return as_fail(err, refused, "cell %lld cannot be measured again: %s", (long long)old->id, why.text);
     plan->cells = calloc(1, sizeof *plan->cells);
