@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""assay beside its peers, and what assay itself costs: measured here and now, with a target and a verdict for each.
+"""assay against its peers, and the overhead of assay: measured on this machine, with a target and a verdict for each.
 
 bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling calibration peers upm gpu forward aa slowdown
                                                         (default: overheads, and peers when a path of one for the CPU is given)
-Nothing here is a test: noise may break a verdict. The exit code is 0 when everything could be measured."""
+No part is a test: noise may change a verdict. The exit code is 0 when everything could be measured."""
 import argparse
 import os
 import sys
@@ -27,7 +27,7 @@ def main():
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help="overheads, store, sampling, calibration, peers, upm, gpu, forward, aa, slowdown")
     parser.add_argument("--assay", required=True, help="the assay program")
-    parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds beside peers (default 10)")
+    parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds with peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa and calibration (default 10)")
     parser.add_argument("--budget", default="55s", help="time budget for sampling (default 55s)")
     parser.add_argument("--trials", type=int, default=60, help="trials for slowdown (default 60)")
@@ -57,7 +57,7 @@ def main():
         if part not in known:
             parser.error(f"no part '{part}'; there are {', '.join(known)}")
     if "forward" in chosen and not options.forward_library:
-        parser.error("forward: --forward-library FOLDER has to say where the library is")
+        parser.error("forward needs --forward-library FOLDER, the folder of the library")
     for name, path in paths.items():
         if path and not os.access(path, os.X_OK):
             parser.error(f"--{name}: '{path}' is not a program")

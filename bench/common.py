@@ -20,7 +20,7 @@ class Assay:
         self.store = os.path.join(folder, "store.db")
 
     def command(self, *arguments, store=None, env=None, allow=MEASURED):
-        """Runs it to its end: (stdout, seconds)."""
+        """Runs a command to completion: (stdout, seconds)."""
         full = dict(os.environ, ASSAY_STORE=store or self.store, **(env or {}))
         began = time.monotonic()
         done = subprocess.run([self.program, *arguments], env=full, stdin=subprocess.DEVNULL, capture_output=True,
@@ -31,7 +31,7 @@ class Assay:
         return done.stdout.decode(errors="replace"), seconds
 
     def script(self, **members):
-        """The environment in which the scripted device behaves so (src/device/null/null.h)."""
+        """The environment that scripts the null device (src/device/null/null.h)."""
         path = os.path.join(self.folder, "script.json")
         with open(path, "w", encoding="ascii") as f:
             json.dump(members, f)
@@ -55,7 +55,7 @@ def cv(values):
 
 
 def ratio_interval(a, b, rounds=2000):
-    """Median of a[i]/b[i] with its 95% bootstrap interval; pairs of a round, so that slow episodes hit both."""
+    """Median of a[i]/b[i] with its 95% bootstrap interval; paired by round, so that slow episodes affect both."""
     ratios = [x / y for x, y in zip(a, b)]
     rng = random.Random(1)
     medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(rounds))
@@ -63,7 +63,7 @@ def ratio_interval(a, b, rounds=2000):
 
 
 def row(what, value, target, holds):
-    """holds: True, False, or None when it says nothing by itself."""
+    """holds: True, False, or None: informative only."""
     return {"what": what, "value": value, "target": target,
             "verdict": "" if holds is None else "met" if holds else "not met"}
 

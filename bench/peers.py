@@ -77,104 +77,104 @@ def stream_elements(path):
     return int(found.group(1)) if found else None
 
 
-class Contest:
-    """One quantity: who measures it, and what assay has to reach."""
+class Comparison:
+    """One quantity measured by several tools: the runner of each, and the target for assay."""
 
-    def __init__(self, name, unit, players, target):
-        self.name, self.unit, self.players, self.target = name, unit, players, target
-        self.values = {player: [] for player in players}
+    def __init__(self, name, unit, runners, target):
+        self.name, self.unit, self.runners, self.target = name, unit, runners, target
+        self.values = {tool: [] for tool in runners}
 
-    def play(self, rng):
-        order = list(self.players)
+    def run(self, rng):
+        order = list(self.runners)
         rng.shuffle(order)
-        for player in order:
-            self.values[player].append(self.players[player]())
+        for tool in order:
+            self.values[tool].append(self.runners[tool]())
 
     def rows(self):
-        rows = [row(f"{self.name}: {player}",
+        rows = [row(f"{self.name}: {tool}",
                     f"{statistics.median(v):.4g} {self.unit}, CV {100 * cv(v):.1f}%", "", None)
-                for player, v in self.values.items()]
-        mine = [p for p in self.players if p.startswith("assay")]
-        theirs = [p for p in self.players if not p.startswith("assay")]
-        for player in mine:
-            rows += self.target(self, player, theirs)
+                for tool, v in self.values.items()]
+        ours = [t for t in self.runners if t.startswith("assay")]
+        peers = [t for t in self.runners if not t.startswith("assay")]
+        for tool in ours:
+            rows += self.target(self, tool, peers)
         return rows
 
 
-def at_least(contest, player, theirs, floor=1.0, steady=True):
+def at_least(comparison, tool, peers, floor=1.0, steady=True):
     """Not below the best peer; steadier than each."""
-    best = max(theirs, key=lambda p: statistics.median(contest.values[p]))
-    ratio, low, high = ratio_interval(contest.values[player], contest.values[best])
-    rows = [row(f"{contest.name}: {player} / {best}", f"{ratio:.3f} ({low:.3f} to {high:.3f})", f"at least {floor:.2f}",
+    best = max(peers, key=lambda p: statistics.median(comparison.values[p]))
+    ratio, low, high = ratio_interval(comparison.values[tool], comparison.values[best])
+    rows = [row(f"{comparison.name}: {tool} / {best}", f"{ratio:.3f} ({low:.3f} to {high:.3f})", f"at least {floor:.2f}",
                 ratio >= floor)]
-    return rows + (steadiness(contest, player, theirs) if steady else [])
+    return rows + (steadiness(comparison, tool, peers) if steady else [])
 
 
 def within(share):
-    def target(contest, player, theirs):
-        (peer,) = theirs
-        ratio, low, high = ratio_interval(contest.values[player], contest.values[peer])
-        return [row(f"{contest.name}: {player} / {peer}", f"{ratio:.3f} ({low:.3f} to {high:.3f})",
-                    f"1 within {100 * share:.0f}%", abs(ratio - 1) <= share)] + steadiness(contest, player, theirs)
+    def target(comparison, tool, peers):
+        (peer,) = peers
+        ratio, low, high = ratio_interval(comparison.values[tool], comparison.values[peer])
+        return [row(f"{comparison.name}: {tool} / {peer}", f"{ratio:.3f} ({low:.3f} to {high:.3f})",
+                    f"1 within {100 * share:.0f}%", abs(ratio - 1) <= share)] + steadiness(comparison, tool, peers)
     return target
 
 
-def steadiness(contest, player, theirs):
+def steadiness(comparison, tool, peers):
     rows = []
-    for peer in theirs:
-        mine, other = cv(contest.values[player]), cv(contest.values[peer])
-        known = other > 0  # not where the peer printed one value in all rounds (0), or there was one round (nan)
-        rows.append(row(f"{contest.name}: CV of {player} / {peer}", f"{mine / other:.2f}" if known else "-",
-                        "at most 0.50", mine <= 0.5 * other if known else None))
+    for peer in peers:
+        own, other = cv(comparison.values[tool]), cv(comparison.values[peer])
+        known = other > 0  # 0: the peer printed the same value in every round; nan: one round
+        rows.append(row(f"{comparison.name}: CV of {tool} / {peer}", f"{own / other:.2f}" if known else "-",
+                        "at most 0.50", own <= 0.5 * other if known else None))
     return rows
 
 
-def contests(assay, paths):
+def comparisons(assay, paths):
     found = []
     elements = stream_elements(paths["stream"]) if "stream" in paths else None
     elements = elements or 40_000_000
     for threads in sorted({1, min(2, len(os.sched_getaffinity(0)))}):
-        players = {}
+        runners = {}
         if "stream" in paths:
-            players["STREAM"] = lambda t=threads: stream(paths["stream"], t)
+            runners["STREAM"] = lambda t=threads: stream(paths["stream"], t)
         if "babelstream" in paths:
-            players["BabelStream"] = lambda t=threads: babelstream(paths["babelstream"], t, elements)
-        if not players:
+            runners["BabelStream"] = lambda t=threads: babelstream(paths["babelstream"], t, elements)
+        if not runners:
             continue
         for kind in ("regular", "nt"):
             def triad(kind=kind, t=threads):
-                # in base pages, as the peers' arrays lie: which pages one gets decides more here than the kernel
+                # in base pages, as the peers' arrays: page placement matters more here than the kernel
                 return best_of_first(assay.cell("bandwidth", op="triad", level="memory", size=3 * 8 * elements, threads=t,
                                                 store=kind, width="best", allocator="mmap"))
-            found.append(Contest(f"triad, {threads} thread{'s' * (threads > 1)}, best", "GB/s",
-                                 dict(players, **{f"assay {kind}": triad}), at_least))
-    # 16 and 512 KiB lie inside the caches of every machine; 32 KiB and 1 MiB fill those of some, where whatever else the
-    # peer touches drives lines out.
+            found.append(Comparison(f"triad, {threads} thread{'s' * (threads > 1)}, best", "GB/s",
+                                    dict(runners, **{f"assay {kind}": triad}), at_least))
+    # 16 and 512 KiB fit in caches of every machine; 32 KiB and 1 MiB fill a level on some, where the peer's other data
+    # evicts lines.
     for size, share in ((16 << 10, 0.01), (32 << 10, 0.01), (512 << 10, 0.01), (1 << 20, 0.01), (1 << 30, 0.03)):
         if "multichase" in paths:
             def chase(size=size):
                 return best_of_trials(assay.cell("latency", size=size, pattern="random", stride=64, allocator="mmap"))
-            found.append(Contest(f"chase over {size >> 10} KiB", "ns",
-                                 {"multichase": lambda s=size: multichase(paths["multichase"], s), "assay": chase},
-                                 within(share)))
+            found.append(Comparison(f"chase over {size >> 10} KiB", "ns",
+                                    {"multichase": lambda s=size: multichase(paths["multichase"], s), "assay": chase},
+                                    within(share)))
     if "core-to-core" in paths:
         cpus = sorted(os.sched_getaffinity(0))[:2]
         if len(cpus) == 2:
-            found.append(Contest("core to core, one way", "ns",
-                                 {"Microbenchmarks": lambda: core_to_core(paths["core-to-core"], cpus),
-                                  "assay": lambda: assay.cell("c2c", **{"from": cpus[0], "to": cpus[1], "peer": "cpu",
-                                                                        "op": "load", "pairs": "some"})["median"]},
-                                 within(0.05)))
+            found.append(Comparison("core to core, one way", "ns",
+                                    {"Microbenchmarks": lambda: core_to_core(paths["core-to-core"], cpus),
+                                     "assay": lambda: assay.cell("c2c", **{"from": cpus[0], "to": cpus[1], "peer": "cpu",
+                                                                           "op": "load", "pairs": "some"})["median"]},
+                                    within(0.05)))
     return found
 
 
 def measure(assay, paths, rounds):
     if not paths:
         return [row("no peers given", "", "", None)]
-    rng, games = random.Random(), contests(assay, paths)
+    rng, found = random.Random(), comparisons(assay, paths)
     for number in range(rounds):
-        for game in rng.sample(games, len(games)):
-            game.play(rng)
-            print(f"round {number + 1} of {rounds}: {game.name}: "
-                  + ", ".join(f"{player} {v[-1]:.4g}" for player, v in game.values.items()), file=sys.stderr, flush=True)
-    return [line for game in games for line in game.rows()]
+        for item in rng.sample(found, len(found)):
+            item.run(rng)
+            print(f"round {number + 1} of {rounds}: {item.name}: "
+                  + ", ".join(f"{tool} {v[-1]:.4g}" for tool, v in item.values.items()), file=sys.stderr, flush=True)
+    return [line for item in found for line in item.rows()]

@@ -1,6 +1,5 @@
-/* First touches in plain C, as a person would time them: fault PAGES THREADS base|huge SECONDS
- * Prints the median over trials of what a page of the base size costs when it is touched first, less touching it again.
- */
+/* First touches timed in plain C: fault PAGES THREADS base|huge SECONDS
+ * Prints the median over trials of the time per base page at first touch, minus that at second touch. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -119,7 +118,7 @@ int main(int argc, char **argv)
             return 1;
     }
     if (threads == 1)
-        pin(0); /* after its threads, which would inherit it */
+        pin(0); /* after creating the threads, which would inherit the affinity */
     for (int i = 0; i < WARMUPS; i++)
         trial(huge);
     double end = now() + seconds;

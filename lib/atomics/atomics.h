@@ -52,13 +52,12 @@ enum as_status atomics_array_create(struct atomics_array *a, struct as_device *d
 void atomics_array_finish(struct atomics_array *a);
 /* Clears the elements and fills the guards with a pattern. */
 enum as_status atomics_array_clear(struct atomics_array *a, struct as_error *err);
-/* Sum of all elements: integers modulo 2^32 or 2^64; AS_FAILED for a float that is no count. */
+/* Sum of all elements: integers modulo 2^32 or 2^64; AS_FAILED for a float that is not a count. */
 enum as_status atomics_array_sum(struct atomics_array *a, uint64_t *sum, struct as_error *err);
 /* AS_FAILED if a guard was overwritten. */
 enum as_status atomics_array_guards(struct atomics_array *a, struct as_error *err);
-/* AS_FAILED naming the first element above its bound in `most`. *short_by: by how much all fall short.
- */
-enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *most, uint64_t *short_by,
+/* AS_FAILED with the first element above its bound in `bounds`. *short_by: the sum by which all are below. */
+enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *bounds, uint64_t *short_by,
                                      struct as_error *err);
 
 /* ---- atomics_cpu.c: the CPU's side ---- */

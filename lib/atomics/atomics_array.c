@@ -66,7 +66,7 @@ enum as_status atomics_array_guards(struct atomics_array *a, struct as_error *er
     return s;
 }
 
-/* false: it is no whole number of updates */
+/* false: it is not a whole number of updates */
 static bool value_at(const struct atomics_array *a, size_t i, uint64_t *out)
 {
     const unsigned char *at = a->piece + i * atomics_type_bytes(a->type);
@@ -93,9 +93,9 @@ static bool value_at(const struct atomics_array *a, size_t i, uint64_t *out)
     return true;
 }
 
-/* Calls `see` with each element in turn. */
-static enum as_status walk(struct atomics_array *a, void (*see)(void *user, uint64_t i, uint64_t value), void *user,
-                           struct as_error *err)
+/* Calls `see` for each element in order. */
+static enum as_status for_each(struct atomics_array *a, void (*see)(void *user, uint64_t i, uint64_t value), void *user,
+                               struct as_error *err)
 {
     const size_t size = atomics_type_bytes(a->type);
     for (uint64_t done = 0; done < a->bytes; done += PIECE) {
@@ -105,7 +105,7 @@ static enum as_status walk(struct atomics_array *a, void (*see)(void *user, uint
             return s;
         for (size_t i = 0; i < now / size; i++) {
             if (!value_at(a, i, &value))
-                return as_fail(err, AS_FAILED, "element %llu is no whole number of updates",
+                return as_fail(err, AS_FAILED, "element %llu is not a whole number of updates",
                                (unsigned long long)(done / size + i));
             see(user, done / size + i, value);
         }
@@ -123,33 +123,33 @@ static void add_up(void *user, uint64_t i, uint64_t value)
 enum as_status atomics_array_sum(struct atomics_array *a, uint64_t *sum, struct as_error *err)
 {
     *sum = 0;
-    return walk(a, add_up, sum, err);
+    return for_each(a, add_up, sum, err);
 }
 
 struct comparison {
-    const uint32_t *most;
+    const uint32_t *bounds;
     uint64_t short_by, wrong, wrong_value; /* wrong: 1 + the first element above its bound */
 };
 
 static void compare_one(void *user, uint64_t i, uint64_t value)
 {
     struct comparison *c = user;
-    if (value <= c->most[i])
-        c->short_by += c->most[i] - value;
+    if (value <= c->bounds[i])
+        c->short_by += c->bounds[i] - value;
     else if (!c->wrong) {
         c->wrong = i + 1;
         c->wrong_value = value;
     }
 }
 
-enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *most, uint64_t *short_by,
+enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *bounds, uint64_t *short_by,
                                      struct as_error *err)
 {
-    struct comparison c = {.most = most};
-    enum as_status s = walk(a, compare_one, &c, err);
+    struct comparison c = {.bounds = bounds};
+    enum as_status s = for_each(a, compare_one, &c, err);
     *short_by = c.short_by;
     if (!s && c.wrong)
         return as_fail(err, AS_FAILED, "element %llu holds %llu, but %u updates of it were drawn",
-                       (unsigned long long)(c.wrong - 1), (unsigned long long)c.wrong_value, most[c.wrong - 1]);
+                       (unsigned long long)(c.wrong - 1), (unsigned long long)c.wrong_value, bounds[c.wrong - 1]);
     return s;
 }

@@ -9,20 +9,20 @@
  * repetition warms the instruction cache. */
 enum { WARM_LINES = 1 << 15, TRIES = 3 };
 
-static const struct as_chase_way *const ways[2][2] = {{&as_chase_device, &as_chase_device_persistent},
-                                                      {&as_chase_native, &as_chase_native_persistent}};
+static const struct as_chase_method *const methods[2][2] = {{&as_chase_device, &as_chase_device_persistent},
+                                                            {&as_chase_native, &as_chase_native_persistent}};
 
-static enum as_status walk_once(struct as_chase *c, uint64_t reps, struct as_chase_walked *w, struct as_error *err)
+static enum as_status run_once(struct as_chase *c, uint64_t reps, struct as_chase_result *r, struct as_error *err)
 {
-    enum as_status s = c->way->most ? as_chase_link_native(c, c->way->most(c, reps), err) : AS_OK;
+    enum as_status s = c->method->steps_max ? as_chase_link_native(c, c->method->steps_max(c, reps), err) : AS_OK;
     if (!s)
-        s = c->way->walk(c, reps, w, err);
+        s = c->method->run(c, reps, r, err);
     if (s)
         return s;
-    c->walked = (c->walked + w->timed + w->untimed) % c->cycle.lines;
+    c->steps_done = (c->steps_done + r->timed + r->untimed) % c->cycle.lines;
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
-    uint64_t expected = as_cycle_at(&c->cycle, c->walked);
-    c->lost |= w->line != expected;
+    uint64_t expected = as_cycle_at(&c->cycle, c->steps_done);
+    c->lost |= r->line != expected;
     c->at = expected;
     return AS_OK;
 }
@@ -31,7 +31,8 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
                                 struct as_error *err)
 {
     bool native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    *c = (struct as_chase){.dev = dev, .stride = desc->stride, .way = ways[native][desc->persistent], .clock_hz = NAN};
+    *c = (struct as_chase){
+        .dev = dev, .stride = desc->stride, .method = methods[native][desc->persistent], .clock_hz = NAN};
     const uint64_t spread = desc->spread;
     if (spread && (spread < 8 || (spread & (spread - 1)) || (desc->stride & (desc->stride - 1)) ||
                    spread > desc->stride || desc->persistent))
@@ -44,8 +45,8 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
     c->spread = spread;
     c->footprint = c->cycle.lines * (spread ? spread : c->stride);
     c->at = as_cycle_at(&c->cycle, 0);
-    if (c->way->warms)
-        c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + c->way->steps - 1) / c->way->steps : 1;
+    if (c->method->warms)
+        c->before = c->cycle.lines <= WARM_LINES ? (c->cycle.lines + c->method->steps - 1) / c->method->steps : 1;
     const struct as_arena_desc memory = {.memory = {.allocator = desc->allocator,
                                                     .bytes = desc->size,
                                                     .node = -1,
@@ -55,8 +56,8 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
                                          .touch = dev->info.numa_nodes > 1 ? AS_TOUCH_THREAD : AS_TOUCH_ANY};
     enum as_status s = as_arena_take(dev, &memory, &c->memory, err);
     if (!s)
-        s = c->way->build(c, desc, err);
-    return s ? s : c->way->fill(c, err);
+        s = c->method->build(c, desc, err);
+    return s ? s : c->method->fill(c, err);
 }
 
 uint64_t as_chase_offset(const struct as_chase *c, uint64_t element)
@@ -75,7 +76,7 @@ double as_chase_sample_s(const struct as_chase *c)
 
 void as_chase_expect(struct as_trial_context *vc, const struct as_chase *c)
 {
-    as_expect_code(vc, c->kernel, "load.global", c->way->loads);
+    as_expect_code(vc, c->kernel, "load.global", c->method->loads);
 }
 
 void as_chase_note(struct as_trial_context *vc, const struct as_chase *c)
@@ -84,7 +85,7 @@ void as_chase_note(struct as_trial_context *vc, const struct as_chase *c)
     if (c->memory->page_size)
         as_note_number(vc, "page_size", (double)c->memory->page_size);
     if (c->before)
-        as_note_number(vc, "steps_before", (double)(c->before * c->way->steps));
+        as_note_number(vc, "steps_before", (double)(c->before * c->method->steps));
     if (c->laps)
         as_note_number(vc, "laps_before", c->laps);
     if (c->timed.overhead_s > 0 && !(c->timed.record[0].has & AS_HAS_NANOS))
@@ -92,21 +93,21 @@ void as_chase_note(struct as_trial_context *vc, const struct as_chase *c)
     as_timed_note(vc, &c->timed);
 }
 
-enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
+enum as_status as_chase_run(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
 {
-    struct as_chase_walked w = {0};
-    enum as_status s = walk_once(c, reps, &w, err);
-    for (int again = 1; again < TRIES && !s && w.timed == 0; again++) {
+    struct as_chase_result r = {0};
+    enum as_status s = run_once(c, reps, &r, err);
+    for (int again = 1; again < TRIES && !s && r.timed == 0; again++) {
         c->missed = c->missed < 2 ? c->missed + 1 : 2;
-        s = walk_once(c, reps, &w, err);
+        s = run_once(c, reps, &r, err);
     }
-    if (!s && w.timed == 0)
+    if (!s && r.timed == 0)
         return as_fail(err, AS_FAILED,
                        "the thread that reads the counter did not run concurrently with the chase, %d times in a row; "
                        "leave a CPU free for it",
                        (int)TRIES);
-    *seconds = w.seconds;
-    *ns = w.seconds / (double)w.timed * 1e9;
+    *seconds = r.seconds;
+    *ns = r.seconds / (double)r.timed * 1e9;
     return s;
 }
 

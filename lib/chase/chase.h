@@ -49,7 +49,7 @@ enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, s
 /* A chase on a device: the buffer with its cycle, and the kernel. */
 struct as_chase {
     struct as_device *dev;
-    const struct as_chase_way *way; /* the CPU's own kernels or a device's, timed or persistent */
+    const struct as_chase_method *method; /* the CPU's own kernels or a device's, timed or persistent */
     struct as_cycle cycle;
     uint64_t stride;
     uint64_t spread; /* bytes of a cache line where elements are spread, else 0 */
@@ -59,7 +59,7 @@ struct as_chase {
     struct as_program *program; /* of the CPU's kernels */
     struct as_timed timed;      /* a device's kernels, which time themselves */
     uint64_t before;            /* untimed warm-up repetitions per run */
-    uint64_t walked;            /* steps so far, modulo lines */
+    uint64_t steps_done;        /* steps so far, modulo lines */
     uint64_t linked;            /* linked steps from the start; lines: all of them */
     unsigned laps;              /* laps by many threads of the compute unit, before the first run */
     uint64_t at;                /* line where the next sample starts */
@@ -100,7 +100,7 @@ const char *as_chase_shared_allocator(const struct as_device_info *info);
 /* Notes: lines, page size, and the device's warm-up. */
 void as_chase_note(struct as_trial_context *vc, const struct as_chase *c);
 /* Runs so many repetitions, which take *seconds. *ns is the time per access. */
-enum as_status as_chase_walk(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
+enum as_status as_chase_run(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
 /* Is the chase at the expected line? */
 bool as_chase_check(const struct as_chase *c, char *why, size_t size);
 void as_chase_finish(struct as_chase *c); /* accepts one that prepare left incomplete */

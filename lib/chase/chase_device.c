@@ -21,7 +21,7 @@ static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc
     return s ? s : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
 }
 
-static struct as_launch walk_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[6])
+static struct as_launch chase_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[6])
 {
     args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory};
     args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.choice};
@@ -63,8 +63,9 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
                                   {.kind = AS_ARG_U64, .u.u64 = c->cycle.lines},
                                   {.kind = AS_ARG_U64, .u.u64 = c->stride / 8}};
     const struct as_device_info *info = &c->dev->info;
-    size_t compute_units = info->compute_units ? info->compute_units : 1, most = info->threads ? info->threads : 1;
-    return as_timed_once(&c->timed, "relocate", args, 3, 8 * compute_units, most < 64 ? most : 64, err);
+    size_t compute_units = info->compute_units ? info->compute_units : 1,
+           threads_max = info->threads ? info->threads : 1;
+    return as_timed_once(&c->timed, "relocate", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64, err);
 }
 
 /* Spread elements are far apart, and nothing between them is written: the device scatters a dense list.
@@ -87,9 +88,10 @@ static enum as_status place(struct as_chase *c, struct as_error *err)
                                   {.kind = AS_ARG_MEMORY, .u.memory = list},
                                   {.kind = AS_ARG_U64, .u.u64 = n}};
     const struct as_device_info *info = &c->dev->info;
-    size_t compute_units = info->compute_units ? info->compute_units : 1, most = info->threads ? info->threads : 1;
+    size_t compute_units = info->compute_units ? info->compute_units : 1,
+           threads_max = info->threads ? info->threads : 1;
     if (!s)
-        s = as_timed_once(&c->timed, "place", args, 3, 8 * compute_units, most < 64 ? most : 64, err);
+        s = as_timed_once(&c->timed, "place", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64, err);
     c->dev->memory->free(c->dev, list);
     free(pairs);
     return s;
@@ -98,10 +100,10 @@ static enum as_status place(struct as_chase *c, struct as_error *err)
 /* A whole lap takes one thread too long: a third of a second for 64 MiB. So many threads of the compute unit share the
  * elements, in chase order, with positions from a list much smaller than the cache.
  */
-static enum as_status go_around(struct as_chase *c, struct as_memory *list, const uint64_t *places,
-                                struct as_error *err)
+static enum as_status launch_laps(struct as_chase *c, struct as_memory *list, const uint64_t *places,
+                                  struct as_error *err)
 {
-    const size_t most = c->dev->info.threads ? c->dev->info.threads : 1;
+    const size_t threads_max = c->dev->info.threads ? c->dev->info.threads : 1;
     struct as_kernel *kernel = NULL;
     enum as_status s = as_timed_keep_kernel(&c->timed, "around", &kernel, err);
     for (c->laps = 0; c->laps < LAPS && !s; c->laps++)
@@ -113,7 +115,7 @@ static enum as_status go_around(struct as_chase *c, struct as_memory *list, cons
                                           as_memory_arg(list),
                                           {.kind = AS_ARG_U64, .u.u64 = n}};
             const struct as_launch l =
-                as_timed_group(kernel, args, 5, 1, most < LISTED_THREADS ? most : LISTED_THREADS);
+                as_timed_group(kernel, args, 5, 1, threads_max < LISTED_THREADS ? threads_max : LISTED_THREADS);
             double unused;
             s = c->dev->memory->write(c->dev, list, 0, places + first, n * sizeof *places, err);
             if (!s)
@@ -133,7 +135,7 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
     struct as_memory *list = NULL;
     enum as_status s = as_timed_memory(c->dev, LISTED * sizeof *places, &list, err);
     if (!s)
-        s = go_around(c, list, places, err);
+        s = launch_laps(c, list, places, err);
     c->dev->memory->free(c->dev, list);
     free(places);
     return s;
@@ -168,20 +170,20 @@ enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
 static enum as_status fill(struct as_chase *c, struct as_error *err)
 {
     struct as_arg args[6];
-    const struct as_launch control = walk_launch(c, 0, args);
+    const struct as_launch control = chase_launch(c, 0, args);
     enum as_status s = as_chase_fill_device(c, err);
     return s ? s : as_timed_overhead(&c->timed, &control, err);
 }
 
-static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     struct as_arg args[6];
     double launch_s;
-    const struct as_launch l = walk_launch(c, (uint32_t)reps, args);
+    const struct as_launch l = chase_launch(c, (uint32_t)reps, args);
     enum as_status s = as_timed_launch(&c->timed, &l, &launch_s, err);
     if (s)
         return s;
-    *out = (struct as_chase_walked){.line = c->timed.record[0].value * 8 / c->stride,
+    *out = (struct as_chase_result){.line = c->timed.record[0].value * 8 / c->stride,
                                     .seconds = as_timed_seconds(&c->timed, launch_s),
                                     .timed = reps * AS_CHASE_STEPS,
                                     .untimed = c->before * AS_CHASE_STEPS};
@@ -190,5 +192,5 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
 }
 
 /* The warm-up and the timed chase are two loops. */
-const struct as_chase_way as_chase_device = {
-    .steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .warms = true, .build = build, .fill = fill, .walk = walk};
+const struct as_chase_method as_chase_device = {
+    .steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .warms = true, .build = build, .fill = fill, .run = run};

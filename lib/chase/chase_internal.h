@@ -14,24 +14,25 @@
 #define AS_CHASE_TIMES16(x) AS_CHASE_TIMES10(x) x x x x x x
 
 /* One run from c->at on. */
-struct as_chase_walked {
+struct as_chase_result {
     uint64_t line; /* where it ended */
     double seconds;
     uint64_t timed, untimed; /* timed steps, and untimed ones */
 };
-struct as_chase_way {
+struct as_chase_method {
     unsigned steps; /* steps per repetition */
     uint64_t loads; /* minimum number of loads in the machine code */
     bool warms;     /* has c->before untimed warm-up repetitions */
     enum as_status (*build)(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err);
     enum as_status (*fill)(struct as_chase *c, struct as_error *err);
-    uint64_t (*most)(const struct as_chase *c, uint64_t reps); /* (optional) steps of a run; NULL: fill writes all */
-    enum as_status (*walk)(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err);
+    uint64_t (*steps_max)(const struct as_chase *c,
+                          uint64_t reps); /* (optional) steps of a run; NULL: fill writes all */
+    enum as_status (*run)(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err);
 };
-extern const struct as_chase_way as_chase_native; /* the CPU's own kernels: chase_native.c */
-extern const struct as_chase_way as_chase_device; /* chase_device.c */
+extern const struct as_chase_method as_chase_native; /* the CPU's own kernels: chase_native.c */
+extern const struct as_chase_method as_chase_device; /* chase_device.c */
 /* chase_persistent.c: the kernel counts its steps, and a host thread reads the counter */
-extern const struct as_chase_way as_chase_native_persistent, as_chase_device_persistent;
+extern const struct as_chase_method as_chase_native_persistent, as_chase_device_persistent;
 
 /* Writes the cycle: a CPU's kernels "fill" and "link", which c->program must have, and a device's "relocate". */
 void as_chase_host_fill(const struct as_host_call *call);

@@ -14,7 +14,7 @@ enum { FILL_TOGETHER = 8 << 20 };
 enum { LINKED = 1 << 17, CACHES = 4, LINE = 64, STORED = 16 /* bytes, on some CPUs */ };
 
 /* args: 0 result (u64), 1 buffer, 2 bytes to the start (u64), 3 stride (u64) */
-static void host_walk(const struct as_host_call *call)
+static void host_chase(const struct as_host_call *call)
 {
     char *base = call->args[1];
     uint64_t start, stride;
@@ -79,7 +79,7 @@ void as_chase_host_link(const struct as_host_call *call)
 #endif
 }
 static const struct as_host_kernel host_kernels[] = {
-    {"walk", host_walk}, {"fill", as_chase_host_fill}, {"link", as_chase_host_link}, {NULL, NULL}};
+    {"walk", host_chase}, {"fill", as_chase_host_fill}, {"link", as_chase_host_link}, {NULL, NULL}};
 
 /* The chasing thread touches the memory first, for NUMA locality; on one node all threads help. */
 static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64_t steps, struct as_error *err)
@@ -115,12 +115,12 @@ static bool is_linked_whole(const struct as_chase *c)
 enum as_status as_chase_link_native(struct as_chase *c, uint64_t steps, struct as_error *err)
 {
     const uint64_t left = c->cycle.lines - c->linked;
-    if (left == 0 || c->walked + steps <= c->linked)
+    if (left == 0 || c->steps_done + steps <= c->linked)
         return AS_OK;
-    uint64_t more = c->walked + steps - c->linked;
+    uint64_t more = c->steps_done + steps - c->linked;
     /* As many again: linking caches page tables, which makes the next loads up to a third faster. */
-    const uint64_t least = c->linked > LINKED ? c->linked : LINKED;
-    more = more < least ? least : more;
+    const uint64_t more_min = c->linked > LINKED ? c->linked : LINKED;
+    more = more < more_min ? more_min : more;
     more = more < left ? more : left;
     enum as_status s = launch_fill(c, "link", more, err);
     if (!s)
@@ -154,13 +154,13 @@ static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc
     return s ? s : c->dev->program->kernel(c->dev, c->program, "walk", &c->kernel, err);
 }
 
-static uint64_t most(const struct as_chase *c, uint64_t reps)
+static uint64_t steps_max(const struct as_chase *c, uint64_t reps)
 {
     (void)c;
     return reps * AS_CHASE_STEPS;
 }
 
-static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     struct as_timing t;
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->result},
@@ -177,13 +177,13 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     enum as_status s = c->dev->queue->launch(c->dev, &l, &t, err);
     if (s)
         return s;
-    *out = (struct as_chase_walked){.seconds = as_timing_seconds(&t), .timed = reps * AS_CHASE_STEPS};
+    *out = (struct as_chase_result){.seconds = as_timing_seconds(&t), .timed = reps * AS_CHASE_STEPS};
     return c->dev->memory->read(c->dev, c->result, 0, &out->line, sizeof out->line, err);
 }
 
-const struct as_chase_way as_chase_native = {.steps = AS_CHASE_STEPS,
-                                             .loads = AS_CHASE_STEPS,
-                                             .build = build,
-                                             .fill = as_chase_fill_native,
-                                             .most = most,
-                                             .walk = walk};
+const struct as_chase_method as_chase_native = {.steps = AS_CHASE_STEPS,
+                                                .loads = AS_CHASE_STEPS,
+                                                .build = build,
+                                                .fill = as_chase_fill_native,
+                                                .steps_max = steps_max,
+                                                .run = run};

@@ -23,9 +23,9 @@ struct shared {
     } reading;
 };
 
-/* Counts before the time starts, and timed counts. The chase ends by itself after `most`. */
+/* Counts before the time starts, and timed counts. The chase ends by itself after `counts_max`. */
 struct plan {
-    uint32_t before, timed, most;
+    uint32_t before, timed, counts_max;
 };
 static const double PATIENCE_S = 2;
 
@@ -34,18 +34,18 @@ static struct plan make_plan(const struct as_chase *c, uint64_t reps)
     /* A reader that waits for a CPU may miss a short chase: then the next one is longer. */
     const uint64_t slack = UINT64_C(4096) << 4 * c->missed;
     return (struct plan){
-        .before = (uint32_t)c->before, .timed = (uint32_t)reps, .most = (uint32_t)(c->before + 4 * reps + slack)};
+        .before = (uint32_t)c->before, .timed = (uint32_t)reps, .counts_max = (uint32_t)(c->before + 4 * reps + slack)};
 }
 
-/* Waits until the counter reaches `least`, as long as it moves. *at: when it was seen there. */
-static bool await(struct shared *s, uint32_t least, uint32_t *count, double *at)
+/* Waits until the counter reaches `target`, as long as it moves. *at: when it was seen to be reached. */
+static bool await(struct shared *s, uint32_t target, uint32_t *count, double *at)
 {
     uint32_t last = 0;
     double moved = as_now();
     for (;;) {
         *count = atomic_load_explicit(&s->count, memory_order_acquire);
         *at = as_now();
-        if (*count >= least)
+        if (*count >= target)
             return true;
         if (*count != last)
             moved = *at;
@@ -64,19 +64,19 @@ static struct reading read_counter(struct shared *s, const struct plan *p)
     double start, end;
     if (await(s, p->before + 1, &from, &start)) {
         r.outcome = MISSED;
-        if (from < p->most - p->timed && await(s, from + p->timed, &to, &end) && to < p->most)
+        if (from < p->counts_max - p->timed && await(s, from + p->timed, &to, &end) && to < p->counts_max)
             r = (struct reading){.outcome = READ, .counts = to - from, .seconds = end - start};
     }
     atomic_store_explicit(&s->stop, 1, memory_order_release);
     return r;
 }
 
-static enum as_status judge(const struct reading *r, uint64_t counted, struct as_chase_walked *out,
+static enum as_status judge(const struct reading *r, uint64_t counted, struct as_chase_result *out,
                             struct as_error *err)
 {
     if (r->outcome == STILL)
         return as_fail(err, AS_UNSUPPORTED, "the counter does not move while the chase runs");
-    *out = (struct as_chase_walked){.line = out->line,
+    *out = (struct as_chase_result){.line = out->line,
                                     .seconds = r->seconds,
                                     .timed = r->counts * AS_CHASE_COUNTED,
                                     .untimed = (counted - r->counts) * AS_CHASE_COUNTED};
@@ -102,10 +102,10 @@ static struct shared *begin(struct as_chase *c)
 #define TIMES5(x) x x x x x
 #define TIMES50(x) TIMES5(AS_CHASE_TIMES10(x))
 
-static void *walk_on(struct shared *s, void *p, uint32_t most)
+static void *follow(struct shared *s, void *p, uint32_t counts_max)
 {
     uint32_t counted = 0;
-    while (counted < most && !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+    while (counted < counts_max && !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
 #ifdef AS_CHASE_STEP4
         __asm__ volatile(TIMES50(AS_CHASE_STEP4) : "+r"(p) : : "memory");
 #else
@@ -129,7 +129,7 @@ static void host_persist(const struct as_host_call *call)
     memcpy(&stride, call->args[3], sizeof stride);
     memcpy(&plan, call->args[4], sizeof plan);
     if (call->thread == 0)
-        s->line = (uint64_t)((char *)walk_on(s, base + start * stride, plan->most) - base) / stride;
+        s->line = (uint64_t)((char *)follow(s, base + start * stride, plan->counts_max) - base) / stride;
     else
         s->reading = read_counter(s, plan);
 }
@@ -145,12 +145,12 @@ static enum as_status build_native(struct as_chase *c, const struct as_chase_des
     return s ? s : c->dev->program->kernel(c->dev, c->program, "persist", &c->kernel, err);
 }
 
-static uint64_t most_native(const struct as_chase *c, uint64_t reps)
+static uint64_t steps_max_native(const struct as_chase *c, uint64_t reps)
 {
-    return (uint64_t)make_plan(c, reps).most * AS_CHASE_COUNTED;
+    return (uint64_t)make_plan(c, reps).counts_max * AS_CHASE_COUNTED;
 }
 
-static enum as_status walk_native(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+static enum as_status run_native(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     struct as_timing unused;
     struct shared *s = begin(c);
@@ -175,13 +175,13 @@ static enum as_status walk_native(struct as_chase *c, uint64_t reps, struct as_c
     return judge(&s->reading, s->counted, out, err);
 }
 
-const struct as_chase_way as_chase_native_persistent = {.steps = AS_CHASE_COUNTED,
-                                                        .loads = AS_CHASE_COUNTED,
-                                                        .warms = true,
-                                                        .build = build_native,
-                                                        .fill = as_chase_fill_native,
-                                                        .most = most_native,
-                                                        .walk = walk_native};
+const struct as_chase_method as_chase_native_persistent = {.steps = AS_CHASE_COUNTED,
+                                                           .loads = AS_CHASE_COUNTED,
+                                                           .warms = true,
+                                                           .build = build_native,
+                                                           .fill = as_chase_fill_native,
+                                                           .steps_max = steps_max_native,
+                                                           .run = run_native};
 
 /* ---- a device: its kernel chases, this thread reads ---- */
 
@@ -199,8 +199,8 @@ static enum as_status build_device(struct as_chase *c, const struct as_chase_des
     return s ? s : as_timed_kernel(&c->timed, "persist", &c->kernel, err);
 }
 
-static enum as_status walk_once(struct as_chase *c, const struct as_launch *l, const struct plan *plan,
-                                struct reading *reading, struct as_error *err)
+static enum as_status launch_and_read(struct as_chase *c, const struct as_launch *l, const struct plan *plan,
+                                      struct reading *reading, struct as_error *err)
 {
     struct as_device *dev = c->dev;
     struct shared *s = begin(c);
@@ -212,14 +212,14 @@ static enum as_status walk_once(struct as_chase *c, const struct as_launch *l, c
     return st ? st : dev->memory->read(dev, c->timed.memory, 0, c->timed.record, sizeof *c->timed.record, err);
 }
 
-static enum as_status walk_device(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+static enum as_status run_device(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     const struct as_record *record = &c->timed.record[0];
     const struct plan plan = make_plan(c, reps);
     struct as_arg args[] = {
         {.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory}, {.kind = AS_ARG_MEMORY, .u.memory = c->timed.choice},
         {.kind = AS_ARG_MEMORY, .u.memory = c->memory},       {.kind = AS_ARG_MEMORY, .u.memory = c->result},
-        {.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8}, {.kind = AS_ARG_U32, .u.u32 = plan.most}};
+        {.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8}, {.kind = AS_ARG_U32, .u.u32 = plan.counts_max}};
     struct as_launch wanted = as_timed_group(c->kernel, args, 6, 1, 1), aimed;
     wanted.work.accesses = (double)(c->before + reps) * AS_CHASE_COUNTED;
     wanted.work.footprint = (double)c->footprint;
@@ -227,7 +227,7 @@ static enum as_status walk_device(struct as_chase *c, uint64_t reps, struct as_c
         struct reading reading;
         enum as_status st = as_timed_aim(&c->timed, &wanted, &aimed, err);
         if (!st)
-            st = walk_once(c, &aimed, &plan, &reading, err);
+            st = launch_and_read(c, &aimed, &plan, &reading, err);
         if (st)
             return st;
         if (!as_timed_hit(&c->timed, &wanted) && reading.outcome != STILL)
@@ -240,12 +240,12 @@ static enum as_status walk_device(struct as_chase *c, uint64_t reps, struct as_c
 }
 
 /* Unrolled 40 times. */
-const struct as_chase_way as_chase_device_persistent = {.steps = AS_CHASE_COUNTED,
-                                                        .loads = AS_CHASE_COUNTED / 5,
-                                                        .warms = true,
-                                                        .build = build_device,
-                                                        .fill = as_chase_fill_device,
-                                                        .walk = walk_device};
+const struct as_chase_method as_chase_device_persistent = {.steps = AS_CHASE_COUNTED,
+                                                           .loads = AS_CHASE_COUNTED / 5,
+                                                           .warms = true,
+                                                           .build = build_device,
+                                                           .fill = as_chase_fill_device,
+                                                           .run = run_device};
 
 const char *as_chase_shared_allocator(const struct as_device_info *info)
 {

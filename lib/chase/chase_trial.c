@@ -26,7 +26,7 @@ enum as_status as_chase_trial_prepare(struct as_trial_context *vc, void **state,
 enum as_status as_chase_trial_sample(void *chase, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_chase *c = chase;
-    enum as_status s = as_chase_walk(c, reps, &out->value, &out->seconds, err);
+    enum as_status s = as_chase_run(c, reps, &out->value, &out->seconds, err);
     out->clock_hz = c->clock_hz;
     return s;
 }

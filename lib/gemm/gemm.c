@@ -135,7 +135,7 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
     else if ((matrix || d->path >= AS_PRODUCT_DOT) && as_product_flop(d) > slow)
         as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one GEMM of this size", path);
     else if (d->m % tile[0] || d->n % tile[1] || d->k % tile[2])
-        as_fail(err, AS_UNSUPPORTED, "the size is no multiple of the tiles of path %s: %llu x %llu, steps of %llu",
+        as_fail(err, AS_UNSUPPORTED, "the size is not a multiple of the tiles of path %s: %llu x %llu, steps of %llu",
                 path, (unsigned long long)tile[0], (unsigned long long)tile[1], (unsigned long long)tile[2]);
     else
         return AS_APPLIES;

@@ -64,7 +64,7 @@ enum as_applies as_core_applies(const struct as_matrix *m, const struct as_devic
         return is_first_of_cpus(m) ? AS_INAPPLICABLE : AS_PRUNED;
     }
     if (!core) {
-        as_fail(err, AS_UNSUPPORTED, "%s is no instruction of this CPU architecture", m->name);
+        as_fail(err, AS_UNSUPPORTED, "%s is not an instruction of this CPU architecture", m->name);
         return AS_PRUNED;
     }
     if (!as_cpu_has(core->needs, missing, sizeof missing)) {

@@ -74,8 +74,8 @@ static double small_integer(const struct as_number_format *f, struct as_rng *rng
 {
     uint64_t r = as_rng_u64(rng);
     bool is_signed = f->kind != AS_NUMBER_UNSIGNED;
-    double most = as_number_largest(f) < 2 ? 1 : 2;
-    return (double)(r % 3) * most / 2 * (is_signed && r >> 32 & 1 ? -1 : 1);
+    double largest = as_number_largest(f) < 2 ? 1 : 2;
+    return (double)(r % 3) * largest / 2 * (is_signed && r >> 32 & 1 ? -1 : 1);
 }
 
 static bool holds_products(const struct as_matrix_unit *u, const struct problems *p, struct as_error *err)

@@ -41,7 +41,7 @@ struct triple {
 bool find_triple(const struct finder *f, unsigned small, struct triple *out);
 /* The minimum exponent of a leaf: accumulators may be smaller than products. */
 int find_low(const struct finder *f, const struct dots_range *range, unsigned leaf);
-/* Up to `most` leaves added at once, the accumulator first if included. */
-unsigned find_together(const struct finder *f, unsigned *leaves, unsigned most);
+/* Up to `leaves_max` leaves added at once, the accumulator first if included. */
+unsigned find_together(const struct finder *f, unsigned *leaves, unsigned leaves_max);
 
 #endif

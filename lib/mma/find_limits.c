@@ -118,12 +118,12 @@ static const struct {
 
 static unsigned overflow_of(double got, double largest, bool negative, bool integer)
 {
-    double sign = negative ? -1 : 1, least = integer && negative ? largest + 1 : largest;
+    double sign = negative ? -1 : 1, limit = integer && negative ? largest + 1 : largest;
     if (isnan(got))
         return 2;
     if (isinf(got))
         return (got < 0) == negative ? 0 : 4;
-    if (got == sign * least)
+    if (got == sign * limit)
         return 1;
     return integer && got == (negative ? largest : -largest - 1) ? 3 : 4;
 }

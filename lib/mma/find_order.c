@@ -44,15 +44,15 @@ static bool take_sizes(struct finder *f, unsigned leaves, int one)
     for (unsigned i = 0; i < leaves; i++) {
         f->size[i][i] = 1;
         for (unsigned j = i + 1; j < leaves; j++) {
-            double least = leaves;
+            double smallest = leaves;
             for (unsigned v = 0; v < VARIANTS; v++) {
                 double left = sign_of_ones(v) * ldexp(dots_result(&f->dots, pair_index(leaves, i, j) + v), -one);
-                if (left >= 0 && left < least && left == floor(left))
-                    least = left;
+                if (left >= 0 && left < smallest && left == floor(left))
+                    smallest = left;
             }
-            if (least > leaves - 2)
+            if (smallest > leaves - 2)
                 return false;
-            f->size[i][j] = f->size[j][i] = (uint16_t)(leaves - (unsigned)least);
+            f->size[i][j] = f->size[j][i] = (uint16_t)(leaves - (unsigned)smallest);
         }
     }
     return true;
@@ -109,7 +109,7 @@ bool find_triple(const struct finder *f, unsigned small, struct triple *out)
     return best != UINT32_MAX;
 }
 
-unsigned find_together(const struct finder *f, unsigned *leaves, unsigned most)
+unsigned find_together(const struct finder *f, unsigned *leaves, unsigned leaves_max)
 {
     unsigned k = f->unit->k, best = 0, count = 0;
     for (unsigned i = 0; i <= k; i++) {
@@ -122,7 +122,7 @@ unsigned find_together(const struct finder *f, unsigned *leaves, unsigned most)
         }
     }
     unsigned n = 0;
-    for (unsigned l = k + 1; l-- > 0 && n < most;)
+    for (unsigned l = k + 1; l-- > 0 && n < leaves_max;)
         if (l == best || beside(f, best, l))
             leaves[n++] = l;
     return n;
@@ -133,19 +133,19 @@ unsigned find_together(const struct finder *f, unsigned *leaves, unsigned most)
 /* Products that meet the others of their step pairwise, and the accumulator only afterwards. */
 static unsigned pairs_of(const struct finder *f)
 {
-    unsigned k = f->unit->k, least = k + 1;
+    unsigned k = f->unit->k, smallest = k + 1;
     for (unsigned p = 0; p < k; p++) {
         if (f->own[p] != 2 || f->size[p][k] < 5)
             return 0;
-        if (f->size[p][k] < least)
-            least = f->size[p][k];
+        if (f->size[p][k] < smallest)
+            smallest = f->size[p][k];
     }
     /* In a step of products only, all sizes are powers of two. */
     for (unsigned p = 0; p < k; p++)
         for (unsigned q = 0; q < k; q++)
-            if (f->size[p][q] < least && (f->size[p][q] & (f->size[p][q] - 1)))
+            if (f->size[p][q] < smallest && (f->size[p][q] & (f->size[p][q] - 1)))
                 return 0;
-    return ((least - 1) & (least - 2)) == 0 ? least - 1 : 0;
+    return ((smallest - 1) & (smallest - 2)) == 0 ? smallest - 1 : 0;
 }
 
 static bool same_counts(const struct finder *f, unsigned from, unsigned count)

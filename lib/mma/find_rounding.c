@@ -181,19 +181,19 @@ static enum as_status find_depth(struct finder *f, const struct dots_range *r, e
     const struct as_matrix_unit *u = f->unit;
     bool nearest = rounding == AS_ROUND_NEAREST_EVEN;
     int bits = (int)f->out->property[AS_PROPERTY_KEPT].value, large = r->high,
-        most = nearest ? (int)u->a->fraction : 100;
+        bits_max = nearest ? (int)u->a->fraction : 100;
     int room = large - bits - 1 - r->low, sign = rounding == AS_ROUND_UP || nearest ? 1 : -1;
     struct triple t;
     bool found = false;
     *depth = AS_KEPT_ALL;
     for (unsigned p = 0; p < u->k && !found; p++)
         found = find_triple(f, p, &t);
-    if (most > room)
-        most = room;
+    if (bits_max > room)
+        bits_max = room;
     if (!found || rounding == AS_ROUND_NEAREST_AWAY)
         return AS_OK;
     dots_clear(&f->dots);
-    for (int j = 1; j <= most; j++) {
+    for (int j = 1; j <= bits_max; j++) {
         size_t dot = dots_add(&f->dots);
         /* A half and a little more rounds up; for other modes the little alone decides. */
         double small = nearest ? 1 + ldexp(1, -j) : sign;
@@ -204,7 +204,7 @@ static enum as_status find_depth(struct finder *f, const struct dots_range *r, e
     enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
     if (st || f->dots.lost)
         return st;
-    for (int j = 1; j <= most && *depth == AS_KEPT_ALL; j++)
+    for (int j = 1; j <= bits_max && *depth == AS_KEPT_ALL; j++)
         if (dots_result(&f->dots, (size_t)j - 1) != ldexp(sign, large - bits))
             *depth = (unsigned)(bits + j - (nearest ? 0 : 1));
     return AS_OK;

@@ -5,12 +5,12 @@
 #include <math.h>
 
 /* Counts the leading exact results: large + 2^-j, j = 1, 2, ... */
-static unsigned exact_until(const struct finder *f, size_t first, unsigned most, double base, int exponent)
+static unsigned exact_until(const struct finder *f, size_t first, unsigned n, double base, int exponent)
 {
-    for (unsigned j = 1; j <= most; j++)
+    for (unsigned j = 1; j <= n; j++)
         if (dots_result(&f->dots, first + j - 1) != ldexp(base, exponent) + ldexp(1, exponent - (int)j))
             return j - 1;
-    return most;
+    return n;
 }
 
 static int near_one(int low, int high)
@@ -19,32 +19,32 @@ static int near_one(int low, int high)
 }
 
 struct widths {
-    unsigned least, most;
-    unsigned at; /* the leaf with the minimum */
+    unsigned min, max;
+    unsigned at; /* leaf with the minimum */
     unsigned places;
 };
 
 static void take_width(struct widths *w, unsigned leaf, unsigned bits)
 {
-    if (w->places == 0 || bits < w->least) {
-        w->least = bits;
+    if (w->places == 0 || bits < w->min) {
+        w->min = bits;
         w->at = leaf;
     }
-    if (w->places == 0 || bits > w->most)
-        w->most = bits;
+    if (w->places == 0 || bits > w->max)
+        w->max = bits;
     w->places++;
 }
 
 /* The accumulator is 1, one product is 2^-j: the result has both, or the product is lost. */
 static enum as_status find_accumulator(struct finder *f, const struct dots_range *r, struct as_error *err)
 {
-    unsigned k = f->unit->k, most = f->unit->c->fraction;
-    if ((int)most > r->high - r->low)
-        most = (unsigned)(r->high - r->low);
-    int large = near_one(r->low + (int)most, r->high);
+    unsigned k = f->unit->k, bits_max = f->unit->c->fraction;
+    if ((int)bits_max > r->high - r->low)
+        bits_max = (unsigned)(r->high - r->low);
+    int large = near_one(r->low + (int)bits_max, r->high);
     dots_clear(&f->dots);
     for (unsigned p = 0; p < k; p++)
-        for (unsigned j = 1; j <= most; j++) {
+        for (unsigned j = 1; j <= bits_max; j++) {
             size_t dot = dots_add(&f->dots);
             dots_put(&f->dots, dot, k, 1, large);
             dots_put(&f->dots, dot, p, 1, large - (int)j);
@@ -56,34 +56,34 @@ static enum as_status find_accumulator(struct finder *f, const struct dots_range
     }
     struct widths w = {0};
     for (unsigned p = 0; p < k; p++)
-        take_width(&w, p, exact_until(f, (size_t)p * most, most, 1, large));
+        take_width(&w, p, exact_until(f, (size_t)p * bits_max, bits_max, 1, large));
     struct as_property_found *found = &f->out->property[AS_PROPERTY_ACCUMULATOR];
-    if (w.least != w.most)
-        found_number(f, AS_PROPERTY_ACCUMULATOR, w.least + 1, most + 1,
-                     "%u bits at k = %u, but %u elsewhere; %s has %u", w.least + 1, w.at, w.most + 1, f->unit->c->word,
+    if (w.min != w.max)
+        found_number(f, AS_PROPERTY_ACCUMULATOR, w.min + 1, bits_max + 1,
+                     "%u bits at k = %u, but %u elsewhere; %s has %u", w.min + 1, w.at, w.max + 1, f->unit->c->word,
                      f->unit->c->fraction + 1);
     else
-        found_number(f, AS_PROPERTY_ACCUMULATOR, w.least + 1, most + 1, "%u significant bits of the %u of %s",
-                     w.least + 1, f->unit->c->fraction + 1, f->unit->c->word);
+        found_number(f, AS_PROPERTY_ACCUMULATOR, w.min + 1, bits_max + 1, "%u significant bits of the %u of %s",
+                     w.min + 1, f->unit->c->fraction + 1, f->unit->c->word);
     /* No result has more bits than its format, which ends the scale. */
-    if (most == f->unit->c->fraction)
+    if (bits_max == f->unit->c->fraction)
         found->at_most = NAN;
     return AS_OK;
 }
 
 /* Dot products 1 + 2^-j - 1, for leaves where 1 and 2^-j are added before or together with -1. */
-static enum as_status find_kept_of(struct finder *f, unsigned first, unsigned last, int low, int high, unsigned *most,
-                                   struct widths *w, struct as_error *err)
+static enum as_status find_kept_of(struct finder *f, unsigned first, unsigned last, int low, int high,
+                                   unsigned *bits_max, struct widths *w, struct as_error *err)
 {
-    enum { MOST = 110 };
+    enum { BITS_MAX = 110 };
     struct triple t;
-    *most = high - low < MOST ? (unsigned)(high - low) : MOST;
-    int large = near_one(low + (int)*most, high);
+    *bits_max = high - low < BITS_MAX ? (unsigned)(high - low) : BITS_MAX;
+    int large = near_one(low + (int)*bits_max, high);
     dots_clear(&f->dots);
     for (unsigned p = first; p <= last; p++) {
         if (!find_triple(f, p, &t) || t.at_once != f->fused)
             continue;
-        for (unsigned j = 1; j <= *most; j++) {
+        for (unsigned j = 1; j <= *bits_max; j++) {
             size_t dot = dots_add(&f->dots);
             dots_put(&f->dots, dot, t.large, 1, large);
             dots_put(&f->dots, dot, t.small, 1, large - (int)j);
@@ -94,31 +94,31 @@ static enum as_status find_kept_of(struct finder *f, unsigned first, unsigned la
     size_t at = 0;
     for (unsigned p = first; p <= last && !st && !f->dots.lost; p++)
         if (find_triple(f, p, &t) && t.at_once == f->fused) {
-            take_width(w, p, exact_until(f, at, *most, 0, large));
-            at += *most;
+            take_width(w, p, exact_until(f, at, *bits_max, 0, large));
+            at += *bits_max;
         }
     return st;
 }
 
 static enum as_status find_kept(struct finder *f, const struct dots_range *r, struct as_error *err)
 {
-    unsigned k = f->unit->k, most = 0, most_of_c = 0;
+    unsigned k = f->unit->k, bits_max = 0, bits_max_of_c = 0;
     struct widths w = {0}, of_c = {0};
-    enum as_status st = find_kept_of(f, 0, k - 1, r->low, r->high, &most, &w, err);
+    enum as_status st = find_kept_of(f, 0, k - 1, r->low, r->high, &bits_max, &w, err);
     /* If products are not small enough, the accumulator is. */
-    if (!st && w.places && w.least == most)
-        st = find_kept_of(f, k, k, find_low(f, r, k), r->high, &most_of_c, &of_c, err);
-    if (of_c.places && of_c.least > w.least) {
+    if (!st && w.places && w.min == bits_max)
+        st = find_kept_of(f, k, k, find_low(f, r, k), r->high, &bits_max_of_c, &of_c, err);
+    if (of_c.places && of_c.min > w.min) {
         w = of_c;
-        most = most_of_c;
+        bits_max = bits_max_of_c;
     }
     if (st || w.places == 0)
         found_unseen(f, AS_PROPERTY_KEPT, "no three summands show it");
-    else if (w.least != w.most)
-        found_number(f, AS_PROPERTY_KEPT, w.least, most, "%u bits at k = %u, but %u elsewhere", w.least, w.at, w.most);
+    else if (w.min != w.max)
+        found_number(f, AS_PROPERTY_KEPT, w.min, bits_max, "%u bits at k = %u, but %u elsewhere", w.min, w.at, w.max);
     else
-        found_number(f, AS_PROPERTY_KEPT, w.least, most, "%u fraction bits%s below a larger summand, %s", w.least,
-                     w.least == most ? " at least" : "",
+        found_number(f, AS_PROPERTY_KEPT, w.min, bits_max, "%u fraction bits%s below a larger summand, %s", w.min,
+                     w.min == bits_max ? " at least" : "",
                      f->fused ? "summands aligned to the largest" : "the width of the sum");
     return st;
 }

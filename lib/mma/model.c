@@ -310,7 +310,7 @@ enum as_status as_matrix_model_start(struct as_matrix_model *model, const char *
 {
     const struct as_number_format *fa = as_number_format(a), *fb = as_number_format(b), *fc = as_number_format(c);
     if (!fa || !fb || !fc)
-        return as_fail(err, AS_USAGE, "'%s', '%s' or '%s' is no numeric format", a, b, c);
+        return as_fail(err, AS_USAGE, "'%s', '%s' or '%s' is not a numeric format", a, b, c);
     if (k > AS_MATRIX_K_MOST)
         return as_fail(err, AS_UNSUPPORTED, "a model adds %d products at most, not %u", AS_MATRIX_K_MOST, k);
     if (how->step == 0)

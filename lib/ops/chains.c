@@ -83,11 +83,11 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
 {
     enum as_applies applies = AS_APPLIES;
     if (desc->ilp > AS_CHAINS_MOST) {
-        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is above the largest value %d", desc->ilp, AS_CHAINS_MOST);
+        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is above the maximum %d", desc->ilp, AS_CHAINS_MOST);
         return AS_PRUNED;
     }
     if (desc->steps % LEAST != 0) {
-        as_fail(err, AS_UNSUPPORTED, "axis 'steps': '%u' is no multiple of %d", desc->steps, LEAST);
+        as_fail(err, AS_UNSUPPORTED, "axis 'steps': '%u' is not a multiple of %d", desc->steps, LEAST);
         return AS_PRUNED;
     }
     if (desc->threads == 0)

@@ -59,7 +59,7 @@ static bool any_body_has(unsigned chains, struct as_error *err)
             as_buf_printf(&counts, "%s%u", i ? ", " : "", i);
     const bool has = chains <= AS_NATIVE_CHAINS && (seen & 1u << chains);
     if (!has)
-        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is none of %s", chains, as_buf_get(&counts));
+        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is not one of %s", chains, as_buf_get(&counts));
     as_buf_finish(&counts);
     return has;
 }

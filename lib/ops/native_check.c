@@ -54,9 +54,9 @@ static bool check_once(const struct as_native *n, const struct as_op *op, struct
     return true;
 }
 
-/* Chain k after so many single steps. */
-static void walk(const struct as_native *n, const struct as_native_operands *x, unsigned k, unsigned steps,
-                 unsigned char *state)
+/* State of chain k after so many single steps. */
+static void run_steps(const struct as_native *n, const struct as_native_operands *x, unsigned k, unsigned steps,
+                      unsigned char *state)
 {
     struct as_native_operands odd = *x;
     memcpy(odd.others[0], x->others[1], SLOT);
@@ -81,7 +81,7 @@ static bool check_ends(const struct as_native *n, const struct as_op *op, const 
             memcpy(want, x.states[0], SLOT);
             n->once(want, x.others, 1);
         } else {
-            walk(n, &x, k, TURNS * steps, want);
+            run_steps(n, &x, k, TURNS * steps, want);
         }
         if (memcmp(want, end.states[k], bytes) != 0) {
             snprintf(why, size, "chain %u of the %s body of %s does not end where %u single steps end", k,

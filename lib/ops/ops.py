@@ -102,7 +102,7 @@ class Operation:
         for i, n in enumerate(["d"] + used):
             text = re.sub(r"\$" + n + r"(?![a-z])", f"%{i}", text)
         if "$" in text:
-            fail(self.name, f"what is '{text[text.index('$'):][:4]}'?")
+            fail(self.name, f"unknown placeholder '{text[text.index('$'):][:4]}'")
         inputs = ", ".join(f'"{constraints[n]}"({self.in_register(n, constraints)})' for n in used)
         early = "&" if "\\n" in text else ""  # written before all operands are read
         if self.in_register("d", constraints) == "d":
@@ -119,7 +119,7 @@ class Operation:
         for n in "abc":
             text = re.sub(r"\$" + n + r"(?![a-z])", f"({n})", text)
         if "$" in text:
-            fail(self.name, f"what is '{text[text.index('$'):][:4]}'?")
+            fail(self.name, f"unknown placeholder '{text[text.index('$'):][:4]}'")
         return f"(d) = (TR$)({text})"
 
     def hidden(self, text):

@@ -50,7 +50,7 @@ enum as_status as_op_sequence_parse(const char *text, struct as_op_sequence *out
         at = counted ? behind + 1 : at;
         size_t length = strcspn(at, "+");
         if (length == 0 || length >= sizeof name)
-            return as_fail(err, AS_USAGE, "'%s' is no sequence of operations", text);
+            return as_fail(err, AS_USAGE, "'%s' is not a sequence of operations", text);
         memcpy(name, at, length);
         name[length] = 0;
         enum as_status s = add(out, counted ? count : 1, name, err);

@@ -34,13 +34,12 @@ static enum as_applies pair_applies(const struct as_device_info *info, unsigned 
     unsigned own = as_peer_index(info->id), n = info->siblings ? info->siblings : 1;
     unsigned distance = peer > own ? peer - own : own - peer;
     const bool reaches = (info->capabilities & AS_CAP_PEERS) != 0;
-    if ((n == 1 || !reaches) && peer == (own == 0)) { /* said of one pair */
+    if ((n == 1 || !reaches) && peer == (own == 0)) { /* reported for one pair only */
         if (n == 1)
-            as_fail(err, AS_UNSUPPORTED, "backend '%s' has one device only: there is no pair to measure",
+            as_fail(err, AS_UNSUPPORTED, "backend '%s' has only one device: there is no pair to measure",
                     info->backend);
         else
-            as_fail(err, AS_UNSUPPORTED, "a device of backend '%s' does not reach the memory of another one",
-                    info->backend);
+            as_fail(err, AS_UNSUPPORTED, "devices of backend '%s' cannot access each other's memory", info->backend);
         return AS_INAPPLICABLE;
     }
     if (!reaches || peer >= n || distance == 0)

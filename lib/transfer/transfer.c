@@ -285,7 +285,7 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
         return as_fail(err, AS_USAGE, "%u concurrent copies; a kernel makes 1 to %d, copy engines 1 or 2", desc->lanes,
                        AS_TRANSFER_LANES);
     if (desc->bytes < ITEM || desc->bytes % ITEM)
-        return as_fail(err, AS_USAGE, "a copy of %llu bytes is no multiple of %d", (unsigned long long)desc->bytes,
+        return as_fail(err, AS_USAGE, "a copy of %llu bytes is not a multiple of %d", (unsigned long long)desc->bytes,
                        ITEM);
     enum as_status s = AS_OK;
     for (unsigned l = 0; l < desc->lanes && !s; l++) {

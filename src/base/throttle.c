@@ -36,12 +36,12 @@ enum as_status as_throttle_parse(const char *text, int *bits, struct as_error *e
         size_t len = strcspn(word, ",");
         int bit = bit_of(word, len);
         if (!bit)
-            return as_fail(err, AS_FORMAT, "'%.40s' is no list of reasons for throttling", text);
+            return as_fail(err, AS_FORMAT, "'%.40s' is not a list of throttle reasons", text);
         *bits |= bit;
         word += len;
         if (!word[0])
             return AS_OK;
         if (word[1] != ' ')
-            return as_fail(err, AS_FORMAT, "'%.40s' is no list of reasons for throttling", text);
+            return as_fail(err, AS_FORMAT, "'%.40s' is not a list of throttle reasons", text);
     }
 }

@@ -22,7 +22,7 @@ void as_list_json_line(struct as_buf *line, struct as_buf *out)
 static void add_units(struct as_table *t, const struct as_probe *p)
 {
     struct as_buf units = AS_BUF_INIT;
-    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0; /* its units are many and say little */
+    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0; /* it has many units */
     as_buf_str(&units, answers ? "per property" : p->unit);
     for (const struct as_own_metric *own = p->own_metrics; own && own->axis && !answers; own++)
         as_buf_printf(&units, ", %s", own->metric.unit);
@@ -200,7 +200,7 @@ static void add_check(const struct as_listing *l, struct as_table *t, const char
     as_buf_finish(&line);
 }
 
-/* Gates decide whether a number is valid, causes tell why its interval is wide. */
+/* Gates decide whether a number is valid; causes say why its interval is wide. */
 static enum as_status list_gates(const struct as_listing *l, struct as_error *err)
 {
     static const char *const gate_heads[] = {"gate", "rule", NULL}, *const cause_heads[] = {"cause", "meaning", NULL};

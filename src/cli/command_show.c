@@ -204,7 +204,8 @@ const struct as_command as_command_show = {
         "RUN is a number, 4 or more leading characters of a uuid, 'last' (the default), or -2 for the one before "
         "the last. With a probe: a plot where an axis is a size, and a table of its cells with median, half the 95% "
         "interval relative to it, samples, trials and status; of a run with more than "
-        "12,000 cells, the first 2,000 unless --all is given.",
+        "12,000 cells, the first 2,000 unless --all is given. In the data sheet, 'specified' values are of the "
+        "vendor's data sheet and 'reported' ones of driver or OS.",
     .example = "assay show\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",
     .options = show_options,
     .max_args = 2,

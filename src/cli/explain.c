@@ -61,8 +61,8 @@ enum { BINS = 10, DIGITS_MIN = 3, DIGITS_MAX = 7 };
 /* Digits that resolve a tenth of the range between minimum and maximum. */
 static int digits_of(const struct as_cell *c)
 {
-    const double most = fmax(fabs(c->sum.min), fabs(c->sum.max)), bin = (c->sum.max - c->sum.min) / BINS;
-    const double digits = bin > 0 ? ceil(log10(most / bin)) + 1 : 0;
+    const double largest = fmax(fabs(c->sum.min), fabs(c->sum.max)), bin = (c->sum.max - c->sum.min) / BINS;
+    const double digits = bin > 0 ? ceil(log10(largest / bin)) + 1 : 0;
     return !(digits > DIGITS_MIN) ? DIGITS_MIN : digits < DIGITS_MAX ? (int)digits : DIGITS_MAX;
 }
 
@@ -146,24 +146,50 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
     as_buf_finish(&b);
 }
 
+static size_t bin_of(double v, double lo, double width)
+{
+    const double at = (v - lo) / width;
+    return at >= BINS ? BINS - 1 : at > 0 ? (size_t)at : 0;
+}
+
+/* Counts the samples of weight 0 by bin; returns their number. The samples of a cell are those of its trials in order.
+ */
+static size_t count_contended(const struct as_explained *e, double lo, double width, size_t count[BINS])
+{
+    size_t all = 0;
+    for (size_t i = 0; i < e->trials_n; i++) {
+        const struct as_trial *v = &e->trials[i];
+        for (size_t k = 0; k < v->n && v->weight && v->status == AS_CELL_OK && !v->excluded; k++)
+            if (v->weight[k] == 0) {
+                count[bin_of(v->samples[k], lo, width)]++;
+                all++;
+            }
+    }
+    return all;
+}
+
 /* The distribution of the samples between minimum and maximum, and their course over time. */
-static void distribution(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+static void distribution(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     enum { BAR = 40, POINTS = 72 };
-    size_t count[BINS] = {0}, most = 1;
+    const struct as_cell *c = &e->cell;
+    size_t count[BINS] = {0}, contended[BINS] = {0}, count_max = 1;
     double sum[BINS] = {0};
     double lo = c->sum.min, width = (c->sum.max - c->sum.min) / BINS;
     if (!c->samples || c->sum.n < 2 || !(width > 0) || !isfinite(width))
         return;
     for (size_t i = 0; i < c->sum.n; i++) {
-        double at = (c->samples[i] - lo) / width;
-        const size_t bin = at >= BINS ? BINS - 1 : at > 0 ? (size_t)at : 0;
+        const size_t bin = bin_of(c->samples[i], lo, width);
         count[bin]++;
         sum[bin] += c->samples[i];
     }
     for (size_t i = 0; i < BINS; i++)
-        most = count[i] > most ? count[i] : most;
-    as_text_title(out, "Distribution of all samples, including contended ones", style);
+        count_max = count[i] > count_max ? count[i] : count_max;
+    as_text_title(out,
+                  count_contended(e, lo, width, contended)
+                      ? "Distribution; contended samples have no weight in the median"
+                      : "Distribution",
+                  style);
     struct as_buf label = AS_BUF_INIT;
     for (size_t i = 0; i < BINS; i++) {
         as_buf_clear(&label);
@@ -173,7 +199,9 @@ static void distribution(const struct as_cell *c, const struct as_table_style *s
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
         as_buf_terminal(out, as_buf_get(&label));
         as_buf_printf(out, " %6zu ", count[i]);
-        as_text_bar(out, (double)count[i] / (double)most, BAR, style->unicode);
+        as_text_bar(out, (double)count[i] / (double)count_max, BAR, style->unicode);
+        if (contended[i])
+            as_buf_printf(out, " %zu contended", contended[i]);
         as_buf_char(out, '\n');
     }
     double points[POINTS];
@@ -365,7 +393,7 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     as_explain_member(out, "counts", as_buf_get(&b), style);
     if (as_text_measured(c)) {
         numbers(c, style, out);
-        distribution(c, style, out);
+        distribution(e, style, out);
     }
     gates(c, style, out);
     enum as_status st = trials(e, style, out, err);

@@ -144,14 +144,14 @@ static enum as_status get_number(const struct field *f, const json_t *value, cha
     if (f->type == DOUBLE) {
         double v = json_number_value(value);
         if (!json_is_number(value) || v < 0)
-            return as_fail(err, AS_FORMAT, "device information: \"%s\" is no number of at least 0", f->name);
+            return as_fail(err, AS_FORMAT, "device information: \"%s\" is not a number of at least 0", f->name);
         memcpy(at, &v, sizeof v);
         return AS_OK;
     }
     json_int_t most = f->type == UNSIGNED ? (json_int_t)UINT_MAX : (json_int_t)INT64_MAX;
     json_int_t v = json_integer_value(value);
     if (!json_is_integer(value) || v < 0 || v > most)
-        return as_fail(err, AS_FORMAT, "device information: \"%s\" is no whole number from 0 to %lld", f->name,
+        return as_fail(err, AS_FORMAT, "device information: \"%s\" is not a whole number from 0 to %lld", f->name,
                        (long long)most);
     if (f->type == UNSIGNED)
         memcpy(at, &(unsigned){(unsigned)v}, sizeof(unsigned));
@@ -193,7 +193,7 @@ static enum as_status get_capabilities(const json_t *array, unsigned *out, struc
     json_t *item;
     unsigned bits = 0;
     if (!json_is_array(array))
-        return as_fail(err, AS_FORMAT, "device information: \"capabilities\" is no list");
+        return as_fail(err, AS_FORMAT, "device information: \"capabilities\" is not a list");
     json_array_foreach(array, i, item)
     {
         if (!json_is_string(item))
@@ -242,7 +242,7 @@ static enum as_status get_list(const json_t *object, const char *name, void *ite
     if (!array)
         return AS_OK;
     if (!json_is_array(array) || json_array_size(array) > max)
-        return as_fail(err, AS_FORMAT, "device information: \"%s\" is no list of at most %zu", name, max);
+        return as_fail(err, AS_FORMAT, "device information: \"%s\" is not a list of at most %zu", name, max);
     memset(items, 0, size * max);
     *n = json_array_size(array);
     for (size_t i = 0; i < *n; i++) {

@@ -1,4 +1,4 @@
-/* Who touches first, and whether to copy. */
+/* Advice on first touch and on copies. */
 #include "facts/advice_topics.h"
 
 #include "base/text.h"
@@ -19,7 +19,7 @@ static const char *ratio_text(const struct as_cell *a, const struct as_cell *b, 
     return as_fact_value_text(a->sum.median / b->sum.median, as_cells_ratio(a, b), "x", out, 96);
 }
 
-/* "2.74x as fast (2.38 to 3.05x)" of a ratio of rates, or of times the other way round; below 1 "1.62x slower (...)" */
+/* "2.74x as fast (2.38 to 3.05x)" of a ratio of rates, or the inverse ratio of times; below 1 "1.62x slower (...)" */
 static const char *speedup_text(const struct as_cell *a, const struct as_cell *b, char out[96])
 {
     const double ratio = a->sum.median / b->sum.median;
@@ -31,7 +31,7 @@ static const char *speedup_text(const struct as_cell *a, const struct as_cell *b
 
 /* ---- first touch ---- */
 
-/* How surely and how far apart two cells are: 0 where their intervals allow that they are alike. */
+/* The minimum difference that the intervals of two cells imply: 0 where they overlap. */
 static double apart(const struct as_pair *p)
 {
     struct as_interval r = as_cells_ratio(p->b, p->a);
@@ -66,7 +66,7 @@ static size_t keep_touchable(const struct as_rule_context *c, struct as_pair *pa
     return kept;
 }
 
-/* No pair is surely apart: where the intervals exclude a difference that matters there is none, else it is open. */
+/* No pair differs significantly: either the intervals exclude a difference that matters, or it is undecided. */
 static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs, size_t n)
 {
     const struct as_pair *p = largest_by(apart_at_most, pairs, n);
@@ -140,7 +140,7 @@ static void add_pair(struct as_advice *a, const struct as_pair *p)
                       as_cell_axis(cells[i], "allocator"), as_cell_axis(cells[i], "pages"));
 }
 
-/* What may make first touches by the CPU cheaper. */
+/* Options that may make first touches by the CPU cheaper. */
 static const struct {
     const char *axis, *a, *b;
     const char *do_it, *leave_it;
@@ -159,7 +159,7 @@ bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struc
         if (!largest_pair(c, cheaper[i].axis, cheaper[i].a, cheaper[i].b, &p))
             continue;
         if (strcmp(cheaper[i].axis, "allocator") == 0 && as_cell_axis_number(p.a, "pages") < 2)
-            continue; /* the first touch of one page says nothing of a block */
+            continue; /* one page does not predict a block */
         bool helps = as_cells_ratio(p.a, p.b).lo > 1;
         advice_say(a, "%s%s: each of %s pages then takes %s instead of %s, %s", a->sentence[0] ? ". " : "",
                    helps ? cheaper[i].do_it : cheaper[i].leave_it, as_cell_axis(p.a, "pages"), cell_text(p.b, after),
@@ -169,7 +169,7 @@ bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struc
     return a->numbers_n > 0;
 }
 
-/* The CPU's own touch of the same pages, by all threads where that was measured. */
+/* The CPU's first touch of the same pages, by all threads if measured. */
 static const struct as_cell *touch_by_cpu(const struct as_rule_context *c, const struct as_cell *like)
 {
     static const char *const teams[] = {"cpu-all", "cpu-one"};
@@ -182,7 +182,7 @@ static const struct as_cell *touch_by_cpu(const struct as_rule_context *c, const
     return NULL;
 }
 
-/* One after the other: the CPU's touch and the device's after it, against the device's alone. */
+/* Touch by the CPU and then by the device, against the device's first touch alone. */
 static void say_in_turn(struct as_advice *a, const struct as_pair *p, const struct as_cell *cpu)
 {
     struct as_interval one = as_cell_interval(cpu), then = as_cell_interval(p->b), alone = as_cell_interval(p->a);
@@ -239,7 +239,7 @@ static const struct as_cell *streaming(const struct as_rule_context *c, const ch
     return NULL;
 }
 
-/* A copy by the engines from memory that the host fills into the device's own, and that lay with the host. */
+/* A copy by the copy engines from host memory to the device's own. */
 static bool is_legacy_copy(const struct as_rule_context *c, const struct as_cell *cell, const char *own)
 {
     if (strcmp(cell->probe, "copy") != 0 || strcmp(as_cell_axis(cell, "direction"), "one") != 0 ||
@@ -330,7 +330,7 @@ static void say_sources(struct as_advice *a, const struct copies *all, const siz
                    as_cell_axis(all->copy[of[k]], "from"));
 }
 
-/* How much slower than in its own memory the intervals allow the device to be. */
+/* The maximum slowdown of the device against its own memory that the intervals allow. */
 static double slower_at_most(const struct copies *all, size_t i)
 {
     return 1 - as_cells_ratio(all->direct[i], all->own[i]).lo;

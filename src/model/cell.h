@@ -1,5 +1,5 @@
 /* Cells, trials and runs as plain data: the engine makes them, the store keeps them, and facts, report and the command
- * line read them. Nothing here knows a device or a database. A trial is an as_trial, its name in stores and exports. */
+ * line read them. No dependency on a device or a database. */
 #ifndef AS_MODEL_CELL_H
 #define AS_MODEL_CELL_H
 
@@ -38,10 +38,10 @@ enum as_status as_axes_from_json(const char *json, struct as_axes *axes, struct 
 void as_axes_to_text(const struct as_axes *axes, struct as_buf *out);
 /* The unit of a rate by the axes that say what is counted: AS_UNIT_RATE is FLOP/s or OP/s; any other stays. */
 const char *as_axes_rate_unit(const struct as_axes *axes, const char *unit);
-/* Identity across runs and machines: hash of probe, metric and the axes sorted by name. The device is not in it. */
+/* Identity across runs and machines: hash of probe, metric and the axes sorted by name, without the device. */
 uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes *axes);
 
-/* What a number is. */
+/* A metric. */
 struct as_metric {
     const char *name; /* "latency", "bandwidth" */
     const char *unit;

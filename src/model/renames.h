@@ -9,8 +9,8 @@
 bool as_rename_cell(struct as_cell *cell);
 
 /* Current name for a former one; NULL if it was never renamed. Pass the current probe and axis names. */
-const char *as_renamed_probe(const char *before);
-const char *as_renamed_axis(const char *probe, const char *before);
-const char *as_renamed_word(const char *probe, const char *axis, const char *before);
+const char *as_renamed_probe(const char *former);
+const char *as_renamed_axis(const char *probe, const char *former);
+const char *as_renamed_word(const char *probe, const char *axis, const char *former);
 
 #endif

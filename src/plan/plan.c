@@ -307,11 +307,11 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - start), start);
         if (probe[0] && !asks_for(suites, suites_n, probe))
-            return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those asked for", sets[i], probe);
+            return as_fail(err, AS_USAGE, "'%s': probe '%s' is not among those requested", sets[i], probe);
         const char *near = NULL;
         const struct as_axis *axis = find_axis(suites, suites_n, probe, name, &near);
         if (!axis)
-            return as_fail(err, AS_USAGE, "none of the probes asked for has an axis '%s'%s%s%s", name,
+            return as_fail(err, AS_USAGE, "none of the requested probes has an axis '%s'%s%s%s", name,
                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         enum as_status s = check_once(sets, i, err);
         if (!s && axis->domain == AS_DOMAIN_ALLOCATOR)

@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-void as_renamed_say(struct as_buf *out, const char *what, const char *before, const char *now)
+void as_renamed_note(struct as_buf *out, const char *what, const char *former, const char *current)
 {
-    as_buf_printf(out, "%s%s '%s' is now '%s'", out->len ? "; " : "", what, before, now);
+    as_buf_printf(out, "%s%s '%s' is now '%s'", out->len ? "; " : "", what, former, current);
 }
 
 const struct as_axis *as_renamed_axis_of(const struct as_probe *probe, const char *name)
 {
     const struct as_axis *axis = as_probe_axis(probe, name);
-    const char *now = axis ? NULL : as_renamed_axis(probe->name, name);
-    return now ? as_probe_axis(probe, now) : axis;
+    const char *current = axis ? NULL : as_renamed_axis(probe->name, name);
+    return current ? as_probe_axis(probe, current) : axis;
 }
 
 static bool is_word_of(const struct as_axis *axis, const char *word)
@@ -25,41 +25,41 @@ static bool is_word_of(const struct as_axis *axis, const char *word)
     return false;
 }
 
-/* Probes that a set may address. */
+/* Probes that a --set may address. */
 struct probes {
     const struct as_probe *v[128];
     size_t n;
 };
 
-/* The current word for a former one of any of the probes; NULL where one of them has it today. */
+/* The current value for a former one of any of the probes; NULL if the value is current in one of them. */
 static const char *current_word(const struct probes *probes, const char *axis_name, const char *word)
 {
-    const char *now = NULL;
+    const char *current = NULL;
     for (size_t i = 0; i < probes->n; i++) {
         const struct as_axis *axis = as_probe_axis(probes->v[i], axis_name);
         if (axis && is_word_of(axis, word))
             return NULL;
-        if (axis && !now)
-            now = as_renamed_word(probes->v[i]->name, axis_name, word);
+        if (axis && !current)
+            current = as_renamed_word(probes->v[i]->name, axis_name, word);
     }
-    return now;
+    return current;
 }
 
 static void rename_words(const struct probes *probes, const char *axis, const char *expr, struct as_buf *out,
-                         struct as_buf *said)
+                         struct as_buf *notes)
 {
     while (*expr) {
         char word[64];
         const size_t n = strcspn(expr, ", ");
-        const char *now = NULL;
+        const char *current = NULL;
         if (n < sizeof word) {
             memcpy(word, expr, n);
             word[n] = 0;
-            now = current_word(probes, axis, word);
+            current = current_word(probes, axis, word);
         }
-        if (now) {
-            as_buf_str(out, now);
-            as_renamed_say(said, "value", word, now);
+        if (current) {
+            as_buf_str(out, current);
+            as_renamed_note(notes, "value", word, current);
         } else
             as_buf_add(out, expr, n);
         expr += n;
@@ -69,9 +69,9 @@ static void rename_words(const struct probes *probes, const char *axis, const ch
 }
 
 void as_renamed_expr(const struct as_probe *probe, const struct as_axis *axis, const char *expr, struct as_buf *out,
-                     struct as_buf *said)
+                     struct as_buf *notes)
 {
-    rename_words(&(struct probes){.v = {probe}, .n = 1}, axis->name, expr, out, said);
+    rename_words(&(struct probes){.v = {probe}, .n = 1}, axis->name, expr, out, notes);
 }
 
 /* "probe.axis=expr" or "axis=expr". */
@@ -114,7 +114,7 @@ static void list_probes(const struct as_suite *suites, size_t n, const char *nam
         }
 }
 
-/* The current name of an axis of the probes, of their axes of today first; NULL: none has it. */
+/* The current name of an axis of the probes; current names take precedence over former ones. NULL: none has it. */
 static const char *current_axis(const struct probes *probes, const char *name)
 {
     const struct as_axis *renamed = NULL;
@@ -126,7 +126,7 @@ static const char *current_axis(const struct probes *probes, const char *name)
     return renamed ? renamed->name : NULL;
 }
 
-void as_renamed_set(const struct as_suite *suites, size_t n, const char *text, struct as_buf *out, struct as_buf *said)
+void as_renamed_set(const struct as_suite *suites, size_t n, const char *text, struct as_buf *out, struct as_buf *notes)
 {
     struct set set;
     struct probes probes = {.n = 0};
@@ -144,8 +144,8 @@ void as_renamed_set(const struct as_suite *suites, size_t n, const char *text, s
         as_buf_printf(out, "%s.", probe ? probe : set.probe);
     as_buf_printf(out, "%s=", axis);
     if (probe)
-        as_renamed_say(said, "probe", set.probe, probe);
+        as_renamed_note(notes, "probe", set.probe, probe);
     if (strcmp(axis, set.axis) != 0)
-        as_renamed_say(said, "axis", set.axis, axis);
-    rename_words(&probes, axis, set.expr, out, said);
+        as_renamed_note(notes, "axis", set.axis, axis);
+    rename_words(&probes, axis, set.expr, out, notes);
 }

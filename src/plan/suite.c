@@ -204,7 +204,7 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     if (!probe)
         return unknown_probe(probe_name, p->err);
     if (strcmp(probe->name, probe_name) != 0)
-        as_renamed_say(&p->renamed, "probe", probe_name, probe->name);
+        as_renamed_note(&p->renamed, "probe", probe_name, probe->name);
     return add_grid(p, probe);
 }
 
@@ -229,7 +229,7 @@ static enum as_status axis_member(struct suite_parser *p, struct as_grid *g, con
     struct as_buf expr = AS_BUF_INIT;
     const struct as_axis *axis = as_renamed_axis_of(g->probe, name);
     if (axis && strcmp(axis->name, name) != 0)
-        as_renamed_say(&p->renamed, "axis", name, axis->name);
+        as_renamed_note(&p->renamed, "axis", name, axis->name);
     if (axis)
         as_renamed_expr(g->probe, axis, value, &expr, &p->renamed);
     enum as_status s = as_buf_check(&expr, p->err);
@@ -246,7 +246,7 @@ static enum as_status grid_member(struct suite_parser *p, const char *name, cons
         return section_member(p, name, value);
     int preset = strcmp(name, "grids") == 0;
     if (p->used_preset || (preset && g->n))
-        return as_fail(p->err, AS_USAGE, "'grids' stands alone in its section; put other axes in a section of its own");
+        return as_fail(p->err, AS_USAGE, "'grids' must be alone in its section; put other axes in a separate section");
     if (!preset)
         return axis_member(p, g, name, value);
     int quick = strcmp(value, "quick") == 0;
@@ -267,7 +267,7 @@ static int on_member(void *user, const char *section, const char *name, const ch
     if (p->status)
         return 0;
     if (section[0] == 0)
-        p->status = as_fail(p->err, AS_USAGE, "'%s' stands before the first [section]", name ? name : "");
+        p->status = as_fail(p->err, AS_USAGE, "'%s' is before the first [section]", name ? name : "");
     else if (strcmp(section, p->section) != 0)
         p->status = open_section(p, section);
     if (p->status || !name || !name[0])

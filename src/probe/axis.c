@@ -221,7 +221,7 @@ static enum as_status add_number_item(struct parser *p, char *item)
     uint64_t steps, a, b;
     enum as_status s = split_range(p, item, &high, &steps);
     if (!s && high && (!item[0] || !high[0] || high[0] == 'x'))
-        s = as_fail(p->err, AS_USAGE, "axis '%s': a range has two ends, as 1KiB..64KiB has, not '%s..%s'",
+        s = as_fail(p->err, AS_USAGE, "axis '%s': a range has two ends, such as 1KiB..64KiB, not '%s..%s'",
                     p->axis->name, item, high);
     if (s || (s = parse_number(p, item, &a)) || (s = check_range(p, a, item)))
         return s;

@@ -71,11 +71,17 @@ static struct axes axes_of(const struct as_matrix_point *points, size_t n, doubl
     return a;
 }
 
-/* "100 G": the whole unit does not fit. */
+/* "100 G", "1,000 T": the whole unit does not fit. */
 static void rate_tick(struct as_buf *b, double v, const char *unit)
 {
     const struct as_scale *s = as_scale_of(v * (1 + 1e-9), unit);
-    as_buf_printf(b, "%.6g %.*s</text>\n", v * s->factor, (int)(strlen(s->shown) - strlen(unit)), s->shown);
+    const double shown = v * s->factor;
+    const int prefix = (int)(strlen(s->shown) - strlen(unit));
+    if (shown >= 999.5 && shown < 999999.5) {
+        const int whole = (int)lround(shown);
+        as_buf_printf(b, "%d,%03d %.*s</text>\n", whole / 1000, whole % 1000, prefix, s->shown);
+    } else
+        as_buf_printf(b, "%.6g %.*s</text>\n", shown, prefix, s->shown);
 }
 
 static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)

@@ -26,8 +26,8 @@ static void value_of(struct as_buf *b, const struct as_sheet_row *row)
         as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
 }
 
-/* Who says so, for the tooltip of a figure. */
-static void said_by(struct as_buf *b, const struct as_ref *ref)
+/* The source of a figure, as its tooltip. */
+static void source_cell(struct as_buf *b, const struct as_ref *ref)
 {
     as_buf_str(b, "<td title=\"");
     if (ref) {
@@ -43,7 +43,7 @@ static void share_of(struct as_buf *b, const struct as_sheet_row *row)
 {
     const double share = as_sheet_share(row);
     if (as_sheet_shows_specified(row)) {
-        said_by(b, row->specified_by);
+        source_cell(b, row->specified_by);
         as_page_value(b, row->specified, row->unit);
     } else
         as_buf_str(b, "<td>");
@@ -62,7 +62,7 @@ static void published_of(struct as_buf *b, const struct as_sheet_row *row)
 {
     struct as_buf text = AS_BUF_INIT;
     if (row->published) {
-        said_by(b, row->published);
+        source_cell(b, row->published);
         as_sheet_published(row, &text);
         as_buf_html(b, as_buf_get(&text));
     } else
@@ -101,7 +101,10 @@ static void head(struct as_page *p, const char *device, const char *name, const 
     if (p->n == 1 && as_sheet_has_specified(sheet)) {
         as_buf_str(b, "<th scope=\"col\">");
         as_buf_html(b, chip);
-        as_buf_printf(b, "%sspecified<th scope=\"col\">of spec<th scope=\"col\">", chip[0] ? " " : "");
+        as_buf_str(b, chip[0] ? " " : "");
+        as_buf_str(b, as_sheet_has_vendors(sheet) ? "specified<th scope=\"col\">of spec"
+                                                  : "reported<th scope=\"col\">share");
+        as_buf_str(b, "<th scope=\"col\">");
     }
     if (p->n == 1 && as_sheet_has_published(sheet)) {
         as_buf_str(b, "<th scope=\"col\">");

@@ -333,6 +333,22 @@ bool as_sheet_has_specified(const struct as_sheet *s)
     return false;
 }
 
+bool as_sheet_has_reported(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (as_sheet_shows_specified(&s->rows[i]) && !s->rows[i].specified_by)
+            return true;
+    return false;
+}
+
+bool as_sheet_has_vendors(const struct as_sheet *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (as_sheet_shows_specified(&s->rows[i]) && s->rows[i].specified_by)
+            return true;
+    return false;
+}
+
 bool as_sheet_has_published(const struct as_sheet *s)
 {
     for (size_t i = 0; i < s->n; i++)

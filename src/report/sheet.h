@@ -37,6 +37,8 @@ double as_sheet_share(const struct as_sheet_row *row);
 /* A specified value is shown for rates and bytes only. */
 bool as_sheet_shows_specified(const struct as_sheet_row *row);
 bool as_sheet_has_specified(const struct as_sheet *s);
+bool as_sheet_has_reported(const struct as_sheet *s); /* a specified value as the driver or OS reports it */
+bool as_sheet_has_vendors(const struct as_sheet *s);  /* a specified value of a vendor's data sheet */
 bool as_sheet_has_published(const struct as_sheet *s);
 /* "9.77 TB/s", "32.1 cycles": the published figure, as precise as a measured one is shown. */
 void as_sheet_published(const struct as_sheet_row *row, struct as_buf *out);

@@ -1,4 +1,4 @@
-/* The data sheet in the terminal, and what is worth knowing beside it. */
+/* The data sheet in the terminal. */
 #include "base/text.h"
 #include "facts/facts.h"
 #include "report/sheet.h"
@@ -10,28 +10,34 @@
 
 enum {
     BAR = 12,
-    WIDE = 120, /* room for a column of published figures beside the details */
+    WIDE = 120, /* space for a column of published figures beside the details */
     NARROW = 100
 };
 
-/* Measured sizes are ranges. */
-static bool is_range(const struct as_sheet_row *r)
+/* Measured sizes are printed as ranges where there is space. */
+static bool is_range(const struct as_sheet_row *r, const struct as_table_style *style)
 {
-    return strcmp(r->unit, "B") == 0 && r->ci.lo < r->ci.hi;
+    return style->width >= NARROW && strcmp(r->unit, "B") == 0 && r->ci.lo < r->ci.hi;
+}
+
+/* Half the interval in percent of the value; NAN where none is printed. */
+static double half_percent(const struct as_sheet_row *r, const struct as_table_style *style)
+{
+    const double half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
+    return isfinite(half) && !is_range(r, style) ? half : NAN;
 }
 
 static void add_measured(struct as_table *t, const struct as_sheet_row *r, const struct as_table_style *style)
 {
     struct as_buf text = AS_BUF_INIT;
-    const double half = 50 * (r->ci.hi - r->ci.lo) / fabs(r->value);
-    const bool range = is_range(r) && style->width >= NARROW; /* else as any other number */
-    if (range)
+    const double half = half_percent(r, style);
+    if (is_range(r, style))
         as_format_range(&text, r->ci.lo, r->ci.hi, r->value, r->unit, 3);
     else
         as_format_value(&text, r->value, r->unit);
     as_table_add(t, as_buf_get(&text), AS_PAINT_STRONG);
     as_buf_clear(&text);
-    if (isfinite(half) && !range)
+    if (isfinite(half))
         as_buf_printf(&text, half < 9.95 ? "%.1f%%%s" : "%.0f%%%s", half, r->wide ? " ~" : "");
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_buf_finish(&text);
@@ -97,13 +103,27 @@ static void add_line(const char *text, const struct as_table_style *style, struc
     as_buf_finish(&line);
 }
 
-/* Who says so; where there is no room for a column, also what others published. */
+/* Explains the mark "~" if a row has it. */
+static void add_legend(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
+{
+    for (size_t i = 0; i < sheet->n; i++)
+        if (sheet->rows[i].wide && isfinite(half_percent(&sheet->rows[i], style))) {
+            add_line("~: 95% interval wider than requested", style, out);
+            return;
+        }
+}
+
+/* Sources of specified figures; where there is no column for them, also the published figures. */
 static void add_sources(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
-    if (as_sheet_has_specified(sheet)) {
+    const bool reported = as_sheet_has_reported(sheet);
+    if (reported && !as_sheet_has_vendors(sheet))
+        add_line("Reported by the driver", style, out);
+    else if (as_sheet_has_specified(sheet)) {
         as_buf_printf(&text, "Specified%s%s by: ", sheet->chip[0] ? " for " : "", sheet->chip);
         as_sheet_sources(sheet, false, &text);
+        as_buf_str(&text, reported ? " (the driver's values are as reported)" : "");
         add_line(as_buf_get(&text), style, out);
     }
     for (size_t i = 0; i < sheet->n; i++) {
@@ -137,15 +157,16 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     const bool specified = as_sheet_has_specified(&sheet),
                published = style->width >= WIDE && as_sheet_has_published(&sheet);
     char head[80];
-    snprintf(head, sizeof head, ">%s", sheet.chip[0] ? sheet.chip : "specified");
+    const bool of_spec = specified && as_sheet_has_vendors(&sheet);
+    snprintf(head, sizeof head, ">%s", sheet.chip[0] ? sheet.chip : of_spec ? "specified" : "reported");
     const char *heads[] = {"",
                            "",
                            ">measured",
                            style->unicode ? ">±" : ">+-",
                            specified ? head : "?>",
-                           !specified               ? "?>"
-                           : style->width >= NARROW ? ">of spec"
-                                                    : ">share",
+                           of_spec && style->width >= NARROW ? ">of spec"
+                           : specified                       ? ">share"
+                                                             : "?>",
                            published ? ">published" : "?>",
                            "?",
                            "",
@@ -156,8 +177,10 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
                 style);
     st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
-    if (!st)
+    if (!st) {
+        add_legend(&sheet, style, out);
         add_sources(&sheet, style, out);
+    }
 done:
     as_sheet_finish(&sheet);
     as_buf_finish(&title);

@@ -200,7 +200,7 @@ enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double d
         return reap(w, why, why_size);
     if (r == AS_NO_MEMORY) {
         as_worker_stop(w);
-        snprintf(why, why_size, "out of memory for what is said to the worker");
+        snprintf(why, why_size, "out of memory for the message to the worker");
     }
     if (r == AS_NO_ANSWER) {
         as_worker_stop(w);

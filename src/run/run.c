@@ -246,7 +246,7 @@ static enum as_status find_suites(const struct as_run_options *o, struct as_suit
     return s;
 }
 
-/* The sets by today's names, each text in a buffer of its own; *said: which were renamed, also by the suites. */
+/* The --set arguments with current names, each text in its own buffer. *notes: what was renamed, in suites too. */
 struct sets {
     struct as_buf *text;
     const char **v;
@@ -262,15 +262,15 @@ static void sets_finish(struct sets *s)
 }
 
 static enum as_status make_sets(const struct as_run_options *o, const struct as_suite *suites, struct sets *out,
-                                struct as_buf *said, struct as_error *err)
+                                struct as_buf *notes, struct as_error *err)
 {
     *out = (struct sets){.text = calloc(o->sets_n + 1, sizeof *out->text), .v = calloc(o->sets_n + 1, sizeof *out->v)};
     enum as_status s = out->text && out->v ? AS_OK : as_nomem(err, o->sets_n * sizeof *out->v, "sets");
     for (size_t i = 0; i < o->suites_n && !s; i++)
         if (suites[i].renamed[0])
-            as_buf_printf(said, "%s%s", said->len ? "; " : "", suites[i].renamed);
+            as_buf_printf(notes, "%s%s", notes->len ? "; " : "", suites[i].renamed);
     for (size_t i = 0; i < o->sets_n && !s; i++) {
-        as_renamed_set(suites, o->suites_n, o->sets[i], &out->text[i], said);
+        as_renamed_set(suites, o->suites_n, o->sets[i], &out->text[i], notes);
         s = as_buf_check(&out->text[i], err);
         out->v[i] = as_buf_get(&out->text[i]);
         out->n++;
@@ -278,11 +278,11 @@ static enum as_status make_sets(const struct as_run_options *o, const struct as_
     return s;
 }
 
-static void note_renamed(const struct as_run_options *o, struct as_buf *said)
+static void note_renamed(const struct as_run_options *o, struct as_buf *notes)
 {
-    if (said->len && o->event) {
-        as_buf_str(said, "; the next release will reject former names");
-        o->event(o->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = as_buf_get(said)});
+    if (notes->len && o->event) {
+        as_buf_str(notes, "; the next release will reject former names");
+        o->event(o->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = as_buf_get(notes)});
     }
 }
 
@@ -296,8 +296,8 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
     for (size_t i = 0; i < slots_n; i++)
         infos[i] = slots[i].info;
     struct sets sets;
-    struct as_buf said = AS_BUF_INIT;
-    enum as_status s = make_sets(o, suites, &sets, &said, err);
+    struct as_buf notes = AS_BUF_INIT;
+    enum as_status s = make_sets(o, suites, &sets, &notes, err);
     if (!s)
         s = as_plan_check_sets(suites, o->suites_n, infos, slots_n, sets.v, sets.n, err);
     free(infos);
@@ -305,8 +305,8 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
         for (size_t j = 0; j < o->suites_n && !s; j++)
             s = as_plan_add(plan, &suites[j], &slots[i].info, sets.v, sets.n, err);
     if (!s)
-        note_renamed(o, &said);
-    as_buf_finish(&said);
+        note_renamed(o, &notes);
+    as_buf_finish(&notes);
     sets_finish(&sets);
     if (!s && plan->n == 0)
         s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
@@ -387,7 +387,7 @@ static enum as_status plan_replay(const struct as_cell *old, const struct as_slo
     struct as_error why;
     enum as_status refused = as_plan_check_cell(old, &slot->info, &why);
     if (!refused && !(old->precision > 0 && old->precision <= 1))
-        refused = as_fail(&why, AS_USAGE, "no precision between 0 and 100%% was asked of it");
+        refused = as_fail(&why, AS_USAGE, "its precision is not between 0 and 100%%");
     if (refused)
         return as_fail(err, refused, "cell %lld cannot be measured again: %s", (long long)old->id, why.text);
     plan->cells = calloc(1, sizeof *plan->cells);

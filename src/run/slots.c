@@ -109,8 +109,8 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
         return add_found(out, n, backend, &why, err);
     }
     if (json_array_size(devices) > DEVICES_EACH_MAX) {
-        as_fail(&why, AS_UNSUPPORTED, "it says that it has %zu devices, and at most %d are believed",
-                json_array_size(devices), DEVICES_EACH_MAX);
+        as_fail(&why, AS_UNSUPPORTED, "it reports %zu devices; the maximum is %d", json_array_size(devices),
+                DEVICES_EACH_MAX);
         return add_found(out, n, backend, &why, err);
     }
     enum as_status s = AS_OK;

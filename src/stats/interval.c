@@ -75,7 +75,7 @@ bool as_precise_enough(const double *x, size_t n, double precision)
         return false;
     for (size_t i = 0; i < n; i++)
         v[i] = x[i];
-    /* each selection works on what the one before left above it, so all together cost little more than one */
+    /* each selection continues in the upper part of the previous one: together they cost little more than one */
     size_t a = r.rank - 1, b = n - r.rank - 1;
     double lo0 = as_select(v, n, a), lo1 = as_select(v + a + 1, n - a - 1, 0);
     double m1 = as_select(v + a + 1, n - a - 1, n / 2 - a - 1);
@@ -106,7 +106,7 @@ double as_student(unsigned df, double confidence)
 {
     if (df == 0 || !(confidence > 0 && confidence < 1))
         return NAN;
-    if (df > 10000) /* there the t of 10,000 differs by less than a part in 10,000 */
+    if (df > 10000) /* the quantile then differs from that of 10,000 by less than 0.01% */
         df = 10000;
     double lo = 0, hi = 2;
     while (student_inside(df, hi) < confidence && hi < 1e12)

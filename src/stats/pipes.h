@@ -1,6 +1,6 @@
-/* Which operations the same part of a unit does, from what they cost alone and in sequences. A unit is taken as pipes
- * that work side by side, each for some of the operations, and one issue for all: a sequence costs what its busiest
- * pipe needs, or its issue where that is longer. Of two operations at a time; pipes_fit.h asks all sequences. */
+/* Which operations share a pipe, from their cost alone and in sequences. Model: a compute unit has concurrent pipes,
+ * each for some operations, and one issue port for all; a sequence costs the maximum over its pipes and its issue. This
+ * file compares two operations at a time; pipes_fit.h fits all sequences. */
 #ifndef AS_STATS_PIPES_H
 #define AS_STATS_PIPES_H
 
@@ -14,15 +14,15 @@ enum { AS_PIPES_OPS = 64, AS_PIPES_MAX = 24 };
 
 struct as_pipes_sequence {
     uint8_t count[AS_PIPES_OPS]; /* of each operation */
-    double cost;                 /* above 0 */
-    double issued;               /* instructions of it; NAN: one for each operation */
-    double error;                /* of the cost, as a share of it; NAN: not known */
+    double cost;                 /* positive */
+    double issued;               /* instructions issued; NAN: one per operation */
+    double error;                /* relative error of the cost; NAN: unknown */
 };
 
 enum as_pipes_relation {
     AS_PIPES_UNMEASURED, /* no sequence of these two */
-    AS_PIPES_HIDDEN,     /* one costs so much more that the other's part would not be seen */
-    AS_PIPES_AT_ISSUE,   /* the issue of both costs as much as one pipe for both would */
+    AS_PIPES_HIDDEN,     /* one costs so much more that it hides the other */
+    AS_PIPES_AT_ISSUE,   /* the issue of both costs as much as one shared pipe */
     AS_PIPES_SEPARATE,
     AS_PIPES_PARTLY,
     AS_PIPES_SHARED,
@@ -31,20 +31,20 @@ struct as_pipes_pair {
     enum as_pipes_relation relation;
     double share;    /* 0: at the same time, 1: one after the other */
     double error;    /* of it */
-    size_t sequence; /* the one that tells it best */
+    size_t sequence; /* the most significant one */
 };
 
 struct as_pipes {
-    double alone[AS_PIPES_OPS]; /* cost of one, NAN where it is not known */
+    double alone[AS_PIPES_OPS]; /* cost of one, NAN: unknown */
     double error[AS_PIPES_OPS]; /* of it, as a share */
     size_t alone_in[AS_PIPES_OPS];
-    double issue; /* least cost of an instruction in a sequence, but for the twentieth of them that noise made least */
+    double issue; /* minimum cost per instruction in a sequence, without the 5% lowest, which noise made low */
     size_t issue_in;
-    size_t issue_bound; /* sequences that cost what their issue does, well above their pipes */
+    size_t issue_bound; /* sequences limited by issue, well above their pipes */
     struct as_pipes_pair pair[AS_PIPES_OPS][AS_PIPES_OPS];
     size_t pipes;
     size_t first[AS_PIPES_MAX];             /* operation that stands for the pipe */
-    int home[AS_PIPES_OPS];                 /* its pipe; -1: the pairs do not tell */
+    int home[AS_PIPES_OPS];                 /* its pipe; -1: undecided */
     double use[AS_PIPES_OPS][AS_PIPES_MAX]; /* cost in each pipe */
     size_t placed;                          /* sequences of several operations whose pipes are known */
 };

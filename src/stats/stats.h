@@ -1,5 +1,5 @@
 /* Statistics for timed samples. Every function names its source; each is tested against known answers and by
- * simulation. No function prints, allocates behind the caller's back beyond a scratch copy, or changes its input. */
+ * simulation. No function prints or changes its input; none allocates more than a scratch copy. */
 #ifndef AS_STATS_STATS_H
 #define AS_STATS_STATS_H
 
@@ -19,7 +19,7 @@ struct as_summary {
     size_t n;              /* samples of the trials that are not excluded, those of weight 0 too */
     size_t trials;         /* trials that count */
     double median;         /* median of the samples, each trial weighing the same */
-    struct as_interval ci; /* 95% interval of it: see estimate.h */
+    struct as_interval ci; /* 95% interval of the median: see estimate.h */
     double mad;            /* median absolute deviation from the median, unscaled */
     double min, max;
     size_t modes;       /* 1, or 2 when as_two_modes is sure */
@@ -44,7 +44,7 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
 struct as_interval as_difference_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
 /* Comparison of two cells by their medians and intervals. lower_is_better: smaller values are better. tolerance: the
- * ratio within [1/(1+t), 1+t] is "same"; not a number: nothing can be told. Verdict is about b against a. */
+ * ratio within [1/(1+t), 1+t] is "same"; NAN: undecided. Verdict is about b against a. */
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
     double ratio;          /* b over a; > 1 means b's number is larger; NAN where a number is not above 0: then only
@@ -66,8 +66,8 @@ void as_compare_numbers(const struct as_estimated *a, const struct as_estimated 
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "undecided" */
 
 /* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 when there is
- * none: the last of those changes in the first half that lead to where the second half lies, and a few samples far off
- * at the very start. */
+ * none: the last change point in the first half after which the level is that of the second half, and a few outliers at
+ * the start. */
 size_t as_warmup_end(const double *x, size_t n);
 
 /* Change points of the level of a sequence (optimal partitioning, PELT: Killick, Fearnhead, Eckley 2012; cost: normal

@@ -61,7 +61,7 @@ static const json_t *device_of(const struct source *s, const char *id)
     return NULL;
 }
 
-/* The same id may name another GPU or slot in another run. */
+/* In another run, the same id may name a different GPU or slot. */
 static bool is_same_device(const struct source *a, const struct source *b, const char *id)
 {
     static const char *const members[] = {"name", "bus"};
@@ -151,7 +151,7 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
     struct earlier e = {0};
     struct source own = {
         .id = run->id, .cells = run->cells, .provenance = parsed(run->provenance), .devices = parsed(run->devices)};
-    struct as_error why; /* errors in other runs do not concern this one */
+    struct as_error why; /* errors in other runs do not affect this one */
     enum as_status s = load_sentinels(store, &own, &why);
     if (!s && own.n)
         s = load_earlier(store, run, &own, &e, &why);

@@ -1,5 +1,5 @@
-/* What earlier versions stored in another way. Before schema and format 5, bandwidths of probe topology were stored as
- * the time per 64 bytes; before 6, some names were others (model/renames.h). */
+/* Conversion of what earlier versions stored. Before schema and format 5, bandwidths of probe topology were stored as
+ * the time per 64 bytes; before 6, some names differed (model/renames.h). */
 #include "store/sql.h"
 
 #include "model/renames.h"
@@ -11,26 +11,26 @@
 
 static const double BYTES = 64;
 
-static bool is_of_before(const struct as_cell *c)
+static bool is_former_topology(const struct as_cell *c)
 {
     return strcmp(c->probe, "topology") == 0 && strcmp(c->metric, "time") == 0 && strcmp(c->unit, "ns") == 0;
 }
 
 bool as_older_is_rate(const struct as_cell *c)
 {
-    return is_of_before(c) && as_axes_is(&c->axes, "what", "bandwidth") && !(c->sum.n && !(c->sum.min > 0));
+    return is_former_topology(c) && as_axes_is(&c->axes, "what", "bandwidth") && !(c->sum.n && !(c->sum.min > 0));
 }
 
-static struct as_interval turned(struct as_interval i)
+static struct as_interval inverted(struct as_interval i)
 {
     return (struct as_interval){BYTES / i.hi, BYTES / i.lo};
 }
 
-static void turn_summary(struct as_summary *s)
+static void invert_summary(struct as_summary *s)
 {
-    const struct as_interval range = turned((struct as_interval){s->min, s->max});
+    const struct as_interval range = inverted((struct as_interval){s->min, s->max});
     const double mad = s->mad / s->median; /* to the first order the same for both */
-    s->ci = turned(s->ci);
+    s->ci = inverted(s->ci);
     s->min = range.lo;
     s->max = range.hi;
     s->median = BYTES / s->median;
@@ -43,14 +43,14 @@ static void turn_summary(struct as_summary *s)
     }
 }
 
-static bool turn_cell(struct as_cell *c)
+static bool convert_topology(struct as_cell *c)
 {
-    if (!is_of_before(c))
+    if (!is_former_topology(c))
         return false;
     const bool rate = as_older_is_rate(c);
     as_copy_text(c->metric, sizeof c->metric, rate ? "bandwidth" : "latency");
     if (rate) {
-        const struct as_interval raw = turned((struct as_interval){c->raw_low, c->raw_high});
+        const struct as_interval raw = inverted((struct as_interval){c->raw_low, c->raw_high});
         as_copy_text(c->unit, sizeof c->unit, "GB/s");
         as_copy_text(c->counts, sizeof c->counts, "bytes read, over half of the reported size");
         c->lower_is_better = 0;
@@ -58,7 +58,7 @@ static bool turn_cell(struct as_cell *c)
         c->raw_low = raw.lo;
         c->raw_high = raw.hi;
         if (c->sum.n)
-            turn_summary(&c->sum);
+            invert_summary(&c->sum);
         for (size_t i = 0; c->samples && i < c->sum.n; i++)
             c->samples[i] = BYTES / c->samples[i];
     }
@@ -68,8 +68,8 @@ static bool turn_cell(struct as_cell *c)
 
 bool as_older_cell(struct as_cell *c)
 {
-    const bool turned = turn_cell(c);
-    return as_rename_cell(c) || turned;
+    const bool converted = convert_topology(c);
+    return as_rename_cell(c) || converted;
 }
 
 void as_older_trial(struct as_trial *v, bool with_samples)

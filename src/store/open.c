@@ -41,7 +41,7 @@ enum as_status as_store_default_path(struct as_buf *out, struct as_error *err)
     return as_buf_check(out, err);
 }
 
-/* *made_from: where in the path the name of the first folder ends that was not there, else 0. */
+/* *made_from: end of the first created folder within the path; 0: none was created. */
 static enum as_status make_folders(const char *path, size_t *made_from, struct as_error *err)
 {
     char *copy = as_strdup(path);
@@ -54,7 +54,8 @@ static enum as_status make_folders(const char *path, size_t *made_from, struct a
         if (mkdir(copy, 0700) == 0)
             *made_from = *made_from ? *made_from : (size_t)(at - copy);
         else if (errno != EEXIST && access(copy, F_OK))
-            s = as_fail(err, AS_IO, "the store '%s': its folder '%s' cannot be made: %s", path, copy, strerror(errno));
+            s = as_fail(err, AS_IO, "the store '%s': its folder '%s' cannot be created: %s", path, copy,
+                        strerror(errno));
         *at = '/';
     }
     free(copy);
@@ -72,7 +73,7 @@ static enum as_status check_folder(const char *path, struct as_error *err)
     enum as_status s = AS_OK;
     if (access(folder, W_OK | X_OK))
         s = as_fail(err, AS_IO,
-                    "the store '%s': its folder '%s' cannot be written to (%s), where the journal goes: change its "
+                    "the store '%s': its folder '%s' cannot be written to (%s), and the journal goes there: change its "
                     "permissions or give another file with --store",
                     path, folder, strerror(errno));
     free(folder);
@@ -175,7 +176,7 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
     return rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
 }
 
-/* A run that was killed in the middle of a commit leaves a journal that the next one to open the file plays back. A
+/* A run killed during a commit leaves a journal that the next process to open the file rolls back. A
  * reader cannot, so that is done here with a connection that may write. */
 static enum as_status mend(struct as_store *store, struct as_error *err)
 {
@@ -188,7 +189,7 @@ static enum as_status mend(struct as_store *store, struct as_error *err)
     return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
 }
 
-/* The first schemas whose states are of validity alone, and with the names and metrics of today. */
+/* The first schemas with states that mean validity only, and with current names and metrics. */
 enum { VALIDITY_SCHEMA = 4, NAMES_SCHEMA = 6 };
 
 static enum as_status compute_again(void *user, int from, struct as_error *err)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Numbers that are not known are NULL. Tables are STRICT: a column holds its type and nothing else, whoever wrote it.
+/* Unknown numbers are NULL. Tables are STRICT: each column holds only its type, whatever program wrote it.
  */
 static const char version_1[] =
     "CREATE TABLE runs("

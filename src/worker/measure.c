@@ -72,7 +72,7 @@ static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct
     if (st)
         return st;
     if (!isfinite(s->value))
-        return as_fail(err, AS_FAILED, "probe '%s' gave a sample that is not a number", m->probe->name);
+        return as_fail(err, AS_FAILED, "probe '%s' returned a sample that is not a number", m->probe->name);
     if (isfinite(s->clock_hz) && s->clock_hz > 0 && m->clock_n < CLOCKS_MAX)
         m->clock[m->clock_n++] = s->clock_hz;
     return AS_OK;

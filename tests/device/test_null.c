@@ -400,7 +400,7 @@ static void damaged_scripts(void **state)
         {"{\"open\":1}", "\"open\" is none of crash"},
         {"{\"why_not\":1}", "\"why_not\" is not a text"},
         {"{\"execute\":\"twice\"}", "\"execute\""},
-        {"{\"levels\":{}}", "\"levels\" is no list"},
+        {"{\"levels\":{}}", "\"levels\" is not a list"},
         {"{\"levels\":[{\"size\":0,\"ns\":-1}]}", "\"levels\"[0]: \"ns\""},
         {"{\"levels\":[{\"size\":0,\"gbs\":0}]}", "\"levels\"[0]: \"gbs\""},
         {"{\"levels\":[{\"size\":10}]}", "size 0"},

@@ -120,7 +120,7 @@ void made_end(struct made *m)
     m->n = m->cap = m->facts_n = 0;
 }
 
-void made_card(struct made *m)
+void made_gpu_minimal(struct made *m)
 {
     *m = (struct made){
         .share = 0.01,

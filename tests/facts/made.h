@@ -29,8 +29,8 @@ void made_says(const struct as_fact *f, const char *text); /* its sentence holds
 void made_end(struct made *m);                             /* no cells and no facts, of the same device */
 /* No cells, of a CPU of four cores that is known: caches of 32 KiB, 1 MiB, and 32 MiB that all share. */
 void made_cpu(struct made *m);
-/* No cells, of a card of which only its L2 of 50 MiB and its allocators are known: own, pinned and pool. */
-void made_card(struct made *m);
+/* No cells, of a GPU with only an L2 of 50 MiB and three allocators: own, pinned and pool. */
+void made_gpu_minimal(struct made *m);
 /* On the heap, of a GPU that is known: 256 KiB of L1 with shared memory taken off it, lines of 128 bytes; 32 banks; 50
  * MiB of L2 of which half is near. */
 struct made *made_gpu(void);

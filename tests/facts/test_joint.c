@@ -12,7 +12,7 @@ static void test_copy_or_direct(void **unused)
 {
     struct made m;
     (void)unused;
-    made_card(&m);
+    made_gpu_minimal(&m);
     made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");
     made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
     struct as_cell *direct =
@@ -59,7 +59,7 @@ static void test_ridges(void **unused)
 {
     struct made m;
     (void)unused;
-    made_card(&m);
+    made_gpu_minimal(&m);
     made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 50e12, "type=f32 threads=0 width=512");

@@ -372,8 +372,8 @@ static void test_bad_suites(void **state)
     refused("[alpha]\nprecision=wide\nop=copy\n", "\"wide\" is not a share");
     refused("[alpha]\nprecison=1%\nop=copy\n", "no axis 'precison'");
     refused("[suite]\nvisits=0\n[alpha]\nop=copy\n", "not between 1 and 100");
-    refused("[alpha]\ngrids=quick\nop=copy\n", "stands alone");
-    refused("[alpha]\nop=copy\ngrids=quick\n", "stands alone");
+    refused("[alpha]\ngrids=quick\nop=copy\n", "must be alone");
+    refused("[alpha]\nop=copy\ngrids=quick\n", "must be alone");
     refused("[alpha]\ngrids=some\n", "'quick' or 'full'");
     refused("[alpha]\nthis is no member\n", "line 2");
 }

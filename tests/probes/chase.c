@@ -22,7 +22,7 @@ static void start(struct play *p, unsigned capabilities, uint64_t size, uint64_t
 
 static const unsigned kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE};
 
-static void test_walks_end_where_they_must(void **unused)
+static void test_chases_end_at_the_expected_line(void **unused)
 {
     static const uint64_t sizes[] = {128, 1024, 1000, 5000, 65536, 100001, 4 << 20};
     (void)unused;
@@ -31,11 +31,11 @@ static void test_walks_end_where_they_must(void **unused)
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
                 struct play p;
                 start(&p, kinds[k], sizes[s], 64, (enum as_pattern)pattern);
-                assert_true(walk_and_end(&p));
+                assert_true(run_and_check(&p));
             }
 }
 
-/* ---- written as far as it is followed ---- */
+/* ---- linked only as far as it is chased ---- */
 
 enum { LINES_LAZY = 1 << 19, LINE_BYTES = 64 };
 
@@ -54,8 +54,8 @@ static void start_lazy(struct play *p, bool persistent)
         fail_msg("%s", err.text);
 }
 
-/* The line that a line names; -1 where it names none. */
-static int64_t named_by(const struct as_chase *c, uint64_t line)
+/* The line that a line points to; -1 if none. */
+static int64_t target_of(const struct as_chase *c, uint64_t line)
 {
     const char *base = c->memory->host, *to;
     memcpy(&to, base + line * LINE_BYTES, sizeof to);
@@ -78,14 +78,14 @@ static void test_lazy_path(void **unused)
     for (uint64_t i = 0; i < linked; i++) {
         assert_int_equal(seen[line]++, 0);
         bins[line * BINS / LINES_LAZY]++;
-        const int64_t next = named_by(&p.chase, line);
+        const int64_t next = target_of(&p.chase, line);
         assert_true(next >= 0 && next < LINES_LAZY);
         line = (uint64_t)next;
     }
     assert_int_equal(seen[line], 0);
     for (int b = 0; b < BINS; b++) /* five standard deviations of lines that are drawn */
         assert_true(fabs((double)bins[b] - (double)linked / BINS) < 5 * sqrt((double)linked / BINS));
-    assert_true(walk_and_end(&p));
+    assert_true(run_and_check(&p));
     free(seen);
 }
 
@@ -99,14 +99,14 @@ static void test_lazy_path_goes_on(void **unused)
         start_lazy(&p, persistent);
         const uint64_t first = p.chase.linked;
         for (int i = 0; i < 30; i++)
-            assert_int_equal(as_chase_walk(&p.chase, persistent ? 50 : 1000, &ns, &seconds, NULL), AS_OK);
+            assert_int_equal(as_chase_run(&p.chase, persistent ? 50 : 1000, &ns, &seconds, NULL), AS_OK);
         assert_true(p.chase.linked > first);
         assert_int_equal(p.chase.linked, LINES_LAZY);
-        assert_true(walk_and_end(&p));
+        assert_true(run_and_check(&p));
     }
 }
 
-static void test_wrong_link_of_a_lazy_path_is_seen(void **unused)
+static void test_wrong_link_of_a_lazy_path_is_detected(void **unused)
 {
     struct play p;
     double ns, seconds;
@@ -117,12 +117,12 @@ static void test_wrong_link_of_a_lazy_path_is_seen(void **unused)
     const uint64_t a = as_cycle_at(&p.chase.cycle, 10), b = as_cycle_at(&p.chase.cycle, 500);
     void *to = base + b * LINE_BYTES;
     memcpy(base + a * LINE_BYTES, &to, sizeof to);
-    assert_int_equal(as_chase_walk(&p.chase, 100, &ns, &seconds, NULL), AS_OK);
+    assert_int_equal(as_chase_run(&p.chase, 100, &ns, &seconds, NULL), AS_OK);
     assert_false(as_chase_check(&p.chase, why, sizeof why));
     as_chase_finish(&p.chase);
 }
 
-static void test_wrong_link_is_seen(void **unused)
+static void test_wrong_link_is_detected(void **unused)
 {
     struct play p;
     (void)unused;
@@ -135,22 +135,22 @@ static void test_wrong_link_is_seen(void **unused)
     memcpy(&y, base + b * 64, sizeof y);
     memcpy(base + a * 64, &y, sizeof y);
     memcpy(base + b * 64, &x, sizeof x);
-    assert_false(walk_and_end(&p));
+    assert_false(run_and_check(&p));
 }
 
-static void test_lost_launch_is_seen(void **unused)
+static void test_lost_launch_is_detected(void **unused)
 {
     (void)unused;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         struct play p;
         start(&p, kinds[k], 65536, 64, AS_PATTERN_RANDOM);
         p.toy.lose_launches = 1;
-        assert_false(walk_and_end(&p));
+        assert_false(run_and_check(&p));
     }
 }
 
 /* A cycle that may fit the first-level cache is chased once before timing; a longer one for one repetition. */
-static void test_device_walks_beforehand(void **unused)
+static void test_device_warms_up(void **unused)
 {
     static const struct {
         uint64_t size, before;
@@ -162,12 +162,12 @@ static void test_device_walks_beforehand(void **unused)
         double ns, seconds;
         start(&p, AS_CAP_SOURCE, cases[i].size, 64, AS_PATTERN_RANDOM);
         steps_made = 0;
-        assert_int_equal(as_chase_walk(&p.chase, 10, &ns, &seconds, NULL), AS_OK);
+        assert_int_equal(as_chase_run(&p.chase, 10, &ns, &seconds, NULL), AS_OK);
         assert_int_equal(steps_made, cases[i].before + 10 * AS_CHASE_STEPS);
         assert_true(fabs(ns - STEP_NS) < 1e-9);
         assert_true(fabs(seconds - 10 * AS_CHASE_STEPS * STEP_NS * 1e-9) < 1e-12);
         assert_true(fabs(p.chase.clock_hz - 2e9) < 1);
-        assert_true(walk_and_end(&p));
+        assert_true(run_and_check(&p));
     }
     has_clock = false;
 }
@@ -210,13 +210,13 @@ static void test_caches_are_settled(void **unused)
             assert_int_equal(swept.elements, cases[i].size / cases[i].stride);
             assert_int_equal(swept.words, cases[i].stride / 8);
         }
-        assert_true(walk_and_end(&p));
+        assert_true(run_and_check(&p));
     }
 }
 
 /* ---- elements apart ---- */
 
-static void test_spread_walks(void **unused)
+static void test_spread_chases(void **unused)
 {
     static const uint64_t counts[] = {2, 16, 1000, 4097};
     (void)unused;
@@ -231,7 +231,7 @@ static void test_spread_walks(void **unused)
             if (as_chase_prepare(&p.chase, &p.toy.dev, &d, &err))
                 fail_msg("%s", err.text);
             assert_int_equal(p.chase.footprint, counts[i] * 64);
-            assert_true(walk_and_end(&p));
+            assert_true(run_and_check(&p));
         }
 }
 
@@ -262,16 +262,16 @@ static void test_refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_walks_end_where_they_must),
+        cmocka_unit_test(test_chases_end_at_the_expected_line),
         cmocka_unit_test(test_lazy_path),
         cmocka_unit_test(test_lazy_path_goes_on),
-        cmocka_unit_test(test_wrong_link_of_a_lazy_path_is_seen),
-        cmocka_unit_test(test_wrong_link_is_seen),
-        cmocka_unit_test(test_lost_launch_is_seen),
-        cmocka_unit_test(test_device_walks_beforehand),
+        cmocka_unit_test(test_wrong_link_of_a_lazy_path_is_detected),
+        cmocka_unit_test(test_wrong_link_is_detected),
+        cmocka_unit_test(test_lost_launch_is_detected),
+        cmocka_unit_test(test_device_warms_up),
         cmocka_unit_test(test_caches_are_settled),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_spread_walks),
+        cmocka_unit_test(test_spread_chases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,18 +32,18 @@ static void test_persistent_walks_end_where_they_must(void **unused)
         for (size_t k = 0; k < 2; k++) {
             struct play p;
             start_persistent(&p, persistent_kinds[k], sizes[s]);
-            assert_true(walk_and_end(&p));
+            assert_true(run_and_check(&p));
         }
 }
 
-/* The walk is over at its bound although nobody stops it, and long before its counter is read. */
+/* Nobody stops the chase: it ends at its maximum, long before its counter is read. */
 static enum as_status submit_and_end(struct as_device *dev, const struct as_launch *l, struct as_error *err)
 {
     enum as_status s = toy_queue->submit(dev, l, err);
     return s ? s : toy_queue->wait(dev, AS_WAIT_BLOCK, err);
 }
 
-static void test_walk_that_nobody_stops_ends(void **unused)
+static void test_unstopped_chase_ends(void **unused)
 {
     struct play p;
     struct as_error err = {0};
@@ -56,12 +56,12 @@ static void test_walk_that_nobody_stops_ends(void **unused)
     queue = *toy_queue;
     queue.submit = submit_and_end;
     p.toy.dev.queue = &queue;
-    assert_int_equal(as_chase_walk(&p.chase, 100, &ns, &seconds, &err), AS_FAILED);
+    assert_int_equal(as_chase_run(&p.chase, 100, &ns, &seconds, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "leave a CPU free"));
-    assert_true(as_chase_check(&p.chase, why, sizeof why)); /* it walked, as far as it had to */
+    assert_true(as_chase_check(&p.chase, why, sizeof why)); /* the chase itself was complete */
     p.toy.dev.queue = toy_queue;
-    assert_int_equal(as_chase_walk(&p.chase, 100, &ns, &seconds, &err), AS_OK);
-    assert_true(walk_and_end(&p));
+    assert_int_equal(as_chase_run(&p.chase, 100, &ns, &seconds, &err), AS_OK);
+    assert_true(run_and_check(&p));
 }
 
 static void test_counter_that_stands_still(void **unused)
@@ -73,7 +73,7 @@ static void test_counter_that_stands_still(void **unused)
     start_persistent(&p, AS_CAP_SOURCE | AS_CAP_ASYNC, 65536);
     p.toy.lose_launches = 1;
     clock_script(0.01);
-    assert_int_equal(as_chase_walk(&p.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
+    assert_int_equal(as_chase_run(&p.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
     clock_real();
     assert_non_null(strstr(err.text, "does not move"));
     as_chase_finish(&p.chase);
@@ -84,7 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_persistent_walks_end_where_they_must),
-        cmocka_unit_test(test_walk_that_nobody_stops_ends),
+        cmocka_unit_test(test_unstopped_chase_ends),
         cmocka_unit_test(test_counter_that_stands_still),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,20 +6,20 @@
 #include "lib/chase/chase.h"
 #include "toy_device.h"
 
-/* The kernels on the host. Without a clock they end as on a device that has none; with one they say that the walk took
- * STEP_NS a step, so that it shows which steps were timed. */
+/* The kernels on the host. Without a clock they end as on a device that has none; with one they report STEP_NS
+ * per step, which shows what steps were timed. */
 enum { STEP_NS = 3 };
 extern bool has_clock;
 extern u64 steps_made;
 void run_kernel(const char *name, void *const *args);
 
-/* What was read before the first walk. */
+/* What was swept before the first chase. */
 struct swept {
     int all, alone;
     u64 elements, words;
     u64 before_steps; /* made when the last one came */
     u64 listed;       /* elements read from lists */
-    bool astray;      /* a list did not go as the chain does */
+    bool astray;      /* a list was not in chase order */
 };
 extern struct swept swept;
 
@@ -28,7 +28,7 @@ struct play {
     struct as_chase chase;
 };
 
-/* Chases three times, checks and finishes. Did all end where they must? */
-bool walk_and_end(struct play *p);
+/* Chases three times, checks and finishes. Did all end at the expected line? */
+bool run_and_check(struct play *p);
 
 #endif

@@ -216,10 +216,10 @@ static void test_which_cells(void **state)
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_APPLIES);
     d.chains = 3;
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
-    assert_non_null(strstr(err.text, "axis 'ilp': '3' is none of 0, 1, 2, 4"));
+    assert_non_null(strstr(err.text, "axis 'ilp': '3' is not one of 0, 1, 2, 4"));
     d.op = as_op_find("sin32"); /* and not for want of an instruction */
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
-    assert_non_null(strstr(err.text, "'3' is none of"));
+    assert_non_null(strstr(err.text, "'3' is not one of"));
     d = (struct as_native_desc){.op = as_op_find("sin32"), .width = AS_NATIVE_SCALAR, .chains = 1};
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no instruction for it"));

@@ -22,21 +22,21 @@ enum { UNITS = 3, GROUPS_OF_UNIT = 4, GROUPS_N = UNITS * GROUPS_OF_UNIT, STEP_NS
 static struct play {
     struct toy toy;
     struct as_chase chase;
-    unsigned away;   /* so many launches put no group on unit 0 */
+    unsigned away;   /* this many launches place no workgroup on unit 0 */
     bool one_by_one; /* a group starts when the one before it has ended */
     unsigned starts; /* launches that are for one unit */
 } play;
 
 static atomic_uint_fast64_t steps_made;
-static atomic_bool in_company; /* another process walked while others had not ended */
+static atomic_bool contended; /* another workgroup chased before the others had ended */
 static const u32 no_choice[4], *choice_now = no_choice;
 static size_t groups_now;
 
-/* Each step looks whether the group is alone. */
+/* Each step checks whether the workgroup runs alone. */
 static u64 follow(u64 at)
 {
     if (choice_now[0] && __atomic_load_n(&choice_now[3], __ATOMIC_RELAXED) != groups_now - 1)
-        atomic_store(&in_company, true);
+        atomic_store(&contended, true);
     steps_made++;
     return *(const u64 *)(uintptr_t)at;
 }
@@ -126,7 +126,7 @@ static enum as_status start(bool persistent, struct as_error *err)
     play.toy.dev.info.compute_units = UNITS;
     play.toy.kernel = run_kernel;
     play.starts = 0;
-    in_company = false;
+    contended = false;
     return as_chase_prepare(&play.chase, &play.toy.dev, &d, err);
 }
 
@@ -144,14 +144,14 @@ static void check_walks(bool persistent)
     char why[160];
     for (int i = 0; i < 5; i++) {
         double ns, seconds;
-        if (as_chase_walk(&play.chase, 10, &ns, &seconds, &err))
+        if (as_chase_run(&play.chase, 10, &ns, &seconds, &err))
             fail_msg("%s", err.text);
         assert_true(ns > 0);
         assert_true(persistent || fabs(ns - STEP_NS) < 1e-9); /* one group's steps, and no other's */
         assert_int_equal(play.chase.timed.record[0].unit, AS_TIMED_UNIT + 1);
     }
     assert_true(as_chase_check(&play.chase, why, sizeof why));
-    assert_false(in_company);
+    assert_false(contended);
 }
 
 static void test_one_group_walks_alone(void **unused)
@@ -178,19 +178,19 @@ static void test_no_group_on_the_unit(void **unused)
         assert_int_equal(start(persistent, &err), AS_OK);
         unsigned before = play.starts;
         play.away = 3;
-        assert_int_equal(as_chase_walk(&play.chase, 10, &ns, &seconds, &err), AS_OK);
-        assert_true(play.starts >= before + 4); /* a persistent walk may be read too late besides */
+        assert_int_equal(as_chase_run(&play.chase, 10, &ns, &seconds, &err), AS_OK);
+        assert_true(play.starts >= before + 4); /* a persistent chase may also be read too late */
         check_walks(persistent);
         play.away = 1000;
         before = play.starts;
-        assert_int_equal(as_chase_walk(&play.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
+        assert_int_equal(as_chase_run(&play.chase, 10, &ns, &seconds, &err), AS_UNSUPPORTED);
         assert_non_null(strstr(err.text, "ran a workgroup on unit 0"));
         assert_int_equal(play.starts, before + AS_TIMED_TRIES);
         end();
     }
 }
 
-/* Groups that only start when others end: the one that would walk never is alone. It gives up, and nothing hangs. */
+/* Workgroups that start only when others end: the one that chases is never alone. It gives up, and nothing hangs. */
 static void test_others_do_not_end(void **unused)
 {
     struct as_error err = {0};
@@ -199,7 +199,7 @@ static void test_others_do_not_end(void **unused)
     assert_int_equal(start(false, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "alone"));
     assert_int_equal(play.starts, AS_TIMED_TRIES);
-    assert_false(in_company);
+    assert_false(contended);
     end();
 }
 

@@ -3,6 +3,7 @@
 #include "facts/facts.h"
 #include "report/sheet.h"
 #include "report/sheet_lines.h"
+#include "report/terminal.h"
 #include "report/worth.h"
 
 #include <math.h>
@@ -119,7 +120,7 @@ static void test_units_and_words(void **state)
     assert_true(row && fabs(row->value - 25600) < 1e-6);
     assert_string_equal(row->unit, "GB/s");
     assert_string_equal(row->remark, "128 B/cycle per SM");
-    assert_non_null(as_sheet_find(&s, "Transfer", "SM to SM"));
+    assert_non_null(as_sheet_find(&s, "Cache line", "SM to SM"));
     row = as_sheet_find(&s, "Allocate 16 MiB", "device");
     assert_true(row && row->value == 4e4);
     assert_string_equal(row->remark, "free 30.0 µs");
@@ -169,6 +170,35 @@ static void test_data_sheet_of_a_known_device(void **state)
     row = as_sheet_find(&s, "Memory", "write");
     assert_true(row->specified == 3360 && !row->specified_by);
     as_sheet_finish(&s);
+}
+
+static bool shows(const char *text)
+{
+    const struct as_table_style style = {.width = 100};
+    struct as_buf out = AS_BUF_INIT;
+    assert_int_equal(as_text_sheet(&run, "cuda:0", &style, &out, NULL), AS_OK);
+    const bool found = strstr(as_buf_get(&out), text);
+    as_buf_finish(&out);
+    return found;
+}
+
+/* A driver reports, a data sheet specifies; the mark of a wide interval is explained where a row has it. */
+static void test_text_names_source_and_marks(void **state)
+{
+    (void)state;
+    add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
+    struct as_cell *c = add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4096}", 3000, "GB/s");
+    c->sum.ci = (struct as_interval){2900, 3100};
+    assert_true(shows("  reported  share"));
+    assert_true(shows("Reported by the driver"));
+    assert_false(shows("~"));
+    c->status = AS_CELL_WIDE;
+    assert_true(shows("~: 95% interval wider than requested"));
+    name_device("NVIDIA H100 80GB HBM3", 132);
+    assert_true(shows("specified  of spec"));
+    assert_true(shows("Specified by: "));
+    assert_true(shows("(the driver's values are as reported)"));
+    assert_false(shows("Reported by"));
 }
 
 static bool has_figures(void)
@@ -364,6 +394,7 @@ int main(void)
         cmocka_unit_test_setup(test_choice_of_cells, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),
+        cmocka_unit_test_setup(test_text_names_source_and_marks, start),
         cmocka_unit_test_setup(test_no_data_sheet_of_other_devices, start),
         cmocka_unit_test_setup(test_sockets, start),
         cmocka_unit_test_setup(test_another_chip, start),

@@ -75,7 +75,7 @@ static void test_three(void **state)
     near(log(e.ci.hi / e.ci.lo), 2 * as_student95(34) * sqrt((32 * 0.1 + ss) / 34 / 3), 1e-6);
 }
 
-/* One trial of one sample has a finite interval, whatever is known. */
+/* One trial of one sample has a finite interval, with or without a prior. */
 static void test_one(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void test_weights(void **state)
     near(e.max, 12, 0);
     assert_int_equal(e.left_out, 3);
     assert_false(e.causes & AS_WIDE_CONTENTION);
-    t[1].weight = few; /* steps aside */
+    t[1].weight = few; /* loses its weight */
     e = of(t, 2, NULL);
     assert_int_equal(e.trials, 1);
     assert_true(e.causes & AS_WIDE_CONTENTION);
@@ -206,7 +206,7 @@ static void test_weights(void **state)
     assert_true(isfinite(of(far, 2, NULL).ci.hi));
 }
 
-/* A long trial does not outvote a short one. */
+/* A long trial does not outweigh a short one. */
 static void test_balance(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void test_drift_and_modes(void **state)
     struct as_estimate e = of(t, 5, NULL);
     near(e.drift, log(1.4), 0.02);
     assert_true((e.causes & AS_WIDE_DRIFT) && (e.causes & AS_WIDE_PLACEMENT));
-    /* two modes that trials take turns in: the interval holds both */
+    /* trials alternate between two modes: the interval holds both */
     for (int k = 0; k < 5; k++)
         for (int i = 0; i < 20; i++)
             x[k][i] = (k % 2 ? 20 : 10) + 0.01 * i;
@@ -290,7 +290,7 @@ static void test_prior(void **state)
         var[i] *= 1e4;
     assert_int_equal(as_prior_fit(var, df, CELLS, &p, NULL), AS_OK);
     assert_true(p.df < 4 && sqrt(p.upper_var) > 0.02);
-    /* two cells cannot show that they are alike; variances of 0 are not taken at their word */
+    /* two cells cannot show that they are alike; variances of 0 are not trusted */
     assert_int_equal(as_prior_fit((const double[]){1e-4, 1.1e-4}, (const unsigned[]){2, 2}, 2, &p, NULL), AS_OK);
     assert_true(p.df <= 2);
     assert_int_equal(as_prior_fit((const double[]){0, 0, 0}, (const unsigned[]){2, 2, 2}, 3, &p, NULL), AS_OK);
@@ -320,7 +320,7 @@ static void test_sample_weights(void **state)
         double hz;
         near(as_sample_weight(rows[i].before, rows[i].after, 2e9, rows[i].contended, &hz), rows[i].weight, 0);
         if (isnan(rows[i].hz))
-            assert_true(isnan(hz)); /* a disturbed reading is no clock */
+            assert_true(isnan(hz)); /* a disturbed reading gives no clock */
         else
             near(hz, rows[i].hz, 1);
     }
@@ -373,7 +373,7 @@ static void test_exponent(void **state)
     assert_false(none.known);
 }
 
-/* Printed, not judged: other work on the machine would decide. */
+/* Printed, not checked: other work on the machine would decide. */
 static void test_speed(void **state)
 {
     (void)state;

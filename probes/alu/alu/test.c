@@ -9,7 +9,7 @@
 
 extern const struct as_probe as_probe_alu;
 
-/* A core does a few adds in a cycle. Who shares the core halves it or so; the bounds are ten times as far away. */
+/* A core does a few adds per cycle. An SMT sibling may halve this; the bounds allow a factor of ten. */
 static void test_cpu(void **unused)
 {
     struct real r;

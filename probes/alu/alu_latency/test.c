@@ -10,8 +10,8 @@
 
 extern const struct as_probe as_probe_alu_latency;
 
-/* An add takes a cycle by definition of the clock, a division some tens: in cycles, that is, and not in something else.
- * Who shares the core doubles it or so; the bounds are ten times as far away. */
+/* An add takes about a cycle, a division some tens: this checks the unit. An SMT sibling may double it; the bounds
+ * allow ten times. */
 static void test_cpu(void **unused)
 {
     struct real r;

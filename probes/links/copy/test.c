@@ -58,7 +58,7 @@ static void test_which_cells(void **unused)
     scripted_close(&s);
 }
 
-/* Sizes below and above those of which every byte is looked at, and one that is no whole number of blocks. */
+/* Sizes below and above the limit up to which every byte is checked, and one that is not a multiple of blocks. */
 static const char *const sizes[] = {"64", "4160", "3145792"};
 
 static void test_right_copies(void **unused)

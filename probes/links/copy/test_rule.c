@@ -11,7 +11,7 @@ static void test_copies(void **unused)
 {
     struct made m;
     (void)unused;
-    made_card(&m);
+    made_gpu_minimal(&m);
     made_add(&m, "copy", "GB/s", 5, "from=pinned to=own direction=one how=engine size=4096");
     made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");
     made_add(&m, "copy", "GB/s", 25, "from=pinned to=own direction=one how=engine size=1048576");

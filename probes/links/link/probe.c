@@ -95,7 +95,7 @@ static enum as_status look_at_node(struct as_trial_context *vc, const struct sta
     if (!st && !was_mapped)
         st = vc->dev->memory->unmap(vc->dev, mem, err);
     if (!st && got >= 0 && got != node)
-        return as_fail(err, AS_UNSUPPORTED, "memory was requested on node %d, but lies on node %d", node, got);
+        return as_fail(err, AS_UNSUPPORTED, "memory was requested on node %d, but is on node %d", node, got);
     if (got >= 0)
         as_note_number(vc, "node", got);
     return st;

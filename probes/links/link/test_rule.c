@@ -12,7 +12,7 @@ static void test_links(void **unused)
 {
     struct made m;
     (void)unused;
-    made_card(&m);
+    made_gpu_minimal(&m);
     m.info.bus_bandwidth = 63e9;
     made_add(&m, "link", "GB/s", 350, "peer=1 node=0 allocator=own direction=to how=engine size=268435456");
     made_add(&m, "link", "GB/s", 370, "peer=1 node=0 allocator=own direction=to how=kernel size=268435456");

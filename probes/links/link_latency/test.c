@@ -35,12 +35,12 @@ static void test_which_pairs(void **unused)
     (void)unused;
     scripted_open(&s, "{" INFO(1) "}");
     assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE);
-    assert_string_equal(err.text, "backend 'null' has one device only: there is no pair to measure");
+    assert_string_equal(err.text, "backend 'null' has only one device: there is no pair to measure");
     s.dev->info.siblings = 16;
     assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_APPLIES);
     s.dev->info.capabilities &= ~(unsigned)AS_CAP_PEERS;
-    assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE); /* said once */
-    assert_string_equal(err.text, "a device of backend 'null' does not reach the memory of another one");
+    assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE); /* reported once */
+    assert_string_equal(err.text, "devices of backend 'null' cannot access each other's memory");
     scripted_close(&s);
 }
 

@@ -213,7 +213,7 @@ static bool end_of(const struct as_curve *curve, const struct level *level, doub
     return true;
 }
 
-/* One unit of a device walks, and the cache that its units share may be in parts, of which one is its own. */
+/* One compute unit chases; a cache that compute units share may be partitioned, with one partition near to it. */
 static bool is_shared_by_units(const struct as_rule_context *c, const struct as_cache *cache)
 {
     return cache && c->info->compute_units > 1 && !(c->info->capabilities & AS_CAP_HOST_KERNELS) &&

@@ -15,7 +15,7 @@ extern const struct as_probe as_probe_latency;
 
 static const struct as_queue_ops *toy_queue;
 
-/* A step takes STEP_NS and a launch a microsecond besides. */
+/* A step takes STEP_NS, and a launch adds a microsecond. */
 static enum as_status timed_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
                                    struct as_error *err)
 {
@@ -25,8 +25,8 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
     return s;
 }
 
-/* Where the kernel has no clock, the control is taken off: what a launch takes that only walks beforehand. */
-static void test_control_is_taken_off(void **unused)
+/* If the kernel has no clock, the time of a launch with only the warm-up is subtracted. */
+static void test_control_is_subtracted(void **unused)
 {
     struct play p;
     struct toy_trial v;
@@ -97,7 +97,7 @@ static void test_persistent_trial(void **unused)
     }
 }
 
-static void test_where_a_persistent_walk_cannot_be(void **unused)
+static void test_persistent_chase_is_unsupported(void **unused)
 {
     static const struct {
         unsigned capabilities, threads;
@@ -138,11 +138,11 @@ static void test_runs(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_control_is_taken_off),
+        cmocka_unit_test(test_control_is_subtracted),
         cmocka_unit_test(test_trial),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_persistent_trial),
-        cmocka_unit_test(test_where_a_persistent_walk_cannot_be),
+        cmocka_unit_test(test_persistent_chase_is_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

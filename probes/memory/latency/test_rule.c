@@ -163,7 +163,7 @@ static void test_cache_claims(void **state)
     assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
     assert_int_equal(made_get(&m, "cache.L2.size")->verdict, AS_SUPPORTED);
     assert_non_null(made_find(&m, "memory.latency"));
-    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several units walks: its part is no refutation */
+    m.info.capabilities &= ~AS_CAP_HOST_KERNELS; /* one of several compute units chases: its part refutes nothing */
     m.info.compute_units = 2;
     made_derive(&m);
     const struct as_fact *part = made_get(&m, "cache.L3.size");
@@ -265,7 +265,7 @@ static void add_place(struct made *m, const char *instrument, uint64_t size, dou
     made_add(m, "latency", "ns", median, axes);
 }
 
-/* Three places; the persistent walk of the last one is off by so much. */
+/* Three places; the persistent chase of the last one is off by this factor. */
 static const struct as_fact *compare(struct made *m, double off, double spread)
 {
     static const double levels[] = {16, 140, 600};
@@ -316,8 +316,8 @@ static void test_one_instrument_is_no_comparison(void **unused)
     made_end(&m);
 }
 
-/* However long its curve is, levels come from the walk that is timed. */
-static void test_levels_are_of_the_timed_walk(void **unused)
+/* Levels come from the timed chase, even if the persistent one has more points. */
+static void test_levels_are_of_the_timed_chase(void **unused)
 {
     struct made m = card(0.01);
     (void)unused;
@@ -345,7 +345,7 @@ int main(void)
         cmocka_unit_test(test_tlb_of_wide_intervals),
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_one_instrument_is_no_comparison),
-        cmocka_unit_test(test_levels_are_of_the_timed_walk),
+        cmocka_unit_test(test_levels_are_of_the_timed_chase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,13 +126,13 @@ static void host_fill(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"loaded", host_loaded}, {"fill", host_fill}, {NULL, NULL}};
 
-static uint64_t most(const struct as_chase *c, uint64_t reps)
+static uint64_t steps_max(const struct as_chase *c, uint64_t reps)
 {
     (void)c;
     return reps * AS_CHASE_STEPS;
 }
 
-static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     struct loaded *s = (struct loaded *)(void *)c;
     struct plan plan = {.load = &s->load, .start = as_chase_offset(c, c->at), .stride = c->stride};
@@ -147,7 +147,7 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     if (st)
         return st;
     const bool simulated = (c->dev->info.capabilities & AS_CAP_SIMULATED) != 0;
-    *out = (struct as_chase_walked){.line = s->timed.record[0].value,
+    *out = (struct as_chase_result){.line = s->timed.record[0].value,
                                     .seconds = simulated ? launch_s : as_timed_seconds(&s->timed, launch_s),
                                     .timed = reps * AS_CHASE_STEPS};
     if (!simulated)
@@ -155,8 +155,8 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     return AS_OK;
 }
 
-static const struct as_chase_way native = {
-    .steps = AS_CHASE_STEPS, .loads = AS_CHASE_STEPS, .most = most, .walk = walk};
+static const struct as_chase_method native = {
+    .steps = AS_CHASE_STEPS, .loads = AS_CHASE_STEPS, .steps_max = steps_max, .run = run};
 
 enum as_status loaded_native(struct loaded *s, const struct load_desc *desc, struct as_error *err)
 {
@@ -174,6 +174,6 @@ enum as_status loaded_native(struct loaded *s, const struct load_desc *desc, str
     struct as_timing unused;
     if (!st)
         st = dev->queue->launch(dev, &l, &unused, err);
-    s->chase.way = &native;
+    s->chase.method = &native;
     return st;
 }

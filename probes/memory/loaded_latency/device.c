@@ -89,14 +89,14 @@ static enum as_status launch(struct loaded *s, uint64_t turns, double *seconds, 
                    s->load.loaders, TRIES);
 }
 
-static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_walked *out, struct as_error *err)
+static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     struct loaded *s = (struct loaded *)(void *)c;
     double launch_s;
     enum as_status st = launch(s, reps, &launch_s, err);
     if (st)
         return st;
-    *out = (struct as_chase_walked){.line = s->timed.record[0].value * 8 / c->stride,
+    *out = (struct as_chase_result){.line = s->timed.record[0].value * 8 / c->stride,
                                     .seconds = as_timed_seconds(&s->timed, launch_s),
                                     .timed = reps * AS_CHASE_STEPS,
                                     .untimed = c->before * AS_CHASE_STEPS};
@@ -105,7 +105,7 @@ static enum as_status walk(struct as_chase *c, uint64_t reps, struct as_chase_wa
     return AS_OK;
 }
 
-static const struct as_chase_way device = {.steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .walk = walk};
+static const struct as_chase_method device = {.steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .run = run};
 
 static enum as_status build(struct loaded *s, const struct load_desc *desc, size_t records, struct as_error *err)
 {
@@ -156,8 +156,8 @@ enum as_status loaded_device(struct loaded *s, const struct load_desc *desc, str
     while (!as_runs_on_host(&dev->info) && 2 * s->workgroup_size <= dev->info.threads &&
            s->workgroup_size < GROUP_SIZE_MAX)
         s->workgroup_size *= 2;
-    const size_t most = (size_t)PER_UNIT_MAX * (dev->info.compute_units ? dev->info.compute_units : 1);
-    enum as_status st = build(s, desc, most + 1, err);
+    const size_t workgroups_max = (size_t)PER_UNIT_MAX * (dev->info.compute_units ? dev->info.compute_units : 1);
+    enum as_status st = build(s, desc, workgroups_max + 1, err);
     if (st)
         return st;
     load.loaders = choose_workgroups(s);
@@ -168,6 +168,6 @@ enum as_status loaded_device(struct loaded *s, const struct load_desc *desc, str
         st = as_timed_keep_memory(&s->timed, CONTROL_WORDS * sizeof(uint32_t), &s->control, err);
     if (!st)
         st = fill(s, err);
-    s->chase.way = &device;
+    s->chase.method = &device;
     return st ? st : find_overhead(s, err);
 }

@@ -110,7 +110,7 @@ static void say(struct as_trial_context *vc, struct loaded *s, const struct load
         as_chase_expect(vc, c);
         return;
     }
-    as_expect_code(vc, s->kernel, "load.global", c->way->loads + 4);
+    as_expect_code(vc, s->kernel, "load.global", c->method->loads + 4);
     if (desc->update)
         as_expect_code(vc, s->kernel, "store.global", 4);
     as_note_number(vc, "loaders", (double)s->load.loaders);
@@ -175,7 +175,7 @@ void loaded_count(struct loaded *s, double launch_s)
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct loaded *s = &((struct state *)state)->loaded;
-    enum as_status st = as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
+    enum as_status st = as_chase_run(&s->chase, reps, &out->value, &out->seconds, err);
     out->clock_hz = s->chase.clock_hz;
     return st;
 }

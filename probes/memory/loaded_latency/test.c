@@ -138,7 +138,7 @@ static void plant(struct loaded *s, enum plant what)
         for (size_t l = 0; l < s->load.loaders; l++)
             words[l * s->load.lead * LOAD_WORDS] ^= 1;
     if (what == WRONG_CHASE)
-        s->chase.walked++;
+        s->chase.steps_done++;
 }
 
 /* As if the last store of each loader had been lost. */

@@ -275,8 +275,8 @@ static void add_reach(struct as_rule_context *c, const struct costs *costs, cons
     add_evidence(f, costs, before->last);
 }
 
-/* Steps in what translations cost, seen on top of a load of the control's shortest walk, so that logarithms can be
- * taken of it; below zero there is no cost. */
+/* Steps in the cost of translation, added to the latency of the control's smallest buffer so that logarithms exist; a
+ * negative cost counts as none. */
 static void add_steps(struct as_rule_context *c, const struct costs *costs)
 {
     struct as_plateau p[LEVELS_MAX];

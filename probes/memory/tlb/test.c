@@ -1,5 +1,5 @@
-/* Probe tlb: which cells, what a walk touches, that a wrong place is seen; then on the CPU of this machine and on its
- * OpenCL device where there is one. */
+/* Probe tlb: which cells, what a chase touches, that a wrong link is detected; then on the CPU of this machine and on
+ * its OpenCL device where there is one. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 

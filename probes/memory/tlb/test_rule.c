@@ -29,8 +29,8 @@ static double packed_ns(double pages)
     return pages <= 512 ? 1 : pages <= 8192 ? 4 : 10;
 }
 
-/* A walk over pages: a first level holds 64 of them, a second one 2048. */
-static void add_walk(const char *allocator, const char *stride, double first, double second)
+/* A chase over pages: the first-level TLB holds 64 entries, the second 2048. */
+static void add_chase(const char *allocator, const char *stride, double first, double second)
 {
     for (double pages = 16; pages <= 16384; pages *= 2) {
         char axes[96];
@@ -43,8 +43,8 @@ static void add_walk(const char *allocator, const char *stride, double first, do
 static void test_levels(void **unused)
 {
     (void)unused;
-    add_walk("mmap", "4096", 64, 2048);
-    add_walk("thp", "0", INFINITY, INFINITY);
+    add_chase("mmap", "4096", 64, 2048);
+    add_chase("thp", "0", INFINITY, INFINITY);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "tlb.reach1.mmap.4096");
     assert_int_equal(f->verdict, AS_SUPPORTED);
@@ -68,8 +68,8 @@ static void test_none(void **unused)
 {
     (void)unused;
     m.share = 0.02;
-    add_walk("mmap", "4096", INFINITY, INFINITY);
-    add_walk("mmap", "0", INFINITY, INFINITY);
+    add_chase("mmap", "4096", INFINITY, INFINITY);
+    add_chase("mmap", "0", INFINITY, INFINITY);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "tlb.reach1.mmap.4096");
     assert_int_equal(f->verdict, AS_UNDECIDED);
@@ -99,10 +99,10 @@ static void test_small_step(void **unused)
 static void test_huge_pages(void **unused)
 {
     (void)unused;
-    add_walk("mmap", "0", 64, 2048);
-    add_walk("thp", "0", INFINITY, INFINITY);
-    add_walk("mmap", "4096", 64, 2048);
-    add_walk("thp", "4096", INFINITY, INFINITY);
+    add_chase("mmap", "0", 64, 2048);
+    add_chase("thp", "0", INFINITY, INFINITY);
+    add_chase("mmap", "4096", 64, 2048);
+    add_chase("thp", "4096", INFINITY, INFINITY);
     made_derive(&m);
     made_near(&m, "tlb.cost.mmap.4096", 27, 1e-9);
     const struct as_fact *f = made_near(&m, "tlb.gain.thp.4096", 3.7, 1e-9);
@@ -111,13 +111,13 @@ static void test_huge_pages(void **unused)
     assert_null(made_find(&m, "tlb.gain.thp.0"));
 }
 
-/* A ratio below 1 is said as its inverse. */
+/* A ratio below 1 is stated as its inverse. */
 static void test_huge_pages_that_are_slower(void **unused)
 {
     (void)unused;
-    add_walk("mmap", "0", INFINITY, INFINITY);
-    add_walk("mmap", "4096", INFINITY, INFINITY);
-    add_walk("thp", "4096", 64, 2048);
+    add_chase("mmap", "0", INFINITY, INFINITY);
+    add_chase("mmap", "4096", INFINITY, INFINITY);
+    add_chase("thp", "4096", 64, 2048);
     for (double size = 4096; size <= 1 << 20; size *= 2)
         for (int huge = 0; huge < 2; huge++) {
             char axes[96];
@@ -136,7 +136,7 @@ static void test_huge_pages_that_are_slower(void **unused)
 static void test_no_control(void **unused)
 {
     (void)unused;
-    add_walk("mmap", "4096", 64, 2048);
+    add_chase("mmap", "4096", 64, 2048);
     made_derive(&m);
     assert_null(made_find(&m, "tlb.cost.mmap.4096"));
     assert_null(made_find(&m, "tlb.reach1.mmap.4096"));

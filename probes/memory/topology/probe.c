@@ -145,7 +145,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 {
     struct state *s = state;
     if (!s->bandwidth)
-        return as_chase_walk(&s->chase, reps, &out->value, &out->seconds, err);
+        return as_chase_run(&s->chase, reps, &out->value, &out->seconds, err);
     return as_stream_run(&s->stream, reps, &out->value, &out->seconds, err);
 }
 

@@ -1,4 +1,5 @@
-/* Probe topology: which levels can be measured from inside, with which working set, and that a wrong walk is seen. */
+/* Probe topology: which levels can be measured from inside, with which working set, and that a wrong link is detected.
+ */
 #include "model/gates.h"
 #include "tests/probes/toy_device.h"
 
@@ -88,7 +89,7 @@ static void test_working_sets(void **unused)
     }
 }
 
-/* A cache that units share may be in parts: one of them walks over a quarter, all of them read half. */
+/* A shared cache may be partitioned: one compute unit chases over a quarter of it, all of them read half. */
 static void test_units_have_a_part(void **unused)
 {
     static const struct {
@@ -133,7 +134,7 @@ static void test_memory_suits_its_gate(void **unused)
     }
 }
 
-static void test_walks_are_checked(void **unused)
+static void test_chases_are_checked(void **unused)
 {
     (void)unused;
     for (int lost = 0; lost < 2; lost++) {
@@ -191,7 +192,7 @@ int main(void)
         cmocka_unit_test(test_levels_of_a_device),
         cmocka_unit_test(test_working_sets),
         cmocka_unit_test(test_units_have_a_part),
-        cmocka_unit_test(test_walks_are_checked),
+        cmocka_unit_test(test_chases_are_checked),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_memory_suits_its_gate),
     };

@@ -9,13 +9,13 @@ enum { L2_STEPS = 16, L2_LINES = 4096 };
 
 struct l2_latency {
     struct as_timed timed;
-    struct as_kernel *walk, *each;
+    struct as_kernel *chase, *each;
     struct as_memory *chain, *places, *took, *other;
     uint64_t *place; /* L2_LINES words of the chain */
     uint64_t *used;  /* those in the chase */
     uint64_t used_n;
     struct as_cycle cycle; /* over used */
-    uint64_t walked;
+    uint64_t steps_done;   /* modulo the cycle */
     uint32_t unit, filler;
     bool fills, evicts; /* found; found or missed */
     int lost;
@@ -33,6 +33,6 @@ enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_tria
 /* run.c */
 
 /* Turns of L2_STEPS steps, in the experiment's cache state. */
-enum as_status l2_latency_walk(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err);
+enum as_status l2_latency_run(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err);
 
 #endif

@@ -70,12 +70,12 @@ static enum as_status build(struct l2_latency *u, struct as_trial_context *vc, s
     enum as_status st =
         as_timed_prepare(&u->timed, vc->dev, "l2_latency", as_kernel_sweep, as_kernel_l2_latency, NULL, 1, err);
     if (!st)
-        st = as_timed_keep_kernel(&u->timed, "walk", &u->walk, err);
+        st = as_timed_keep_kernel(&u->timed, "walk", &u->chase, err);
     if (!st)
         st = as_timed_keep_kernel(&u->timed, "each", &u->each, err);
     if (st)
         return st;
-    as_expect_code(vc, u->walk, "load.global", L2_STEPS);
+    as_expect_code(vc, u->chase, "load.global", L2_STEPS);
     as_expect_code(vc, u->each, "load.global", L2_STEPS);
     st = as_timed_stand(&u->timed, u->unit, err);
     return st ? st : as_timed_need(&u->timed, AS_HAS_UNIT, err);
@@ -95,11 +95,10 @@ static enum as_status allocate(struct l2_latency *u, struct as_error *err)
     return st;
 }
 
-static enum as_status first_walks(struct l2_latency *u, uint32_t turns, struct as_trial_context *vc,
-                                  struct as_error *err)
+static enum as_status warm_up(struct l2_latency *u, uint32_t turns, struct as_trial_context *vc, struct as_error *err)
 {
     double ns, seconds;
-    enum as_status st = l2_latency_walk(u, turns, &ns, &seconds, err);
+    enum as_status st = l2_latency_run(u, turns, &ns, &seconds, err);
     if (!st)
         as_limit_one_cycle(vc, as_timed_clock(&u->timed));
     return st;
@@ -110,7 +109,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     struct l2_latency *u = calloc(1, sizeof *u);
     *state = u;
     if (!u)
-        return as_nomem(err, sizeof *u, "a walk");
+        return as_nomem(err, sizeof *u, "a chase");
     enum what what = what_of(vc->axes);
     u->unit = (uint32_t)as_axes_u64(vc->axes, "compute_unit");
     u->filler = (uint32_t)as_axes_u64(vc->axes, "filler");
@@ -136,13 +135,13 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     uint32_t once = L2_LINES / L2_STEPS / 2;
     if (u->evicts)
         vc->min_reps = vc->max_reps = once;
-    return first_walks(u, once, vc, err);
+    return warm_up(u, once, vc, err);
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct l2_latency *u = state;
-    enum as_status st = l2_latency_walk(u, (uint32_t)reps, &out->value, &out->seconds, err);
+    enum as_status st = l2_latency_run(u, (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
         out->clock_hz = as_timed_clock(&u->timed);
     return st;

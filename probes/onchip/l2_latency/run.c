@@ -1,32 +1,32 @@
 /* Launches on one chosen compute unit. */
 #include "l2_latency.h"
 
-static enum as_status walk_on(struct l2_latency *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
-                              struct as_error *err)
+static enum as_status chase_on(struct l2_latency *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
+                               struct as_error *err)
 {
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory},
                             {.kind = AS_ARG_MEMORY, .u.memory = u->timed.choice},
                             {.kind = AS_ARG_MEMORY, .u.memory = u->chain},
                             {.kind = AS_ARG_U64, .u.u64 = u->used[as_cycle_at(&u->cycle, from)]},
                             {.kind = AS_ARG_U32, .u.u32 = turns}};
-    const struct as_launch l = as_timed_group(u->walk, args, 5, 1, 1);
+    const struct as_launch l = as_timed_group(u->chase, args, 5, 1, 1);
     enum as_status st = as_timed_stand(&u->timed, unit, err);
     return st ? st : as_timed_launch(&u->timed, &l, seconds, err);
 }
 
-enum as_status l2_latency_walk(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+enum as_status l2_latency_run(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err)
 {
     uint64_t steps = (uint64_t)turns * L2_STEPS;
     enum as_status st = as_timed_sweep(&u->timed, u->evicts ? u->other : u->chain, err);
     if (!st && u->fills)
-        st = walk_on(u, u->filler, u->walked, turns, seconds, err);
+        st = chase_on(u, u->filler, u->steps_done, turns, seconds, err);
     if (!st)
-        st = walk_on(u, u->unit, u->walked, turns, seconds, err);
+        st = chase_on(u, u->unit, u->steps_done, turns, seconds, err);
     if (st)
         return st;
-    u->walked = (u->walked + steps) % u->cycle.lines;
+    u->steps_done = (u->steps_done + steps) % u->cycle.lines;
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
-    u->lost |= u->timed.record[0].value != u->used[as_cycle_at(&u->cycle, u->walked)];
+    u->lost |= u->timed.record[0].value != u->used[as_cycle_at(&u->cycle, u->steps_done)];
     *ns = steps ? as_timed_seconds(&u->timed, *seconds) * 1e9 / (double)steps : 0;
     return AS_OK;
 }

@@ -1,64 +1,65 @@
-/* What a unit holds: registers, shared memory and threads, from how many groups it runs at a time. */
+/* Registers, shared memory and threads of a compute unit, from the number of resident workgroups. */
 #include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Cells that tell how large something is of which every group takes a share. */
+/* Cells that bound a resource of which every workgroup takes a share. */
 struct share {
     const struct as_cell *cell;
-    double groups, each;
-    bool ran_out; /* with one more group it would have been too little: fewer are held than by threads alone */
+    double workgroups, each;
+    bool exhausted; /* fewer workgroups are resident than with threads as the only limit */
 };
 struct shares {
     struct share *v;
     size_t n;
 };
 
-static void add_share(struct shares *s, const struct as_cell *cell, double each, double most)
+static void add_share(struct shares *s, const struct as_cell *cell, double each, double workgroups_max)
 {
-    double groups = cell->sum.median;
-    if (each > 0 && groups >= 1 && groups < 1e9)
-        s->v[s->n++] = (struct share){cell, groups, each, groups < most};
+    const double workgroups = cell->sum.median;
+    if (each > 0 && workgroups >= 1 && workgroups < 1e9)
+        s->v[s->n++] = (struct share){cell, workgroups, each, workgroups < workgroups_max};
 }
 
-/* What groups hold that take `besides` more than they ask for: at least what fitted, less than what did not. */
+/* Capacity if each workgroup takes `reserved` bytes beyond its request: at least what fitted, less than what did not.
+ */
 struct capacity {
     double lo, hi;
     const struct as_cell *lo_cell, *hi_cell;
 };
-static struct capacity capacity_of(const struct shares *s, double besides)
+static struct capacity capacity_of(const struct shares *s, double reserved)
 {
     struct capacity r = {.hi = INFINITY};
     for (size_t i = 0; i < s->n; i++) {
         const struct share *x = &s->v[i];
-        double fits = x->groups * (x->each + besides), not = (x->groups + 1) * (x->each + besides);
+        double fits = x->workgroups * (x->each + reserved), exceeds = (x->workgroups + 1) * (x->each + reserved);
         if (fits > r.lo) {
             r.lo = fits;
             r.lo_cell = x->cell;
         }
-        if (x->ran_out && not < r.hi) {
-            r.hi = not ;
+        if (x->exhausted && exceeds < r.hi) {
+            r.hi = exceeds;
             r.hi_cell = x->cell;
         }
     }
     return r;
 }
 
-/* What a group takes besides is not told: all that agrees with the cells is in the interval. */
-static struct capacity widest_capacity(const struct shares *s, double besides_max, double *besides_lo,
-                                       double *besides_hi)
+/* The reserved bytes are unknown: the interval spans every value that agrees with the cells. */
+static struct capacity widest_capacity(const struct shares *s, double reserved_max, double *reserved_lo,
+                                       double *reserved_hi)
 {
     struct capacity all = {.lo = INFINITY, .hi = 0};
-    *besides_lo = *besides_hi = NAN;
-    for (int step = 0; step * 64.0 <= besides_max; step++) {
-        double besides = step * 64.0;
-        struct capacity r = capacity_of(s, besides);
+    *reserved_lo = *reserved_hi = NAN;
+    for (int step = 0; step * 64.0 <= reserved_max; step++) {
+        double reserved = step * 64.0;
+        struct capacity r = capacity_of(s, reserved);
         if (!r.lo_cell || !r.hi_cell || !(r.lo < r.hi))
             continue;
-        *besides_lo = isnan(*besides_lo) ? besides : *besides_lo;
-        *besides_hi = besides;
+        *reserved_lo = isnan(*reserved_lo) ? reserved : *reserved_lo;
+        *reserved_hi = reserved;
         if (r.lo < all.lo) {
             all.lo = r.lo;
             all.lo_cell = r.lo_cell;
@@ -71,7 +72,7 @@ static struct capacity widest_capacity(const struct shares *s, double besides_ma
     return all;
 }
 
-/* Counts are said in full: a difference of a hundredth matters here. */
+/* Counts are printed in full: a difference of 1% matters. */
 static const char *amount(double v, const char *unit, char *out, size_t size)
 {
     if (unit[0])
@@ -81,32 +82,32 @@ static const char *amount(double v, const char *unit, char *out, size_t size)
 }
 
 static void add_capacity(struct as_rule_context *c, const struct shares *s, const char *object, const char *unit,
-                         const char *id, const char *what, double claim, double besides_max)
+                         const char *id, const char *what, double claim, double reserved_max)
 {
-    double least, most;
-    struct capacity r = widest_capacity(s, besides_max, &least, &most);
+    double reserved_lo, reserved_hi;
+    struct capacity r = widest_capacity(s, reserved_max, &reserved_lo, &reserved_hi);
     struct as_fact *f = r.lo_cell && r.hi_cell ? as_fact_add(c, object, unit, "onchip.%s", id) : NULL;
     if (!f)
         return;
-    char lo[32], hi[32], text[32], said[64] = "", besides[96] = "";
+    char lo[32], hi[32], text[32], reported[64] = "", reserved[96] = "";
     as_fact_number(f, r.lo, (struct as_interval){r.lo, r.hi});
     if (claim > 0) {
         f->claimed = claim;
         f->verdict = as_claim_fits(claim, f->ci, 0.02) ? AS_SUPPORTED : AS_REFUTED;
-        snprintf(said, sizeof said, "; the driver reports %s", amount(claim, unit, text, sizeof text));
+        snprintf(reported, sizeof reported, "; the driver reports %s", amount(claim, unit, text, sizeof text));
     }
-    if (least > 0)
-        snprintf(besides, sizeof besides, ", if each %s takes %.0f to %.0f B beyond its request", as_workgroup_name(c),
-                 least, most);
+    if (reserved_lo > 0)
+        snprintf(reserved, sizeof reserved, ", if each %s takes %.0f to %.0f B beyond its request",
+                 as_workgroup_name(c), reserved_lo, reserved_hi);
     as_fact_say(f, "Each %s holds at least %s and %s than %s %s%s%s", as_unit_name(c),
                 amount(r.lo, unit, lo, sizeof lo), unit[0] ? "less" : "fewer", amount(r.hi, unit, hi, sizeof hi), what,
-                besides, said);
+                reserved, reported);
     as_fact_evidence(f, r.lo_cell);
     as_fact_evidence(f, r.hi_cell);
 }
 
-/* Groups that a unit holds when they take next to nothing, with so many threads each. */
-static double groups_unhindered(const struct as_cell *const *cells, size_t n, double threads)
+/* Resident workgroups of this many threads where threads are the only limit. */
+static double workgroups_by_threads(const struct as_cell *const *cells, size_t n, double threads)
 {
     for (size_t i = 0; i < n; i++)
         if (as_cell_axis_number(cells[i], "threads") == threads && as_cell_axis_number(cells[i], "values") == 0 &&
@@ -115,10 +116,10 @@ static double groups_unhindered(const struct as_cell *const *cells, size_t n, do
     return 0;
 }
 
-static void derive_groups(struct as_rule_context *c)
+static void derive_limits(struct as_rule_context *c)
 {
-    enum { REGISTERS, LOCAL, THREADS, KINDS };
-    const double besides_max = 4096; /* bytes of a group that a device keeps for itself */
+    enum { REGISTERS, SHARED, THREADS, KINDS };
+    const double reserved_max = 4096; /* bytes per workgroup */
     const struct as_cell **cells;
     struct shares s[KINDS] = {0};
     size_t n = as_cells_of(c, "occupancy", &cells);
@@ -128,27 +129,28 @@ static void derive_groups(struct as_rule_context *c)
     for (size_t i = 0; i < KINDS && all; i++)
         s[i].v = all + i * n;
     for (size_t i = 0; i < n && all; i++) {
-        double each = as_cell_axis_number(cells[i], "threads"), most = groups_unhindered(cells, n, each);
+        double each = as_cell_axis_number(cells[i], "threads"), workgroups_max = workgroups_by_threads(cells, n, each);
         if (as_cell_axis_number(cells[i], "shared") > 0)
-            add_share(&s[LOCAL], cells[i], as_cell_axis_number(cells[i], "shared"), most);
+            add_share(&s[SHARED], cells[i], as_cell_axis_number(cells[i], "shared"), workgroups_max);
         else if (as_cell_axis_number(cells[i], "values") > 0 && !(as_cell_note(cells[i], "spilled_bytes") > 0))
-            add_share(&s[REGISTERS], cells[i], each * as_cell_note(cells[i], "registers"), most);
+            add_share(&s[REGISTERS], cells[i], each * as_cell_note(cells[i], "registers"), workgroups_max);
         else if (as_cell_axis_number(cells[i], "values") == 0)
             add_share(&s[THREADS], cells[i], each, INFINITY);
     }
     const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
-    char of_local[40];
-    snprintf(of_local, sizeof of_local, "of %s", as_shared_memory_name(c));
+    char of_shared[40];
+    snprintf(of_shared, sizeof of_shared, "of %s", as_shared_memory_name(c));
     add_capacity(c, &s[REGISTERS], "registers", "", "unit.registers", "32-bit registers", info->compute_unit_registers,
                  0);
-    add_capacity(c, &s[LOCAL], "shared", "B", "unit.shared", of_local, (double)info->compute_unit_shared, besides_max);
+    add_capacity(c, &s[SHARED], "shared", "B", "unit.shared", of_shared, (double)info->compute_unit_shared,
+                 reserved_max);
     add_capacity(c, &s[THREADS], "core", "", "unit.threads", "resident threads", info->compute_unit_threads, 0);
     free(all);
     free(cells);
 }
 
 const struct as_rule as_rules_occupancy[] = {
-    {"occupancy limits", derive_groups, "limits of a compute unit from the number of resident workgroups",
+    {"occupancy limits", derive_limits, "limits of a compute unit from the number of resident workgroups",
      "one more workgroup that passes the same gates"},
     {0},
 };

@@ -23,7 +23,7 @@ static uint64_t position(const struct onchip *o, uint64_t steps)
 static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_t turns, struct as_arg args[7])
 {
     size_t n = 0;
-    uint64_t start = o->what == ONCHIP_CODE ? 0 : position(o, o->walked);
+    uint64_t start = o->what == ONCHIP_CODE ? 0 : position(o, o->steps_done);
     args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.memory};
     args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.choice};
     if (chain)
@@ -47,7 +47,7 @@ static uint64_t expected(const struct onchip *o, uint32_t turns)
     uint64_t all = (uint64_t)o->before + turns;
     if (o->what == ONCHIP_CODE)
         return all * o->ops;
-    return position(o, o->walked + all * ONCHIP_STEPS);
+    return position(o, o->steps_done + all * ONCHIP_STEPS);
 }
 
 static struct as_launch make_launch(const struct onchip *o, struct as_memory *chain, uint32_t turns,
@@ -74,7 +74,7 @@ static enum as_status sweep(struct onchip *o, struct as_memory *chain, struct as
 {
     if (o->what == ONCHIP_ATOMIC) /* by its own kernel: atomics have no near copy */
         return as_timed_sweep(&o->timed, chain, err);
-    return as_timed_sweep_alone(&o->timed, chain, o->cycle.lines, o->stride, o->walked ? 1 : FIRST_SWEEPS, err);
+    return as_timed_sweep_alone(&o->timed, chain, o->cycle.lines, o->stride, o->steps_done ? 1 : FIRST_SWEEPS, err);
 }
 
 static enum as_status run_place(struct onchip *o, struct as_memory *chain, uint32_t turns, double *seconds,
@@ -105,7 +105,7 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
             return s;
     }
     if (o->what != ONCHIP_CODE)
-        o->walked = (o->walked + ((uint64_t)o->before + turns) * ONCHIP_STEPS) % o->cycle.lines;
+        o->steps_done = (o->steps_done + ((uint64_t)o->before + turns) * ONCHIP_STEPS) % o->cycle.lines;
     *ns = *seconds * 1e9 / ((double)places * (double)turns * each);
     return AS_OK;
 }

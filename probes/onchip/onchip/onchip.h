@@ -29,10 +29,10 @@ struct onchip {
     struct as_cycle cycle;
     struct as_memory *chains[ONCHIP_PLACES]; /* each holds the same cycle */
     size_t places;
-    uint64_t walked; /* steps so far in each, modulo the cycle */
-    uint32_t before; /* untimed turns: a whole cycle if that is short */
-    uint64_t ops;    /* code: operations per body */
-    int lost;        /* a launch ended at a wrong element */
+    uint64_t steps_done; /* of each chase, modulo the cycle */
+    uint32_t before;     /* untimed turns: a whole cycle if that is short */
+    uint64_t ops;        /* code: operations per body */
+    int lost;            /* a launch ended at a wrong element */
 };
 
 enum { ONCHIP_STEPS = 64, ONCHIP_CONSTANT_MAX = 64 << 10 };

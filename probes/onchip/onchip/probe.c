@@ -77,21 +77,21 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     enum onchip_what what = what_of(a);
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
     double local = as_axes_number(a, "shared");
-    bool walks = onchip_is_global(what);
+    bool is_global = onchip_is_global(what);
     if (info->is_host_memory)
         return what == ONCHIP_LOCAL && size == LOCAL_SMALL
                    ? refuse(err, "it uses the host's memory and caches: see probe latency")
                    : AS_PRUNED;
-    if ((!walks && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (walks && size < 2 * stride))
+    if ((!is_global && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (is_global && size < 2 * stride))
         return AS_PRUNED;
     if (what == ONCHIP_CONSTANT && size > ONCHIP_CONSTANT_MAX)
         return AS_PRUNED;
-    if (walks && fmod(stride, 8) != 0)
+    if (is_global && fmod(stride, 8) != 0)
         return refuse(err, "the stride is not a multiple of 8 bytes");
-    double most = (double)info->workgroup_shared;
-    if ((what != ONCHIP_LOCAL || size <= most) && local <= most)
+    double shared_max = (double)info->workgroup_shared;
+    if ((what != ONCHIP_LOCAL || size <= shared_max) && local <= shared_max)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "a group has %.0f B of local memory", most);
+    as_fail(err, AS_UNSUPPORTED, "a workgroup has %.0f B of shared memory", shared_max);
     return AS_PRUNED;
 }
 
@@ -136,7 +136,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     struct onchip *o = calloc(1, sizeof *o);
     *state = o;
     if (!o)
-        return as_nomem(err, sizeof *o, "a walk");
+        return as_nomem(err, sizeof *o, "a chase");
     o->what = what_of(vc->axes);
     o->size = as_axes_u64(vc->axes, "size");
     o->stride = as_axes_u64(vc->axes, "stride");

@@ -42,7 +42,7 @@ struct seen {
     size_t level; /* from 1 */
     bool part;    /* a step before the level ends: some of it is nearer than the rest */
     char name[32];
-    double local; /* bytes of shared memory that the group held besides */
+    double local; /* bytes of shared memory that the workgroup also held */
 };
 
 static void add_latency(struct as_rule_context *c, const struct seen *s)
@@ -63,12 +63,12 @@ static void add_latency(struct as_rule_context *c, const struct seen *s)
     as_curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
 }
 
-/* A cache that also holds shared memory is as large as the claim less what was taken, which nobody claims. */
+/* A cache that also holds shared memory is as large as reported, less the shared memory; no driver reports the rest. */
 static void judge_claim(struct as_rule_context *c, const struct seen *s, struct as_fact *f)
 {
     bool whole = s->path == &paths[PATH_GLOBAL] || s->path == &paths[PATH_ATOMIC];
     double claim = whole && s->local == 0 && !s->part ? claimed_size(c, (unsigned)s->level) : 0;
-    char said[32], range[64], name[AS_TERM_SIZE];
+    char bytes[32], range[64], name[AS_TERM_SIZE];
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_capital(s->name, name);
     if (claim > 0) {
@@ -76,10 +76,10 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
         f->verdict = as_claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
         as_fact_say(f, "%s cache capacity: %s, %s the reported %s", name, range,
                     f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT",
-                    as_fact_value_text(claim, AS_NO_INTERVAL, "B", said, sizeof said));
+                    as_fact_value_text(claim, AS_NO_INTERVAL, "B", bytes, sizeof bytes));
     } else if (s->local > 0) {
         as_fact_say(f, "%s cache capacity: %s while a %s holds %s of %s (split chosen by the driver)", name, range,
-                    as_workgroup_name(c), as_fact_value_text(s->local, AS_NO_INTERVAL, "B", said, sizeof said),
+                    as_workgroup_name(c), as_fact_value_text(s->local, AS_NO_INTERVAL, "B", bytes, sizeof bytes),
                     as_shared_memory_name(c));
     } else if (s->part) {
         as_fact_say(f, "L%zu capacity seen by one %s: %s", s->level, as_unit_name(c), range);
@@ -173,12 +173,12 @@ static void name_level(struct seen *s)
  * need, the curve has short ones that are no level. */
 static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, size_t n)
 {
-    double most = 0;
+    double octaves_max = 0;
     for (size_t i = 1; i < n; i++) {
         double octaves = log2(curve->x[p[i].last] / curve->x[p[i].first]);
-        if (octaves <= most)
+        if (octaves <= octaves_max)
             continue;
-        most = octaves;
+        octaves_max = octaves;
         p[1] = p[i];
     }
     return n < 2 ? n : 2;
@@ -224,8 +224,8 @@ static const struct as_curve *global_curve(const struct as_curve *curves, size_t
     return NULL;
 }
 
-/* Elements farther apart than a line leave lines out: the walk then leaves the cache at a larger size, by the stride
- * over the line. */
+/* A stride larger than a line skips lines: the chase then exceeds the cache at a larger size, by the ratio of stride to
+ * line. */
 static void derive_line(struct as_rule_context *c, const struct as_curve *curves, size_t n)
 {
     const struct as_curve *dense = global_curve(curves, n, 64);
@@ -251,25 +251,25 @@ static void derive_line(struct as_rule_context *c, const struct as_curve *curves
     }
 }
 
-/* shared memory has no levels: the smallest block that was walked. */
+/* shared memory has no levels: the smallest buffer that was chased. */
 static void derive_local(struct as_rule_context *c)
 {
-    const struct as_cell **cells, *least = NULL;
+    const struct as_cell **cells, *smallest = NULL;
     size_t n = as_cells_of(c, "onchip", &cells);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "shared") &&
-            (!least || as_cell_axis_number(cells[i], "size") < as_cell_axis_number(least, "size")))
-            least = cells[i];
-    double hz = least ? least->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
+            (!smallest || as_cell_axis_number(cells[i], "size") < as_cell_axis_number(smallest, "size")))
+            smallest = cells[i];
+    double hz = smallest ? smallest->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
     const char *unit = hz > 0 ? "cycles" : "ns";
-    struct as_fact *f = least ? as_fact_add(c, "shared", unit, "onchip.shared.latency") : NULL;
+    struct as_fact *f = smallest ? as_fact_add(c, "shared", unit, "onchip.shared.latency") : NULL;
     if (f) {
-        struct as_interval ci = as_cell_interval(least);
+        struct as_interval ci = as_cell_interval(smallest);
         char text[96];
-        as_fact_number(f, least->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
+        as_fact_number(f, smallest->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
         as_fact_say(f, "A dependent load from %s takes %s", as_shared_memory_name(c),
                     as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
-        as_fact_evidence(f, least);
+        as_fact_evidence(f, smallest);
     }
     free(cells);
 }

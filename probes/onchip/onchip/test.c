@@ -1,5 +1,5 @@
 /* Probe onchip: which cells, that lost launches and wrong chains are seen, and trials where there is an OpenCL device,
- * whatever it is: walks end where they must. */
+ * whatever it is: chases end at the expected line. */
 #include "probes/onchip/onchip/onchip.h"
 #include "tests/probes/timed_trials.h"
 
@@ -24,7 +24,7 @@ static void plant_loop(struct as_device *dev, struct as_memory *chain, uint64_t 
     assert_int_equal(dev->memory->write(dev, chain, 0, &first, sizeof first, &err), AS_OK);
 }
 
-/* A walk that goes wrong in one of its places only is found in whichever it is. */
+/* A chase with one wrong link is detected, whichever link it is. */
 static void test_places(void **unused)
 {
     struct as_opened opened;
@@ -56,7 +56,7 @@ static void test_places(void **unused)
     as_device_close(&opened);
 }
 
-/* A walk that is not run ends nowhere, and the check says so. */
+/* The check fails for a chase that did not run. */
 static void test_lost(void **unused)
 {
     struct toy t;

@@ -18,8 +18,8 @@ static double past(double size, double at)
     return t <= 0 ? 0 : t >= 1 ? 1 : t;
 }
 
-static void add_walk(struct made *m, const char *what, double from, double to, double local, double stride,
-                     const double *ends, const double *cycles, size_t levels)
+static void add_chase(struct made *m, const char *what, double from, double to, double local, double stride,
+                      const double *ends, const double *cycles, size_t levels)
 {
     for (double k = 0, size = from; size <= to; k++, size = from * exp2(k / 4)) {
         char axes[160];
@@ -38,10 +38,10 @@ static void test_sizes(void **state)
     static const double cycles[] = {33, 260, 700}, ends[] = {256 * KiB, 50 * MiB}, carved[] = {156 * KiB, 50 * MiB};
     static const double constant_cycles[] = {27, 90, 240}, constant_ends[] = {2 * KiB, 32 * KiB};
     static const double code_cycles[] = {1, 2.5}, code_ends[] = {128 * KiB};
-    add_walk(m, "global", 4 * KiB, 256 * MiB, 0, 64, ends, cycles, 2);
-    add_walk(m, "global", 16 * KiB, 512 * KiB, 100 * KiB, 64, carved, cycles, 2);
-    add_walk(m, "constant", 512, 64 * KiB, 0, 64, constant_ends, constant_cycles, 2);
-    add_walk(m, "ifetch", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
+    add_chase(m, "global", 4 * KiB, 256 * MiB, 0, 64, ends, cycles, 2);
+    add_chase(m, "global", 16 * KiB, 512 * KiB, 100 * KiB, 64, carved, cycles, 2);
+    add_chase(m, "constant", 512, 64 * KiB, 0, 64, constant_ends, constant_cycles, 2);
+    add_chase(m, "ifetch", KiB, MiB, 0, 64, code_ends, code_cycles, 1);
     made_derive(m);
     made_holds(made_get(m, "onchip.L1.size"), 256 * KiB * 1.07);
     made_holds(made_get(m, "onchip.L1.latency"), 33);
@@ -63,7 +63,7 @@ static void test_part(void **state)
     (void)state;
     struct made *m = made_gpu();
     static const double cycles[] = {33, 220, 300, 700}, ends[] = {256 * KiB, 12 * MiB, 50 * MiB};
-    add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, ends, cycles, 3);
+    add_chase(m, "global", 4 * KiB, 512 * MiB, 0, 64, ends, cycles, 3);
     made_derive(m);
     made_holds(made_get(m, "onchip.L2.part.size"), 12 * MiB * 1.07);
     assert_int_equal(made_get(m, "onchip.L2.size")->verdict, AS_SUPPORTED);
@@ -80,8 +80,8 @@ static void test_whole(void **state)
     struct made *m = made_gpu();
     static const double loads[] = {33, 260, 700}, loads_end[] = {256 * KiB, 28 * MiB};
     static const double atomics[] = {600, 1100}, atomics_end[] = {50 * MiB};
-    add_walk(m, "global", 4 * KiB, 512 * MiB, 0, 64, loads_end, loads, 2);
-    add_walk(m, "atomic", 4 * MiB, 512 * MiB, 0, 64, atomics_end, atomics, 1);
+    add_chase(m, "global", 4 * KiB, 512 * MiB, 0, 64, loads_end, loads, 2);
+    add_chase(m, "atomic", 4 * MiB, 512 * MiB, 0, 64, atomics_end, atomics, 1);
     made_derive(m);
     const struct as_fact *whole = made_get(m, "onchip.whole.L2.size"), *part = made_get(m, "onchip.L2.part.size");
     made_holds(whole, 50 * MiB * 1.07);
@@ -102,8 +102,8 @@ static void test_line(void **state)
     struct made *m = made_gpu();
     static const double cycles[] = {33, 260};
     const double dense[] = {256 * KiB}, wide[] = {256 * KiB * 288 / 128};
-    add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 64, dense, cycles, 1);
-    add_walk(m, "global", 32 * KiB, 4 * MiB, 0, 288, wide, cycles, 1);
+    add_chase(m, "global", 32 * KiB, 4 * MiB, 0, 64, dense, cycles, 1);
+    add_chase(m, "global", 32 * KiB, 4 * MiB, 0, 288, wide, cycles, 1);
     made_derive(m);
     made_holds(made_get(m, "onchip.L1.line.stride288"), 128);
     made_free(m);

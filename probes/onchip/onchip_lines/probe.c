@@ -62,11 +62,11 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 struct state {
     struct as_timed timed;
-    struct as_kernel *walk;
+    struct as_kernel *chase;
     struct as_cycle cycle; /* over blocks or lines */
     struct as_memory *chain, *other;
     uint64_t block, second; /* words; second 0: ways */
-    uint64_t walked;        /* steps, modulo those of the cycle */
+    uint64_t steps_done;    /* steps, modulo those of the cycle */
     bool cold_shared;       /* L2 is cold as well */
     int lost;
 };
@@ -86,25 +86,25 @@ static uint64_t position(const struct state *s, uint64_t steps)
 }
 
 /* Brings the caches into the experiment's state before each chase. L1 is empty at the start of a launch. */
-static enum as_status walk(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
-                           struct as_error *err)
+static enum as_status chase(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
+                            struct as_error *err)
 {
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->chain},
-                            {.kind = AS_ARG_U64, .u.u64 = position(s, s->walked)},
+                            {.kind = AS_ARG_U64, .u.u64 = position(s, s->steps_done)},
                             {.kind = AS_ARG_U32, .u.u32 = before},
                             {.kind = AS_ARG_U32, .u.u32 = turns}};
-    struct as_launch l = as_timed_group(s->walk, args, 6, 1, 1);
+    struct as_launch l = as_timed_group(s->chase, args, 6, 1, 1);
     l.work.accesses = (double)turns * STEPS;
     enum as_status st = as_timed_sweep(&s->timed, s->cold_shared ? s->other : s->chain, err);
     if (!st)
         st = as_timed_launch(&s->timed, &l, seconds, err);
     if (st)
         return st;
-    s->walked = (s->walked + ((uint64_t)before + turns) * STEPS) % steps_of_cycle(s);
+    s->steps_done = (s->steps_done + ((uint64_t)before + turns) * STEPS) % steps_of_cycle(s);
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
-    s->lost |= s->timed.record[0].value != position(s, s->walked);
+    s->lost |= s->timed.record[0].value != position(s, s->steps_done);
     *ns = turns ? as_timed_seconds(&s->timed, *seconds) * 1e9 / ((double)turns * STEPS) : 0;
     return AS_OK;
 }
@@ -142,10 +142,10 @@ static enum as_status first_launches(struct state *s, uint32_t turns, struct as_
     double ns, seconds, nothing[3];
     enum as_status st = AS_OK;
     for (int i = 0; i < 3 && !st; i++)
-        st = walk(s, 0, 0, &ns, &nothing[i], err);
+        st = chase(s, 0, 0, &ns, &nothing[i], err);
     if (!st) {
         s->timed.overhead_s = as_median(nothing, 3);
-        st = walk(s, 0, turns, &ns, &seconds, err);
+        st = chase(s, 0, turns, &ns, &seconds, err);
     }
     if (!st)
         as_limit_one_cycle(vc, as_timed_clock(&s->timed));
@@ -157,10 +157,10 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_lines", as_kernel_sweep, as_kernel_onchip_lines,
                                          s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
     if (!st)
-        st = as_timed_keep_kernel(&s->timed, "walk", &s->walk, err);
+        st = as_timed_keep_kernel(&s->timed, "walk", &s->chase, err);
     if (st)
         return st;
-    as_expect_code(vc, s->walk, "load.global", STEPS);
+    as_expect_code(vc, s->chase, "load.global", STEPS);
     st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
     as_timed_note(vc, &s->timed);
     return st;
@@ -171,7 +171,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     struct state *s = calloc(1, sizeof *s);
     *state = s;
     if (!s)
-        return as_nomem(err, sizeof *s, "a walk");
+        return as_nomem(err, sizeof *s, "a chase");
     bool fetch = as_word_is(vc->axes, "what", "fetch");
     uint64_t distance = as_axes_u64(vc->axes, "distance"), lines = as_axes_u64(vc->axes, "lines");
     s->cold_shared = fetch && as_word_is(vc->axes, "level", "L2");
@@ -203,7 +203,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 {
     struct state *s = state;
     uint32_t before = s->second ? 0 : (uint32_t)(4 * s->cycle.lines / STEPS + 1);
-    enum as_status st = walk(s, before, (uint32_t)reps, &out->value, &out->seconds, err);
+    enum as_status st = chase(s, before, (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
         out->clock_hz = as_timed_clock(&s->timed);
     return st;

@@ -13,7 +13,7 @@ static void test_queues(void **unused)
 {
     struct made m;
     (void)unused;
-    made_card(&m);
+    made_gpu_minimal(&m);
     made_add(&m, "concurrency", "ns", 62.5e3, "what=busy queues=16 priority=same");
     made_derive(&m);
     assert_null(made_find(&m, "concurrency.kernels")); /* against what? */
@@ -57,7 +57,7 @@ static void test_queues_that_may_give_nothing(void **unused)
 {
     struct made m;
     (void)unused;
-    made_card(&m);
+    made_gpu_minimal(&m);
     m.share = 0.1;
     made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");
     made_add(&m, "concurrency", "ns", 380e3, "what=busy queues=16 priority=same");

@@ -1,4 +1,4 @@
-/* fault: cost of a page's first touch, by who touches, number of pages and kind of memory. See method.md. */
+/* fault: cost of a page's first touch, by scenario, number of pages and kind of memory. See method.md. */
 #include "lib/prepare/prepare.h"
 #include "trial.h"
 

@@ -1,4 +1,4 @@
-/* What page faults cost, by who touches and on what memory. */
+/* Cost of page faults, by scenario and kind of memory. */
 #include "facts/rule.h"
 #include "model/metrics.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { FACTS_MAX = 32 };
-static const double AT_CEILING = 1.1; /* times the least time of a page */
+static const double AT_CEILING = 1.1; /* relative to the minimum time per page */
 
 /* "thp", "mmap, loads" */
 static const char *memory(const struct as_cell *cell, char *out, size_t size)
@@ -41,7 +41,7 @@ static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell
                        strcmp(as_cell_axis(cell, "access"), "load") == 0 ? ".load" : "");
 }
 
-/* A further metric as text, or what older stores have instead: the note of the last trial. */
+/* A further metric as text; older stores have a note of the last trial instead. */
 static const char *further_text(const struct as_cell *cell, const char *name, const char *note, char *out, size_t size)
 {
     struct as_metric_value v;
@@ -64,7 +64,7 @@ static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
     as_fact_evidence(f, cell);
 }
 
-/* The most pages per second, and from how many on. */
+/* Maximum pages per second, and the number of pages from which it is reached. */
 static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
 {
     size_t best = 0, from = 0;
@@ -103,8 +103,7 @@ static void curves(struct as_rule_context *c)
     as_curves_free(curves, n);
 }
 
-/* Two cells that differ in one axis; the fact is how many times longer a page takes in the first. Below 1 the inverse
- * is said. */
+/* Two cells that differ in one axis; the fact is the ratio of their times per page. Below 1 the inverse is stated. */
 static const struct comparison {
     const char *axis, *a, *b;
     const char *id, *says;
@@ -136,7 +135,7 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
         return;
     as_fact_ratio(f, p->a, p->b);
     f->verdict = as_verdict_above(f->ci, 1);
-    /* which scenarios are compared, the sentence says */
+    /* the sentence names the scenarios compared */
     const bool told = strcmp(how->axis, "scenario") == 0;
     snprintf(note, sizeof note, "%s, %.0f page%s",
              told ? memory(p->b, text, sizeof text) : who(p->b, text, sizeof text), pages_of(p),
@@ -150,7 +149,7 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     as_fact_evidence(f, p->b);
 }
 
-/* One store into a huge page zeroes all of it: the latencies of single faults, not two ways to do the same work. */
+/* One store into a huge page zeroes all of it: latencies of single faults are not two ways to do the same work. */
 static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *p)
 {
     char ratio[300], text[96], note[160];
@@ -166,7 +165,7 @@ static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *
     as_fact_evidence(f, p->b);
 }
 
-/* Of each kind the pair with the most pages. */
+/* For each kind the pair with the maximum number of pages. */
 static void compare(struct as_rule_context *c, const struct comparison *how)
 {
     struct as_pair *pairs;

@@ -10,7 +10,7 @@
 
 extern const char as_method_page_events[];
 
-enum { LINE = 64, STRIDE_MIN = 4096, WALKED = 1 << 16 };
+enum { LINE = 64, STRIDE_MIN = 4096, LOADS = 1 << 16 };
 
 static const char *const what_words[] = {"misses", "faults", NULL};
 static const char *const touch_words[] = {"cpu", "device", NULL};
@@ -107,10 +107,10 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 /* ---- misses ---- */
 
-static enum as_status walk(struct state *s, uint64_t reps, double *seconds, struct as_error *err)
+static enum as_status chase(struct state *s, uint64_t reps, double *seconds, struct as_error *err)
 {
     double unused;
-    return as_chase_walk(&s->chase, reps, &unused, seconds, err);
+    return as_chase_run(&s->chase, reps, &unused, seconds, err);
 }
 
 /* A whole cycle first, to fill the TLB. */
@@ -127,13 +127,13 @@ static enum as_status prepare_misses(struct state *s, struct as_error *err)
     double unused;
     enum as_status st = as_chase_prepare(&s->chase, s->dev, &desc, err);
     if (!st)
-        st = walk(s, (pages + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS, &unused, err);
+        st = chase(s, (pages + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS, &unused, err);
     if (!st)
         st = as_events_open(&s->events, AS_EVENT_TLB_MISSES, err);
     if (st)
         return st;
     as_chase_note(s->vc, &s->chase);
-    as_note_number(s->vc, "loads", WALKED);
+    as_note_number(s->vc, "loads", LOADS);
     s->vc->footprint = s->chase.footprint;
     return AS_OK;
 }
@@ -143,7 +143,7 @@ static enum as_status sample_misses(struct state *s, struct as_sample *out, stru
     uint64_t before, after;
     enum as_status st = as_events_read(&s->events, &before, err);
     if (!st)
-        st = walk(s, WALKED / AS_CHASE_STEPS, &out->seconds, err);
+        st = chase(s, LOADS / AS_CHASE_STEPS, &out->seconds, err);
     if (!st)
         st = as_events_read(&s->events, &after, err);
     if (!st)

@@ -56,7 +56,7 @@ static enum as_status load_topology(struct as_cpu_device *cpu, struct as_error *
     if (!cpu->allowed || !cpu->caller_start)
         return as_nomem(err, 0, "a set of CPUs");
     if (hwloc_get_cpubind(cpu->topology, cpu->caller_start, HWLOC_CPUBIND_THREAD))
-        return as_fail(err, AS_UNSUPPORTED, "cannot tell on which CPUs this process may run: %s", strerror(errno));
+        return as_fail(err, AS_UNSUPPORTED, "cannot read on what CPUs this process may run: %s", strerror(errno));
     as_usable_cpus_keep();
     hwloc_bitmap_and(cpu->allowed, cpu->allowed, cpu->caller_start);
     cpu->caller = hwloc_bitmap_dup(cpu->caller_start);

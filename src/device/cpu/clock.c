@@ -83,7 +83,7 @@ enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *
         return s;
     as_team_wait(cpu->team, AS_WAIT_BLOCK, NULL);
     if (difference == 0 || !(rate > 0))
-        return as_fail(err, AS_FAILED, "the clock of CPU %d could not be read: its tick counter stands still",
+        return as_fail(err, AS_FAILED, "the clock of CPU %d could not be read: its tick counter does not advance",
                        job.cpus[0]);
     uint64_t links = (rounds - rounds / 10) * AS_CHAIN_LINKS;
     *hz = (double)links / ((double)difference / rate);

@@ -94,7 +94,7 @@ static bool has_tiles(char why[WHY_BYTES])
         return true;
     snprintf(why, WHY_BYTES, " (the system does not give the tiles' memory: %s)", strerror(errno));
 #else
-    snprintf(why, WHY_BYTES, " (nobody knows how this system is asked for the tiles' memory)");
+    snprintf(why, WHY_BYTES, " (this system has no known way to request the tile registers)");
 #endif
     return false;
 }

@@ -92,7 +92,8 @@ static enum as_status make_place(struct as_device *dev, uint64_t bytes, struct a
         return s;
     uint64_t most = left + cpu->pool.bytes;
     if (bytes > most)
-        return as_fail(err, AS_NOMEM, "%llu bytes do not fit: %llu are free when room is left for others; ask for less",
+        return as_fail(err, AS_NOMEM,
+                       "%llu bytes do not fit: %llu are available with a reserve for other programs; request less",
                        (unsigned long long)bytes, (unsigned long long)most);
     trim(cpu, most - bytes);
     return AS_OK;
@@ -148,10 +149,10 @@ static enum as_status get_block(struct as_device *dev, const struct as_memory_de
     if (s)
         return s;
     if (desc->bytes == 0)
-        return as_fail(err, AS_USAGE, "a block of 0 bytes was asked for; ask for at least 1");
+        return as_fail(err, AS_USAGE, "a block of 0 bytes was requested; request at least 1");
     uint64_t size = as_cpu_block_size(&cpu->pages, allocator, desc->bytes);
     if (size == 0)
-        return as_fail(err, AS_NOMEM, "%llu bytes are more than this machine can address; ask for less",
+        return as_fail(err, AS_NOMEM, "%llu bytes are more than this machine can address; request less",
                        (unsigned long long)desc->bytes);
     if (!desc->fresh && as_cpu_pool_take(&cpu->pool, allocator, size, desc->node, out)) {
         if (as_cpu_block_back(&cpu->pages, out))

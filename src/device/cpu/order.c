@@ -39,7 +39,7 @@ enum as_status as_cpu_order(struct as_cpu_device *cpu, struct as_error *err)
 {
     int weight = hwloc_bitmap_weight(cpu->allowed);
     if (weight <= 0)
-        return as_fail(err, AS_UNSUPPORTED, "this process may run on no CPU that hwloc knows");
+        return as_fail(err, AS_UNSUPPORTED, "hwloc lists no CPU on which this process may run");
     size_t n = 0, most = (size_t)weight;
     struct place *places = calloc(most, sizeof *places);
     cpu->order = calloc(most, sizeof *cpu->order);

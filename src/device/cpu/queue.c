@@ -33,7 +33,7 @@ static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch
 {
     size_t n = launch->workgroups;
     if (n == 0 || n > AS_TEAM_THREADS_MAX)
-        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", n, (int)AS_TEAM_THREADS_MAX);
+        return as_fail(err, AS_USAGE, "%zu threads were requested; request 1 to %d", n, (int)AS_TEAM_THREADS_MAX);
     bool same = cpu->clock_cpus_n == n;
     enum as_status s = as_grow((void **)&cpu->clock_cpus, &cpu->clock_cpus_cap, n, sizeof *cpu->clock_cpus, err);
     if (s)
@@ -42,7 +42,7 @@ static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch
         int c = launch->cpus ? launch->cpus[i] : cpu->order[i % cpu->order_n];
         if (c < 0 || !hwloc_bitmap_isset(cpu->allowed, (unsigned)c)) {
             cpu->clock_cpus_n = 0;
-            return as_fail(err, AS_USAGE, "CPU %d is none that this process may use", c);
+            return as_fail(err, AS_USAGE, "this process may not use CPU %d", c);
         }
         same = same && cpu->clock_cpus[i] == c;
         cpu->clock_cpus[i] = c;

@@ -307,7 +307,7 @@ static void job_fill(const struct as_team *team, struct job *job, const struct a
 enum as_status as_team_submit(struct as_team *team, const struct as_team_job *from, struct as_error *err)
 {
     if (from->threads == 0 || from->threads > AS_TEAM_THREADS_MAX)
-        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", from->threads,
+        return as_fail(err, AS_USAGE, "%zu threads were requested; request 1 to %d", from->threads,
                        (int)AS_TEAM_THREADS_MAX);
     if (from->args_n > AS_TEAM_ARGS_MAX)
         return as_fail(err, AS_USAGE, "a kernel takes at most %d arguments, not %zu", (int)AS_TEAM_ARGS_MAX,

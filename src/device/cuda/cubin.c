@@ -166,7 +166,7 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
     const struct operation *o = find_operation(operation);
     *n = 0;
     if (!o)
-        return as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
+        return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
     enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
     for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
         *n += does(o, cubin + text.sh_offset + at);

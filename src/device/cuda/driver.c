@@ -114,7 +114,8 @@ static enum as_status make_tensor(const struct as_gpu *card, const struct as_ten
     for (unsigned bytes = t->swizzle; bytes > 16; bytes /= 2)
         swizzle++;
     if (!api->cuTensorMapEncodeTiled)
-        return as_fail(err, AS_UNSUPPORTED, "cuda: this driver knows no tensors; it needs driver 525 or later");
+        return as_fail(err, AS_UNSUPPORTED,
+                       "cuda: this driver does not support tensors, which need driver 525 or later");
     if (as_cu_attribute(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 9)
         return as_fail(err, AS_UNSUPPORTED, "cuda: devices have tensors from sm_90 on, this is %s", card->target);
     if (t->element_bytes > 8 || (t->element_bytes & (t->element_bytes - 1)) || swizzle > CU_TENSOR_MAP_SWIZZLE_128B)

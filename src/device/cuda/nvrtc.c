@@ -53,9 +53,9 @@ static enum as_status choose_target(const struct as_nvrtc_api *nvrtc, const char
     int n = 0, archs[ARCHS_MAX] = {0}, wanted = 0, newest = 0;
     bool known = false;
     if (sscanf(arch, "sm_%d", &wanted) != 1)
-        return as_fail(err, AS_USAGE, "'%s' is no architecture of a CUDA device", arch);
+        return as_fail(err, AS_USAGE, "'%s' is not a CUDA architecture", arch);
     if (nvrtc->nvrtcGetNumSupportedArchs(&n) || n < 1 || n > ARCHS_MAX || nvrtc->nvrtcGetSupportedArchs(archs))
-        return as_fail(err, AS_FAILED, "nvrtc does not tell which devices it compiles for");
+        return as_fail(err, AS_FAILED, "nvrtc does not report what devices it compiles for");
     for (int i = 0; i < n; i++) {
         known |= archs[i] == wanted;
         newest = archs[i] > newest ? archs[i] : newest;

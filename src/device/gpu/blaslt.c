@@ -135,7 +135,7 @@ static enum as_status propose(struct as_lt_gemm *g, const char *version, struct 
     if (preference)
         lib->preference_destroy(preference);
     if (!s && (n < 0 || n > AS_LT_WAYS))
-        s = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms where %d were asked for", lib->name, version, n,
+        s = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms, but %d were requested", lib->name, version, n,
                     (int)AS_LT_WAYS);
     return s ? s : choose(g, ways, n, version, err);
 }

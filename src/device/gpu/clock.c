@@ -65,7 +65,7 @@ enum as_status as_gpu_clock(struct as_device *dev, double *hz, struct as_error *
         return s;
     const volatile unsigned long long *got = card->clock_out;
     if (got[0] == 0 || got[1] == 0)
-        return as_fail(err, AS_FAILED, "%s: the timer of the device stands still, so its clock cannot be told",
+        return as_fail(err, AS_FAILED, "%s: the device's timer does not advance, so its clock is unknown",
                        card->api->name);
     *hz = (double)got[0] / (double)got[1] * 1e9;
     return AS_OK;

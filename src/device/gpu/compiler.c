@@ -28,8 +28,8 @@ static enum as_status get_code(const struct as_gpu_compiler *compiler, struct as
                                const char *name, unsigned char **code, size_t *bytes, struct as_error *err)
 {
     if (compiler->code_bytes(source, bytes) || *bytes == 0)
-        return as_fail(err, AS_FAILED, "%s: %s gave no machine code for program '%s'", compiler->api, compiler->name,
-                       name);
+        return as_fail(err, AS_FAILED, "%s: %s returned no machine code for program '%s'", compiler->api,
+                       compiler->name, name);
     if (*bytes > CODE_MOST)
         return as_fail(err, AS_FAILED, "%s: %s says that program '%s' has %zu bytes of machine code", compiler->api,
                        compiler->name, name, *bytes);

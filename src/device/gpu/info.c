@@ -19,7 +19,7 @@ void as_gpu_fill_info(struct as_device *dev, size_t index)
     info->numa_nodes = 1;
 }
 
-/* ---- the machine tree, as far as the driver tells ---- */
+/* ---- the machine tree, as far as the driver reports it ---- */
 
 enum as_status as_gpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {

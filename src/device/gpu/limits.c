@@ -13,12 +13,12 @@ uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* s with "<api>: asked for 200 GiB<before>139 GiB<after>" */
+/* s with "<api>: requested 200 GiB<before>139 GiB<after>" */
 static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes, const char *before, uint64_t limit,
                                const char *after, struct as_error *err)
 {
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "%s: asked for ", api);
+    as_buf_printf(&b, "%s: requested ", api);
     as_format_size(&b, bytes);
     as_buf_str(&b, before);
     as_format_size(&b, limit);

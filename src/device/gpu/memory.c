@@ -43,8 +43,7 @@ static enum as_status find_home(struct as_device *dev, const struct as_gpu_alloc
         return AS_OK;
     size_t index = find_owner(card, owner);
     if (index == card->backend->found_n)
-        return as_fail(err, AS_NOTFOUND, "there is no device '%s' on which memory of '%s' could lie", owner,
-                       dev->info.id);
+        return as_fail(err, AS_NOTFOUND, "there is no device '%s' for memory of '%s'", owner, dev->info.id);
     if (!how->anywhere)
         return as_fail(err, AS_UNSUPPORTED, "allocator '%s' has no memory of another device", how->name);
     enum as_status s = as_gpu_reach_peer(card, index, dev->info.id, err);

@@ -43,7 +43,7 @@ static enum as_status check_path(struct as_gpu *card, size_t index, const char *
         s = AS_GPU_DO(card, err, can_access_peer, &back, peer, id);
     if (s || (there && back))
         return s;
-    return as_fail(err, AS_UNSUPPORTED, "'%s' cannot reach the memory of '%s:%zu': %s says no", own, card->api->name,
+    return as_fail(err, AS_UNSUPPORTED, "'%s' cannot reach the memory of '%s:%zu': %s denies it", own, card->api->name,
                    index, card->f->can_access_peer.name);
 }
 

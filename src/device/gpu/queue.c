@@ -76,10 +76,11 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
 {
     const char *api = ((const struct as_gpu *)dev->ctx)->api->name, *name = l->kernel->name;
     if (l->workgroups == 0 || l->workgroup_size == 0 || l->reps == 0)
-        return as_fail(err, AS_USAGE, "%s: kernel '%s': groups, group size and repetitions start at 1", api, name);
+        return as_fail(err, AS_USAGE, "%s: kernel '%s': workgroups, their size and repetitions must be at least 1", api,
+                       name);
     if (dev->info.threads && l->workgroup_size > dev->info.threads)
-        return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s': %zu threads a group, and the device allows %u", api, name,
-                       l->workgroup_size, dev->info.threads);
+        return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s': %zu threads per workgroup, but the device allows %u", api,
+                       name, l->workgroup_size, dev->info.threads);
     if (l->workgroups > INT_MAX)
         return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s': %zu groups, and the device allows %d", api, name,
                        l->workgroups, INT_MAX);
@@ -96,7 +97,7 @@ static enum as_status make_tensor(const struct as_gpu *card, const struct as_ten
 {
     const char *api = card->api->name;
     if (!card->api->tensor)
-        return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s' takes a tensor, and the API has none", api, name);
+        return as_fail(err, AS_UNSUPPORTED, "%s: kernel '%s' takes a tensor, which the API does not have", api, name);
     if (!t->memory || !t->element_bytes || t->columns > UINT32_MAX || t->rows > UINT32_MAX ||
         t->columns * t->rows > t->memory->bytes / t->element_bytes)
         return as_fail(err, AS_USAGE, "%s: kernel '%s': a tensor is larger than its memory", api, name);

@@ -68,7 +68,7 @@ static enum as_status ask_where(struct as_gpu *card, struct as_gpu_block *b, str
     b->address = *(volatile uint64_t *)host;
     f->host_free.call(host);
     if (!s && !b->address)
-        s = as_fail(err, AS_UNSUPPORTED, "hip: this runtime gives a module's __managed__ statics no memory");
+        s = as_fail(err, AS_UNSUPPORTED, "hip: this runtime allocates no memory for a module's __managed__ variables");
     return s;
 }
 

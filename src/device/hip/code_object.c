@@ -136,7 +136,7 @@ enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const 
     struct count count = {.operation = operation};
     *n = 0;
     if (!is_word(operation))
-        return as_fail(err, AS_USAGE, "'%s' is no operation that can be counted in machine code", operation);
+        return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
     if (!as_amd_counts(operation))
         return as_fail(err, AS_UNSUPPORTED, "which instructions of AMD chips do '%s' is not known", operation);
     enum as_status s = disassemble(code, bytes, name, count_one, &count, err);

@@ -35,7 +35,7 @@ static enum as_status load(struct api *api, struct as_error *err)
                : AS_OK;
 }
 
-struct walk {
+struct listing {
     const unsigned char *code;
     uint64_t bytes;
     void (*each)(const char *instruction, void *data);
@@ -45,7 +45,7 @@ struct walk {
 /* Addresses count from the code's begin. */
 static uint64_t read_code(uint64_t from, char *to, uint64_t size, void *data)
 {
-    const struct walk *w = data;
+    const struct listing *w = data;
     uint64_t left = from < w->bytes ? w->bytes - from : 0, n = size < left ? size : left;
     if (n)
         memcpy(to, w->code + from, n);
@@ -54,7 +54,7 @@ static uint64_t read_code(uint64_t from, char *to, uint64_t size, void *data)
 
 static void print(const char *instruction, void *data)
 {
-    const struct walk *w = data;
+    const struct listing *w = data;
     w->each(instruction + strspn(instruction, " \t"), w->data);
 }
 
@@ -63,8 +63,8 @@ static void annotate(uint64_t address, void *data)
     (void)address, (void)data;
 }
 
-static enum as_status walk_through(const struct api *api, amd_comgr_disassembly_info_t info, struct walk *w,
-                                   struct as_error *err)
+static enum as_status list_instructions(const struct api *api, amd_comgr_disassembly_info_t info, struct listing *w,
+                                        struct as_error *err)
 {
     uint64_t n = 0;
     for (uint64_t at = 0; at < w->bytes; at += n) {
@@ -80,7 +80,7 @@ enum as_status as_amd_disassemble(const char *chip, const unsigned char *code, u
                                   void (*each)(const char *instruction, void *data), void *data, struct as_error *err)
 {
     struct api api;
-    struct walk w = {.code = code, .bytes = bytes, .each = each, .data = data};
+    struct listing w = {.code = code, .bytes = bytes, .each = each, .data = data};
     amd_comgr_disassembly_info_t info;
     char isa[64];
     enum as_status s = load(&api, err);
@@ -90,7 +90,7 @@ enum as_status as_amd_disassemble(const char *chip, const unsigned char *code, u
     if (api.amd_comgr_create_disassembly_info(isa, read_code, print, annotate, &info))
         return as_fail(err, AS_UNSUPPORTED, "%s does not support %s; install a ROCm release that does", api.found,
                        chip);
-    s = walk_through(&api, info, &w, err);
+    s = list_instructions(&api, info, &w, err);
     (void)api.amd_comgr_destroy_disassembly_info(info);
     return s;
 }

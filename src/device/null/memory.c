@@ -30,7 +30,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     if (desc->owner && strncmp(desc->owner, "null:", strlen("null:")) != 0)
         return as_fail(err, AS_USAGE, "the scripted device reaches no memory of device \"%s\"", desc->owner);
     if (desc->bytes == 0)
-        return as_fail(err, AS_USAGE, "a block of 0 bytes was asked for; ask for at least 1");
+        return as_fail(err, AS_USAGE, "a block of 0 bytes was requested; request at least 1");
     enum as_status s = as_null_act(as_null_strike_allocation(n, a->name, desc->bytes), a->name, err);
     if (s)
         return s;

@@ -113,7 +113,7 @@ static void pass_time(double seconds)
 static enum as_status check_launch(const struct as_launch *launch, struct as_error *err)
 {
     if (launch->workgroups == 0 || launch->workgroups > THREADS_MAX)
-        return as_fail(err, AS_USAGE, "%zu threads were asked for; ask for 1 to %d", launch->workgroups,
+        return as_fail(err, AS_USAGE, "%zu threads were requested; request 1 to %d", launch->workgroups,
                        (int)THREADS_MAX);
     if (launch->args_n > ARGS_MAX)
         return as_fail(err, AS_USAGE, "a kernel takes at most %d arguments, not %zu", (int)ARGS_MAX, launch->args_n);
@@ -133,7 +133,8 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
         if (a->kind == AS_ARG_TENSOR)
-            return as_fail(err, AS_UNSUPPORTED, "kernel '%s' takes a tensor, and the null device has none", host->name);
+            return as_fail(err, AS_UNSUPPORTED, "kernel '%s' takes a tensor, which the null device does not have",
+                           host->name);
         bool memory = a->kind == AS_ARG_MEMORY;
         args[i] = !memory ? (void *)&a->u : a->u.memory ? as_null_address(a->u.memory) : NULL;
     }

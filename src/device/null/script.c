@@ -142,7 +142,7 @@ static enum as_status get_items(const json_t *script, const char *name, const ch
     if (!array)
         return AS_OK;
     if (!json_is_array(array) || json_array_size(array) > max)
-        return as_fail(err, AS_FORMAT, "%s: \"%s\" is no list of at most %zu", place, name, max);
+        return as_fail(err, AS_FORMAT, "%s: \"%s\" is not a list of at most %zu", place, name, max);
     *n = json_array_size(array);
     for (size_t i = 0; i < *n; i++) {
         char where[400];

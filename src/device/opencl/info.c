@@ -200,7 +200,7 @@ enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *
     struct as_device_info *info = &dev->info;
     const struct as_cl_api *api = cl->api;
     if (!as_cl_device_number(api, cl->id, CL_DEVICE_AVAILABLE))
-        return as_fail(err, AS_UNSUPPORTED, "opencl: the driver says that device %zu is not available", index);
+        return as_fail(err, AS_UNSUPPORTED, "opencl: the driver reports that device %zu is not available", index);
     if (!as_cl_device_number(api, cl->id, CL_DEVICE_COMPILER_AVAILABLE))
         return as_fail(err, AS_UNSUPPORTED, "opencl: device %zu has no compiler for kernels", index);
     cl->type = as_cl_device_number(api, cl->id, CL_DEVICE_TYPE);

@@ -103,7 +103,7 @@ static enum as_status obtain(struct as_cl_device *cl, const struct allocator *ho
             flags |= CL_MEM_SVM_ATOMICS;
         b->svm = cl->api->clSVMAlloc(cl->context, flags, bytes, 0);
         return b->svm ? AS_OK
-                      : as_fail(err, AS_NOMEM, "opencl: clSVMAlloc gave no memory for %llu bytes",
+                      : as_fail(err, AS_NOMEM, "opencl: clSVMAlloc returned no memory for %llu bytes",
                                 (unsigned long long)bytes);
     }
     if (how->way == BUFFER_USE_HOST &&
@@ -214,7 +214,7 @@ static enum as_status copy_mapped(struct as_device *dev, struct as_memory *mem, 
     bool was_mapped = mem->host != NULL;
     enum as_status s = memory_map(dev, mem, err);
     if (s || !mem->host)
-        return s ? s : as_fail(err, AS_FAILED, "opencl: a map gave no address and no error");
+        return s ? s : as_fail(err, AS_FAILED, "opencl: a map returned no address and no error");
     char *here = (char *)mem->host + offset;
     memcpy(to ? to : here, from ? from : here, bytes);
     return was_mapped ? AS_OK : memory_unmap(dev, mem, err);

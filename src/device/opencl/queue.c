@@ -21,7 +21,7 @@ static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
         if (a->kind == AS_ARG_TENSOR)
-            return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s' takes a tensor, and the API has none",
+            return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s' takes a tensor, which the API does not have",
                            launch->kernel->name);
         enum as_status s = a->kind == AS_ARG_MEMORY
                                ? as_cl_set_memory_arg(cl, kernel, (cl_uint)i, a->u.memory, err)
@@ -36,10 +36,10 @@ static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *
 static enum as_status check_shape(const struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     if (launch->workgroups == 0 || launch->workgroup_size == 0 || launch->reps == 0)
-        return as_fail(err, AS_USAGE, "opencl: kernel '%s': groups, group size and repetitions start at 1",
+        return as_fail(err, AS_USAGE, "opencl: kernel '%s': workgroups, their size and repetitions must be at least 1",
                        launch->kernel->name);
     if (dev->info.threads && launch->workgroup_size > dev->info.threads)
-        return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s': %zu threads a group, and the device allows %u",
+        return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s': %zu threads per workgroup, but the device allows %u",
                        launch->kernel->name, launch->workgroup_size, dev->info.threads);
     if (launch->workgroups > SIZE_MAX / launch->workgroup_size)
         return as_fail(err, AS_USAGE, "opencl: kernel '%s': too many threads", launch->kernel->name);

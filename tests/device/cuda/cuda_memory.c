@@ -49,9 +49,9 @@ static void test_too_much(void **state)
     double a, f;
     (void)state;
     check_fails(gpu_get("cuMemAlloc", 200 * GIB, NULL, &m, &err), AS_UNSUPPORTED, &err,
-                "asked for 200 GiB, 139 GiB are free");
+                "requested 200 GiB, 139 GiB are free");
     check_fails(gpu_get("cuMemCreate", 140 * GIB, NULL, &m, &err), AS_NOMEM, &err,
-                "asked for 140 GiB, 139 GiB are free");
+                "requested 140 GiB, 139 GiB are free");
     check_fails(gpu_get("cuMemAlloc", 139 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
     check_fails(gpu_get("cuMemAllocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 1 GiB");
     check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 256 MiB");
@@ -61,7 +61,7 @@ static void test_too_much(void **state)
     check_fails(gpu_get("cuMemAlloc", UINT64_MAX, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
     check_fails(gpu_get("calloc", 64, NULL, &m, &err), AS_USAGE, &err, "no allocator 'calloc'");
     check_fails(card.dev.memory->time_alloc(&card.dev, "cuMemAlloc", 10 * GIB, 20, &a, &f, &err), AS_UNSUPPORTED, &err,
-                "asked for 200 GiB");
+                "requested 200 GiB");
     check_fails(card.dev.memory->time_alloc(&card.dev, "cuMemAlloc", GIB, SIZE_MAX / 2, &a, &f, &err), AS_USAGE, &err,
                 "cannot be allocated");
     assert_null(m);

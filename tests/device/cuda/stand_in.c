@@ -10,7 +10,7 @@ const struct stand_in stand_in = {
     .allocators = {"cuMemAlloc", "cuMemCreate"},
     .pinned = "cuMemHostAlloc",
     .managed = "cuMemAllocManaged",
-    .no_path = "'cuda:0' cannot reach the memory of 'cuda:1': cuDeviceCanAccessPeer says no",
+    .no_path = "'cuda:0' cannot reach the memory of 'cuda:1': cuDeviceCanAccessPeer denies it",
     .no_peer = "CUDA_ERROR_TOO_MANY_PEERS",
     .free = "139 GiB are free",
 };

@@ -86,9 +86,9 @@ static void test_too_much(void **state)
     double a, f;
     (void)state;
     check_fails(gpu_get("hipMalloc", 200 * GIB, NULL, &m, &err), AS_UNSUPPORTED, &err,
-                "asked for 200 GiB, 3 GiB are free");
+                "requested 200 GiB, 3 GiB are free");
     check_fails(gpu_get("hipExtMallocWithFlags fine-grained", 4 * GIB, NULL, &m, &err), AS_NOMEM, &err,
-                "asked for 4 GiB, 3 GiB are free");
+                "requested 4 GiB, 3 GiB are free");
     check_fails(gpu_get("hipMalloc", 3 * GIB - 1, NULL, &m, &err), AS_NOMEM, &err, "256 MiB are left alone");
     check_fails(gpu_get("hipMallocManaged", GIB + 1, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 1 GiB");
     check_fails(gpu_get("__managed__", 257 << 20, NULL, &m, &err), AS_UNSUPPORTED, &err, "capped at 256 MiB");
@@ -97,7 +97,7 @@ static void test_too_much(void **state)
     check_fails(gpu_get("hipMalloc", UINT64_MAX, NULL, &m, &err), AS_USAGE, &err, "cannot be allocated");
     check_fails(gpu_get("calloc", 64, NULL, &m, &err), AS_USAGE, &err, "no allocator 'calloc'");
     check_fails(card.dev.memory->time_alloc(&card.dev, "hipMalloc", 10 * GIB, 20, &a, &f, &err), AS_UNSUPPORTED, &err,
-                "asked for 200 GiB");
+                "requested 200 GiB");
     check_fails(card.dev.memory->time_alloc(&card.dev, "hipMalloc", GIB, SIZE_MAX / 2, &a, &f, &err), AS_USAGE, &err,
                 "cannot be allocated");
     assert_null(m);

@@ -157,7 +157,7 @@ static void test_wrong(void **state)
     close_card(&o);
 }
 
-/* A chip without such instructions, and a size that is no multiple of the tile. */
+/* A chip without such instructions, and a size that is not a multiple of the tile. */
 static void test_what_is_not(void **state)
 {
     struct opened o;
@@ -176,7 +176,7 @@ static void test_what_is_not(void **state)
     open_card(&o, 0);
     d.n = 192;
     assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "no multiple of the tiles of path"));
+    assert_non_null(strstr(err.text, "not a multiple of the tiles of path"));
     close_card(&o);
 }
 

@@ -14,7 +14,7 @@ const struct stand_in stand_in = {
     .allocators = {"hipMalloc", "hipExtMallocWithFlags fine-grained"},
     .pinned = "hipHostMalloc",
     .managed = "hipMallocManaged",
-    .no_path = "'hip:0' cannot reach the memory of 'hip:1': hipDeviceCanAccessPeer says no",
+    .no_path = "'hip:0' cannot reach the memory of 'hip:1': hipDeviceCanAccessPeer denies it",
     .no_peer = "hipErrorNotSupported",
     .free = "3 GiB are free",
 };

@@ -1,6 +1,5 @@
-/* Every operation that the Metal Shading Language has, run by the strict stand-in without a Mac: each gives what its
- * reference gives, and the chains of it end where single steps end. And that a wrong spelling is seen. Skipped where
- * there is no such clang++. */
+/* Every Metal operation, run on the host without a Mac: each result equals the reference, chains end where single steps
+ * end, and a wrong spelling is detected. Skipped without a suitable clang++. */
 #include "../ops_batch.h"
 #include "msl.h"
 
@@ -16,7 +15,7 @@
 
 /* As part.kernel and ops.kernel have them. */
 enum { STARTS = 1024, TWELVE = 12, WALK = 0, ONCE = 3 };
-/* Programs of several operations: each takes as long to begin with as some operations. */
+/* Several operations per program: compiling one costs as much as running several operations. */
 enum { TOGETHER = 40, THREADS = 64, GROUPS = 4 };
 static const char *const kernels[] = {"walk", "half_body", "whole_body", "once"};
 
@@ -84,7 +83,7 @@ static void launch(struct run *r, unsigned kernel, uint32_t turns, char *ends, u
         fail_msg("%s", err.text);
 }
 
-/* How many results are not the reference's. */
+/* Number of results that differ from the reference. */
 static size_t check_once(struct run *r, const struct as_op *reference)
 {
     const enum as_op_type types[] = {r->op->type, r->op->btype, r->op->ctype};
@@ -165,7 +164,7 @@ static void test_operations(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* What the language does not have is not spelled. */
+/* Operations that the language lacks have no spelling. */
 static void test_absent(void **state)
 {
     static const char *const names[] = {"ffma64", "fadd64", "cvt_f32_f64", "perm32", "idp4a32", "match_any32"};
@@ -177,7 +176,7 @@ static void test_absent(void **state)
     }
 }
 
-/* Another function, another lane, another sign: what one gives does not pass for the other. */
+/* A different function, lane or sign fails the check. */
 static void test_wrong_spelling(void **state)
 {
     static const char *const pairs[][2] = {
@@ -215,7 +214,7 @@ static void test_wrong_spelling(void **state)
     free(r);
 }
 
-/* Threads of a group that do not all come to a barrier. */
+/* Threads of a threadgroup that do not all reach a barrier. */
 static void test_divergence(void **state)
 {
     static const char text[] =

@@ -1,5 +1,5 @@
-/* Kernels with words that no device of this machine may have, compiled by clang for OpenCL devices in general: they do
- * compile, and what they are about is called. */
+/* Kernels that use extensions which no local device may have, compiled by clang for a generic OpenCL target: they
+ * compile, and the builtins are called. */
 #include "base/buf.h"
 #include "device/dialect/dialect.h"
 
@@ -19,7 +19,7 @@ extern const char as_kernel_gemm_simple[];
 
 enum { TEXT_MAX = 64 << 20, MET = 16, SIDE = 8 };
 
-/* What clang makes of it, as LLVM's text; false where it does not compile. */
+/* The LLVM IR that clang generates; false: it does not compile. */
 static bool compiles(const char *source, const char *options, struct as_buf *out)
 {
     char command[400], path[] = "/tmp/assay-cl-XXXXXX";
@@ -71,7 +71,7 @@ static void test_dot(void **unused)
         assert_true(compiles(as_kernel_gemm_simple, options, &out));
         assert_int_equal(count(as_buf_get(&out), "dot_4x8packed"), 0);
     }
-    /* A compiler that does not announce the extension refuses it. */
+    /* A compiler that does not report the extension rejects it. */
     assert_false(compiles(as_kernel_gemm_simple, "-cl-std=CL1.2 -DIN_S8 -DEPILOGUE=0 -DTILED -DDOT", &out));
     assert_true(compiles(as_kernel_gemm_simple, "-cl-std=CL1.2 -DIN_S8 -DEPILOGUE=0 -DTILED", &out));
     as_buf_finish(&out);

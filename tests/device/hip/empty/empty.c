@@ -1,4 +1,4 @@
-/* A library by the name of libamdhip64 in which nothing is of HIP. */
+/* A library named libamdhip64 without any HIP function. */
 __attribute__((visibility("default"))) int not_hip(void);
 int not_hip(void)
 {

@@ -1,5 +1,4 @@
-/* Streams, events, graphs and copies of the stand-in: each stream is a thread that does what was put on it, in order.
- */
+/* Streams, events, graphs and copies of the fake HIP: each stream is a thread that executes its queue in order. */
 #include "inside.h"
 
 #include <pthread.h>
@@ -21,7 +20,7 @@ struct work {
     unsigned turn; /* of the event */
 };
 struct as_gpu_event {
-    unsigned asked, done; /* so many times it was put on a stream, and came */
+    unsigned asked, done; /* times recorded on a stream, and completed */
     double seconds;
 };
 struct as_gpu_graph {
@@ -111,7 +110,7 @@ static void put(hipStream_t s, struct work *w)
     pthread_mutex_unlock(&lock);
 }
 
-/* What every wait does: all that was put is over, or the device is lost. */
+/* Every wait ends when all enqueued work has completed, or with a lost device. */
 static hipError_t waited(void)
 {
     const char *once = getenv("FAKE_HIP_ONCE");
@@ -145,7 +144,7 @@ API hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
     return hipSuccess;
 }
 
-/* All streams are equal here: what a priority does is not told by it. */
+/* All streams are equal here: priorities have no effect. */
 API hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned int flags, int priority)
 {
     if (priority < -1 || priority > 1)
