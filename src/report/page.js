@@ -181,6 +181,7 @@
     return `${digits(v / (factor || 1))} ${unit}`;
   };
   const round10 = (v, [lo, hi]) => {
+    if (!(lo > 0)) return true; // the axis is linear
     const decades = Math.log10(hi / lo), digit = v / 10 ** Math.floor(Math.log10(v) + 1e-9), lead = Math.round(digit);
     if (decades < 0.35) return true;
     if (Math.abs(digit - lead) > 1e-6) return false;
