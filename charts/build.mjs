@@ -79,10 +79,34 @@ function unfold(spec) {
 const composed = spec => ['facet', 'repeat', 'concat', 'hconcat', 'vconcat'].some(key => key in spec) ||
   ['row', 'column', 'facet'].some(key => key in (spec.encoding ?? {}));
 
+// The field of each scale with a legend of names: {color: "allocator"}. Readers switch these series on and off.
+const SERIES = ['color', 'fill', 'stroke', 'shape', 'strokeDash'];
+function seriesOf(spec) {
+  const series = {};
+  for (const unit of units(spec))
+    for (const channel of SERIES) {
+      const def = unit.encoding?.[channel];
+      if (def?.field && ['nominal', 'ordinal'].includes(def.type) && def.legend !== null) series[channel] ??= def.field;
+    }
+  return series;
+}
+
+// What is switched off is named by the parameter "off": ["allocator=malloc"].
+function addSwitches(spec) {
+  const fields = [...new Set(Object.values(seriesOf(spec)))];
+  spec.params = [...(spec.params ?? []), { name: 'off', value: [] }];
+  for (const unit of units(spec)) {
+    if (!unit.mark || unit.data?.name === 'levels') continue;
+    const filters = fields.map(f => ({ filter: `indexof(off, ${JSON.stringify(`${f}=`)} + datum[${JSON.stringify(f)}]) < 0` }));
+    unit.transform = [...(unit.transform ?? []), ...filters];
+  }
+}
+
 function prepare(spec) {
-  spec.data = { name: 'cells' };
   delete spec.$schema;
   const one = !composed(spec);
+  addSwitches(spec);
+  spec.data = { name: 'cells' };
   for (const unit of units(spec)) {
     labelSizes(unit.encoding);
     if (one) logAxes(unit.encoding);
@@ -109,7 +133,7 @@ function compileOne(file, { title = '', usermeta, ...figure }) {
   for (const warning of warnings) if (!/Dropping "fit-y"/.test(warning)) console.error(`${file}: ${warning}`);
   // What a figure does not draw apart itself, the page draws in panels of their own.
   const panels = ['device', 'run'].filter(field => !draws(text, field));
-  return { title, columns: figure.columns, ...usermeta?.page, panels, facet: unfolded.facet, spec };
+  return { title, columns: figure.columns, ...usermeta?.page, panels, series: seriesOf(unfolded.spec), facet: unfolded.facet, spec };
 }
 
 function compile(file) {

@@ -4,30 +4,40 @@ registry.py list PROBES prints the folders in the order of the report; registry.
 registry (the sections are those below PROBES; the build names them so that it writes again when there are others).
 registry.py files PROBES prints a line for each of their C files: "KIND PATH", where KIND is source, rule or test, and for tests
 "SUITE,..." behind it: the kind of test, the probe's name, and "repetitions" where the test does less in brief.
-section.json is {"heading": under which the report groups the probe, "place": a number by which probes are sorted}."""
+section.json is {"heading": under which the report groups the probe, "place": a number by which probes are sorted}, and of a
+probe whose picture is among the main curves "lead": its place among them, from 1."""
 import glob
 import json
 import os
 import sys
 
 
+def is_section(section):
+    numbers = [section[key] for key in ("place", "lead") if key in section]
+    return {"heading", "place"} <= set(section) <= {"heading", "place", "lead"} and \
+        all(isinstance(n, int) and n > 0 for n in numbers) and section["heading"] and section["heading"].isascii()
+
+
 def read_sections(top):
-    """(place, heading, folder) of each, sorted."""
+    """(place, heading, folder, lead) of each, sorted; lead is 0 where the probe is not among the main curves."""
     found = []
     for path in glob.glob(os.path.join(top, "*", "*", "section.json")):
         folder = os.path.relpath(os.path.dirname(path), top)
         with open(path, encoding="utf-8") as f:
             section = json.load(f)
-        if set(section) != {"heading", "place"} or not isinstance(section["place"], int) or \
-                not section["heading"] or not section["heading"].isascii():
-            sys.exit(f"{path}: needs an ASCII \"heading\" and a whole number \"place\", nothing else")
-        found.append((section["place"], section["heading"], folder))
+        if not is_section(section):
+            sys.exit(f"{path}: needs an ASCII \"heading\" and a whole number \"place\", may have \"lead\", nothing else")
+        found.append((section["place"], section["heading"], folder, section.get("lead", 0)))
     found.sort()
     for before, after in zip(found, found[1:]):
         if before[0] == after[0]:
             sys.exit(f"probes/{before[2]} and probes/{after[2]} have one place, {after[0]}")
         if before[1] != after[1] and after[1] in (s[1] for s in found if s[0] < before[0]):
             sys.exit(f"probes/{after[2]}: its place separates it from the others under '{after[1]}'")
+    leads = sorted((s[3], s[2]) for s in found if s[3])
+    for before, after in zip(leads, leads[1:]):
+        if before[0] == after[0]:
+            sys.exit(f"probes/{before[1]} and probes/{after[1]} have one lead, {after[0]}")
     return found
 
 
@@ -37,7 +47,7 @@ KINDS = {"rule.c": ("rule",), "test.c": ("test", "probes"), "test_rule.c": ("tes
 
 def read_files(top):
     """(kind, path below top, suites) of each C file, probe by probe."""
-    for _, _, folder in read_sections(top):
+    for _, _, folder, _ in read_sections(top):
         for path in sorted(glob.glob(os.path.join(top, folder, "*.c"))):
             kind, *suites = KINDS.get(os.path.basename(path), ("source",))
             if kind == "test":
@@ -48,7 +58,7 @@ def read_files(top):
 
 
 def write(out, sections):
-    names = [os.path.basename(folder) for _, _, folder in sections]
+    names = [os.path.basename(folder) for _, _, folder, _ in sections]
     with open(out, "w", encoding="ascii") as f:
         f.write('#include "probe/probe.h"\n')
         f.write("".join(f"extern const struct as_probe as_probe_{n};\n" for n in names))
@@ -58,13 +68,14 @@ def write(out, sections):
         f.write("const char *const as_probe_methods[] = {\n")
         f.write("".join(f"    as_method_html_{n},\n" for n in names))
         f.write("    NULL};\nconst char *const as_probe_headings[] = {\n")
-        f.write("".join(f"    {json.dumps(heading)},\n" for _, heading, _ in sections))
-        f.write("    NULL};\n")
+        f.write("".join(f"    {json.dumps(heading)},\n" for _, heading, _, _ in sections))
+        f.write("    NULL};\nconst unsigned as_probe_leads[] = {")
+        f.write(", ".join(str(lead) for _, _, _, lead in sections) + "};\n")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "list":
-        print(*(folder for _, _, folder in read_sections(sys.argv[2])), sep="\n")
+        print(*(folder for _, _, folder, _ in read_sections(sys.argv[2])), sep="\n")
     elif sys.argv[1] == "files":
         for kind, path, suites in read_files(sys.argv[2]):
             print(kind, path, ",".join(suites))

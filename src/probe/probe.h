@@ -145,6 +145,7 @@ static inline struct as_metric as_probe_metric(const struct as_probe *probe, con
 /* All probes of this build in the order of the report; ends with NULL. */
 extern const struct as_probe *const as_probes[];
 extern const char *const as_probe_headings[];           /* of each: what the report groups it under */
+extern const unsigned as_probe_leads[];                 /* of each: its place among the report's main curves, 0: none */
 extern const char *const as_probe_methods[];            /* of each: its method.md as HTML */
 const struct as_probe *as_probe_find(const char *name); /* also a hidden one or an earlier name; NULL: none */
 /* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default, both ABI numbers). */

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "report/column.h"
 #include "report/further.h"
+#include "report/map.h"
 
 #include <math.h>
 #include <string.h>
@@ -194,13 +195,44 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     return AS_OK;
 }
 
+/* Where each cache ends by what the map shows of it, inner ones first. */
+static void levels_of(struct as_buf *b, const struct as_report_run *rr, const struct as_device_info *info,
+                      const char **sep)
+{
+    struct as_map_numbers numbers;
+    as_map_numbers_find(rr, info, &numbers);
+    for (int row = 1; row <= AS_MAP_CACHE_MAX; row++) {
+        const struct as_map_number *n = &numbers.row[row][AS_MAP_HOLDS];
+        if (n->known < AS_MAP_CLAIMED || !(n->value > 0))
+            continue;
+        as_buf_printf(b, "%s{\"device\":", *sep);
+        as_buf_json_str(b, info->id);
+        as_buf_printf(b, ",\"run\":\"run %lld\",\"level\":\"L%d\",\"size\":", (long long)rr->run.id, row);
+        number(b, n->value);
+        as_buf_char(b, '}');
+        *sep = ",";
+    }
+}
+
+static void levels(struct as_page *p)
+{
+    const char *sep = "";
+    as_buf_str(p->out, "\"levels\":[");
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n; i++)
+            levels_of(p->out, &p->runs[r], &p->runs[r].devices[i], &sep);
+    as_buf_str(p->out, "],");
+}
+
 enum as_status as_page_data(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "{\"runs\":[");
     for (size_t r = 0; r < p->n; r++)
         as_buf_printf(b, r ? ",\"run %lld\"" : "\"run %lld\"", (long long)p->runs[r].run.id);
-    as_buf_str(b, "],\"probes\":{");
+    as_buf_str(b, "],");
+    levels(p);
+    as_buf_str(b, "\"probes\":{");
     for (size_t i = 0; i < n; i++) {
         if (i)
             as_buf_char(b, ',');

@@ -29,29 +29,3 @@ bool as_fact_is_collapsed(const struct as_fact *facts, size_t n, size_t i)
     }
     return all >= MANY && decided_before >= STAND;
 }
-
-/* Collapsed facts with the topic of facts[i]; 0 if an earlier fact has the topic. */
-static size_t folded_of(const struct as_fact *facts, size_t n, size_t i, const char *device)
-{
-    size_t folded = 0;
-    for (size_t k = 0; k < n; k++) {
-        if ((device && strcmp(facts[k].device, device) != 0) || strcmp(matter_of(&facts[k]), matter_of(&facts[i])) != 0)
-            continue;
-        if (k < i)
-            return 0;
-        folded += as_fact_is_collapsed(facts, n, k);
-    }
-    return folded;
-}
-
-size_t as_collapsed_text(const struct as_fact *facts, size_t n, const char *device, struct as_buf *out)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < n; i++) {
-        const size_t folded = device && strcmp(facts[i].device, device) != 0 ? 0 : folded_of(facts, n, i, device);
-        if (folded)
-            as_buf_printf(out, total ? ", %zu on %s" : "%zu more on %s", folded, matter_of(&facts[i]));
-        total += folded;
-    }
-    return total;
-}

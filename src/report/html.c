@@ -175,7 +175,10 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<nav aria-label=\"Contents\"><ul><li><a href=\"#map\">Machine map</a></li>"
-                  "<li><a href=\"#sheet\">Data sheet</a></li><li><a href=\"#facts\">Facts</a></li>");
+                  "<li><a href=\"#sheet\">Data sheet</a></li>");
+    if (as_page_has_curves(p, probes, n))
+        as_buf_str(b, "<li><a href=\"#curves\">Main curves</a></li>");
+    as_buf_printf(b, "<li><a href=\"#facts\">%s</a></li>", p->n == 1 ? "Worth knowing" : "Facts");
     if (as_page_has_advice(p))
         as_buf_str(b, "<li><a href=\"#advice\">Advice</a></li>");
     if (as_page_has_refs(p))
@@ -260,14 +263,13 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     st = as_page_maps(&page);
     if (st == AS_OK)
         st = as_page_sheets(&page);
-    if (st == AS_OK)
-        as_page_facts(&page);
-    if (st == AS_OK)
-        as_page_advice(&page);
-    if (st == AS_OK)
-        as_page_refs(&page);
-    if (st == AS_OK)
-        as_page_backend_pairs(&page);
+    if (st != AS_OK)
+        goto done;
+    as_page_curves(&page, probes, probes_n);
+    as_page_facts(&page);
+    as_page_advice(&page);
+    as_page_refs(&page);
+    as_page_backend_pairs(&page);
     if (st == AS_OK)
         st = as_page_operations(&page);
     if (st == AS_OK)

@@ -1,6 +1,6 @@
-'use strict';
+// The contents follow the reading, and the pictures are drawn.
 (() => {
-  const byId = id => document.getElementById(id);
+  const { byId, element, button, phone, digits, bytes, tools } = page;
   const json = id => (byId(id) ? JSON.parse(byId(id).textContent) : null);
 
   // The entry of the contents whose section is being read.
@@ -16,13 +16,6 @@
   const data = json('data'), figures = json('figures');
   if (!data || !figures) return;
 
-  const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-  const digits = v => (v === 0 ? '0' : Math.abs(v) >= 1000 ? String(Math.round(v)) : String(Number(v.toPrecision(3))));
-  const bytes = v => {
-    let n = Number(v), k = 0;
-    while (n >= 1024 && k < UNITS.length - 1) { n /= 1024; k++; }
-    return `${digits(n)} ${UNITS[k]}`;
-  };
   const isSize = name => /(^|_)(size|bytes|footprint)$/.test(name);
 
   // Columns back to rows, in the fields that figures know.
@@ -72,12 +65,20 @@
     });
   }
 
+  // The levels of memory that end within a span of sizes, for the device and run that the rows are of.
+  function levelsOf(values, span) {
+    if (!span || values.length === 0) return [];
+    const own = data.levels.filter(l => l.device === values[0].device && l.run === values[0].run && l.size > span[0] && l.size < span[1]);
+    return own.map((l, i) => ({ ...l, next: i === own.length - 1 ? 'memory' : '' }));
+  }
+
   // A copy of a compiled figure with its cells, the value of its facet (null: all), scales that are given, legends that
   // name what is in it, and no more height than its rows need.
   const ROW = 34;
   function withData(spec, values, panel, domains, names) {
     const copy = structuredClone(spec);
     for (const d of copy.data) if (d.name === 'cells') { d.values = values; delete d.url; }
+    for (const d of copy.data) if (d.name === 'levels') { d.values = levelsOf(values, domains?.get('x')); delete d.url; }
     for (const s of copy.signals ?? []) if (s.name === 'panel') s.value = panel;
     for (const s of copy.scales ?? []) if (domains?.has(s.name)) Object.assign(s, { domain: domains.get(s.name), nice: false, zero: false });
     for (const l of copy.legends ?? []) {
@@ -98,7 +99,7 @@
     }
     return spec;
   }
-  const make = (spec, container) => new vega.View(vega.parse(spec, null, { ast: true }),
+  const make = page.makeView = (spec, container) => new vega.View(vega.parse(spec, null, { ast: true }),
     { expr: vega.expressionInterpreter, renderer: container ? 'svg' : 'none', container, hover: false, logLevel: vega.Error });
 
   // The data sets that a figure's marks are drawn from.
@@ -146,18 +147,6 @@
     return groups;
   }
 
-  // A picture that needs more width than the page has scrolls within its panel.
-  function addPanel(box, label, least) {
-    const holder = document.createElement('div'), plot = document.createElement('div');
-    holder.className = 'panel';
-    if (label) holder.append(Object.assign(document.createElement('p'), { className: 'panel-name', textContent: label }));
-    plot.className = 'plot';
-    if (least) plot.style.minWidth = `${least}px`;
-    holder.append(plot);
-    box.append(holder);
-    return plot;
-  }
-
   // Panels beside each other are read against the same scales, where the figure does not ask for its own. Names keep
   // their colour in all of them; where they are more than the colours, in all panels of one device.
   const COLOURS = 8;
@@ -183,31 +172,8 @@
     return panels;
   }
 
-  async function drawFigure(box, figure, all, words) {
-    const panels = await plan(figure, all), area = document.createElement('div');
-    if (panels.length === 0) return;
-    if (figure.title) box.append(Object.assign(document.createElement('p'), { className: 'figure-name', textContent: figure.title }));
-    area.className = 'panels';
-    area.classList.toggle('several', panels.length > 1 && figure.columns !== 1);
-    area.classList.toggle('thirds', panels.length % 3 === 0 && !figure.columns);
-    box.append(area);
-    for (const p of panels) p.plot = addPanel(area, p.label, figure.least); // before the first is drawn: it asks for its width
-    for (const { rows: part, value, domains, names, label, plot } of panels) {
-      const view = make(fitLegends(withData(figure.spec, part, value, domains, names), plot.clientWidth), plot);
-      view.tooltip(() => {}); // the page has its own
-      await view.runAsync();
-      const svg = plot.querySelector('svg'), what = [box.dataset.title, figure.title, label].filter(Boolean).join(', ');
-      svg.setAttribute('role', 'img');
-      svg.setAttribute('aria-label', `${what}: picture; the table below has its numbers`);
-      interact(view, new Map(part.map(r => [r.id, r])), words);
-    }
-  }
-
-  async function draw(box) {
-    const name = box.dataset.figure, words = Object.keys(data.probes[name].words);
-    if (data.runs.length > 1) words.push('run');
-    for (const figure of figures[name]) await drawFigure(box, figure, rows(name), words);
-  }
+  page.drawnIds = v => new Set([...drawnFrom(v.spec.marks)].filter(name => v.spec.data.some(d => d.name === name))
+    .flatMap(name => v.view.data(name).map(r => r.id)).filter(id => id !== undefined));
 
   const TIMES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
   const nanoseconds = v => {
@@ -215,6 +181,7 @@
     return `${digits(v / (factor || 1))} ${unit}`;
   };
   const round10 = (v, [lo, hi]) => {
+    if (!(lo > 0)) return true; // the axis is linear
     const decades = Math.log10(hi / lo), digit = v / 10 ** Math.floor(Math.log10(v) + 1e-9), lead = Math.round(digit);
     if (decades < 0.35) return true;
     if (Math.abs(digit - lead) > 1e-6) return false;
@@ -224,6 +191,7 @@
   vega.expressionFunction('round10', round10);
   vega.expressionFunction('bytes', bytes);
   vega.expressionFunction('short', digits);
+  const draw = page.drawer({ data, figures, rows, plan, withData, fitLegends, make, interact });
   // Pictures come after the page: it can be read at once, and answers between two of them.
   const pause = () => new Promise(done => setTimeout(done));
   async function drawAll() {

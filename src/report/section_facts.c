@@ -1,8 +1,11 @@
 #include "report/collapse.h"
 #include "report/page.h"
+#include "report/worth.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { WORTH_MAX = 12 };
 
 /* A symbol before the word, so that colour alone does not carry the verdict. */
 static const char *const verdict_signs[] = {[AS_SUPPORTED] = "✓", [AS_REFUTED] = "✗", [AS_UNDECIDED] = "?"};
@@ -60,13 +63,23 @@ static void numbers(struct as_page *p, const struct as_fact *f)
     as_buf_str(b, "</p>");
 }
 
+/* "f12" in the first run, "f12-1" in the second. */
+static void fact_id(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f)
+{
+    as_buf_printf(p->out, "f%zu", (size_t)(f - rr->facts));
+    if (rr != p->runs)
+        as_buf_printf(p->out, "-%zu", (size_t)(rr - p->runs));
+}
+
 /* again: the same fact of an earlier run above, NULL for the first; its sentence is not repeated. */
 static void fact(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
                  const struct as_fact *again)
 {
     struct as_buf *b = p->out;
     const char *word = as_fact_verdict_word(f->verdict);
-    as_buf_printf(b, again ? "<li class=\"fact again %s\">" : "<li class=\"fact %s\">", word);
+    as_buf_printf(b, "<li class=\"fact %s%s\" id=\"", again ? "again " : "", word);
+    fact_id(p, rr, f);
+    as_buf_str(b, "\">");
     as_buf_printf(b, "<p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", verdict_signs[f->verdict],
                   as_fact_verdict_text(f->verdict));
     if (p->n > 1) {
@@ -119,57 +132,135 @@ static bool device_seen(const struct as_page *p, size_t run, size_t index)
     return false;
 }
 
-static void list(struct as_page *p, const char *device, bool folded)
+/* The cells of a run come in the order of their ids, mostly without a gap. */
+static const struct as_cell *cell_of(const struct as_report_run *rr, int64_t id)
 {
-    as_buf_str(p->out, "<ul class=\"facts\">\n");
-    for (size_t r = 0; r < p->n; r++)
-        for (size_t i = 0; i < p->runs[r].facts_n; i++) {
-            const struct as_fact *f = &p->runs[r].facts[i];
-            if (strcmp(f->device, device) == 0 && !seen_in_earlier_run(p, r, f) &&
-                as_fact_is_collapsed(p->runs[r].facts, p->runs[r].facts_n, i) == folded)
-                fact_of_all(p, r, f);
-        }
-    as_buf_str(p->out, "</ul>\n");
+    const int64_t guess = rr->cells_n ? id - rr->cells[0].id : -1;
+    if (guess >= 0 && (uint64_t)guess < rr->cells_n && rr->cells[guess].id == id)
+        return &rr->cells[guess];
+    for (size_t i = 0; i < rr->cells_n; i++)
+        if (rr->cells[i].id == id)
+            return &rr->cells[i];
+    return NULL;
 }
 
-static void facts_of_device(struct as_page *p, const char *device, const char *name)
+/* The probe in whose section a fact stands: that of its first cell. NULL: it has none on this page. */
+static const char *probe_of(const struct as_report_run *rr, const struct as_fact *f)
 {
-    struct as_buf *b = p->out, more = AS_BUF_INIT;
+    const struct as_cell *c = f->evidence_n ? cell_of(rr, f->evidence[0]) : NULL;
+    const struct as_probe *known = c ? as_probe_find(c->probe) : NULL;
+    return c && as_page_measured(c) && !(known && known->hidden) ? c->probe : NULL;
+}
+
+static bool stands_with(const struct as_report_run *rr, const struct as_fact *f, const char *probe)
+{
+    const char *own = probe_of(rr, f);
+    return probe && own ? strcmp(probe, own) == 0 : probe == own;
+}
+
+struct choice {
+    const char *device, *probe; /* probe NULL: facts that stand with none */
+    bool collapsed;
+};
+
+/* The facts chosen, each once for all runs. Returns their number; write: on the page too. */
+static size_t list(struct as_page *p, const struct choice *c, bool write)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t i = 0; i < p->runs[r].facts_n; i++) {
+            const struct as_report_run *rr = &p->runs[r];
+            const struct as_fact *f = &rr->facts[i];
+            if (strcmp(f->device, c->device) != 0 || seen_in_earlier_run(p, r, f) || !stands_with(rr, f, c->probe) ||
+                as_fact_is_collapsed(rr->facts, rr->facts_n, i) != c->collapsed)
+                continue;
+            if (write)
+                as_buf_str(p->out, n ? "" : "<ul class=\"facts\">\n");
+            n++;
+            if (write)
+                fact_of_all(p, r, f);
+        }
+    as_buf_str(p->out, write && n ? "</ul>\n" : "");
+    return n;
+}
+
+static void facts_of_device(struct as_page *p, const char *device, const char *name, const char *probe)
+{
+    struct as_buf *b = p->out;
+    const struct choice first = {device, probe, false}, more = {device, probe, true};
+    const size_t first_n = list(p, &first, false), more_n = list(p, &more, false);
+    if (!first_n && !more_n)
+        return;
     as_buf_str(b, "<h3><code>");
     as_buf_html(b, device);
     as_buf_str(b, "</code> ");
     as_buf_html(b, name);
     as_buf_str(b, "</h3>\n");
-    list(p, device, false);
-    for (size_t r = 0; r < p->n && more.len == 0; r++)
-        as_collapsed_text(p->runs[r].facts, p->runs[r].facts_n, device, &more);
-    if (more.len > 0) {
-        as_buf_str(b, "<details class=\"more\"><summary>");
-        as_buf_html(b, as_buf_get(&more));
-        as_buf_str(b, "</summary>\n");
-        list(p, device, true);
-        as_buf_str(b, "</details>\n");
-    }
-    as_buf_finish(&more);
+    list(p, &first, true);
+    if (!more_n)
+        return;
+    as_buf_printf(b, "<details class=\"more\"><summary>%zu more</summary>\n", more_n);
+    list(p, &more, true);
+    as_buf_str(b, "</details>\n");
 }
 
-void as_page_facts(struct as_page *p)
+void as_page_facts_of(struct as_page *p, const char *probe)
 {
-    as_buf_str(p->out, "<section id=\"facts\" aria-labelledby=\"facts-h\"><h2 id=\"facts-h\">Facts</h2>\n");
-    size_t total = 0;
+    size_t n = 0;
     for (size_t r = 0; r < p->n; r++)
-        total += p->runs[r].facts_n;
-    if (total == 0)
-        as_buf_str(p->out, "<p class=\"lead\">No fact could be derived: too few valid cells.</p>\n");
-    else
-        as_buf_str(p->out, "<p class=\"lead\">Sentences that a rule derived from valid cells, with the cells they rest "
-                           "on and what would refute them.</p>\n");
-    if (total)
-        as_buf_printf(p->out, "<details class=\"more\"><summary>All %zu facts</summary>\n", total);
+        for (size_t i = 0; i < p->runs[r].facts_n; i++)
+            n += !seen_in_earlier_run(p, r, &p->runs[r].facts[i]) &&
+                 stands_with(&p->runs[r], &p->runs[r].facts[i], probe);
+    if (!n)
+        return;
+    as_buf_printf(p->out, "<details class=\"more\"><summary>%zu %sfact%s</summary>\n", n, probe ? "" : "further ",
+                  n == 1 ? "" : "s");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].facts_n; i++)
             if (!device_seen(p, r, i))
                 facts_of_device(p, p->runs[r].facts[i].device,
-                                as_report_device_name(&p->runs[r], p->runs[r].facts[i].device));
-    as_buf_str(p->out, total ? "</details>\n</section>\n" : "</section>\n");
+                                as_report_device_name(&p->runs[r], p->runs[r].facts[i].device), probe);
+    as_buf_str(p->out, "</details>\n");
+}
+
+static size_t worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+{
+    const struct as_fact *facts[WORTH_MAX];
+    const size_t n = as_worth_knowing(rr, info->id, facts, WORTH_MAX);
+    if (!n)
+        return 0;
+    as_buf_str(p->out, "<h3><code>");
+    as_buf_html(p->out, info->id);
+    as_buf_str(p->out, "</code> ");
+    as_buf_html(p->out, info->name);
+    as_buf_str(p->out, "</h3>\n<ul class=\"worth\">\n");
+    for (size_t i = 0; i < n; i++) {
+        as_buf_printf(p->out, "<li%s>", facts[i]->verdict == AS_REFUTED ? " class=\"refuted\"" : "");
+        as_buf_html(p->out, facts[i]->sentence);
+        as_buf_str(p->out, " <a class=\"why\" href=\"#");
+        fact_id(p, rr, facts[i]);
+        as_buf_str(p->out, "\">why</a></li>\n");
+    }
+    as_buf_str(p->out, "</ul>\n");
+    return n;
+}
+
+void as_page_facts(struct as_page *p)
+{
+    size_t total = 0, ranked = 0;
+    as_buf_printf(p->out, "<section id=\"facts\" aria-labelledby=\"facts-h\"><h2 id=\"facts-h\">%s</h2>\n",
+                  p->n == 1 ? "Worth knowing" : "Facts");
+    for (size_t r = 0; r < p->n; r++)
+        total += p->runs[r].facts_n;
+    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
+        ranked += worth(p, &p->runs[0], &p->runs[0].devices[i]);
+    as_buf_printf(p->out, "<p class=\"lead\">%s</p>\n",
+                  total == 0 ? "No fact could be derived: too few valid cells."
+                  : ranked == 0
+                      ? "Facts stand in the section of the probe whose cells they rest on. A rule derived each "
+                        "from valid cells."
+                      : "All other facts stand in the section of the probe whose cells they rest on. A rule "
+                        "derived each from valid cells.");
+    as_page_facts_of(p, NULL);
+    as_buf_str(p->out, "</section>\n");
 }

@@ -1,6 +1,36 @@
+/* One probe's section, and the main curves: the first picture of each probe that leads, near the top of the page. */
 #include "report/page.h"
 
+#include <limits.h>
 #include <string.h>
+
+/* Pictures that facts of several probes make. */
+static const struct {
+    const char *probe;
+    void (*draw)(struct as_page *p);
+} drawings[] = {{"roofline", as_page_roofline}};
+
+static void (*drawing_of(const char *probe))(struct as_page *p)
+{
+    for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++)
+        if (strcmp(drawings[i].probe, probe) == 0)
+            return drawings[i].draw;
+    return NULL;
+}
+
+static unsigned lead_of(const char *probe)
+{
+    for (size_t i = 0; as_probes[i]; i++)
+        if (strcmp(as_probes[i]->name, probe) == 0)
+            return as_probe_leads[i];
+    return 0;
+}
+
+static bool has_picture(const struct as_probe *probe)
+{
+    size_t len;
+    return as_page_vega_size > 1 && probe && probe->figure && as_figure_find(probe->figure, &len);
+}
 
 struct tally {
     size_t total, measured, rejected;
@@ -57,13 +87,13 @@ static void intro(struct as_page *p, const struct as_probe *probe, const char *n
     }
 }
 
-static void picture(struct as_page *p, const struct as_probe *probe, const char *name)
+/* part: "lead" is the probe's first picture, "rest" are the others, "all" are both. */
+static void picture(struct as_page *p, const struct as_probe *probe, const char *name, const char *part)
 {
-    size_t len;
-    if (as_page_vega_size <= 1 || !probe || !probe->figure || !as_figure_find(probe->figure, &len))
+    if (!has_picture(probe))
         return;
     struct as_buf *b = p->out;
-    as_buf_str(b, "<figure class=\"chart\"><div class=\"plots\" data-figure=\"");
+    as_buf_printf(b, "<figure class=\"chart\"><div class=\"plots\" data-part=\"%s\" data-figure=\"", part);
     as_buf_html(b, name);
     as_buf_str(b, "\" data-title=\"");
     as_buf_html(b, probe->title);
@@ -77,6 +107,66 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
                "; bands and bars are 95% intervals, hollow points are rejected. Choose a point to go to its row in the "
                "table.</figcaption><noscript><p class=\"note\">The picture needs scripts; the table below has its "
                "numbers.</p></noscript></figure>\n");
+}
+
+static void lead(struct as_page *p, const char *name)
+{
+    struct as_buf *b = p->out;
+    const struct as_probe *probe = as_probe_find(name);
+    void (*draw)(struct as_page *) = drawing_of(name);
+    as_buf_str(b, "<h3 id=\"curve-");
+    as_page_slug(b, name);
+    as_buf_str(b, "\"><a href=\"#probe-");
+    as_page_slug(b, name);
+    as_buf_str(b, "\">");
+    as_buf_html(b, probe->title);
+    as_buf_str(b, "</a></h3>\n");
+    if (draw)
+        draw(p);
+    else
+        picture(p, probe, name, "lead");
+}
+
+static bool leads(const char *probe)
+{
+    return lead_of(probe) && (drawing_of(probe) || has_picture(as_probe_find(probe)));
+}
+
+bool as_page_has_curves(const struct as_page *p, const char *const *probes, size_t n)
+{
+    (void)p;
+    for (size_t i = 0; i < n; i++)
+        if (leads(probes[i]))
+            return true;
+    return false;
+}
+
+void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
+{
+    if (!as_page_has_curves(p, probes, n))
+        return;
+    as_buf_str(p->out, "<section id=\"curves\" aria-labelledby=\"curves-h\"><h2 id=\"curves-h\">Main curves</h2>\n");
+    for (unsigned after = 0, next; after < UINT_MAX; after = next) {
+        const char *name = NULL;
+        next = UINT_MAX;
+        for (size_t i = 0; i < n; i++) {
+            const unsigned own = leads(probes[i]) ? lead_of(probes[i]) : 0;
+            if (own > after && own < next) {
+                next = own;
+                name = probes[i];
+            }
+        }
+        if (name)
+            lead(p, name);
+    }
+    as_buf_str(p->out, "</section>\n");
+}
+
+static void led_elsewhere(struct as_page *p, const char *name)
+{
+    as_buf_str(p->out, "<p class=\"meta\">Its main curve is <a href=\"#curve-");
+    as_page_slug(p->out, name);
+    as_buf_str(p->out, "\">at the top of the page</a>.</p>\n");
 }
 
 /* Safe as it is: made from the build's own texts (tools/markdown.py). */
@@ -102,9 +192,12 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     as_buf_html(b, probe ? probe->title : name);
     as_buf_str(b, "</h2>\n");
     intro(p, probe, name);
-    if (strcmp(name, "roofline") == 0) /* facts of several probes make one picture */
-        as_page_roofline(p);
-    picture(p, probe, name);
+    void (*draw)(struct as_page *) = drawing_of(name);
+    if (leads(name))
+        led_elsewhere(p, name);
+    else if (draw)
+        draw(p);
+    picture(p, probe, name, leads(name) && !draw ? "rest" : "all");
     if (p->n > 1)
         as_buf_str(b,
                    "<p class=\"meta\">The ratio to the first run is called better or worse where the two 95% intervals "
@@ -112,6 +205,7 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     enum as_status st = as_page_table(p, name);
     if (st != AS_OK)
         return st;
+    as_page_facts_of(p, name);
     method(b, probe);
     as_buf_str(b, "</section>\n");
     return AS_OK;

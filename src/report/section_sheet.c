@@ -1,14 +1,11 @@
-/* The data sheet on the page: one table per device, of several runs beside each other, and what is worth knowing. */
+/* The data sheet on the page: one table per device, of several runs beside each other. */
 #include "base/text.h"
 #include "report/page.h"
 #include "report/sheet.h"
-#include "report/worth.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WORTH_MAX = 12 };
 
 static void value_of(struct as_buf *b, const struct as_sheet_row *row)
 {
@@ -221,23 +218,6 @@ static enum as_status sheet_of(struct as_page *p, const char *device, const char
     return st;
 }
 
-static void worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
-{
-    const struct as_fact *facts[WORTH_MAX];
-    const size_t n = as_worth_knowing(rr, info->id, facts, WORTH_MAX);
-    if (!n)
-        return;
-    as_buf_str(p->out, "<h3>Worth knowing: <code>");
-    as_buf_html(p->out, info->id);
-    as_buf_str(p->out, "</code></h3>\n<ul class=\"worth\">\n");
-    for (size_t i = 0; i < n; i++) {
-        as_buf_printf(p->out, "<li%s>", facts[i]->verdict == AS_REFUTED ? " class=\"refuted\"" : "");
-        as_buf_html(p->out, facts[i]->sentence);
-        as_buf_str(p->out, "</li>\n");
-    }
-    as_buf_str(p->out, "</ul>\n");
-}
-
 static bool seen_before(const struct as_page *p, size_t run, const char *device)
 {
     for (size_t r = 0; r < run; r++)
@@ -256,8 +236,6 @@ enum as_status as_page_sheets(struct as_page *p)
             if (!seen_before(p, r, info->id))
                 st = sheet_of(p, info->id, info->name);
         }
-    for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n && !st; i++)
-        worth(p, &p->runs[0], &p->runs[0].devices[i]);
     as_buf_str(p->out, "</section>\n");
     return st;
 }

@@ -327,6 +327,9 @@ static void device_table(struct table *t, size_t from, size_t to)
 {
     struct as_buf *b = t->page->out;
     choose_columns(t, from, to);
+    as_buf_printf(b, "<details class=\"rows\" open><summary>Table of %zu cells on ", to - from);
+    as_buf_html(b, t->c.rows[t->order[from]].cell->device);
+    as_buf_str(b, "</summary>\n");
     as_buf_printf(b, "<div class=\"scroll%s\" tabindex=\"0\" role=\"region\" aria-label=\"",
                   to - from > HUGE_TABLE   ? " long huge"
                   : to - from > LONG_TABLE ? " long"
@@ -339,7 +342,7 @@ static void device_table(struct table *t, size_t from, size_t to)
     caption(t, from, to);
     head(t, t->order[from]);
     lines(t, from, to);
-    as_buf_str(b, "</table></div>\n");
+    as_buf_str(b, "</table></div></details>\n");
     if (to - from > LONG_TABLE)
         as_buf_printf(b, "<p class=\"long-note\">The table of %zu cells is left out on paper.</p>\n", to - from);
 }

@@ -13,15 +13,18 @@ CASES = [
     ("a heading that is taken apart", {"a/one": ["A", 10], "b/two": ["B", 20], "a/three": ["A", 30]}, None, "probes/a/three"),
     ("no number", {"a/one": ["A", "first"]}, None, "a/one/section.json"),
     ("no heading", {"a/one": ["", 10]}, None, "a/one/section.json"),
+    ("a lead", {"a/one": ["A", 10, 1], "a/two": ["A", 20]}, "a/one\na/two\n", ""),
+    ("one lead for two", {"a/one": ["A", 10, 1], "a/two": ["A", 20, 1]}, None, "have one lead, 1"),
+    ("a lead that is no number", {"a/one": ["A", 10, "first"]}, None, "a/one/section.json"),
 ]
 
 
 def run(folders):
     with tempfile.TemporaryDirectory() as top:
-        for folder, (heading, place) in folders.items():
+        for folder, values in folders.items():
             os.makedirs(os.path.join(top, folder))
             with open(os.path.join(top, folder, "section.json"), "w", encoding="utf-8") as f:
-                json.dump({"heading": heading, "place": place}, f)
+                json.dump(dict(zip(("heading", "place", "lead"), values)), f)
         return subprocess.run([sys.executable, REGISTRY, "list", top], capture_output=True, text=True, check=False)
 
 

@@ -159,6 +159,8 @@ const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &s
 const char *const as_probe_headings[] = {"Memory",     "Memory",     "Memory",     "Runtime", "Runtime", "Arithmetic",
                                          "Arithmetic", "Arithmetic", "Arithmetic", "Memory",  NULL};
 
+const unsigned as_probe_leads[] = {2, 1, 4, 0, 0, 3, 0, 0, 0, 0};
+
 const char *const as_probe_methods[] = {synth_method, synth_method, "", "", "", "", "", "", "", "", NULL};
 
 const struct as_probe *as_probe_find(const char *name)

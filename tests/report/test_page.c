@@ -227,7 +227,7 @@ static void runs_stand_beside_each_other(void **state)
     assert_has(&page, "<th scope=\"col\">run\u00a03<th scope=\"col\">run\u00a04<th scope=\"col\">against run\u00a03");
     assert_has(&page, "× worse</b>");
     assert_hasnt(&page, "× better</b>"); /* the second run is 20% slower in all */
-    assert_has(&page, "<li class=\"fact again supported\">");
+    assert_has(&page, "<li class=\"fact again supported\" id=\"");
     as_buf_finish(&page);
     page = page_of("three");
     assert_has(&page, "<th scope=\"col\">run\u00a05<th scope=\"col\">against run\u00a03");

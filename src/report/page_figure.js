@@ -1,0 +1,142 @@
+// One figure on the page: its choices and buttons, its panels, and what happens when one of them is used.
+page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact }) => {
+  const { element, button, phone, tools } = page;
+  const ALL = 'all', USUAL = 'usual';
+
+  // A picture that needs more width than the page has scrolls within its panel.
+  function addPanel(box, label, least) {
+    const plot = element('div', { className: 'plot' });
+    if (least) plot.style.minWidth = `${least}px`;
+    box.append(element('div', { className: 'panel' }, ...(label ? [element('p', { className: 'panel-name', textContent: label })] : []), plot));
+    return plot;
+  }
+
+  // ---- choices: which values of an axis without a legend are drawn ----
+
+  // The value of an axis that stands for a device: "best" where there is one, else the first in the order of the plan.
+  function usualOf(name, all, field) {
+    const order = data.probes[name].words[field].v, usual = new Map();
+    for (const device of new Set(all.map(r => r.device))) {
+      const own = new Set(all.filter(r => r.device === device).map(r => r[field]));
+      usual.set(device, own.has('best') ? 'best' : order.find(v => own.has(v)));
+    }
+    return usual;
+  }
+  function choicesOf(f) {
+    return (f.figure.choose ?? []).filter(field => data.probes[f.probe].words[field]?.v.length > 1).map(field => {
+      const usual = usualOf(f.probe, f.all, field), values = data.probes[f.probe].words[field].v, of = [...new Set(usual.values())];
+      const select = element('select', { ariaLabel: `${field} shown` });
+      for (const [value, text] of [[USUAL, of.length === 1 ? of[0] : 'default'], ...values.filter(v => of.length > 1 || v !== of[0]).map(v => [v, v]), [ALL, `every ${field}`]])
+        select.append(element('option', { value, textContent: text }));
+      return { field, usual, select };
+    });
+  }
+  const chosen = (f, r) => f.choices.every(({ field, usual, select }) =>
+    select.value === ALL || r[field] === (select.value === USUAL ? usual.get(r.device) : select.value));
+
+  // Of a field in `first`, only its first series is on at the beginning.
+  function offAtFirst(f, p) {
+    return Object.entries(f.figure.series).flatMap(([scale, field]) => {
+      if (!f.figure.first?.includes(field) || !p.names.get(scale)) return [];
+      const there = p.names.get(scale), order = data.probes[f.probe].words[field]?.v ?? there, keep = order.find(v => there.includes(v));
+      return there.filter(v => v !== keep).map(v => `${field}=${v}`);
+    });
+  }
+
+  // ---- drawing ----
+
+  async function drawPanel(f, p) {
+    const off = f.every ? [] : offAtFirst(f, p);
+    const spec = tools.equip(fitLegends(withData(f.figure.spec, p.rows, p.value, p.domains, p.names), p.plot.clientWidth), f.figure.series, f.state, off);
+    const view = make(spec, p.plot), x = tools.scaleOf(spec, 'x');
+    view.tooltip(() => {}); // the page has its own
+    await view.runAsync();
+    const svg = p.plot.querySelector('svg');
+    svg.setAttribute('role', 'group');
+    svg.setAttribute('aria-label', `${[f.name, p.label].filter(Boolean).join(', ')}: picture; the table of the probe has its numbers`);
+    interact(view, new Map(p.rows.map(r => [r.id, r])), f.words);
+    const v = { view, spec, off, plot: p.plot, label: p.label, rows: p.rows, span: x?.domain?.signal ? p.domains.get('x') : null, log: x?.type === 'log' };
+    tools.listen(v, () => f.views, f.figure.series);
+    if (v.span) tools.addGestures(v, f.state, () => tools.applyZoom(f.state, f.views));
+    f.views.push(v);
+  }
+  function addArea(f, panels, into) {
+    const area = element('div', { className: 'panels' });
+    area.classList.toggle('several', panels.length > 1 && f.figure.columns !== 1);
+    area.classList.toggle('thirds', panels.length % 3 === 0 && !f.figure.columns);
+    into.append(area);
+    return area;
+  }
+  async function fill(f, area, panels) {
+    for (const p of panels) p.plot = addPanel(area, p.label, f.figure.least); // before the first is drawn: it asks for its width
+    for (const p of panels) await drawPanel(f, p);
+    if (f.state.zoom !== tools.WHOLE) await tools.applyZoom(f.state, f.views);
+  }
+  // Many panels are drawn when they are asked for.
+  function fold(f, panels) {
+    const more = element('details', { className: 'more' }, element('summary', { textContent: `${panels.length} more pictures` }));
+    more.addEventListener('toggle', () => fill(f, addArea(f, panels, more), panels), { once: true });
+    f.body.append(more);
+  }
+  async function render(f) {
+    const panels = await plan(f.figure, f.all.filter(r => chosen(f, r))), most = phone.matches ? 2 : 6;
+    const first = panels.length > most + 1 ? panels.slice(0, most) : panels;
+    for (const v of f.views) v.view.finalize();
+    f.views = [];
+    f.body.replaceChildren();
+    if (panels.length === 0) f.body.append(element('p', { className: 'note', textContent: 'No cell has a number with these choices.' }));
+    f.area = addArea(f, first, f.body);
+    await fill(f, f.area, first);
+    if (first.length < panels.length) fold(f, panels.slice(first.length));
+  }
+
+  // ---- buttons ----
+
+  function addButtons(f, bar) {
+    const { spec, series } = f.figure, inArea = () => f.views.filter(v => f.area.contains(v.plot));
+    const zoom = change => () => { change(); return tools.applyZoom(f.state, f.views); };
+    if (f.figure.first && f.views.some(v => v.off.length))
+      bar.append(button('All series', 'Draw every series', () => { f.every = true; return Promise.all(f.views.map(v => tools.setOff(v, [], series))); }));
+    if (tools.canSwitch(spec)) {
+      const scale = button('Linear', 'A linear scale for y', async () => {
+        f.state.linear = !f.state.linear;
+        scale.textContent = f.state.linear ? 'Logarithmic' : 'Linear';
+        scale.title = `A ${f.state.linear ? 'logarithmic' : 'linear'} scale for y`;
+        await render(f);
+      });
+      bar.append(scale);
+    }
+    if (tools.canZoom(spec) && f.views.some(v => v.span))
+      bar.append(button('+', 'Zoom in along x (also Ctrl and the wheel)', zoom(() => tools.zoomBy(f.state, 0.5))),
+        button('−', 'Zoom out', zoom(() => tools.zoomBy(f.state, 2))),
+        button('Reset', 'The whole picture (also a double click)', zoom(() => { f.state.zoom = tools.WHOLE; })));
+    bar.append(button('PNG', 'Save the picture as PNG', () => tools.savePng(f, inArea())),
+      button('SVG', 'Save the picture as SVG', () => tools.saveSvg(f, inArea())),
+      button('CSV', 'Save the numbers drawn as CSV', () => tools.saveCsv(f, f.views, f.words)));
+  }
+
+  async function drawFigure(box, probe, figure, all, words) {
+    if ((await plan(figure, all)).length === 0) return;
+    const f = { box, probe, figure, all, words, views: [], state: { linear: false, zoom: tools.WHOLE }, every: false,
+      name: [box.dataset.title, figure.title].filter(Boolean).join(': ') };
+    f.choices = choicesOf(f);
+    f.body = element('div');
+    const bar = element('div', { className: 'tools' });
+    box.append(...(figure.title ? [element('p', { className: 'figure-name', textContent: figure.title })] : []), bar, f.body);
+    for (const { select } of f.choices) {
+      select.addEventListener('change', () => render(f));
+      bar.append(select);
+    }
+    await render(f);
+    addButtons(f, bar);
+  }
+
+  return async box => {
+    const name = box.dataset.figure, words = Object.keys(data.probes[name].words);
+    const part = { lead: [0, 1], rest: [1] }[box.dataset.part] ?? [0];
+    if (data.runs.length > 1) words.push('run');
+    const own = figures[name].slice(...part);
+    for (const figure of own) await drawFigure(box, name, figure, rows(name), words);
+    if (box.dataset.part === 'rest' && !box.firstChild) box.closest('figure').remove(); // the first picture was all
+  };
+};
