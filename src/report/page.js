@@ -1,6 +1,7 @@
 // The contents follow the reading, and the pictures are drawn.
 (() => {
-  const { byId, element, button, phone, digits, bytes, tools } = page;
+  const { byId, digits, bytes } = page;
+  const { CONTINUOUS } = page.tools;
   const json = id => (byId(id) ? JSON.parse(byId(id).textContent) : null);
 
   // The entry of the contents whose section is being read.
@@ -40,7 +41,7 @@
   function describe(row, words, shown) {
     const lines = [[`${digits(row.value)} ${row.unit}`, 'b']];
     if (row.interval) lines.push([`95%: ${Number(row.lo.toPrecision(4))} to ${Number(row.hi.toPrecision(4))} ${row.unit}`]);
-    lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w} ${isSize(w) ? bytes(row[w]) : row[w]}`).join(', ')]);
+    lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w.replaceAll('_', ' ')} ${isSize(w) ? bytes(row[w]) : row[w]}`).join(', ')]);
     if (shown !== undefined && shown !== row.value) lines.push([`drawn as ${digits(shown)}`]);
     if (!row.valid) lines.push([`rejected: ${row.gates}`, 'em']);
     lines.push([`cell ${row.id}`, 'small']);
@@ -111,7 +112,6 @@
     }
   }
 
-  const CONTINUOUS = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog']);
   const NAMED = /^(color|stroke|fill|shape|strokeDash)$/;
   // A logarithmic axis over less than a factor of two would show noise as steps.
   function widen([lo, hi], type) {

@@ -23,12 +23,12 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     return usual;
   }
   function choicesOf(f) {
-    return (f.figure.choose ?? []).filter(field => data.probes[f.probe].words[field]?.v.length > 1).map(field => {
+    return Object.entries(f.figure.choose ?? {}).filter(([field]) => data.probes[f.probe].words[field]?.v.length > 1).map(([field, label]) => {
       const usual = usualOf(f.probe, f.all, field), values = data.probes[f.probe].words[field].v, of = [...new Set(usual.values())];
-      const select = element('select', { ariaLabel: `${field} shown` });
-      for (const [value, text] of [[USUAL, of.length === 1 ? of[0] : 'default'], ...values.filter(v => of.length > 1 || v !== of[0]).map(v => [v, v]), [ALL, `every ${field}`]])
+      const select = element('select');
+      for (const [value, text] of [[USUAL, of.length === 1 ? of[0] : 'default'], ...values.filter(v => of.length > 1 || v !== of[0]).map(v => [v, v]), [ALL, 'all']])
         select.append(element('option', { value, textContent: text }));
-      return { field, usual, select };
+      return { field, usual, label, select };
     });
   }
   const chosen = (f, r) => f.choices.every(({ field, usual, select }) =>
@@ -123,9 +123,9 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     f.body = element('div');
     const bar = element('div', { className: 'tools' });
     box.append(...(figure.title ? [element('p', { className: 'figure-name', textContent: figure.title })] : []), bar, f.body);
-    for (const { select } of f.choices) {
+    for (const { label, select } of f.choices) {
       select.addEventListener('change', () => render(f));
-      bar.append(select);
+      bar.append(element('label', { textContent: `${label} ` }, select));
     }
     await render(f);
     addButtons(f, bar);

@@ -6,7 +6,7 @@ page.tools = (() => {
   const scaleOf = (spec, name) => (spec.scales ?? []).find(s => s.name === name);
   const WHOLE = [0, 1], NARROWEST = 0.02;
 
-  // May y change between logarithmic and linear? Bars and areas begin at zero, which a logarithm does not have.
+  // Only a figure that asks for a logarithmic y is known to have one: others may draw bars, which begin at zero.
   const canSwitch = spec => scaleOf(spec, 'y')?.type === 'log';
   const canZoom = spec => CONTINUOUS.has(scaleOf(spec, 'x')?.type);
 

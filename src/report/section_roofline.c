@@ -29,6 +29,16 @@ static const char *type_of(const struct as_fact *peak)
     return peak->id + strlen("arithmetic.peak.");
 }
 
+/* "FP32" of f32, as the data sheet says it; other types are written in capitals: "BF16". */
+static void type_name(struct as_buf *b, const struct as_fact *peak)
+{
+    const char *type = type_of(peak);
+    const bool is_float = type[0] == 'f';
+    as_buf_str(b, is_float ? "FP" : "");
+    for (const char *c = type + is_float; *c; c++)
+        as_buf_char(b, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
+}
+
 static bool is_number(const struct as_fact *f, const char *device, const char *head)
 {
     return strcmp(f->device, device) == 0 && strncmp(f->id, head, strlen(head)) == 0 && isfinite(f->value) &&
@@ -183,7 +193,7 @@ static void ceiling(struct plot *p, size_t t)
                   "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
                   at_x(p, from), y, p->right, type_dash[t]);
     text(p, p->right - 2, y - 7, "end", "var(--ink)", p->font);
-    as_buf_html(p->b, type_of(peak));
+    type_name(p->b, peak);
     as_buf_char(p->b, ' ');
     as_page_value(p->b, peak->value, peak->unit);
     as_buf_str(p->b, "</text>\n");
@@ -272,7 +282,7 @@ static void table(struct as_buf *b, const struct roofline *r, const char *device
     for (size_t t = 0; t < r->types; t++) {
         const struct as_fact *peak = r->peak[t];
         as_buf_str(b, "<tr><th scope=\"row\">");
-        as_buf_html(b, type_of(peak));
+        type_name(b, peak);
         as_buf_str(b, "<td>");
         as_page_value(b, peak->value, peak->unit);
         as_buf_str(b, "<small>");

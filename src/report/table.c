@@ -113,6 +113,16 @@ static void axis_text(struct table *t, const struct as_column *k, size_t row)
     as_page_axis(t->page->out, k->axis, &k->values[k->rank[row]]);
 }
 
+/* An axis in words: "compute unit" of compute_unit. */
+static void axis_name(struct as_buf *b, const char *name)
+{
+    char words[64];
+    as_copy_text(words, sizeof words, name);
+    for (char *c = words; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    as_buf_html(b, words);
+}
+
 static void caption(struct table *t, size_t from, size_t to)
 {
     struct as_buf *b = t->page->out;
@@ -126,7 +136,7 @@ static void caption(struct table *t, size_t from, size_t to)
             continue;
         as_buf_str(b, sep);
         sep = ", ";
-        as_buf_html(b, t->c.axes[i].name);
+        axis_name(b, t->c.axes[i].name);
         as_buf_char(b, ' ');
         axis_text(t, &t->c.axes[i], t->order[from]);
     }
@@ -137,7 +147,7 @@ static void column_heads(struct table *t, const size_t *which, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         as_buf_str(t->page->out, "<th scope=\"col\">");
-        as_buf_html(t->page->out, col(t, which[i])->name);
+        axis_name(t->page->out, col(t, which[i])->name);
     }
 }
 
@@ -184,7 +194,7 @@ static void group_head(struct table *t, size_t row)
     for (size_t i = 0; i < t->words_n; i++) {
         const struct as_column *k = col(t, t->words[i]);
         as_buf_str(b, i ? ", " : "");
-        as_buf_html(b, k->name);
+        axis_name(b, k->name);
         as_buf_str(b, " <b>");
         axis_text(t, k, row);
         as_buf_str(b, "</b>");

@@ -206,7 +206,7 @@ static void roofline_is_drawn_and_told(void **state)
     as_buf_add(&one, from, (size_t)(to - from));
     assert_int_equal(count(as_buf_get(&one), "<svg class=\"roofline"), 2); /* wide and narrow */
     assert_int_equal(count(as_buf_get(&one), "<circle "), 2 * 2 * 4);      /* types by levels */
-    assert_has(&one, ">f32 66.3\u00a0TFLOP/s</text>");
+    assert_has(&one, ">FP32 66.3\u00a0TFLOP/s</text>");
     assert_has(&one, ">L1 33.5\u00a0TB/s, shared 33.2\u00a0TB/s</text>"); /* too close for a name each */
     assert_has(&one, ">memory 4.57\u00a0TB/s</text>");
     assert_has(&one, "<th scope=\"col\">memory<small>4.57\u00a0TB/s</small>");
