@@ -7,6 +7,7 @@
 #include "model/cell.h"
 
 enum as_fact_verdict { AS_SUPPORTED, AS_REFUTED, AS_UNDECIDED };
+enum { AS_FACT_VERDICTS_N = 3 };
 const char *as_fact_verdict_word(enum as_fact_verdict v);
 /* The same for people: a sentence that reports a refuted expectation is itself true. */
 const char *as_fact_verdict_text(enum as_fact_verdict v);

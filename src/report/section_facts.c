@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORTH_MAX = 12 };
-
 /* A symbol before the word, so that colour alone does not carry the verdict. */
 static const char *const verdict_signs[] = {[AS_SUPPORTED] = "✓", [AS_REFUTED] = "✗", [AS_UNDECIDED] = "?"};
 
@@ -225,8 +223,8 @@ void as_page_facts_of(struct as_page *p, const char *probe)
 
 static size_t worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
 {
-    const struct as_fact *facts[WORTH_MAX];
-    const size_t n = as_worth_knowing(rr, info->id, facts, WORTH_MAX);
+    const struct as_fact *facts[AS_WORTH_MAX];
+    const size_t n = as_worth_knowing(rr, info->id, facts, AS_WORTH_MAX);
     if (!n)
         return 0;
     as_buf_str(p->out, "<h3><code>");

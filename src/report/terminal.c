@@ -59,14 +59,14 @@ static void write_left_out(const struct as_report_run *run, const struct as_tabl
     as_buf_finish(&line);
 }
 
-static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style, struct as_buf *out)
 {
-    enum { MOST = 6 };
     bool titled = false;
     struct as_buf line = AS_BUF_INIT;
     for (size_t d = 0; d < run->devices_n; d++) {
-        const struct as_fact *worth[MOST];
-        const size_t n = as_worth_knowing(run, run->devices[d].id, worth, MOST);
+        const struct as_fact *worth[AS_WORTH_MAX];
+        const size_t n =
+            as_worth_knowing(run, run->devices[d].id, worth, most < AS_WORTH_MAX ? most : (size_t)AS_WORTH_MAX);
         if (n && !titled)
             as_text_title(out, "Worth knowing", style);
         titled |= n > 0;
@@ -80,12 +80,20 @@ static void write_facts(const struct as_report_run *run, const struct as_table_s
             as_text_fill(out, as_buf_get(&line), style->width, 2, 2);
         }
     }
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+    return titled;
+}
+
+static void write_facts(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { MOST = 4 };
+    const bool titled = as_text_worth(run, MOST, style, out);
     if (run->facts_n)
         as_buf_printf(out, "%s%zu fact%s: assay facts %lld\n", titled ? "" : "\n", run->facts_n,
                       run->facts_n == 1 ? "" : "s", (long long)run->run.id);
     if (run->left_out)
         write_left_out(run, style, out);
-    as_buf_finish(&line);
 }
 
 enum as_status as_text_missing(const struct as_missing *missing, size_t most, const struct as_table_style *style,
@@ -181,7 +189,7 @@ static enum as_status look_at_cells(const struct as_report_run *run, struct as_o
 enum as_status as_report_terminal(const struct as_report_run *run, const struct as_table_style *style,
                                   struct as_buf *out, struct as_error *err)
 {
-    enum { TABLE_MAX = 40, MISSING_MAX = 4 };
+    enum { TABLE_MAX = 40, MISSING_MAX = 2 };
     struct as_overview own = {0};
     const struct as_overview *o = run->overview ? run->overview : &own;
     enum as_status st = run->overview ? AS_OK : look_at_cells(run, &own, err);

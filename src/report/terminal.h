@@ -53,6 +53,10 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
 enum as_status as_text_sheet(const struct as_report_run *run, const char *device, const struct as_table_style *style,
                              struct as_buf *out, struct as_error *err);
 
+/* What is worth knowing, at most so many facts (up to AS_WORTH_MAX) per device. False: nothing is. */
+bool as_text_worth(const struct as_report_run *run, size_t most, const struct as_table_style *style,
+                   struct as_buf *out);
+
 /* Values as one line of block characters, lowest to highest, on a logarithmic scale where they span more than a
  * decade; NAN leaves a gap. */
 void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode);

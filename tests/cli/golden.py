@@ -36,6 +36,8 @@ CASES = [
     ("list-refs", ["list", "refs", "mi300a"], 0, {}),
     ("list-refs-sets", ["list", "refs"], 0, {}),
     ("list-refs-sets-json", ["list", "refs", "--json"], 0, {}),
+    ("facts", ["facts", "1"], 0, {}),
+    ("facts-subject", ["facts", "cache.L2"], 0, {}),
     ("facts-refs", ["facts", "1", "--refs", "mi300a"], 0, {}),
     ("show-refs", ["show", "1", "--refs", "neoverse n1"], 0, {}),
     ("show-refs-of-no-device", ["show", "1", "--refs", "h100"], 0, {}),

@@ -65,7 +65,7 @@ REFUSED = [
     (["compare", "broken.db", "broken.db"], 1, ["'broken.db' is neither a store nor a JSON export"]),
     (["compare", "no.db:1", "no.db:2"], None, ["no.db"]),
     (["compare", "no.db", "1"], 2, ["no file 'no.db'"]),
-    (["facts", "1", "2"], 2, ["does not take '2'"]),
+    (["facts", "1", "2", "3"], 2, ["does not take '3'"]),
     (["facts", "--store", "garbage.json:1"], 2, ["as a separate argument"]),
     (["explain"], 2, ["needs PROBE[/OP]|GATE|CAUSE|SUITE|[cell] CELL"]),
     (["explain", "latency", "3"], 2, ["does not take '3' after 'latency'"]),
