@@ -97,11 +97,28 @@ static void add_row(struct as_table *t, const struct as_check_line *line, bool f
     as_buf_finish(&text);
 }
 
-static enum as_status device_text(const struct as_checked *c, size_t *at, const struct as_table_style *style,
-                                  struct as_buf *out, struct as_error *err)
+/* The first line after those of a device. */
+static size_t end_of_device(const struct as_checked *c, size_t at)
+{
+    const struct as_device_sheet *device = c->check.v[at].device;
+    while (at < c->check.n && c->check.v[at].device == device)
+        at++;
+    return at;
+}
+
+static bool is_all_new(const struct as_checked *c, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (c->check.v[i].verdict != AS_CHECK_NEW)
+            return false;
+    return true;
+}
+
+static enum as_status device_text(const struct as_checked *c, size_t from, size_t to,
+                                  const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
     static const char *const heads[] = {"", "", ">base", ">checked", ">ratio, 95% interval", "verdict", NULL};
-    const struct as_device_sheet *device = c->check.v[*at].device;
+    const struct as_device_sheet *device = c->check.v[from].device;
     const char *group = "";
     struct as_buf title = AS_BUF_INIT;
     struct as_table t;
@@ -109,8 +126,8 @@ static enum as_status device_text(const struct as_checked *c, size_t *at, const 
     as_text_title(out, as_buf_get(&title), style);
     as_buf_finish(&title);
     as_table_init(&t, heads);
-    for (; *at < c->check.n && c->check.v[*at].device == device; ++*at) {
-        const struct as_check_line *line = &c->check.v[*at];
+    for (size_t i = from; i < to; i++) {
+        const struct as_check_line *line = &c->check.v[i];
         add_row(&t, line, strcmp(group, row_of(line)->group) != 0);
         group = row_of(line)->group;
     }
@@ -125,8 +142,15 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
     enum as_status st = AS_OK;
     name_machine("base", c->base, c->base_name, out);
     name_machine("checked", c->now, NULL, out);
-    for (size_t i = 0; i < c->check.n && !st;)
-        st = device_text(c, &i, style, out, err);
+    for (size_t i = 0, end; i < c->check.n && !st; i = end) {
+        end = end_of_device(c, i);
+        if (is_all_new(c, i, end)) {
+            as_buf_str(out, "\nnot in the base: ");
+            as_buf_terminal(out, c->check.v[i].device->id);
+            as_buf_printf(out, ", %zu line%s\n", end - i, end - i == 1 ? "" : "s");
+        } else
+            st = device_text(c, i, end, style, out, err);
+    }
     as_buf_char(out, '\n');
     counts_text(c, out);
     as_buf_printf(out,

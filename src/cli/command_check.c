@@ -39,6 +39,9 @@ static enum as_status load(const struct as_args *args, const char *name, struct 
     enum as_status st = name ? load_sheet(name, out, &is_sheet, err) : AS_OK;
     if (st || is_sheet)
         return st;
+    const char *built_in = name ? as_machine_json(name) : NULL;
+    if (built_in)
+        return as_machine_sheet_read(built_in, strlen(built_in), out, err);
     st = as_named_report(args, name, &run, err);
     if (!st) {
         st = as_machine_sheet_make(&run, out, err);
@@ -145,7 +148,8 @@ static int run_check(const struct as_command *command, const struct as_args *arg
 
 static const struct as_option options[] = {
     {"against", 0, "BASE",
-     "a run, a store, an export or an exported data sheet; required; several --against: all of them are the base",
+     "a run, a store, an export, an exported data sheet, or h100 or h200; required; several --against: all of them "
+     "are the base",
      true},
     {"tolerance", 0, "P", "differences up to P count as the same, 0% to 1000% (default: 5%)", false},
     {"junit", 0, "FILE", "write a JUnit report, a test case per line of the data sheet", false},
@@ -161,15 +165,19 @@ const struct as_command as_command_check = {
     .summary = "check a run's data sheet against that of another run or machine",
     .about =
         "A verdict per line of the data sheet: same (the 95% interval of the ratio lies within the tolerance), better "
-        "or worse (by more than the tolerance), or within the noise. The confidence of 'worse' depends on the number "
+        "or worse (by more than the tolerance), or undecided within the noise. The confidence of 'worse' depends on "
+        "the number "
         "of lines, so that an unchanged machine fails in at most 1% of checks. On a virtual machine the placement of "
         "its CPUs may change between runs: what depends on it is worse only with two runs or more on each side, and "
         "unconfirmed until then. Exit 3: a line is worse; 4: no line is, but a device of BASE has no number; 0: all "
         "is well, within the noise or unconfirmed. Without a RUN, the last; several RUNs count as one, and "
         "their intervals are joined.\n\n"
         "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
-        "exported JSON file, or a data sheet by 'assay export --format sheet'.",
-    .example = "assay export --format sheet -o base.json\nassay run quick && assay check --against base.json\n"
+        "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are the SXM cards that "
+        "assay "
+        "was developed on; only lines of the GPU are compared.",
+    .example = "assay check --against h100\nassay export --format sheet -o base.json\nassay run quick && assay check "
+               "--against base.json\n"
                "assay check --against 3 --against 4 -2 -1 --tolerance 10% --junit check.xml",
     .options = options,
     .max_args = -1,

@@ -1,5 +1,6 @@
 #include "report/machine_sheet.h"
 
+#include "base/builtin.h"
 #include "base/text.h"
 #include "report/sheet_export.h"
 #include "report/sheet_lines.h"
@@ -187,6 +188,21 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
     for (size_t i = 0; i < json_array_size(devices) && !st; i++)
         st = read_device(json_array_get(devices, i), &out->v[out->n++], err);
     return st;
+}
+
+extern const struct as_builtin_text as_machine_texts[]; /* ends with a NULL name */
+
+const char *as_machine_name(size_t i)
+{
+    return as_machine_texts[i].name;
+}
+
+const char *as_machine_json(const char *name)
+{
+    for (size_t i = 0; as_machine_texts[i].name; i++)
+        if (strcmp(as_machine_texts[i].name, name) == 0)
+            return as_machine_texts[i].text;
+    return NULL;
 }
 
 bool as_machine_sheet_is(const char *text, size_t len)

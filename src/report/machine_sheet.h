@@ -21,6 +21,9 @@ struct as_machine_sheet {
 };
 enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_machine_sheet *out,
                                      struct as_error *err);
+/* Names of machines whose data sheets are built in, NULL after the last; and the JSON of one, NULL for no such name. */
+const char *as_machine_name(size_t i);
+const char *as_machine_json(const char *name);
 /* Does the text look like the JSON of a data sheet, rather than that of a whole run? */
 bool as_machine_sheet_is(const char *text, size_t len);
 /* Lines of groups that this version does not know are left out. AS_FORMAT: not such JSON, or of another version. */

@@ -13,7 +13,7 @@ enum { DF = 8 }; /* degrees of freedom of both intervals: quantities rest on abo
 
 const char *as_check_verdict_word(enum as_check_verdict v)
 {
-    static const char *const words[] = {"same", "better", "worse", "within the noise", "unconfirmed", "missing", "new"};
+    static const char *const words[] = {"same", "better", "worse", "undecided", "unconfirmed", "missing", "new"};
     return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
 }
 

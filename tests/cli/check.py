@@ -76,6 +76,13 @@ def test_hostile_name(folder):
     assert "<script" not in text and "a\\|b" in text and "\x1b" not in text
 
 
+def test_built_in(folder):
+    """The machines that are built in can be read; a run of another device has nothing in common with them."""
+    for name in ("h100", "h200"):
+        done = assay(folder, "check", "--against", name, "1", code=2)
+        assert not done
+
+
 def test_report(folder):
     """Reports take runs of any source, and have a usual name."""
     assay(folder, "report", "1", "two.json")
@@ -87,7 +94,7 @@ def test_report(folder):
     assert "bellows" in text and "anvil" in text
 
 
-TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_hostile_name, test_report)
+TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_hostile_name, test_built_in, test_report)
 
 
 def main():
