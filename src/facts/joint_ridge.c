@@ -30,16 +30,20 @@ static void add_roof(struct roof roofs[ROOFS_MAX], size_t *n, const char *object
     *n += k == *n;
 }
 
-/* What every unit has of its own: bytes per cycle of one of them, at the clock of the cell, times all. */
-static void add_own_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX], size_t *n)
+/* What all units read at once: bytes per cycle of one of them, at the clock of the cell, times all. L2 is the number of
+ * the data sheet: all units read the same 16 MiB. */
+static void add_unit_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX], size_t *n)
 {
-    static const char *const what[][2] = {{"own", "L1"}, {"shared", "shared"}};
+    static const char *const what[][2] = {{"own", "L1"}, {"shared", "shared"}, {"common", "L2"}};
+    const double common = 0x1p24;
     const struct as_cell **cells;
     size_t have = as_cells_of(c, "onchip_bandwidth", &cells);
     for (size_t i = 0; i < have && c->info && c->info->compute_units; i++)
         for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
-            if (strcmp(as_cell_axis(cells[i], "what"), what[k][0]) != 0 ||
-                strcmp(as_cell_axis(cells[i], "compute_units"), "every") != 0 || !(cells[i]->clock_hz > 0))
+            if (strcmp(as_cell_axis(cells[i], "what"), what[k][0]) != 0 || !as_cell_is(cells[i], "width", "128") ||
+                !as_cell_is(cells[i], "stride", "1") || strcmp(as_cell_axis(cells[i], "compute_units"), "every") != 0 ||
+                !(cells[i]->clock_hz > 0) ||
+                (strcmp(what[k][0], "common") == 0 && as_cell_axis_number(cells[i], "size") != common))
                 continue;
             double each = cells[i]->clock_hz * c->info->compute_units * 1e-9;
             struct as_interval ci = as_cell_interval(cells[i]);
@@ -49,20 +53,30 @@ static void add_own_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX
     free(cells);
 }
 
-/* Facts of this device come before those of this rule; one thread's bandwidth is no roof of the whole device's. */
+static bool has_roof(const struct roof *roofs, size_t n, const char *object)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(roofs[i].object, object) == 0)
+            return true;
+    return false;
+}
+
+/* Facts of this device come before those of this rule; one thread's bandwidth is no roof of the whole device's. A level
+ * that all units read at once has that roof and no other. */
 static size_t find_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX])
 {
     size_t n = 0;
+    add_unit_roofs(c, roofs, &n);
+    const size_t units = n;
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         size_t len = strlen(f->id);
         if (strcmp(f->device, c->device) != 0 || strncmp(f->id, "bandwidth.", strlen("bandwidth.")) != 0 ||
             len < strlen(".all") || strcmp(f->id + len - strlen(".all"), ".all") != 0 || strcmp(f->unit, "GB/s") != 0 ||
-            f->verdict == AS_REFUTED || !(f->value > 0) || f->evidence_n == 0)
+            f->verdict == AS_REFUTED || !(f->value > 0) || f->evidence_n == 0 || has_roof(roofs, units, f->object))
             continue;
         add_roof(roofs, &n, f->object, f->value, f->ci, f->evidence[0]);
     }
-    add_own_roofs(c, roofs, &n);
     return n;
 }
 

@@ -74,11 +74,15 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
         return NULL;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_evidence(f, cell);
-    char value[96], threads[32], over[48] = "", size[32];
+    char value[96], threads[32], over[80] = "", size[32] = "";
     const char *store = as_cell_axis(cell, "store");
     const double bytes = as_cell_axis_number(cell, "size");
     if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
-        snprintf(over, sizeof over, " over %s", as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size));
+        as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size);
+    if (size[0] && isnan(threads_of(c, cell)))
+        snprintf(over, sizeof over, ", %s split over the %ss", size, as_unit_name(c));
+    else if (size[0])
+        snprintf(over, sizeof over, " over %s", size);
     as_fact_say(f, "%s %s bandwidth%s: %s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object, op, over,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 team_text(c, cell, threads, sizeof threads),
