@@ -153,8 +153,10 @@ static enum as_status write_page(const struct as_args *args, const char *path, s
     size_t n = 0;
     while (n < 2 && !(st = as_named_report(args, as_args_word(args, n), &runs[n], err)))
         n++;
-    if (!st)
+    if (!st) {
+        as_report_tell_apart(runs, n);
         st = as_report_html(runs, n, &page, err);
+    }
     if (!st)
         st = as_write_file(path, as_buf_get(&page), page.len, err);
     if (!st)

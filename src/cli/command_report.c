@@ -37,8 +37,10 @@ static int run_report(const struct as_command *command, const struct as_args *ar
             runs[loaded].refs = refs.n ? &refs : NULL;
             runs[loaded++].chip = chip.n ? &chip : NULL;
         }
-    if (!st)
+    if (!st) {
+        as_report_tell_apart(runs, loaded);
         st = as_report_html(runs, loaded, &page, &err);
+    }
     int code = st ? as_cli_misuse(command, &err) : as_deliver(&page, path);
     if (open && code == AS_EXIT_OK && as_open_in_browser(path, &err))
         code = as_cli_fail(&err);

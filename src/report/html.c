@@ -100,6 +100,12 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
     as_buf_printf(b, "%lld", (long long)run->id);
     as_buf_str(b, "</dd></div><div><dt>Machine</dt><dd>");
     as_buf_html(b, run->host[0] ? run->host : "unknown");
+    if (p->n > 1)
+        as_buf_str(b, "</dd></div><div><dt>Devices</dt><dd>");
+    for (size_t i = 0; p->n > 1 && i < rr->devices_n; i++) {
+        as_buf_str(b, i ? ", " : "");
+        as_buf_html(b, rr->devices[i].name);
+    }
     as_buf_str(b, "</dd></div><div><dt>Suite</dt><dd>");
     as_buf_html(b, run->suite);
     as_buf_str(b, "</dd></div><div><dt>Measured</dt><dd><time>");
@@ -143,6 +149,9 @@ static void header(struct as_page *p)
     as_buf_str(b, "</h1>\n");
     for (size_t r = 0; r < p->n; r++)
         run_line(p, &p->runs[r]);
+    if (p->n && p->runs[0].renumbered)
+        as_buf_str(
+            b, "<p class=\"note\">The runs come from several stores: runs and cells have numbers of this page.</p>\n");
     if (!has_charts())
         as_buf_str(b,
                    "<p class=\"note\">The pictures were not built into this assay: its tables hold the same numbers. "

@@ -115,6 +115,48 @@ static enum as_status derive(struct as_report_run *out, struct as_error *err)
     return s ? s : as_backend_pairs_make(out, err);
 }
 
+static bool share_numbers(const struct as_report_run *a, const struct as_report_run *b)
+{
+    if (strcmp(a->run.uuid, b->run.uuid) == 0)
+        return false; /* the same run twice: the same cells */
+    if (a->run.id == b->run.id)
+        return true;
+    for (size_t i = 0; i < a->cells_n; i++)
+        for (size_t k = 0; k < b->cells_n; k++)
+            if (a->cells[i].id == b->cells[k].id)
+                return true;
+    return false;
+}
+
+static int64_t renumber(struct as_report_run *r, int64_t id, int64_t above)
+{
+    int64_t last = above;
+    r->run.id = id;
+    r->renumbered = true;
+    for (size_t i = 0; i < r->cells_n; i++) {
+        r->cells[i].id += above;
+        last = r->cells[i].id > last ? r->cells[i].id : last;
+    }
+    for (size_t i = 0; i < r->facts_n; i++)
+        for (size_t k = 0; k < r->facts[i].evidence_n && k < AS_EVIDENCE_MAX; k++)
+            r->facts[i].evidence[k] += above;
+    for (size_t i = 0; i < r->advice_n; i++)
+        for (size_t k = 0; k < r->advice[i].numbers_n; k++)
+            r->advice[i].numbers[k].cell += r->advice[i].numbers[k].cell ? above : 0;
+    return last;
+}
+
+void as_report_tell_apart(struct as_report_run *runs, size_t n)
+{
+    bool any = false;
+    int64_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            any |= share_numbers(&runs[k], &runs[i]);
+    for (size_t i = 0; any && i < n; i++)
+        last = renumber(&runs[i], (int64_t)i + 1, last);
+}
+
 static enum as_status load_whole(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
     enum as_status s =

@@ -34,12 +34,20 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
   const chosen = (f, r) => f.choices.every(({ field, usual, select }) =>
     select.value === ALL || r[field] === (select.value === USUAL ? usual.get(r.device) : select.value));
 
-  // Of a field in `first`, only its first series is on at the beginning.
+  // Several runs lie over each other where the figure names a field for it: each of its values is a series per run.
+  const overlaid = (figure, all) => {
+    const field = data.runs.length > 1 && figure.overlay;
+    return field ? all.map(r => ({ ...r, [field]: `${r[field]}, ${r.run}`, of: r[field], run: '' })) : all;
+  };
+
+  // Of a field in `first`, and of what several runs lie over each other by, only its first series is on at the beginning.
+  const startsSmall = (f, field) => f.figure.first?.includes(field) || (data.runs.length > 1 && f.figure.overlay === field);
   function offAtFirst(f, p) {
     return Object.entries(f.figure.series).flatMap(([scale, field]) => {
-      if (!f.figure.first?.includes(field) || !p.names.get(scale)) return [];
-      const there = p.names.get(scale), order = data.probes[f.probe].words[field]?.v ?? there, keep = order.find(v => there.includes(v));
-      return there.filter(v => v !== keep).map(v => `${field}=${v}`);
+      if (!startsSmall(f, field) || !p.names.get(scale)) return [];
+      const there = p.names.get(scale), of = new Map(p.rows.map(r => [r[field], r.of !== undefined && f.figure.overlay === field ? r.of : r[field]]));
+      const order = data.probes[f.probe].words[field]?.v ?? there, keep = order.find(v => there.some(t => of.get(t) === v));
+      return there.filter(t => of.get(t) !== keep).map(t => `${field}=${t}`);
     });
   }
 
@@ -95,7 +103,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
   function addButtons(f, bar) {
     const { spec, series } = f.figure, inArea = () => f.views.filter(v => f.area.contains(v.plot));
     const zoom = change => () => { change(); return tools.applyZoom(f.state, f.views); };
-    if (f.figure.first && f.views.some(v => v.off.length))
+    if (f.views.some(v => v.off.length))
       bar.append(button('All series', 'Draw every series', () => { f.every = true; return Promise.all(f.views.map(v => tools.setOff(v, [], series))); }));
     if (tools.canSwitch(spec)) {
       const scale = button('Linear', 'A linear scale for y', async () => {
@@ -136,7 +144,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
     const part = { lead: [0, 1], rest: [1] }[box.dataset.part] ?? [0];
     if (data.runs.length > 1) words.push('run');
     const own = figures[name].slice(...part);
-    for (const figure of own) await drawFigure(box, name, figure, rows(name), words);
+    for (const figure of own) await drawFigure(box, name, figure, overlaid(figure, rows(name)), words);
     if (box.dataset.part === 'rest' && !box.firstChild) box.closest('figure').remove(); // the first picture was all
   };
 };

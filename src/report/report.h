@@ -25,6 +25,7 @@ struct as_report_run {
     size_t rows_more;             /* cells of the one probe that was loaded, beyond those */
     struct as_overview *overview; /* of all cells of a run that is too big to be loaded whole; NULL: it is loaded */
     char *against_earlier;        /* how its sentinels differ from earlier runs; NULL: they do not */
+    bool renumbered;              /* run and cells have other numbers than in their store */
     char *left_out;               /* "latency (500000 cells)": probes left out of the facts; NULL: none */
     struct as_device_info *devices;
     char **topologies; /* JSON of each device's tree, NULL where there is none */
@@ -39,6 +40,8 @@ struct as_report_run {
     size_t backend_pairs_n;
 };
 void as_report_run_finish(struct as_report_run *r);
+/* Runs of several stores may have the same number, and so may their cells: then all get new ones, from 1 on. */
+void as_report_tell_apart(struct as_report_run *runs, size_t n);
 /* A device of the run by its id; NULL, and "", where it is none of them. */
 const struct as_device_info *as_report_device(const struct as_report_run *r, const char *id);
 const char *as_report_device_name(const struct as_report_run *r, const char *id);

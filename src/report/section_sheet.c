@@ -77,15 +77,30 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
         as_buf_str(b, "–");
 }
 
-static void head(struct as_page *p, const char *device, const char *name, const struct as_sheet *sheet)
+/* The names that the runs have for a device, each once. */
+static void names_of(struct as_page *p, const char *device)
+{
+    for (size_t r = 0; r < p->n; r++) {
+        const char *name = as_report_device_name(&p->runs[r], device);
+        size_t before = 0;
+        while (before < r && strcmp(as_report_device_name(&p->runs[before], device), name) != 0)
+            before++;
+        if (before < r || !name[0])
+            continue;
+        as_buf_str(p->out, r ? ", " : " ");
+        as_buf_html(p->out, name);
+    }
+}
+
+static void head(struct as_page *p, const char *device, const struct as_sheet *sheet)
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
     as_buf_str(b, "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Data sheet\"><table "
                   "class=\"sheet\"><caption><code>");
     as_buf_html(b, device);
-    as_buf_str(b, "</code> ");
-    as_buf_html(b, name);
+    as_buf_str(b, "</code>");
+    names_of(p, device);
     as_buf_str(b, "</caption>\n<thead><tr><th scope=\"col\"><th scope=\"col\" class=\"l\">quantity");
     for (size_t r = 0; r < p->n; r++) {
         as_buf_str(b, "<th scope=\"col\">");
@@ -195,7 +210,7 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
     as_buf_str(b, "</ul></details>\n");
 }
 
-static enum as_status sheet_of(struct as_page *p, const char *device, const char *name)
+static enum as_status sheet_of(struct as_page *p, const char *device)
 {
     size_t rows = 0;
     struct as_sheet *sheets = calloc(p->n, sizeof *sheets);
@@ -205,7 +220,7 @@ static enum as_status sheet_of(struct as_page *p, const char *device, const char
         rows += sheets[r].n;
     }
     if (!st && rows) {
-        head(p, device, name, &sheets[0]);
+        head(p, device, &sheets[0]);
         as_buf_str(p->out, "<tbody>");
         lines(p, sheets);
         as_buf_str(p->out, "</table></div>\n");
@@ -232,9 +247,9 @@ enum as_status as_page_sheets(struct as_page *p)
     as_buf_str(p->out, "<section id=\"sheet\" aria-labelledby=\"sheet-h\"><h2 id=\"sheet-h\">Data sheet</h2>\n");
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !st; i++) {
-            const struct as_device_info *info = &p->runs[r].devices[i];
-            if (!seen_before(p, r, info->id))
-                st = sheet_of(p, info->id, info->name);
+            const char *device = p->runs[r].devices[i].id;
+            if (!seen_before(p, r, device))
+                st = sheet_of(p, device);
         }
     as_buf_str(p->out, "</section>\n");
     return st;

@@ -1,6 +1,7 @@
 """The files of 'assay check': JUnit and Markdown, and a data sheet as the base. Arguments: the programs assay, cell_key."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,11 @@ def test_report(folder):
     with open(path_of(folder, "both.html"), encoding="utf-8") as f:
         text = f.read()
     assert "bellows" in text and "anvil" in text
+    assay(folder, "report", "one.json", "two.json", "-o", "both.html")  # each is run 1 of its store
+    with open(path_of(folder, "both.html"), encoding="utf-8") as f:
+        text = f.read()
+    anchors = re.findall(r' id="(c\d+)"', text)
+    assert "numbers of this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
 TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_hostile_name, test_built_in, test_report)

@@ -35,6 +35,14 @@ for (const scenario of ['plain', 'server', 'gpu', 'gpus', 'eight', 'twins', 'ope
   await checkQuiet('hostile', t, ['latency: ', 'bandwidth: ']);
   await t.close();
 }
+{ // two runs lie over each other, in one picture with a series for each
+  const t = await open('two');
+  const seen = t.charts ? await t.tab.evaluate(() => [...document.querySelectorAll('#curves .plots[data-figure="latency"]')].map(p => ({
+    apart: [...p.querySelectorAll('.panel-name')].filter(e => /run \d/.test(e.textContent)).length,
+    series: [...p.querySelectorAll('svg .role-legend-label text')].map(e => e.textContent).filter(e => / run \d+$/.test(e)).length }))) : null;
+  check('two: the runs share a picture', !seen || (seen.length > 0 && seen.every(p => p.apart === 0 && p.series >= 2)), seen);
+  await t.close();
+}
 for (const scenario of ['plain', 'two', 'server', 'gpus']) {
   const t = await open(scenario, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   check(`${scenario} on a phone: no sideways scrolling`, (await wide(t)) <= 0, await wide(t));
