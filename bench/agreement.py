@@ -16,8 +16,15 @@ def runs(assay):
     return [json.loads(line)["id"] for line in assay.command("list", "runs", "--json")[0].splitlines()]
 
 
+def alarms(assay, pairs):
+    """Checks of runs of an unchanged machine that find a line of its data sheet worse, of how many."""
+    found = [assay.command("check", *[word for run in base for word in ("--against", str(run))], *map(str, checked),
+                           "--json", allow=(0, 3, 4))[0] for base, checked in pairs]
+    return sum(json.loads(text.splitlines()[-1])["worse"] > 0 for text in found), len(found)
+
+
 def same_machine(assay, count):
-    """A/A: runs of quick on this machine, every pair compared at 3%."""
+    """A/A: runs of quick on this machine, every pair compared at 3%, and checked, also two against two."""
     for number in range(count):
         print(f"run {number + 1} of {count}", file=sys.stderr, flush=True)
         assay.command("run", "quick", "--quiet")
@@ -25,7 +32,14 @@ def same_machine(assay, count):
              for v in verdicts(assay, a, b)]
     different = sum(v in ("faster", "slower") for v in found)
     share = different / len(found) if found else 1
-    return [row(f"A/A: {len(found)} pairs called different at 3%", f"{100 * share:.2f}%", "at most 1%", share <= 0.01)]
+    rows = [row(f"A/A: {len(found)} pairs called different at 3%", f"{100 * share:.2f}%", "at most 1%", share <= 0.01)]
+    every = sorted(runs(assay))
+    ones = [([a], [b]) for a, b in itertools.permutations(every, 2)]
+    twos = [(every[i:i + 2], every[k:k + 2]) for i in range(len(every) - 1) for k in range(len(every) - 1) if abs(i - k) > 1]
+    for what, pairs in (("one run against one", ones), ("two runs against two", twos)):
+        bad, n = alarms(assay, pairs)
+        rows.append(row(f"checks that fail, {what}", f"{bad} of {n}", "at most 1%", bad <= 0.01 * n))
+    return rows
 
 
 def scripted_slowdown(assay, trials):
