@@ -256,7 +256,7 @@ static void promises_count(void **state)
     check_ok(d->memory->alloc(d, &desc, &first, &err), &err);
     check_ok(d->device->memory_free(d, &later, &err), &err);
     assert_true(later < bytes / 2);
-    check_fails(d->memory->alloc(d, &desc, &second, &err), AS_NOMEM, &err, "ask for less");
+    check_fails(d->memory->alloc(d, &desc, &second, &err), AS_NOMEM, &err, "request less");
     give(first);
     check_ok(d->memory->alloc(d, &desc, &first, &err), &err);
     give(first);

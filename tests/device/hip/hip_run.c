@@ -237,7 +237,7 @@ static void test_what_is_wrong(void **state)
     l.workgroup_size = 1, l.shared_bytes = (64 << 10) + 1;
     check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_UNSUPPORTED, &err, "bytes of shared memory");
     l.shared_bytes = 0, l.workgroups = 0;
-    check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_USAGE, &err, "start at 1");
+    check_fails(o.dev.queue->launch(&o.dev, &l, &t, &err), AS_USAGE, &err, "must be at least 1");
     o.dev.program->kernel_destroy(&o.dev, k);
 }
 
