@@ -213,7 +213,7 @@ enum as_status assembly_instructions(const unsigned char *text, const char *kern
 static bool lacks_comgr(enum as_status s, const struct as_error *err)
 {
     static bool said;
-    bool lacks = s == AS_UNSUPPORTED && (strstr(err->text, "with comgr") || strstr(err->text, "does not know gfx"));
+    bool lacks = s == AS_UNSUPPORTED && (strstr(err->text, "with comgr") || strstr(err->text, "does not support gfx"));
     if (lacks && !said)
         printf("machine code is not compared with the assembly: %s\n", err->text);
     said |= lacks;
