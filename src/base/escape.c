@@ -17,7 +17,8 @@ void as_buf_html(struct as_buf *b, const char *s)
         uint32_t cp;
         size_t len = as_utf8_decode(s, left, &cp);
         const char *instead = NULL;
-        if (len == 0 || (as_utf8_is_control(cp) && cp != '\n' && cp != '\t')) /* white space is harmless in a page */
+        if (len == 0 || cp == 0xfffe || cp == 0xffff ||           /* which XML forbids */
+            (as_utf8_is_control(cp) && cp != '\n' && cp != '\t')) /* white space is harmless in a page */
             instead = replacement;
         for (size_t i = 0; len == 1 && i < sizeof special / sizeof *special; i++)
             if (*s == special[i].c)

@@ -19,12 +19,12 @@ static void value_of(const struct as_sheet_row *row, struct as_buf *out)
         as_format_value(out, row->value, row->unit);
 }
 
-/* "0.912x (0.905 to 0.919x)"; nothing where there is no ratio. */
+/* "0.912x (0.905 to 0.919x)", with the interval that decides; nothing where there is no ratio. */
 static void ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
     char text[64];
     if (isfinite(line->comparison.ratio))
-        as_buf_str(out, as_fact_value_text(line->comparison.ratio, line->comparison.ci, "x", text, sizeof text));
+        as_buf_str(out, as_fact_value_text(line->comparison.ratio, line->comparison.differ, "x", text, sizeof text));
 }
 
 static void add_count(const struct as_checked *c, enum as_check_verdict v, const char *before, struct as_buf *out)
@@ -39,19 +39,22 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
     const size_t compared =
         n[AS_CHECK_SAME] + n[AS_CHECK_BETTER] + n[AS_CHECK_WORSE] + n[AS_CHECK_NOISE] + n[AS_CHECK_UNCONFIRMED];
     if (n[AS_CHECK_WORSE])
-        as_buf_printf(out, "worse: %zu of %zu lines by more than %.4g%%", n[AS_CHECK_WORSE], compared,
-                      100 * c->tolerance);
+        as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
+                      compared == 1 ? "" : "s", 100 * c->tolerance);
     else if (c->check.devices_missing)
-        as_buf_printf(out, "incomplete: %zu devices of the base have no number", c->check.devices_missing);
+        as_buf_printf(out, "incomplete: %zu device%s of the base without a number", c->check.devices_missing,
+                      c->check.devices_missing == 1 ? "" : "s");
     else if (n[AS_CHECK_UNCONFIRMED])
         as_buf_printf(out,
-                      "unconfirmed: %zu of %zu lines are worse in this run; a virtual machine needs two runs on each "
-                      "side to tell",
+                      "unconfirmed: %zu of %zu lines worse in this run; a virtual machine needs two runs on each side "
+                      "to tell",
                       n[AS_CHECK_UNCONFIRMED], compared);
     else if (n[AS_CHECK_NOISE])
-        as_buf_printf(out, "no line is worse; %zu of %zu are undecided within the noise", n[AS_CHECK_NOISE], compared);
+        as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_NOISE], compared);
     else
         as_buf_printf(out, "no line is worse: %zu compared, tolerance %.4g%%", compared, 100 * c->tolerance);
+    if (n[AS_CHECK_MISSING] && !c->check.devices_missing)
+        as_buf_printf(out, "; %zu of the base missing", n[AS_CHECK_MISSING]);
 }
 
 static void counts_text(const struct as_checked *c, struct as_buf *out)
@@ -63,13 +66,19 @@ static void counts_text(const struct as_checked *c, struct as_buf *out)
 
 /* ---- terminal ---- */
 
+static void name_bases(const struct as_checked *c, struct as_buf *out)
+{
+    for (size_t i = 0; i < c->base_names_n; i++) {
+        as_buf_str(out, i ? ", " : "");
+        as_buf_str(out, c->base_names[i]);
+    }
+}
+
 static void name_machine(const char *what, const struct as_machine_sheet *m, const char *name, struct as_buf *out)
 {
     as_buf_printf(out, "%s: ", what);
-    if (name) {
-        as_buf_terminal(out, name);
-        as_buf_str(out, ", ");
-    }
+    as_buf_terminal(out, name);
+    as_buf_str(out, name[0] ? ", " : "");
     if (m->runs > 1)
         as_buf_printf(out, "%zu runs of ", m->runs);
     as_buf_terminal(out, m->suite);
@@ -117,12 +126,15 @@ static bool is_all_new(const struct as_checked *c, size_t from, size_t to)
 static enum as_status device_text(const struct as_checked *c, size_t from, size_t to,
                                   const struct as_table_style *style, struct as_buf *out, struct as_error *err)
 {
-    static const char *const heads[] = {"", "", ">base", ">checked", ">ratio, 95% interval", "verdict", NULL};
+    static const char *const heads[] = {"", "", ">base", ">checked", ">ratio, interval", "verdict", NULL};
     const struct as_device_sheet *device = c->check.v[from].device;
     const char *group = "";
     struct as_buf title = AS_BUF_INIT;
     struct as_table t;
+    const struct as_device_sheet *against = c->check.v[from].against;
     as_buf_printf(&title, "%s%s%s", device->id, device->name[0] ? ": " : "", device->name);
+    if (against && strcmp(against->name, device->name) != 0)
+        as_buf_printf(&title, "; checked: %s", against->name);
     as_text_title(out, as_buf_get(&title), style);
     as_buf_finish(&title);
     as_table_init(&t, heads);
@@ -140,23 +152,30 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
                              struct as_error *err)
 {
     enum as_status st = AS_OK;
-    name_machine("base", c->base, c->base_name, out);
-    name_machine("checked", c->now, NULL, out);
+    struct as_buf names = AS_BUF_INIT, line = AS_BUF_INIT;
+    name_bases(c, &names);
+    name_machine("base", c->base, as_buf_get(&names), out);
+    name_machine("checked", c->now, "", out);
+    as_buf_finish(&names);
     for (size_t i = 0, end; i < c->check.n && !st; i = end) {
         end = end_of_device(c, i);
         if (is_all_new(c, i, end)) {
-            as_buf_str(out, "\nnot in the base: ");
+            as_buf_printf(out, "\nnot in the base: %zu line%s of ", end - i, end - i == 1 ? "" : "s");
             as_buf_terminal(out, c->check.v[i].device->id);
-            as_buf_printf(out, ", %zu line%s\n", end - i, end - i == 1 ? "" : "s");
+            as_buf_char(out, '\n');
         } else
             st = device_text(c, i, end, style, out, err);
     }
     as_buf_char(out, '\n');
     counts_text(c, out);
-    as_buf_printf(out,
-                  "\nbetter and worse: by more than %.4g%%; a machine that did not change is found worse in at "
-                  "most 1%% of checks\n",
-                  100 * c->tolerance);
+    as_buf_char(out, '\n');
+    as_buf_printf(
+        &line,
+        "better and worse: by more than %.4g%% with the whole interval, whose confidence is such that a machine "
+        "that did not change is found worse in at most 1%% of checks",
+        100 * c->tolerance);
+    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_buf_finish(&line);
     as_check_verdict_text(c, out);
     as_buf_char(out, '\n');
     return st;
@@ -178,6 +197,7 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         as_json_add_number(out, "checked", line->now ? line->now->value : NAN);
         as_json_add_number(out, "ratio", line->comparison.ratio);
         as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
+        as_ndjson_interval(out, "ratio_interval", line->comparison.differ);
         as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict));
         as_buf_str(out, "}\n");
     }
@@ -242,10 +262,11 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
         as_buf_str(out, tag ? "\"/></testcase>\n" : "</system-out></testcase>\n");
     }
     as_buf_str(out, "</testsuite>\n</testsuites>\n");
+    out->failed |= text.failed;
     as_buf_finish(&text);
 }
 
-/* Text in a cell of a Markdown table: no HTML, no end of the cell, no links. */
+/* Text in a cell of a Markdown table: no HTML, no marks, no end of the cell. */
 static void markdown_cell(const char *text, struct as_buf *out)
 {
     struct as_buf safe = AS_BUF_INIT;
@@ -255,7 +276,19 @@ static void markdown_cell(const char *text, struct as_buf *out)
             as_buf_char(out, '\\');
         as_buf_char(out, *p);
     }
+    out->failed |= safe.failed;
     as_buf_finish(&safe);
+}
+
+/* Units come from files too. */
+static void value_cell(const struct as_sheet_row *row, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    value_of(row, &text);
+    as_buf_str(out, " | ");
+    markdown_cell(as_buf_get(&text), out);
+    out->failed |= text.failed;
+    as_buf_finish(&text);
 }
 
 void as_check_markdown(const struct as_checked *c, struct as_buf *out)
@@ -263,24 +296,29 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     static const char *const marks[AS_CHECK_VERDICTS_N] = {"✅", "✅", "❌", "〰️", "❔", "⚠️", "➕"};
     struct as_buf text = AS_BUF_INIT;
     as_check_verdict_text(c, &text);
-    as_buf_printf(out, "### %s assay check: %s\n\n", c->check.counts[AS_CHECK_WORSE] ? "❌" : "✅", as_buf_get(&text));
+    as_buf_printf(out, "### %s assay check: %s\n\n",
+                  c->check.counts[AS_CHECK_WORSE]                                     ? "❌"
+                  : c->check.devices_missing || c->check.counts[AS_CHECK_UNCONFIRMED] ? "⚠️"
+                                                                                      : "✅",
+                  as_buf_get(&text));
     as_buf_str(out, "Base: ");
-    markdown_cell(c->base_name, out);
-    as_buf_str(out, "\n\n|  | device | quantity | base | checked | ratio, 95% interval |\n|--|--|--|--:|--:|--:|\n");
+    as_buf_clear(&text);
+    name_bases(c, &text);
+    markdown_cell(as_buf_get(&text), out);
+    as_buf_str(out, "\n\n|  | device | quantity | base | checked | ratio, interval |\n|--|--|--|--:|--:|--:|\n");
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
         as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_verdict_word(line->verdict));
         markdown_cell(line->device->id, out);
         as_buf_printf(out, " | %s ", row_of(line)->group);
         markdown_cell(row_of(line)->label, out);
-        as_buf_str(out, " | ");
-        value_of(line->base, out);
-        as_buf_str(out, " | ");
-        value_of(line->now, out);
+        value_cell(line->base, out);
+        value_cell(line->now, out);
         as_buf_str(out, " | ");
         ratio_of(line, out);
         as_buf_str(out, " |\n");
     }
     as_buf_char(out, '\n');
+    out->failed |= text.failed;
     as_buf_finish(&text);
 }

@@ -8,8 +8,9 @@
 
 struct as_checked {
     const struct as_machine_sheet *base, *now;
-    const char *base_name; /* as the user gave it */
-    double tolerance;      /* fraction */
+    const char *const *base_names; /* as the user gave them */
+    size_t base_names_n;
+    double tolerance; /* fraction */
     struct as_check check;
 };
 /* "worse: 2 of 27 lines; ...": the verdict of the machine in one line. */

@@ -43,6 +43,10 @@ static enum as_status load(const struct as_args *args, const char *name, struct 
     if (built_in)
         return as_machine_sheet_read(built_in, strlen(built_in), out, err);
     st = as_named_report(args, name, &run, err);
+    if (st == AS_NOTFOUND && name) {
+        const struct as_error why = *err;
+        as_fail(err, st, "%s; h100 and h200 are built in", why.text);
+    }
     if (!st) {
         st = as_machine_sheet_make(&run, out, err);
         as_report_run_finish(&run);
@@ -74,6 +78,8 @@ static enum as_status write_for_ci(const struct as_checked *c, const char *path,
         return AS_OK;
     make(c, &text);
     enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = as_cli_check_memory(err);
     FILE *f = st ? NULL : fopen(path, mode);
     if (!st && !f)
         st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
@@ -82,6 +88,14 @@ static enum as_status write_for_ci(const struct as_checked *c, const char *path,
         st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
     as_buf_finish(&text);
     return st;
+}
+
+/* stdout has the verdicts. */
+static enum as_status check_file(const char *path, struct as_error *err)
+{
+    if (path && strcmp(path, "-") == 0)
+        return as_fail(err, AS_USAGE, "'-' is no file for --junit and --summary: stdout has the verdicts");
+    return as_session_check_output(path, err);
 }
 
 static int exit_code(const struct as_check *c)
@@ -113,25 +127,24 @@ static enum as_status check(const struct as_args *args, struct as_checked *c, st
 static int run_check(const struct as_command *command, const struct as_args *args)
 {
     struct as_machine_sheet base = {0}, now = {0};
-    struct as_checked c = {
-        .base = &base, .now = &now, .base_name = as_args_value(args, "against"), .tolerance = usual_tolerance};
+    struct as_checked c = {.base = &base, .now = &now, .tolerance = usual_tolerance};
     const char **bases = NULL;
     size_t bases_n = 0;
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     enum as_status st = AS_OK;
-    if (!c.base_name)
+    if (!as_args_value(args, "against"))
         st = as_fail(&err, AS_USAGE, "name what to check against: --against BASE");
     if (!st)
         st = as_args_number(args, "tolerance", &tolerance_range, &c.tolerance, &err);
     if (!st)
-        st = as_session_check_output(as_args_value(args, "junit"), &err);
+        st = check_file(as_args_value(args, "junit"), &err);
     if (!st)
-        st = as_session_check_output(as_args_value(args, "summary"), &err);
+        st = check_file(as_args_value(args, "summary"), &err);
     if (!st)
         st = as_args_values(args, "against", &bases, &bases_n, &err);
     if (!st)
-        st = load_all(args, bases, bases_n, &base, &err);
+        st = load_all(args, c.base_names = bases, c.base_names_n = bases_n, &base, &err);
     if (!st)
         st = load_all(args, args->word, args->words, &now, &err);
     if (!st)
@@ -173,9 +186,8 @@ const struct as_command as_command_check = {
         "is well, within the noise or unconfirmed. Without a RUN, the last; several RUNs count as one, and "
         "their intervals are joined.\n\n"
         "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
-        "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are the SXM cards that "
-        "assay "
-        "was developed on; only lines of the GPU are compared.",
+        "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM cards that assay "
+        "was developed on, without the lines that depend on their host.",
     .example = "assay check --against h100\nassay export --format sheet -o base.json\nassay run quick && assay check "
                "--against base.json\n"
                "assay check --against 3 --against 4 -2 -1 --tolerance 10% --junit check.xml",

@@ -157,6 +157,9 @@ static int run_show(const struct as_command *command, const struct as_args *args
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
+    if (!st && published && as_args_flag(args, "json"))
+        st = as_fail(&err, AS_USAGE,
+                     "--json lists cells, and has no place for --refs; use 'assay export --format sheet'");
     if (!st && as_args_flag(args, "json"))
         return show_json(command, args, &asked);
     if (!st && published)

@@ -18,10 +18,12 @@ static const struct {
     double unit; /* of the attribute, in that of the line */
 } attributes[] = {
     {HWLOC_MEMATTR_ID_BANDWIDTH, "triad", 0x1p20 * 1e-9},
+    {HWLOC_MEMATTR_ID_LATENCY, "latency", 1},
+#if HWLOC_API_VERSION >= 0x00020800
     {HWLOC_MEMATTR_ID_READ_BANDWIDTH, "read", 0x1p20 * 1e-9},
     {HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, "write", 0x1p20 * 1e-9},
-    {HWLOC_MEMATTR_ID_LATENCY, "latency", 1},
     {HWLOC_MEMATTR_ID_READ_LATENCY, "latency", 1},
+#endif
 };
 
 static enum as_status load_topology(hwloc_topology_t *out, struct as_error *err)
@@ -35,8 +37,9 @@ static enum as_status load_topology(hwloc_topology_t *out, struct as_error *err)
         hwloc_topology_set_components(*out, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
     if (hwloc_topology_load(*out) == 0)
         return AS_OK;
+    const int why = errno;
     hwloc_topology_destroy(*out);
-    return as_fail(err, AS_UNSUPPORTED, "hwloc cannot read the topology of this machine: %s", strerror(errno));
+    return as_fail(err, AS_UNSUPPORTED, "hwloc cannot read the topology of this machine: %s", strerror(why));
 }
 
 static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *cpu, struct as_error *err)
@@ -70,7 +73,8 @@ static void add_info(hwloc_obj_t o, const struct as_sheet_row *row)
     as_buf_finish(&safe);
 }
 
-static void add_infos(hwloc_topology_t t, const struct as_device_sheet *d)
+/* How many lines of the sheet found their place. */
+static size_t add_infos(hwloc_topology_t t, const struct as_device_sheet *d)
 {
     hwloc_obj_t o = NULL;
     if (strcmp(d->id, "cpu") == 0)
@@ -79,6 +83,7 @@ static void add_infos(hwloc_topology_t t, const struct as_device_sheet *d)
         o = hwloc_get_pcidev_by_busidstring(t, d->bus_id);
     for (size_t i = 0; o && i < d->sheet.n; i++)
         add_info(o, &d->sheet.rows[i]);
+    return o ? d->sheet.n : 0;
 }
 
 enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out, struct as_error *err)
@@ -86,14 +91,17 @@ enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out
     hwloc_topology_t t;
     char *xml = NULL;
     int len = 0;
+    size_t said = 0;
     enum as_status st = load_topology(&t, err);
     if (st)
         return st;
     for (size_t i = 0; i < m->n && !st; i++) {
-        add_infos(t, &m->v[i]);
+        said += add_infos(t, &m->v[i]);
         if (strcmp(m->v[i].id, "cpu") == 0)
             st = set_attributes(t, &m->v[i].sheet, err);
     }
+    if (!st && !said)
+        st = as_fail(err, AS_UNSUPPORTED, "the run has no number of the CPU, or of a device that hwloc sees here");
     if (!st && hwloc_topology_export_xmlbuffer(t, &xml, &len, 0))
         st = as_fail(err, AS_UNSUPPORTED, "hwloc cannot write XML: %s", strerror(errno));
     if (!st)

@@ -189,6 +189,10 @@ enum as_status as_unknown_probe(const char *name, struct as_error *err)
 void as_hint_probe(const char *name, struct as_error *err)
 {
     const char *near = as_nearest(name, as_probe_names());
+    if (err->code == AS_NOTFOUND && is_file(name)) {
+        as_fail(err, AS_USAGE, "'%s' is a file; for the runs of a store: --store %s", name, name);
+        return;
+    }
     if (as_probe_find(name)) {
         as_fail(err, AS_NOTFOUND, "'%s' is a probe; give the number of a run, or none for the last", name);
         return;

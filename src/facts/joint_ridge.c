@@ -43,7 +43,9 @@ static void add_unit_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MA
             if (strcmp(as_cell_axis(cells[i], "what"), what[k][0]) != 0 || !as_cell_is(cells[i], "width", "128") ||
                 !as_cell_is(cells[i], "stride", "1") || strcmp(as_cell_axis(cells[i], "compute_units"), "every") != 0 ||
                 !(cells[i]->clock_hz > 0) ||
-                (strcmp(what[k][0], "common") == 0 && as_cell_axis_number(cells[i], "size") != common))
+                (strcmp(what[k][0], "common") == 0 &&
+                 (as_cell_axis_number(cells[i], "size") != common ||
+                  (as_info_cache(c->info, 2) && (double)as_info_cache(c->info, 2) < common))))
                 continue;
             double each = cells[i]->clock_hz * c->info->compute_units * 1e-9;
             struct as_interval ci = as_cell_interval(cells[i]);

@@ -318,8 +318,8 @@ static void say_wide(struct as_cell *cell, const struct as_judge *j, const struc
     }
     if (e->causes & AS_WIDE_TIME)
         as_buf_printf(&b, "; %zu trial%s of %d", e->trials, e->trials == 1 ? "" : "s", j->trials_asked);
-    if (e->causes & AS_WIDE_CONTENTION)
-        as_buf_printf(&b, "; %zu of %zu samples without contention", e->n, e->n + e->left_out);
+    if ((e->causes & AS_WIDE_CONTENTION) && e->left_out)
+        as_buf_printf(&b, "; %zu of %zu samples left out", e->left_out, e->n + e->left_out);
     if (e->modes == 2) {
         as_buf_str(&b, "; modes ");
         as_format_value(&b, e->mode[0], cell->unit);

@@ -185,7 +185,7 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
     struct as_buf *b = p->out;
     as_buf_str(b, "<nav aria-label=\"Contents\"><ul><li><a href=\"#map\">Machine map</a></li>"
                   "<li><a href=\"#sheet\">Data sheet</a></li>");
-    if (as_page_has_curves(p, probes, n))
+    if (as_page_has_curves(probes, n))
         as_buf_str(b, "<li><a href=\"#curves\">Main curves</a></li>");
     as_buf_printf(b, "<li><a href=\"#facts\">%s</a></li>", p->n == 1 ? "Worth knowing" : "Facts");
     if (as_page_has_advice(p))

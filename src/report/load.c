@@ -117,33 +117,50 @@ static enum as_status derive(struct as_report_run *out, struct as_error *err)
 
 static bool share_numbers(const struct as_report_run *a, const struct as_report_run *b)
 {
-    if (strcmp(a->run.uuid, b->run.uuid) == 0)
+    if (strcmp(a->run.uuid, b->run.uuid) == 0 && a->run.id == b->run.id && a->cells_n && b->cells_n &&
+        a->cells[0].id == b->cells[0].id)
         return false; /* the same run twice: the same cells */
     if (a->run.id == b->run.id)
         return true;
-    for (size_t i = 0; i < a->cells_n; i++)
-        for (size_t k = 0; k < b->cells_n; k++)
-            if (a->cells[i].id == b->cells[k].id)
-                return true;
+    for (size_t i = 0, k = 0; i < a->cells_n && k < b->cells_n;) { /* cells come by number */
+        const int64_t x = a->cells[i].id, y = b->cells[k].id;
+        if (x == y)
+            return true;
+        i += x < y;
+        k += y < x;
+    }
     return false;
+}
+
+/* The new number of a cell; 0 where the run has no such cell. */
+static int64_t new_number(const struct as_report_run *r, int64_t old, int64_t above)
+{
+    size_t from = 0, to = r->cells_n;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (r->cells[middle].id == old)
+            return above + (int64_t)middle + 1;
+        if (r->cells[middle].id < old)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return 0;
 }
 
 static int64_t renumber(struct as_report_run *r, int64_t id, int64_t above)
 {
-    int64_t last = above;
     r->run.id = id;
     r->renumbered = true;
-    for (size_t i = 0; i < r->cells_n; i++) {
-        r->cells[i].id += above;
-        last = r->cells[i].id > last ? r->cells[i].id : last;
-    }
     for (size_t i = 0; i < r->facts_n; i++)
         for (size_t k = 0; k < r->facts[i].evidence_n && k < AS_EVIDENCE_MAX; k++)
-            r->facts[i].evidence[k] += above;
+            r->facts[i].evidence[k] = new_number(r, r->facts[i].evidence[k], above);
     for (size_t i = 0; i < r->advice_n; i++)
         for (size_t k = 0; k < r->advice[i].numbers_n; k++)
-            r->advice[i].numbers[k].cell += r->advice[i].numbers[k].cell ? above : 0;
-    return last;
+            r->advice[i].numbers[k].cell = new_number(r, r->advice[i].numbers[k].cell, above);
+    for (size_t i = 0; i < r->cells_n; i++)
+        r->cells[i].id = above + (int64_t)i + 1;
+    return above + (int64_t)r->cells_n;
 }
 
 void as_report_tell_apart(struct as_report_run *runs, size_t n)

@@ -14,16 +14,30 @@ enum { DEVICES_MAX = 256, LINES_MAX = 1024 };
 
 void as_machine_sheet_finish(struct as_machine_sheet *m)
 {
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; i++) {
         as_sheet_finish(&m->v[i].sheet);
+        free(m->v[i].runs);
+    }
     free(m->v);
+    free(m->run);
     *m = (struct as_machine_sheet){0};
 }
 
 static enum as_status make_room(struct as_machine_sheet *m, size_t devices, struct as_error *err)
 {
     m->v = calloc(devices + 1, sizeof *m->v);
-    return m->v ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
+    m->run = calloc(AS_MACHINE_RUNS_MAX, sizeof *m->run);
+    m->runs = 1;
+    return m->v && m->run ? AS_OK : as_nomem(err, devices * sizeof *m->v, "data sheets");
+}
+
+/* Every row is of one run. */
+static enum as_status count_runs(struct as_device_sheet *d, struct as_error *err)
+{
+    d->runs = calloc(d->sheet.n + 1, sizeof *d->runs);
+    for (size_t i = 0; d->runs && i < d->sheet.n; i++)
+        d->runs[i] = 1;
+    return d->runs ? AS_OK : as_nomem(err, d->sheet.n * sizeof *d->runs, "a data sheet");
 }
 
 static void take_text(const json_t *object, const char *member, char *out, size_t size)
@@ -44,19 +58,22 @@ bool as_machine_sheet_is_virtual(const struct as_run *run)
 enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_machine_sheet *out,
                                      struct as_error *err)
 {
-    *out = (struct as_machine_sheet){.started_at = run->run.started_at, .runs = 1};
-    as_copy_text(out->run, sizeof out->run, run->run.uuid);
+    *out = (struct as_machine_sheet){.n = 0};
     as_copy_text(out->host, sizeof out->host, run->run.host);
     as_copy_text(out->suite, sizeof out->suite, run->run.suite);
     out->virtual_machine = as_machine_sheet_is_virtual(&run->run);
     enum as_status st = make_room(out, run->devices_n, err);
+    if (!st)
+        as_copy_text(out->run[0], sizeof out->run[0], run->run.uuid);
     for (size_t i = 0; i < run->devices_n && !st; i++) {
         struct as_device_sheet *d = &out->v[out->n];
         as_copy_text(d->id, sizeof d->id, run->devices[i].id);
         as_copy_text(d->name, sizeof d->name, run->devices[i].name);
         as_copy_text(d->bus_id, sizeof d->bus_id, run->devices[i].bus_id);
-        if (!(st = as_sheet_make(run, run->devices[i].id, &d->sheet, err)))
+        if (!(st = as_sheet_make(run, run->devices[i].id, &d->sheet, err))) {
             out->n++;
+            st = count_runs(d, err);
+        }
     }
     if (st)
         as_machine_sheet_finish(out);
@@ -65,27 +82,37 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
 
 /* ---- several runs ---- */
 
-static enum as_status append_row(struct as_sheet *s, const struct as_sheet_row *row, struct as_error *err)
+/* Figures stay with the sheet that the row comes from. */
+static enum as_status append_row(struct as_device_sheet *d, const struct as_sheet_row *row, size_t runs,
+                                 struct as_error *err)
 {
+    struct as_sheet *s = &d->sheet;
     struct as_sheet_row *rows = realloc(s->rows, (s->n + 1) * sizeof *rows);
-    if (!rows)
+    if (rows)
+        s->rows = rows;
+    size_t *counts = realloc(d->runs, (s->n + 1) * sizeof *counts);
+    if (counts)
+        d->runs = counts;
+    if (!rows || !counts)
         return as_nomem(err, (s->n + 1) * sizeof *rows, "a data sheet");
-    s->rows = rows;
-    s->rows[s->n++] = *row;
+    counts[s->n] = runs;
+    rows[s->n] = *row;
+    rows[s->n].specified_by = rows[s->n].published = NULL;
+    s->n++;
     return AS_OK;
 }
 
-/* runs: that the old value rests on */
-static void merge_row(struct as_sheet_row *old, const struct as_sheet_row *row, size_t runs)
+/* a and b: runs that each rests on */
+static void merge_row(struct as_sheet_row *old, size_t a, const struct as_sheet_row *row, size_t b)
 {
-    const double n = (double)runs;
-    if (strcmp(old->unit, row->unit) != 0)
-        return;
-    old->value = old->value > 0 && row->value > 0 ? exp((n * log(old->value) + log(row->value)) / (n + 1))
-                                                  : (n * old->value + row->value) / (n + 1);
-    old->ci.lo = fmin(old->ci.lo, row->ci.lo);
-    old->ci.hi = fmax(old->ci.hi, row->ci.hi);
+    const double m = (double)a, n = (double)b;
+    old->value = old->value > 0 && row->value > 0 ? exp((m * log(old->value) + n * log(row->value)) / (m + n))
+                                                  : (m * old->value + n * row->value) / (m + n);
+    const bool known = isfinite(old->ci.lo) && isfinite(row->ci.lo);
+    old->ci = known ? (struct as_interval){fmin(old->ci.lo, row->ci.lo), fmax(old->ci.hi, row->ci.hi)}
+                    : (struct as_interval){NAN, NAN};
     old->wide |= row->wide;
+    old->trials = old->trials && row->trials ? old->trials + row->trials : 0;
 }
 
 static enum as_status merge_device(struct as_machine_sheet *into, const struct as_device_sheet *d, struct as_error *err)
@@ -106,22 +133,41 @@ static enum as_status merge_device(struct as_machine_sheet *into, const struct a
     enum as_status st = AS_OK;
     for (size_t i = 0; i < d->sheet.n && !st; i++) {
         const struct as_sheet_row *row = &d->sheet.rows[i];
-        struct as_sheet_row *old = (struct as_sheet_row *)as_sheet_find(&own->sheet, row->group, row->label);
-        if (old)
-            merge_row(old, row, into->runs);
-        else
-            st = append_row(&own->sheet, row, err);
+        const struct as_sheet_row *found = as_sheet_find(&own->sheet, row->group, row->label);
+        const size_t at = found ? (size_t)(found - own->sheet.rows) : 0;
+        if (!found)
+            st = append_row(own, row, d->runs[i], err);
+        else if (strcmp(found->unit, row->unit) == 0) {
+            merge_row(&own->sheet.rows[at], own->runs[at], row, d->runs[i]);
+            own->runs[at] += d->runs[i];
+        }
     }
     return st;
+}
+
+static bool has_run(const struct as_machine_sheet *m, const char *uuid)
+{
+    for (size_t i = 0; uuid[0] && i < m->runs; i++)
+        if (strcmp(m->run[i], uuid) == 0)
+            return true;
+    return false;
 }
 
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err)
 {
     enum as_status st = AS_OK;
+    if (into->runs + run->runs > AS_MACHINE_RUNS_MAX)
+        return as_fail(err, AS_USAGE, "at most %d runs count as one", AS_MACHINE_RUNS_MAX);
+    for (size_t i = 0; i < run->runs; i++)
+        if (has_run(into, run->run[i]))
+            return as_fail(err, AS_USAGE, "run %s is named twice", run->run[i]);
     for (size_t i = 0; i < run->n && !st; i++)
         st = merge_device(into, &run->v[i], err);
+    for (size_t i = 0; i < run->runs; i++)
+        as_copy_text(into->run[into->runs + i], sizeof into->run[0], run->run[i]);
     into->runs += run->runs;
+    into->virtual_machine |= run->virtual_machine;
     return st;
 }
 
@@ -148,6 +194,9 @@ static bool read_row(const json_t *line, struct as_sheet_row *row)
                                  .value = number(line, "value"),
                                  .ci = {number(line, "ci_low"), number(line, "ci_high")},
                                  .wide = json_is_true(json_object_get(line, "wide")),
+                                 .trials = json_integer_value(json_object_get(line, "trials")) > 0
+                                               ? (size_t)json_integer_value(json_object_get(line, "trials"))
+                                               : 0,
                                  .specified = number(line, "specified")};
     take_text(line, "quantity", row->label, sizeof row->label);
     take_text(line, "unit", row->unit, sizeof row->unit);
@@ -168,7 +217,7 @@ static enum as_status read_device(const json_t *device, struct as_device_sheet *
         return as_nomem(err, n * sizeof *d->sheet.rows, "a data sheet");
     for (size_t i = 0; i < n; i++)
         d->sheet.n += read_row(json_array_get(lines, i), &d->sheet.rows[d->sheet.n]);
-    return AS_OK;
+    return count_runs(d, err);
 }
 
 static enum as_status read_all(const json_t *root, struct as_machine_sheet *out, struct as_error *err)
@@ -178,24 +227,18 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
         return as_fail(err, AS_FORMAT, "not a data sheet of version %d, which this build reads", AS_SHEET_VERSION);
     if (!json_is_array(devices) || json_array_size(devices) > DEVICES_MAX)
         return as_fail(err, AS_FORMAT, "no list of at most %d devices", DEVICES_MAX);
-    out->started_at = number(root, "started_at");
-    take_text(root, "run", out->run, sizeof out->run);
     take_text(root, "host", out->host, sizeof out->host);
     take_text(root, "suite", out->suite, sizeof out->suite);
     out->virtual_machine = json_is_true(json_object_get(root, "virtual_machine"));
-    out->runs = 1;
     enum as_status st = make_room(out, json_array_size(devices), err);
+    if (!st)
+        take_text(root, "run", out->run[0], sizeof out->run[0]);
     for (size_t i = 0; i < json_array_size(devices) && !st; i++)
         st = read_device(json_array_get(devices, i), &out->v[out->n++], err);
     return st;
 }
 
 extern const struct as_builtin_text as_machine_texts[]; /* ends with a NULL name */
-
-const char *as_machine_name(size_t i)
-{
-    return as_machine_texts[i].name;
-}
 
 const char *as_machine_json(const char *name)
 {
@@ -207,9 +250,10 @@ const char *as_machine_json(const char *name)
 
 bool as_machine_sheet_is(const char *text, size_t len)
 {
-    static const char key[] = "\"sheet_version\"";
-    size_t at = strspn(text, " \t\r\n{");
-    return at < len && strncmp(text + at, key, sizeof key - 1) == 0;
+    json_t *root = json_loadb(text, len, 0, NULL);
+    const bool is = json_object_get(root, "sheet_version") != NULL;
+    json_decref(root);
+    return is;
 }
 
 enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err)

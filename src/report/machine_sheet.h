@@ -9,27 +9,28 @@ struct as_device_sheet {
     char name[128];
     char bus_id[24]; /* "0000:01:00.0"; "" unknown */
     struct as_sheet sheet;
+    size_t *runs; /* owned: of each row of the sheet, how many runs have it */
 };
+enum { AS_MACHINE_RUNS_MAX = 64 };
 struct as_machine_sheet {
-    char run[40]; /* UUID */
     char host[64], suite[64];
     bool virtual_machine;
-    double started_at;         /* seconds since 1970; NAN unknown */
-    size_t runs;               /* that it rests on */
+    char (*run)[40]; /* owned: UUIDs of the runs that it rests on */
+    size_t runs;
     struct as_device_sheet *v; /* owned */
     size_t n;
 };
 enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_machine_sheet *out,
                                      struct as_error *err);
-/* Names of machines whose data sheets are built in, NULL after the last; and the JSON of one, NULL for no such name. */
-const char *as_machine_name(size_t i);
+/* The JSON of a machine whose data sheet is built in; NULL: none has this name. */
 const char *as_machine_json(const char *name);
 /* Does the text look like the JSON of a data sheet, rather than that of a whole run? */
 bool as_machine_sheet_is(const char *text, size_t len);
 /* Lines of groups that this version does not know are left out. AS_FORMAT: not such JSON, or of another version. */
 enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err);
 /* Adds the lines of another run: of a line that both have, the geometric mean of the runs, with an interval that holds
- * all of theirs. */
+ * all of theirs, none where one has none. AS_USAGE: the run is there already, or there are more than
+ * AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
 /* Says the provenance of the run that its host is a virtual machine? */

@@ -62,7 +62,7 @@ bool as_page_has_probe(const struct as_page *p, const char *probe);
 enum as_status as_page_maps(struct as_page *p);
 enum as_status as_page_sheets(struct as_page *p);
 /* The pictures of the probes that lead, in their order. */
-bool as_page_has_curves(const struct as_page *p, const char *const *probes, size_t n);
+bool as_page_has_curves(const char *const *probes, size_t n);
 void as_page_curves(struct as_page *p, const char *const *probes, size_t n);
 void as_page_facts(struct as_page *p);
 /* The facts that rest on a probe's cells, folded; NULL: those that stand with no probe of the page. */

@@ -41,7 +41,7 @@
   function describe(row, words, shown) {
     const lines = [[`${digits(row.value)} ${row.unit}`, 'b']];
     if (row.interval) lines.push([`95%: ${Number(row.lo.toPrecision(4))} to ${Number(row.hi.toPrecision(4))} ${row.unit}`]);
-    lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w.replaceAll('_', ' ')} ${isSize(w) ? bytes(row[w]) : row[w]}`).join(', ')]);
+    lines.push([words.filter(w => w !== 'probe' && w !== 'metric').map(w => `${w.replaceAll('_', ' ')} ${isSize(w) ? bytes(row[w]) : row.own?.[w] ?? row[w]}`).join(', ')]);
     if (shown !== undefined && shown !== row.value) lines.push([`drawn as ${digits(shown)}`]);
     if (!row.valid) lines.push([`rejected: ${row.gates}`, 'em']);
     lines.push([`cell ${row.id}`, 'small']);
@@ -68,7 +68,7 @@
 
   // The levels of memory that end within a span of sizes, for the device and run that the rows are of.
   function levelsOf(values, span) {
-    if (!span || values.length === 0) return [];
+    if (!span || values.length === 0 || values.some(r => r.run !== values[0].run)) return []; // of several runs they would cross
     const own = data.levels.filter(l => l.device === values[0].device && l.run === values[0].run && l.size > span[0] && l.size < span[1]);
     return own.map((l, i) => ({ ...l, next: i === own.length - 1 ? 'memory' : '' }));
   }
@@ -162,7 +162,7 @@
   // The panels of a figure: by the fields it does not tell apart itself, then by its facet.
   async function plan(figure, rows) {
     const panels = [], all = await overview(figure, rows);
-    for (const [key, part] of all.drawn ? split(rows, figure.panels) : []) {
+    for (const [key, part] of all.drawn ? split(rows, figure.overlay ? figure.panels.filter(field => field !== 'run') : figure.panels) : []) {
       const group = await overview(figure, part), domains = shared(figure, all, group);
       for (const value of group.drawn ? all.values.filter(v => group.values.includes(v)) : []) {
         const { names } = await overview(figure, part, value);

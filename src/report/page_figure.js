@@ -37,7 +37,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
   // Several runs lie over each other where the figure names a field for it: each of its values is a series per run.
   const overlaid = (figure, all) => {
     const field = data.runs.length > 1 && figure.overlay;
-    return field ? all.map(r => ({ ...r, [field]: `${r[field]}, ${r.run}`, of: r[field], run: '' })) : all;
+    return field ? all.map(r => ({ ...r, [field]: `${r[field]}, ${r.run}`, own: { [field]: r[field] } })) : all;
   };
 
   // Of a field in `first`, and of what several runs lie over each other by, only its first series is on at the beginning.
@@ -45,7 +45,7 @@ page.drawer = ({ data, figures, rows, plan, withData, fitLegends, make, interact
   function offAtFirst(f, p) {
     return Object.entries(f.figure.series).flatMap(([scale, field]) => {
       if (!startsSmall(f, field) || !p.names.get(scale)) return [];
-      const there = p.names.get(scale), of = new Map(p.rows.map(r => [r[field], r.of !== undefined && f.figure.overlay === field ? r.of : r[field]]));
+      const there = p.names.get(scale), of = new Map(p.rows.map(r => [r[field], r.own?.[field] ?? r[field]]));
       const order = data.probes[f.probe].words[field]?.v ?? there, keep = order.find(v => there.some(t => of.get(t) === v));
       return there.filter(t => of.get(t) !== keep).map(t => `${field}=${t}`);
     });

@@ -210,7 +210,7 @@ page.tools = (() => {
     const heads = [...words, 'value', 'lo', 'hi', 'unit', 'status', 'id'], rows = new Map();
     for (const v of views) {
       const ids = page.drawnIds(v);
-      for (const r of v.rows) if (ids.size === 0 || ids.has(r.id)) rows.set(r.id, heads.map(h => r[h]));
+      for (const r of v.rows) if (ids.has(r.id)) rows.set(r.id, heads.map(h => r.own?.[h] ?? r[h]));
     }
     download(fileName(figure.name, 'csv'), new Blob([csv([heads, ...rows.values()])], { type: 'text/csv' }));
   }

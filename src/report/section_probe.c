@@ -132,9 +132,8 @@ static bool leads(const char *probe)
     return lead_of(probe) && (drawing_of(probe) || has_picture(as_probe_find(probe)));
 }
 
-bool as_page_has_curves(const struct as_page *p, const char *const *probes, size_t n)
+bool as_page_has_curves(const char *const *probes, size_t n)
 {
-    (void)p;
     for (size_t i = 0; i < n; i++)
         if (leads(probes[i]))
             return true;
@@ -143,7 +142,7 @@ bool as_page_has_curves(const struct as_page *p, const char *const *probes, size
 
 void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
 {
-    if (!as_page_has_curves(p, probes, n))
+    if (!as_page_has_curves(probes, n))
         return;
     as_buf_str(p->out, "<section id=\"curves\" aria-labelledby=\"curves-h\"><h2 id=\"curves-h\">Main curves</h2>\n");
     for (unsigned after = 0, next; after < UINT_MAX; after = next) {

@@ -16,11 +16,15 @@ struct source {
     double clock_hz;                   /* NAN unknown */
 };
 
+/* An interval of a fact that is wider than this share of the value is marked, whatever was requested. */
+static const double WIDE = 0.2;
+
 struct number {
     double value, claimed;
     struct as_interval ci;
     char unit[16];
     bool wide, decided, refuted;
+    size_t trials;
     int64_t cell;
 };
 
@@ -65,13 +69,16 @@ static bool from_fact(const struct source *s, const char *id, struct number *out
     if (!f || !isfinite(f->value))
         return false;
     const struct as_cell *cell = f->evidence_n ? cell_of(s->run, f->evidence[0]) : NULL;
-    *out = (struct number){.value = f->value,
-                           .claimed = f->claimed,
-                           .ci = f->ci,
-                           .wide = cell && cell->status == AS_CELL_WIDE && strcmp(f->unit, "Hz") != 0,
-                           .decided = f->verdict != AS_UNDECIDED,
-                           .refuted = f->verdict == AS_REFUTED,
-                           .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
+    *out =
+        (struct number){.value = f->value,
+                        .claimed = f->claimed,
+                        .ci = f->ci,
+                        .wide = strcmp(f->unit, "Hz") != 0 && strcmp(f->unit, "B") != 0 &&
+                                ((cell && cell->status == AS_CELL_WIDE) || f->ci.hi - f->ci.lo > WIDE * fabs(f->value)),
+                        .decided = f->verdict != AS_UNDECIDED,
+                        .refuted = f->verdict == AS_REFUTED,
+                        .trials = cell ? cell->sum.trials : 0,
+                        .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
     as_copy_text(out->unit, sizeof out->unit, f->unit);
     return true;
 }
@@ -109,12 +116,24 @@ static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
     return as_cell_is_better(a, b);
 }
 
-static bool from_cells(const struct source *s, const char *filter, struct number *out)
+/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, and one that a cache
+ * holds nothing about memory. */
+static bool is_held(const struct source *s, const struct as_cell *c, const char *group)
+{
+    const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
+    const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
+    const double size = as_axes_number(&c->axes, "size");
+    if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
+        return size >= 2 * (double)as_info_last_cache(s->info);
+    return !bytes || !isfinite(size) || size <= (double)bytes;
+}
+
+static bool from_cells(const struct source *s, const char *filter, const char *group, struct number *out)
 {
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->run->cells_n; i++) {
         const struct as_cell *c = &s->run->cells[i];
-        if (as_cell_is_valid(c) && strcmp(c->device, s->device) == 0 && matches(c, filter) &&
+        if (as_cell_is_valid(c) && strcmp(c->device, s->device) == 0 && matches(c, filter) && is_held(s, c, group) &&
             (!found || is_preferred(c, found)))
             found = c;
     }
@@ -125,13 +144,14 @@ static bool from_cells(const struct source *s, const char *filter, struct number
                            .ci = found->sum.ci,
                            .wide = found->status == AS_CELL_WIDE,
                            .decided = true,
+                           .trials = found->sum.trials,
                            .cell = found->id};
     as_copy_text(out->unit, sizeof out->unit, found->unit);
     return true;
 }
 
 /* from: a source, or several with '|' between them. */
-static bool find(const struct source *s, const char *from, struct number *out)
+static bool find(const struct source *s, const char *from, const char *group, struct number *out)
 {
     char text[128], one[128];
     while (from && *from) {
@@ -139,7 +159,7 @@ static bool find(const struct source *s, const char *from, struct number *out)
         as_copy_text(one, n < sizeof one ? n + 1 : sizeof one, from);
         from += n + (from[n] == '|');
         if (expand(s, one, text, sizeof text) &&
-            (strchr(text, ' ') ? from_cells(s, text, out) : from_fact(s, text, out)))
+            (strchr(text, ' ') ? from_cells(s, text, group, out) : from_fact(s, text, out)))
             return true;
     }
     return false;
@@ -191,11 +211,22 @@ static bool by_the_clock(const struct source *s, struct number *n, struct as_she
     return true;
 }
 
+/* Facts compare a rate of arithmetic with the peak at the clock of their cell: what is specified is at the highest
+ * clock. NAN where that is not known. */
+static double specified_of(const struct source *s, const struct number *n, const char *group)
+{
+    if (strcmp(group, "Compute") != 0 || !isfinite(n->claimed))
+        return n->claimed;
+    const struct as_cell *cell = cell_of(s->run, n->cell);
+    const double clock = cell ? cell->clock_hz : NAN, highest = s->info ? s->info->clock_max_hz : 0;
+    return clock > 0 && highest > 0 ? n->claimed * highest / clock : n->claimed;
+}
+
 static bool make_row(const struct source *s, const struct as_sheet_line *line, struct as_sheet_row *row)
 {
     struct number n = {0}, further;
     size_t i = 0;
-    while (i < AS_SHEET_SOURCES && !find(s, line->from[i], &n))
+    while (i < AS_SHEET_SOURCES && !find(s, line->from[i], line->group, &n))
         i++;
     if (i == AS_SHEET_SOURCES || (!n.decided && strcmp(n.unit, "B") == 0)) /* a capacity that nothing confirms */
         return false;
@@ -205,12 +236,13 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
     row->value = n.value;
     row->ci = n.ci;
     row->wide = n.wide;
-    row->specified = n.claimed;
+    row->trials = n.trials;
+    row->specified = specified_of(s, &n, line->group);
     row->cell = n.cell;
     as_copy_text(row->unit, sizeof row->unit, n.unit);
     for (i = 0; i < AS_SHEET_ALSO; i++) {
         char behind[32];
-        if (!line->also[i].from || !find(s, line->also[i].from, &further) ||
+        if (!line->also[i].from || !find(s, line->also[i].from, line->group, &further) ||
             (converted && as_unit_is_of_cycles(further.unit)) || !further.decided)
             continue;
         expand(s, line->also[i].behind, behind, sizeof behind);
@@ -309,11 +341,20 @@ void as_sheet_finish(struct as_sheet *s)
     *s = (struct as_sheet){0};
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+bool as_sheet_more_is_better(const char *unit)
+{
+    return strcmp(unit, "B") == 0 || strcmp(unit, "Hz") == 0 || ends_in(unit, "/s") || ends_in(unit, "/cycle");
+}
+
 bool as_sheet_shows_specified(const struct as_sheet_row *row)
 {
-    const size_t n = strlen(row->unit);
-    const bool more = strcmp(row->unit, "B") == 0 || (n > 2 && strcmp(row->unit + n - 2, "/s") == 0);
-    return more && row->specified > 0;
+    return (strcmp(row->unit, "B") == 0 || ends_in(row->unit, "/s")) && row->specified > 0;
 }
 
 double as_sheet_share(const struct as_sheet_row *row)

@@ -12,6 +12,7 @@ struct as_sheet_row {
     struct as_interval ci;
     char unit[16];
     bool wide;        /* the interval is wider than requested */
+    size_t trials;    /* that the interval rests on; 0 unknown */
     double specified; /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
     const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
@@ -32,6 +33,8 @@ void as_sheet_finish(struct as_sheet *s);
 /* Names the facts that figures of data-sheet lines stand beside: those that the lines rest on. */
 void as_sheet_name_facts(struct as_refs *refs);
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label); /* or NULL */
+/* Are larger values of this unit better: rates and capacities, not times? */
+bool as_sheet_more_is_better(const char *unit);
 /* measured / specified; NAN unless the unit is a rate or bytes and a specified value is known */
 double as_sheet_share(const struct as_sheet_row *row);
 /* A specified value is shown for rates and bytes only. */

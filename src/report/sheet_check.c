@@ -9,19 +9,11 @@
 
 /* Share of checks of an unchanged machine in which a line may be found worse by chance. */
 static const double FALSE_ALARMS = 0.01;
-enum { DF = 8 }; /* degrees of freedom of both intervals: quantities rest on about five trials each */
 
 const char *as_check_verdict_word(enum as_check_verdict v)
 {
     static const char *const words[] = {"same", "better", "worse", "undecided", "unconfirmed", "missing", "new"};
     return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
-}
-
-/* Rates and capacities; all other quantities are times. */
-static bool is_more_better(const char *unit)
-{
-    const size_t n = strlen(unit);
-    return strcmp(unit, "Hz") == 0 || strcmp(unit, "B") == 0 || (n > 2 && strcmp(unit + n - 2, "/s") == 0);
 }
 
 static const struct as_device_sheet *by_id(const struct as_machine_sheet *m, const char *id)
@@ -67,7 +59,7 @@ static const struct as_device_sheet *matching(const struct as_machine_sheet *of,
 static bool is_unconfirmed(const struct as_machine_sheet *base, const struct as_machine_sheet *now,
                            const struct as_check_line *line)
 {
-    return (base->virtual_machine || now->virtual_machine) && (base->runs < 2 || now->runs < 2) &&
+    return (base->virtual_machine || now->virtual_machine) && (line->base_runs < 2 || line->now_runs < 2) &&
            (strcmp(line->device->id, "cpu") == 0 || as_sheet_line_is_of_host(line->base->group, line->base->label));
 }
 
@@ -77,11 +69,9 @@ static enum as_check_verdict judge(struct as_check_line *line, double tolerance,
     line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
     if (!b || !a)
         return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
-    if (strcmp(a->unit, b->unit) != 0)
-        return AS_CHECK_NOISE;
     const struct as_estimated x = {a->value, a->ci}, y = {b->value, b->ci};
-    as_compare_numbers(&x, &y, DF, 1 - 2 * FALSE_ALARMS / (double)lines, !is_more_better(a->unit), tolerance,
-                       &line->comparison);
+    as_compare_numbers(&x, &y, as_trials_df(a->trials) + as_trials_df(b->trials), 1 - 2 * FALSE_ALARMS / (double)lines,
+                       !as_sheet_more_is_better(a->unit), tolerance, &line->comparison);
     static const enum as_check_verdict of[] = {[AS_SAME] = AS_CHECK_SAME,
                                                [AS_FASTER] = AS_CHECK_BETTER,
                                                [AS_SLOWER] = AS_CHECK_WORSE,
@@ -97,10 +87,15 @@ static size_t rows_of(const struct as_machine_sheet *m)
     return n;
 }
 
-static void add(struct as_check *c, const struct as_device_sheet *device, const struct as_sheet_row *base,
-                const struct as_sheet_row *now)
+/* The row of `other` in the same unit, and how many runs have it; NULL: none. */
+static const struct as_sheet_row *same_line(const struct as_device_sheet *other, const struct as_sheet_row *row,
+                                            size_t *runs)
 {
-    c->v[c->n++] = (struct as_check_line){.device = device, .base = base, .now = now};
+    const struct as_sheet_row *found = other ? as_sheet_find(&other->sheet, row->group, row->label) : NULL;
+    if (!found || strcmp(found->unit, row->unit) != 0)
+        return NULL;
+    *runs = other->runs[found - other->sheet.rows];
+    return found;
 }
 
 static void pair_lines(const struct as_machine_sheet *base, const struct as_machine_sheet *now, struct as_check *out)
@@ -109,16 +104,21 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
         const struct as_device_sheet *other = matching(base, &base->v[i], now);
         out->devices_missing += base->v[i].sheet.n && (!other || !other->sheet.n);
         for (size_t k = 0; k < base->v[i].sheet.n; k++) {
-            const struct as_sheet_row *row = &base->v[i].sheet.rows[k];
-            add(out, &base->v[i], row, other ? as_sheet_find(&other->sheet, row->group, row->label) : NULL);
+            struct as_check_line *line = &out->v[out->n++];
+            *line = (struct as_check_line){.device = &base->v[i],
+                                           .against = other,
+                                           .base = &base->v[i].sheet.rows[k],
+                                           .base_runs = base->v[i].runs[k]};
+            line->now = same_line(other, line->base, &line->now_runs);
         }
     }
     for (size_t i = 0; i < now->n; i++) {
         const struct as_device_sheet *other = matching(now, &now->v[i], base);
         for (size_t k = 0; k < now->v[i].sheet.n; k++) {
             const struct as_sheet_row *row = &now->v[i].sheet.rows[k];
-            if (!other || !as_sheet_find(&other->sheet, row->group, row->label))
-                add(out, &now->v[i], NULL, row);
+            size_t unused;
+            if (!same_line(other, row, &unused))
+                out->v[out->n++] = (struct as_check_line){.device = &now->v[i], .now = row};
         }
     }
 }

@@ -18,7 +18,9 @@ const char *as_check_verdict_word(enum as_check_verdict v);
 
 struct as_check_line {
     const struct as_device_sheet *device;  /* of base, or of the checked machine where the line is new */
-    const struct as_sheet_row *base, *now; /* NULL where there is none */
+    const struct as_device_sheet *against; /* what stands for it on the checked machine; NULL: nothing, or it is new */
+    const struct as_sheet_row *base, *now; /* NULL where there is none in this unit */
+    size_t base_runs, now_runs;            /* that have it */
     struct as_comparison comparison;       /* of now against base */
     enum as_check_verdict verdict;
 };

@@ -69,6 +69,7 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     as_json_add_number(out, "ci_low", row->ci.lo);
     as_json_add_number(out, "ci_high", row->ci.hi);
     as_json_add_bool(out, "wide", row->wide);
+    as_json_add_int(out, "trials", (long long)row->trials);
     figure_json("specified", as_sheet_shows_specified(row) ? row->specified : NAN, row->specified_by, out);
     figure_json("published", row->published ? row->published->lo : NAN, row->published, out);
     as_json_add_text(out, "further", row->remark);

@@ -23,8 +23,8 @@ struct as_interval as_difference_interval(double a, struct as_interval ca, doubl
 /* With hundreds of cells compared at 95%, several would differ by chance alone. */
 static const double SHOWN = 0.95, TO_DIFFER = 0.99;
 
-/* Degrees of freedom of an interval from so many trials, of which a fifth at either end is trimmed from six on. */
-static unsigned df_of(size_t trials)
+/* A fifth of the trials at either end is trimmed from six on. */
+unsigned as_trials_df(size_t trials)
 {
     const size_t kept = trials < 1000 ? trials : 1000;
     const size_t cut = kept < 6 ? 0 : kept / 5;
@@ -79,7 +79,8 @@ void as_compare(const struct as_summary *a, const struct as_summary *b, bool low
                 struct as_comparison *out)
 {
     const struct as_estimated x = {a->median, a->ci}, y = {b->median, b->ci};
-    as_compare_numbers(&x, &y, df_of(a->trials) + df_of(b->trials), TO_DIFFER, lower_is_better, tolerance, out);
+    as_compare_numbers(&x, &y, as_trials_df(a->trials) + as_trials_df(b->trials), TO_DIFFER, lower_is_better, tolerance,
+                       out);
 }
 
 const char *as_verdict_word(enum as_verdict v)

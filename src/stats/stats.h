@@ -59,6 +59,8 @@ struct as_estimated {
 };
 void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
                 struct as_comparison *out);
+/* Degrees of freedom of an interval from so many trials; 0 for fewer than two. */
+unsigned as_trials_df(size_t trials);
 /* The same of two numbers whose intervals rest on df degrees of freedom together; faster and slower with this
  * confidence. */
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,

@@ -83,6 +83,31 @@ static void test_facts_before_cells(void **state)
     as_sheet_finish(&s);
 }
 
+/* A cache that the buffer does not fit, and memory that a cache holds, are not what was measured. */
+static void test_sizes_that_fit(void **state)
+{
+    (void)state;
+    gpu.caches_n = 1;
+    gpu.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 6 << 20, .shared = 100};
+    add_fact("clock.core", 2e9, "Hz", NAN);
+    add_cell("onchip_bandwidth",
+             "{\"what\":\"common\",\"size\":16777216,\"width\":\"128\",\"stride\":1,\"compute_units\":\"every\"}", 40,
+             "B/cycle");
+    add_cell("loaded_latency", "{\"op\":\"none\",\"size\":8192}", 1, "ns");
+    struct as_sheet s = made();
+    assert_null(as_sheet_find(&s, "L2", "read"));
+    assert_null(as_sheet_find(&s, "Memory", "latency"));
+    as_sheet_finish(&s);
+    gpu.caches[0].size = 50 << 20;
+    cells[1].axes = (struct as_axes){0};
+    assert_int_equal(as_axes_from_json("{\"op\":\"none\",\"size\":268435456}", &cells[1].axes, NULL), AS_OK);
+    s = made();
+    assert_non_null(as_sheet_find(&s, "L2", "read"));
+    assert_non_null(as_sheet_find(&s, "Memory", "latency"));
+    as_sheet_finish(&s);
+    gpu.caches_n = 0;
+}
+
 /* The largest size, then the best number; no other device's, and none that a gate rejected. */
 static void test_choice_of_cells(void **state)
 {
@@ -391,6 +416,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_facts_before_cells, start),
+        cmocka_unit_test_setup(test_sizes_that_fit, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),

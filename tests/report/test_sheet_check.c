@@ -1,6 +1,8 @@
 /* Checking a machine's data sheets against others: verdicts, devices, and data sheets from files. */
+#include "base/clock.h"
 #include "base/text.h"
 #include "report/sheet_check.h"
+#include "stats/order.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -22,8 +24,13 @@ static struct as_machine_sheet made(const char *device, size_t rows, double scal
         {.group = "Memory", .label = "latency", .value = 90, .unit = "ns"},
         {.group = "Clock", .label = "core", .value = 3e9, .unit = "Hz"},
         {.group = "Launch", .label = "launch + sync", .value = 5000, .unit = "ns"}};
-    struct as_machine_sheet m = {.v = calloc(1, sizeof *m.v), .n = 1, .runs = 1};
-    assert_non_null(m.v);
+    static unsigned runs;
+    struct as_machine_sheet m = {
+        .v = calloc(1, sizeof *m.v), .n = 1, .runs = 1, .run = calloc(AS_MACHINE_RUNS_MAX, sizeof *m.run)};
+    assert_true(m.v && m.run);
+    snprintf(m.run[0], sizeof m.run[0], "run %u", runs++);
+    m.v->runs = calloc(ROWS, sizeof *m.v->runs);
+    assert_non_null(m.v->runs);
     as_copy_text(m.suite, sizeof m.suite, "quick");
     as_copy_text(m.v->id, sizeof m.v->id, device);
     m.v->sheet.rows = calloc(ROWS, sizeof *m.v->sheet.rows);
@@ -35,6 +42,8 @@ static struct as_machine_sheet made(const char *device, size_t rows, double scal
         r->value *= scale;
         r->ci = (struct as_interval){r->value * (1 - half), r->value * (1 + half)};
         r->specified = NAN;
+        r->trials = 10;
+        m.v->runs[i] = 1;
     }
     return m;
 }
@@ -90,14 +99,16 @@ static void test_noise(void **state)
 static void test_several_runs(void **state)
 {
     (void)state;
-    struct as_machine_sheet base = made("cpu", ROWS, 1, 0.001), now = made("cpu", ROWS, 0.8, 0.001),
-                            odd = made("cpu", ROWS, 0.79, 0.001);
+    struct as_machine_sheet base = made("cpu", ROWS, 1, 0.001), again = made("cpu", ROWS, 1, 0.001),
+                            now = made("cpu", ROWS, 0.8, 0.001), odd = made("cpu", ROWS, 0.79, 0.001);
+    struct as_error err;
     base.virtual_machine = true;
     struct as_check c = checked(&base, &now);
     assert_int_equal(c.counts[AS_CHECK_UNCONFIRMED], 2);
     assert_int_equal(c.counts[AS_CHECK_WORSE], 0);
     as_check_finish(&c);
-    assert_int_equal(as_machine_sheet_merge(&base, &base, NULL), AS_OK);
+    assert_int_equal(as_machine_sheet_merge(&base, &again, NULL), AS_OK);
+    assert_int_equal(as_machine_sheet_merge(&base, &again, &err), AS_USAGE); /* the same run again says nothing new */
     assert_int_equal(as_machine_sheet_merge(&now, &odd, NULL), AS_OK);
     assert_int_equal(now.runs, 2);
     c = checked(&base, &now);
@@ -109,8 +120,71 @@ static void test_several_runs(void **state)
     assert_int_equal(c.counts[AS_CHECK_WORSE], 0);
     as_check_finish(&c);
     as_machine_sheet_finish(&base);
+    as_machine_sheet_finish(&again);
     as_machine_sheet_finish(&now);
     as_machine_sheet_finish(&odd);
+}
+
+/* Of a line that only some runs have, these alone count; a run without an interval leaves none. */
+static void test_runs_of_a_line(void **state)
+{
+    (void)state;
+    struct as_machine_sheet one = made("cpu", 1, 1, 0.001), two = made("cpu", ROWS, 1, 0.001),
+                            three = made("cpu", ROWS, 0.5, 0.001);
+    assert_int_equal(as_machine_sheet_merge(&one, &two, NULL), AS_OK);
+    three.v->sheet.rows[0].ci = (struct as_interval){NAN, NAN};
+    assert_int_equal(as_machine_sheet_merge(&one, &three, NULL), AS_OK);
+    assert_int_equal(one.v->runs[0], 3);
+    assert_int_equal(one.v->runs[1], 2);
+    assert_true(fabs(one.v->sheet.rows[1].value - 90 * sqrt(0.5)) < 1e-9);
+    assert_true(isnan(one.v->sheet.rows[0].ci.lo));
+    as_machine_sheet_finish(&one);
+    as_machine_sheet_finish(&two);
+    as_machine_sheet_finish(&three);
+}
+
+/* A sheet of a machine whose lines have the mean of so many trials and its interval by Student's t. */
+static void draw(struct as_machine_sheet *m, size_t trials, struct as_rng *rng)
+{
+    for (size_t i = 0; i < m->v->sheet.n; i++) {
+        struct as_sheet_row *r = &m->v->sheet.rows[i];
+        double sum = 0, squares = 0;
+        for (size_t t = 0; t < trials; t++) {
+            const double x = 0.02 * as_rng_normal(rng);
+            sum += x;
+            squares += x * x;
+        }
+        const double n = (double)trials, mean = sum / n, sd = sqrt((squares - sum * mean) / (n - 1));
+        const double half = as_student((unsigned)trials - 1, 0.95) * sd / sqrt(n);
+        r->value = 100 * exp(mean);
+        r->ci = (struct as_interval){100 * exp(mean - half), 100 * exp(mean + half)};
+        r->trials = trials;
+    }
+}
+
+/* Without any tolerance a machine that did not change is found worse in about 1% of checks, whatever the trials. */
+static void test_false_alarms(void **state)
+{
+    (void)state;
+    enum { CHECKS = 2000 };
+    static const size_t trials[] = {3, 5, 12};
+    struct as_rng rng;
+    as_rng_seed(&rng, 1);
+    for (size_t k = 0; k < sizeof trials / sizeof *trials; k++) {
+        size_t alarms = 0;
+        for (int i = 0; i < CHECKS; i++) {
+            struct as_machine_sheet a = made("cpu", ROWS, 1, 0.01), b = made("cpu", ROWS, 1, 0.01);
+            struct as_check c;
+            draw(&a, trials[k], &rng);
+            draw(&b, trials[k], &rng);
+            assert_int_equal(as_sheet_check(&a, &b, 0, &c, NULL), AS_OK);
+            alarms += c.counts[AS_CHECK_WORSE] > 0;
+            as_check_finish(&c);
+            as_machine_sheet_finish(&a);
+            as_machine_sheet_finish(&b);
+        }
+        assert_in_range(alarms, 0, CHECKS / 50);
+    }
 }
 
 static void test_lines_of_one_side(void **state)
@@ -170,8 +244,10 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directions),        cmocka_unit_test(test_noise), cmocka_unit_test(test_several_runs),
-        cmocka_unit_test(test_lines_of_one_side), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_directions),   cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_several_runs), cmocka_unit_test(test_runs_of_a_line),
+        cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_lines_of_one_side),
+        cmocka_unit_test(test_file),
     };
     return cmocka_run_group_tests_name("sheet check", tests, NULL, NULL);
 }
