@@ -255,10 +255,10 @@ void as_page_facts(struct as_page *p)
     as_buf_printf(p->out, "<p class=\"lead\">%s</p>\n",
                   total == 0 ? "No fact could be derived: too few valid cells."
                   : ranked == 0
-                      ? "Facts stand in the section of the probe whose cells they rest on. A rule derived each "
-                        "from valid cells."
-                      : "All other facts stand in the section of the probe whose cells they rest on. A rule "
-                        "derived each from valid cells.");
+                      ? "Facts stand in the section of the probe whose cells they rest on. Each was derived "
+                        "by a rule from valid cells."
+                      : "All other facts stand in the section of the probe whose cells they rest on. Each was "
+                        "derived by a rule from valid cells.");
     as_page_facts_of(p, NULL);
     as_buf_str(p->out, "</section>\n");
 }

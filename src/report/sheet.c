@@ -251,11 +251,16 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
     return true;
 }
 
-/* What the driver says of memory holds for every way of using it. */
+/* What the driver says of memory holds for every way of using it, and of the link to the host in each direction. */
 static double of_driver(const struct source *s, const struct as_sheet_row *row)
 {
-    const bool rate = strcmp(row->group, "Memory") == 0 && strcmp(row->unit, "GB/s") == 0;
-    return rate && s->info && s->info->peak_bandwidth > 0 ? s->info->peak_bandwidth * 1e-9 : NAN;
+    if (!s->info || strcmp(row->unit, "GB/s") != 0)
+        return NAN;
+    if (strcmp(row->group, "Memory") == 0 && s->info->peak_bandwidth > 0)
+        return s->info->peak_bandwidth * 1e-9;
+    if (strcmp(row->group, "Host link") == 0 && s->info->bus_bandwidth > 0)
+        return s->info->bus_bandwidth * (strcmp(row->label, "bidirectional") == 0 ? 2e-9 : 1e-9);
+    return NAN;
 }
 
 /* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */

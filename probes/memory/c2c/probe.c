@@ -15,7 +15,8 @@ static const struct c2c_peer *const peers[] = {&c2c_cpu, &c2c_device, &c2c_unit}
 
 static const struct as_axis axes[] = {
     {.name = "peer",
-     .help = "the other side: cpu, another core; device, a device thread; unit, a second compute unit of the device",
+     .help = "the other side: cpu, another core; device, a device thread; compute_unit, a second compute unit of the "
+             "device",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = peer_words},

@@ -13,13 +13,13 @@ static const char *const units_words[] = {"every", "one", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "own: each compute unit reads its own block; common: all read one block; local: each workgroup reads its "
+     .help = "own: each compute unit reads its own block; common: all read one block; shared: each workgroup reads its "
              "shared memory",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "own"},
     {.name = "size",
-     .help = "bytes of a compute unit's block (own) or of the common block (common); local: 0, as large as the access "
+     .help = "bytes of a compute unit's block (own) or of the common block (common); shared: 0, as large as the access "
              "needs",
      .type = AS_AXIS_SIZE,
      .min = 0,

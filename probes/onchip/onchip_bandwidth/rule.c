@@ -83,7 +83,7 @@ static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
     char range[64], level[64];
     as_fact_number(f, p[0].knee, p[0].knee_ci);
     as_fact_say(f, "L2 capacity that one %s alone reads at full rate (%s): %s", as_unit_name(c),
-                as_fact_value_text(p[0].level, p[0].ci, "B/cycle", level, sizeof level),
+                as_fact_value_text(p[0].level, AS_NO_INTERVAL, "B/cycle", level, sizeof level),
                 as_fact_range_text(f->ci, "B", range, sizeof range));
     as_curve_evidence(f, curve, p[0].first, p[1].last);
 }
