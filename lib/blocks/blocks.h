@@ -1,0 +1,22 @@
+/* Matched blocks: each block measures every arm once, close together, so that what drifts from block to block is in all
+ * of them alike and drops out of their ratios (randomized complete blocks: Fisher 1935). Of as many blocks in a row as
+ * there are arms each arm stands once in each place, so that an effect of the place drops out too. */
+#ifndef AS_LIB_BLOCKS_BLOCKS_H
+#define AS_LIB_BLOCKS_BLOCKS_H
+
+#include "base/clock.h"
+#include "base/error.h"
+
+enum { AS_BLOCK_ARMS_MAX = 8 };
+struct as_blocks {
+    size_t arms, done;
+    struct as_rng rng;
+    size_t order[AS_BLOCK_ARMS_MAX]; /* of the first of so many blocks; each later one starts one further */
+};
+void as_blocks_start(struct as_blocks *b, size_t arms, uint64_t seed); /* arms: 2 to AS_BLOCK_ARMS_MAX */
+/* Measures an arm: a number above 0. */
+typedef enum as_status (*as_arm_fn)(void *user, size_t arm, double *value, struct as_error *err);
+/* One block; value: of each arm, in the order of the arms. */
+enum as_status as_blocks_run(struct as_blocks *b, as_arm_fn measure, void *user, double *value, struct as_error *err);
+
+#endif
