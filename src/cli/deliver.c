@@ -55,8 +55,8 @@ int as_deliver(struct as_buf *b, const char *path)
 
 enum as_status as_open_in_browser(const char *path, struct as_error *err)
 {
-    extern char **environ;
 #ifdef __APPLE__
+    extern char **environ;
     static const char opener[] = "open";
 #else
     static const char opener[] = "xdg-open";
