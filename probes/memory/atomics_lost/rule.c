@@ -115,10 +115,12 @@ static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many
                     sides_text(worst), as_cell_axis(worst, "allocator"), most);
         return;
     }
+    const bool narrow = as_cell_is(worst, "scope", "device") && strcmp(sides_id(worst), "both") == 0;
     f->verdict = AS_REFUTED;
-    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s: up to %s per sample, in %zu cell%s",
+    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s%s: up to %s per sample, in %zu cell%s",
                 as_cell_axis(worst, "allocator"), sides_text(worst), as_array_text(worst, array),
-                as_cell_axis(worst, "scope"), most, many, many == 1 ? "" : "s");
+                as_cell_axis(worst, "scope"), narrow ? ", which does not cover the CPU" : "", most, many,
+                many == 1 ? "" : "s");
 }
 
 static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)
