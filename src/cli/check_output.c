@@ -33,6 +33,11 @@ static void add_count(const struct as_checked *c, enum as_check_verdict v, const
         as_buf_printf(out, "%s%zu %s", before, c->check.counts[v], as_check_verdict_word(v));
 }
 
+bool as_check_is_incomplete(const struct as_checked *c)
+{
+    return c->check.devices_missing || (c->complete && c->check.counts[AS_CHECK_MISSING]);
+}
+
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
 {
     const size_t *n = c->check.counts;
@@ -44,6 +49,8 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
     else if (c->check.devices_missing)
         as_buf_printf(out, "incomplete: %zu device%s of the base without a number", c->check.devices_missing,
                       c->check.devices_missing == 1 ? "" : "s");
+    else if (as_check_is_incomplete(c))
+        as_buf_str(out, "incomplete");
     else if (n[AS_CHECK_UNCONFIRMED])
         as_buf_printf(out,
                       "unconfirmed: %zu of %zu lines worse in this run; a virtual machine needs two runs on each side "
@@ -235,7 +242,7 @@ static void numbers_text(const struct as_check_line *line, struct as_buf *out)
 void as_check_junit(const struct as_checked *c, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
-    const bool missing = c->check.devices_missing > 0;
+    const bool missing = as_check_is_incomplete(c);
     as_buf_printf(out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"assay check\" "
                   "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
@@ -297,9 +304,9 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     struct as_buf text = AS_BUF_INIT;
     as_check_verdict_text(c, &text);
     as_buf_printf(out, "### %s assay check: %s\n\n",
-                  c->check.counts[AS_CHECK_WORSE]                                     ? "❌"
-                  : c->check.devices_missing || c->check.counts[AS_CHECK_UNCONFIRMED] ? "⚠️"
-                                                                                      : "✅",
+                  c->check.counts[AS_CHECK_WORSE]                                      ? "❌"
+                  : as_check_is_incomplete(c) || c->check.counts[AS_CHECK_UNCONFIRMED] ? "⚠️"
+                                                                                       : "✅",
                   as_buf_get(&text));
     as_buf_str(out, "Base: ");
     as_buf_clear(&text);

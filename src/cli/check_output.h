@@ -11,8 +11,11 @@ struct as_checked {
     const char *const *base_names; /* as the user gave them */
     size_t base_names_n;
     double tolerance; /* fraction */
+    bool complete;    /* every line of the base is wanted */
     struct as_check check;
 };
+/* Does the checked machine lack a device of the base, or any line where all are wanted? */
+bool as_check_is_incomplete(const struct as_checked *c);
 /* "worse: 2 of 27 lines; ...": the verdict of the machine in one line. */
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out);
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,

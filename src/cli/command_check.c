@@ -98,11 +98,11 @@ static enum as_status check_file(const char *path, struct as_error *err)
     return as_session_check_output(path, err);
 }
 
-static int exit_code(const struct as_check *c)
+static int exit_code(const struct as_checked *c)
 {
-    if (c->counts[AS_CHECK_WORSE])
+    if (c->check.counts[AS_CHECK_WORSE])
         return AS_EXIT_REGRESSION;
-    return c->devices_missing ? AS_EXIT_PARTLY : AS_EXIT_OK;
+    return as_check_is_incomplete(c) ? AS_EXIT_PARTLY : AS_EXIT_OK;
 }
 
 static enum as_status check(const struct as_args *args, struct as_checked *c, struct as_buf *out, struct as_error *err)
@@ -127,7 +127,8 @@ static enum as_status check(const struct as_args *args, struct as_checked *c, st
 static int run_check(const struct as_command *command, const struct as_args *args)
 {
     struct as_machine_sheet base = {0}, now = {0};
-    struct as_checked c = {.base = &base, .now = &now, .tolerance = usual_tolerance};
+    struct as_checked c = {
+        .base = &base, .now = &now, .tolerance = usual_tolerance, .complete = as_args_flag(args, "complete")};
     const char **bases = NULL;
     size_t bases_n = 0;
     struct as_buf out = AS_BUF_INIT;
@@ -149,7 +150,7 @@ static int run_check(const struct as_command *command, const struct as_args *arg
         st = load_all(args, args->word, args->words, &now, &err);
     if (!st)
         st = check(args, &c, &out, &err);
-    const int code = st ? as_cli_misuse(command, &err) : as_cli_print(&out, exit_code(&c.check));
+    const int code = st ? as_cli_misuse(command, &err) : as_cli_print(&out, exit_code(&c));
     if (st)
         as_buf_finish(&out);
     free(bases);
@@ -165,6 +166,7 @@ static const struct as_option options[] = {
      "are the base",
      true},
     {"tolerance", 0, "P", "differences up to P count as the same, 0% to 1000% (default: 5%)", false},
+    {"complete", 0, NULL, "every line of BASE must have a number, else exit 4", false},
     {"junit", 0, "FILE", "write a JUnit report, a test case per line of the data sheet", false},
     {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
     AS_OPTION_COLOUR,

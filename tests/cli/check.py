@@ -59,6 +59,18 @@ def test_several(folder):
     assert "no line is worse" in assay(folder, "check", "--against", "1", "--against", "2", "2")
 
 
+def test_complete(folder):
+    """A line that the run lacks is an error where all are wanted."""
+    with open(path_of(folder, "base.json"), encoding="utf-8") as f:
+        sheet = json.load(f)
+    sheet["devices"][0]["lines"].append(dict(sheet["devices"][0]["lines"][0], group="Memory", quantity="read", unit="GB/s"))
+    with open(path_of(folder, "more.json"), "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    assert "1 of the base missing" in assay(folder, "check", "--against", "more.json", "1")
+    assert "incomplete" in assay(folder, "check", "--against", "more.json", "1", "--complete", "--junit", "m.xml", code=4)
+    assert len(xml.parse(path_of(folder, "m.xml")).getroot().findall(".//error")) == 1
+
+
 def test_hostile_name(folder):
     """Text from a file reaches neither the terminal nor a page as it is."""
     with open(path_of(folder, "base.json"), encoding="utf-8") as f:
@@ -100,7 +112,7 @@ def test_report(folder):
     assert "numbers of this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
-TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_hostile_name, test_built_in, test_report)
+TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_complete, test_hostile_name, test_built_in, test_report)
 
 
 def main():
