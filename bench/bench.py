@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """assay against its peers, and the overhead of assay: measured on this machine, with a target and a verdict for each.
 
-bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling calibration peers upm gpu forward aa slowdown
+bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling calibration peers upm displace gpu forward aa
+                                                        slowdown
                                                         (default: overheads, and peers when a path of one for the CPU is given)
 No part is a test: noise may change a verdict. The exit code is 0 when everything could be measured."""
 import argparse
@@ -12,6 +13,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import agreement  # noqa: E402  (beside this file)
 import calibration  # noqa: E402
+import displace  # noqa: E402
 import forward  # noqa: E402
 import gpu  # noqa: E402
 import overheads  # noqa: E402
@@ -25,7 +27,7 @@ from common import Assay, print_table  # noqa: E402
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="overheads, store, sampling, calibration, peers, upm, gpu, forward, aa, slowdown")
+                        help="overheads, store, sampling, calibration, peers, upm, displace, gpu, forward, aa, slowdown")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds with peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa and calibration (default 10)")
@@ -48,6 +50,7 @@ def main():
              "calibration": lambda a: calibration.measure(a, options.runs, options.budget),
              "peers": lambda a: peers.measure(a, of_cpu, options.rounds),
              "upm": lambda a: upm.measure(a, options.rounds),
+             "displace": lambda a: displace.measure(a, options.rounds),
              "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite, options.of or gpu.PARTS),
              "forward": lambda a: forward.measure(a, options.forward_library, min(options.rounds, 3)),
              "aa": lambda a: agreement.same_machine(a, options.runs),

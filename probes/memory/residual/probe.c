@@ -147,7 +147,8 @@ static void wait_for(double seconds)
         as_relax();
 }
 
-/* Both arms warm the buffer, let the same time go by, and pass; between them only the touch differs. */
+/* Both arms warm the buffer, let the same time go by, launch, and pass: threads and driver are in the same state, and
+ * only the touch differs. */
 static enum as_status measure(void *user, size_t arm, double *value, struct as_error *err)
 {
     struct state *s = user;
@@ -156,8 +157,10 @@ static enum as_status measure(void *user, size_t arm, double *value, struct as_e
         pass_over(s);
     if (arm == TOUCHED)
         st = toucher_run(&s->other, &s->touch_s, err);
-    else
+    else {
         wait_for(s->touch_s);
+        st = toucher_run_empty(&s->other, err);
+    }
     wait_for(s->delay_s);
     for (size_t i = 0; i < s->pass && !st; i++)
         *value = pass_over(s);
@@ -183,7 +186,7 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
         st = toucher_run(&s->other, &s->touch_s, err); /* the first control waits as long */
     if (!st)
         st = measure(s, CONTROL, &unused, err); /* the first block of a process is slower */
-    if (!st && s->other.kernel && !s->other.native)
+    if (!st && touched && !s->other.native)
         as_expect_code(vc, s->other.kernel, s->other.write ? "store.global" : "load.global", 1);
     vc->footprint = touched + size;
     vc->min_reps = vc->max_reps = 1;

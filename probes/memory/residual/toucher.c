@@ -40,12 +40,12 @@ static enum as_status allocate(struct toucher *t, const char *allocator, uint64_
     return t->dev->memory->alloc(t->dev, &desc, out, err);
 }
 
-static enum as_status launch(struct toucher *t, uint64_t mark, double *seconds, struct as_error *err)
+static enum as_status launch(struct toucher *t, uint64_t lines, uint64_t mark, double *seconds, struct as_error *err)
 {
     const uint64_t groups = (t->lines + GROUP - 1) / GROUP;
     const struct as_arg args[ARGS] = {{.kind = AS_ARG_MEMORY, .u.memory = t->sums},
                                       {.kind = AS_ARG_MEMORY, .u.memory = t->memory},
-                                      {.kind = AS_ARG_U64, .u.u64 = t->lines},
+                                      {.kind = AS_ARG_U64, .u.u64 = lines},
                                       {.kind = AS_ARG_U64, .u.u64 = mark}};
     const struct as_launch l = {.kernel = t->kernel,
                                 .args = args,
@@ -55,12 +55,11 @@ static enum as_status launch(struct toucher *t, uint64_t mark, double *seconds, 
                                                                     : GROUPS_MAX,
                                 .workgroup_size = t->native ? 1 : GROUP,
                                 .reps = 1,
-                                .work = {.accesses = (double)t->lines, .footprint = (double)t->lines * LINE}};
+                                .work = {.accesses = (double)lines, .footprint = (double)lines * LINE}};
     struct as_timing timing;
     const double start = as_now();
     enum as_status st = t->dev->queue->launch(t->dev, &l, &timing, err);
     *seconds = st ? NAN : as_now() - start;
-    t->mark = mark;
     return st;
 }
 
@@ -70,11 +69,11 @@ enum as_status toucher_prepare(struct toucher *t, struct as_device *dev, const c
     const struct as_program_desc desc = {.name = "residual", .source = as_kernel_residual, .host = host_kernels};
     double unused;
     *t = (struct toucher){.dev = dev,
-                          .lines = bytes / LINE,
+                          .touched = bytes / LINE,
+                          .lines = bytes < LINE ? 1 : bytes / LINE,
                           .write = write,
-                          .native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0};
-    if (!t->lines)
-        return AS_OK;
+                          .native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0,
+                          .mark = 1};
     enum as_status st = dev->program->build(dev, &desc, &t->program, err);
     if (!st)
         st = dev->program->kernel(dev, t->program, "touch", &t->kernel, err);
@@ -82,15 +81,20 @@ enum as_status toucher_prepare(struct toucher *t, struct as_device *dev, const c
         st = allocate(t, allocator, t->lines * LINE, &t->memory, err);
     if (!st)
         st = allocate(t, allocator, (uint64_t)GROUPS_MAX * GROUP * sizeof(uint64_t), &t->sums, err);
-    return st ? st : launch(t, 1, &unused, err); /* backs the memory */
+    return st ? st : launch(t, t->lines, t->mark, &unused, err); /* backs the memory */
 }
 
 enum as_status toucher_run(struct toucher *t, double *seconds, struct as_error *err)
 {
-    *seconds = 0;
-    if (!t->lines)
-        return AS_OK;
-    return launch(t, t->write ? t->mark + 1 : 0, seconds, err);
+    if (t->touched && t->write)
+        t->mark++;
+    return launch(t, t->touched, t->touched && !t->write ? 0 : t->mark, seconds, err);
+}
+
+enum as_status toucher_run_empty(struct toucher *t, struct as_error *err)
+{
+    double unused;
+    return launch(t, 0, t->mark, &unused, err); /* stores to no line, and leaves the sums alone */
 }
 
 /* What the first touch stored is what all loads find. */
@@ -113,7 +117,7 @@ bool toucher_check(struct toucher *t, char *why, size_t why_size)
     struct as_error err;
     uint64_t last = 0;
     snprintf(why, why_size, "nothing was touched");
-    if (!t->lines)
+    if (!t->touched)
         return true;
     if (!t->write)
         return check_sum(t, why, why_size);
