@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     if (pthread_create(&thread, NULL, touch, NULL))
         return 1;
     for (; n < BLOCKS_MAX && now() < end; n++) {
-        double took[2];
+        double took[2] = {1, 1};
         for (int k = 0; k < 2; k++) {
             int arm = (k + (int)(n & 1)) & 1; /* either comes first in every other block */
             pass_over(own, size);
