@@ -1,6 +1,6 @@
-/* Matched blocks: each block measures every arm once, close together, so that what drifts from block to block is in all
- * of them alike and drops out of their ratios (randomized complete blocks: Fisher 1935). Of as many blocks in a row as
- * there are arms each arm stands once in each place, so that an effect of the place drops out too. */
+/* Matched blocks: each block measures every arm once, close together. Drift between blocks affects all arms alike and
+ * cancels in their ratios (randomized complete blocks: Fisher 1935). Over every `arms` consecutive blocks each arm
+ * takes each position once, so position effects cancel too. */
 #ifndef AS_LIB_BLOCKS_BLOCKS_H
 #define AS_LIB_BLOCKS_BLOCKS_H
 
@@ -11,7 +11,7 @@ enum { AS_BLOCK_ARMS_MAX = 8 };
 struct as_blocks {
     size_t arms, done;
     struct as_rng rng;
-    size_t order[AS_BLOCK_ARMS_MAX]; /* of the first of so many blocks; each later one starts one further */
+    size_t order[AS_BLOCK_ARMS_MAX]; /* of the first block of a cycle; later ones rotate it */
 };
 void as_blocks_start(struct as_blocks *b, size_t arms, uint64_t seed); /* arms: 2 to AS_BLOCK_ARMS_MAX */
 /* Measures an arm: a number above 0. */

@@ -47,7 +47,7 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
     else if (c->check.devices_missing)
-        as_buf_printf(out, "incomplete: %zu device%s of the base without a number", c->check.devices_missing,
+        as_buf_printf(out, "incomplete: %zu device%s of the base not measured", c->check.devices_missing,
                       c->check.devices_missing == 1 ? "" : "s");
     else if (as_check_is_incomplete(c))
         as_buf_str(out, "incomplete");
@@ -176,11 +176,10 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
     as_buf_char(out, '\n');
     counts_text(c, out);
     as_buf_char(out, '\n');
-    as_buf_printf(
-        &line,
-        "better and worse: by more than %.4g%% with the whole interval, whose confidence is such that a machine "
-        "that did not change is found worse in at most 1%% of checks",
-        100 * c->tolerance);
+    as_buf_printf(&line,
+                  "Better and worse: the whole interval is beyond %.4g%%. Its confidence is set so that at most 1%% of "
+                  "checks of an unchanged machine report a worse line.",
+                  100 * c->tolerance);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_buf_finish(&line);
     as_check_verdict_text(c, out);

@@ -16,13 +16,14 @@ struct as_checked {
 };
 /* Does the checked machine lack a device of the base, or any line where all are wanted? */
 bool as_check_is_incomplete(const struct as_checked *c);
-/* "worse: 2 of 27 lines; ...": the verdict of the machine in one line. */
+/* "worse: 2 of 27 lines by more than 5%": the verdict of the machine in one line. */
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out);
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
                              struct as_error *err);
 /* A line each, then a summary. */
 void as_check_json(const struct as_checked *c, struct as_buf *out);
-/* A test case a line of the sheet: worse is a failure, missing is an error, within the noise is noted. */
+/* One test case per line: worse fails; missing is an error if the check is incomplete, else skipped; new is skipped;
+ * the rest pass. */
 void as_check_junit(const struct as_checked *c, struct as_buf *out);
 /* GitHub-flavoured Markdown, for $GITHUB_STEP_SUMMARY. */
 void as_check_markdown(const struct as_checked *c, struct as_buf *out);

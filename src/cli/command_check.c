@@ -94,7 +94,7 @@ static enum as_status write_for_ci(const struct as_checked *c, const char *path,
 static enum as_status check_file(const char *path, struct as_error *err)
 {
     if (path && strcmp(path, "-") == 0)
-        return as_fail(err, AS_USAGE, "'-' is no file for --junit and --summary: stdout has the verdicts");
+        return as_fail(err, AS_USAGE, "--junit and --summary need a file name, not '-': the verdicts go to stdout");
     return as_session_check_output(path, err);
 }
 
@@ -165,7 +165,7 @@ static const struct as_option options[] = {
      "a run, a store, an export, an exported data sheet, or h100 or h200; required; several --against: all of them "
      "are the base",
      true},
-    {"tolerance", 0, "P", "differences up to P count as the same, 0% to 1000% (default: 5%)", false},
+    {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
     {"complete", 0, NULL, "every line of BASE must have a number, else exit 4", false},
     {"junit", 0, "FILE", "write a JUnit report, a test case per line of the data sheet", false},
     {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
@@ -184,8 +184,9 @@ const struct as_command as_command_check = {
         "the number "
         "of lines, so that an unchanged machine fails in at most 1% of checks. On a virtual machine the placement of "
         "its CPUs may change between runs: what depends on it is worse only with two runs or more on each side, and "
-        "unconfirmed until then. Exit 3: a line is worse; 4: no line is, but a device of BASE has no number; 0: all "
-        "is well, within the noise or unconfirmed. Without a RUN, the last; several RUNs count as one, and "
+        "unconfirmed until then. Exit status: 3 if a line is worse; 4 if none is, but a device of BASE (with "
+        "--complete, any line) has no number; else 0, even if lines are undecided or unconfirmed. Without a RUN, the "
+        "last; several RUNs count as one, and "
         "their intervals are joined.\n\n"
         "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
         "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM cards that assay "

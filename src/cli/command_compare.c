@@ -183,7 +183,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     if (!st)
         st = as_session_check_output(page, &err);
     if (!st && page && strcmp(page, "-") == 0)
-        st = as_fail(&err, AS_USAGE, "--report needs the name of a file: stdout has the comparison");
+        st = as_fail(&err, AS_USAGE, "--report needs a file name, not '-': the comparison goes to stdout");
     if (!st)
         st = load(args, 0, &a, &err);
     if (!st)
@@ -221,8 +221,7 @@ static int run_compare(const struct as_command *command, const struct as_args *a
 static const struct as_option options[] = {
     {"check", 0, "P",
      "exit 3 when the second run is slower than the first by more than P, 0% to 1000%, with 99% confidence", false},
-    {"report", 0, "FILE", "write a page with both runs as well: data sheets with ratios, curves over each other",
-     false},
+    {"report", 0, "FILE", "also write an HTML report of both runs: data sheets with ratios, overlaid curves", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
     AS_OPTION_STORE,

@@ -135,7 +135,7 @@ static void print_cells(const struct as_refs *refs, const struct as_report_run *
     as_buf_terminal(out, refs->name);
     if (operations)
         as_buf_printf(out, " %zu stand beside operations in 'assay report --refs', and", operations);
-    as_buf_printf(out, " %zu have no matching fact in this run.\n", alone);
+    as_buf_printf(out, " %zu have no counterpart in this run.\n", alone);
     out->failed |= text.failed || shown.failed;
     as_buf_finish(&text);
     as_buf_finish(&shown);
@@ -204,8 +204,7 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
     as_text_worth(run, AS_WORTH_MAX, style, out);
     if (run->facts_n)
         list_subjects(run, style, out);
-    as_buf_printf(out,
-                  "\nWith rule and cells: assay facts %lld SUBJECT, for example %.*s; all: assay facts %lld --all\n",
+    as_buf_printf(out, "\nRules and evidence: assay facts %lld SUBJECT (e.g. %.*s), or assay facts %lld --all\n",
                   (long long)run->run.id, run->facts_n ? (int)subject_length(run->facts) : 5,
                   run->facts_n ? run->facts[0].id : "cache", (long long)run->run.id);
 }
@@ -303,9 +302,9 @@ const struct as_command as_command_facts = {
     .summary = "print the facts that follow from the valid cells of a run, with evidence",
     .about =
         "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
-        "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all the facts that are worth "
-        "knowing, and how many there are by subject; a SUBJECT is the beginning of a fact's id, 'cache' or 'cache.L2'. "
-        "--json and --refs give all.",
+        "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT: the facts worth "
+        "knowing, and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "
+        "--refs print all facts.",
     .example = "assay facts\nassay facts cache\nassay facts 3 --json\nassay facts --refs mi300a",
     .options = facts_options,
     .max_args = 2,

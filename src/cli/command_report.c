@@ -165,7 +165,7 @@ static int run_export(const struct as_command *command, const struct as_args *ar
 static const struct as_option export_options[] = {
     {"format", 'f', "FORMAT",
      "json (with samples and provenance), csv (one row per cell and metric), sheet (the data sheet as JSON), header "
-     "(the data sheet as a C header) or hwloc (the XML of this machine's topology with what was measured) (default: "
+     "(the data sheet as a C header) or hwloc (this machine's topology as XML, annotated with measurements) (default: "
      "json)",
      false},
     {"output", 'o', "FILE", "file to write, - for stdout (default: -)", false},
@@ -180,7 +180,8 @@ const struct as_command as_command_export = {
         "The JSON has a format_version and is described by export.schema.json; 'assay import' and 'assay compare' read "
         "it. The data sheet is described by sheet.schema.json. hwloc's XML has memory attributes ('lstopo --memattrs "
         "-i "
-        "FILE'; HWLOC_XMLFILE for programs), and lines of the data sheet as infos of the machine and its PCI devices. "
+        "FILE'; HWLOC_XMLFILE for programs), and data-sheet lines as info attributes of the machine and its PCI "
+        "devices. "
         "Without a RUN, the last.",
     .example =
         "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",

@@ -62,7 +62,7 @@ enum as_status as_open_in_browser(const char *path, struct as_error *err)
     static const char opener[] = "xdg-open";
 #endif
     struct as_buf absolute = AS_BUF_INIT;
-    as_buf_printf(&absolute, "%s%s", path[0] == '/' ? "" : "./", path); /* no option */
+    as_buf_printf(&absolute, "%s%s", path[0] == '/' ? "" : "./", path); /* a leading '-' is not an option */
     enum as_status st = as_buf_check(&absolute, err);
     char *argv[] = {(char *)opener, (char *)as_buf_get(&absolute), NULL};
     pid_t child = 0;

@@ -1,6 +1,7 @@
 #include "cli/hwloc_export.h"
 
 #include "base/text.h"
+#include "device/host_hwloc.h"
 #include "report/load.h"
 
 #include <errno.h>
@@ -28,13 +29,10 @@ static const struct {
 
 static enum as_status load_topology(hwloc_topology_t *out, struct as_error *err)
 {
-    /* Parts of hwloc that would load drivers. */
-    static const char *const unwanted[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
     if (hwloc_topology_init(out))
         return as_fail(err, AS_NOMEM, "hwloc cannot start");
     hwloc_topology_set_io_types_filter(*out, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
-        hwloc_topology_set_components(*out, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+    as_host_exclude_drivers(*out);
     if (hwloc_topology_load(*out) == 0)
         return AS_OK;
     const int why = errno;
@@ -54,7 +52,7 @@ static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *
         if (!(value >= 1) || value >= 0x1p62)
             continue;
         if (hwloc_memattr_set_value(t, attributes[i].id, node, &from, 0, (hwloc_uint64_t)llround(value)))
-            return as_fail(err, AS_UNSUPPORTED, "hwloc does not take a memory attribute: %s", strerror(errno));
+            return as_fail(err, AS_UNSUPPORTED, "hwloc rejects a memory attribute: %s", strerror(errno));
     }
     return AS_OK;
 }
@@ -101,7 +99,8 @@ enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out
             st = set_attributes(t, &m->v[i].sheet, err);
     }
     if (!st && !said)
-        st = as_fail(err, AS_UNSUPPORTED, "the run has no number of the CPU, or of a device that hwloc sees here");
+        st = as_fail(err, AS_UNSUPPORTED,
+                     "the run has no data-sheet line for the CPU or for a device in hwloc's topology");
     if (!st && hwloc_topology_export_xmlbuffer(t, &xml, &len, 0))
         st = as_fail(err, AS_UNSUPPORTED, "hwloc cannot write XML: %s", strerror(errno));
     if (!st)
@@ -120,8 +119,7 @@ enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run,
     struct as_machine_sheet m;
     if (gethostname(host, sizeof host - 1) || strcmp(host, run->host) != 0)
         return as_fail(err, AS_UNSUPPORTED,
-                       "run %lld is of host '%s', and hwloc's XML describes the machine that writes it, '%s': export "
-                       "it there",
+                       "run %lld was measured on '%s', but hwloc describes this host, '%s'; export it on the former",
                        (long long)run->id, run->host, host);
     snprintf(name, sizeof name, "%lld", (long long)run->id);
     enum as_status st = as_report_load(store, name, &loaded, err);

@@ -1,4 +1,5 @@
-/* hwloc's XML of this machine with what was measured: memory attributes of its NUMA node, and infos of its devices. */
+/* hwloc XML of this machine with measurements: memory attributes of its NUMA node, info attributes on the machine and
+ * its PCI devices. */
 #ifndef AS_CLI_HWLOC_EXPORT_H
 #define AS_CLI_HWLOC_EXPORT_H
 

@@ -26,7 +26,7 @@ static void add_cell(const struct as_cell *c, struct as_buf *line)
     }
 }
 
-/* Share of the time where an end is in sight, else of the cells. */
+/* By time if the ETA is known, else by cells. */
 static double share_done(const struct as_event *e)
 {
     if (isfinite(e->eta_s) && e->elapsed_s + e->eta_s > 0)

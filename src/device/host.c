@@ -2,6 +2,7 @@
 #include "device/host.h"
 
 #include "base/text.h"
+#include "device/host_hwloc.h"
 #include "device/host_limits.h"
 
 #include <hwloc.h>
@@ -18,17 +19,21 @@ uint64_t as_host_memory_available(void)
     return as_host_limits_now(&limits, NULL) ? UINT64_MAX : limits.free;
 }
 
+void as_host_exclude_drivers(hwloc_topology_t t)
+{
+    static const char *const unwanted[] = {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
+    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
+        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+}
+
 void as_host_near_cpus(const char *bus_id, char *out, size_t size)
 {
-    /* Parts of hwloc that would load drivers; each of those belongs to a backend of its own. */
-    static const char *const unwanted[] = {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
     hwloc_topology_t t;
     out[0] = 0;
     if (!bus_id[0] || hwloc_topology_init(&t))
         return;
     hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
-        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+    as_host_exclude_drivers(t);
     hwloc_obj_t device = hwloc_topology_load(t) ? NULL : hwloc_get_pcidev_by_busidstring(t, bus_id);
     hwloc_obj_t near = device ? hwloc_get_non_io_ancestor_obj(t, device) : NULL;
     if (near && near->cpuset) {

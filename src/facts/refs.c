@@ -475,3 +475,17 @@ void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, si
     }
     as_buf_char(out, ']');
 }
+
+void as_ref_axis(const struct as_ref *ref, const char *name, char *out, size_t size)
+{
+    const size_t n = strlen(name);
+    out[0] = 0;
+    for (const char *at = ref->axes; at && *at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, name, n) != 0 || at[n] != '=')
+            continue;
+        const size_t length = strcspn(at + n + 1, " ");
+        as_copy_text(out, length + 1 < size ? length + 1 : size, at + n + 1);
+        return;
+    }
+}

@@ -67,6 +67,8 @@ bool as_ref_is_of_side(const struct as_ref *ref, const char *device);
 /* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? A fact that
  * counts has no unit: its id ends in what the figure's unit says ("onchip.unit.threads"). */
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
+/* The value of an axis of a figure; "" where it has none. */
+void as_ref_axis(const struct as_ref *ref, const char *name, char *out, size_t size);
 /* "57 ns", "100 ns to 108 ns", "at least 1.17 cycles": all digits, as a published figure is not ours to round. */
 void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out);
 /* "bandwidth, malloc", "raw latency, op=ffma32 warps=4" */

@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id)
+{
+    const int64_t guess = r->cells_n ? id - r->cells[0].id : -1; /* most runs have cells in a row */
+    if (guess >= 0 && (uint64_t)guess < r->cells_n && r->cells[guess].id == id)
+        return &r->cells[guess];
+    for (size_t i = 0; i < r->cells_n; i++)
+        if (r->cells[i].id == id)
+            return &r->cells[i];
+    return NULL;
+}
+
 const struct as_device_info *as_report_device(const struct as_report_run *r, const char *id)
 {
     for (size_t i = 0; i < r->devices_n; i++)
@@ -135,17 +146,8 @@ static bool share_numbers(const struct as_report_run *a, const struct as_report_
 /* The new number of a cell; 0 where the run has no such cell. */
 static int64_t new_number(const struct as_report_run *r, int64_t old, int64_t above)
 {
-    size_t from = 0, to = r->cells_n;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (r->cells[middle].id == old)
-            return above + (int64_t)middle + 1;
-        if (r->cells[middle].id < old)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return 0;
+    const struct as_cell *c = as_report_cell(r, old);
+    return c ? above + (c - r->cells) + 1 : 0;
 }
 
 static int64_t renumber(struct as_report_run *r, int64_t id, int64_t above)

@@ -46,7 +46,7 @@ static void take_text(const json_t *object, const char *member, char *out, size_
     as_copy_text(out, size, text ? text : "");
 }
 
-bool as_machine_sheet_is_virtual(const struct as_run *run)
+static bool is_virtual(const struct as_run *run)
 {
     json_t *root = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
     const char *text = json_string_value(json_object_get(json_object_get(root, "host"), "virtualization"));
@@ -61,7 +61,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
     *out = (struct as_machine_sheet){.n = 0};
     as_copy_text(out->host, sizeof out->host, run->run.host);
     as_copy_text(out->suite, sizeof out->suite, run->run.suite);
-    out->virtual_machine = as_machine_sheet_is_virtual(&run->run);
+    out->virtual_machine = is_virtual(&run->run);
     enum as_status st = make_room(out, run->devices_n, err);
     if (!st)
         as_copy_text(out->run[0], sizeof out->run[0], run->run.uuid);
@@ -82,7 +82,7 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
 
 /* ---- several runs ---- */
 
-/* Figures stay with the sheet that the row comes from. */
+/* The source sheet owns its figures: a copied pointer would dangle. */
 static enum as_status append_row(struct as_device_sheet *d, const struct as_sheet_row *row, size_t runs,
                                  struct as_error *err)
 {
@@ -211,7 +211,7 @@ static enum as_status read_device(const json_t *device, struct as_device_sheet *
     take_text(device, "id", d->id, sizeof d->id);
     take_text(device, "name", d->name, sizeof d->name);
     if (!d->id[0] || !json_is_array(lines) || n > LINES_MAX)
-        return as_fail(err, AS_FORMAT, "a device without id or lines");
+        return as_fail(err, AS_FORMAT, "a device needs an id and at most %d lines", LINES_MAX);
     d->sheet.rows = calloc(n + 1, sizeof *d->sheet.rows);
     if (!d->sheet.rows)
         return as_nomem(err, n * sizeof *d->sheet.rows, "a data sheet");
@@ -226,7 +226,7 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
     if (!json_is_integer(version) || json_integer_value(version) != AS_SHEET_VERSION)
         return as_fail(err, AS_FORMAT, "not a data sheet of version %d, which this build reads", AS_SHEET_VERSION);
     if (!json_is_array(devices) || json_array_size(devices) > DEVICES_MAX)
-        return as_fail(err, AS_FORMAT, "no list of at most %d devices", DEVICES_MAX);
+        return as_fail(err, AS_FORMAT, "'devices' must be a list of at most %d", DEVICES_MAX);
     take_text(root, "host", out->host, sizeof out->host);
     take_text(root, "suite", out->suite, sizeof out->suite);
     out->virtual_machine = json_is_true(json_object_get(root, "virtual_machine"));

@@ -33,8 +33,6 @@ enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_mac
  * AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
-/* Says the provenance of the run that its host is a virtual machine? */
-bool as_machine_sheet_is_virtual(const struct as_run *run);
 void as_machine_sheet_finish(struct as_machine_sheet *m);
 
 #endif

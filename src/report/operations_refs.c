@@ -6,21 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of an axis of a figure, "" where it has none. */
-static void axis_of(const struct as_ref *ref, const char *name, char *out, size_t size)
-{
-    size_t n = strlen(name);
-    out[0] = 0;
-    for (const char *at = ref->axes; at && *at; at = strchr(at, ' ')) {
-        at += *at == ' ';
-        if (strncmp(at, name, n) != 0 || at[n] != '=')
-            continue;
-        size_t length = strcspn(at + n + 1, " ");
-        as_copy_text(out, length + 1 < size ? length + 1 : size, at + n + 1);
-        return;
-    }
-}
-
 /* Published names of operations that have another one here; group: of lanes that take part. */
 static const struct {
     const char *group, *published, *ours;
@@ -53,8 +38,8 @@ const char *as_ref_our_name(const char *group, const char *published, size_t n)
 bool as_ref_is_of(const struct as_ref *ref, const char *op)
 {
     char name[sizeof ref->axes], group[sizeof ref->axes];
-    axis_of(ref, "op", name, sizeof name);
-    axis_of(ref, "group", group, sizeof group);
+    as_ref_axis(ref, "op", name, sizeof name);
+    as_ref_axis(ref, "group", group, sizeof group);
     const char *ours = as_ref_our_name(group, name, strlen(name));
     if (!ours && strcmp(group, "quad") == 0) /* the same name is of all lanes */
         return false;
@@ -104,8 +89,8 @@ static struct as_measure at_point(const struct as_report_run *run, const struct 
 {
     char ilp[16], warps[16];
     const struct as_measure best = of_cell(o->throughput), r = o->relative;
-    axis_of(ref, "ilp", ilp, sizeof ilp);
-    axis_of(ref, "warps", warps, sizeof warps);
+    as_ref_axis(ref, "ilp", ilp, sizeof ilp);
+    as_ref_axis(ref, "warps", warps, sizeof warps);
     for (size_t i = 0; i < run->cells_n && r.value > 0 && best.value > 0; i++) {
         const struct as_cell *c = &run->cells[i];
         if (strcmp(c->probe, AS_OPERATIONS_THROUGHPUT) != 0 || strcmp(c->device, o->device) != 0 ||

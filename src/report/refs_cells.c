@@ -21,20 +21,10 @@ void as_ref_cells_finish(struct as_ref_cells *c)
     *c = (struct as_ref_cells){0};
 }
 
-/* The value of an axis of a figure, "" where it has none. */
-static void axis_of(const struct as_ref *ref, const char *name, char out[AXIS_MAX])
-{
-    const size_t n = strlen(name);
-    out[0] = 0;
-    for (const char *at = ref->axes; *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strncmp(at, name, n) == 0 && at[n] == '=')
-            as_copy_text(out, strcspn(at + n + 1, " ") + 1, at + n + 1);
-}
-
 static bool has_axis(const struct as_ref *ref, const char *name)
 {
     char value[AXIS_MAX];
-    axis_of(ref, name, value);
+    as_ref_axis(ref, name, value, sizeof value);
     return value[0] != 0;
 }
 
@@ -98,7 +88,7 @@ static const struct as_cell *cheapest(const struct as_report_run *run, const cha
 static bool of_sequence(const struct as_ref_cells *c, const struct as_ref *ref, struct as_ref_cell *out)
 {
     char sequence[AXIS_MAX];
-    axis_of(ref, "mix", sequence);
+    as_ref_axis(ref, "mix", sequence, sizeof sequence);
     if (strcmp(ref->metric, "throughput") != 0 || strcmp(ref->unit, "cycles") != 0)
         return false;
     const struct as_cell *cell = cheapest(c->run, NULL, sequence);
@@ -148,7 +138,7 @@ static bool value_of(const struct as_cell *cell, const struct as_ref *ref, struc
 {
     char name[AXIS_MAX];
     struct as_metric_value further;
-    axis_of(ref, "further", name);
+    as_ref_axis(ref, "further", name, sizeof name);
     *out = (struct as_measure){cell->sum.median, cell->sum.ci};
     if (!name[0])
         return strcmp(cell->unit, ref->unit) == 0;

@@ -42,6 +42,8 @@ struct as_report_run {
 void as_report_run_finish(struct as_report_run *r);
 /* Runs of several stores may have the same number, and so may their cells: then all get new ones, from 1 on. */
 void as_report_tell_apart(struct as_report_run *runs, size_t n);
+/* A cell of the run by its id; NULL: it has none, or it is not loaded. */
+const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id);
 /* A device of the run by its id; NULL, and "", where it is none of them. */
 const struct as_device_info *as_report_device(const struct as_report_run *r, const char *id);
 const char *as_report_device_name(const struct as_report_run *r, const char *id);

@@ -131,21 +131,10 @@ static bool device_seen(const struct as_page *p, size_t run, size_t index)
 }
 
 /* The cells of a run come in the order of their ids, mostly without a gap. */
-static const struct as_cell *cell_of(const struct as_report_run *rr, int64_t id)
-{
-    const int64_t guess = rr->cells_n ? id - rr->cells[0].id : -1;
-    if (guess >= 0 && (uint64_t)guess < rr->cells_n && rr->cells[guess].id == id)
-        return &rr->cells[guess];
-    for (size_t i = 0; i < rr->cells_n; i++)
-        if (rr->cells[i].id == id)
-            return &rr->cells[i];
-    return NULL;
-}
-
 /* The probe in whose section a fact stands: that of its first cell. NULL: it has none on this page. */
 static const char *probe_of(const struct as_report_run *rr, const struct as_fact *f)
 {
-    const struct as_cell *c = f->evidence_n ? cell_of(rr, f->evidence[0]) : NULL;
+    const struct as_cell *c = f->evidence_n ? as_report_cell(rr, f->evidence[0]) : NULL;
     const struct as_probe *known = c ? as_probe_find(c->probe) : NULL;
     return c && as_page_measured(c) && !(known && known->hidden) ? c->probe : NULL;
 }

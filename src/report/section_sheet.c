@@ -17,9 +17,13 @@ static void value_of(struct as_buf *b, const struct as_sheet_row *row)
     const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
     if (row->cell)
         as_buf_printf(b, "<a href=\"#c%lld\">", (long long)row->cell);
-    as_page_value(b, row->value, row->unit);
+    const bool range = strcmp(row->unit, "B") == 0 && row->ci.lo < row->ci.hi; /* a measured size is one */
+    if (range)
+        as_format_range(b, row->ci.lo, row->ci.hi, row->value, row->unit, 3);
+    else
+        as_page_value(b, row->value, row->unit);
     as_buf_str(b, row->cell ? "</a><td>" : "<td>");
-    if (isfinite(half))
+    if (isfinite(half) && !range)
         as_buf_printf(b, half < 9.95 ? "±%.1f%%%s" : "±%.0f%%%s", half, row->wide ? " ~" : "");
 }
 
@@ -32,7 +36,7 @@ static void source_cell(struct as_buf *b, const struct as_ref *ref)
         as_buf_str(b, ": ");
         as_buf_html(b, ref->conditions);
     } else
-        as_buf_str(b, "reported by the driver");
+        as_buf_str(b, "reported by driver or OS, or computed from that");
     as_buf_str(b, "\">");
 }
 

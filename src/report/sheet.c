@@ -28,14 +28,6 @@ struct number {
     int64_t cell;
 };
 
-static const struct as_cell *cell_of(const struct as_report_run *run, int64_t id)
-{
-    for (size_t i = 0; i < run->cells_n; i++)
-        if (run->cells[i].id == id)
-            return &run->cells[i];
-    return NULL;
-}
-
 /* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word; false: the device has no
  * such allocator. */
 static bool expand(const struct source *s, const char *text, char *out, size_t size)
@@ -68,7 +60,7 @@ static bool from_fact(const struct source *s, const char *id, struct number *out
     const struct as_fact *f = as_fact_find(s->run->facts, s->run->facts_n, s->device, id);
     if (!f || !isfinite(f->value))
         return false;
-    const struct as_cell *cell = f->evidence_n ? cell_of(s->run, f->evidence[0]) : NULL;
+    const struct as_cell *cell = f->evidence_n ? as_report_cell(s->run, f->evidence[0]) : NULL;
     *out =
         (struct number){.value = f->value,
                         .claimed = f->claimed,
@@ -217,7 +209,7 @@ static double specified_of(const struct source *s, const struct number *n, const
 {
     if (strcmp(group, "Compute") != 0 || !isfinite(n->claimed))
         return n->claimed;
-    const struct as_cell *cell = cell_of(s->run, n->cell);
+    const struct as_cell *cell = as_report_cell(s->run, n->cell);
     const double clock = cell ? cell->clock_hz : NAN, highest = s->info ? s->info->clock_max_hz : 0;
     return clock > 0 && highest > 0 ? n->claimed * highest / clock : n->claimed;
 }

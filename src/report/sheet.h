@@ -35,7 +35,8 @@ void as_sheet_name_facts(struct as_refs *refs);
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label); /* or NULL */
 /* Are larger values of this unit better: rates and capacities, not times? */
 bool as_sheet_more_is_better(const char *unit);
-/* measured / specified; NAN unless the unit is a rate or bytes and a specified value is known */
+/* measured / specified; NAN unless the unit is a rate or bytes and a specified value is known, and for a capacity range
+ * that contains it */
 double as_sheet_share(const struct as_sheet_row *row);
 /* A specified value is shown for rates and bytes only. */
 bool as_sheet_shows_specified(const struct as_sheet_row *row);

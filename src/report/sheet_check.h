@@ -9,7 +9,8 @@ enum as_check_verdict {
     AS_CHECK_BETTER,      /* better by more than the tolerance, with the confidence of the whole check */
     AS_CHECK_WORSE,       /* the same, worse */
     AS_CHECK_NOISE,       /* neither can be told: the difference is within the noise */
-    AS_CHECK_UNCONFIRMED, /* worse in a single run of a virtual machine, whose CPUs may have been placed otherwise */
+    AS_CHECK_UNCONFIRMED, /* worse, but the line depends on the host of a virtual machine, and one side has a single run
+                           */
     AS_CHECK_MISSING,     /* only the base has a number */
     AS_CHECK_NEW,         /* only the checked machine has one */
     AS_CHECK_VERDICTS_N,  /* how many */

@@ -7,10 +7,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef void (*write_fn)(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out);
+typedef void (*write_fn)(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out);
 
 static enum as_status export_by(write_fn write, struct as_store *store, const struct as_run *run,
                                 const struct as_sink *sink, struct as_error *err)
@@ -21,19 +20,15 @@ static enum as_status export_by(write_fn write, struct as_store *store, const st
     enum as_status st = as_report_load(store, name, &loaded, err);
     if (st)
         return st;
-    struct as_sheet *sheets = calloc(loaded.devices_n + 1, sizeof *sheets);
-    st = sheets ? AS_OK : as_nomem(err, loaded.devices_n * sizeof *sheets, "data sheets");
-    for (size_t i = 0; i < loaded.devices_n && !st; i++)
-        st = as_sheet_make(&loaded, loaded.devices[i].id, &sheets[i], err);
+    struct as_machine_sheet m;
+    st = as_machine_sheet_make(&loaded, &m, err);
     if (!st) {
-        write(&loaded, sheets, sink->out);
+        write(&loaded, &m, sink->out);
+        as_machine_sheet_finish(&m);
         st = as_buf_check(sink->out, err);
     }
     if (!st && sink->write)
         st = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
-    for (size_t i = 0; sheets && i < loaded.devices_n; i++)
-        as_sheet_finish(&sheets[i]);
-    free(sheets);
     as_report_run_finish(&loaded);
     return st;
 }
@@ -76,7 +71,7 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     as_buf_char(out, '}');
 }
 
-static void write_json(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out)
+static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
 {
     as_buf_char(out, '{');
     as_json_add_int(out, "sheet_version", AS_SHEET_VERSION);
@@ -84,20 +79,20 @@ static void write_json(const struct as_report_run *run, const struct as_sheet *s
     as_json_add_text(out, "host", run->run.host);
     as_json_add_text(out, "suite", run->run.suite);
     as_json_add_number(out, "started_at", run->run.started_at);
-    as_json_add_bool(out, "virtual_machine", as_machine_sheet_is_virtual(&run->run));
+    as_json_add_bool(out, "virtual_machine", m->virtual_machine);
     as_json_add_name(out, "devices");
-    for (size_t i = 0; i < run->devices_n; i++) {
+    for (size_t i = 0; i < m->n; i++) {
         as_buf_str(out, i ? ",\n{" : "[\n{");
-        as_json_add_text(out, "id", run->devices[i].id);
-        as_json_add_text(out, "name", run->devices[i].name);
+        as_json_add_text(out, "id", m->v[i].id);
+        as_json_add_text(out, "name", m->v[i].name);
         as_json_add_name(out, "lines");
-        for (size_t k = 0; k < sheets[i].n; k++) {
+        for (size_t k = 0; k < m->v[i].sheet.n; k++) {
             as_buf_str(out, k ? ",\n" : "[\n");
-            json_row(&sheets[i].rows[k], out);
+            json_row(&m->v[i].sheet.rows[k], out);
         }
-        as_buf_str(out, sheets[i].n ? "]}" : "[]}");
+        as_buf_str(out, m->v[i].sheet.n ? "]}" : "[]}");
     }
-    as_buf_str(out, run->devices_n ? "]}\n" : "[]}\n");
+    as_buf_str(out, m->n ? "]}\n" : "[]}\n");
 }
 
 /* ---- C header ---- */
@@ -119,19 +114,19 @@ static void add_word(const char *text, struct as_buf *out)
     }
 }
 
-static void write_header(const struct as_report_run *run, const struct as_sheet *sheets, struct as_buf *out)
+static void write_header(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
 {
     as_buf_printf(out,
                   "/* Measured by assay, run %s: values with the half-width of their 95%% intervals. */\n"
                   "#ifndef ASSAY_MACHINE_H\n#define ASSAY_MACHINE_H\n",
                   run->run.uuid); /* hexadecimal digits and '-', as the store checks */
-    for (size_t i = 0; i < run->devices_n; i++) {
+    for (size_t i = 0; i < m->n; i++) {
         as_buf_char(out, '\n');
-        for (size_t k = 0; k < sheets[i].n; k++) {
-            const struct as_sheet_row *row = &sheets[i].rows[k];
+        for (size_t k = 0; k < m->v[i].sheet.n; k++) {
+            const struct as_sheet_row *row = &m->v[i].sheet.rows[k];
             const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
             as_buf_str(out, "#define ASSAY");
-            add_word(run->devices[i].id, out);
+            add_word(m->v[i].id, out);
             add_word(row->group, out);
             add_word(row->label, out);
             add_word(row->unit, out);

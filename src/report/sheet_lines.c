@@ -97,7 +97,7 @@ const struct as_sheet_line as_sheet_lines[] = {
     {"Launch",
      "launch + sync",
      {"launch.roundtrip.spin"},
-     {{"submit", "launch.submit.block", ""}, {"graph of 100", "launch.graph-100.block", "per kernel node"}}},
+     {{"submit", "launch.submit.block", ""}, {"100-node graph:", "launch.graph-100.block", "per kernel"}}},
     {"Cache line", "core to core", {"c2c.median"}, {{"nearest", "c2c.min", ""}, {"farthest", "c2c.max", ""}}},
     {"Cache line",
      "{unit} to {unit}",

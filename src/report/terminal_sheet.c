@@ -119,11 +119,11 @@ static void add_sources(const struct as_sheet *sheet, const struct as_table_styl
     struct as_buf text = AS_BUF_INIT;
     const bool reported = as_sheet_has_reported(sheet);
     if (reported && !as_sheet_has_vendors(sheet))
-        add_line("Reported by the driver", style, out);
+        add_line("Reported by driver or OS, or computed from what they report", style, out);
     else if (as_sheet_has_specified(sheet)) {
         as_buf_printf(&text, "Specified%s%s by: ", sheet->chip[0] ? " for " : "", sheet->chip);
         as_sheet_sources(sheet, false, &text);
-        as_buf_str(&text, reported ? " (the driver's values are as reported)" : "");
+        as_buf_str(&text, reported ? " (values of driver or OS as reported)" : "");
         add_line(as_buf_get(&text), style, out);
     }
     for (size_t i = 0; i < sheet->n; i++) {

@@ -28,7 +28,7 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Atomics of device scope guarantee nothing against the CPU: that they lose updates is no surprise. */
+/* Device-scope atomics are not atomic with respect to the CPU: lost updates are expected. */
 static bool is_out_of_scope(const struct as_fact *f)
 {
     const size_t n = strlen(f->id);

@@ -64,7 +64,7 @@ static void test_another_machine(void **state)
     struct as_error err;
     as_copy_text(run.host, sizeof run.host, "elsewhere, with a name that no host here has");
     assert_int_equal(as_export_hwloc(NULL, &run, &(struct as_sink){.out = &out}, &err), AS_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "export it there"));
+    assert_non_null(strstr(err.text, "export it on the former"));
     as_buf_finish(&out);
 }
 

@@ -88,7 +88,7 @@ REFUSED = [
     (["check", "--against", "sheet.json"], 1, ["sheet.json", "version 1"]),
     (["check", "--against", "1", "--tolerance", "much"], 2, ["--tolerance", "much"]),
     (["check", "--against", "1", "--junit", "."], 2, ["folder"]),
-    (["compare", "1", "2", "--report", "-"], 2, ["--report needs the name of a file"]),
+    (["compare", "1", "2", "--report", "-"], 2, ["--report needs a file name"]),
     (["report", "--open", "-o", "-"], 2, ["--open needs a file"]),
     (["report", "-o"], 2, ["needs a value"]),
     (["report", "-o", "."], 2, ["folder"]),

@@ -215,14 +215,14 @@ static void test_text_names_source_and_marks(void **state)
     struct as_cell *c = add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4096}", 3000, "GB/s");
     c->sum.ci = (struct as_interval){2900, 3100};
     assert_true(shows("  reported  share"));
-    assert_true(shows("Reported by the driver"));
+    assert_true(shows("Reported by driver or OS, or computed from what they report"));
     assert_false(shows("~"));
     c->status = AS_CELL_WIDE;
     assert_true(shows("~: 95% interval wider than requested"));
     name_device("NVIDIA H100 80GB HBM3", 132);
     assert_true(shows("specified  of spec"));
     assert_true(shows("Specified by: "));
-    assert_true(shows("(the driver's values are as reported)"));
+    assert_true(shows("(values of driver or OS as reported)"));
     assert_false(shows("Reported by"));
 }
 

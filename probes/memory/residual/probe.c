@@ -17,12 +17,12 @@ static const char *const op_words[] = {"read", "write", NULL};
 static const char *const pattern_words[] = {"linear", "random", NULL};
 static const struct as_axis axes[] = {
     {.name = "op",
-     .help = "what the other side does to each line of its memory",
+     .help = "what the device or other core does to each line of its memory",
      .type = AS_AXIS_WORD,
      .words = op_words,
      .def = "read"},
     {.name = "touched",
-     .help = "bytes that the other side touches before the pass; 0: none, so that the ratio must be 1",
+     .help = "bytes that it touches before the pass; 0: none, so that the ratio must be 1",
      .type = AS_AXIS_SIZE,
      .min = 0,
      .def = "64MiB"},
@@ -45,7 +45,7 @@ static const struct as_axis axes[] = {
      .max = 1000000,
      .def = "0"},
     {.name = "allocator",
-     .help = "how the other side's memory is allocated",
+     .help = "how the touched memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "first"},
@@ -147,8 +147,8 @@ static void wait_for(double seconds)
         as_relax();
 }
 
-/* Both arms warm the buffer, let the same time go by, launch, and pass: threads and driver are in the same state, and
- * only the touch differs. */
+/* Both arms warm the buffer. The control waits as long as the last touch took, then launches an empty kernel, so that
+ * both leave threads and driver in the same state. */
 static enum as_status measure(void *user, size_t arm, double *value, struct as_error *err)
 {
     struct state *s = user;
@@ -242,21 +242,19 @@ static void finish(void *state)
 }
 
 static const struct as_metric further[] = {
-    {"control", "ns", true, "time per line of the pass after the same wait without a touch", NULL},
+    {"control", "ns", true, "time per line of the pass in the control", NULL},
     {"after_touch", "ns", true, "time per line of the pass after the touch", NULL},
     {0}};
 
 const struct as_probe as_probe_residual = {
     .abi = AS_PROBE_ABI,
     .name = "residual",
-    .title = "Displacement by the other side",
+    .title = "Cache eviction by a device or another core",
     .question = "How much slower is a pass over a CPU buffer after a device or another core has touched memory?",
     .metric = "slowdown",
     .unit = "x",
     .lower_is_better = true,
-    .counts =
-        "time of the pass after the touch over that of the same pass after the same wait without it, of one matched "
-        "block",
+    .counts = "time of the pass after the touch over the control's, from one matched block",
     .further = further,
     .axes = axes,
     .quick = quick,

@@ -1,4 +1,4 @@
-/* Displacement: where it begins, what the largest touch costs, and after how many passes it is over. */
+/* Cache eviction: where it begins, what the largest touch costs, and after how many passes it is over. */
 #include "facts/rule.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 /* A pass that is slower by no more is not called displaced: code and data of the measurement itself take as much. */
 static const double CLEARLY = 1.02;
 
-/* "After it has read 64 MiB": who, and how much. */
+/* "after another core read 64 MiB" */
 static const char *after(const struct as_rule_context *c, const struct as_cell *cell, double bytes, char *out,
                          size_t size)
 {
@@ -44,7 +44,7 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
     as_curve_evidence(f, v, i > 0 ? i - 1 : 0, i < v->n ? i : v->n - 1);
     if (i == v->n) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "The first %s is not clearly slower %s, the most that was tried",
+        as_fact_say(f, "The first %s is not clearly slower %s (the maximum tested)",
                     pass_of(v->cells[0], pass, sizeof pass), after(c, v->cells[0], v->x[v->n - 1], text, sizeof text));
         return;
     }
@@ -87,9 +87,9 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
     as_fact_number(f, v->x[i], AS_NO_INTERVAL);
     f->verdict = AS_SUPPORTED;
     as_curve_evidence(f, v, 0, i);
-    as_fact_say(f, "Of repeated %ses %s, number %.0f is the first that is not clearly slower",
+    as_fact_say(f, "Pass %.0f of the repeated %s is the first that is not clearly slower %s", v->x[i],
                 pass_of(v->cells[i], pass, sizeof pass),
-                after(c, v->cells[i], as_cell_axis_number(v->cells[i], "touched"), text, sizeof text), v->x[i]);
+                after(c, v->cells[i], as_cell_axis_number(v->cells[i], "touched"), text, sizeof text));
 }
 
 static void derive(struct as_rule_context *c)
@@ -111,10 +111,9 @@ static void derive(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_residual[] = {
-    {"displacement", derive,
-     "time of a pass over a CPU buffer after the other side touched memory, over that of the same pass after the same "
-     "wait "
-     "without a touch, both of one block; a pass is clearly slower where the interval lies above 1.02",
-     "the same ratio with the order of both reversed, or with a touch of no bytes, that differs from it, or from 1"},
+    {"cache eviction", derive,
+     "time of a pass over a CPU buffer after a device or another core touched memory, over that of the control in the "
+     "same matched block; a pass is clearly slower if the interval lies above 1.02",
+     "a ratio that changes when the order of the arms is reversed, or an empty touch whose ratio is not 1"},
     {0},
 };

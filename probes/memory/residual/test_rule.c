@@ -1,4 +1,4 @@
-/* The rule of displacement, on cells that are made up. */
+/* The rule of cache eviction, on cells that are made up. */
 #include "tests/facts/made.h"
 
 #include <math.h>
@@ -41,7 +41,9 @@ static void test_displaced(void **unused)
         "The first linear pass over 16 MiB slows down after another core read 64 MiB or less (onset at 16 to 64 MiB)");
     made_says(made_near(&m, "residual.slowdown.read.linear.malloc.16777216", 1.63, 1e-9),
               "as long after another core read 512 MiB as after the wait alone");
-    made_says(made_near(&m, "residual.recovers.read.linear.malloc.16777216", 3, 1e-9), "number 3 is the first");
+    made_says(
+        made_near(&m, "residual.recovers.read.linear.malloc.16777216", 3, 1e-9),
+        "Pass 3 of the repeated linear pass over 16 MiB is the first that is not clearly slower after another core");
 }
 
 static void test_not_displaced(void **unused)
@@ -52,7 +54,7 @@ static void test_not_displaced(void **unused)
     add(64, 2, 1.0);
     made_derive(&m);
     made_says(made_get(&m, "residual.begins.read.linear.malloc.16777216"),
-              "not clearly slower after another core read 64 MiB");
+              "not clearly slower after another core read 64 MiB (the maximum tested)");
     made_verdict(&m, "residual.begins.read.linear.malloc.16777216", AS_UNDECIDED);
     assert_null(made_find(&m, "residual.recovers.read.linear.malloc.16777216"));
 }
@@ -63,5 +65,5 @@ int main(void)
         cmocka_unit_test_teardown(test_displaced, clean),
         cmocka_unit_test_teardown(test_not_displaced, clean),
     };
-    return cmocka_run_group_tests_name("rule of displacement", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rule of cache eviction", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The other side: a device, or another core of the CPU, that touches memory of its own and is waited for. */
+/* A device, or another core of the CPU, that touches memory of its own and is waited for. */
 #ifndef AS_PROBES_MEMORY_RESIDUAL_TOUCHER_H
 #define AS_PROBES_MEMORY_RESIDUAL_TOUCHER_H
 
@@ -20,7 +20,7 @@ enum as_status toucher_prepare(struct toucher *t, struct as_device *dev, const c
 enum as_status toucher_run(struct toucher *t, double *seconds, struct as_error *err);
 /* The same launch and wait without touching a line: threads and driver are left as after a touch. */
 enum as_status toucher_run_empty(struct toucher *t, struct as_error *err);
-/* Was the sum of the last touch right, or do some lines hold what it stored? */
+/* Checks the last touch: its sum (read), or the last line (write). */
 bool toucher_check(struct toucher *t, char *why, size_t why_size);
 void toucher_finish(struct toucher *t);
 

@@ -1,5 +1,6 @@
 /* The machine as a tree, for the map in the report. */
 #include "device/cpu/cpu.h"
+#include "device/host_hwloc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,18 +139,15 @@ void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_
     put_object(hwloc_get_root_obj(topology), &whole, 0, &first, json);
 }
 
-/* Loaded with I/O devices, which is too slow for opening. hwloc components that load drivers are excluded, since
- * backends do that; so is libpciaccess, since sysfs has the same data. */
+/* Loaded with I/O devices, which is too slow for opening. */
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {
-    static const char *const unwanted[] = {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
     hwloc_topology_t t;
     if (hwloc_topology_init(&t))
         return as_nomem(err, 0, "the machine's topology");
     hwloc_topology_set_icache_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
-        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+    as_host_exclude_drivers(t);
     enum as_status s = AS_OK;
     if (hwloc_topology_load(t))
         s = as_fail(err, AS_FAILED, "hwloc cannot read the machine's topology");
