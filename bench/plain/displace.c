@@ -1,6 +1,6 @@
 /* Displacement in plain C: displace SIZE TOUCHED PASS SECONDS
- * Two threads on two CPUs. Prints the median over blocks of the time of pass PASS over SIZE bytes after the other thread
- * read TOUCHED bytes, over that after the same wait without it. */
+ * Two threads on two CPUs. Prints the median over blocks of the time of pass PASS over SIZE bytes after the other
+ * thread read TOUCHED bytes, over that after the same wait without it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
