@@ -1,37 +1,43 @@
-/* residual: what another side's use of memory leaves of a CPU buffer in the caches that both share. See method.md. */
+/* residual: what one side's use of memory leaves of the other's buffer in the caches that both share. See method.md. */
 #include "lib/blocks/blocks.h"
 #include "lib/prepare/prepare.h"
+#include "passer.h"
 #include "toucher.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 extern const char as_method_residual[];
 
-enum { LINE = 64, HUGE_PAGE = 2 << 20, PASSES_MAX = 5, WARM = 2, CONTROL = 0, TOUCHED = 1, ARMS = 2 };
+enum { PASSES_MAX = 5, WARM = 3, CONTROL = 0, TOUCHED = 1, ARMS = 2 };
 
+static const char *const side_words[] = {"cpu", "device", NULL};
+static const char *const control_words[] = {"launch", "wait", NULL};
 static const char *const op_words[] = {"read", "write", NULL};
 static const char *const pattern_words[] = {"linear", "random", NULL};
 static const struct as_axis axes[] = {
     {.name = "op",
-     .help = "what the device or other core does to each line of its memory",
+     .help = "what the other side does to each line of its memory",
      .type = AS_AXIS_WORD,
      .words = op_words,
      .def = "read"},
     {.name = "touched",
-     .help = "bytes that it touches before the pass; 0: none, so that the ratio must be 1",
+     .help = "bytes that it touches before the pass; 0: as many loads within one page, so that the ratio must be 1",
      .type = AS_AXIS_SIZE,
      .min = 0,
      .def = "64MiB"},
-    {.name = "size", .help = "bytes of the CPU's buffer", .type = AS_AXIS_SIZE, .min = 4096, .def = "16MiB"},
+    {.name = "size", .help = "bytes of the measured side's buffer", .type = AS_AXIS_SIZE, .min = 4096, .def = "16MiB"},
     {.name = "pattern",
-     .help = "order of the pass over the CPU's buffer: linear, or random by dependent loads",
+     .help = "order of the pass over that buffer: linear, or random by dependent loads",
      .type = AS_AXIS_WORD,
      .words = pattern_words,
      .def = "linear"},
+    {.name = "stride",
+     .help = "one line of every so many bytes is loaded; a large power of two selects few sets of the caches",
+     .type = AS_AXIS_SIZE,
+     .min = SIDE_LINE,
+     .max = 1 << 20,
+     .def = "64"},
     {.name = "pass",
      .help = "which pass after the touch is timed",
      .type = AS_AXIS_COUNT,
@@ -45,29 +51,55 @@ static const struct as_axis axes[] = {
      .max = 1000000,
      .def = "0"},
     {.name = "allocator",
-     .help = "how the touched memory is allocated",
+     .help = "how the device's memory is allocated",
      .type = AS_AXIS_WORD,
      .domain = AS_DOMAIN_ALLOCATOR,
      .def = "first"},
+    {.name = "side",
+     .help = "whose pass is timed: the CPU's after the device (or another core) touched memory, or the device's after "
+             "the CPU did",
+     .type = AS_AXIS_WORD,
+     .words = side_words,
+     .def = "cpu"},
+    {.name = "control",
+     .help = "launch: the same instructions for as long, within one page; wait: the wait alone",
+     .type = AS_AXIS_WORD,
+     .words = control_words,
+     .def = "launch"},
     {0},
 };
-static const char *const quick[] = {
-    "op=read touched=0,1MiB,4MiB,16MiB,64MiB,256MiB pattern=linear", "op=read touched=64MiB pattern=linear pass=2,3",
-    "op=write touched=64MiB pattern=linear", "op=read touched=0,64MiB pattern=random", NULL};
-static const char *const full[] = {"op=read,write touched=0,1MiB..512MiB pattern=linear,random",
-                                   "op=read touched=64MiB,512MiB pattern=linear,random pass=all",
-                                   "op=read touched=64MiB pattern=linear delay=10,100,1000,10000,100000",
-                                   "op=read touched=64MiB pattern=linear size=1MiB..64MiB",
-                                   "op=read touched=64MiB pattern=linear allocator=device,pinned,managed,pageable",
+static const char *const quick[] = {"touched=0,1MiB,4MiB,16MiB,64MiB,256MiB",
+                                    "touched=64MiB pass=2,3",
+                                    "touched=64MiB op=write",
+                                    "touched=0,64MiB pattern=random",
+                                    "touched=64MiB stride=8KiB",
+                                    "touched=0 control=wait",
+                                    "touched=0,64MiB side=device",
+                                    NULL};
+static const char *const full[] = {"touched=0,1MiB..512MiB op=read,write pattern=linear,random",
+                                   "touched=64MiB,512MiB pass=all pattern=linear,random",
+                                   "touched=64MiB delay=10,100,1000,10000,100000",
+                                   "touched=64MiB,512MiB size=1MiB..128MiB",
+                                   "touched=64MiB,512MiB stride=64..64KiB",
+                                   "touched=64MiB,512MiB allocator=device,pinned,managed,pageable",
+                                   "touched=0,64MiB control=wait",
+                                   "touched=0,1MiB..512MiB side=device",
+                                   "touched=512MiB side=device pass=all",
+                                   "touched=64MiB,512MiB side=device pattern=random op=read,write",
                                    NULL};
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    (void)a;
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-    if (info->capabilities & AS_CAP_SIMULATED)
-        as_fail(err, AS_UNSUPPORTED, "the device is simulated: it shares no cache with the CPU");
-    else if (cpu && info->threads < 2)
+    if (as_axes_number(a, "stride") > as_axes_number(a, "size"))
+        return AS_PRUNED;
+    if (cpu && as_word_is(a, "side", "device")) {
+        as_fail(err, AS_UNSUPPORTED, "the sides are two cores of one CPU: side=cpu measures the same");
+        return AS_PRUNED;
+    }
+    if (as_axes_number(a, "stride") > SIDE_LINE && as_word_is(a, "pattern", "random"))
+        return AS_PRUNED;
+    if (cpu && info->threads < 2)
         as_fail(err, AS_UNSUPPORTED,
                 "needs 2 CPUs (one is measured, the other touches), and this process is bound to one");
     else if (!cpu && !(info->capabilities & AS_CAP_SOURCE))
@@ -87,58 +119,15 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 struct state {
     struct as_trial_context *vc;
-    struct toucher other;
+    struct side_kernels kernels;
+    struct passer passer;
+    struct toucher toucher;
     struct as_blocks blocks;
-    uint64_t *buffer; /* the CPU's: word 0 of line i holds the number of the next line */
-    size_t lines, pass;
-    bool random;
-    double delay_s, touch_s;     /* how long the last touch took, which the control waits */
+    size_t pass;
+    bool wait_alone;
+    double delay_s, touch_s;     /* how long the last touch took, and so the control */
     double log_sum[ARMS], count; /* of the seconds of the timed passes */
-    uint64_t found, want;        /* by the last pass */
 };
-
-/* One cycle through all lines, in address order or at random (Sattolo 1986). */
-static enum as_status make_buffer(struct state *s, uint64_t bytes, uint64_t seed, struct as_error *err)
-{
-    struct as_rng rng;
-    s->lines = bytes / LINE;
-    const size_t room = (s->lines * LINE + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    s->buffer = aligned_alloc(HUGE_PAGE, room);
-    if (s->buffer)
-        (void)madvise(s->buffer, room, MADV_HUGEPAGE); /* fewer TLB misses, where the system grants it */
-    size_t *order = malloc(s->lines * sizeof *order);
-    if (!s->buffer || !order) {
-        free(order);
-        return as_nomem(err, bytes, "the CPU's buffer");
-    }
-    as_rng_seed(&rng, seed);
-    for (size_t i = 0; i < s->lines; i++)
-        order[i] = i;
-    for (size_t i = s->lines - 1; s->random && i > 0; i--) {
-        const size_t k = as_rng_below(&rng, i), t = order[i];
-        order[i] = order[k];
-        order[k] = t;
-    }
-    for (size_t i = 0; i < s->lines; i++)
-        s->buffer[order[i] * (LINE / 8)] = order[(i + 1) % s->lines];
-    free(order);
-    s->want = s->random ? 0 : (uint64_t)s->lines * (s->lines - 1) / 2; /* back at the start; sum of all lines */
-    return AS_OK;
-}
-
-static double pass_over(struct state *s)
-{
-    const uint64_t start = as_now_ns();
-    uint64_t found = 0;
-    if (s->random)
-        for (size_t i = 0; i < s->lines; i++)
-            found = *(volatile const uint64_t *)&s->buffer[found * (LINE / 8)];
-    else
-        for (size_t i = 0; i < s->lines; i++)
-            found += *(volatile const uint64_t *)&s->buffer[i * (LINE / 8)];
-    s->found = found;
-    return (double)(as_now_ns() - start) * 1e-9;
-}
 
 static void wait_for(double seconds)
 {
@@ -147,23 +136,50 @@ static void wait_for(double seconds)
         as_relax();
 }
 
-/* Both arms warm the buffer. The control waits as long as the last touch took, then launches an empty kernel, so that
- * both leave threads and driver in the same state. */
+static enum as_status disturb(struct state *s, size_t arm, struct as_error *err)
+{
+    if (arm == TOUCHED)
+        return toucher_run(&s->toucher, &s->touch_s, err);
+    if (!s->wait_alone)
+        return toucher_idle(&s->toucher, s->touch_s, err);
+    wait_for(s->touch_s);
+    return AS_OK;
+}
+
+/* Both arms warm the buffer first. */
 static enum as_status measure(void *user, size_t arm, double *value, struct as_error *err)
 {
     struct state *s = user;
     enum as_status st = AS_OK;
-    for (int i = 0; i < WARM; i++)
-        pass_over(s);
-    if (arm == TOUCHED)
-        st = toucher_run(&s->other, &s->touch_s, err);
-    else {
-        wait_for(s->touch_s);
-        st = toucher_run_empty(&s->other, err);
-    }
-    wait_for(s->delay_s);
+    for (int i = 0; i < WARM && !st; i++)
+        st = passer_run(&s->passer, value, err);
+    if (!st)
+        st = disturb(s, arm, err);
+    if (!st)
+        wait_for(s->delay_s);
     for (size_t i = 0; i < s->pass && !st; i++)
-        *value = pass_over(s);
+        st = passer_run(&s->passer, value, err);
+    return st;
+}
+
+/* A simulated device stands for both sides. */
+static enum as_status prepare_sides(struct state *s, uint64_t touched, const struct passer_desc *desc,
+                                    struct as_error *err)
+{
+    const struct as_axes *a = s->vc->axes;
+    struct as_device *dev = s->vc->dev;
+    const bool device = as_word_is(a, "side", "device"), simulated = (dev->info.capabilities & AS_CAP_SIMULATED) != 0;
+    const struct side_kernels *k = &s->kernels;
+    enum as_status st = side_kernels_prepare(&s->kernels, dev, as_axes_text(a, "allocator"), err);
+    if (!st)
+        st = passer_prepare(&s->passer, device || simulated ? k : NULL, desc, err);
+    if (!st)
+        st = toucher_prepare(&s->toucher, device && !simulated ? NULL : k, touched, desc->bytes / SIDE_LINE,
+                             as_word_is(a, "op", "write"), err);
+    if (!st && !device && touched && !k->native)
+        as_expect_code(s->vc, k->touch, s->toucher.write ? "store.global" : "load.global", 1);
+    if (!st && device && !k->native)
+        as_expect_code(s->vc, k->pass, "load.global", 1);
     return st;
 }
 
@@ -171,23 +187,22 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
 {
     const struct as_axes *a = vc->axes;
     const uint64_t touched = as_axes_u64(a, "touched"), size = as_axes_u64(a, "size");
+    const struct passer_desc desc = {.bytes = size,
+                                     .stride = as_axes_u64(a, "stride") / SIDE_LINE * SIDE_LINE,
+                                     .random = as_word_is(a, "pattern", "random"),
+                                     .seed = vc->seed};
     double unused;
-    s->random = as_word_is(a, "pattern", "random");
     s->pass = as_axes_u64(a, "pass");
     s->delay_s = 1e-6 * as_axes_number(a, "delay");
+    s->wait_alone = as_word_is(a, "control", "wait");
     as_blocks_start(&s->blocks, ARMS, vc->seed);
-    enum as_status st = as_check_room(vc->dev, touched + size, touched, err);
+    enum as_status st = as_check_room(vc->dev, touched + size, touched > size ? touched : size, err);
     if (!st)
-        st = make_buffer(s, size, vc->seed, err);
+        st = prepare_sides(s, touched, &desc, err);
     if (!st)
-        st = toucher_prepare(&s->other, vc->dev, as_axes_text(a, "allocator"), touched, as_word_is(a, "op", "write"),
-                             err);
-    if (!st)
-        st = toucher_run(&s->other, &s->touch_s, err); /* the first control waits as long */
+        st = toucher_run(&s->toucher, &s->touch_s, err); /* the first control takes as long */
     if (!st)
         st = measure(s, CONTROL, &unused, err); /* the first block of a process is slower */
-    if (!st && touched && !s->other.native)
-        as_expect_code(vc, s->other.kernel, s->other.write ? "store.global" : "load.global", 1);
     vc->footprint = touched + size;
     vc->min_reps = vc->max_reps = 1;
     as_host_part(vc);
@@ -221,14 +236,12 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 static bool check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
+    const double lines = (double)s->passer.work.lines;
     if (s->count > 0) {
-        as_note_number(s->vc, "control", 1e9 * exp(s->log_sum[CONTROL] / s->count) / (double)s->lines);
-        as_note_number(s->vc, "after_touch", 1e9 * exp(s->log_sum[TOUCHED] / s->count) / (double)s->lines);
+        as_note_number(s->vc, "control", 1e9 * exp(s->log_sum[CONTROL] / s->count) / lines);
+        as_note_number(s->vc, "after_touch", 1e9 * exp(s->log_sum[TOUCHED] / s->count) / lines);
     }
-    if (!toucher_check(&s->other, why, why_size))
-        return false;
-    snprintf(why, why_size, "the pass found %" PRIu64 ", %" PRIu64 " is right", s->found, s->want);
-    return s->found == s->want;
+    return toucher_check(&s->toucher, why, why_size) && passer_check(&s->passer, why, why_size);
 }
 
 static void finish(void *state)
@@ -236,8 +249,9 @@ static void finish(void *state)
     struct state *s = state;
     if (!s)
         return;
-    toucher_finish(&s->other);
-    free(s->buffer);
+    toucher_finish(&s->toucher);
+    passer_finish(&s->passer);
+    side_kernels_finish(&s->kernels);
     free(s);
 }
 
@@ -250,7 +264,7 @@ const struct as_probe as_probe_residual = {
     .abi = AS_PROBE_ABI,
     .name = "residual",
     .title = "Cache eviction by a device or another core",
-    .question = "How much slower is a pass over a CPU buffer after a device or another core has touched memory?",
+    .question = "How much slower is a pass over a buffer after the other side, or another core, has touched memory?",
     .metric = "slowdown",
     .unit = "x",
     .lower_is_better = true,

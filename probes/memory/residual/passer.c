@@ -1,0 +1,100 @@
+#include "passer.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One cycle through all visited lines, in address order or at random (Sattolo 1986). */
+static enum as_status fill(uint64_t *data, const struct passer_desc *d, uint64_t lines, struct as_error *err)
+{
+    const uint64_t step = d->stride / SIDE_LINE;
+    uint64_t *order = malloc(lines * sizeof *order);
+    struct as_rng rng;
+    if (!order)
+        return as_nomem(err, lines * sizeof *order, "the order of lines");
+    as_rng_seed(&rng, d->seed);
+    for (uint64_t i = 0; i < lines; i++)
+        order[i] = i;
+    for (uint64_t i = lines - 1; d->random && i > 0; i--) {
+        const uint64_t k = as_rng_below(&rng, i), t = order[i];
+        order[i] = order[k];
+        order[k] = t;
+    }
+    for (uint64_t i = 0; i < lines; i++)
+        data[order[i] * step * (SIDE_LINE / 8)] = order[(i + 1) % lines] * step;
+    free(order);
+    return AS_OK;
+}
+
+static enum as_status fill_device(struct passer *p, const struct passer_desc *d, struct as_error *err)
+{
+    struct as_device *dev = p->memory.kernels->dev;
+    uint64_t *copy = calloc(1, d->bytes);
+    if (!copy)
+        return as_nomem(err, d->bytes, "the contents of the device's buffer");
+    enum as_status st = fill(copy, d, p->work.lines, err);
+    if (!st)
+        st = dev->memory->write(dev, p->memory.device, 0, copy, d->bytes, err);
+    free(copy);
+    return st;
+}
+
+enum as_status passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
+                              struct as_error *err)
+{
+    const uint64_t n = desc->bytes / desc->stride;
+    *p = (struct passer){
+        .work = {.lines = n, .step = desc->stride / 8, .mask = UINT64_MAX, .value = desc->random},
+        .want = desc->random ? 0 : desc->stride / SIDE_LINE * (n * (n - 1) / 2), /* back at the start; sum of all */
+    };
+    enum as_status st = side_memory_make(&p->memory, kernels, desc->bytes, err);
+    if (!st && !kernels)
+        st = fill(p->memory.host, desc, n, err);
+    return st || !kernels ? st : fill_device(p, desc, err);
+}
+
+static double pass_here(struct passer *p)
+{
+    const struct side_work *w = &p->work;
+    const uint64_t *data = p->memory.host;
+    const uint64_t start = as_now_ns();
+    uint64_t found = 0;
+    if (w->value)
+        for (uint64_t i = 0; i < w->lines; i++)
+            found = *(volatile const uint64_t *)&data[found * (SIDE_LINE / 8)];
+    else
+        for (uint64_t i = 0; i < w->lines; i++)
+            found += *(volatile const uint64_t *)&data[i * w->step];
+    p->found = found;
+    return (double)(as_now_ns() - start) * 1e-9;
+}
+
+enum as_status passer_run(struct passer *p, double *seconds, struct as_error *err)
+{
+    struct as_timing timing;
+    if (p->memory.host) {
+        *seconds = pass_here(p);
+        return AS_OK;
+    }
+    enum as_status st = side_launch(&p->memory, true, &p->work, &timing, err);
+    *seconds = st ? 0 : as_timing_seconds(&timing);
+    return st;
+}
+
+bool passer_check(struct passer *p, char *why, size_t why_size)
+{
+    struct as_error err;
+    if (!p->memory.host && side_sum(&p->memory, true, &p->work, &p->found, &err)) {
+        snprintf(why, why_size, "the result of the pass cannot be read: %s", err.text);
+        return false;
+    }
+    snprintf(why, why_size, "the pass found %" PRIu64 ", %" PRIu64 " is right", p->found, p->want);
+    return p->found == p->want;
+}
+
+void passer_finish(struct passer *p)
+{
+    side_memory_free(&p->memory);
+}
