@@ -115,6 +115,8 @@ struct as_device_ops {
     enum as_status (*alive)(struct as_device *dev, struct as_error *err);
     /* (optional) true clock now in Hz, measured within about 50 us */
     enum as_status (*clock)(struct as_device *dev, double *hz, struct as_error *err);
+    /* (optional) involuntary context switches of the device's threads while they ran kernels, since it was opened */
+    uint64_t (*preemptions)(struct as_device *dev);
     /* (optional) JSON object: the machine tree of this device as the OS or driver says (see docs/architecture.md) */
     enum as_status (*topology)(struct as_device *dev, struct as_buf *json, struct as_error *err);
 };

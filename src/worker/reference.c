@@ -31,18 +31,19 @@ static double clock_here(void)
     return took > 0 ? (LONG_LOOPS - SHORT_LOOPS) * AS_CHAIN_LINKS / took : NAN;
 }
 
-/* Involuntary context switches: of the process on the CPU device, else of this thread, since preempted driver threads
- * do not matter. */
-static long preemptions(bool of_team)
+/* Involuntary context switches: of the device's own threads, else of this one. Driver threads do not matter. */
+static uint64_t preemptions(struct as_device *dev)
 {
     struct rusage usage;
-    return getrusage(of_team ? RUSAGE_SELF : RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+    if (dev->device->preemptions)
+        return dev->device->preemptions(dev);
+    return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_nivcsw;
 }
 
 void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out)
 {
     const bool is_host = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    *out = (struct as_reference_reading){.hz = NAN, .preemptions = preemptions(is_host)};
+    *out = (struct as_reference_reading){.hz = NAN, .preemptions = preemptions(dev)};
     if (is_host) {
         if (!dev->device->clock || dev->device->clock(dev, &out->hz, NULL) || !(out->hz > 0))
             out->hz = NAN;

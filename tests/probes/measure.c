@@ -134,7 +134,7 @@ static const struct as_memory_ops *toy_memory;
 static struct as_memory_ops shared_memory;
 static unsigned calls, phase;
 static bool always;
-static long preemptions;
+static uint64_t preemptions;
 
 /* A neighbour comes and goes every 25 calls; while it is there, it takes the core away and calls take 1.4 times as
  * long. */

@@ -1,6 +1,7 @@
 /* residual: what one side's use of memory leaves of the other's buffer in the caches that both share. See method.md. */
 #include "lib/blocks/blocks.h"
 #include "lib/prepare/prepare.h"
+#include "lib/prepare/stay.h"
 #include "passer.h"
 #include "toucher.h"
 
@@ -119,6 +120,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 struct state {
     struct as_trial_context *vc;
+    struct as_stay stay;
     struct side_kernels kernels;
     struct passer passer;
     struct toucher toucher;
@@ -162,19 +164,20 @@ static enum as_status measure(void *user, size_t arm, double *value, struct as_e
     return st;
 }
 
-/* A simulated device stands for both sides. */
+/* A CPU's threads and a simulated device stand for both sides. */
 static enum as_status prepare_sides(struct state *s, uint64_t touched, const struct passer_desc *desc,
                                     struct as_error *err)
 {
     const struct as_axes *a = s->vc->axes;
     struct as_device *dev = s->vc->dev;
-    const bool device = as_word_is(a, "side", "device"), simulated = (dev->info.capabilities & AS_CAP_SIMULATED) != 0;
+    const unsigned both = AS_CAP_SIMULATED | AS_CAP_HOST_KERNELS;
+    const bool device = as_word_is(a, "side", "device"), alone = (dev->info.capabilities & both) != 0;
     const struct side_kernels *k = &s->kernels;
     enum as_status st = side_kernels_prepare(&s->kernels, dev, as_axes_text(a, "allocator"), err);
     if (!st)
-        st = passer_prepare(&s->passer, device || simulated ? k : NULL, desc, err);
+        st = passer_prepare(&s->passer, device || alone ? k : NULL, desc, err);
     if (!st)
-        st = toucher_prepare(&s->toucher, device && !simulated ? NULL : k, touched, desc->bytes / SIDE_LINE,
+        st = toucher_prepare(&s->toucher, device && !alone ? NULL : k, touched, desc->bytes / SIDE_LINE,
                              as_word_is(a, "op", "write"), err);
     if (!st && !device && touched && !k->native)
         as_expect_code(s->vc, k->touch, s->toucher.write ? "store.global" : "load.global", 1);
@@ -195,6 +198,7 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
     s->pass = as_axes_u64(a, "pass");
     s->delay_s = 1e-6 * as_axes_number(a, "delay");
     s->wait_alone = as_word_is(a, "control", "wait");
+    as_stay_begin(&s->stay);
     as_blocks_start(&s->blocks, ARMS, vc->seed);
     enum as_status st = as_check_room(vc->dev, touched + size, touched > size ? touched : size, err);
     if (!st)
@@ -252,6 +256,7 @@ static void finish(void *state)
     toucher_finish(&s->toucher);
     passer_finish(&s->passer);
     side_kernels_finish(&s->kernels);
+    as_stay_end(&s->stay);
     free(s);
 }
 

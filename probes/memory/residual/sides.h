@@ -1,5 +1,5 @@
 /* The two sides of a block: one passes over a buffer and is timed, the other touches memory of its own before. Either
- * is the calling CPU thread or the device; on a CPU backend the device is the thread of another core. */
+ * is the calling CPU thread or the device. On a CPU backend both are threads of the device, on two cores. */
 #ifndef AS_PROBES_MEMORY_RESIDUAL_SIDES_H
 #define AS_PROBES_MEMORY_RESIDUAL_SIDES_H
 

@@ -82,10 +82,16 @@ static enum as_status fill_device(struct as_device *dev, struct as_error *err)
     return s;
 }
 
+static uint64_t cpu_preemptions(struct as_device *dev)
+{
+    return as_team_preemptions(as_cpu(dev)->team);
+}
+
 static const struct as_device_ops device_ops = {
     .close = cpu_close,
     .memory_free = as_cpu_memory_free,
     .clock = as_cpu_clock,
+    .preemptions = cpu_preemptions,
     .topology = as_cpu_topology,
 };
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { CPU_INDEX_MAX = 1 << 16 };
 /* Spin time at the start barrier; longer than a wake-up takes. */
@@ -66,6 +67,7 @@ struct as_team {
     pthread_mutex_t lock; /* of what follows */
     struct job *running, *tail, *spare;
     double seconds; /* of the last job that ended */
+    _Atomic uint64_t preemptions;
     alignas(128) _Atomic uint32_t pending;
     _Atomic uint32_t waiting;
 };
@@ -119,7 +121,13 @@ static void job_ended(struct as_team *team, struct job *job)
         as_futex_wake_all(&team->pending);
 }
 
-static void run_part(struct job *job, size_t index)
+static long preemptions_of_thread(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+static void run_part(struct as_team *team, struct job *job, size_t index)
 {
     struct as_host_call call = {
         .args = job->args,
@@ -130,6 +138,7 @@ static void run_part(struct job *job, size_t index)
     uint64_t calls = job->barrier ? job->reps : 1;
     /* Threads may wake late from the first barrier; all are awake in the second and leave it together. */
     as_barrier_wait(&job->meet);
+    const long before = preemptions_of_thread();
     as_barrier_wait(&job->meet);
     job->stamps[index].start = as_now_ns();
     for (uint64_t i = 0; i < calls; i++) {
@@ -138,6 +147,9 @@ static void run_part(struct job *job, size_t index)
         job->run(&call);
     }
     job->stamps[index].end = as_now_ns();
+    const long preempted = preemptions_of_thread() - before;
+    if (preempted > 0)
+        atomic_fetch_add(&team->preemptions, (uint64_t)preempted);
 }
 
 static enum mail next_mail(struct member *m)
@@ -167,7 +179,7 @@ static void *member_main(void *arg)
     while (next_mail(m) == MAIL_JOB) {
         struct job *job = m->job;
         m->idle_spin_ns = job->idle_spin_ns;
-        run_part(job, m->index);
+        run_part(m->team, job, m->index);
         if (atomic_fetch_sub(&job->unfinished, 1) == 1)
             job_ended(m->team, job);
     }
@@ -398,4 +410,9 @@ void as_team_destroy(struct as_team *team)
 size_t as_team_size(const struct as_team *team)
 {
     return team->size;
+}
+
+uint64_t as_team_preemptions(const struct as_team *team)
+{
+    return atomic_load(&team->preemptions);
 }

@@ -42,6 +42,7 @@ enum as_status as_team_submit(struct as_team *team, const struct as_team_job *jo
 /* Until all that was submitted is done. *seconds (when not NULL): of the last job, from the first thread's start to the
  * last thread's end. */
 void as_team_wait(struct as_team *team, enum as_wait how, double *seconds);
+uint64_t as_team_preemptions(const struct as_team *team); /* involuntary context switches while kernels ran */
 size_t as_team_size(const struct as_team *team); /* threads that exist */
 
 #endif
