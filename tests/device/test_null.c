@@ -242,6 +242,52 @@ static void drift_by_launches_and_time(void **state)
     stop(b);
 }
 
+static double seconds_of(struct bench *b, struct as_kernel *kernel, double footprint)
+{
+    struct as_timing t = {0};
+    struct as_error err = {0};
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = b->memory}};
+    const struct as_launch l = {.kernel = kernel,
+                                .args = args,
+                                .args_n = 1,
+                                .workgroups = 1,
+                                .reps = 1,
+                                .work = {.accesses = 100, .footprint = footprint}};
+    check_ok(b->d->queue->launch(b->d, &l, &t, &err), &err);
+    return 1e9 * t.host_s;
+}
+
+static void a_cache_of_both_sides(void **state)
+{
+    (void)state;
+    struct bench *b =
+        start("{\"execute\":false,\"levels\":[{\"size\":0,\"ns\":1,\"gbs\":1}],"
+              "\"shared\":{\"size\":1000,\"ns\":2,\"restores\":0.75,\"pass\":\"add\",\"touch\":\"meet\"}}");
+    assert_true(near(seconds_of(b, b->add, 400), 100, 1e-9));
+    seconds_of(b, b->meet, 600); /* both fit */
+    assert_true(near(seconds_of(b, b->add, 400), 100, 1e-9));
+    seconds_of(b, b->meet, 800); /* half of the 400 do not */
+    assert_true(near(seconds_of(b, b->add, 400), 200, 1e-9));
+    assert_true(near(seconds_of(b, b->add, 400), 125, 1e-9));
+    seconds_of(b, b->meet, 5000);
+    assert_true(near(seconds_of(b, b->add, 400), 300, 1e-9));
+    stop(b);
+}
+
+static void a_speed_that_wanders(void **state)
+{
+    (void)state;
+    struct bench *b = start("{\"execute\":false,\"seed\":1,\"noise\":{\"walk_sd\":0.1}}");
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < 1000; i++) {
+        const double s = 1e6 * seconds(b, (struct as_work){0}, 1);
+        least = fmin(least, s);
+        most = fmax(most, s);
+    }
+    assert_true(least >= 0.5 && least < 0.7 && most > 1.4 && most <= 2);
+    stop(b);
+}
+
 static void faults_that_return(void **state)
 {
     (void)state;
@@ -450,12 +496,13 @@ static void sleeping_takes_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_give_times),   cmocka_unit_test(kernels_really_run),
-        cmocka_unit_test(noise_is_seeded),     cmocka_unit_test(two_modes),
-        cmocka_unit_test(faults_that_return),  cmocka_unit_test(drift_by_launches_and_time),
-        cmocka_unit_test(faults_by_worker),    cmocka_unit_test(faults_that_do_not_return),
-        cmocka_unit_test(damaged_scripts),     cmocka_unit_test(memory_is_as_scripted),
-        cmocka_unit_test(sleeping_takes_time), cmocka_unit_test(device_is_as_scripted),
+        cmocka_unit_test(levels_give_times),     cmocka_unit_test(kernels_really_run),
+        cmocka_unit_test(noise_is_seeded),       cmocka_unit_test(two_modes),
+        cmocka_unit_test(a_cache_of_both_sides), cmocka_unit_test(a_speed_that_wanders),
+        cmocka_unit_test(faults_that_return),    cmocka_unit_test(drift_by_launches_and_time),
+        cmocka_unit_test(faults_by_worker),      cmocka_unit_test(faults_that_do_not_return),
+        cmocka_unit_test(damaged_scripts),       cmocka_unit_test(memory_is_as_scripted),
+        cmocka_unit_test(sleeping_takes_time),   cmocka_unit_test(device_is_as_scripted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

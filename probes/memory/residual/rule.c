@@ -1,83 +1,145 @@
-/* Cache eviction: where it begins, what the largest touch costs, and after how many passes it is over. */
+/* Cache eviction: where it begins, what it costs, what one pass of rewarming restores, and how long it lasts. */
 #include "facts/rule.h"
+#include "stats/order.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A pass that is slower by no more is not called displaced: code and data of the measurement itself take as much. */
 static const double CLEARLY = 1.02;
 
+static bool is_core(const struct as_rule_context *c)
+{
+    return c->info && (c->info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+}
+
 /* "after another core read 64 MiB" */
-static const char *after(const struct as_rule_context *c, const struct as_cell *cell, double bytes, char *out,
-                         size_t size)
+static const char *after(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
 {
     char touched[32];
-    const bool core = c->info && (c->info->capabilities & AS_CAP_HOST_KERNELS);
-    as_fact_value_text(bytes, AS_NO_INTERVAL, "B", touched, sizeof touched);
-    snprintf(out, size, "after %s %s %s", core ? "another core" : "the device",
-             as_cell_is(cell, "op", "write") ? "wrote" : "read", touched);
+    const char *other = as_cell_is(cell, "side", "device") ? "the CPU" : is_core(c) ? "another core" : "the device";
+    as_fact_value_text(as_cell_axis_number(cell, "touched"), AS_NO_INTERVAL, "B", touched, sizeof touched);
+    snprintf(out, size, "after %s %s %s", other, as_cell_is(cell, "op", "write") ? "wrote" : "read", touched);
     return out;
 }
 
-static const char *pass_of(const struct as_cell *cell, char *out, size_t size)
+/* "the device's first linear pass over 16 MiB", with the stride where lines are left out */
+static const char *pass_of(const struct as_cell *cell, const char *which, char *out, size_t size)
 {
-    char buffer[32];
-    as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", buffer, sizeof buffer);
-    snprintf(out, size, "%s pass over %s", as_cell_axis(cell, "pattern"), buffer);
+    char bytes[32], step[32], stride[64] = "";
+    as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", bytes, sizeof bytes);
+    if (as_cell_axis_number(cell, "stride") > 64) {
+        as_fact_value_text(as_cell_axis_number(cell, "stride"), AS_NO_INTERVAL, "B", step, sizeof step);
+        snprintf(stride, sizeof stride, " with a stride of %s", step);
+    }
+    snprintf(out, size, "the %s %s %s pass over %s%s", as_cell_is(cell, "side", "device") ? "device's" : "CPU's", which,
+             as_cell_axis(cell, "pattern"), bytes, stride);
     return out;
 }
 
 static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell, const char *unit, const char *what)
 {
-    return as_fact_add(c, "shared cache", unit, "residual.%s.%s.%s.%s.%.0f", what, as_cell_axis(cell, "op"),
-                       as_cell_axis(cell, "pattern"), as_cell_axis(cell, "allocator"), as_cell_size(cell));
+    return as_fact_add(c, "shared cache", unit, "residual.%s.%s.%s.%s.%s.%.0f.%.0f", what, as_cell_axis(cell, "side"),
+                       as_cell_axis(cell, "op"), as_cell_axis(cell, "pattern"), as_cell_axis(cell, "allocator"),
+                       as_cell_size(cell), as_cell_axis_number(cell, "stride"));
+}
+
+static bool is_displaced(struct as_interval ci)
+{
+    return ci.lo > CLEARLY;
+}
+
+static void say_no_onset(struct as_rule_context *c, struct as_fact *f, const struct as_curve *v)
+{
+    char text[96], pass[96];
+    bool none = true;
+    for (size_t i = 0; i < v->n; i++)
+        none = none && v->ci[i].hi <= CLEARLY;
+    f->verdict = none ? AS_SUPPORTED : AS_UNDECIDED;
+    as_fact_say(f, "Up to the maximum tested, %s is %s slower %s", pass_of(v->cells[0], "first", pass, sizeof pass),
+                none ? "at most 2%" : "not clearly", after(c, v->cells[v->n - 1], text, sizeof text));
 }
 
 static void add_onset(struct as_rule_context *c, const struct as_curve *v)
 {
-    char text[96], pass[64], range[64];
+    char text[96], pass[96], range[64];
     size_t i = 0;
-    while (i < v->n && !(v->ci[i].lo > CLEARLY))
+    while (i < v->n && !is_displaced(v->ci[i]))
         i++;
     struct as_fact *f = add(c, v->cells[0], "B", "begins");
     if (!f)
         return;
-    as_curve_evidence(f, v, i > 0 ? i - 1 : 0, i < v->n ? i : v->n - 1);
+    as_curve_evidence(f, v, i > 0 && i < v->n ? i - 1 : 0, i < v->n ? i : v->n - 1);
     if (i == v->n) {
-        f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "The first %s is not clearly slower %s (the maximum tested)",
-                    pass_of(v->cells[0], pass, sizeof pass), after(c, v->cells[0], v->x[v->n - 1], text, sizeof text));
+        say_no_onset(c, f, v);
         return;
     }
     f->verdict = AS_SUPPORTED;
     as_fact_number(f, v->x[i], (struct as_interval){i > 0 ? v->x[i - 1] : v->x[i], v->x[i]});
     as_fact_range_text(f->ci, "B", range, sizeof range);
-    as_fact_say(f, "The first %s slows down %s or less (onset at %s)", pass_of(v->cells[0], pass, sizeof pass),
-                after(c, v->cells[0], v->x[i], text, sizeof text), range);
+    as_fact_say(f, "Displacement begins at %s: %s slows down %s or less", range,
+                pass_of(v->cells[i], "first", pass, sizeof pass), after(c, v->cells[i], text, sizeof text));
 }
 
-static void add_cost(struct as_rule_context *c, const struct as_curve *v)
+static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, size_t i, const char *what)
 {
-    const struct as_cell *last = v->cells[v->n - 1];
-    char text[96], pass[64], ratio[96];
-    struct as_fact *f = add(c, last, "x", "slowdown");
+    char text[96], pass[96], ratio[96];
+    struct as_fact *f = add(c, v->cells[i], "x", what);
     if (!f)
         return;
-    as_fact_number(f, v->y[v->n - 1], v->ci[v->n - 1]);
-    f->verdict = as_verdict_above(f->ci, 1);
-    if (f->verdict == AS_REFUTED)
-        f->verdict = AS_UNDECIDED;
-    as_fact_evidence(f, last);
-    as_fact_say(f, "The first %s takes %s as long %s as after the wait alone", pass_of(last, pass, sizeof pass),
+    as_fact_number(f, v->y[i], v->ci[i]);
+    const bool none = f->ci.lo <= 1 && f->ci.hi <= CLEARLY;
+    f->verdict = none || f->ci.lo > 1 ? AS_SUPPORTED : AS_UNDECIDED;
+    as_fact_evidence(f, v->cells[i]);
+    char capital[96];
+    snprintf(capital, sizeof capital, "T%s", pass_of(v->cells[i], "first", pass, sizeof pass) + 1);
+    as_fact_say(f, "%s takes %s as long %s as after the control", capital,
                 as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
-                after(c, last, v->x[v->n - 1], text, sizeof text));
+                after(c, v->cells[i], text, sizeof text));
+}
+
+/* At the sizes of the published study and at the largest. */
+static void add_costs(struct as_rule_context *c, const struct as_curve *v)
+{
+    static const struct {
+        double touched;
+        const char *what;
+    } points[] = {{64 << 20, "slowdown_64mib"}, {512 << 20, "slowdown_512mib"}};
+    for (size_t k = 0; k < sizeof points / sizeof *points; k++)
+        for (size_t i = 0; i < v->n; i++)
+            if (v->x[i] == points[k].touched)
+                add_one_cost(c, v, i, points[k].what);
+    add_one_cost(c, v, v->n - 1, "slowdown");
+}
+
+/* What the second pass gains on the first, and what the first costs. */
+static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
+{
+    char text[96], pass[96], share[96], cost[64];
+    if (v->x[0] != 1 || v->x[1] != 2 || !is_displaced(v->ci[0]))
+        return;
+    struct as_fact *f = add(c, v->cells[1], "%", "rewarm");
+    if (!f)
+        return;
+    const struct as_interval r = as_ratio_interval(v->y[1], v->ci[1], v->y[0], v->ci[0]);
+    as_fact_number(f, 100 * (1 - v->y[1] / v->y[0]), (struct as_interval){100 * (1 - r.hi), 100 * (1 - r.lo)});
+    f->verdict = as_verdict_above(f->ci, 0);
+    as_curve_evidence(f, v, 0, 1);
+    const double lines = as_cell_size(v->cells[0]) / as_cell_axis_number(v->cells[0], "stride");
+    as_fact_value_text(lines * as_cell_note(v->cells[0], "after_touch"), AS_NO_INTERVAL, "ns", cost, sizeof cost);
+    as_fact_say(f, "One pass of rewarming, which takes %s, makes %s faster by %s %s", cost,
+                pass_of(v->cells[1], "second", pass, sizeof pass),
+                as_fact_value_text(f->value, f->ci, "%", share, sizeof share),
+                after(c, v->cells[1], text, sizeof text));
 }
 
 /* The first pass that is not clearly slower any more. */
 static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
 {
-    char text[96], pass[64];
+    char text[96], pass[96];
     size_t i = 0;
-    while (i < v->n && v->ci[i].lo > CLEARLY)
+    while (i < v->n && is_displaced(v->ci[i]))
         i++;
     if (i == 0 || i == v->n) /* nothing to recover from, or not within the passes that were timed */
         return;
@@ -87,9 +149,84 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
     as_fact_number(f, v->x[i], AS_NO_INTERVAL);
     f->verdict = AS_SUPPORTED;
     as_curve_evidence(f, v, 0, i);
-    as_fact_say(f, "Pass %.0f of the repeated %s is the first that is not clearly slower %s", v->x[i],
-                pass_of(v->cells[i], pass, sizeof pass),
-                after(c, v->cells[i], as_cell_axis_number(v->cells[i], "touched"), text, sizeof text));
+    as_fact_say(f, "Pass %.0f is the first that is not clearly slower %s: %s", v->x[i],
+                after(c, v->cells[i], text, sizeof text), pass_of(v->cells[i], "repeated", pass, sizeof pass));
+}
+
+/* The cell of the curve without a delay; NULL: it was not measured. */
+static const struct as_cell *without_delay(struct as_rule_context *c, const struct as_cell *like)
+{
+    const struct as_cell **cells, *found = NULL;
+    const size_t n = as_cells_of(c, "residual", &cells);
+    for (size_t i = 0; i < n && !found; i++)
+        if (as_cell_is(cells[i], "delay", "0") && as_cells_alike(cells[i], like, "delay"))
+            found = cells[i];
+    free(cells);
+    return found;
+}
+
+/* The first delay after which at most half of the slowdown is left. */
+static void add_half_life(struct as_rule_context *c, const struct as_curve *v)
+{
+    char text[96], pass[96], range[64];
+    const struct as_cell *start = without_delay(c, v->cells[0]);
+    if (!start || !is_displaced(as_cell_interval(start)))
+        return;
+    const double half = (start->sum.median - 1) / 2;
+    size_t i = 0;
+    while (i < v->n && !(v->ci[i].hi - 1 <= half))
+        i++;
+    const size_t last = i < v->n ? i : v->n - 1;
+    struct as_fact *f = add(c, start, "ns", "half_life");
+    if (!f)
+        return;
+    as_fact_evidence(f, start);
+    as_curve_evidence(f, v, 0, last);
+    pass_of(start, "first", pass, sizeof pass);
+    after(c, start, text, sizeof text);
+    f->verdict = i < v->n || v->ci[last].lo - 1 > half ? AS_SUPPORTED : AS_UNDECIDED;
+    if (i == v->n) {
+        as_fact_value_text(1e3 * v->x[last], AS_NO_INTERVAL, "ns", range, sizeof range);
+        as_fact_say(f, "Waiting %s does not %shalve what %s loses %s", range,
+                    f->verdict == AS_SUPPORTED ? "" : "clearly ", pass, text);
+        return;
+    }
+    as_fact_number(f, 1e3 * v->x[i], (struct as_interval){i > 0 ? 1e3 * v->x[i - 1] : 0, 1e3 * v->x[i]});
+    as_fact_range_text(f->ci, "ns", range, sizeof range);
+    as_fact_say(f, "Half of what %s loses %s is gone after %s", pass, text, range);
+}
+
+/* The stride whose sets show displacement most. */
+static void add_stride(struct as_rule_context *c, const struct as_curve *v)
+{
+    char text[96], ratio[96], stride[32];
+    size_t best = 0;
+    for (size_t i = 1; i < v->n; i++)
+        best = v->y[i] > v->y[best] ? i : best;
+    if (v->n < 3 || !is_displaced(v->ci[best]))
+        return;
+    struct as_fact *f = add(c, v->cells[best], "B", "stride");
+    if (!f)
+        return;
+    as_fact_number(f, v->x[best], AS_NO_INTERVAL);
+    f->verdict = AS_SUPPORTED;
+    as_curve_evidence(f, v, 0, v->n - 1);
+    as_fact_value_text(v->x[best], AS_NO_INTERVAL, "B", stride, sizeof stride);
+    as_fact_say(f, "A pass with a stride of %s shows displacement most: %s as long %s", stride,
+                as_fact_value_text(v->y[best], v->ci[best], "x", ratio, sizeof ratio),
+                after(c, v->cells[best], text, sizeof text));
+}
+
+/* Cells against the usual control, which differ from the defaults in the axis of the curve only. */
+static bool is_plain(const struct as_cell *cell, const char *axis)
+{
+    static const struct {
+        const char *axis, *value;
+    } usual[] = {{"pass", "1"}, {"delay", "0"}, {"stride", "64"}};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(usual[i].axis, axis) != 0 && !as_cell_is(cell, usual[i].axis, usual[i].value))
+            return false;
+    return as_cell_is(cell, "control", "launch");
 }
 
 static void derive(struct as_rule_context *c)
@@ -97,14 +234,14 @@ static void derive(struct as_rule_context *c)
     static const struct {
         const char *axis;
         void (*add)(struct as_rule_context *c, const struct as_curve *v);
-    } facts[] = {{"touched", add_onset}, {"touched", add_cost}, {"pass", add_recovery}};
+    } facts[] = {{"touched", add_onset}, {"touched", add_costs},   {"pass", add_rewarm},
+                 {"pass", add_recovery}, {"delay", add_half_life}, {"stride", add_stride}};
     for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
         struct as_curve *curves;
         size_t n;
         as_curves_make(c, "residual", facts[k].axis, &curves, &n);
         for (size_t i = 0; i < n; i++)
-            if (curves[i].n > 1 && as_cell_is(curves[i].cells[0], "pass", "1") &&
-                as_cell_is(curves[i].cells[0], "delay", "0"))
+            if (curves[i].n > 1 && is_plain(curves[i].cells[0], facts[k].axis))
                 facts[k].add(c, &curves[i]);
         as_curves_free(curves, n);
     }
@@ -112,8 +249,9 @@ static void derive(struct as_rule_context *c)
 
 const struct as_rule as_rules_residual[] = {
     {"cache eviction", derive,
-     "time of a pass over a CPU buffer after a device or another core touched memory, over that of the control in the "
-     "same matched block; a pass is clearly slower if the interval lies above 1.02",
-     "a ratio that changes when the order of the arms is reversed, or an empty touch whose ratio is not 1"},
+     "time of a pass over a buffer after the other side touched memory of its own, over that of the control in the "
+     "same "
+     "matched block; a pass is clearly slower if the interval lies above 1.02",
+     "a ratio that changes when the order of the arms is reversed, or a touch within one page whose ratio is not 1"},
     {0},
 };

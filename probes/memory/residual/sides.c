@@ -129,14 +129,10 @@ void side_memory_free(struct side_memory *m)
 }
 
 /* The thread's own time: the other's start and end do not matter. */
-static enum as_status read_time(const struct side_memory *m, struct as_timing *timing, struct as_error *err)
+static void read_time(const struct side_memory *m, struct as_timing *timing)
 {
-    uint64_t ns = 0;
-    struct as_device *dev = m->kernels->dev;
-    enum as_status st = dev->memory->read(dev, m->sums, sizeof ns, &ns, sizeof ns, err);
-    timing->host_s = (double)ns * 1e-9;
+    timing->host_s = (double)((const uint64_t *)m->sums->host)[1] * 1e-9;
     timing->device_s = NAN;
-    return st;
 }
 
 enum as_status side_launch(const struct side_memory *m, bool pass, const struct side_work *w, struct as_timing *timing,
@@ -158,7 +154,7 @@ enum as_status side_launch(const struct side_memory *m, bool pass, const struct 
                                 .work = {.accesses = (double)w->lines, .footprint = 8 * words}};
     enum as_status st = k->dev->queue->launch(k->dev, &l, timing, err);
     if (!st && pass && k->native && !(k->dev->info.capabilities & AS_CAP_SIMULATED))
-        st = read_time(m, timing, err);
+        read_time(m, timing);
     return st;
 }
 

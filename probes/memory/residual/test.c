@@ -131,7 +131,8 @@ static void test_drift(void **state)
 
 static void test_which_cells(void **state)
 {
-    static const char axes[] = "op=read touched=65536 size=65536 pattern=linear pass=1 delay=0 allocator=toy";
+    static const char axes[] = "op=read touched=65536 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy "
+                               "side=cpu control=launch";
     struct toy t;
     struct as_error err = {0};
     (void)state;
@@ -143,9 +144,23 @@ static void test_which_cells(void **state)
     t.dev.info.capabilities = 0;
     assert_int_equal(toy_applies(&t, probe, axes, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "compile"));
-    t.dev.info.capabilities = AS_CAP_SIMULATED | AS_CAP_SOURCE;
-    assert_int_equal(toy_applies(&t, probe, axes, &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "simulated"));
+}
+
+/* What makes no sense has no cells. */
+static void test_no_cells(void **state)
+{
+    static const char *const axes[] = {
+        "op=read touched=0 size=65536 pattern=linear stride=131072 pass=1 delay=0 allocator=toy side=cpu "
+        "control=launch",
+        "op=read touched=0 size=65536 pattern=random stride=128 pass=1 delay=0 allocator=toy side=cpu control=launch",
+        "op=read touched=0 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy side=device control=launch",
+    };
+    struct toy t;
+    struct as_error err = {0};
+    (void)state;
+    toy_init(&t, AS_CAP_HOST_KERNELS);
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
+        assert_int_equal(toy_applies(&t, probe, axes[i], &err), AS_PRUNED);
 }
 
 static bool run_trial(struct toy *t, const char *axes, char *why, size_t why_size)
@@ -169,9 +184,11 @@ static bool run_trial(struct toy *t, const char *axes, char *why, size_t why_siz
 static void test_another_core(void **state)
 {
     static const char *const axes[] = {
-        "op=read touched=0 size=65536 pattern=linear pass=1 delay=0 allocator=toy",
-        "op=read touched=262144 size=65536 pattern=random pass=2 delay=1 allocator=toy",
-        "op=write touched=262144 size=65536 pattern=linear pass=5 delay=0 allocator=toy",
+        "op=read touched=0 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy side=cpu control=launch",
+        "op=read touched=262144 size=65536 pattern=random stride=64 pass=2 delay=1 allocator=toy side=cpu "
+        "control=launch",
+        "op=write touched=262144 size=65536 pattern=linear stride=64 pass=5 delay=0 allocator=toy side=cpu "
+        "control=launch",
     };
     struct toy t;
     char why[256];
@@ -195,8 +212,9 @@ static void test_no_memory(void **state)
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.deny_memory = true;
     assert_int_equal(toy_prepare(&t, probe,
-                                 "op=read touched=65536 size=65536 pattern=linear pass=1 delay=0 allocator=toy", &v,
-                                 &err),
+                                 "op=read touched=65536 size=65536 pattern=linear stride=64 pass=1 delay=0 "
+                                 "allocator=toy side=cpu control=launch",
+                                 &v, &err),
                      AS_NOMEM);
     toy_finish(probe, &v);
     assert_int_equal(t.live, 0);
@@ -209,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_a_failure_ends_the_block),
         cmocka_unit_test(test_drift),
         cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_no_cells),
         cmocka_unit_test(test_another_core),
         cmocka_unit_test(test_no_memory),
     };

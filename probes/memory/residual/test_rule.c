@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -18,14 +19,38 @@ static int clean(void **unused)
     return 0;
 }
 
-static void add(int touched, int pass, double times)
+static void add_cell(const char *differs, double times)
 {
-    char axes[160];
-    snprintf(axes, sizeof axes, "op=read touched=%d size=16777216 pattern=linear pass=%d delay=0 allocator=malloc",
-             touched << 20, pass);
-    made_add(&m, "residual", "x", times, axes);
+    static const struct {
+        const char *axis, *usual;
+    } axes[] = {{"op", "read"},   {"touched", "67108864"}, {"size", "16777216"}, {"pattern", "linear"},
+                {"stride", "64"}, {"pass", "1"},           {"delay", "0"},       {"allocator", "malloc"},
+                {"side", "cpu"},  {"control", "launch"}};
+    char text[256] = "";
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "%s=", axes[i].axis);
+        const char *other = strstr(differs, name);
+        const size_t n = strlen(text);
+        if (other)
+            snprintf(text + n, sizeof text - n, "%.*s ", (int)strcspn(other, " "), other);
+        else
+            snprintf(text + n, sizeof text - n, "%s%s ", name, axes[i].usual);
+    }
+    text[strlen(text) - 1] = '\0';
+    made_add(&m, "residual", "x", times, text);
 }
 
+static void add(int touched, int pass, double times)
+{
+    char differs[64];
+    snprintf(differs, sizeof differs, "touched=%d pass=%d", touched << 20, pass);
+    add_cell(differs, times);
+}
+
+#define ID(what) "residual." what ".cpu.read.linear.malloc.16777216.64"
+
+/* The numbers of the published study of the M4 Pro. */
 static void test_displaced(void **unused)
 {
     (void)unused;
@@ -36,14 +61,15 @@ static void test_displaced(void **unused)
     add(512, 2, 1.2);
     add(512, 3, 1.005);
     made_derive(&m);
-    made_says(
-        made_near(&m, "residual.begins.read.linear.malloc.16777216", 64 << 20, 1e-9),
-        "The first linear pass over 16 MiB slows down after another core read 64 MiB or less (onset at 16 to 64 MiB)");
-    made_says(made_near(&m, "residual.slowdown.read.linear.malloc.16777216", 1.63, 1e-9),
-              "as long after another core read 512 MiB as after the wait alone");
-    made_says(
-        made_near(&m, "residual.recovers.read.linear.malloc.16777216", 3, 1e-9),
-        "Pass 3 of the repeated linear pass over 16 MiB is the first that is not clearly slower after another core");
+    made_says(made_near(&m, ID("begins"), 64 << 20, 1e-9),
+              "Displacement begins at 16 to 64 MiB: the CPU's first linear pass over 16 MiB slows down after another "
+              "core read 64 MiB or less");
+    made_says(made_near(&m, ID("slowdown_64mib"), 1.31, 1e-9), "as long after another core read 64 MiB as after");
+    made_says(made_near(&m, ID("slowdown_512mib"), 1.63, 1e-9), "as long after another core read 512 MiB as after");
+    made_near(&m, ID("slowdown"), 1.63, 1e-9);
+    made_says(made_near(&m, ID("rewarm"), 100 * (1 - 1.2 / 1.63), 1e-9), "makes the CPU's second linear pass");
+    made_says(made_near(&m, ID("recovers"), 3, 1e-9),
+              "Pass 3 is the first that is not clearly slower after another core read 512 MiB");
 }
 
 static void test_not_displaced(void **unused)
@@ -53,17 +79,85 @@ static void test_not_displaced(void **unused)
     add(64, 1, 1.003);
     add(64, 2, 1.0);
     made_derive(&m);
-    made_says(made_get(&m, "residual.begins.read.linear.malloc.16777216"),
-              "not clearly slower after another core read 64 MiB (the maximum tested)");
-    made_verdict(&m, "residual.begins.read.linear.malloc.16777216", AS_UNDECIDED);
-    assert_null(made_find(&m, "residual.recovers.read.linear.malloc.16777216"));
+    made_says(made_get(&m, ID("begins")), "is at most 2% slower after another core read 64 MiB");
+    made_verdict(&m, ID("begins"), AS_SUPPORTED);
+    made_verdict(&m, ID("slowdown"), AS_SUPPORTED);
+    assert_null(made_find(&m, ID("recovers")));
+    assert_null(made_find(&m, ID("rewarm")));
+}
+
+static void test_undecided(void **unused)
+{
+    (void)unused;
+    add(1, 1, 1.0);
+    add(64, 1, 1.02); /* 1.015 to 1.025 */
+    made_derive(&m);
+    made_says(made_get(&m, ID("begins")), "is not clearly slower");
+    made_verdict(&m, ID("begins"), AS_UNDECIDED);
+}
+
+static void test_device_after_cpu(void **unused)
+{
+    (void)unused;
+    add_cell("touched=1048576 side=device", 1.0);
+    add_cell("side=device", 1.2);
+    made_derive(&m);
+    made_says(made_near(&m, "residual.slowdown.device.read.linear.malloc.16777216.64", 1.2, 1e-9),
+              "The device's first linear pass over 16 MiB takes 1.2");
+    made_says(made_get(&m, "residual.begins.device.read.linear.malloc.16777216.64"), "after the CPU read 64 MiB");
+}
+
+static void test_delay(void **unused)
+{
+    (void)unused;
+    add_cell("", 1.4);
+    add_cell("delay=10", 1.39);
+    add_cell("delay=1000", 1.3);
+    add_cell("delay=100000", 1.1);
+    made_derive(&m);
+    made_says(made_near(&m, ID("half_life"), 1e8, 1e-9), "is gone after 1.00 to 100 ms");
+}
+
+static void test_it_stays(void **unused)
+{
+    (void)unused;
+    add_cell("", 1.4);
+    add_cell("delay=10", 1.4);
+    add_cell("delay=100000", 1.4);
+    made_derive(&m);
+    made_says(made_get(&m, ID("half_life")), "Waiting 100 ms does not halve what the CPU's first linear pass");
+    made_verdict(&m, ID("half_life"), AS_SUPPORTED);
+}
+
+static void test_stride(void **unused)
+{
+    (void)unused;
+    add_cell("", 1.1);
+    add_cell("stride=4096", 1.3);
+    add_cell("stride=8192", 1.6);
+    add_cell("stride=16384", 1.2);
+    made_derive(&m);
+    made_says(made_near(&m, "residual.stride.cpu.read.linear.malloc.16777216.8192", 8192, 1e-9),
+              "A pass with a stride of 8 KiB shows displacement most: 1.6");
+}
+
+/* A cell against another control says nothing about displacement. */
+static void test_other_control(void **unused)
+{
+    (void)unused;
+    add_cell("touched=1048576 control=wait", 1.0);
+    add_cell("control=wait", 1.5);
+    made_derive(&m);
+    assert_null(made_find(&m, ID("slowdown")));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_displaced, clean),
-        cmocka_unit_test_teardown(test_not_displaced, clean),
+        cmocka_unit_test_teardown(test_displaced, clean), cmocka_unit_test_teardown(test_not_displaced, clean),
+        cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_device_after_cpu, clean),
+        cmocka_unit_test_teardown(test_delay, clean),     cmocka_unit_test_teardown(test_it_stays, clean),
+        cmocka_unit_test_teardown(test_stride, clean),    cmocka_unit_test_teardown(test_other_control, clean),
     };
     return cmocka_run_group_tests_name("rule of cache eviction", tests, NULL, NULL);
 }

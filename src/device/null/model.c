@@ -2,6 +2,7 @@
 #include "device/null/null.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,35 @@ static double drift_factor(const struct as_null_device *n)
     return now ? s->drift_factor : 1;
 }
 
+/* Seconds that a launch takes longer because the other side evicted what it reads. */
+static double evicted_seconds(struct as_null_device *n, const struct as_launch *launch)
+{
+    const struct as_null_shared *c = &n->script.shared;
+    const double footprint = launch->work.footprint;
+    if (c->size == 0)
+        return 0;
+    if (strcmp(launch->kernel->host->name, c->touch) == 0) {
+        const double lost = n->buffer > 0 ? (footprint + n->buffer - (double)c->size) / n->buffer : 0;
+        n->evicted = fmax(n->evicted, fmin(fmax(lost, 0), 1));
+    } else if (strcmp(launch->kernel->host->name, c->pass) == 0) {
+        const double more = launch->work.accesses * c->ns * 1e-9 * n->evicted;
+        n->evicted *= 1 - c->restores;
+        n->buffer = footprint;
+        return more;
+    }
+    return 0;
+}
+
+/* Turns around at the ends, so that drift stays drift however many launches there are. */
+static double walk(struct as_null_device *n)
+{
+    if (n->script.walk_sd == 0)
+        return 1;
+    n->wander += n->script.walk_sd * as_rng_normal(&n->rng);
+    n->wander = fabs(n->wander) > M_LN2 ? copysign(2 * M_LN2, n->wander) - n->wander : n->wander;
+    return exp(n->wander);
+}
+
 double as_null_seconds(struct as_null_device *n, const struct as_launch *launch)
 {
     const struct as_null_script *s = &n->script;
@@ -57,7 +87,8 @@ double as_null_seconds(struct as_null_device *n, const struct as_launch *launch)
             i++;
         once = s->levels_n ? w->accesses * s->levels[i].ns * 1e-9 + w->bytes / (s->levels[i].gbs * 1e9) : once;
     }
-    double factor = as_null_noise(n, s->sd) * n->trial_factor * mode_factor(n) * drift_factor(n);
+    once += launch->kernel ? evicted_seconds(n, launch) : 0;
+    double factor = walk(n) * as_null_noise(n, s->sd) * n->trial_factor * mode_factor(n) * drift_factor(n);
     return (double)launch->reps * once * factor * (n->clock_halved ? 2 : 1);
 }
 

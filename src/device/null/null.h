@@ -17,7 +17,12 @@
  * "free_ns"  numbers, 100 and 50: one allocation, one free "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...]
  * by rising size, the last with size 0 (no bound). The first level that holds the footprint of a launch serves it:
  *                seconds = reps x (accesses x ns x 1e-9 + bytes / (gbs x 1e9))
- *   "noise"      {"sd": 0.005, "trial_sd": 0}: relative standard deviations, of each launch and of each trial
+ *   "shared"     {"size": bytes, "ns": 3, "restores": 0.9, "pass": "pass", "touch": "touch"}: a cache that both sides
+ *                share and keep filled. A launch of a kernel with the name "touch" evicts what it and the
+ *                buffer of the last "pass" exceed the cache by, up to all of the buffer; a pass takes `ns` more for each
+ *                access to an evicted part, and restores that share of it
+ *   "noise"      {"sd": 0.005, "trial_sd": 0, "walk_sd": 0}: relative standard deviations, of each launch, of each
+ *                trial, and of the step from launch to launch of a speed that wanders between a half and twice
  *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
  *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
  *                "to_launch" by launches since then; the ends may be left out
@@ -86,6 +91,12 @@ struct as_null_fault {
     double factor;
     uint64_t seen; /* launches that matched so far, in this trial or worker */
 };
+/* A shared cache; size 0: there is none. */
+struct as_null_shared {
+    char touch[64], pass[64]; /* kernels */
+    uint64_t size;
+    double ns, restores;
+};
 /* What its sensor says. */
 struct as_null_sensor_script {
     bool there;
@@ -100,7 +111,8 @@ struct as_null_script {
     enum as_null_execute execute;
     bool sleep, cycles;
     double clock_hz, launch_ns, alloc_ns, free_ns;
-    double sd, trial_sd;
+    double sd, trial_sd, walk_sd;
+    struct as_null_shared shared;
     double drift_factor, drift_from_s, drift_to_s;
     uint64_t drift_from_launch, drift_to_launch;
     bool drift;
@@ -126,6 +138,8 @@ struct as_null_device {
     uint64_t launches;
     double trial_factor;
     bool clock_halved;
+    double wander;          /* logarithm of the speed's factor */
+    double buffer, evicted; /* of the last pass: bytes, and the share that is not in the shared cache */
     uint64_t held; /* bytes of memory handed out */
     void (*last_run)(const struct as_host_call *call);
     size_t last_groups;

@@ -38,6 +38,7 @@ static const struct member script_members[] = {
     OTHERS("execute"),
     OTHERS("levels"),
     OTHERS("noise"),
+    OTHERS("shared"),
     OTHERS("modes"),
     OTHERS("drift"),
     OTHERS("faults"),
@@ -52,7 +53,11 @@ static const struct member sensor_members[] = {
     N(NUMBER, memory_clock_hz), N(NUMBER, users),
     N(NUMBER, ecc_uncorrected), {0},
 };
-static const struct member noise_members[] = {S(NUMBER, "sd", sd), S(NUMBER, "trial_sd", trial_sd), {0}};
+static const struct member noise_members[] = {
+    S(NUMBER, "sd", sd), S(NUMBER, "trial_sd", trial_sd), S(NUMBER, "walk_sd", walk_sd), {0}};
+static const struct member shared_members[] = {S(COUNT, "size", shared.size),          S(NUMBER, "ns", shared.ns),
+                                               S(NUMBER, "restores", shared.restores), S(TEXT, "touch", shared.touch),
+                                               S(TEXT, "pass", shared.pass),           {0}};
 static const struct member drift_members[] = {
     S(NUMBER, "factor", drift_factor),          S(NUMBER, "from_s", drift_from_s),      S(NUMBER, "to_s", drift_to_s),
     S(COUNT, "from_launch", drift_from_launch), S(COUNT, "to_launch", drift_to_launch), {0},
@@ -258,7 +263,8 @@ static enum as_status get_watched(const json_t *json, const char *place, struct 
 
 static enum as_status get_parts(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
 {
-    const json_t *noise = json_object_get(json, "noise"), *drift = json_object_get(json, "drift");
+    const json_t *noise = json_object_get(json, "noise"), *drift = json_object_get(json, "drift"),
+                 *shared = json_object_get(json, "shared");
     enum as_status st = get_execute(json_object_get(json, "execute"), place, &s->execute, err);
     if (!st)
         st = get_open(json_object_get(json, "open"), place, s, err);
@@ -266,6 +272,8 @@ static enum as_status get_parts(const json_t *json, const char *place, struct as
         st = get_members(noise_members, noise, s, place, err);
     if (!st && drift)
         st = get_members(drift_members, drift, s, place, err);
+    if (!st && shared)
+        st = get_members(shared_members, shared, s, place, err);
     s->drift = drift != NULL;
     if (!st)
         st = get_watched(json, place, s, err);
@@ -297,6 +305,7 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
         .drift_factor = 1,
         .drift_to_s = INFINITY,
         .drift_to_launch = UINT64_MAX,
+        .shared = {.touch = "touch", .pass = "pass"},
         .levels_n = 3,
         .levels = {{32 << 10, 1.5, 200}, {1 << 20, 5, 80}, {0, 90, 20}},
         .sensor = {.power_w = NAN,
