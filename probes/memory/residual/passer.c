@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One cycle through all visited lines, in address order or at random (Sattolo 1986). */
+/* One cycle through all lines that are loaded, in address order or at random (Sattolo 1986). */
 static enum as_status fill(uint64_t *data, const struct passer_desc *d, uint64_t lines, struct as_error *err)
 {
     const uint64_t step = d->stride / SIDE_LINE;

@@ -5,12 +5,12 @@
 #include "sides.h"
 
 struct passer {
-    struct side_memory memory; /* word 0 of a line that is visited holds the number of the next one */
+    struct side_memory memory; /* word 0 of a line that is loaded holds the number of the next one */
     struct side_work work;
     uint64_t found, want; /* by the last pass */
 };
 struct passer_desc {
-    uint64_t bytes, stride; /* one line of every `stride` bytes is visited */
+    uint64_t bytes, stride; /* one line of every `stride` bytes is loaded */
     bool random;            /* by dependent loads in random order; else by independent ones in address order */
     uint64_t seed;
 };
@@ -19,7 +19,7 @@ enum as_status passer_prepare(struct passer *p, const struct side_kernels *kerne
                               struct as_error *err);
 /* *seconds: by the device's time stamps where it has them. */
 enum as_status passer_run(struct passer *p, double *seconds, struct as_error *err);
-/* Did the last pass visit all lines? */
+/* Did the last pass load all lines? */
 bool passer_check(struct passer *p, char *why, size_t why_size);
 void passer_finish(struct passer *p);
 

@@ -99,18 +99,28 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
                 after(c, v->cells[i], text, sizeof text));
 }
 
-/* At the sizes of the published study and at the largest. */
+/* The sizes of the published study have facts of their own. */
+static const struct {
+    double touched;
+    const char *slowdown, *rewarm;
+} published[] = {{64 << 20, "slowdown_64mib", "rewarm_64mib"}, {512 << 20, "slowdown_512mib", "rewarm_512mib"}};
+enum { PUBLISHED = sizeof published / sizeof *published };
+
 static void add_costs(struct as_rule_context *c, const struct as_curve *v)
 {
-    static const struct {
-        double touched;
-        const char *what;
-    } points[] = {{64 << 20, "slowdown_64mib"}, {512 << 20, "slowdown_512mib"}};
-    for (size_t k = 0; k < sizeof points / sizeof *points; k++)
+    for (size_t k = 0; k < PUBLISHED; k++)
         for (size_t i = 0; i < v->n; i++)
-            if (v->x[i] == points[k].touched)
-                add_one_cost(c, v, i, points[k].what);
+            if (v->x[i] == published[k].touched)
+                add_one_cost(c, v, i, published[k].slowdown);
     add_one_cost(c, v, v->n - 1, "slowdown");
+}
+
+static const char *rewarm_of(const struct as_cell *cell)
+{
+    for (size_t k = 0; k < PUBLISHED; k++)
+        if (as_cell_axis_number(cell, "touched") == published[k].touched)
+            return published[k].rewarm;
+    return "rewarm";
 }
 
 /* What the second pass gains on the first, and what the first costs. */
@@ -119,7 +129,7 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
     char text[96], pass[96], share[96], cost[64];
     if (v->x[0] != 1 || v->x[1] != 2 || !is_displaced(v->ci[0]))
         return;
-    struct as_fact *f = add(c, v->cells[1], "%", "rewarm");
+    struct as_fact *f = add(c, v->cells[1], "%", rewarm_of(v->cells[1]));
     if (!f)
         return;
     const struct as_interval r = as_ratio_interval(v->y[1], v->ci[1], v->y[0], v->ci[0]);

@@ -67,7 +67,7 @@ static void test_displaced(void **unused)
     made_says(made_near(&m, ID("slowdown_64mib"), 1.31, 1e-9), "as long after another core read 64 MiB as after");
     made_says(made_near(&m, ID("slowdown_512mib"), 1.63, 1e-9), "as long after another core read 512 MiB as after");
     made_near(&m, ID("slowdown"), 1.63, 1e-9);
-    made_says(made_near(&m, ID("rewarm"), 100 * (1 - 1.2 / 1.63), 1e-9), "makes the CPU's second linear pass");
+    made_says(made_near(&m, ID("rewarm_512mib"), 100 * (1 - 1.2 / 1.63), 1e-9), "makes the CPU's second linear pass");
     made_says(made_near(&m, ID("recovers"), 3, 1e-9),
               "Pass 3 is the first that is not clearly slower after another core read 512 MiB");
 }
@@ -83,7 +83,7 @@ static void test_not_displaced(void **unused)
     made_verdict(&m, ID("begins"), AS_SUPPORTED);
     made_verdict(&m, ID("slowdown"), AS_SUPPORTED);
     assert_null(made_find(&m, ID("recovers")));
-    assert_null(made_find(&m, ID("rewarm")));
+    assert_null(made_find(&m, ID("rewarm_64mib")));
 }
 
 static void test_undecided(void **unused)

@@ -102,9 +102,14 @@ static bool check_sum(struct toucher *t, char *why, size_t why_size)
     return read && sum == want;
 }
 
+static enum as_status read_last(const struct side_memory *m, uint64_t at, uint64_t *last, struct as_error *err)
+{
+    struct as_device *dev = m->kernels->dev;
+    return dev->memory->read(dev, m->device, at * SIDE_LINE, last, sizeof *last, err);
+}
+
 static bool check_last(struct toucher *t, char *why, size_t why_size)
 {
-    struct as_device *dev = t->memory.kernels ? t->memory.kernels->dev : NULL;
     const uint64_t at = t->work.lines - 1, want = t->work.value + at;
     struct as_error err;
     uint64_t last = 0;
@@ -112,7 +117,7 @@ static bool check_last(struct toucher *t, char *why, size_t why_size)
     if (t->memory.host)
         last = t->memory.host[at * (SIDE_LINE / 8)];
     else
-        read = !dev->memory->read(dev, t->memory.device, at * SIDE_LINE, &last, sizeof last, &err);
+        read = !read_last(&t->memory, at, &last, &err);
     snprintf(why, why_size, "the last line that the other side stored to has %" PRIu64 ", %" PRIu64 " is right", last,
              want);
     return read && last == want;

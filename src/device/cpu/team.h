@@ -43,6 +43,6 @@ enum as_status as_team_submit(struct as_team *team, const struct as_team_job *jo
  * last thread's end. */
 void as_team_wait(struct as_team *team, enum as_wait how, double *seconds);
 uint64_t as_team_preemptions(const struct as_team *team); /* involuntary context switches while kernels ran */
-size_t as_team_size(const struct as_team *team); /* threads that exist */
+size_t as_team_size(const struct as_team *team);          /* threads that exist */
 
 #endif
