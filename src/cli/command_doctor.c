@@ -126,6 +126,8 @@ static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
             continue;
         as_doctor_device(&found[i].info, &f);
         tell(d, f.severity, f.what, f.text, f.remedy);
+        as_doctor_demand(&found[i].info, &f);
+        tell(d, f.severity, f.what, f.text, f.remedy);
     }
     as_found_devices_free(found, n);
     return st;

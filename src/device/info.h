@@ -146,6 +146,8 @@ struct as_device_info {
     /* filled in by the worker, not by backends: */
     char sensor[16];      /* its sensor ("nvml"), "" none */
     char sensor_why[280]; /* why there is none, or what it does not report */
+    char demand[64];      /* what tells the traffic of memories ("uncore, gpm"), "" nothing does */
+    char demand_why[280]; /* what does not, with reasons */
     double sensor_read_s; /* what one reading costs, 0 unknown */
     char bus[24];         /* "PCIe 5.0 x16": its best link to the host, "" unknown */
     double bus_bandwidth; /* raw bytes/s of that link per direction; 0 unknown */

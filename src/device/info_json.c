@@ -54,6 +54,8 @@ static const struct field info_fields[] = {
     I(TEXT, near_cpus),
     I(TEXT, sensor),
     I(TEXT, sensor_why),
+    I(TEXT, demand),
+    I(TEXT, demand_why),
     I(DOUBLE, sensor_read_s),
     I(TEXT, bus),
     I(DOUBLE, bus_bandwidth),

@@ -435,8 +435,10 @@ static enum as_status set_metrics(const struct as_kind *k, struct as_cell *cell,
         further = kept;
     }
     n = 0;
-    for (; further->name && n < AS_METRICS_MAX && !s; further++)
-        s = add_metric(k, cell, t, further, now, &n, err);
+    for (const struct as_metric *m = further; m->name && n < AS_METRICS_MAX && !s; m++)
+        s = add_metric(k, cell, t, m, now, &n, err);
+    for (const struct as_metric *m = as_demand_metrics; further != kept && m->name && n < AS_METRICS_MAX && !s; m++)
+        s = add_metric(k, cell, t, m, now, &n, err);
     return s ? s : as_cell_set_metrics(cell, now, n, err);
 }
 

@@ -9,6 +9,24 @@
 
 enum { ANSWERS_MAX = 16 };
 
+const struct as_metric as_demand_metrics[] = {
+    {"memory_read", "GB/s", false, "read from memory by all who use it, by the CPU's memory controllers", NULL},
+    {"memory_written", "GB/s", false, "written to memory by all who use it, by the CPU's memory controllers", NULL},
+    {"cpu_traffic", "GB/s", false, "between the CPU's last-level cache and memory, of all processes", NULL},
+    {"device_memory", "%", false, "of the device's peak memory bandwidth in use", NULL},
+    {"bus_received", "GB/s", false, "received by the device over its PCIe link", NULL},
+    {"bus_sent", "GB/s", false, "sent by the device over its PCIe link", NULL},
+    {0},
+};
+
+bool as_is_demand_metric(const char *name)
+{
+    size_t i = 0;
+    while (as_demand_metrics[i].name && strcmp(as_demand_metrics[i].name, name) != 0)
+        i++;
+    return as_demand_metrics[i].name != NULL;
+}
+
 bool as_answers_valid(const json_t *list)
 {
     size_t i;

@@ -11,7 +11,12 @@
 
 #include <jansson.h>
 
-enum { AS_METRICS_MAX = 8 };
+enum { AS_METRICS_MAX = 14 };
+
+/* What sensors tell of the traffic of memories while a cell is sampled (sensor/demand.h): any cell may have them. Ends
+ * with a NULL name. */
+extern const struct as_metric as_demand_metrics[];
+bool as_is_demand_metric(const char *name);
 
 struct as_metric_value {
     char name[32];

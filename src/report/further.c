@@ -12,13 +12,23 @@ static size_t place_of(const struct as_further *f, const char *name)
     return k;
 }
 
-void as_further_collect(struct as_further *f, const struct as_cell *cell)
+static void collect(struct as_further *f, const struct as_cell *cell, bool with_demand)
 {
     struct as_metric_value v[AS_METRICS_MAX];
     const size_t n = as_cell_metrics(cell, v);
     for (size_t i = 0; i < n && f->n < AS_METRICS_MAX; i++)
-        if (place_of(f, v[i].name) == f->n)
+        if (place_of(f, v[i].name) == f->n && (with_demand || !as_is_demand_metric(v[i].name)))
             as_copy_text(f->names[f->n++], sizeof f->names[0], v[i].name);
+}
+
+void as_further_collect(struct as_further *f, const struct as_cell *cell)
+{
+    collect(f, cell, true);
+}
+
+void as_further_collect_own(struct as_further *f, const struct as_cell *cell)
+{
+    collect(f, cell, false);
 }
 
 void as_further_row(const struct as_further *f, const struct as_cell *cell, as_further_fn write, void *user)

@@ -10,6 +10,8 @@ struct as_further {
 };
 /* Adds the names that the cell has beyond those of before. */
 void as_further_collect(struct as_further *f, const struct as_cell *cell);
+/* Without the traffic of memories that sensors tell. */
+void as_further_collect_own(struct as_further *f, const struct as_cell *cell);
 /* The cell's value of each column, "" where it has none. write escapes it for the table. */
 typedef void (*as_further_fn)(void *user, const char *value);
 void as_further_row(const struct as_further *f, const struct as_cell *cell, as_further_fn write, void *user);

@@ -230,7 +230,7 @@ static size_t further_heads(const struct view *v, struct as_further *further,
     further->n = 0;
     for (size_t i = 0; i < v->n; i++)
         if (as_text_measured(v->cells[i]))
-            as_further_collect(further, v->cells[i]);
+            as_further_collect_own(further, v->cells[i]);
     for (size_t i = 0; i < further->n; i++) {
         names[i][0] = '>';
         as_copy_text(names[i] + 1, sizeof names[i] - 1, further->names[i]);

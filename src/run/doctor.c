@@ -298,6 +298,21 @@ enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_erro
     return AS_OK;
 }
 
+void as_doctor_demand(const struct as_device_info *info, struct as_finding *f)
+{
+    struct as_buf b = AS_BUF_INIT;
+    *f = (struct as_finding){.severity = info->demand[0] ? AS_FINE : AS_NOTE};
+    snprintf(f->what, sizeof f->what, "%.20s", info->id);
+    if (info->demand[0])
+        as_buf_printf(&b, "memory traffic during trials is read from %s", info->demand);
+    else
+        as_buf_str(&b, "memory traffic during trials is not visible");
+    if (info->demand_why[0])
+        as_buf_printf(&b, "%s%s", info->demand[0] ? "; without " : ": ", info->demand_why);
+    as_copy_text(f->text, sizeof f->text, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
 void as_doctor_device(const struct as_device_info *info, struct as_finding *f)
 {
     struct as_buf b = AS_BUF_INIT;

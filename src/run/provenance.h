@@ -22,6 +22,8 @@ struct as_finding {
 enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err); /* *findings: free */
 /* What the device's sensor saw when the device was looked up just now. */
 void as_doctor_device(const struct as_device_info *info, struct as_finding *f);
+/* What tells the traffic of its memories while it is measured. */
+void as_doctor_demand(const struct as_device_info *info, struct as_finding *f);
 
 const char *as_version(void); /* "0.1.0" */
 const char *as_commit(void);  /* "abc1234" or "abc1234-dirty" or "unknown" */

@@ -51,6 +51,30 @@ struct nvml_field_value {
     } value;
 };
 
+/* GPU performance monitoring: counters between two samples, which lie at least 100 ms apart. */
+enum {
+    NVML_GPM_VERSION = 1,
+    NVML_GPM_DRAM_PERCENT = 10,
+    NVML_GPM_PCIE_SENT = 20, /* MiB/s */
+    NVML_GPM_PCIE_RECEIVED = 21,
+};
+struct nvml_gpm_metric {
+    unsigned id;
+    nvml_return status;
+    double value;
+    struct {
+        char *short_name, *long_name, *unit;
+    } about;
+};
+struct nvml_gpm_request {
+    unsigned version, n;
+    void *first, *second;
+    struct nvml_gpm_metric metrics[512]; /* the library's own array grows from version to version; it uses n of them */
+};
+struct nvml_gpm_support {
+    unsigned version, is_supported;
+};
+
 struct as_nvml_api {
     void *library;
     nvml_return (*init)(void);

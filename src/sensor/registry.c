@@ -71,6 +71,20 @@ static double cost_of_reading(struct as_sensing *s)
     return least;
 }
 
+static void open_demand(const struct as_device_info *info, struct as_sensing *s)
+{
+    struct as_buf available = AS_BUF_INIT, why_not = AS_BUF_INIT;
+    if (info->capabilities & AS_CAP_SIMULATED) {
+        as_copy_text(s->demand_why, sizeof s->demand_why, "the device is simulated");
+        return;
+    }
+    as_demand_open(&s->demand, "", info, &available, &why_not);
+    as_copy_text(s->demand_names, sizeof s->demand_names, as_buf_get(&available));
+    as_copy_text(s->demand_why, sizeof s->demand_why, as_buf_get(&why_not));
+    as_buf_finish(&available);
+    as_buf_finish(&why_not);
+}
+
 void as_sensing_open(const struct as_device_info *info, struct as_sensing *out)
 {
     *out = (struct as_sensing){.read_s = NAN};
@@ -87,6 +101,7 @@ void as_sensing_open(const struct as_device_info *info, struct as_sensing *out)
         as_copy_text(out->why_not, sizeof out->why_not, as_buf_get(&why_not));
         out->read_s = cost_of_reading(out);
     }
+    open_demand(info, out);
     as_buf_finish(&why_not);
 }
 
@@ -99,6 +114,7 @@ void as_sensing_read(struct as_sensing *s, enum as_sensor_part part, struct as_s
 
 void as_sensing_close(struct as_sensing *s)
 {
+    as_demand_close(&s->demand);
     if (s->sensor)
         s->sensor->close(s->ctx);
     *s = (struct as_sensing){.read_s = NAN};
@@ -126,6 +142,8 @@ void as_sensing_describe(struct as_sensing *s, struct as_device_info *info)
     struct as_buf b = AS_BUF_INIT;
     as_copy_text(info->sensor, sizeof info->sensor, s->sensor ? s->sensor->name : "");
     as_copy_text(info->sensor_why, sizeof info->sensor_why, s->why_not);
+    as_copy_text(info->demand, sizeof info->demand, s->demand_names);
+    as_copy_text(info->demand_why, sizeof info->demand_why, s->demand_why);
     info->sensor_read_s = isfinite(s->read_s) ? s->read_s : 0;
     as_sensing_read(s, AS_SENSOR_ALL, &now);
     describe_bus(&now, info);

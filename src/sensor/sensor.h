@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/sensor.h"
 #include "model/readings.h"
+#include "sensor/demand.h"
 
 void as_sensor_reading_clear(struct as_sensor_reading *r);
 /* For why_not of struct as_sensor: "the driver does not tell: power, ECC errors", the values missing from a full
@@ -23,6 +24,8 @@ struct as_sensing {
     char why_not[280];
     double read_s;   /* what a quick reading costs, measured when it was opened; NAN without sensor */
     bool stays_slow; /* throttling did not end in time */
+    struct as_demand demand;
+    char demand_names[64], demand_why[280]; /* its sources, and why others are not there */
 };
 void as_sensing_open(const struct as_device_info *info, struct as_sensing *out);
 void as_sensing_read(struct as_sensing *s, enum as_sensor_part part, struct as_sensor_reading *out);

@@ -139,6 +139,7 @@ void as_watch_mark(struct as_watch *w)
 {
     pthread_mutex_lock(&w->lock);
     w->marked = true;
+    as_demand_begin(&w->sensing->demand);
     w->marked_at = as_now();
     pthread_cond_signal(&w->wake);
     pthread_mutex_unlock(&w->lock);
@@ -165,6 +166,7 @@ static double grown(double before, double after)
 void as_watch_end(struct as_watch *w, struct as_readings *out)
 {
     struct as_sensor_reading after;
+    as_demand_end(&w->sensing->demand, &w->demand);
     end_thread(w);
     double ended = as_now(), passed = ended - w->began;
     as_sensing_read(w->sensing, AS_SENSOR_ALL, &after);

@@ -33,6 +33,7 @@ struct as_watch {
     double clock[AS_WATCH_CLOCKS];
     size_t clock_n, reads;
     struct as_readings seen;
+    struct as_demand_seen demand; /* set by as_watch_end: of the time since the mark */
 };
 /* Before a trial: waits up to AS_WATCH_SETTLE_S for throttling caused by earlier trials to end (recovery from a power
  * cap takes half a second). After one failure it does not wait again until throttling has ended.

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "device/arena.h"
+#include "model/metrics.h"
 #include "sensor/watch.h"
 
 #include <math.h>
@@ -388,6 +389,16 @@ static void free_room(struct sampler *m)
     free(m->readings);
 }
 
+/* What as_demand_metrics names, in its units. */
+static void note_demand(struct as_trial_context *vc, const struct as_demand_seen *seen)
+{
+    const double values[] = {1e-9 * seen->memory_read,  1e-9 * seen->memory_written, 1e-9 * seen->cpu_traffic,
+                             100 * seen->device_memory, 1e-9 * seen->bus_received,   1e-9 * seen->bus_sent};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (isfinite(values[i]))
+            as_note_number(vc, as_demand_metrics[i].name, values[i]);
+}
+
 enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
                                 const struct as_trial_order *order, struct as_trial *out, struct as_error *err)
 {
@@ -418,6 +429,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     else
         st = keep(&m, out, err);
     note_code(&m.vc, &dev->code);
+    note_demand(&m.vc, &m.watch.demand);
     if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their trials */
         as_note_number(&m.vc, "power_w", out->readings.power_w);
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");

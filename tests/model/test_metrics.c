@@ -75,6 +75,26 @@ static void test_estimate(void **unused)
     as_cell_finish(&cell);
 }
 
+/* Any probe's cells have what sensors told of the traffic, also when they are judged again. */
+static void test_traffic(void **unused)
+{
+    (void)unused;
+    struct as_cell cell = {.probe = "fault", .unit = "ns", .lower_is_better = 1, .precision = NAN, .limit = NAN};
+    struct as_trials t = {0};
+    struct as_metric_value v;
+    for (int i = 0; i < TRIALS; i++)
+        add_trial(&t, i, "{\"memory_read\":3.5,\"device_memory\":40,\"mean\":12}");
+    judge(&cell, &t, &(struct as_metric){0});
+    assert_true(as_cell_metric(&cell, "memory_read", &v) && v.value == 3.5 && strcmp(v.unit, "GB/s") == 0);
+    assert_true(as_cell_metric(&cell, "device_memory", &v) && v.value == 40);
+    assert_false(as_cell_metric(&cell, "memory_written", &v));
+    judge(&cell, &t, NULL);
+    assert_true(as_cell_metric(&cell, "memory_read", &v) && v.value == 3.5);
+    assert_true(as_is_demand_metric("bus_sent") && !as_is_demand_metric("mean"));
+    as_trials_finish(&t);
+    as_cell_finish(&cell);
+}
+
 /* One trial: the interval is finite and wide. */
 static void test_one_trial(void **unused)
 {
@@ -168,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_traffic),
         cmocka_unit_test(test_one_trial),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_answers),

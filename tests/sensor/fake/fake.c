@@ -3,7 +3,8 @@
  * cannot be initialised        hostile  error texts are such as no terminal should see lost      no call but init
  * answers        instant  tells the power of the moment thermal, cap, idle, strange  throttle reasons      growing  one
  * more uncorrected ECC error in each call self      this process is on the device   other    another process is crowd
- * more than fit liar      says that there are more processes than it was given room for, without an error */
+ * more than fit liar      says that there are more processes than it was given room for, without an error
+ * hopper  has performance monitoring      silent  whose metrics fail one by one */
 #include "sensor/nvml_api.h"
 
 #include <stdlib.h>
@@ -118,6 +119,40 @@ API nvml_return nvmlDeviceGetUtilizationRates(nvml_device d, struct nvml_utiliza
     (void)d;
     *out = (struct nvml_utilization){.gpu = 75, .memory = 20};
     return asked("lost") ? FAILED : NVML_SUCCESS;
+}
+/* A sample is a number: how many were taken before. */
+API nvml_return nvmlGpmQueryDeviceSupport(nvml_device d, struct nvml_gpm_support *out)
+{
+    (void)d;
+    out->is_supported = out->version == NVML_GPM_VERSION && asked("hopper");
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlGpmSampleAlloc(void **sample)
+{
+    *sample = calloc(1, sizeof(int));
+    return *sample ? NVML_SUCCESS : FAILED;
+}
+API nvml_return nvmlGpmSampleFree(void *sample)
+{
+    free(sample);
+    return NVML_SUCCESS;
+}
+API nvml_return nvmlGpmSampleGet(nvml_device d, void *sample)
+{
+    static int taken;
+    (void)d;
+    *(int *)sample = taken++;
+    return asked("lost") ? FAILED : NVML_SUCCESS;
+}
+API nvml_return nvmlGpmMetricsGet(struct nvml_gpm_request *r)
+{
+    if (r->version != NVML_GPM_VERSION || *(int *)r->first >= *(int *)r->second)
+        return FAILED;
+    for (unsigned i = 0; i < r->n; i++) {
+        r->metrics[i].status = asked("silent") ? FAILED : NVML_SUCCESS;
+        r->metrics[i].value = r->metrics[i].id == NVML_GPM_DRAM_PERCENT ? 62.5 : r->metrics[i].id;
+    }
+    return NVML_SUCCESS;
 }
 API nvml_return nvmlDeviceGetComputeRunningProcesses_v3(nvml_device d, unsigned *n, struct nvml_process *out)
 {

@@ -1,0 +1,74 @@
+/* AMD GPUs: the share of the time in which the memory was busy, as the kernel's driver counts it. */
+#include "base/text.h"
+#include "sensor/demand.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct amdgpu_demand {
+    char path[320];
+};
+
+static bool serves(const struct as_device_info *info)
+{
+    return strcmp(info->backend, "hip") == 0 || strcasestr(info->vendor, "amd") ||
+           strcasestr(info->vendor, "advanced micro devices");
+}
+
+/* Percent, NAN unknown. */
+static double busy(const struct amdgpu_demand *a)
+{
+    char text[16];
+    double v = NAN;
+    FILE *f = fopen(a->path, "re");
+    const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = 0;
+    text[strcspn(text, "\r\n")] = 0;
+    return n > 0 && as_parse_double(text, &v, NULL) == AS_OK && v >= 0 && v <= 100 ? v : NAN;
+}
+
+static enum as_status open_amdgpu(const char *root, const struct as_device_info *info, void **ctx, struct as_error *err)
+{
+    if (!info->bus_id[0] || strchr(info->bus_id, '/'))
+        return as_fail(err, AS_UNSUPPORTED, "the device tells no PCI bus id to find it by");
+    struct amdgpu_demand *a = calloc(1, sizeof *a);
+    if (!a)
+        return as_nomem(err, sizeof *a, "a source of memory traffic");
+    snprintf(a->path, sizeof a->path, "%s/sys/bus/pci/devices/%s/mem_busy_percent", root, info->bus_id);
+    errno = 0;
+    if (!isfinite(busy(a))) {
+        enum as_status s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read%s%s", a->path, errno ? ": " : "",
+                                   errno ? strerror(errno) : "");
+        free(a);
+        return s;
+    }
+    *ctx = a;
+    return AS_OK;
+}
+
+static void begin(void *ctx)
+{
+    (void)ctx;
+}
+
+/* The driver's own mean of the last moments. */
+static void end(void *ctx, double seconds, struct as_demand_seen *out)
+{
+    (void)seconds;
+    if (!isfinite(out->device_memory))
+        out->device_memory = busy(ctx) / 100;
+}
+
+extern const struct as_demand_source as_demand_amdgpu;
+const struct as_demand_source as_demand_amdgpu = {.name = "mem_busy_percent",
+                                                  .title = "memory of the AMD device",
+                                                  .serves = serves,
+                                                  .open = open_amdgpu,
+                                                  .begin = begin,
+                                                  .end = end,
+                                                  .close = free};

@@ -1,0 +1,140 @@
+/* NVIDIA GPUs of Hopper and later: NVML's GPU performance monitoring, whose counters every user may read. */
+#include "sensor/demand.h"
+#include "sensor/nvml_api.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { METRICS = 3 };
+static const double SAMPLES_APART_S = 0.1; /* NVML's reference */
+struct gpm {
+    void *library, *first, *second;
+    nvml_device device;
+    nvml_return (*init)(void);
+    nvml_return (*shutdown)(void);
+    nvml_return (*by_bus_id)(const char *bus_id, nvml_device *device);
+    nvml_return (*query)(nvml_device device, struct nvml_gpm_support *out);
+    nvml_return (*alloc)(void **sample);
+    nvml_return (*release)(void *sample);
+    nvml_return (*sample)(nvml_device device, void *sample);
+    nvml_return (*metrics)(struct nvml_gpm_request *request);
+    bool is_open, has_first;
+};
+
+static bool serves(const struct as_device_info *info)
+{
+    return strcasestr(info->vendor, "nvidia") || strcmp(info->backend, "cuda") == 0;
+}
+
+static bool load(struct gpm *g)
+{
+    static const struct {
+        size_t offset;
+        const char *name;
+    } symbols[] = {{offsetof(struct gpm, init), "nvmlInit_v2"},
+                   {offsetof(struct gpm, shutdown), "nvmlShutdown"},
+                   {offsetof(struct gpm, by_bus_id), "nvmlDeviceGetHandleByPciBusId_v2"},
+                   {offsetof(struct gpm, query), "nvmlGpmQueryDeviceSupport"},
+                   {offsetof(struct gpm, alloc), "nvmlGpmSampleAlloc"},
+                   {offsetof(struct gpm, release), "nvmlGpmSampleFree"},
+                   {offsetof(struct gpm, sample), "nvmlGpmSampleGet"},
+                   {offsetof(struct gpm, metrics), "nvmlGpmMetricsGet"}};
+    g->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; g->library && i < sizeof symbols / sizeof *symbols; i++) {
+        void *at = dlsym(g->library, symbols[i].name);
+        if (!at)
+            return false;
+        memcpy((char *)g + symbols[i].offset, &at, sizeof at); /* object to function pointer, as dlsym is made for */
+    }
+    return g->library != NULL;
+}
+
+static void close_gpm(void *ctx)
+{
+    struct gpm *g = ctx;
+    if (g->first)
+        g->release(g->first);
+    if (g->second)
+        g->release(g->second);
+    if (g->is_open)
+        g->shutdown();
+    if (g->library)
+        dlclose(g->library);
+    free(g);
+}
+
+static enum as_status start(struct gpm *g, const struct as_device_info *info, struct as_error *err)
+{
+    struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
+    if (!load(g))
+        return as_fail(err, AS_UNSUPPORTED, "libnvidia-ml.so.1 is not there, or has no GPU performance monitoring");
+    g->is_open = g->init() == 0;
+    if (!g->is_open || g->by_bus_id(info->bus_id, &g->device))
+        return as_fail(err, AS_UNSUPPORTED, "NVML does not find the device");
+    if (g->query(g->device, &support) || !support.is_supported)
+        return as_fail(err, AS_UNSUPPORTED, "the device has no GPU performance monitoring; Hopper and later have it");
+    if (g->alloc(&g->first) || g->alloc(&g->second) || g->sample(g->device, g->first))
+        return as_fail(err, AS_UNSUPPORTED, "its performance monitoring gives no samples");
+    return AS_OK;
+}
+
+static enum as_status open_gpm(const char *root, const struct as_device_info *info, void **ctx, struct as_error *err)
+{
+    (void)root;
+    struct gpm *g = calloc(1, sizeof *g);
+    if (!g)
+        return as_nomem(err, sizeof *g, "a source of memory traffic");
+    enum as_status s = start(g, info, err);
+    if (s)
+        close_gpm(g);
+    else
+        *ctx = g;
+    return s;
+}
+
+static void begin(void *ctx)
+{
+    struct gpm *g = ctx;
+    g->has_first = g->sample(g->device, g->first) == 0;
+}
+
+static void take(const struct nvml_gpm_metric *m, double scale, double most, double *out)
+{
+    if (m->status == 0 && m->value >= 0 && m->value * scale <= most && !isfinite(*out))
+        *out = m->value * scale;
+}
+
+static void end(void *ctx, double seconds, struct as_demand_seen *out)
+{
+    static const double mib = 1 << 20, far = 1e15;
+    struct gpm *g = ctx;
+    if (!g->has_first || seconds < SAMPLES_APART_S || g->sample(g->device, g->second))
+        return;
+    struct nvml_gpm_request *r = calloc(1, sizeof *r);
+    if (!r)
+        return;
+    r->version = NVML_GPM_VERSION;
+    r->n = METRICS;
+    r->first = g->first;
+    r->second = g->second;
+    r->metrics[0].id = NVML_GPM_DRAM_PERCENT;
+    r->metrics[1].id = NVML_GPM_PCIE_RECEIVED;
+    r->metrics[2].id = NVML_GPM_PCIE_SENT;
+    if (g->metrics(r) == 0) {
+        take(&r->metrics[0], 0.01, 1, &out->device_memory);
+        take(&r->metrics[1], mib, far, &out->bus_received);
+        take(&r->metrics[2], mib, far, &out->bus_sent);
+    }
+    free(r);
+}
+
+extern const struct as_demand_source as_demand_gpm;
+const struct as_demand_source as_demand_gpm = {.name = "gpm",
+                                               .title = "memory and link of the NVIDIA device",
+                                               .serves = serves,
+                                               .open = open_gpm,
+                                               .begin = begin,
+                                               .end = end,
+                                               .close = close_gpm};

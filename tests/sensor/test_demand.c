@@ -1,0 +1,234 @@
+/* Sources of memory traffic on file systems that are made up, and on a library of the test's making. */
+#include "base/buf.h"
+#include "sensor/demand.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+extern const struct as_demand_source as_demand_uncore, as_demand_resctrl, as_demand_gpm, as_demand_amdgpu;
+static const struct as_device_info cpu = {.backend = "cpu", .vendor = "any"},
+                                   nvidia = {.backend = "cuda", .bus_id = "0000:01:00.0"},
+                                   amd = {.backend = "hip", .bus_id = "0000:03:00.0"};
+static char root[64];
+
+static int make_root(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/assay-demand-XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+    char command[96];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+/* Writes a file with its folders. */
+static void put(const char *path, const char *text)
+{
+    char full[512];
+    const size_t n = strlen(root);
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *slash = strchr(full + n + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    FILE *f = fopen(full, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void refused(const struct as_demand_source *s, const struct as_device_info *info, const char *why)
+{
+    struct as_error err = {0};
+    void *ctx = NULL;
+    assert_int_equal(s->open(root, info, &ctx, &err), AS_UNSUPPORTED);
+    assert_null(ctx);
+    if (!strstr(err.text, why))
+        fail_msg("'%s' does not say '%s'", err.text, why);
+}
+
+static void *opened(const struct as_demand_source *s, const struct as_device_info *info)
+{
+    struct as_error err = {0};
+    void *ctx = NULL;
+    if (s->open(root, info, &ctx, &err))
+        fail_msg("%s: %s", s->name, err.text);
+    return ctx;
+}
+
+static struct as_demand_seen nothing(void)
+{
+    return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN};
+}
+
+static void test_nothing_is_there(void **state)
+{
+    struct as_demand d;
+    struct as_demand_seen seen;
+    struct as_buf available = AS_BUF_INIT, why_not = AS_BUF_INIT;
+    (void)state;
+    as_demand_open(&d, root, &cpu, &available, &why_not);
+    assert_string_equal(as_buf_get(&available), "");
+    assert_non_null(strstr(as_buf_get(&why_not), "memory controllers of the CPU: the kernel shows none"));
+    assert_non_null(strstr(as_buf_get(&why_not), "resctrl is not mounted"));
+    as_demand_begin(&d);
+    as_demand_end(&d, &seen);
+    assert_true(isnan(seen.memory_read) && isnan(seen.cpu_traffic) && isnan(seen.device_memory));
+    as_demand_close(&d);
+    as_buf_finish(&available);
+    as_buf_finish(&why_not);
+}
+
+static void test_resctrl(void **state)
+{
+    (void)state;
+    put("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "Unavailable\n");
+    refused(&as_demand_resctrl, &cpu, "no mbm_total_bytes that can be read");
+    put("/sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", "1000\n");
+    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "500\n");
+    void *ctx = opened(&as_demand_resctrl, &cpu);
+    as_demand_resctrl.begin(ctx);
+    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "4500\n");
+    struct as_demand_seen seen = nothing();
+    as_demand_resctrl.end(ctx, 2, &seen);
+    assert_true(seen.cpu_traffic == 2000);
+    as_demand_resctrl.begin(ctx);
+    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "7\n"); /* turned around */
+    seen = nothing();
+    as_demand_resctrl.end(ctx, 2, &seen);
+    assert_true(isnan(seen.cpu_traffic));
+    put("/sys/fs/resctrl/mon_data/mon_L3_01/mbm_total_bytes", "Error\n");
+    as_demand_resctrl.end(ctx, 2, &seen);
+    assert_true(isnan(seen.cpu_traffic));
+    as_demand_resctrl.close(ctx);
+}
+
+static void test_amdgpu(void **state)
+{
+    static const char *const wrong[] = {"", "-1\n", "101\n", "nan\n", "many\n"};
+    (void)state;
+    refused(&as_demand_amdgpu, &amd, "No such file");
+    refused(&as_demand_amdgpu, &cpu, "no PCI bus id");
+    refused(&as_demand_amdgpu, &(struct as_device_info){.bus_id = "../../x"}, "no PCI bus id");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        put("/sys/bus/pci/devices/0000:03:00.0/mem_busy_percent", wrong[i]);
+        refused(&as_demand_amdgpu, &amd, "cannot be read");
+    }
+    put("/sys/bus/pci/devices/0000:03:00.0/mem_busy_percent", "40\n");
+    void *ctx = opened(&as_demand_amdgpu, &amd);
+    struct as_demand_seen seen = nothing();
+    as_demand_amdgpu.begin(ctx);
+    as_demand_amdgpu.end(ctx, 1, &seen);
+    assert_true(fabs(seen.device_memory - 0.4) < 1e-12);
+    as_demand_amdgpu.close(ctx);
+}
+
+#define PMU "/sys/bus/event_source/devices/uncore_imc_0/"
+
+/* Descriptions of events that no kernel writes, or that ask for bits that are not there. */
+static void test_hostile_events(void **state)
+{
+    static const struct {
+        const char *event, *format, *scale, *unit;
+    } wrong[] = {{"", "config:0-7", "1", "MiB"},
+                 {"event=zz", "config:0-7", "1", "MiB"},
+                 {"event=0x100", "config:0-7", "1", "MiB"},
+                 {"event=4", "config:60-70", "1", "MiB"},
+                 {"event=4", "config:7-0", "1", "MiB"},
+                 {"event=4", "config1:0-7", "1", "MiB"},
+                 {"event=4", "config:", "1", "MiB"},
+                 {"other=4", "config:0-7", "1", "MiB"},
+                 {"../type=4", "config:0-7", "1", "MiB"},
+                 {"event=4", "config:0-7", "-1", "MiB"},
+                 {"event=4", "config:0-7", "1", "furlongs"}};
+    (void)state;
+    put(PMU "type", "1\n");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        put(PMU "format/event", wrong[i].format);
+        put(PMU "events/cas_count_read", wrong[i].event);
+        put(PMU "events/cas_count_read.scale", wrong[i].scale);
+        put(PMU "events/cas_count_read.unit", wrong[i].unit);
+        refused(&as_demand_uncore, &cpu, "names none of their events that count bytes");
+    }
+    put(PMU "format/event", "config:0-7\n");
+    put(PMU "events/cas_count_read", "event=0\n");
+    put(PMU "events/cas_count_read.scale", "1\n");
+    put(PMU "events/cas_count_read.unit", "MiB\n");
+    put(PMU "type", "4294967295\n");
+    refused(&as_demand_uncore, &cpu, "counters");
+}
+
+/* The kernel's own clock as an event stands for a memory controller; not every user may count it. */
+static void test_uncore(void **state)
+{
+    (void)state;
+    put(PMU "type", "1\n");
+    put(PMU "cpumask", "0\n");
+    put(PMU "format/event", "config:0-7,32-35\n");
+    put(PMU "events/cas_count_read", "event=0x00\n");
+    put(PMU "events/cas_count_read.scale", "1\n");
+    put(PMU "events/cas_count_read.unit", "MiB\n");
+    struct as_error err = {0};
+    void *ctx = NULL;
+    if (as_demand_uncore.open(root, &cpu, &ctx, &err)) {
+        assert_non_null(strstr(err.text, "counters"));
+        return;
+    }
+    struct as_demand_seen seen = nothing();
+    as_demand_uncore.begin(ctx);
+    for (volatile int i = 0; i < 1000000; i++)
+        ;
+    as_demand_uncore.end(ctx, 1, &seen);
+    assert_true(seen.memory_read >= 0 && isnan(seen.memory_written));
+    as_demand_uncore.close(ctx);
+}
+
+static void test_gpm(void **state)
+{
+    struct as_demand_seen seen = nothing();
+    (void)state;
+    setenv("FAKE_NVML", "noinit", 1);
+    refused(&as_demand_gpm, &nvidia, "NVML does not find the device");
+    setenv("FAKE_NVML", "self", 1);
+    refused(&as_demand_gpm, &nvidia, "Hopper and later have it");
+    setenv("FAKE_NVML", "hopper", 1);
+    void *ctx = opened(&as_demand_gpm, &nvidia);
+    as_demand_gpm.begin(ctx);
+    as_demand_gpm.end(ctx, 0.05, &seen); /* too short a window */
+    assert_true(isnan(seen.device_memory));
+    as_demand_gpm.end(ctx, 0.2, &seen);
+    assert_true(fabs(seen.device_memory - 0.625) < 1e-12);
+    assert_true(seen.bus_received == 21.0 * (1 << 20) && seen.bus_sent == 20.0 * (1 << 20));
+    setenv("FAKE_NVML", "hopper silent", 1);
+    seen = nothing();
+    as_demand_gpm.end(ctx, 0.2, &seen);
+    assert_true(isnan(seen.device_memory) && isnan(seen.bus_sent));
+    setenv("FAKE_NVML", "hopper lost", 1);
+    as_demand_gpm.begin(ctx);
+    as_demand_gpm.end(ctx, 0.2, &seen);
+    assert_true(isnan(seen.device_memory));
+    as_demand_gpm.close(ctx);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_nothing_is_there), TEST(test_resctrl), TEST(test_amdgpu),
+                                       TEST(test_hostile_events),   TEST(test_uncore),  TEST(test_gpm)};
+    return cmocka_run_group_tests_name("memory traffic", tests, NULL, NULL);
+}
