@@ -7,7 +7,7 @@
 
 struct as_reference;
 struct as_reference_reading {
-    double hz;        /* NAN unknown */
+    double hz;            /* NAN unknown */
     uint64_t preemptions; /* involuntary context switches of the working threads so far */
 };
 /* Runs on the cores that do the work: the device's where it is the host's CPU, else the calling thread's. About 30 us.
