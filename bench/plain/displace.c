@@ -1,6 +1,6 @@
 /* Displacement in plain C: displace SIZE TOUCHED PASS SECONDS
  * Two threads on two CPUs. Prints the median over blocks of the time of pass PASS over SIZE bytes after the other
- * thread read TOUCHED bytes, over that after the same wait without it. */
+ * thread read TOUCHED bytes, over that after it read one page again and again for as long. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -11,9 +11,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { LINE = 64, HUGE_PAGE = 2 << 20, BLOCKS_MAX = 100000 };
+enum { LINE = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, BLOCKS_MAX = 100000, WARM = 3 };
 
+enum { REST, TOUCH, STAY };
 static atomic_int go, stop;
+static double waited; /* by the last touch, and so by the next control */
 static char *other;
 static size_t touched;
 
@@ -44,11 +46,18 @@ static void pass_over(const char *p, size_t bytes)
 static void *touch(void *unused)
 {
     pin(1);
-    while (!atomic_load(&stop))
-        if (atomic_load(&go)) {
+    while (!atomic_load(&stop)) {
+        const int what = atomic_load(&go);
+        const double from = now();
+        if (what == TOUCH)
             pass_over(other, touched);
-            atomic_store(&go, 0);
-        }
+        while (what == STAY && now() < from + waited)
+            pass_over(other, PAGE);
+        if (what == REST)
+            nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+        else
+            atomic_store(&go, REST);
+    }
     return unused;
 }
 
@@ -77,11 +86,11 @@ int main(int argc, char **argv)
     size_t size = strtoull(argv[1], NULL, 10), n = 0;
     touched = strtoull(argv[2], NULL, 10);
     long pass = strtol(argv[3], NULL, 10);
-    double end = now() + strtod(argv[4], NULL), waited = 0;
+    double end = now() + strtod(argv[4], NULL);
     static double ratio[BLOCKS_MAX];
     char *own = memory(size);
     pthread_t thread;
-    other = memory(touched);
+    other = memory(touched < PAGE ? PAGE : touched);
     pin(0);
     if (pthread_create(&thread, NULL, touch, NULL))
         return 1;
@@ -89,17 +98,13 @@ int main(int argc, char **argv)
         double took[2] = {1, 1};
         for (int k = 0; k < 2; k++) {
             int arm = (k + (int)(n & 1)) & 1; /* either comes first in every other block */
-            pass_over(own, size);
-            pass_over(own, size);
+            for (int i = 0; i < WARM; i++)
+                pass_over(own, size);
             double from = now();
-            if (arm) {
-                atomic_store(&go, 1);
-                while (atomic_load(&go)) {
-                }
-                waited = now() - from;
-            } else
-                while (now() < from + waited) {
-                }
+            atomic_store(&go, arm ? TOUCH : STAY);
+            while (atomic_load(&go) != REST) {
+            }
+            waited = arm ? now() - from : waited;
             for (long i = 0; i < pass; i++) {
                 from = now();
                 pass_over(own, size);
