@@ -123,13 +123,14 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
     }
 }
 
-/* The nearest row that holds the working set, as the driver lists them. */
-static int row_of_size(const struct as_device_info *info, uint64_t size)
+/* The nearest row that holds the working set of a cell, as the driver lists them; -1 where it is between two. */
+static int row_of_size(const struct as_device_info *info, const struct as_axes *axes)
 {
+    const uint64_t size = as_axes_u64(axes, "size");
     for (unsigned level = 1; level <= AS_MAP_CACHE_MAX; level++)
         if (size <= as_info_cache(info, level))
             return (int)level;
-    return AS_MAP_MEMORY;
+    return as_info_is_memory(info, as_axes_text(axes, "allocator"), 1, (double)size) ? AS_MAP_MEMORY : -1;
 }
 
 /* The row (or -1) and the kind of value that a cell would give. */
@@ -140,7 +141,7 @@ static int row_of_cell(const struct as_cell *c, const struct as_device_info *inf
         return -1;
     *kind = latency || (topology && strcmp(as_axes_text(&c->axes, "what"), "bandwidth") != 0) ? AS_MAP_LATENCY
                                                                                               : AS_MAP_BANDWIDTH;
-    return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, as_axes_u64(&c->axes, "size"));
+    return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, &c->axes);
 }
 
 /* Rejected values are not drawn but marked. */

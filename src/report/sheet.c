@@ -116,7 +116,7 @@ static bool is_held(const struct source *s, const struct as_cell *c, const char 
     const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
     const double size = as_axes_number(&c->axes, "size");
     if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
-        return size >= 2 * (double)as_info_last_cache(s->info);
+        return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
     return !bytes || !isfinite(size) || size <= (double)bytes;
 }
 

@@ -24,8 +24,12 @@ static const struct as_device_info full = {
     .peak_bandwidth = 3.35e12,
     .is_host_memory = true,
     .numa_nodes = 8,
-    .caches_n = 3,
-    .caches = {{1, 'd', 32768, 64, 8, 1}, {1, 'i', 65536, 64, 4, 1}, {3, 'u', 1u << 30, 128, (unsigned)-1, 96}},
+    .host_cache = 384u << 20,
+    .caches_n = 4,
+    .caches = {{1, 'd', 32768, 64, 8, 1},
+               {1, 'i', 65536, 64, 4, 1},
+               {3, 'u', 1u << 30, 128, (unsigned)-1, 96},
+               {4, 'u', 2u << 30, 0, 0, 0, true, "<Infinity>", "kfd"}},
     .allocators_n = 2,
     .allocators = {{"malloc", "", true, true, false, "", 1u << 30, AS_ROLE_PAGEABLE},
                    {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0, AS_ROLE_UNKNOWN}},
@@ -47,6 +51,10 @@ static void round_trip(void **state)
     assert_string_equal(back.name, full.name);
     assert_int_equal(back.memory_free, full.memory_free);
     assert_int_equal(back.caches[2].ways, (unsigned)-1);
+    assert_true(back.caches[3].memory_side && !back.caches[2].memory_side);
+    assert_string_equal(back.caches[3].name, "<Infinity>");
+    assert_string_equal(back.caches[3].source, "kfd");
+    assert_int_equal(back.host_cache, 384u << 20);
     assert_int_equal(back.capabilities, full.capabilities);
     assert_true(back.clock_max_hz == full.clock_max_hz);
     assert_true(back.is_host_memory && !back.allocators[1].on_demand);

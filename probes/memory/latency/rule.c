@@ -46,7 +46,7 @@ static size_t thin(const struct as_curve *in, struct as_curve *out)
 }
 
 struct level {
-    const struct as_plateau *plateau;
+    struct as_plateau *plateau;
     const struct as_cache *cache; /* what the OS or driver says of it, NULL */
     char name[16];                /* "L1", ..., "memory"; "level 1" where none of the reported caches fits */
     char said[32];                /* the name in a sentence: "L1", "the first cache level" */
@@ -141,7 +141,32 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
     return best;
 }
 
-/* Names the plateaus. The last one is memory when the curve goes well beyond the largest cache. */
+/* For a device that says nothing of its caches. */
+static const double surely_memory = 0x1p26;
+
+/* Does a point of the curve lie so far beyond all caches on the way that it is one of main memory? */
+static bool is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
+{
+    const double size = curve->x[i];
+    if (!c->info || as_info_largest_cache(c->info, NULL, 1) == 0)
+        return size >= surely_memory;
+    return as_info_is_memory(c->info, as_cell_axis(curve->cells[i], "allocator"), 1, size);
+}
+
+/* Of the plateau of main memory only what lies far enough out counts; the caches still hold a part of the rest. */
+static void keep_memory(const struct as_rule_context *c, const struct as_curve *curve, struct as_plateau *p)
+{
+    double low[CURVE_MAX], high[CURVE_MAX];
+    while (p->first < p->last && !is_memory(c, curve, p->first))
+        p->first++;
+    const size_t n = p->last - p->first + 1;
+    for (size_t i = 0; i < n; i++)
+        low[i] = curve->ci[p->first + i].lo, high[i] = curve->ci[p->first + i].hi;
+    p->level = as_median(&curve->y[p->first], n);
+    p->ci = (struct as_interval){as_median(low, n), as_median(high, n)};
+}
+
+/* Names the plateaus. The last one is memory when the curve goes far enough beyond the largest cache. */
 static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
 {
     const struct as_cache *caches[AS_CACHES_MAX];
@@ -171,11 +196,11 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
     bool hole = hole_behind(curve, &whole, last->plateau->last);
     double end = curve->x[last->plateau->last];
-    const double surely_memory = 0x1p26; /* for a device that says nothing of its caches */
-    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 2;
+    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 4;
     bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
-    if (end >= 2 * largest && (beyond || !hole)) {
+    if (is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
         as_copy_text(last->name, sizeof last->name, "memory");
+        keep_memory(c, curve, last->plateau);
         return;
     }
     size_t next = 0; /* after the caches that have a knee */
@@ -186,6 +211,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
             last->cache = caches[i];
     bool outgrown =
         caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
+    outgrown |= !last->cache && beyond; /* by too little to be called memory */
     if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
