@@ -4,6 +4,7 @@
 #include "device/device.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -193,12 +194,44 @@ uint64_t as_info_memory_set(const struct as_device_info *info)
     return (uint64_t)(is_card(info) ? fmax(bytes, launch) : bytes);
 }
 
-uint64_t as_info_cache(const struct as_device_info *info, unsigned level)
+const struct as_cache *as_info_cache_at(const struct as_device_info *info, unsigned level)
 {
     for (size_t i = 0; i < info->caches_n; i++)
         if (holds_data(&info->caches[i]) && info->caches[i].level == level)
-            return info->caches[i].size;
-    return 0;
+            return &info->caches[i];
+    return NULL;
+}
+
+uint64_t as_info_cache(const struct as_device_info *info, unsigned level)
+{
+    const struct as_cache *c = as_info_cache_at(info, level);
+    return c ? c->size : 0;
+}
+
+void as_cache_label(const struct as_cache *cache, char out[static 24])
+{
+    if (cache->memory_side)
+        as_copy_text(out, 24, cache->name[0] ? cache->name : "memory-side cache");
+    else
+        snprintf(out, 24, "L%u", cache->level);
+}
+
+const char *as_cache_source_text(const struct as_cache *cache)
+{
+    static const char *const texts[][2] = {
+        {"kfd", "the KFD topology"}, {"sysfs", "the kernel's memory nodes"}, {"table", "a table of chips"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(cache->source, texts[i][0]) == 0)
+            return texts[i][1];
+    return cache->source;
+}
+
+void as_cache_key(const struct as_cache *cache, char out[static 16])
+{
+    if (cache->memory_side)
+        as_copy_text(out, 16, "memory_side");
+    else
+        snprintf(out, 16, "L%u", cache->level);
 }
 
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name)

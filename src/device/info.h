@@ -168,6 +168,13 @@ struct as_device_info {
 uint64_t as_info_last_cache(const struct as_device_info *info);
 /* Its memory-side cache; NULL where none is known. */
 const struct as_cache *as_info_memory_side(const struct as_device_info *info);
+/* The data cache of a level, the memory-side one included; NULL. And what it is called: "L2", "Infinity Cache". */
+const struct as_cache *as_info_cache_at(const struct as_device_info *info, unsigned level);
+void as_cache_label(const struct as_cache *cache, char out[static 24]);
+/* Who knows of a memory-side cache, for people: "the KFD topology". */
+const char *as_cache_source_text(const struct as_cache *cache);
+/* The part of a fact's id that names it: "L2", "memory_side". */
+void as_cache_key(const struct as_cache *cache, char out[static 16]);
 /* Bytes of the largest cache on the way to memory, on either side, 0 when unknown: the device's own, as many of them as
  * this many threads reach (NAN: one), the memory-side cache, and where the memory is the host's (the device's own, or
  * that of the allocator; NULL: the device's) the last-level caches of the host's CPUs. */

@@ -3,6 +3,7 @@
 #include "report/map.h"
 #include "report/page.h"
 #include "report/sheet.h"
+#include "report/sheet_lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -349,7 +350,9 @@ static void take_sheet(const struct as_report_run *run, const struct as_device_i
 {
     static const struct {
         const char *group, *object;
-    } objects[] = {{"Memory", "memory"}, {"L3", "L3"}, {"L2", "L2"}, {"L1", "L1"}, {"Shared memory", "shared"}};
+    } objects[] = {{"Memory", "memory"}, {AS_SHEET_MEMORY_SIDE, NULL}, {"L3", "L3"}, {"L2", "L2"},
+                   {"L1", "L1"},         {"Shared memory", "shared"}};
+    const struct as_cache *side = as_info_memory_side(info);
     struct as_sheet sheet;
     struct as_error err;
     if (as_sheet_make(run, info->id, &sheet, &err))
@@ -357,7 +360,9 @@ static void take_sheet(const struct as_report_run *run, const struct as_device_i
     for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
         bool one_thread;
         const struct as_sheet_row *row = read_row(&sheet, objects[k].group, &one_thread);
-        const int r = as_map_row(objects[k].object);
+        const int r = objects[k].object                                   ? as_map_row(objects[k].object)
+                      : side && side->level <= (unsigned)AS_MAP_CACHE_MAX ? (int)side->level
+                                                                          : -1;
         if (!row || r < 0 || strcmp(row->unit, "GB/s") != 0)
             continue;
         struct as_map_number *n = &out->row[r][AS_MAP_BANDWIDTH];

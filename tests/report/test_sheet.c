@@ -109,6 +109,31 @@ static void test_sizes_that_fit(void **state)
     gpu.caches_n = 0;
 }
 
+/* A cache in front of memory has lines of its own, which say what it is and who knows of it. */
+static void test_memory_side(void **state)
+{
+    (void)state;
+    gpu.caches_n = 1;
+    gpu.caches[0] = (struct as_cache){
+        .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache", .source = "kfd"};
+    add_fact("cache.memory_side.size", 300e6, "B", 256 << 20);
+    add_fact("cache.memory_side.latency", 300, "ns", NAN);
+    add_fact("bandwidth.memory_side.read.all", 9500, "GB/s", NAN);
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":536870912}", 8000, "GB/s");
+    struct as_sheet s = made();
+    const struct as_sheet_row *row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "capacity");
+    assert_true(row && row->specified == 256 << 20);
+    assert_string_equal(row->remark, "Infinity Cache, known from the KFD topology");
+    row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "latency");
+    assert_true(row && row->value == 300);
+    row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "read");
+    assert_true(row && row->value == 9500);
+    assert_null(as_sheet_find(&s, "L3", "read"));
+    assert_null(as_sheet_find(&s, "Memory", "write")); /* twice that cache is not memory */
+    as_sheet_finish(&s);
+    gpu.caches_n = 0;
+}
+
 /* The largest size, then the best number; no other device's, and none that a gate rejected. */
 static void test_choice_of_cells(void **state)
 {
@@ -421,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_facts_before_cells, start),
         cmocka_unit_test_setup(test_sizes_that_fit, start),
+        cmocka_unit_test_setup(test_memory_side, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),

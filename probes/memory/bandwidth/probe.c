@@ -67,6 +67,7 @@ static const char *const quick[] = {
     "op=triad level=sweep size=16KiB..LLC threads=max allocator=huge_pages",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=huge_pages",
     "op=triad level=sweep size=1MiB..LLC threads=0 allocator=first",
+    "op=read level=sweep size=0.25MSC,0.5MSC threads=0 allocator=first",
     "op=read,write,copy,triad level=memory threads=max store=all allocator=huge_pages",
     "op=read,triad level=memory threads=1 store=all allocator=huge_pages",
     "op=read,write,triad level=memory threads=0 allocator=first",

@@ -49,7 +49,8 @@ struct level {
     struct as_plateau *plateau;
     const struct as_cache *cache; /* what the OS or driver says of it, NULL */
     char name[16];                /* "L1", ..., "memory"; "level 1" where none of the reported caches fits */
-    char said[32];                /* the name in a sentence: "L1", "the first cache level" */
+    char key[16];                 /* of its facts' ids: "L1", "memory_side" */
+    char said[32];                /* the name in a sentence, where it is another: "the first cache level" */
     bool hole;                    /* sizes are missing or rejected behind it: where it ends is not known */
     bool vague;                   /* its end is known so badly that it says nothing about which cache it is */
 };
@@ -84,8 +85,21 @@ static void name_unknown(struct level *level, unsigned i, bool caches_known)
     static const char *const ordinal[LEVELS_MAX] = {"first", "second", "third",   "fourth",
                                                     "fifth", "sixth",  "seventh", "eighth"};
     snprintf(level->name, sizeof level->name, caches_known ? "level %u" : "L%u", i + 1);
+    as_copy_text(level->key, sizeof level->key, level->name);
     if (caches_known)
         snprintf(level->said, sizeof level->said, "the %s cache level", ordinal[i]);
+}
+
+/* The level's own object and id; a memory-side cache also has a name of its own. */
+static void name_cache(struct level *level)
+{
+    snprintf(level->name, sizeof level->name, "L%u", level->cache->level);
+    as_cache_key(level->cache, level->key);
+    if (level->cache->memory_side) {
+        char label[24];
+        as_cache_label(level->cache, label);
+        snprintf(level->said, sizeof level->said, "the %s", label);
+    }
 }
 
 static size_t data_caches(const struct as_device_info *info, const struct as_cache **out)
@@ -185,7 +199,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         if (levels[i].vague)
             levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
         if (levels[i].cache)
-            snprintf(levels[i].name, sizeof levels[i].name, "L%u", levels[i].cache->level);
+            name_cache(&levels[i]);
         else if (levels[i].vague)
             levels[i].name[0] = 0;
         else
@@ -215,7 +229,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
-        snprintf(last->name, sizeof last->name, "L%u", last->cache->level);
+        name_cache(last);
     else if (hole || outgrown)
         last->name[0] = 0; /* what it is cannot be told: no fact */
     else
@@ -251,19 +265,22 @@ static const double WIDE = 5;
 
 static void say_size(struct as_fact *f, const struct level *level, double claimed)
 {
-    char range[64], claim[32];
+    char range[64], claim[32], title[24] = "";
+    const bool listed = level->cache && strcmp(level->cache->source, "table") == 0;
+    const char *told = listed ? "published" : "reported";
+    if (level->cache)
+        as_cache_label(level->cache, title);
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim);
-    if (level->said[0])
+    if (level->said[0] && !level->cache)
         as_fact_say(f, "Capacity of %s: %s", level->said, range);
     else if (!level->cache)
         as_fact_say(f, "%s capacity: %s", level->name, range);
     else if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "%s capacity: %s; too few sizes are valid to confirm the reported %s", level->name, range,
-                    claim);
+        as_fact_say(f, "%s capacity: %s; too few sizes are valid to confirm the %s %s", title, range, told, claim);
     else
-        as_fact_say(f, "%s capacity: %s, %s the reported %s", level->name, range,
-                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", claim);
+        as_fact_say(f, "%s capacity: %s, %s the %s %s", title, range,
+                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim);
 }
 
 static void add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
@@ -273,7 +290,7 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     double end;
     if (!end_of(curve, level, &end, &ci))
         return;
-    struct as_fact *f = as_fact_add(c, level->name, "B", "cache.%s.size", level->name);
+    struct as_fact *f = as_fact_add(c, level->name, "B", "cache.%s.size", level->key);
     if (!f)
         return;
     as_fact_number(f, end, ci);
@@ -328,7 +345,7 @@ static void add_latency(struct as_rule_context *c, const struct as_curve *curve,
     const struct as_plateau *p = level->plateau;
     bool memory = strcmp(level->name, "memory") == 0;
     char what[32], text[160], reach[32], note[112];
-    snprintf(what, sizeof what, memory ? "%s" : "cache.%s", level->name);
+    snprintf(what, sizeof what, memory ? "memory" : "cache.%s", level->key);
     struct as_fact *f = as_fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
     if (!f)
         return;
