@@ -434,49 +434,6 @@ static void test_expectations(void **state)
     as_buf_finish(&vc.detail);
 }
 
-static void test_largest_cache(void **state)
-{
-    (void)state;
-    struct as_device_info i = {.threads = 24, .caches_n = 2, .capabilities = AS_CAP_HOST_KERNELS};
-    i.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20, .shared = 1};
-    i.caches[1] = (struct as_cache){.level = 3, .kind = 'u', .size = 32 << 20, .shared = 8};
-    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 32 << 20);
-    assert_int_equal(as_info_largest_cache(&i, NULL, 2), 64 << 20);
-    assert_int_equal(as_info_largest_cache(&i, NULL, 24), 96 << 20);
-    assert_int_equal(as_info_largest_cache(&i, NULL, NAN), 32 << 20);
-    i.capabilities = 0; /* a card whose driver tells of a small cache */
-    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 64 << 20);
-    i.is_host_memory = true;
-    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 32 << 20);
-}
-
-/* Either side of the way counts: a cache of the memory's, of the host's CPUs, or of the device. */
-static void test_largest_on_either_side(void **state)
-{
-    struct as_device_info i = an_apu();
-    (void)state;
-    assert_int_equal(as_info_last_cache(&i), 4 << 20);
-    assert_int_equal(as_info_cache(&i, 3), 256 << 20);
-    assert_ptr_equal(as_info_memory_side(&i), &i.caches[1]);
-    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 256 << 20);
-    assert_int_equal(as_info_memory_least(&i, NULL, 1), 1 << 30);
-    assert_true(as_info_memory_set(&i) >= 1 << 30);
-    assert_false(as_info_is_memory(&i, NULL, 1, 512 << 20));
-    assert_true(as_info_is_memory(&i, NULL, 1, 1 << 30));
-    i.host_cache = UINT64_C(384) << 20; /* four packages */
-    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 384 << 20);
-    assert_string_equal(as_info_largest_cache_name(&i, NULL, 1), "last-level cache of the CPU");
-    i.is_host_memory = false; /* a card: only memory of the host goes through the host's caches */
-    i.allocators_n = 2;
-    i.allocators[0] = (struct as_allocator){.name = "own", .role = AS_ROLE_DEVICE};
-    i.allocators[1] = (struct as_allocator){.name = "host", .role = AS_ROLE_PINNED};
-    assert_int_equal(as_info_largest_cache(&i, "own", 1), 256 << 20);
-    assert_int_equal(as_info_largest_cache(&i, "host", 1), 384 << 20);
-    assert_true(as_info_memory_set(&i) >= as_info_memory_least(&i, "host", 1));
-    i.caches[1].size = INT64_MAX;
-    assert_int_equal(as_info_memory_least(&i, NULL, 1), UINT64_MAX);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,8 +454,6 @@ int main(void)
         cmocka_unit_test(test_counts_are_exact),
         cmocka_unit_test(test_causes_in_words),
         cmocka_unit_test(test_expectations),
-        cmocka_unit_test(test_largest_cache),
-        cmocka_unit_test(test_largest_on_either_side),
         cmocka_unit_test(test_cache_behind_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,33 @@ static void test_suites(void **unused)
     }
 }
 
+/* What moves back to the CPU is timed on each API whose device and host can both touch managed memory. */
+static void test_touch_after_device(void **unused)
+{
+    static const char *const ids[] = {"cuda:0", "hip:0"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct as_suite suite;
+        struct as_plan plan = {0};
+        struct as_opened o;
+        struct as_error err = {0};
+        size_t planned = 0;
+        if (as_device_open(ids[i], &o, &err) ||
+            as_suite_parse("planned", "[fault]\ngrids = quick\n[page_events]\ngrids = quick\n", &suite, &err) ||
+            as_plan_add(&plan, &suite, &o.device.info, NULL, 0, &err))
+            fail_msg("%s: %s", ids[i], err.text);
+        for (size_t k = 0; k < plan.n; k++)
+            planned += plan.cells[k].status == AS_CELL_PLANNED &&
+                       strcmp(as_axes_text(&plan.cells[k].axes, "scenario"), "cpu-after-device") == 0 &&
+                       as_allocator_role(ids[i], as_axes_text(&plan.cells[k].axes, "allocator")) == AS_ROLE_MANAGED;
+        if (planned < 2)
+            fail_msg("%s: %zu cells", ids[i], planned);
+        as_plan_finish(&plan);
+        as_suite_finish(&suite);
+        as_device_close(&o);
+    }
+}
+
 /* A suite that plans with the L2 cache alone would be seen. */
 static void test_planted(void **unused)
 {
@@ -143,10 +170,8 @@ static void test_planted(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_known),
-        cmocka_unit_test(test_memory_cells),
-        cmocka_unit_test(test_suites),
-        cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_what_is_known),      cmocka_unit_test(test_memory_cells), cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_touch_after_device), cmocka_unit_test(test_planted),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);
 }
