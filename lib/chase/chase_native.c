@@ -109,7 +109,7 @@ static bool is_linked_whole(const struct as_chase *c)
 {
     const uint64_t line = c->stride < LINE ? c->stride : LINE;
     return c->cycle.pattern == AS_PATTERN_STRIDE || c->cycle.lines < 2 * LINKED || c->stride < STORED ||
-           c->cycle.lines * line < CACHES * as_info_reachable_cache(&c->dev->info, 1);
+           c->cycle.lines * line < CACHES * as_info_largest_cache(&c->dev->info, NULL, 1);
 }
 
 enum as_status as_chase_link_native(struct as_chase *c, uint64_t steps, struct as_error *err)

@@ -174,8 +174,22 @@ bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *w
     return true;
 }
 
-double as_minor_faults(void)
+struct as_fault_count as_faults_now(void)
 {
     struct rusage u;
-    return getrusage(RUSAGE_SELF, &u) ? NAN : (double)u.ru_minflt;
+    return getrusage(RUSAGE_SELF, &u)
+               ? (struct as_fault_count){NAN, NAN}
+               : (struct as_fault_count){.minor = (double)u.ru_minflt, .major = (double)u.ru_majflt};
+}
+
+void as_faults_add(struct as_fault_count *sum, struct as_fault_count since)
+{
+    const struct as_fault_count now = as_faults_now();
+    sum->minor += now.minor - since.minor;
+    sum->major += now.major - since.major;
+}
+
+double as_faults_total(const struct as_fault_count *count)
+{
+    return count->minor + count->major;
 }

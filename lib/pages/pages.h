@@ -38,6 +38,14 @@ void as_pages_store_here(const struct as_pages *p, const struct as_span *span);
 /* Does each page hold its mark? The memory is mapped. */
 bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *why, size_t why_size);
 
-double as_minor_faults(void); /* of this process so far; NAN unknown */
+/* Of this process so far, all threads; NAN unknown. Drivers may count the pages that they fetch from a device as major
+ * faults, as if from a disk. */
+struct as_fault_count {
+    double minor, major;
+};
+struct as_fault_count as_faults_now(void);
+/* Adds what came since. */
+void as_faults_add(struct as_fault_count *sum, struct as_fault_count since);
+double as_faults_total(const struct as_fault_count *count);
 
 #endif

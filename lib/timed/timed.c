@@ -317,7 +317,7 @@ static enum as_status back(struct as_device *dev, struct as_memory *block, struc
 
 static uint64_t evictor_bytes(const struct as_device *dev)
 {
-    return 4 * as_info_reachable_cache(&dev->info, 1) + (UINT64_C(16) << 20);
+    return as_info_memory_least(&dev->info, NULL, 1) + (UINT64_C(16) << 20);
 }
 
 enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)

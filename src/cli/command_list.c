@@ -300,6 +300,25 @@ static void add_device(struct as_table *t, const struct as_found_device *d)
     as_buf_finish(&b);
 }
 
+/* "hip:0: Infinity Cache of 256 MiB in front of memory, known from the KFD topology" */
+static void say_memory_side(const struct as_listing *l, const struct as_device_info *info, struct as_buf *line)
+{
+    const struct as_cache *c = as_info_memory_side(info);
+    char label[24];
+    if (!c)
+        return;
+    as_cache_label(c, label);
+    as_buf_clear(line);
+    as_buf_terminal(line, info->id);
+    as_buf_str(line, ": ");
+    as_buf_terminal(line, label);
+    as_buf_str(line, " of ");
+    as_format_size(line, c->size);
+    as_buf_str(line, " in front of memory, known from ");
+    as_buf_terminal(line, as_cache_source_text(c));
+    as_text_fill(l->out, as_buf_get(line), l->style->width, 2, 0);
+}
+
 static enum as_status list_devices(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"device", "name", ">units", ">memory", "bus", "sensor", "driver", NULL};
@@ -320,6 +339,8 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
     for (size_t i = 0; i < n && !st && !l->json; i++) {
         const struct as_device_info *info = &found[i].info;
         bool usable = !found[i].why[0];
+        if (usable)
+            say_memory_side(l, info, &line);
         if (usable && !info->sensor_why[0])
             continue;
         as_buf_clear(&line);

@@ -67,6 +67,28 @@ bool as_cpu_list(const char *list, cpu_set_t *out)
     return true;
 }
 
+static uint64_t sum_of_last(hwloc_topology_t t)
+{
+    static const hwloc_obj_type_t levels[] = {HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE,
+                                              HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels && !sum; i++)
+        for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(t, levels[i], o));)
+            sum += o->attr->cache.size;
+    return sum;
+}
+
+uint64_t as_host_last_caches(void)
+{
+    hwloc_topology_t t;
+    if (hwloc_topology_init(&t))
+        return 0;
+    as_host_exclude_drivers(t);
+    const uint64_t sum = hwloc_topology_load(t) ? 0 : sum_of_last(t);
+    hwloc_topology_destroy(t);
+    return sum;
+}
+
 unsigned as_host_nodes(void)
 {
     unsigned n = 0;

@@ -13,6 +13,8 @@ uint64_t as_host_memory_available(void);
 void as_host_near_cpus(const char *bus_id, char *out, size_t size);
 /* CPUs of such a list; false when it is none. */
 bool as_cpu_list(const char *list, cpu_set_t *out);
+/* Bytes of all its last-level caches together; 0 unknown. */
+uint64_t as_host_last_caches(void);
 /* Memory nodes of the host; at least 1. */
 enum { AS_NODES_MAX = 64 };
 unsigned as_host_nodes(void);

@@ -4,6 +4,7 @@
 #include "device/device.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -74,39 +75,163 @@ static bool holds_data(const struct as_cache *c)
 uint64_t as_info_last_cache(const struct as_device_info *info)
 {
     const struct as_cache *last = NULL;
-    for (size_t i = 0; i < info->caches_n; i++)
-        if (holds_data(&info->caches[i]) && (!last || info->caches[i].level > last->level))
-            last = &info->caches[i];
+    for (size_t i = 0; i < info->caches_n; i++) {
+        const struct as_cache *c = &info->caches[i];
+        if (holds_data(c) && !c->memory_side && (!last || c->level > last->level))
+            last = c;
+    }
     return last ? last->size : 0;
+}
+
+const struct as_cache *as_info_memory_side(const struct as_device_info *info)
+{
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].memory_side && info->caches[i].size)
+            return &info->caches[i];
+    return NULL;
 }
 
 /* Bound of an unreported last-level cache. */
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 
-uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads)
+static bool is_native(const struct as_device_info *info)
 {
-    uint64_t one = as_info_last_cache(info);
-    unsigned shared = 0, level = 0;
-    /* Drivers of discrete GPUs report a part of the last-level cache or nothing. */
-    if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_memory && one < CARD_CACHE)
-        return CARD_CACHE;
+    return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+}
+
+/* A GPU with memory of its own. */
+static bool is_card(const struct as_device_info *info)
+{
+    return !is_native(info) && !info->is_host_memory;
+}
+
+/* Is what it allocates the host's memory, wherever it is used? */
+static bool is_hosts(const struct as_device_info *info, const char *allocator)
+{
+    const struct as_allocator *a = allocator ? as_info_allocator(info, allocator) : NULL;
+    switch (a ? a->role : AS_ROLE_UNKNOWN) {
+    case AS_ROLE_MANAGED_HOST:
+    case AS_ROLE_PINNED:
+    case AS_ROLE_PINNED_WC:
+    case AS_ROLE_PINNED_COHERENT:
+    case AS_ROLE_PINNED_NONCOHERENT:
+    case AS_ROLE_REGISTERED:
+    case AS_ROLE_PAGEABLE:
+    case AS_ROLE_BASE_PAGES:
+    case AS_ROLE_HUGE_PAGES:
+    case AS_ROLE_RESERVED_HUGE_PAGES:
+        return true;
+    default:
+        return info->is_host_memory;
+    }
+}
+
+/* Of one level, as many as the threads of a CPU reach; the cores of other devices share one. */
+static uint64_t reached(const struct as_device_info *info, const struct as_cache *c, double threads)
+{
+    if (!is_native(info) || !(threads > 1) || c->shared == 0 || info->threads <= c->shared)
+        return c->size;
+    const uint64_t n = (uint64_t)fmin(ceil((double)info->threads / c->shared), threads);
+    return c->size > UINT64_MAX / n ? UINT64_MAX : c->size * n;
+}
+
+struct largest {
+    uint64_t size;
+    const char *name;
+};
+
+static void take(struct largest *l, uint64_t size, const char *name)
+{
+    if (size > l->size)
+        *l = (struct largest){size, name};
+}
+
+static struct largest largest_cache(const struct as_device_info *info, const char *allocator, double threads)
+{
+    struct largest l = {.name = "last-level cache"};
+    for (size_t i = 0; i < info->caches_n; i++) {
+        const struct as_cache *c = &info->caches[i];
+        if (holds_data(c))
+            take(&l, reached(info, c, threads), c->memory_side && c->name[0] ? c->name : "last-level cache");
+    }
+    /* Drivers of cards report a part of the last-level cache or nothing. */
+    if (is_card(info))
+        take(&l, CARD_CACHE, "last-level cache");
+    if (!is_native(info) && is_hosts(info, allocator))
+        take(&l, info->host_cache, info->is_host_cpu ? "last-level cache" : "last-level cache of the CPU");
+    return l;
+}
+
+uint64_t as_info_largest_cache(const struct as_device_info *info, const char *allocator, double threads)
+{
+    return largest_cache(info, allocator, threads).size;
+}
+
+const char *as_info_largest_cache_name(const struct as_device_info *info, const char *allocator, double threads)
+{
+    return largest_cache(info, allocator, threads).name;
+}
+
+uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads)
+{
+    const uint64_t times = 4, cache = as_info_largest_cache(info, allocator, threads);
+    return cache > UINT64_MAX / times ? UINT64_MAX : times * cache;
+}
+
+bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes)
+{
+    static const double rounding = 0.999; /* sizes are whole cache lines */
+    return bytes >= rounding * (double)as_info_memory_least(info, allocator, threads);
+}
+
+uint64_t as_info_memory_set(const struct as_device_info *info)
+{
+    static const double beyond = 4.5, launch = 0x1p31; /* a card reads 2 GiB in half a millisecond */
+    uint64_t cache = as_info_largest_cache(info, NULL, is_native(info) ? info->threads : 1);
+    if (!is_native(info) && info->host_cache > cache) /* some allocators give the host's memory */
+        cache = info->host_cache;
+    const double bytes = beyond * (double)(cache ? cache : CARD_CACHE);
+    return (uint64_t)(is_card(info) ? fmax(bytes, launch) : bytes);
+}
+
+const struct as_cache *as_info_cache_at(const struct as_device_info *info, unsigned level)
+{
     for (size_t i = 0; i < info->caches_n; i++)
-        if (info->caches[i].kind != 'i' && info->caches[i].level >= level) {
-            level = info->caches[i].level;
-            shared = info->caches[i].shared;
-        }
-    if (!(threads > 1) || shared == 0 || info->threads <= shared)
-        return one;
-    double instances = ceil((double)info->threads / shared);
-    return one * (uint64_t)fmin(instances, threads);
+        if (holds_data(&info->caches[i]) && info->caches[i].level == level)
+            return &info->caches[i];
+    return NULL;
 }
 
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level)
 {
-    for (size_t i = 0; i < info->caches_n; i++)
-        if (holds_data(&info->caches[i]) && info->caches[i].level == level)
-            return info->caches[i].size;
-    return 0;
+    const struct as_cache *c = as_info_cache_at(info, level);
+    return c ? c->size : 0;
+}
+
+void as_cache_label(const struct as_cache *cache, char out[static 24])
+{
+    if (cache->memory_side)
+        as_copy_text(out, 24, cache->name[0] ? cache->name : "memory-side cache");
+    else
+        snprintf(out, 24, "L%u", cache->level);
+}
+
+const char *as_cache_source_text(const struct as_cache *cache)
+{
+    static const char *const texts[][2] = {
+        {"kfd", "the KFD topology"}, {"sysfs", "the kernel's memory nodes"}, {"table", "a table of chips"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(cache->source, texts[i][0]) == 0)
+            return texts[i][1];
+    return cache->source;
+}
+
+void as_cache_key(const struct as_cache *cache, char out[static 16])
+{
+    if (cache->memory_side)
+        as_copy_text(out, 16, "memory_side");
+    else
+        snprintf(out, 16, "L%u", cache->level);
 }
 
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name)

@@ -98,6 +98,10 @@ struct as_cache {
     unsigned line;   /* bytes, 0 unknown */
     unsigned ways;   /* 0 unknown, (unsigned)-1 fully associative */
     unsigned shared; /* how many cores (logical CPUs on a CPU) share one instance, 0 unknown */
+    /* In front of memory, for all that use this memory; what a device's API does not tell (device/memory_cache.h): */
+    bool memory_side;
+    char name[24];  /* "Infinity Cache" */
+    char source[8]; /* where that is known from: "kfd", "sysfs", "table" */
 };
 
 /* What the documents of a device's API call what every device has; each backend's record has one. */
@@ -152,16 +156,37 @@ struct as_device_info {
     char bus[24];         /* "PCIe 5.0 x16": its best link to the host, "" unknown */
     double bus_bandwidth; /* raw bytes/s of that link per direction; 0 unknown */
     char unfit[160];      /* conditions at opening that distort measurements; "" none */
+    uint64_t host_cache;  /* last-level caches of the host's CPUs together, for other devices; 0 unknown */
     size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;
     struct as_allocator allocators[AS_ALLOCATORS_MAX];
 };
 
-/* Bytes of the last data cache (largest level, one instance), 0 when unknown; and of a given level. */
+/* Bytes of the last data cache of the device's own cores (largest level, one instance), 0 when unknown; and of a given
+ * level, which may be the memory-side cache. */
 uint64_t as_info_last_cache(const struct as_device_info *info);
-/* Bytes of all last-level caches that this many threads reach; NAN: one. */
-uint64_t as_info_reachable_cache(const struct as_device_info *info, double threads);
+/* Its memory-side cache; NULL where none is known. */
+const struct as_cache *as_info_memory_side(const struct as_device_info *info);
+/* The data cache of a level, the memory-side one included; NULL. And what it is called: "L2", "Infinity Cache". */
+const struct as_cache *as_info_cache_at(const struct as_device_info *info, unsigned level);
+void as_cache_label(const struct as_cache *cache, char out[static 24]);
+/* Who knows of a memory-side cache, for people: "the KFD topology". */
+const char *as_cache_source_text(const struct as_cache *cache);
+/* The part of a fact's id that names it: "L2", "memory_side". */
+void as_cache_key(const struct as_cache *cache, char out[static 16]);
+/* Bytes of the largest cache on the way to memory, on either side, 0 when unknown: the device's own, as many of them as
+ * this many threads reach (NAN: one), the memory-side cache, and where the memory is the host's (the device's own, or
+ * that of the allocator; NULL: the device's) the last-level caches of the host's CPUs. */
+uint64_t as_info_largest_cache(const struct as_device_info *info, const char *allocator, double threads);
+/* What it is called, for people: "last-level cache", "Infinity Cache", "last-level cache of the CPU". */
+const char *as_info_largest_cache_name(const struct as_device_info *info, const char *allocator, double threads);
+/* Bytes that a claim about main memory has to touch: four times that cache. 0 unknown. */
+uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads);
+/* Does a working set rest on main memory? Unknown caches do not speak against it. */
+bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes);
+/* Bytes of a working set in main memory that is also long enough for a launch: symbol "DRAM" of axes. */
+uint64_t as_info_memory_set(const struct as_device_info *info);
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */

@@ -60,10 +60,12 @@ static const struct field info_fields[] = {
     I(TEXT, bus),
     I(DOUBLE, bus_bandwidth),
     I(TEXT, unfit),
+    I(U64, host_cache),
 };
 static const struct field word_fields[] = {W(compute_unit), W(workgroup), W(subgroup), W(shared_memory), W(queue)};
 static const struct field cache_fields[] = {C(UNSIGNED, level), C(U64, size), C(UNSIGNED, line), C(UNSIGNED, ways),
                                             C(UNSIGNED, shared)};
+static const struct field side_fields[] = {C(BOOL, memory_side), C(TEXT, name), C(TEXT, source)};
 static const struct field allocator_fields[] = {A(TEXT, name),      A(TEXT, why_not),  A(BOOL, host_access),
                                                 A(BOOL, on_demand), A(BOOL, coherent), A(U64, most),
                                                 A(TEXT, no_sharing)};
@@ -128,6 +130,10 @@ void as_info_to_json(const struct as_device_info *info, struct as_buf *out)
     for (size_t i = 0; i < info->caches_n; i++) {
         as_buf_printf(out, "%s{\"kind\":\"%c\",", i ? "," : "", info->caches[i].kind);
         put_fields(cache_fields, COUNT(cache_fields), &info->caches[i], out);
+        if (info->caches[i].memory_side) {
+            as_buf_char(out, ',');
+            put_fields(side_fields, COUNT(side_fields), &info->caches[i], out);
+        }
         as_buf_char(out, '}');
     }
     as_buf_str(out, "],\"allocators\":[");
@@ -214,6 +220,8 @@ static enum as_status get_cache(const json_t *object, void *record, struct as_er
 {
     struct as_cache *c = record;
     enum as_status s = get_fields(cache_fields, COUNT(cache_fields), object, c, err);
+    if (!s)
+        s = get_fields(side_fields, COUNT(side_fields), object, c, err);
     if (s)
         return s;
     const char *kind = json_string_value(json_object_get(object, "kind"));

@@ -2,6 +2,7 @@
 #include "backends.h"
 #include "base/text.h"
 #include "device/arena.h"
+#include "device/memory_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ void as_backend_describe(const struct as_backend *backend, size_t n, struct as_d
         info->siblings = (unsigned)n;
     if (backend->words)
         info->words = *backend->words;
+    as_memory_cache_describe(info);
 }
 
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err)

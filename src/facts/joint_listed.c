@@ -1,7 +1,9 @@
 /* Levels as the system lists them: one number from inside each, for those of which no curve or kernel says more. */
+#include "base/text.h"
 #include "facts/rule.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,8 +92,18 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
 static void add_level(struct as_rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,
                       const struct known *memory, bool last)
 {
-    struct as_fact *f = as_fact_add(c, place, cell->unit, "listed.%.16s.%s", place, bandwidth ? "read" : "latency");
-    char value[96];
+    char value[96], key[16], title[32];
+    const struct as_cache *known =
+        c->info && place[0] == 'L' ? as_info_cache_at(c->info, (unsigned)(place[1] - '0')) : NULL;
+    as_copy_text(key, sizeof key, place);
+    as_copy_text(title, sizeof title, place);
+    if (known) {
+        as_cache_key(known, key);
+        as_cache_label(known, title);
+        if (known->memory_side) /* it has a name, not a number */
+            snprintf(title, sizeof title, "the %s", known->name[0] ? known->name : "memory-side cache");
+    }
+    struct as_fact *f = as_fact_add(c, place, cell->unit, "listed.%s.%s", key, bandwidth ? "read" : "latency");
     if (!f)
         return;
     const struct as_interval ci = as_cell_interval(cell);
@@ -101,11 +113,10 @@ static void add_level(struct as_rule_context *c, const struct as_cell *cell, con
     const bool cache = !bandwidth && strcmp(place, "memory") != 0;
     const enum as_fact_verdict missed = cache ? takes_as_long(cell, memory, last) : AS_REFUTED;
     if (missed != AS_REFUTED) {
-        say_missed(f, place, value, memory, missed == AS_SUPPORTED);
+        say_missed(f, title, value, memory, missed == AS_SUPPORTED);
         return;
     }
-    as_fact_say(f, bandwidth ? "Sequential reads in %s run at %s%s" : "A dependent load in %s takes %s%s",
-                strcmp(place, "memory") == 0 ? "memory" : place, value,
+    as_fact_say(f, bandwidth ? "Sequential reads in %s run at %s%s" : "A dependent load in %s takes %s%s", title, value,
                 !bandwidth || !c->info                        ? ""
                 : c->info->capabilities & AS_CAP_HOST_KERNELS ? ", one thread"
                                                               : ", all units");
@@ -127,7 +138,8 @@ static void derive_listed(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_listed[] = {
     {"levels as listed", derive_listed,
-     "median within half of a level that the system lists, or in four times the last-level cache for memory, where "
+     "median within half of a level that the system lists, or in four times the largest cache on the way for memory, "
+     "where "
      "neither a curve nor another kernel shows more; undecided unless a load inside a cache takes less than four "
      "fifths of the memory latency, and inside the last-level cache where that latency is unknown",
      "a curve over the size with another plateau at that size"},

@@ -40,7 +40,7 @@ static const struct {
                       "passes when the machine code contains the requested instructions, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",
                            "passes when the working set of a cell that claims to measure DRAM is at least 4 times "
-                           "the last-level cache"},
+                           "the largest cache on its way to memory"},
 };
 
 const char *as_gate_name(enum as_gate g)

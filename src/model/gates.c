@@ -11,7 +11,6 @@
 
 /* Tolerance for the error of the bound itself. */
 static const double LIMIT_TOLERANCE = 0.02;
-static const double MEMORY_FACTOR = 4;
 
 static void set_gate(struct as_gate_result *g, enum as_gate_state state, const struct as_buf *text)
 {
@@ -87,9 +86,12 @@ static double clock_of_cell(const struct as_trial *trials, size_t n)
     return known ? sum / (double)known : NAN;
 }
 
-static void gate_footprint(struct as_cell *cell, const struct as_trial *trials, size_t n, uint64_t last_cache,
-                           struct as_buf *text)
+static void gate_footprint(struct as_cell *cell, const struct as_trial *trials, size_t n,
+                           const struct as_judge_context *context, struct as_buf *text)
 {
+    static const double rounding = 0.999; /* sizes are whole cache lines */
+    const double largest = (double)context->largest_cache;
+    const char *name = context->largest_cache_name ? context->largest_cache_name : "last-level cache";
     int claims = 0;
     cell->footprint = 0;
     for (size_t i = 0; i < n; i++) {
@@ -100,15 +102,14 @@ static void gate_footprint(struct as_cell *cell, const struct as_trial *trials, 
     enum as_gate_state state = AS_GATE_NA;
     if (!claims)
         as_buf_str(text, "the cell does not claim to measure DRAM");
-    else if (last_cache == 0)
+    else if (context->largest_cache == 0)
         as_buf_str(text, "the size of the last-level cache is unknown");
     else {
         as_format_size(text, cell->footprint);
-        as_buf_printf(text, " touched, %.1f times the last-level cache of ",
-                      (double)cell->footprint / (double)last_cache);
-        as_format_size(text, last_cache);
-        as_buf_str(text, ", at least 4 times required");
-        state = (double)cell->footprint >= MEMORY_FACTOR * (double)last_cache * 0.999 ? AS_GATE_PASS : AS_GATE_FAIL;
+        as_buf_printf(text, " touched, %.1f times the %s of ", (double)cell->footprint / largest, name);
+        as_format_size(text, context->largest_cache);
+        as_buf_printf(text, ", at least %.3g times required", (double)context->memory_least / largest);
+        state = (double)cell->footprint >= rounding * (double)context->memory_least ? AS_GATE_PASS : AS_GATE_FAIL;
     }
     set_gate(&cell->gates[AS_GATE_FOOTPRINT], state, text);
 }
@@ -143,6 +144,6 @@ void as_gates_evaluate(struct as_cell *cell, const struct as_trial *trials, size
                offsetof(struct as_trial, code_text));
     gate_limit(cell, trials, n, &text);
     if (!context->keeps_footprint)
-        gate_footprint(cell, trials, n, context->reachable_cache, &text);
+        gate_footprint(cell, trials, n, context, &text);
     as_buf_finish(&text);
 }

@@ -21,7 +21,7 @@ struct as_judge_device {
     bool is_cpu;            /* the host's cores do its work */
     bool counts_own_cycles; /* with a counter in the clock domain that does the work */
     uint64_t core_cache;    /* largest private cache of a core, bytes; 0 unknown */
-    uint64_t last_cache;    /* last-level cache of the device, bytes; 0 unknown */
+    uint64_t last_cache;    /* largest cache on the way to memory, bytes; 0 unknown */
 };
 
 /* Cells that behave alike: their numbers scale with the clock and scatter between trials in the same way. */
@@ -42,7 +42,9 @@ void as_judge_finish(struct as_judge *j);
 
 /* What the gates need beyond the trials. */
 struct as_judge_context {
-    uint64_t reachable_cache;        /* bytes of the last-level caches that the cell's threads reach */
+    uint64_t largest_cache;          /* bytes of the largest cache on the cell's way to memory, 0 unknown */
+    uint64_t memory_least;           /* bytes of a working set that rests on main memory */
+    const char *largest_cache_name;  /* for people; NULL: "last-level cache" */
     bool keeps_footprint;            /* the caches are no longer known: the gate stays as it is */
     const struct as_metric *further; /* of the probe, ends with a NULL name; NULL: those that the cell has */
     bool own_power;                  /* the probe measures the device at the clock that its power limit allows */

@@ -10,6 +10,8 @@
 
 enum { EXPR_MAX = 256, VALUES_MAX = 4096, STEPS_MAX = 64, NAMED_MAX = 12 /* words in a message */ };
 
+#define MEMORY_SIDE "MSC"
+
 struct parser {
     const struct as_axis *axis;
     const struct as_device_info *info;
@@ -57,13 +59,27 @@ static uint64_t largest_count(const struct parser *p)
 /* Of all cores together; a device's share one. */
 static uint64_t all_last_caches(const struct as_device_info *info)
 {
-    return as_info_reachable_cache(info, info->capabilities & AS_CAP_HOST_KERNELS ? info->threads : 1);
+    return as_info_largest_cache(info, NULL, info->capabilities & AS_CAP_HOST_KERNELS ? info->threads : 1);
+}
+
+static uint64_t memory_side(const struct as_device_info *info)
+{
+    const struct as_cache *c = as_info_memory_side(info);
+    return c ? c->size : 0;
+}
+
+/* Does the item name a cache that few devices have, and this one has not? Then it has no value. */
+static bool is_absent(const struct parser *p, const char *item)
+{
+    const char *word = strstr(item, MEMORY_SIDE);
+    return p->axis->type == AS_AXIS_SIZE && word && !isalpha((unsigned char)word[strlen(MEMORY_SIDE)]) &&
+           memory_side(p->info) == 0;
 }
 
 /* "4LLC", "0.5L2", "0.25free": a number in front of a size that the device tells. */
 static enum as_status parse_symbol(const struct parser *p, const char *s, uint64_t *value, int *is_symbol)
 {
-    static const char *const names[] = {"LLC", "L1", "L2", "L3", "free", "memory", "LLCs", NULL};
+    static const char *const names[] = {"LLC", "L1", "L2", "L3", "free", "memory", "LLCs", "DRAM", MEMORY_SIDE, NULL};
     *is_symbol = 0;
     double factor = strspn(s, "0123456789.") ? 0 : 1;
     char number[32] = "";
@@ -86,13 +102,15 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
         if (st)
             return st;
     }
-    const uint64_t sizes[] = {as_info_reachable_cache(p->info, 1),
+    const uint64_t sizes[] = {as_info_largest_cache(p->info, NULL, 1),
                               as_info_cache(p->info, 1),
                               as_info_cache(p->info, 2),
                               as_info_cache(p->info, 3),
                               p->info->memory_free,
                               p->info->memory_bytes,
-                              all_last_caches(p->info)};
+                              all_last_caches(p->info),
+                              as_info_memory_set(p->info),
+                              memory_side(p->info)};
     uint64_t unit = sizes[which];
     /* Devices that do not report caches get a common size, so that suites still sweep there. */
     if (unit == 0)
@@ -310,7 +328,7 @@ enum as_status as_axis_parse(const struct as_axis *axis, const char *expr, const
             item[n - 1] = 0;
         if (*item == 0)
             s = as_fail(err, AS_USAGE, "axis '%s': a value is missing in '%s'", axis->name, expr);
-        else
+        else if (!is_absent(&p, item))
             s = axis->type == AS_AXIS_WORD ? add_word(&p, item) : add_number_item(&p, item);
     }
     if (s)

@@ -8,7 +8,9 @@
  *   "64KiB"  "1KiB..4LLC x2" (steps an octave; x1 unless said)  "1..16" (counts: every number; "1..16 x1": doubling)
  *   "1,2,4"  "all" (every word or allocator, as_axis.all, or 1..threads doubling)  "max"/"threads" (largest count)
  *   "pinned" (the device's allocators of this role, by the API's names; none where it has none)
- *   sizes may be in units of a cache: "L1" "0.5L2" "4LLC" ("LLCs": of all cores), or of memory: "0.25free"
+ *   sizes may be in units of a cache: "L1" "0.5L2" "4LLC" (the largest on the way to memory; "LLCs": of all cores),
+ *   "0.5MSC" (the memory-side cache; none where no one knows of it), or of memory: "0.25free", "DRAM" (a working set
+ *   in main memory)
  * An expression is at most 256 bytes and yields at most 4096 values. Duplicates are dropped, order kept. */
 struct as_axis_values {
     size_t n;

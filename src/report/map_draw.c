@@ -53,7 +53,7 @@ static void box_label(struct map_drawing *d, const struct as_map_node *node, dou
         as_buf_html(&text, node->label);
     } else {
         if (w > 96 || !node->size)
-            as_buf_str(&text, as_map_row_name(d, node->level, name));
+            as_buf_html(&text, as_map_row_name(d, node->level, name));
         if (node->size) {
             if (text.len)
                 as_buf_str(&text, "  ");

@@ -26,7 +26,11 @@ const char *as_map_row_name(const struct map_drawing *d, int row, char name[stat
         return "memory";
     if (row == AS_MAP_LOCAL)
         return as_page_local_name(d->info, name);
-    snprintf(name, 24, "L%d", row);
+    const struct as_cache *side = as_info_memory_side(d->info);
+    if (side && side->level == (unsigned)row)
+        as_cache_label(side, name);
+    else
+        snprintf(name, 24, "L%d", row);
     return name;
 }
 
@@ -105,14 +109,30 @@ static void title(struct map_drawing *d, int row, const char *link)
     as_buf_str(d->b, any ? "</title>" : "");
 }
 
+/* The column is narrow: a long name takes two lines. */
+static void row_title(struct map_drawing *d, const char *name, double y)
+{
+    enum { FITS = 9 };
+    const char *blank = strlen(name) > FITS ? strchr(name, ' ') : NULL;
+    char first[24];
+    as_copy_text(first, blank && (size_t)(blank - name) < sizeof first ? (size_t)(blank - name) + 1 : sizeof first,
+                 name);
+    const double size = (d->s.wide ? 15 : 12) - (blank ? 2 : 0);
+    as_map_text_at(d->b, d->s.label_x, blank ? y - size / 2 : y, "level", AS_MAP_INK, size, "start");
+    as_buf_html(d->b, first);
+    as_buf_str(d->b, "</text>\n");
+    if (!blank)
+        return;
+    as_map_text_at(d->b, d->s.label_x, y + size / 2 + 2, "level", AS_MAP_INK, size, "start");
+    as_buf_html(d->b, blank + 1);
+    as_buf_str(d->b, "</text>\n");
+}
+
 /* Kinds from first to last: a core has only a clock, a link no size. */
 static void line(struct map_drawing *d, const char *name, const struct as_map_number *numbers, enum as_map_kind first,
                  enum as_map_kind last, double y)
 {
-    as_map_text_at(d->b, d->s.label_x, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20), "level", AS_MAP_INK,
-                   d->s.wide ? 15 : 12, "start");
-    as_buf_html(d->b, name);
-    as_buf_str(d->b, "</text>\n");
+    row_title(d, name, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20));
     for (enum as_map_kind k = first; k <= last; k++)
         number(d, &numbers[k], k, y);
 }

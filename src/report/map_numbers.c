@@ -3,6 +3,7 @@
 #include "report/map.h"
 #include "report/page.h"
 #include "report/sheet.h"
+#include "report/sheet_lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -123,13 +124,14 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
     }
 }
 
-/* The nearest row that holds the working set, as the driver lists them. */
-static int row_of_size(const struct as_device_info *info, uint64_t size)
+/* The nearest row that holds the working set of a cell, as the driver lists them; -1 where it is between two. */
+static int row_of_size(const struct as_device_info *info, const struct as_axes *axes)
 {
+    const uint64_t size = as_axes_u64(axes, "size");
     for (unsigned level = 1; level <= AS_MAP_CACHE_MAX; level++)
         if (size <= as_info_cache(info, level))
             return (int)level;
-    return AS_MAP_MEMORY;
+    return as_info_is_memory(info, as_axes_text(axes, "allocator"), 1, (double)size) ? AS_MAP_MEMORY : -1;
 }
 
 /* The row (or -1) and the kind of value that a cell would give. */
@@ -140,7 +142,7 @@ static int row_of_cell(const struct as_cell *c, const struct as_device_info *inf
         return -1;
     *kind = latency || (topology && strcmp(as_axes_text(&c->axes, "what"), "bandwidth") != 0) ? AS_MAP_LATENCY
                                                                                               : AS_MAP_BANDWIDTH;
-    return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, as_axes_u64(&c->axes, "size"));
+    return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, &c->axes);
 }
 
 /* Rejected values are not drawn but marked. */
@@ -348,7 +350,9 @@ static void take_sheet(const struct as_report_run *run, const struct as_device_i
 {
     static const struct {
         const char *group, *object;
-    } objects[] = {{"Memory", "memory"}, {"L3", "L3"}, {"L2", "L2"}, {"L1", "L1"}, {"Shared memory", "shared"}};
+    } objects[] = {{"Memory", "memory"}, {AS_SHEET_MEMORY_SIDE, NULL}, {"L3", "L3"}, {"L2", "L2"},
+                   {"L1", "L1"},         {"Shared memory", "shared"}};
+    const struct as_cache *side = as_info_memory_side(info);
     struct as_sheet sheet;
     struct as_error err;
     if (as_sheet_make(run, info->id, &sheet, &err))
@@ -356,7 +360,9 @@ static void take_sheet(const struct as_report_run *run, const struct as_device_i
     for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
         bool one_thread;
         const struct as_sheet_row *row = read_row(&sheet, objects[k].group, &one_thread);
-        const int r = as_map_row(objects[k].object);
+        const int r = objects[k].object                                   ? as_map_row(objects[k].object)
+                      : side && side->level <= (unsigned)AS_MAP_CACHE_MAX ? (int)side->level
+                                                                          : -1;
         if (!row || r < 0 || strcmp(row->unit, "GB/s") != 0)
             continue;
         struct as_map_number *n = &out->row[r][AS_MAP_BANDWIDTH];

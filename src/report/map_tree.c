@@ -151,7 +151,7 @@ static const struct as_cache *cache_of(const struct as_device_info *info, unsign
 {
     for (size_t i = 0; i < info->caches_n && i < AS_CACHES_MAX; i++) {
         const struct as_cache *c = &info->caches[i];
-        if (c->level == level && c->kind != 'i' && own == (level == 1 || c->shared == 1))
+        if (c->level == level && c->kind != 'i' && own == (!c->memory_side && (level == 1 || c->shared == 1)))
             return c;
     }
     return NULL;
@@ -221,6 +221,54 @@ static bool has_core(const struct as_map_tree *t)
     return false;
 }
 
+static bool has_level(const struct as_map_tree *t, int level)
+{
+    for (size_t i = 2; i < t->n; i++)
+        if (t->nodes[i].level == level)
+            return true;
+    return false;
+}
+
+/* Puts a cache between a node's memory and what else is in it. */
+static enum as_status put_in_front(struct as_map_tree *t, size_t at, const struct as_cache *c, struct as_error *err)
+{
+    size_t cache = 0, next;
+    enum as_status st = add_node(t, (int)c->level, &cache, err);
+    if (st != AS_OK)
+        return st;
+    size_t child = t->nodes[at].child;
+    t->nodes[at].child = t->nodes[at].last = 0;
+    t->nodes[cache].size = c->size;
+    as_cache_label(c, t->nodes[cache].label);
+    for (; child; child = next) {
+        next = t->nodes[child].next;
+        t->nodes[child].next = 0;
+        adopt(t, t->nodes[child].level == AS_MAP_MEMORY ? at : cache, child);
+    }
+    adopt(t, at, cache);
+    return AS_OK;
+}
+
+/* No topology has a memory-side cache: it stands in front of each memory. */
+static enum as_status add_memory_side(struct as_map_tree *t, const struct as_device_info *info, struct as_error *err)
+{
+    const struct as_cache *c = as_info_memory_side(info);
+    const size_t n = t->n;
+    enum as_status st = AS_OK;
+    if (!c || c->level > AS_MAP_CACHE_MAX || has_level(t, (int)c->level))
+        return AS_OK;
+    for (size_t i = 1; i < n && st == AS_OK; i++) {
+        bool memory = false, other = false;
+        for (size_t k = t->nodes[i].child; k; k = t->nodes[k].next) {
+            memory |= t->nodes[k].level == AS_MAP_MEMORY;
+            other |= t->nodes[k].level != AS_MAP_MEMORY;
+        }
+        if (memory && other)
+            st = put_in_front(t, i, c, err);
+    }
+    return st;
+}
+
 /* Index 0 means none, index 1 is the root. */
 static enum as_status start_tree(struct as_map_tree *t, struct as_error *err)
 {
@@ -246,6 +294,8 @@ enum as_status as_map_tree_make(const struct as_device_info *info, const char *t
             find_unit_name(out, root, 0);
     }
     json_decref(root);
+    if (st == AS_OK)
+        st = add_memory_side(out, info, err);
     if (st != AS_OK)
         as_map_tree_finish(out);
     return st;

@@ -128,6 +128,23 @@ static void size_pair(struct as_buf *b, const char *name, uint64_t bytes)
     as_buf_str(b, "</dd></div>");
 }
 
+/* "Infinity Cache: 256 MiB (known from the KFD topology)" */
+static void memory_side(struct as_buf *b, const struct as_device_info *d)
+{
+    const struct as_cache *c = as_info_memory_side(d);
+    char label[24];
+    if (!c)
+        return;
+    as_cache_label(c, label);
+    as_buf_str(b, "<div><dt>");
+    as_buf_html(b, label);
+    as_buf_str(b, "</dt><dd>");
+    as_format_size(b, c->size);
+    as_buf_str(b, " (known from ");
+    as_buf_html(b, as_cache_source_text(c));
+    as_buf_str(b, ")</dd></div>");
+}
+
 static void count_pair(struct as_buf *b, const char *name, unsigned n)
 {
     if (n)
@@ -198,6 +215,7 @@ static void device(struct as_buf *b, const struct as_device_info *d)
     size_pair(b, "memory free at the start", d->memory_free);
     size_pair(b, "page", d->page_size);
     pair(b, "memory is the host's", d->is_host_memory ? "yes" : "no");
+    memory_side(b, d);
     sensor(b, d);
     allocators(b, d);
     as_buf_str(b, "</dl>\n");

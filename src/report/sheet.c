@@ -116,7 +116,7 @@ static bool is_held(const struct source *s, const struct as_cell *c, const char 
     const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
     const double size = as_axes_number(&c->axes, "size");
     if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
-        return size >= 2 * (double)as_info_last_cache(s->info);
+        return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
     return !bytes || !isfinite(size) || size <= (double)bytes;
 }
 
@@ -214,6 +214,17 @@ static double specified_of(const struct source *s, const struct number *n, const
     return clock > 0 && highest > 0 ? n->claimed * highest / clock : n->claimed;
 }
 
+/* Its own name, and who knows of it. */
+static void name_memory_side(const struct source *s, struct as_sheet_row *row)
+{
+    const struct as_cache *c = s->info ? as_info_memory_side(s->info) : NULL;
+    char label[24];
+    if (!c)
+        return;
+    as_cache_label(c, label);
+    snprintf(row->remark, sizeof row->remark, "%s, known from %s", label, as_cache_source_text(c));
+}
+
 static bool make_row(const struct source *s, const struct as_sheet_line *line, struct as_sheet_row *row)
 {
     struct number n = {0}, further;
@@ -224,6 +235,8 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
         return false;
     *row = (struct as_sheet_row){.group = line->group};
     expand(s, line->label, row->label, sizeof row->label);
+    if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n.unit, "B") == 0)
+        name_memory_side(s, row);
     const bool converted = by_the_clock(s, &n, row);
     row->value = n.value;
     row->ci = n.ci;

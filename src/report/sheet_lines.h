@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+/* The group of a cache in front of memory, which has a level of its own on each device. */
+#define AS_SHEET_MEMORY_SIDE "Memory-side cache"
 enum { AS_SHEET_SOURCES = 3, AS_SHEET_ALSO = 3 };
 
 struct as_sheet_line {

@@ -77,8 +77,13 @@ struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_
     struct as_judge_context context = {.further = probe && probe->further ? probe->further : &none,
                                        .own_power = probe && probe->own_power,
                                        .keeps_footprint = !slot};
-    if (slot)
-        context.reachable_cache = as_info_reachable_cache(&slot->info, as_axes_number(&cell->axes, "threads"));
+    if (slot) {
+        const char *allocator = as_axes_text(&cell->axes, "allocator");
+        const double threads = as_axes_number(&cell->axes, "threads");
+        context.largest_cache = as_info_largest_cache(&slot->info, allocator, threads);
+        context.memory_least = as_info_memory_least(&slot->info, allocator, threads);
+        context.largest_cache_name = as_info_largest_cache_name(&slot->info, allocator, threads);
+    }
     return context;
 }
 

@@ -24,8 +24,12 @@ static const struct as_device_info full = {
     .peak_bandwidth = 3.35e12,
     .is_host_memory = true,
     .numa_nodes = 8,
-    .caches_n = 3,
-    .caches = {{1, 'd', 32768, 64, 8, 1}, {1, 'i', 65536, 64, 4, 1}, {3, 'u', 1u << 30, 128, (unsigned)-1, 96}},
+    .host_cache = 384u << 20,
+    .caches_n = 4,
+    .caches = {{1, 'd', 32768, 64, 8, 1},
+               {1, 'i', 65536, 64, 4, 1},
+               {3, 'u', 1u << 30, 128, (unsigned)-1, 96},
+               {4, 'u', 2u << 30, 0, 0, 0, true, "<Infinity>", "kfd"}},
     .allocators_n = 2,
     .allocators = {{"malloc", "", true, true, false, "", 1u << 30, AS_ROLE_PAGEABLE},
                    {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0, AS_ROLE_UNKNOWN}},
@@ -47,6 +51,10 @@ static void round_trip(void **state)
     assert_string_equal(back.name, full.name);
     assert_int_equal(back.memory_free, full.memory_free);
     assert_int_equal(back.caches[2].ways, (unsigned)-1);
+    assert_true(back.caches[3].memory_side && !back.caches[2].memory_side);
+    assert_string_equal(back.caches[3].name, "<Infinity>");
+    assert_string_equal(back.caches[3].source, "kfd");
+    assert_int_equal(back.host_cache, 384u << 20);
     assert_int_equal(back.capabilities, full.capabilities);
     assert_true(back.clock_max_hz == full.clock_max_hz);
     assert_true(back.is_host_memory && !back.allocators[1].on_demand);
@@ -288,9 +296,60 @@ static void products_fit_their_memory(void **state)
     }
 }
 
+static void largest_cache(void **state)
+{
+    (void)state;
+    struct as_device_info i = {.threads = 24, .caches_n = 2, .capabilities = AS_CAP_HOST_KERNELS};
+    i.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20, .shared = 1};
+    i.caches[1] = (struct as_cache){.level = 3, .kind = 'u', .size = 32 << 20, .shared = 8};
+    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 32 << 20);
+    assert_int_equal(as_info_largest_cache(&i, NULL, 2), 64 << 20);
+    assert_int_equal(as_info_largest_cache(&i, NULL, 24), 96 << 20);
+    assert_int_equal(as_info_largest_cache(&i, NULL, NAN), 32 << 20);
+    i.capabilities = 0; /* a card whose driver tells of a small cache */
+    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 64 << 20);
+    i.is_host_memory = true;
+    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 32 << 20);
+}
+
+/* Either side of the way counts: a cache of the memory's, of the host's CPUs, or of the device. */
+static void largest_on_either_side(void **state)
+{
+    /* An APU whose L2 of 4 MiB has a cache of 256 MiB behind it. */
+    struct as_device_info i = {
+        .is_host_memory = true,
+        .host_cache = 96 << 20,
+        .caches_n = 2,
+        .caches = {{.level = 2, .kind = 'u', .size = 4 << 20},
+                   {.level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache"}}};
+    (void)state;
+    assert_int_equal(as_info_last_cache(&i), 4 << 20);
+    assert_int_equal(as_info_cache(&i, 3), 256 << 20);
+    assert_ptr_equal(as_info_memory_side(&i), &i.caches[1]);
+    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 256 << 20);
+    assert_int_equal(as_info_memory_least(&i, NULL, 1), 1 << 30);
+    assert_true(as_info_memory_set(&i) >= 1 << 30);
+    assert_false(as_info_is_memory(&i, NULL, 1, 512 << 20));
+    assert_true(as_info_is_memory(&i, NULL, 1, 1 << 30));
+    i.host_cache = UINT64_C(384) << 20; /* four packages */
+    assert_int_equal(as_info_largest_cache(&i, NULL, 1), 384 << 20);
+    assert_string_equal(as_info_largest_cache_name(&i, NULL, 1), "last-level cache of the CPU");
+    i.is_host_memory = false; /* a card: only memory of the host goes through the host's caches */
+    i.allocators_n = 2;
+    i.allocators[0] = (struct as_allocator){.name = "own", .role = AS_ROLE_DEVICE};
+    i.allocators[1] = (struct as_allocator){.name = "host", .role = AS_ROLE_PINNED};
+    assert_int_equal(as_info_largest_cache(&i, "own", 1), 256 << 20);
+    assert_int_equal(as_info_largest_cache(&i, "host", 1), 384 << 20);
+    assert_true(as_info_memory_set(&i) >= as_info_memory_least(&i, "host", 1));
+    i.caches[1].size = INT64_MAX;
+    assert_int_equal(as_info_memory_least(&i, NULL, 1), UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(largest_cache),
+        cmocka_unit_test(largest_on_either_side),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(roles),
         cmocka_unit_test(numbers_that_json_does_not_have),

@@ -53,6 +53,24 @@ static void test_listed_is_missed(void **state)
     made_free(m);
 }
 
+/* A cache in front of memory goes by its own name, not by the level where the map draws it. */
+static void test_listed_memory_side(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    m->info.caches[m->info.caches_n++] = (struct as_cache){
+        .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache", .source = "kfd"};
+    made_add(m, "topology", "ns", 200, "place=L3 what=latency");
+    made_add(m, "topology", "GB/s", 9000, "place=L3 what=bandwidth");
+    made_add(m, "topology", "ns", 400, "place=memory what=latency");
+    made_derive(m);
+    made_says(made_get(m, "listed.memory_side.latency"), "A dependent load in the Infinity Cache takes 200 ns");
+    made_says(made_get(m, "listed.memory_side.read"), "Sequential reads in the Infinity Cache run at 9.00 TB/s");
+    assert_string_equal(made_get(m, "listed.memory_side.read")->object, "L3");
+    assert_null(made_find(m, "listed.L3.read"));
+    made_free(m);
+}
+
 /* Nor can the last cache be told from memory where that is not known. */
 static void test_listed_with_nothing_beside_it(void **state)
 {
@@ -146,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_listed_may_be_missed),
         cmocka_unit_test(test_listed),
         cmocka_unit_test(test_listed_is_missed),
+        cmocka_unit_test(test_listed_memory_side),
         cmocka_unit_test(test_listed_with_nothing_beside_it),
         cmocka_unit_test(test_own_ridges),
         cmocka_unit_test(test_local_and_miss),

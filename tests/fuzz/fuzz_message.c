@@ -80,7 +80,7 @@ static void keep(struct as_trial *v)
     struct as_run run = {.uuid = "78258810-1b0d-4548-ba30-cd3665b6688e", .trials = 1, .precision = 0.05};
     struct as_buf text = AS_BUF_INIT;
     const struct as_judge judge = {.trials_asked = 1, .reference_hz = NAN};
-    const struct as_judge_context context = {.reachable_cache = 1 << 20};
+    const struct as_judge_context context = {.largest_cache = 1 << 20, .memory_least = 4 << 20};
     struct as_trials trials = {.v = v, .n = 1};
     remove_files();
     enum as_status s = as_store_open(path, AS_STORE_WRITE, &store, &err);

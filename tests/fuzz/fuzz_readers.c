@@ -215,7 +215,7 @@ static void judge(struct as_store *store, const struct as_run *run, struct as_ce
     struct as_trials trials = {0};
     struct as_error err;
     struct as_judge judge = {.trials_asked = run->trials, .reference_hz = NAN};
-    const struct as_judge_context context = {.reachable_cache = 1 << 20};
+    const struct as_judge_context context = {.largest_cache = 1 << 20, .memory_least = 4 << 20};
     if (as_store_trials(store, run->id, cell->id, &trials.v, &trials.n, &err))
         return;
     fuzz_require(as_judge_learn(&judge, cell, &trials, 1, &err) == AS_OK &&

@@ -60,7 +60,7 @@ static void set_up(struct scene *s)
     struct as_rng rng;
     as_rng_seed(&rng, 7);
     *s = (struct scene){.device = {.id = "cpu", .is_cpu = true, .core_cache = 1 << 20, .last_cache = 32 << 20},
-                        .context = {.reachable_cache = 32 << 20}};
+                        .context = {.largest_cache = 32 << 20, .memory_least = 128 << 20}};
     s->judge = (struct as_judge){.trials_asked = TRIALS, .reference_hz = NAN};
     for (size_t c = 0; c < CELLS; c++) {
         s->cells[c] = (struct as_cell){.device = "cpu", .probe = "bandwidth", .unit = "GB/s", .precision = 0.03};
@@ -180,6 +180,41 @@ static void test_cache_that_claims_to_be_memory(void **state)
     for (int t = 0; t < TRIALS; t++)
         s.trials[0].v[t].footprint = 64 << 20;
     rejected_by(&s, AS_GATE_FOOTPRINT);
+}
+
+/* An APU whose L2 of 4 MiB has a cache of 256 MiB behind it. */
+static struct as_device_info an_apu(void)
+{
+    return (struct as_device_info){
+        .is_host_memory = true,
+        .host_cache = 96 << 20,
+        .caches_n = 2,
+        .caches = {{.level = 2, .kind = 'u', .size = 4 << 20},
+                   {.level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache"}}};
+}
+
+static void test_cache_behind_the_last(void **state)
+{
+    static const struct {
+        uint64_t mib;
+        enum as_gate_state want;
+    } cases[] = {{18, AS_GATE_FAIL}, {512, AS_GATE_FAIL}, {1024, AS_GATE_PASS}};
+    const struct as_device_info info = an_apu();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        set_up(&s);
+        s.context = (struct as_judge_context){.largest_cache = as_info_largest_cache(&info, NULL, 1),
+                                              .memory_least = as_info_memory_least(&info, NULL, 1),
+                                              .largest_cache_name = as_info_largest_cache_name(&info, NULL, 1)};
+        for (int t = 0; t < TRIALS; t++)
+            s.trials[0].v[t].footprint = cases[i].mib << 20;
+        judge(&s);
+        assert_int_equal(s.cells[0].gates[AS_GATE_FOOTPRINT].state, cases[i].want);
+        assert_int_equal(s.cells[0].status == AS_CELL_REJECTED, cases[i].want == AS_GATE_FAIL);
+        assert_non_null(strstr(s.cells[0].gates[AS_GATE_FOOTPRINT].text, "times the Infinity Cache of 256 MiB"));
+        finish(&s);
+    }
 }
 
 /* Trials that differ are wide, not refused. */
@@ -399,22 +434,6 @@ static void test_expectations(void **state)
     as_buf_finish(&vc.detail);
 }
 
-static void test_reachable_cache(void **state)
-{
-    (void)state;
-    struct as_device_info i = {.threads = 24, .caches_n = 2, .capabilities = AS_CAP_HOST_KERNELS};
-    i.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20, .shared = 1};
-    i.caches[1] = (struct as_cache){.level = 3, .kind = 'u', .size = 32 << 20, .shared = 8};
-    assert_int_equal(as_info_reachable_cache(&i, 1), 32 << 20);
-    assert_int_equal(as_info_reachable_cache(&i, 2), 64 << 20);
-    assert_int_equal(as_info_reachable_cache(&i, 24), 96 << 20);
-    assert_int_equal(as_info_reachable_cache(&i, NAN), 32 << 20);
-    i.capabilities = 0; /* a card whose driver tells of a small cache */
-    assert_int_equal(as_info_reachable_cache(&i, 1), 64 << 20);
-    i.is_host_memory = true;
-    assert_int_equal(as_info_reachable_cache(&i, 1), 32 << 20);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,7 +454,7 @@ int main(void)
         cmocka_unit_test(test_counts_are_exact),
         cmocka_unit_test(test_causes_in_words),
         cmocka_unit_test(test_expectations),
-        cmocka_unit_test(test_reachable_cache),
+        cmocka_unit_test(test_cache_behind_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

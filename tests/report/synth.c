@@ -355,8 +355,9 @@ static void fill_plain(struct maker *m, const char *scenario)
         d->is_host_memory = false;
         d->memory_bytes = 150000000000;
         d->caches_n = 2;
-        d->caches[0] = (struct as_cache){1, 'd', 262144, 128, 0, 1};
-        d->caches[1] = (struct as_cache){2, 'u', 62914560, 128, 0, 132};
+        d->caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 262144, .line = 128, .ways = 0, .shared = 1};
+        d->caches[1] =
+            (struct as_cache){.level = 2, .kind = 'u', .size = 62914560, .line = 128, .ways = 0, .shared = 132};
     }
     synth_cpu_facts(m);
     if (strcmp(scenario, "gpu") == 0)

@@ -22,7 +22,7 @@ static struct as_device_info *gpu(struct as_report_run *r, unsigned number, unsi
     d->is_host_memory = false;
     d->memory_bytes = 150000000000;
     d->caches_n = 1;
-    d->caches[0] = (struct as_cache){2, 'u', 62914560, 128, 0, 132};
+    d->caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 62914560, .line = 128, .ways = 0, .shared = 132};
     r->topologies[r->devices_n - 1] =
         as_strdup("{\"type\":\"machine\",\"children\":[{\"type\":\"pci\",\"children\":[{\"type\":\"device\","
                   "\"children\":[{\"type\":\"core\",\"name\":\"SM\",\"count\":132}]}]}]}");

@@ -64,6 +64,28 @@ static void map_draws_and_collapses(void **state)
     synth_free(s);
 }
 
+/* A cache in front of memory is in no driver's tree: it is put between memory and the rest, under its name. */
+static void map_has_the_memory_side_cache(void **state)
+{
+    static const struct as_cache side = {
+        .level = 4, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity <Cache>", .source = "kfd"};
+    (void)state;
+    for (unsigned width = 360; width <= 1040; width += 680) {
+        struct as_error err;
+        struct as_buf svg = AS_BUF_INIT;
+        struct synth *s = synth_make("server");
+        struct as_device_info *cpu = &s->runs[0].devices[0];
+        cpu->caches[cpu->caches_n++] = side;
+        assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
+        assert_has(&svg, ">Infinity</text>");
+        assert_has(&svg, ">&lt;Cache&gt;</text>");
+        assert_has(&svg, "256 MiB");
+        assert_hasnt(&svg, "<Cache>");
+        as_buf_finish(&svg);
+        synth_free(s);
+    }
+}
+
 static void map_without_a_tree_is_drawn_from_the_info(void **state)
 {
     (void)state;
@@ -277,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_and_facts_mark_a_size_that_was_only_claimed),
         cmocka_unit_test(map_draws_and_collapses),
+        cmocka_unit_test(map_has_the_memory_side_cache),
         cmocka_unit_test(map_without_a_tree_is_drawn_from_the_info),
         cmocka_unit_test(map_names_units_not_their_parts),
         cmocka_unit_test(map_shows_what_a_device_reaches),

@@ -69,7 +69,8 @@ static void test_facts_before_cells(void **state)
     (void)state;
     add_fact("bandwidth.memory.read.all", 3000, "GB/s", 4000)->evidence_n = 1;
     facts[0].evidence[0] = 1;
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"read\",\"size\":1024}", 2900, "GB/s")->status = AS_CELL_WIDE;
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"read\",\"size\":1073741824}", 2900, "GB/s")->status =
+        AS_CELL_WIDE;
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "read");
     assert_non_null(row);
@@ -108,17 +109,44 @@ static void test_sizes_that_fit(void **state)
     gpu.caches_n = 0;
 }
 
+/* A cache in front of memory has lines of its own, which say what it is and who knows of it. */
+static void test_memory_side(void **state)
+{
+    (void)state;
+    gpu.caches_n = 1;
+    gpu.caches[0] = (struct as_cache){
+        .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache", .source = "kfd"};
+    add_fact("cache.memory_side.size", 300e6, "B", 256 << 20);
+    add_fact("cache.memory_side.latency", 300, "ns", NAN);
+    add_fact("bandwidth.memory_side.read.all", 9500, "GB/s", NAN);
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":536870912}", 8000, "GB/s");
+    struct as_sheet s = made();
+    const struct as_sheet_row *row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "capacity");
+    assert_true(row && row->specified == 256 << 20);
+    assert_string_equal(row->remark, "Infinity Cache, known from the KFD topology");
+    row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "latency");
+    assert_true(row && row->value == 300);
+    row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "read");
+    assert_true(row && row->value == 9500);
+    assert_null(as_sheet_find(&s, "L3", "read"));
+    assert_null(as_sheet_find(&s, "Memory", "write")); /* twice that cache is not memory */
+    as_sheet_finish(&s);
+    gpu.caches_n = 0;
+}
+
 /* The largest size, then the best number; no other device's, and none that a gate rejected. */
 static void test_choice_of_cells(void **state)
 {
     (void)state;
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":1024}", 5000, "GB/s");
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4096,\"store\":\"regular\"}", 3000, "GB/s");
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4096,\"store\":\"nt\"}", 3100, "GB/s");
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":1073741824}", 5000, "GB/s");
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296,\"store\":\"regular\"}", 3000,
+             "GB/s");
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296,\"store\":\"nt\"}", 3100, "GB/s");
     add_cell("bandwidth", "{\"level\":\"sweep\",\"op\":\"write\",\"size\":8192}", 9000, "GB/s");
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":8192}", 9000, "GB/s")->status =
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":8589934592}", 9000, "GB/s")->status =
         AS_CELL_REJECTED;
-    strcpy(add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":8192}", 9000, "GB/s")->device, "cpu");
+    strcpy(add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":8589934592}", 9000, "GB/s")->device,
+           "cpu");
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "write");
     assert_true(row && row->value == 3100 && row->cell == 3);
@@ -160,7 +188,7 @@ static void name_device(const char *name, unsigned units)
 
 static void add_sheet(void)
 {
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4096}", 3000, "GB/s");
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
     add_cell("matmul", "{\"type\":\"f16\",\"operands\":\"random\",\"hold\":\"burst\"}", 7e14, "FLOP/s");
     add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
     add_fact("onchip.L1.latency", 32, "cycles", NAN);
@@ -212,7 +240,8 @@ static void test_text_names_source_and_marks(void **state)
 {
     (void)state;
     add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
-    struct as_cell *c = add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4096}", 3000, "GB/s");
+    struct as_cell *c =
+        add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
     c->sum.ci = (struct as_interval){2900, 3100};
     assert_true(shows("  reported  share"));
     assert_true(shows("Reported by driver or OS, or computed from what they report"));
@@ -417,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_facts_before_cells, start),
         cmocka_unit_test_setup(test_sizes_that_fit, start),
+        cmocka_unit_test_setup(test_memory_side, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),

@@ -88,6 +88,19 @@ def test_a_cache_sold_as_memory(assay):
               without=with_last_cache(2 << 20))
 
 
+def test_a_memory_side_cache_sold_as_memory(assay):
+    """The same with a cache in front of memory, of which the device's API says nothing."""
+    def with_memory_side(size):
+        caches = [{"level": 1, "kind": "d", "size": 32768}, {"level": 2, "kind": "u", "size": 1 << 20},
+                  {"level": 3, "kind": "u", "size": size, "memory_side": True, "name": "Infinity Cache", "source": "kfd"}]
+        return {"info": dict(harness.ONE_THREAD, caches=caches)}
+
+    hit = caught_by(assay, "footprint", with_memory_side(8 << 20), *READ, "--set", "size=12MiB",
+                    without=with_memory_side(2 << 20))
+    told = hit[0]["gates"]["footprint"]["text"]
+    expect("Infinity Cache of 8 MiB" in told, "the cache is named", told)
+
+
 def test_the_instructions_are_gone(assay):
     """A compiler that folded the loop away left none of the loads; the time may look right."""
     caught_by(assay, "code", {"code": {"load.global": 0}}, without={"code": {"load.global": 64}})

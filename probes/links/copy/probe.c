@@ -124,7 +124,7 @@ static bool is_own(const struct as_device_info *info, const char *allocator)
 static void set_limit(struct as_trial_context *vc, const struct as_transfer_desc *desc)
 {
     const struct as_device_info *info = &vc->dev->info;
-    bool in_memory = as_transfer_footprint(desc) >= 4 * as_info_last_cache(info);
+    bool in_memory = as_info_is_memory(info, NULL, 1, (double)as_transfer_footprint(desc));
     if (!(info->peak_bandwidth > 0) || !in_memory || !is_own(info, as_axes_text(vc->axes, "from")) ||
         !is_own(info, as_axes_text(vc->axes, "to")))
         return;

@@ -27,7 +27,7 @@ static const struct as_axis axes[] = {
      .type = AS_AXIS_WORD,
      .words = level_words,
      .def = "memory"},
-    {.name = "size", .help = "total bytes of all arrays", .type = AS_AXIS_SIZE, .min = 512, .def = "4.5LLCs"},
+    {.name = "size", .help = "total bytes of all arrays", .type = AS_AXIS_SIZE, .min = 512, .def = "DRAM"},
     {.name = "threads",
      .help = "CPU threads; 0: the whole device",
      .type = AS_AXIS_COUNT,
@@ -67,10 +67,11 @@ static const char *const quick[] = {
     "op=triad level=sweep size=16KiB..LLC threads=max allocator=huge_pages",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=huge_pages",
     "op=triad level=sweep size=1MiB..LLC threads=0 allocator=first",
+    "op=read level=sweep size=0.25MSC,0.5MSC threads=0 allocator=first",
     "op=read,write,copy,triad level=memory threads=max store=all allocator=huge_pages",
     "op=read,triad level=memory threads=1 store=all allocator=huge_pages",
     "op=read,write,triad level=memory threads=0 allocator=first",
-    "op=read,write,copy,triad level=memory size=32LLC threads=0 allocator=device touch=device",
+    "op=read,write,copy,triad level=memory size=DRAM threads=0 allocator=device touch=device",
     "op=triad level=memory threads=max allocator=first",
     NULL,
 };
@@ -87,8 +88,8 @@ static const char *const full[] = {
     "op=read,triad level=sweep size=16KiB,0.5L2,0.5LLC threads=1 store=all width=all allocator=first",
     "op=read,triad level=sweep size=0.5L2,0.5LLC threads=0 store=all width=all allocator=first",
     "op=copy,triad level=memory threads=0,max store=all width=all allocator=first",
-    "op=all level=memory size=32LLC threads=0 allocator=device touch=device",
-    "op=read,write,copy,triad level=memory size=32LLC threads=0 allocator=device touch=device way=all",
+    "op=all level=memory size=DRAM threads=0 allocator=device touch=device",
+    "op=read,write,copy,triad level=memory size=DRAM threads=0 allocator=device touch=device way=all",
     NULL,
 };
 

@@ -74,7 +74,7 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
         return NULL;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_evidence(f, cell);
-    char value[96], threads[32], over[80] = "", size[32] = "";
+    char value[96], threads[32], over[80] = "", size[32] = "", title[24];
     const char *store = as_cell_axis(cell, "store");
     const double bytes = as_cell_axis_number(cell, "size");
     if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
@@ -83,7 +83,10 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
         snprintf(over, sizeof over, ", %s split over the %ss", size, as_unit_name(c));
     else if (size[0])
         snprintf(over, sizeof over, " over %s", size);
-    as_fact_say(f, "%s %s bandwidth%s: %s%s%s", strcmp(object, "memory") == 0 ? "Memory" : object, op, over,
+    const struct as_cache *cache = object[0] == 'L' ? as_info_cache_at(c->info, (unsigned)(object[1] - '0')) : NULL;
+    if (cache)
+        as_cache_label(cache, title);
+    as_fact_say(f, "%s %s bandwidth%s: %s%s%s", cache ? title : "Memory", op, over,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 team_text(c, cell, threads, sizeof threads),
                 strcmp(op, "read") == 0    ? ""
@@ -118,8 +121,12 @@ static void derive_memory_bandwidth(struct as_rule_context *c)
  * or share one: the bounds hold either way. A cache of which nobody says who shares it may be the only one. */
 struct window {
     const struct as_cache *cache;
-    double before; /* bytes of the next smaller cache */
+    double before;   /* bytes of the next smaller cache */
+    double at_least; /* bytes, of a memory-side cache */
 };
+/* Compute units may share several of the caches before a memory-side one, and drivers tell of one of them. What they
+ * hold together is less than this share of what stands behind. */
+static const double MEMORY_SIDE_LEAST = 0.25;
 
 /* Units of a card have caches that no driver tells of, in one memory with their shared memory. The ways among which
  * "best" chooses read past them; the others find there what a unit has read before. */
@@ -136,7 +143,21 @@ static bool belongs_to_cache(const struct as_rule_context *c, const struct as_ce
     double many = threads >= 1 ? threads : compute_units;
     double instances = w->cache->shared ? fmax(1, floor(many / w->cache->shared)) : 1;
     double set = working_set(cell), before = fmax(w->before, untold_cache(c, cell));
-    return !is_memory(cell) && set > 0 && set >= 2 * before * many && set <= 0.75 * (double)w->cache->size * instances;
+    double least = w->cache->memory_side ? w->at_least : 2 * before * many;
+    return !is_memory(cell) && set > 0 && set >= least && set <= 0.75 * (double)w->cache->size * instances;
+}
+
+/* Bytes of all caches of a CPU before the one of the window. */
+static double cpu_caches(const struct as_rule_context *c, const struct window *w)
+{
+    double most = 0;
+    for (size_t i = 0; i < c->info->caches_n && i < AS_CACHES_MAX; i++) {
+        const struct as_cache *k = &c->info->caches[i];
+        if (k->kind == 'i' || k->level >= w->cache->level || !(c->info->capabilities & AS_CAP_HOST_KERNELS))
+            continue;
+        most = fmax(most, (double)k->size * ceil((double)c->info->threads / fmax(1, k->shared)));
+    }
+    return most;
 }
 
 static void derive_cache_bandwidth(struct as_rule_context *c)
@@ -152,9 +173,12 @@ static void derive_cache_bandwidth(struct as_rule_context *c)
         for (size_t i = 0; i < c->info->caches_n && i < AS_CACHES_MAX; i++)
             if (c->info->caches[i].kind != 'i' && c->info->caches[i].level < w.cache->level)
                 w.before = fmax(w.before, (double)c->info->caches[i].size);
+        char key[16];
         struct as_buf names[2] = {AS_BUF_INIT, AS_BUF_INIT};
+        as_cache_key(w.cache, key);
         as_buf_printf(&names[0], "L%u", w.cache->level);
-        as_buf_printf(&names[1], "bandwidth.L%u", w.cache->level);
+        as_buf_printf(&names[1], "bandwidth.%s", key);
+        w.at_least = fmax(MEMORY_SIDE_LEAST * (double)w.cache->size, 2 * cpu_caches(c, &w));
         for (enum team team = ONE; team < TEAMS; team++)
             for (size_t o = 0; o < OPS; o++) {
                 const struct as_cell *best = best_of(cells, n, ops[o], team, c, belongs_to_cache, &w);

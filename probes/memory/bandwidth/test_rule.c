@@ -60,6 +60,29 @@ static void test_bandwidth(void **state)
 
 /* An API may name a cache and say nothing of who shares it: there may be one. What main memory gave is not the cache's
  * in any case. */
+/* What only the memory-side cache holds: a quarter to three quarters of it. */
+static void test_memory_side(void **state)
+{
+    static const struct {
+        double mib, gbs;
+    } cells[] = {{8, 20000}, {32, 15000}, {64, 9000}, {128, 9500}, {256, 6000}};
+    struct made *m = made_gpu();
+    (void)state;
+    m->info.caches[m->info.caches_n++] = (struct as_cache){
+        .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache", .source = "kfd"};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char axes[128];
+        snprintf(axes, sizeof axes, "op=read level=sweep size=%.0f threads=0 width=best", cells[i].mib * 1048576);
+        made_add(m, "bandwidth", "GB/s", cells[i].gbs, axes);
+    }
+    made_derive(m);
+    const struct as_fact *f = made_near(m, "bandwidth.memory_side.read.all", 9500, 0);
+    made_says(f, "Infinity Cache read bandwidth, 128 MiB split over the SMs: 9.50 TB/s");
+    assert_string_equal(f->object, "L3");
+    assert_null(made_find(m, "bandwidth.L3.read.all"));
+    made_free(m);
+}
+
 static void test_cache_of_unknown_sharing(void **state)
 {
     (void)state;
@@ -80,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bandwidth),
         cmocka_unit_test(test_cache_of_unknown_sharing),
+        cmocka_unit_test(test_memory_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,14 +38,15 @@ static const struct as_axis axes[] = {
 static const char *const quick[] = {"size=1KiB..4LLC allocator=huge_pages",
                                     "size=64KiB..LLC allocator=base_pages",
                                     "size=4LLC allocator=base_pages pattern=random,page",
-                                    "size=1KiB..2LLC allocator=device devices=opencl",
+                                    "size=1KiB..4LLC allocator=device devices=opencl",
+                                    "size=1MiB..4MSC allocator=device",
                                     "size=4KiB..64KiB allocator=first",
                                     NULL};
 static const char *const full[] = {
     "size=1KiB..4LLC x4 allocator=base_pages,huge_pages,reserved_huge_pages",
     "size=1KiB..4GiB x1 allocator=pageable pattern=random", "size=1KiB..4LLC x2 allocator=base_pages pattern=page",
     "size=1KiB..4LLC x1 allocator=huge_pages pattern=page,stride", "size=1KiB..1GiB x2 allocator=device",
-    "size=4GiB allocator=device", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
+    "size=4GiB,0.5MSC..4MSC x1 allocator=device", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
     "size=4KiB..64MiB x2 stride=4KiB allocator=base_pages,huge_pages",
 
     /* inside levels: at an edge placement differs more than the instruments */

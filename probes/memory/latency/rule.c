@@ -46,10 +46,11 @@ static size_t thin(const struct as_curve *in, struct as_curve *out)
 }
 
 struct level {
-    const struct as_plateau *plateau;
+    struct as_plateau *plateau;
     const struct as_cache *cache; /* what the OS or driver says of it, NULL */
     char name[16];                /* "L1", ..., "memory"; "level 1" where none of the reported caches fits */
-    char said[32];                /* the name in a sentence: "L1", "the first cache level" */
+    char key[16];                 /* of its facts' ids: "L1", "memory_side" */
+    char said[32];                /* the name in a sentence, where it is another: "the first cache level" */
     bool hole;                    /* sizes are missing or rejected behind it: where it ends is not known */
     bool vague;                   /* its end is known so badly that it says nothing about which cache it is */
 };
@@ -84,8 +85,21 @@ static void name_unknown(struct level *level, unsigned i, bool caches_known)
     static const char *const ordinal[LEVELS_MAX] = {"first", "second", "third",   "fourth",
                                                     "fifth", "sixth",  "seventh", "eighth"};
     snprintf(level->name, sizeof level->name, caches_known ? "level %u" : "L%u", i + 1);
+    as_copy_text(level->key, sizeof level->key, level->name);
     if (caches_known)
         snprintf(level->said, sizeof level->said, "the %s cache level", ordinal[i]);
+}
+
+/* The level's own object and id; a memory-side cache also has a name of its own. */
+static void name_cache(struct level *level)
+{
+    snprintf(level->name, sizeof level->name, "L%u", level->cache->level);
+    as_cache_key(level->cache, level->key);
+    if (level->cache->memory_side) {
+        char label[24];
+        as_cache_label(level->cache, label);
+        snprintf(level->said, sizeof level->said, "the %s", label);
+    }
 }
 
 static size_t data_caches(const struct as_device_info *info, const struct as_cache **out)
@@ -141,7 +155,32 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
     return best;
 }
 
-/* Names the plateaus. The last one is memory when the curve goes well beyond the largest cache. */
+/* For a device that says nothing of its caches. */
+static const double surely_memory = 0x1p26;
+
+/* Does a point of the curve lie so far beyond all caches on the way that it is one of main memory? */
+static bool is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
+{
+    const double size = curve->x[i];
+    if (!c->info || as_info_largest_cache(c->info, NULL, 1) == 0)
+        return size >= surely_memory;
+    return as_info_is_memory(c->info, as_cell_axis(curve->cells[i], "allocator"), 1, size);
+}
+
+/* Of the plateau of main memory only what lies far enough out counts; the caches still hold a part of the rest. */
+static void keep_memory(const struct as_rule_context *c, const struct as_curve *curve, struct as_plateau *p)
+{
+    double low[CURVE_MAX], high[CURVE_MAX];
+    while (p->first < p->last && !is_memory(c, curve, p->first))
+        p->first++;
+    const size_t n = p->last - p->first + 1;
+    for (size_t i = 0; i < n; i++)
+        low[i] = curve->ci[p->first + i].lo, high[i] = curve->ci[p->first + i].hi;
+    p->level = as_median(&curve->y[p->first], n);
+    p->ci = (struct as_interval){as_median(low, n), as_median(high, n)};
+}
+
+/* Names the plateaus. The last one is memory when the curve goes far enough beyond the largest cache. */
 static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
 {
     const struct as_cache *caches[AS_CACHES_MAX];
@@ -160,7 +199,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         if (levels[i].vague)
             levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
         if (levels[i].cache)
-            snprintf(levels[i].name, sizeof levels[i].name, "L%u", levels[i].cache->level);
+            name_cache(&levels[i]);
         else if (levels[i].vague)
             levels[i].name[0] = 0;
         else
@@ -171,11 +210,11 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
     bool hole = hole_behind(curve, &whole, last->plateau->last);
     double end = curve->x[last->plateau->last];
-    const double surely_memory = 0x1p26; /* for a device that says nothing of its caches */
-    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 2;
+    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 4;
     bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
-    if (end >= 2 * largest && (beyond || !hole)) {
+    if (is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
         as_copy_text(last->name, sizeof last->name, "memory");
+        keep_memory(c, curve, last->plateau);
         return;
     }
     size_t next = 0; /* after the caches that have a knee */
@@ -186,10 +225,11 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
             last->cache = caches[i];
     bool outgrown =
         caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
+    outgrown |= !last->cache && beyond; /* by too little to be called memory */
     if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
-        snprintf(last->name, sizeof last->name, "L%u", last->cache->level);
+        name_cache(last);
     else if (hole || outgrown)
         last->name[0] = 0; /* what it is cannot be told: no fact */
     else
@@ -225,19 +265,22 @@ static const double WIDE = 5;
 
 static void say_size(struct as_fact *f, const struct level *level, double claimed)
 {
-    char range[64], claim[32];
+    char range[64], claim[32], title[24] = "";
+    const bool listed = level->cache && strcmp(level->cache->source, "table") == 0;
+    const char *told = listed ? "published" : "reported";
+    if (level->cache)
+        as_cache_label(level->cache, title);
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim);
-    if (level->said[0])
+    if (level->said[0] && !level->cache)
         as_fact_say(f, "Capacity of %s: %s", level->said, range);
     else if (!level->cache)
         as_fact_say(f, "%s capacity: %s", level->name, range);
     else if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "%s capacity: %s; too few sizes are valid to confirm the reported %s", level->name, range,
-                    claim);
+        as_fact_say(f, "%s capacity: %s; too few sizes are valid to confirm the %s %s", title, range, told, claim);
     else
-        as_fact_say(f, "%s capacity: %s, %s the reported %s", level->name, range,
-                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", claim);
+        as_fact_say(f, "%s capacity: %s, %s the %s %s", title, range,
+                    f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim);
 }
 
 static void add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
@@ -247,7 +290,7 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     double end;
     if (!end_of(curve, level, &end, &ci))
         return;
-    struct as_fact *f = as_fact_add(c, level->name, "B", "cache.%s.size", level->name);
+    struct as_fact *f = as_fact_add(c, level->name, "B", "cache.%s.size", level->key);
     if (!f)
         return;
     as_fact_number(f, end, ci);
@@ -302,7 +345,7 @@ static void add_latency(struct as_rule_context *c, const struct as_curve *curve,
     const struct as_plateau *p = level->plateau;
     bool memory = strcmp(level->name, "memory") == 0;
     char what[32], text[160], reach[32], note[112];
-    snprintf(what, sizeof what, memory ? "%s" : "cache.%s", level->name);
+    snprintf(what, sizeof what, memory ? "memory" : "cache.%s", level->key);
     struct as_fact *f = as_fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
     if (!f)
         return;

@@ -1,4 +1,5 @@
 /* The rules of cache levels and of instruments, on synthetic cells with known answers. */
+#include "base/text.h"
 #include "tests/facts/made.h"
 
 #include <math.h>
@@ -157,7 +158,7 @@ static void test_cache_claims(void **state)
     (void)state;
     struct made m;
     made_cpu(&m);
-    m.info.caches[3].size = 272629760; /* a slice of it is all that one gets */
+    m.info.caches[3].size = 250 << 20; /* a slice of it is all that one gets */
     add_curve(&m, "thp", "random", INFINITY, 2);
     made_derive(&m);
     assert_int_equal(made_get(&m, "cache.L3.size")->verdict, AS_REFUTED);
@@ -170,7 +171,7 @@ static void test_cache_claims(void **state)
     assert_int_equal(part->verdict, AS_SUPPORTED);
     assert_true(isnan(part->claimed));
     assert_non_null(strstr(part->sentence, "L3 capacity seen by one core: "));
-    assert_non_null(strstr(part->sentence, " MiB (reported 260 MiB)"));
+    assert_non_null(strstr(part->sentence, " MiB (reported 250 MiB)"));
     m.info.capabilities |= AS_CAP_HOST_KERNELS;
     m.info.caches[0] = m.info.caches[3];
     m.info.caches_n = 1; /* only the last level is reported: the others have no names */
@@ -187,6 +188,44 @@ static void test_cache_claims(void **state)
     made_derive(&m);
     assert_int_equal(m.facts_n, 0);
     made_end(&m);
+}
+
+/* A plateau behind the last cache of the cores is the memory-side cache's, and only what is four times as large is
+ * memory: without that cache the same curve would call 256 MiB memory. */
+static void test_memory_side(void **state)
+{
+    static const struct {
+        const char *source, *says;
+    } sources[] = {{"kfd", "Infinity Cache capacity: 256 to 512 MiB, in agreement with the reported 256 MiB"},
+                   {"table", "in agreement with the published 256 MiB"}};
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct made m;
+        made_gpu_minimal(&m);
+        m.info.caches[0].size = 4 << 20;
+        m.info.caches[m.info.caches_n++] = (struct as_cache){
+            .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache"};
+        as_copy_text(m.info.caches[1].source, sizeof m.info.caches[1].source, sources[k].source);
+        for (int i = 0; i <= 15; i++) { /* to 2 GiB */
+            char axes[160];
+            const double size = 64 * KiB * exp2(i);
+            snprintf(axes, sizeof axes, "size=%.0f pattern=random allocator=own stride=64", size);
+            made_add(&m, "latency", "ns",
+                     size <= 4 * MiB     ? 120
+                     : size <= 256 * MiB ? 300
+                                         : 500 + size / (512 * MiB),
+                     axes);
+        }
+        made_derive(&m);
+        made_says(made_get(&m, "cache.memory_side.size"), sources[k].says);
+        assert_string_equal(made_get(&m, "cache.memory_side.size")->object, "L3");
+        made_says(made_near(&m, "cache.memory_side.latency", 300, 0.01), "that hits the Infinity Cache takes 300 ns");
+        made_near(&m, "memory.latency", 503, 0.001); /* the median at 1 and 2 GiB, without 512 MiB */
+        reject(&m, 512 * MiB, INFINITY);
+        made_derive(&m);
+        assert_null(made_find(&m, "memory.latency"));
+        made_end(&m);
+    }
 }
 
 static void test_tlb_by_pattern(void **state)
@@ -337,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_undecided_by_medians),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_cache_claims),
+        cmocka_unit_test(test_memory_side),
         cmocka_unit_test(test_cache_with_hole),
         cmocka_unit_test(test_cache_with_a_slow_rise),
         cmocka_unit_test(test_cache_with_wide_hole),

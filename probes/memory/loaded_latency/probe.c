@@ -83,8 +83,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 /* Preparing writes every line once, at a few hundred MB/s at worst. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    const double caches = (double)as_info_reachable_cache(info, as_axes_number(a, "threads")) /
-                          fmax(1, (double)as_info_reachable_cache(info, 1));
+    const double caches = (double)as_info_largest_cache(info, NULL, as_axes_number(a, "threads")) /
+                          fmax(1, (double)as_info_largest_cache(info, NULL, 1));
     return 10 + as_axes_number(a, "size") * (1 + fmax(1, caches)) / 200e6;
 }
 
@@ -94,7 +94,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
  */
 static uint64_t bytes_of_load(const struct as_device_info *info, uint64_t size, double threads)
 {
-    const uint64_t one = as_info_reachable_cache(info, 1), all = as_info_reachable_cache(info, threads);
+    const uint64_t one = as_info_largest_cache(info, NULL, 1), all = as_info_largest_cache(info, NULL, threads);
     return one && all > one ? (uint64_t)((double)size * (double)all / (double)one) : size;
 }
 

@@ -119,10 +119,9 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         return st;
     if (s->what == PAIR)
         return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
-    /* More than twice the last cache, as DRAM needs (src/model/judge.c): each sample reads the least recently read
-     * window. */
-    uint64_t want = 2 * as_info_last_cache(&s->dev->info) + WINDOW, most = s->dev->info.memory_free / 8;
-    want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
+    /* Each sample reads the least recently read window. */
+    uint64_t want = as_info_memory_least(&s->dev->info, NULL, 1) + WINDOW, most = s->dev->info.memory_free / 8;
+    want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want;
     s->window = WINDOW;
     s->bytes = (want < most ? want : most) / WINDOW * WINDOW;
     if (s->bytes < WINDOW)

@@ -9,7 +9,7 @@
 
 extern const char as_method_topology[];
 
-enum { LINE = 64, MEMORY_IN_CACHES = 4, UNKNOWN_CACHE = 64 << 20 };
+enum { LINE = 64, UNKNOWN_MEMORY = 256 << 20 /* bytes, where no cache is reported */ };
 
 static const char *const place_words[] = {"L1", "L2", "L3", "L4", "memory", NULL};
 static const char *const what_words[] = {"latency", "bandwidth", NULL};
@@ -46,14 +46,13 @@ static uint64_t level_size(const struct as_device_info *info, unsigned level, ui
 }
 
 /* Half of a level, so that it fits beside other data. A compute unit may reach half of a partitioned cache, so its
- * chase takes a quarter. Memory is as the footprint gate defines it: a GPU may have more cache than its driver reports.
- */
+ * chase takes a quarter. Memory is as the footprint gate defines it. */
 static uint64_t working_set(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t below;
     if (is_memory(a)) {
-        uint64_t last = as_info_reachable_cache(info, 1);
-        return MEMORY_IN_CACHES * (last ? last : UNKNOWN_CACHE);
+        uint64_t least = as_info_memory_least(info, NULL, 1);
+        return least ? least : UNKNOWN_MEMORY;
     }
     bool alone = !is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS);
     return level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below) / (alone ? 4 : 2);
@@ -63,14 +62,14 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     uint64_t below, size, last = as_info_last_cache(info);
     /* A device on the CPU has the CPU's levels, measured there. */
-    if (info->is_host_memory && !(info->capabilities & AS_CAP_HOST_KERNELS))
+    if (info->is_host_cpu && !(info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
     if (is_memory(a)) {
         if (working_set(info, a) <= info->memory_free / 2 &&
             (!info->max_alloc || working_set(info, a) <= info->max_alloc))
             return AS_APPLIES;
-        as_fail(err, AS_UNSUPPORTED, "%d times the last-level cache does not fit into half of the free memory",
-                MEMORY_IN_CACHES);
+        as_fail(err, AS_UNSUPPORTED, "4 times the %s does not fit into half of the free memory",
+                as_info_largest_cache_name(info, NULL, 1));
         return AS_INAPPLICABLE;
     }
     size = level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below);

@@ -57,9 +57,9 @@ static void test_levels_of_a_device(void **unused)
     toy_init(&t, AS_CAP_SOURCE);
     add_cache(&t, 1, 'd', 32 << 10);
     add_cache(&t, 2, 'u', 4 << 20);
-    t.dev.info.is_host_memory = true; /* the CPU's levels are measured on the CPU */
+    t.dev.info.is_host_memory = t.dev.info.is_host_cpu = true; /* the CPU's levels are measured on the CPU */
     assert_int_equal(ask(&t, "place=L1 what=latency", &err), AS_PRUNED);
-    t.dev.info.is_host_memory = false;
+    t.dev.info.is_host_memory = t.dev.info.is_host_cpu = false;
     assert_int_equal(ask(&t, "place=L1 what=latency", &err), AS_APPLIES);
     assert_int_equal(ask(&t, "place=L1 what=bandwidth", &err), AS_PRUNED);
     assert_int_equal(ask(&t, "place=L2 what=bandwidth", &err), AS_APPLIES);
@@ -128,7 +128,7 @@ static void test_memory_suits_its_gate(void **unused)
             add_cache(&t, 2, 'u', caches[i]);
         assert_int_equal(toy_prepare(&t, &as_probe_topology, "place=memory what=latency", &v, &err), AS_NOMEM);
         assert_true(v.vc.claims_memory);
-        assert_true(v.vc.footprint >= 4 * as_info_reachable_cache(&t.dev.info, 1));
+        assert_true(v.vc.footprint >= as_info_memory_least(&t.dev.info, NULL, 1));
         assert_true(v.vc.footprint >= 256 << 20);
         toy_finish(&as_probe_topology, &v);
     }

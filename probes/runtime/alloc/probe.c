@@ -231,7 +231,8 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 static const struct as_metric further[] = {
-    {"faults", "faults/page", true, "of touched pages, as the kernel counts them", NULL},
+    {"faults", "faults/page", true, "of touched pages, minor and major ones, as the kernel counts them", NULL},
+    {"major_faults", "faults/page", true, "the major ones of these", NULL},
     {0},
 };
 

@@ -23,8 +23,9 @@ struct touch {
     const struct touch_op *op;
     struct as_blocks blocks; /* of this trial; the last one is the last sample's */
     uint64_t page, pages;
-    uint64_t mark;          /* the last sample wrote mark + i into page i */
-    double faults, touched; /* totals of the samples */
+    uint64_t mark;                /* the last sample wrote mark + i into page i */
+    struct as_fault_count faults; /* totals of the samples */
+    double touched;
 };
 
 struct touch_op {
@@ -104,11 +105,11 @@ enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_er
     enum as_status s = t->op->before ? t->op->before(t, err) : AS_OK;
     if (s)
         return s;
-    double faults = as_minor_faults();
+    const struct as_fault_count before = as_faults_now();
     s = touch_last(t, &seconds, err);
     if (s)
         return s;
-    t->faults += as_minor_faults() - faults;
+    as_faults_add(&t->faults, before);
     t->touched += (double)t->pages;
     out->seconds = seconds;
     out->value = seconds * 1e9 / (double)t->pages;
@@ -118,7 +119,8 @@ enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_er
 bool touch_check(struct touch *t, char *why, size_t why_size)
 {
     const struct as_memory *m = as_blocks_last(&t->blocks);
-    as_note_number(t->vc, "faults", t->touched > 0 ? t->faults / t->touched : NAN);
+    as_note_number(t->vc, "faults", t->touched > 0 ? as_faults_total(&t->faults) / t->touched : NAN);
+    as_note_number(t->vc, "major_faults", t->touched > 0 ? t->faults.major / t->touched : NAN);
     as_note_number(t->vc, "page_size", (double)m->page_size);
     const struct as_span span = last_span(t);
     return as_pages_hold(&t->toucher, &span, why, why_size);

@@ -14,12 +14,15 @@ extern const char as_method_fault[];
 enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000 };
 static const double WARMUP_S = 0.4; /* upper bound of the warm-up */
 
-static const char *const scenario_words[] = {"cpu-one", "cpu-all", "device-major", "device-minor", NULL};
+static const char *const scenario_words[] = {"cpu-one",      "cpu-all",          "device-major",
+                                             "device-minor", "cpu-after-device", NULL};
 static const char *const what_words[] = {"fault", "first", "control", NULL};
 static const char *const access_words[] = {"store", "load", NULL};
 static const struct as_axis axes[] = {
     {.name = "scenario",
-     .help = "one CPU thread, all of them, the device, the device after the CPU touched the pages",
+     .help =
+         "one CPU thread, all of them, the device, the device after the CPU touched the pages, one CPU thread after "
+         "the device touched them",
      .type = AS_AXIS_WORD,
      .def = "all",
      .words = scenario_words},
@@ -47,7 +50,7 @@ static const char *const quick[] = {
     "scenario=cpu-all what=fault allocator=base_pages,huge_pages pages=10000",
     "scenario=cpu-one,cpu-all what=control allocator=base_pages pages=10000",
     "scenario=cpu-one what=first allocator=base_pages pages=10000",
-    ("scenario=cpu-one,device-major,device-minor allocator=shared_fine,managed "
+    ("scenario=cpu-one,device-major,device-minor,cpu-after-device allocator=shared_fine,managed "
      "pages=1,10000"),
     "scenario=device-major what=control allocator=shared_fine,managed pages=10000",
     "scenario=device-major what=control allocator=managed_prefetch pages=10000",
@@ -73,16 +76,21 @@ static bool by_device(const struct as_axes *a)
     return as_word_is(a, "scenario", "device-major") || as_word_is(a, "scenario", "device-minor");
 }
 
+static bool is_after_device(const struct as_axes *a)
+{
+    return as_word_is(a, "scenario", "cpu-after-device");
+}
+
 /* Combinations without meaning, or covered better by another device. */
 static bool is_pruned(const struct as_device_info *info, const struct as_axes *a)
 {
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
     const double pages = as_axes_number(a, "pages");
-    if (by_device(a) ? cpu : info->is_host_cpu && !cpu)
+    if (by_device(a) || is_after_device(a) ? cpu : info->is_host_cpu && !cpu)
         return true;
     if (as_word_is(a, "scenario", "cpu-all") && (cpu ? pages < info->threads || info->threads < 2 : pages < ALL_MIN))
         return true;
-    if (as_word_is(a, "scenario", "device-minor") && as_word_is(a, "what", "control"))
+    if ((as_word_is(a, "scenario", "device-minor") || is_after_device(a)) && as_word_is(a, "what", "control"))
         return true;
     return as_word_is(a, "what", "first") && (!cpu || pages < FIRST_PAGES_MIN || as_word_is(a, "access", "load"));
 }
@@ -100,9 +108,9 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "its pages are present before they are touched");
     else if (allocator && !allocator->host_access && !as_word_is(a, "scenario", "device-major"))
         as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
-    else if (by_device(a) && !(info->capabilities & AS_CAP_SOURCE))
+    else if ((by_device(a) || is_after_device(a)) && !(info->capabilities & AS_CAP_SOURCE))
         as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
-    else if (as_word_is(a, "scenario", "device-minor") && info->is_host_cpu)
+    else if ((as_word_is(a, "scenario", "device-minor") || is_after_device(a)) && info->is_host_cpu)
         as_fail(err, AS_UNSUPPORTED, "the device is the host CPU and shares its page table");
     else if (!as_check_block(info, as_axes_text(a, "allocator"), bytes, err))
         return AS_APPLIES;
@@ -116,7 +124,7 @@ static enum as_status warm_up(struct trials *t, const struct as_trial_context *v
     for (int i = 0; i < WARMUPS && !s && (i == 0 || as_now() < end); i++)
         s = trials_one(t, &seconds, &ns, err);
     t->n = 0;
-    t->faults = 0;
+    t->faults = (struct as_fault_count){0};
     return s;
 }
 
@@ -177,7 +185,8 @@ static const struct as_metric further[] = {
     {"mean", "ns", true, "as the number, over all pages of a trial", NULL},
     {"p95", "ns", true, "95th percentile over the touches of a trial", NULL},
     {"second_touch", "ns", true, "median touch of a present page, which is subtracted", NULL},
-    {"faults", "faults/page", true, "as the kernel counts them", NULL},
+    {"faults", "faults/page", true, "minor and major ones, as the kernel counts them", NULL},
+    {"major_faults", "faults/page", true, "the major ones of these", NULL},
     {0},
 };
 

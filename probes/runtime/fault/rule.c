@@ -23,7 +23,8 @@ static const char *who(const struct as_cell *cell, char *out, size_t size)
     static const char *const words[][2] = {{"cpu-one", "one CPU thread"},
                                            {"cpu-all", "all CPU threads"},
                                            {"device-major", "device touches first"},
-                                           {"device-minor", "device touches after CPU"}};
+                                           {"device-minor", "device touches after CPU"},
+                                           {"cpu-after-device", "one CPU thread after the device"}};
     const char *text = as_cell_axis(cell, "scenario");
     char own[64];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -117,6 +118,9 @@ static const struct comparison {
     {"scenario", "device-major", "device-minor", "prefault",
      "Where the CPU touched first, the device's own first touch is ", " as fast", " slower",
      "The device's own first touch is statistically tied with that after a touch by the CPU: "},
+    {"scenario", "cpu-one", "cpu-after-device", "return",
+     "Where the device touched first, the CPU's own first touch is ", " as fast", " slower",
+     "The CPU's own first touch is statistically tied with that after a touch by the device: "},
     {"what", "first", "fault", "host_backing", "Faults on fresh memory take ",
      " as long as on reused pages (includes backing by the host)", " less time than on reused pages",
      "Faults on fresh memory and on reused pages are statistically tied: "},

@@ -65,10 +65,17 @@ static void test_which_cells(void **unused)
     gpu.dev.info.allocators[0].host_access = false;
     assert_int_equal(applies(&gpu, "device-minor", plain, &err), AS_INAPPLICABLE);
     assert_int_equal(applies(&gpu, "device-major", plain, &err), AS_APPLIES);
+    assert_int_equal(applies(&gpu, "cpu-after-device", plain, &err), AS_INAPPLICABLE);
     gpu.dev.info.allocators[0].host_access = true;
+    assert_int_equal(applies(&cpu, "cpu-after-device", plain, &err), AS_PRUNED);
+    assert_int_equal(applies(&gpu, "cpu-after-device", plain, &err), AS_APPLIES);
+    assert_int_equal(applies(&gpu, "cpu-after-device", "what=control allocator=toy pages=100 access=store", &err),
+                     AS_PRUNED);
     gpu.dev.info.is_host_cpu = true;
     assert_int_equal(applies(&gpu, "cpu-one", plain, &err), AS_PRUNED);
     assert_int_equal(applies(&gpu, "device-minor", plain, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "page table"));
+    assert_int_equal(applies(&gpu, "cpu-after-device", plain, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "page table"));
 }
 
@@ -124,6 +131,34 @@ static void test_device(void **unused)
         t.kernel = run_short;
         assert_false(trial(&t, axes, 3, &s, why, sizeof why));
         assert_non_null(strstr(why, i ? "add up" : "page 99 of 100"));
+    }
+}
+
+/* The device stores into every page of a block before the CPU's timed touch, and once only. */
+static unsigned device_touched;
+static void run_counted(const char *name, void *const *args)
+{
+    device_touched++;
+    run_touch(name, args);
+}
+
+static void test_cpu_after_device(void **unused)
+{
+    static const char *const kinds[] = {"store", "load"};
+    (void)unused;
+    for (size_t i = 0; i < 2; i++) {
+        struct toy t;
+        struct as_sample s = {0};
+        char why[160] = "", axes[160];
+        toy_init(&t, AS_CAP_SOURCE);
+        t.dev.info.allocators[0].host_access = true;
+        t.kernel = run_counted;
+        device_touched = 0;
+        snprintf(axes, sizeof axes, "scenario=cpu-after-device what=fault allocator=toy pages=100 access=%s", kinds[i]);
+        if (!trial(&t, axes, 3, &s, why, sizeof why))
+            fail_msg("%s", why);
+        assert_true(isfinite(s.value) && s.seconds > 0);
+        assert_true(device_touched >= 2 * 3); /* two blocks per sample, and those of the warm-up */
     }
 }
 
@@ -230,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_device),
+        cmocka_unit_test(test_cpu_after_device),
         cmocka_unit_test(test_what_is_subtracted),
         cmocka_unit_test(test_kept_pages_are_seen),
         cmocka_unit_test(test_cpu),

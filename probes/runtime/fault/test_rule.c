@@ -55,6 +55,8 @@ static void test_gains(void **unused)
     fault("device-minor", "fault", "shared", 1000, 1);
     fault("device-major", "fault", "shared", 100000, 900);
     fault("device-minor", "fault", "shared", 100000, 100);
+    fault("cpu-one", "fault", "shared", 1, 100);
+    fault("cpu-after-device", "fault", "shared", 1, 1000);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "fault.huge_pages.cpu-one.thp");
     assert_true(f->value == 10 && f->verdict == AS_SUPPORTED && f->evidence_n == 2);
@@ -63,8 +65,12 @@ static void test_gains(void **unused)
     made_says(made_get(&m, "fault.threads.cpu-all.mmap"), "1.20x slower than one (1.18 to 1.22x; mmap, 10000 pages)");
     f = made_get(&m, "fault.host_backing.cpu-one.mmap");
     assert_true(f->verdict == AS_UNDECIDED);
-    f = made_near(&m, "fault.prefault.device-minor.shared", 9, 1e-9);
+    made_near(&m, "fault.prefault.device-minor.shared", 9, 1e-9);
     made_says(made_get(&m, "fault.prefault.device-minor.shared"), "100000 pages");
+    made_near(&m, "fault.return.cpu-after-device.shared", 0.1, 1e-9);
+    made_says(made_get(&m, "fault.return.cpu-after-device.shared"),
+              "Where the device touched first, the CPU's own first touch is 10.0x slower");
+    made_says(made_get(&m, "fault.latency.cpu-after-device.shared"), "one CPU thread after the device");
 }
 
 /* Of single pages: the price of a larger one, no refuted expectation. */

@@ -55,9 +55,22 @@ static enum as_status find_shape(struct trials *t, struct as_error *err)
     return as_blocks_add(&t->blocks, err);
 }
 
+/* The device stores into every page, which the CPU then touches. */
+static enum as_status device_first(struct trials *t, struct as_span span, struct as_error *err)
+{
+    double unused;
+    span.load = false;
+    enum as_status s = t->dev->memory->unmap(t->dev, span.memory, err);
+    if (!s)
+        s = as_pages_touch(&t->device, &span, &unused, err);
+    return s ? s : t->dev->memory->map(t->dev, span.memory, err);
+}
+
 static enum as_status hand_over(struct trials *t, struct as_error *err)
 {
     const struct as_span span = last_span(t);
+    if (t->after)
+        return device_first(t, span, err);
     if (t->minor)
         as_pages_store_here(&t->toucher, &span);
     return t->by_device && host_sees(t) ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
@@ -120,14 +133,17 @@ static enum as_status start_control(struct trials *t, struct as_error *err)
 enum as_status trials_prepare(struct trials *t, struct as_trial_context *vc, struct as_error *err)
 {
     static const char *const whats[] = {"fault", "first", "control", NULL};
-    const bool one = as_word_is(vc->axes, "scenario", "cpu-one");
-    *t = (struct trials){.vc = vc, .dev = vc->dev, .mark = vc->seed >> 2 | 1};
+    const bool after = as_word_is(vc->axes, "scenario", "cpu-after-device");
+    const bool one = after || as_word_is(vc->axes, "scenario", "cpu-one");
+    *t = (struct trials){.vc = vc, .dev = vc->dev, .mark = vc->seed >> 2 | 1, .after = after};
     t->what = (enum fault_what)as_word_index(vc->axes, "what", whats);
     t->minor = as_word_is(vc->axes, "scenario", "device-minor");
     t->by_device = t->minor || as_word_is(vc->axes, "scenario", "device-major");
     t->load = as_word_is(vc->axes, "access", "load");
     t->pages = as_axes_u64(vc->axes, "pages");
     enum as_status s = as_pages_prepare(&t->toucher, t->dev, t->by_device ? 0 : one ? 1 : UINT32_MAX, err);
+    if (!s && after)
+        s = as_pages_prepare(&t->device, t->dev, 0, err);
     if (!s)
         s = as_check_room(t->dev, t->pages * t->toucher.page, t->pages * t->toucher.page, err);
     if (!s)
@@ -184,28 +200,31 @@ static bool is_kept(const struct trials *t, double faults)
            t->kept.n < KEPT_BLOCKS && !(t->dev->info.capabilities & AS_CAP_SIMULATED);
 }
 
-static enum as_status touch_new(struct trials *t, double *ns, double *faults, struct as_error *err)
+static enum as_status touch_new(struct trials *t, double *ns, struct as_fault_count *faults, struct as_error *err)
 {
     enum as_status s = new_block(t, err);
     if (s)
         return s;
-    *faults = as_minor_faults();
+    const struct as_fault_count before = as_faults_now();
     t->mark += t->pages;
     s = touch(t, ns, err);
-    *faults = as_minor_faults() - *faults;
+    *faults = (struct as_fault_count){0};
+    as_faults_add(faults, before);
     return s;
 }
 
 enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct as_error *err)
 {
-    double first = 0, again = 0, faults = NAN;
+    double first = 0, again = 0;
+    struct as_fault_count faults = {NAN, NAN};
     enum as_status s = touch_new(t, &first, &faults, err);
-    while (!s && is_kept(t, faults)) {
+    while (!s && is_kept(t, as_faults_total(&faults))) {
         s = hold(t, err);
         if (!s)
             s = touch_new(t, &first, &faults, err);
     }
-    t->faults += faults;
+    t->faults.minor += faults.minor;
+    t->faults.major += faults.major;
     if (!s && t->what != FAULT_CONTROL) {
         t->mark += t->pages;
         s = touch(t, &again, err);
@@ -259,12 +278,13 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
     double least = 0.9 * (double)t->n * floor(fmax(1, pages)), most = 0.1 * (double)t->n * (double)t->pages;
     if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_cpu)
         return true;
-    if (info->capabilities & AS_CAP_SIMULATED || t->n == KEPT_MAX || !isfinite(t->faults))
+    const double faults = as_faults_total(&t->faults);
+    if (info->capabilities & AS_CAP_SIMULATED || t->n == KEPT_MAX || !isfinite(faults))
         return true;
-    snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", t->faults, t->n,
+    snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", faults, t->n,
              (unsigned long long)t->pages);
     /* The driver's own faults of a launch count too. */
-    return t->what == FAULT_CONTROL ? t->pages < 64 || t->faults <= most : t->faults >= least;
+    return t->what == FAULT_CONTROL ? t->pages < 64 || faults <= most : faults >= least;
 }
 
 bool trials_check(struct trials *t, char *why, size_t why_size)
@@ -281,7 +301,8 @@ bool trials_check(struct trials *t, char *why, size_t why_size)
     as_note_number(t->vc, "mean", sum / (double)t->n);
     as_note_number(t->vc, "p95", as_quantile(t->ns, t->n, 0.95));
     as_note_number(t->vc, "second_touch", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
-    as_note_number(t->vc, "faults", t->faults / (double)t->n / (double)t->pages);
+    as_note_number(t->vc, "faults", as_faults_total(&t->faults) / (double)t->n / (double)t->pages);
+    as_note_number(t->vc, "major_faults", t->faults.major / (double)t->n / (double)t->pages);
     as_note_number(t->vc, "page_size", page_size);
     if (s)
         snprintf(why, why_size, "%s", err.text);
@@ -300,4 +321,5 @@ void trials_finish(struct trials *t)
     free(t->ns);
     free(t->again_ns);
     as_pages_finish(&t->toucher);
+    as_pages_finish(&t->device);
 }

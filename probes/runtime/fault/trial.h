@@ -13,7 +13,8 @@ struct trials {
     struct as_device *dev;
     struct as_pages toucher;
     enum fault_what what;
-    bool by_device, minor, load;
+    struct as_pages device; /* of the scenario where the device touches before the CPU */
+    bool by_device, minor, after, load;
     struct as_blocks kept;   /* blocks that the heap would cache: kept allocated */
     struct as_blocks blocks; /* the last one is that of the last trial; only FAULT_FIRST has several */
     void *locked;            /* the control's block, with locked_bytes */
@@ -22,8 +23,8 @@ struct trials {
     uint64_t mark;
     cpu_set_t home; /* the calling thread's, while it is moved */
     bool moved;
-    double faults;         /* faults counted by the kernel over all timed touches */
-    double *ns, *again_ns; /* per page and trial: first and second touch */
+    struct as_fault_count faults; /* counted by the kernel over all timed touches */
+    double *ns, *again_ns;        /* per page and trial: first and second touch */
     size_t n, n_cap, again_cap;
 };
 /* After a failure the caller still finishes t. */

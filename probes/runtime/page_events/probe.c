@@ -16,7 +16,7 @@ static const char *const what_words[] = {"misses", "faults", NULL};
 static const char *const touch_words[] = {"cpu", "device", NULL};
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "TLB load misses of a pointer chase over pages; minor faults until a CPU has read all pages",
+     .help = "TLB load misses of a pointer chase over pages; page faults until a CPU has read all pages",
      .type = AS_AXIS_WORD,
      .words = what_words,
      .def = "faults"},
@@ -59,8 +59,9 @@ struct state {
     struct as_events events;
     struct as_pages toucher, reader; /* toucher: the device's, if it touches first */
     uint64_t mark;
-    uint64_t want, got; /* sums of the last pass */
-    double faults;      /* of it */
+    uint64_t want, got;           /* sums of the last pass */
+    struct as_fault_count faults; /* of it */
+    double read_s, passes;        /* the CPU's reads, all samples */
 };
 
 /* ---- which cells ---- */
@@ -185,13 +186,16 @@ static enum as_status pass(struct state *s, double *seconds, struct as_error *er
     struct as_span span = {.pages = as_axes_u64(s->vc->axes, "pages"), .mark = s->mark};
     double first = 0, again = 0;
     enum as_status st = new_block(s, &span, err);
-    const double before = as_minor_faults();
+    const struct as_fault_count before = as_faults_now();
     if (!st)
         st = s->device_first ? device_touches(s, &span, &first, err) : as_pages_touch(&s->reader, &span, &first, err);
     span.load = true;
     if (!st)
         st = as_pages_touch(&s->reader, &span, &again, err);
-    s->faults = as_minor_faults() - before;
+    s->faults = (struct as_fault_count){0};
+    as_faults_add(&s->faults, before);
+    s->read_s += again;
+    s->passes++;
     if (!st)
         st = as_pages_sum(&s->reader, &span, &s->got, err);
     s->want = span.pages * span.mark + span.pages * (span.pages - 1) / 2;
@@ -212,7 +216,9 @@ static enum as_status prepare_faults(struct state *s, struct as_error *err)
         return st;
     s->vc->host_work = true;
     s->vc->footprint = as_axes_u64(s->vc->axes, "pages") * s->reader.page;
-    return pass(s, &unused, err);
+    st = pass(s, &unused, err);
+    s->read_s = s->passes = 0;
+    return st;
 }
 
 /* ---- one trial ---- */
@@ -238,8 +244,17 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     if (s->misses)
         return sample_misses(s, out, err);
     enum as_status st = pass(s, &out->seconds, err);
-    out->value = s->faults;
+    out->value = as_faults_total(&s->faults);
     return st;
+}
+
+/* Of the last pass; the time is the mean of all. */
+static void note_faults(const struct state *s)
+{
+    const double pages = as_axes_number(s->vc->axes, "pages");
+    as_note_number(s->vc, "minor_faults", s->faults.minor);
+    as_note_number(s->vc, "major_faults", s->faults.major);
+    as_note_number(s->vc, "read_time", s->passes > 0 ? s->read_s / s->passes / pages * 1e9 : NAN);
 }
 
 static bool check(void *state, char *why, size_t why_size)
@@ -247,7 +262,8 @@ static bool check(void *state, char *why, size_t why_size)
     const struct state *s = state;
     if (s->misses)
         return as_chase_check(&s->chase, why, why_size);
-    if (!isfinite(s->faults)) {
+    note_faults(s);
+    if (!isfinite(as_faults_total(&s->faults))) {
         snprintf(why, why_size, "the system does not count this process's faults");
         return false;
     }
@@ -268,6 +284,13 @@ static void finish(void *state)
     free(s);
 }
 
+static const struct as_metric further[] = {
+    {"minor_faults", "events", true, "faults for a page that is in memory", NULL},
+    {"major_faults", "events", true, "faults for a page that is fetched first, also from a device", NULL},
+    {"read_time", "ns", true, "one page of the pass in which the CPU reads them all", NULL},
+    {0},
+};
+
 const struct as_probe as_probe_page_events = {
     .abi = AS_PROBE_ABI,
     .name = "page_events",
@@ -276,8 +299,9 @@ const struct as_probe as_probe_page_events = {
     .metric = "events",
     .unit = "events",
     .lower_is_better = true,
-    .counts = "data TLB misses of 65536 dependent loads, or minor faults of the process from the first touch of a "
-              "block until a CPU has read all its pages",
+    .counts = "data TLB misses of 65536 loads, or the process's page faults, minor and major, from first touch until a "
+              "CPU has read all pages",
+    .further = further,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -1,6 +1,8 @@
 /* What is counted of pages: from how many on loads miss the TLB, and how many faults a pass over memory takes. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { FACTS_MAX = 64 };
@@ -42,6 +44,17 @@ static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
     as_curve_evidence(f, curve, 0, last);
 }
 
+/* "page faults (0 minor, 192 major)"; in older stores the number is that of minor faults alone. */
+static const char *kinds_text(const struct as_cell *cell, char *out, size_t size)
+{
+    struct as_metric_value minor, major;
+    if (as_cell_metric(cell, "minor_faults", &minor) && as_cell_metric(cell, "major_faults", &major))
+        snprintf(out, size, "page faults (%.0f minor, %.0f major)", minor.value, major.value);
+    else
+        snprintf(out, size, "minor faults (major ones were not counted)");
+    return out;
+}
+
 /* Of the most pages. */
 static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
 {
@@ -56,11 +69,16 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
         return;
     f->matter = "page faults and migrations";
     as_fact_number(f, curve->y[last], curve->ci[last]);
+    char kinds[64], time[96] = "", text[64];
+    struct as_metric_value read;
+    if (device && as_cell_metric(cell, "read_time", &read))
+        snprintf(time, sizeof time, "; reading them takes %s per page",
+                 as_fact_value_text(read.value, read.ci, read.unit, text, sizeof text));
     as_fact_say(f,
-                device
-                    ? "CPU reads of %.0f pages of '%s' that the device touched first: %.0f minor faults, %.3g per page"
-                    : "CPU first touch of %.0f pages of '%s': %.0f minor faults, %.3g per page",
-                curve->x[last], as_cell_axis(cell, "allocator"), f->value, f->value / curve->x[last]);
+                device ? "CPU reads of %.0f pages of '%s' that the device touched first: %.0f %s, %.3g per page%s"
+                       : "CPU first touch of %.0f pages of '%s': %.0f %s, %.3g per page%s",
+                curve->x[last], as_cell_axis(cell, "allocator"), f->value, kinds_text(cell, kinds, sizeof kinds),
+                f->value / curve->x[last], time);
     as_fact_evidence(f, cell);
 }
 
@@ -79,7 +97,7 @@ static void derive_page_events(struct as_rule_context *c)
 
 const struct as_rule as_rules_page_events[] = {
     {"page faults and migrations", derive_page_events,
-     "the CPU's count of data TLB misses, significant from a tenth of the loads on; the system's count of minor faults "
+     "the CPU's count of data TLB misses, significant from a tenth of the loads on; the system's count of page faults "
      "per page that was read",
      "another counter of the same events with another count"},
     {0},

@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -65,6 +68,48 @@ static void test_lost_pass_is_seen(void **unused)
         assert_int_equal(as_probe_page_events.check(v.state, why, sizeof why), lose == 0);
         toy_finish(&as_probe_page_events, &v);
         assert_int_equal(t.live, 0);
+    }
+}
+
+/* ---- both kinds of faults ---- */
+
+/* In place of the system's: a driver that counts as major what it fetches from a device. */
+static long planted_minor, planted_major;
+static bool planted;
+int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+    static long minor, major;
+    if (!planted)
+        return (int)syscall(SYS_getrusage, who, usage);
+    memset(usage, 0, sizeof *usage);
+    usage->ru_minflt = minor += planted_minor;
+    usage->ru_majflt = major += planted_major;
+    return 0;
+}
+
+static void test_major_faults_count(void **unused)
+{
+    static const long cases[][2] = {{0, 192}, {300, 0}, {5, 7}, {0, 0}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        struct toy_trial v;
+        struct as_sample s = {0};
+        char why[160] = "", want[96];
+        toy_init(&t, AS_CAP_HOST_KERNELS);
+        toy_prepare(&t, &as_probe_page_events, "what=faults pages=64 stride=4096 allocator=toy touch=cpu", &v, NULL);
+        planted = true;
+        planted_minor = cases[i][0];
+        planted_major = cases[i][1];
+        assert_int_equal(as_probe_page_events.sample(v.state, 1, &s, NULL), AS_OK);
+        planted = false;
+        assert_true(s.value == (double)(cases[i][0] + cases[i][1]));
+        assert_true(as_probe_page_events.check(v.state, why, sizeof why));
+        snprintf(want, sizeof want, "\"minor_faults\":%ld,\"major_faults\":%ld,\"read_time\":", cases[i][0],
+                 cases[i][1]);
+        if (!strstr(as_buf_get(&v.vc.detail), want))
+            fail_msg("'%s' is not in: %s", want, as_buf_get(&v.vc.detail));
+        toy_finish(&as_probe_page_events, &v);
     }
 }
 
@@ -162,9 +207,13 @@ static void test_misses(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),           cmocka_unit_test(test_lost_pass_is_seen),
-        cmocka_unit_test(test_events_of_all_threads), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_faults_of_opencl),      cmocka_unit_test(test_misses),
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_lost_pass_is_seen),
+        cmocka_unit_test(test_major_faults_count),
+        cmocka_unit_test(test_events_of_all_threads),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_faults_of_opencl),
+        cmocka_unit_test(test_misses),
     };
     real_leave_untouched();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* The rule of page faults and migrations, on synthetic cells. */
+#include "model/metrics.h"
 #include "tests/facts/made.h"
 
 #include <math.h>
@@ -43,6 +44,13 @@ static void test_events(void **unused)
     misses_of("untold", 16, 16); /* of how many loads? */
     made_add(&m, "page_events", "events", 0, "what=faults;pages=1000;stride=4096;allocator=upfront;touch=cpu");
     made_add(&m, "page_events", "events", 1002, "what=faults;pages=1000;stride=4096;allocator=shared;touch=device");
+    static const struct as_metric_value fetched[] = {
+        {.name = "minor_faults", .unit = "events", .counts = "c", .value = 0, .ci = {0, 0}, .trials = 3},
+        {.name = "major_faults", .unit = "events", .counts = "c", .value = 192, .ci = {192, 192}, .trials = 3},
+        {.name = "read_time", .unit = "ns", .counts = "c", .value = 1200, .ci = {1100, 1300}, .trials = 3}};
+    struct as_cell *managed = made_add(&m, "page_events", "events", 192,
+                                       "what=faults;pages=16384;stride=4096;allocator=managed;touch=device");
+    assert_int_equal(as_cell_set_metrics(managed, fetched, 3, NULL), AS_OK);
     made_derive(&m);
     const struct as_fact *f = made_get(&m, "tlb.misses.mmap.4096");
     assert_true(f->value == 256 && f->ci.lo == 64 && f->ci.hi == 256);
@@ -53,8 +61,13 @@ static void test_events(void **unused)
     assert_null(made_find(&m, "tlb.misses.untold.4096"));
     f = made_get(&m, "page_events.faults.upfront.cpu");
     assert_true(f->value == 0);
-    made_says(made_get(&m, "page_events.faults.shared.device"),
-              "CPU reads of 1000 pages of 'shared' that the device touched first: 1002 minor faults, 1 per page");
+    made_says(
+        made_get(&m, "page_events.faults.shared.device"),
+        "CPU reads of 1000 pages of 'shared' that the device touched first: 1002 minor faults (major ones were not "
+        "counted), 1 per page");
+    made_says(made_get(&m, "page_events.faults.managed.device"),
+              "CPU reads of 16384 pages of 'managed' that the device touched first: 192 page faults (0 minor, 192 "
+              "major), 0.0117 per page; reading them takes 1.20 µs");
 }
 
 static void test_events_that_may_be_few(void **unused)

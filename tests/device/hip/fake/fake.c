@@ -9,6 +9,7 @@
  *   plain      attributes of everything newer than plain memory are 0
  *   equal      streams have no priorities
  *   apu        devices and host have one memory
+ *   mi300a     their name is that of an APU whose memory has a cache; they report an L2 cache of 4 MiB
  *   xnack      page faults are replayed
  *   unknown    the chip is one that nobody has heard of      cdna3, rdna3, rdna2   it is one of another kind
  * FAKE_HIP_ONCE names a file that is removed by the one that does what FAKE_HIP says: "hang" the first wait after a
@@ -157,7 +158,9 @@ API hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
     int d = fake_real(device);
     if (d < 0)
         return hipErrorInvalidDevice;
-    if (d == 2)
+    if (fake_asked("mi300a"))
+        snprintf(name, (size_t)size, "AMD Instinct MI300A");
+    else if (d == 2)
         memset(name, 'A', (size_t)size);
     else
         snprintf(name, (size_t)size, "%s", names[d]);
@@ -210,7 +213,6 @@ static const struct {
     {hipDeviceAttributePciDomainID, 0},
     {hipDeviceAttributeMemoryClockRate, 1600000},
     {hipDeviceAttributeMemoryBusWidth, 4096},
-    {hipDeviceAttributeL2CacheSize, 1 << 20},
     {hipDeviceAttributeMaxThreadsPerMultiProcessor, 2048},
     {hipDeviceAttributeMaxSharedMemoryPerBlock, LOCAL_BYTES},
     {hipDeviceAttributeMaxSharedMemoryPerMultiprocessor, LOCAL_BYTES},
@@ -224,6 +226,7 @@ API hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
     } chosen[] = {
         {hipDeviceAttributeWarpSize, (fake_asked("rdna") ? 32 : 64) * (fake_real(device) == 2 ? -1 : 1)},
         {hipDeviceAttributeIntegrated, fake_asked("apu")},
+        {hipDeviceAttributeL2CacheSize, (fake_asked("mi300a") ? 4 << 20 : 1 << 20) * (fake_real(device) == 2 ? -1 : 1)},
         {hipDeviceAttributePageableMemoryAccess, fake_asked("xnack")},
         {hipDeviceAttributeManagedMemory, !fake_asked("plain")},
         {hipDeviceAttributeConcurrentManagedAccess, !fake_asked("plain")},

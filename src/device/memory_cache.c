@@ -1,0 +1,244 @@
+#include "device/memory_cache.h"
+
+#include "base/text.h"
+#include "device/host.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const char as_memory_caches[]; /* refs/memory_caches.csv */
+
+enum { FILE_MAX_BYTES = 64 << 10, NODES_MAX = 256, CACHES_MAX = 4096, LAST_LEVEL = 3, INDEX_MAX = 4 };
+/* Some machines use whole memories as caches (Optane, HBM in cache mode). Those are memory to whoever measures it. */
+static const uint64_t SIZE_MIN = UINT64_C(1) << 20, SIZE_MAX_BYTES = UINT64_C(4) << 30;
+/* KFD puts the index of a partition above the function of the device. */
+static const uint64_t LOCATION_MASK = 0xffff;
+
+static bool is_usable(uint64_t size)
+{
+    return size >= SIZE_MIN && size <= SIZE_MAX_BYTES;
+}
+
+static bool read_file(const char *path, struct as_buf *out)
+{
+    as_buf_clear(out);
+    return as_buf_read_file(out, path, FILE_MAX_BYTES, NULL) == AS_OK;
+}
+
+/* The number behind a name at the start of a line, "level 3"; false where there is none. */
+static bool property(const char *text, const char *name, uint64_t *out)
+{
+    const size_t n = strlen(name);
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        char value[24] = "";
+        if (strncmp(line, name, n) != 0 || line[n] != ' ')
+            continue;
+        const size_t digits = strcspn(line + n + 1, " \n");
+        if (digits == 0 || digits >= sizeof value)
+            return false;
+        memcpy(value, line + n + 1, digits);
+        return as_parse_u64(value, out, NULL) == AS_OK;
+    }
+    return false;
+}
+
+/* ---- KFD: the topology that AMD's driver gives to ROCm ---- */
+
+static bool is_node_of(const char *properties, const char *bus_id)
+{
+    unsigned domain, bus, slot, function;
+    uint64_t location, at = 0;
+    if (sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+        return false;
+    if (!property(properties, "location_id", &location) || location == 0)
+        return false;
+    property(properties, "domain", &at); /* older drivers have none */
+    return at == domain && (location & LOCATION_MASK) == (bus << 8 | slot << 3 | function);
+}
+
+/* The last level of a node; sizes are in KiB. */
+static uint64_t last_level_of(const char *root, unsigned node, struct as_buf *text)
+{
+    char path[256];
+    uint64_t level, kib, largest = 0;
+    for (unsigned i = 0; i < CACHES_MAX; i++) {
+        snprintf(path, sizeof path, "%.128s/sys/class/kfd/kfd/topology/nodes/%u/caches/%u/properties", root, node, i);
+        if (!read_file(path, text))
+            break;
+        if (property(as_buf_get(text), "level", &level) && property(as_buf_get(text), "size", &kib) &&
+            level == LAST_LEVEL && kib <= SIZE_MAX_BYTES >> 10 && kib << 10 > largest)
+            largest = kib << 10;
+    }
+    return largest;
+}
+
+static bool find_in_kfd(const char *root, const struct as_device_info *info, struct as_buf *text, struct as_cache *out)
+{
+    char path[256];
+    for (unsigned node = 0; node < NODES_MAX && info->bus_id[0]; node++) {
+        snprintf(path, sizeof path, "%.128s/sys/class/kfd/kfd/topology/nodes/%u/properties", root, node);
+        if (!read_file(path, text))
+            break;
+        if (!is_node_of(as_buf_get(text), info->bus_id))
+            continue;
+        out->size = last_level_of(root, node, text);
+        as_copy_text(out->name, sizeof out->name, "Infinity Cache");
+        as_copy_text(out->source, sizeof out->source, "kfd");
+        return is_usable(out->size);
+    }
+    return false;
+}
+
+/* ---- the kernel's memory nodes ---- */
+
+static bool is_of_host(const struct as_device_info *info)
+{
+    return info->is_host_memory || info->capabilities & AS_CAP_HOST_KERNELS;
+}
+
+static uint64_t cache_of_node(const char *root, unsigned node, struct as_buf *text)
+{
+    char path[256], value[24];
+    uint64_t size, largest = 0;
+    for (unsigned i = 1; i <= INDEX_MAX; i++) {
+        snprintf(path, sizeof path, "%.128s/sys/devices/system/node/node%u/memory_side_cache/index%u/size", root, node,
+                 i);
+        if (!read_file(path, text))
+            continue;
+        as_copy_text(value, sizeof value, as_buf_get(text));
+        value[strcspn(value, "\n")] = 0;
+        if (as_parse_u64(value, &size, NULL) == AS_OK && is_usable(size) && size > largest)
+            largest = size;
+    }
+    return largest;
+}
+
+/* CPUs that share one of so many. */
+static unsigned shared_by(const struct as_device_info *info, unsigned caches)
+{
+    return caches && info->threads > caches ? info->threads / caches : 1;
+}
+
+static bool find_in_nodes(const char *root, const struct as_device_info *info, struct as_buf *text,
+                          struct as_cache *out)
+{
+    unsigned nodes = 0;
+    for (unsigned node = 0; node < AS_NODES_MAX && is_of_host(info); node++) {
+        const uint64_t size = cache_of_node(root, node, text);
+        nodes += size != 0;
+        out->size = size > out->size ? size : out->size;
+    }
+    if (!nodes)
+        return false;
+    out->shared = shared_by(info, nodes);
+    as_copy_text(out->name, sizeof out->name, "memory-side cache");
+    as_copy_text(out->source, sizeof out->source, "sysfs");
+    return true;
+}
+
+/* ---- the table ---- */
+
+/* Column `index` of a line without quotes before it; false where it does not fit. */
+static bool column(const char *line, unsigned index, char *out, size_t size)
+{
+    for (; index && line; index--)
+        line = strchr(line, ','), line += line != NULL;
+    const size_t n = line ? strcspn(line, ",\n") : size;
+    if (n >= size)
+        return false;
+    memcpy(out, line, n);
+    out[n] = 0;
+    return true;
+}
+
+static bool find_by_name(const char *device, struct as_cache *out)
+{
+    for (const char *line = strchr(as_memory_caches, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+        char match[64], bytes[24];
+        if (!column(line + 1, 0, match, sizeof match) || fnmatch(match, device, FNM_NOESCAPE) != 0 ||
+            !column(line + 1, 1, out->name, sizeof out->name) || !column(line + 1, 2, bytes, sizeof bytes) ||
+            as_parse_u64(bytes, &out->size, NULL))
+            continue;
+        as_copy_text(out->source, sizeof out->source, "table");
+        return is_usable(out->size);
+    }
+    return false;
+}
+
+/* The host's processor, whose memory-side cache serves all that use its memory. */
+static void host_name(const char *root, char *out, size_t size)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%.128s/proc/cpuinfo", root);
+    out[0] = 0;
+    FILE *f = fopen(path, "re");
+    for (char line[256]; f && !out[0] && fgets(line, sizeof line, f);) {
+        char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (!value)
+            continue;
+        value += 1 + strspn(value + 1, " \t");
+        value[strcspn(value, "\n")] = 0;
+        as_copy_text(out, size, value);
+    }
+    if (f)
+        fclose(f);
+}
+
+static bool find_in_table(const char *root, const struct as_device_info *info, struct as_buf *text,
+                          struct as_cache *out)
+{
+    char host[128];
+    bool found = find_by_name(info->name, out);
+    (void)text;
+    if (!found && is_of_host(info)) {
+        host_name(root, host, sizeof host);
+        found = find_by_name(host, out);
+    }
+    if (found && info->capabilities & AS_CAP_HOST_KERNELS)
+        out->shared = shared_by(info, info->numa_nodes); /* each package has its own, and at least one node */
+    return found;
+}
+
+/* It stands behind all others. Drivers count from the core, so that one behind a device's L2 is L3. */
+static unsigned level_behind(const struct as_device_info *info)
+{
+    unsigned level = LAST_LEVEL - 1;
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].level > level)
+            level = info->caches[i].level;
+    return level + 1;
+}
+
+bool as_memory_cache_find(const char *root, const struct as_device_info *info, struct as_cache *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    static bool (*const ways[])(const char *, const struct as_device_info *, struct as_buf *,
+                                struct as_cache *) = {find_in_kfd, find_in_nodes, find_in_table};
+    bool found = false;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && !found; i++) {
+        *out = (struct as_cache){.level = level_behind(info), .kind = 'u', .memory_side = true};
+        found = ways[i](root, info, &text, out);
+    }
+    as_buf_finish(&text);
+    return found;
+}
+
+static bool has_one(const struct as_device_info *info)
+{
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (info->caches[i].memory_side)
+            return true;
+    return false;
+}
+
+void as_memory_cache_describe(struct as_device_info *info)
+{
+    struct as_cache found;
+    if (info->capabilities & AS_CAP_SIMULATED)
+        return;
+    if (info->caches_n < AS_CACHES_MAX && !has_one(info) && as_memory_cache_find("", info, &found))
+        info->caches[info->caches_n++] = found;
+    if (!(info->capabilities & AS_CAP_HOST_KERNELS) && info->host_cache == 0)
+        info->host_cache = as_host_last_caches();
+}
