@@ -16,6 +16,9 @@ static const struct {
     [AS_EVENT_TLB_MISSES] = {"data TLB misses", PERF_TYPE_HW_CACHE,
                              PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 |
                                  PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
+    [AS_EVENT_L1D_MISSES] = {"L1D load misses", PERF_TYPE_HW_CACHE,
+                             PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+                                 PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
     [AS_EVENT_MINOR_FAULTS] = {"minor faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
 };
 

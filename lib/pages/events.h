@@ -9,6 +9,7 @@
 
 enum as_event {
     AS_EVENT_TLB_MISSES,   /* loads that missed the TLB */
+    AS_EVENT_L1D_MISSES,   /* loads that missed the L1 data cache */
     AS_EVENT_MINOR_FAULTS, /* faults without I/O; counted by the kernel itself */
 };
 enum { AS_EVENT_THREADS_MAX = 1024 };

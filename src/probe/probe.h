@@ -67,6 +67,7 @@ struct as_trial_context {
     char limit_why[96];
     uint64_t min_reps, max_reps; /* 1 .. 2^40 unless set; equal: no calibration */
     double sample_s;             /* target length of a sample in seconds; 0: the engine's choice */
+    size_t samples;              /* exactly so many, however long they take; 0: the engine's choice */
     struct as_buf detail;        /* written by as_note */
     enum as_gate_state code;     /* set by as_expect_code, or by the engine where nothing is expected */
     char code_text[160];

@@ -198,11 +198,13 @@ static enum as_status add_sample(struct sampler *m, struct as_error *err)
 
 static enum as_status collect(struct sampler *m, struct as_error *err)
 {
+    const bool fixed = m->vc.samples > 0;
+    const size_t most = fixed && m->vc.samples < AS_SAMPLES_MAX ? m->vc.samples : AS_SAMPLES_MAX;
     size_t ask_at = AS_SAMPLES_ALONE;
     double last = 0;
-    while (m->n < AS_SAMPLES_MAX) {
+    while (m->n < most) {
         double now = as_now();
-        int over = now + last > m->share_end;
+        int over = !fixed && now + last > m->share_end;
         if (over && (m->n >= m->fewest || (m->n > 0 && now > m->hard_end)))
             break;
         read_clock(m);
@@ -212,7 +214,7 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
         if (st)
             return st;
         last = as_now() - now;
-        if (enough(m, &ask_at))
+        if (!fixed && enough(m, &ask_at))
             break;
     }
     read_clock(m);

@@ -14,6 +14,7 @@
 static struct toy toy;
 static double launch_s, scatter; /* what a launch takes, and by which part of it every third one more */
 static double share_s = INFINITY;
+static const char *probe_name = "bandwidth";
 static unsigned launches, cell_bytes = 65536;
 
 /* A card that writes, by the arguments of the kernels of 'bandwidth'. */
@@ -38,13 +39,16 @@ static struct as_trial trial(bool alone)
     struct as_reference reference = AS_REFERENCE_INIT;
     struct as_trial v;
     struct as_error err = {0};
-    struct as_trial_order order = {
-        .probe = "bandwidth", .seed = 3, .precision = 0.05, .alone = alone, .share_s = share_s};
+    struct as_trial_order order = {.seed = 3, .precision = 0.05, .alone = alone, .share_s = share_s};
     clock_script(1e-7);
     char axes[160];
-    snprintf(axes, sizeof axes,
-             "op=write level=memory size=%u threads=0 store=regular width=best allocator=toy touch=device way=best",
-             cell_bytes);
+    as_copy_text(order.probe, sizeof order.probe, probe_name);
+    snprintf(
+        axes, sizeof axes,
+        strcmp(probe_name, "calibrate") == 0
+            ? "rule=babelstream op=triad size=%u threads=0 store=regular allocator=toy"
+            : "op=write level=memory size=%u threads=0 store=regular width=best allocator=toy touch=device way=best",
+        cell_bytes);
     toy_axes(&order.axes, axes);
     toy_init_sm90(&toy, card);
     toy.dev.info.capabilities |= AS_CAP_FP64;
@@ -92,6 +96,20 @@ static void test_short_share(void **unused)
     assert_int_equal(samples(true), AS_SAMPLES_ALONE);
     assert_int_equal(samples(false), 1);
     share_s = INFINITY;
+}
+
+/* The rule of another tool fixes the number of samples: neither a short share nor samples that agree end it earlier. */
+static void test_fixed_number(void **unused)
+{
+    (void)unused;
+    probe_name = "calibrate";
+    launch_s = 2e-2;
+    scatter = 0;
+    assert_int_equal(samples(false), 99);
+    share_s = 1e-3;
+    assert_int_equal(samples(true), 99);
+    share_s = INFINITY;
+    probe_name = "bandwidth";
 }
 
 /* Of all samples that are kept, and of nothing else. */
@@ -232,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_many),
                                        cmocka_unit_test(test_short_share),
+                                       cmocka_unit_test(test_fixed_number),
                                        cmocka_unit_test(test_time_inside_samples),
                                        cmocka_unit_test(test_repetitions_are_known),
                                        cmocka_unit_test(test_contended_samples_weigh_nothing),

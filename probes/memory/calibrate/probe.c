@@ -1,0 +1,237 @@
+/* calibrate: assay's stream kernels by the rules of STREAM and BabelStream. See method.md. */
+#include "lib/prepare/prepare.h"
+#include "lib/stream/stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char as_method_calibrate[];
+
+enum { ITERATIONS_MAX = 100, ARRAYS_APART = 64 /* padding is at most this share */, CHECKED_WHOLE_MAX = 512 << 20 };
+enum rule { STREAM, BABELSTREAM };
+
+static const char *const rule_words[] = {"stream", "babelstream", NULL}; /* in the order of enum rule */
+static const char *const op_words[] = {"copy", "scale", "mul", "add", "triad", "dot", NULL};
+static const char *const store_words[] = {"regular", "nt", NULL};
+static const struct {
+    enum as_stream_op op;
+    bool of_rule[2];
+} ops[] = {
+    /* in the order of op_words */
+    {AS_STREAM_COPY, {true, true}}, {AS_STREAM_MUL, {true, false}},  {AS_STREAM_MUL, {false, true}},
+    {AS_STREAM_ADD, {true, true}},  {AS_STREAM_TRIAD, {true, true}}, {AS_STREAM_DOT, {false, true}},
+};
+/* With the first, which does not count. */
+static const unsigned iterations[] = {[STREAM] = 10, [BABELSTREAM] = ITERATIONS_MAX};
+
+static const struct as_axis axes[] = {
+    {.name = "rule",
+     .help = "stream: STREAM 5.10, 10 iterations on the CPU; babelstream: BabelStream 5.0, 100 iterations",
+     .type = AS_AXIS_WORD,
+     .words = rule_words,
+     .def = "all"},
+    {.name = "op",
+     .help = "the function by the tool's name: scale is STREAM's, mul and dot are BabelStream's",
+     .type = AS_AXIS_WORD,
+     .words = op_words,
+     .def = "triad"},
+    {.name = "size",
+     .help = "bytes of one array; STREAM wants four times the last-level caches, BabelStream has 2^25 f64",
+     .type = AS_AXIS_SIZE,
+     .min = 4096,
+     .def = "256MiB"},
+    {.name = "threads",
+     .help = "CPU threads; 0: the whole device",
+     .type = AS_AXIS_COUNT,
+     .domain = AS_DOMAIN_THREADS,
+     .def = "0,max",
+     .zero = "device"},
+    {.name = "store",
+     .help = "CPU: regular stores, or non-temporal ones, which memcpy uses for large arrays",
+     .type = AS_AXIS_WORD,
+     .words = store_words,
+     .def = "regular"},
+    {.name = "allocator",
+     .help = "how the memory is allocated",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "first"},
+    {0},
+};
+/* gcc compiles STREAM's copy to a call of memcpy. */
+static const char *const grids[] = {"rule=stream op=copy size=4LLCs threads=max store=all allocator=first",
+                                    "rule=stream op=scale,add,triad size=4LLCs threads=max allocator=first",
+                                    "rule=babelstream op=copy,mul,add,triad,dot size=256MiB threads=0,max "
+                                    "allocator=first",
+                                    NULL};
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, nt = as_word_is(a, "store", "nt");
+    const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
+    const double threads = as_axes_number(a, "threads");
+    if (!rule_words[rule] || !op_words[op] || !ops[op].of_rule[rule])
+        return AS_PRUNED;
+    if (cpu ? !(threads >= 1) || as_axes_number(a, "size") < 64 * threads : threads != 0 || nt || rule == STREAM)
+        return AS_PRUNED;
+    if (nt && !as_stream_shapes[ops[op].op].writes)
+        return AS_PRUNED;
+    if (cpu || (info->capabilities & AS_CAP_FP64))
+        return AS_APPLIES;
+    as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+    return AS_INAPPLICABLE;
+}
+
+/* All iterations at 1 GB/s, and filling three arrays at 200 MB/s. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    const size_t rule = as_word_index(a, "rule", rule_words);
+    const double bytes = 3 * as_axes_number(a, "size");
+    (void)info;
+    return 10 + bytes / 200e6 + bytes * (rule_words[rule] ? iterations[rule] : 1) / 1e9;
+}
+
+struct state {
+    struct as_trial_context *vc;
+    struct as_stream stream;
+    unsigned wanted, done; /* timed iterations */
+    double seconds[ITERATIONS_MAX];
+    double gbs; /* of the last iteration, by the device's own time stamps where it has some */
+};
+
+/* Both tools time each iteration by the host's clock, from its start until the device is idle. */
+static enum as_status iterate(struct state *s, double *seconds, struct as_error *err)
+{
+    double inner;
+    const double start = as_now();
+    enum as_status st = as_stream_run(&s->stream, 1, &s->gbs, &inner, err);
+    *seconds = as_now() - start;
+    return st;
+}
+
+static void note(struct state *s)
+{
+    char variant[96];
+    as_stream_expect(s->vc, &s->stream);
+    as_stream_variant(&s->stream, variant, sizeof variant);
+    as_note(s->vc, "variant", variant);
+    as_note_number(s->vc, "elements", (double)s->stream.n);
+    if (s->stream.memory->page_size)
+        as_note_number(s->vc, "page_size", (double)s->stream.memory->page_size);
+}
+
+static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc, struct as_error *err)
+{
+    const struct as_axes *a = vc->axes;
+    const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
+    if (!rule_words[rule] || !op_words[op])
+        return as_fail(err, AS_USAGE, "unknown rule or operation");
+    const uint64_t bytes = as_axes_u64(a, "size") * as_stream_shapes[ops[op].op].arrays;
+    const struct as_stream_desc desc = {.op = ops[op].op,
+                                        .allocator = as_axes_text(a, "allocator"),
+                                        .size = bytes,
+                                        .threads = (unsigned)as_axes_u64(a, "threads"),
+                                        .nontemporal = as_word_is(a, "store", "nt"),
+                                        .choose_width = true,
+                                        .barrier = true,
+                                        .device_first = !(vc->dev->info.capabilities & AS_CAP_HOST_KERNELS),
+                                        .whole_check = vc->trial == 0 && bytes <= CHECKED_WHOLE_MAX,
+                                        .seed = vc->seed};
+    double first;
+    enum as_status st = as_check_room(vc->dev, bytes, bytes + bytes / ARRAYS_APART, err);
+    if (!st)
+        st = as_stream_prepare(&s->stream, vc->dev, &desc, err);
+    if (!st)
+        st = iterate(s, &first, err); /* by both rules it does not count */
+    if (st)
+        return st;
+    s->wanted = iterations[rule] - 1;
+    vc->footprint = s->stream.footprint;
+    vc->claims_memory = rule == STREAM;
+    vc->min_reps = vc->max_reps = 1;
+    vc->samples = s->wanted; /* the best of another number of iterations would be another number */
+    note(s);
+    return AS_OK;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "a trial");
+    s->vc = vc;
+    return prepare_trial(s, vc, err);
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    struct state *s = state;
+    (void)reps;
+    if (s->done == s->wanted)
+        return as_fail(err, AS_TIMEOUT, "all iterations are done");
+    enum as_status st = iterate(s, &s->seconds[s->done], err);
+    if (st)
+        return st;
+    *out = (struct as_sample){.value = s->gbs, .seconds = s->seconds[s->done], .clock_hz = NAN};
+    s->done++;
+    return AS_OK;
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    struct state *s = state;
+    double sum = 0, least = INFINITY, most = 0;
+    if (s->done != s->wanted) {
+        snprintf(why, why_size, "%u of %u iterations ran: the best of fewer is another number", s->done, s->wanted);
+        return false;
+    }
+    for (unsigned i = 0; i < s->done; i++) {
+        sum += s->seconds[i];
+        least = fmin(least, s->seconds[i]);
+        most = fmax(most, s->seconds[i]);
+    }
+    as_note_number(s->vc, "best_rate", as_stream_bytes(&s->stream) * (double)s->stream.places_n / least * 1e-9);
+    as_note_number(s->vc, "avg_time", 1e9 * sum / s->done);
+    as_note_number(s->vc, "min_time", 1e9 * least);
+    as_note_number(s->vc, "max_time", 1e9 * most);
+    return as_stream_check(&s->stream, why, why_size);
+}
+
+static void finish(void *state)
+{
+    struct state *s = state;
+    if (s)
+        as_stream_finish(&s->stream);
+    free(s);
+}
+
+static const struct as_metric further[] = {
+    {"best_rate", "GB/s", false, "by the tool's rule: the best of its iterations without the first", NULL},
+    {"avg_time", "ns", true, "mean time of these iterations, by the host's clock", NULL},
+    {"min_time", "ns", true, "time of the best of them", NULL},
+    {"max_time", "ns", true, "time of the worst of them", NULL},
+    {0}};
+
+const struct as_probe as_probe_calibrate = {
+    .abi = AS_PROBE_ABI,
+    .name = "calibrate",
+    .title = "Bandwidth by the rules of STREAM and BabelStream",
+    .question = "What would STREAM and BabelStream report for this machine?",
+    .metric = "bandwidth",
+    .unit = "GB/s",
+    .counts = "median over iterations of bytes read + bytes written, without write-allocate; decimal GB",
+    .further = further,
+    .axes = axes,
+    .quick = grids,
+    .full = grids,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_calibrate,
+    .figure = "calibrate",
+};

@@ -1,0 +1,72 @@
+/* One sentence per rule, as the tools print a table. */
+#include "facts/rule.h"
+#include "model/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tool {
+    const char *word, *name, *ops[6];
+    double iterations;
+} tools[] = {
+    {"stream", "STREAM", {"copy", "scale", "add", "triad", NULL}, 9},
+    {"babelstream", "BabelStream", {"copy", "mul", "add", "triad", "dot", NULL}, 99},
+};
+/* An array that is smaller may stay in the caches in part. */
+static const double BEYOND_CACHE = 4;
+
+static bool is_of(const struct as_cell *cell, const struct tool *tool, const char *op)
+{
+    return as_cell_is(cell, "rule", tool->word) && as_cell_is(cell, "op", op) && as_cell_is(cell, "store", "regular");
+}
+
+static void add_table(struct as_rule_context *c, const struct tool *tool, const struct as_cell *const *cells, size_t n)
+{
+    const struct as_cell *triad = NULL, *used[6];
+    struct as_metric_value best, of_triad = {.value = 0};
+    struct as_buf text = AS_BUF_INIT;
+    size_t used_n = 0;
+    for (size_t o = 0; tool->ops[o]; o++)
+        for (size_t i = 0; i < n; i++) {
+            if (!is_of(cells[i], tool, tool->ops[o]) || !as_cell_metric(cells[i], "best_rate", &best))
+                continue;
+            if (strcmp(tool->ops[o], "triad") == 0) {
+                triad = cells[i];
+                of_triad = best;
+            }
+            as_buf_printf(&text, "%s%s %.4g", used_n ? ", " : "", tool->ops[o], best.value);
+            used[used_n++] = cells[i];
+            break; /* the first of the grid */
+        }
+    struct as_fact *f = triad ? as_fact_add(c, "memory", "GB/s", "calibrate.%s.triad", tool->word) : NULL;
+    const struct as_cache *last = NULL;
+    for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
+        if (c->info->caches[i].kind != 'i' && (!last || c->info->caches[i].size > last->size))
+            last = &c->info->caches[i];
+    if (f) {
+        const bool small = last && as_cell_axis_number(triad, "size") < BEYOND_CACHE * (double)last->size;
+        as_fact_number(f, of_triad.value, of_triad.ci);
+        for (size_t i = 0; i < used_n; i++)
+            as_fact_evidence(f, used[i]);
+        as_fact_say(f, "By the rules of %s, the best of %.0f: %s GB/s%s", tool->name, tool->iterations,
+                    as_buf_get(&text), small ? "; its arrays fit into the last-level cache in part" : "");
+    }
+    as_buf_finish(&text);
+}
+
+static void derive(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "calibrate", &cells);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        add_table(c, &tools[i], cells, n);
+    free(cells);
+}
+
+const struct as_rule as_rules_calibrate[] = {
+    {"rules of STREAM and BabelStream", derive,
+     "the best of the iterations without the first, a median over trials; the value is that of triad",
+     "the tool itself, in turn with assay on the same cores, with another number"},
+    {0},
+};

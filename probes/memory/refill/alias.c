@@ -1,0 +1,92 @@
+#include "alias.h"
+
+#include <string.h>
+
+/* The load's place in the memory: the store lies before it. Then the place of the result. */
+enum { PAGE = 4096, LOAD = ALIAS_DISTANCE_MAX + PAGE / 2, RESULT = ALIAS_DISTANCE_MAX + 2 * PAGE, LINE = 64 };
+
+/* Both addresses depend on the loaded value: a store whose address is known long before the load is compared in full,
+ * and nothing is lost. */
+#if defined(__x86_64__)
+#define PAIR "mov %0, (%0,%1)\n\tmov (%0), %0\n\t"
+#elif defined(__aarch64__)
+#define PAIR "str %0, [%0, %1]\n\tldr %0, [%0]\n\t"
+#endif
+#define PAIRS4 PAIR PAIR PAIR PAIR
+#define PAIRS16 PAIRS4 PAIRS4 PAIRS4 PAIRS4
+#define PAIRS64 PAIRS16 PAIRS16 PAIRS16 PAIRS16
+
+/* The loaded word holds its own address. args: 0 memory, 1 distance (u64) */
+static void host_alias(const struct as_host_call *call)
+{
+    uint64_t distance;
+    memcpy(&distance, call->args[1], sizeof distance);
+    char *memory = call->args[0];
+    void *at = memory + LOAD, *stored;
+    const int64_t behind = -(int64_t)distance;
+    memcpy(memory + LOAD, &at, sizeof at);
+    for (uint64_t r = call->reps; r; r--) {
+#ifdef PAIR
+        __asm__ volatile(PAIRS64 : "+r"(at) : "r"(behind) : "memory");
+#else
+        for (int i = 0; i < ALIAS_PAIRS; i++) {
+            *(void *volatile *)(void *)((char *)at + behind) = at;
+            at = *(void *volatile *)at;
+        }
+#endif
+    }
+    memcpy(&stored, memory + LOAD + behind, sizeof stored);
+    const uint64_t right = at == memory + LOAD && stored == at ? call->reps : 0;
+    memcpy(memory + RESULT, &right, sizeof right);
+}
+static const struct as_host_kernel host_kernels[] = {{"alias", host_alias}, {NULL, NULL}};
+
+enum as_status alias_prepare(struct alias *a, struct as_device *dev, const char *allocator, uint64_t distance,
+                             struct as_error *err)
+{
+    const struct as_program_desc program = {.name = "refill", .host = host_kernels};
+    const struct as_memory_desc memory = {.allocator = allocator, .bytes = RESULT + LINE, .node = -1};
+    *a = (struct alias){.dev = dev, .distance = distance};
+    enum as_status st = dev->program->build(dev, &program, &a->program, err);
+    if (!st)
+        st = dev->program->kernel(dev, a->program, "alias", &a->kernel, err);
+    return st ? st : dev->memory->alloc(dev, &memory, &a->memory, err);
+}
+
+enum as_status alias_run(struct alias *a, uint64_t reps, double *ns, double *seconds, struct as_error *err)
+{
+    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = a->memory},
+                                  {.kind = AS_ARG_U64, .u.u64 = a->distance}};
+    const struct as_launch l = {.kernel = a->kernel,
+                                .args = args,
+                                .args_n = sizeof args / sizeof *args,
+                                .workgroups = 1,
+                                .workgroup_size = 1,
+                                .reps = reps,
+                                .work = {.accesses = 2 * ALIAS_PAIRS, .footprint = 2 * LINE}};
+    struct as_timing timing;
+    uint64_t done = 0;
+    enum as_status st = a->dev->memory->write(a->dev, a->memory, RESULT, &done, sizeof done, err);
+    if (!st)
+        st = a->dev->queue->launch(a->dev, &l, &timing, err);
+    if (!st)
+        st = a->dev->memory->read(a->dev, a->memory, RESULT, &done, sizeof done, err);
+    if (st)
+        return st;
+    a->lost |= done != reps;
+    *seconds = as_timing_seconds(&timing);
+    *ns = *seconds * 1e9 / ((double)reps * ALIAS_PAIRS);
+    return AS_OK;
+}
+
+void alias_finish(struct alias *a)
+{
+    if (!a->dev)
+        return;
+    a->dev->memory->free(a->dev, a->memory);
+    if (a->program) {
+        a->dev->program->kernel_destroy(a->dev, a->kernel);
+        a->dev->program->destroy(a->dev, a->program);
+    }
+    *a = (struct alias){0};
+}

@@ -1,0 +1,300 @@
+/* What a miss brings in, against the line that the system reports; 4 KiB aliasing; associativity of the L1. */
+#include "facts/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first load must take so many times the repeated one, else the caches were not cold. */
+static const double COLD = 2;
+/* A chase over more lines that is slower by no more misses nothing. Lines farther apart conflict in the TLB too. */
+static const double STEP_UP = 1.15, DISTANCE_MAX = 16 << 10;
+
+enum { WORD = 8, PAGE = 4096 };
+
+static const struct as_cache *cache_of(const struct as_rule_context *c, unsigned level)
+{
+    for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
+        if (c->info->caches[i].level == level && c->info->caches[i].kind != 'i')
+            return &c->info->caches[i];
+    return NULL;
+}
+
+/* What the system reports, against the interval. */
+static void claim(struct as_fact *f, double claimed)
+{
+    f->claimed = claimed;
+    f->verdict = claimed >= f->ci.lo && claimed <= f->ci.hi ? AS_SUPPORTED : AS_REFUTED;
+}
+
+static bool is_known(const struct as_cache *cache)
+{
+    return cache && cache->ways > 0 && cache->ways != (unsigned)-1;
+}
+
+/* ---- sector ---- */
+
+enum outcome { HIT, MISS, UNCLEAR };
+
+/* Of the second load: nearer to the repeated or to the cold one, by the whole interval. */
+static enum outcome outcome_of(const struct as_cell *cell)
+{
+    const double first = as_cell_note(cell, "first"), again = as_cell_note(cell, "again");
+    const struct as_interval ci = as_cell_interval(cell);
+    if (!(again > 0 && first > COLD * again))
+        return UNCLEAR;
+    const double middle = sqrt(first * again);
+    return ci.hi < middle ? HIT : ci.lo > middle ? MISS : UNCLEAR;
+}
+
+static const char *miss_text(const struct as_cell *cell)
+{
+    return as_cell_is(cell, "level", "L1")   ? "An L1 miss"
+           : as_cell_is(cell, "level", "L2") ? "An L2 miss"
+                                             : "A last-level cache miss";
+}
+
+/* The first distance at which the second load misses, behind the last at which all hit. */
+static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
+{
+    const struct as_cell *cell = curve->cells[0];
+    const char *level = as_cell_axis(cell, "level");
+    char range[64], size[32], line_text[64] = "";
+    size_t hit = 0;
+    while (hit < curve->n && outcome_of(curve->cells[hit]) == HIT)
+        hit++;
+    if (hit == 0 || hit == curve->n || outcome_of(curve->cells[hit]) != MISS)
+        return;
+    const struct as_cache *l1 = cache_of(c, 1);
+    struct as_fact *f = as_fact_add(c, strcmp(level, "LLC") == 0 ? "memory" : level, "B", "refill.%s.sector", level);
+    if (!f)
+        return;
+    as_fact_number(f, curve->x[hit], (struct as_interval){curve->x[hit - 1] + WORD, curve->x[hit]});
+    as_curve_evidence(f, curve, hit - 1, hit);
+    if (l1 && l1->line) {
+        claim(f, l1->line);
+        snprintf(line_text, sizeof line_text, "; reported line: %u B", l1->line);
+    }
+    as_fact_range_text(f->ci, "B", range, sizeof range);
+    as_fact_say(f, "%s brings in %s (%s%s)", miss_text(cell),
+                as_fact_value_text(f->value, AS_NO_INTERVAL, "B", size, sizeof size), range, line_text);
+}
+
+static const struct as_cell *find(struct as_rule_context *c, const char *level, double start, double distance)
+{
+    const struct as_cell **cells, *found = NULL;
+    const size_t n = as_cells_of(c, "refill", &cells);
+    for (size_t i = 0; i < n && !found; i++)
+        if (as_cell_is(cells[i], "what", "sector") && as_cell_is(cells[i], "level", level) &&
+            as_cell_axis_number(cells[i], "start") == start && as_cell_axis_number(cells[i], "distance") == distance)
+            found = cells[i];
+    free(cells);
+    return found;
+}
+
+/* The other line of an aligned pair, and the next line that is of another pair. */
+static void add_pairs(struct as_rule_context *c, const char *level)
+{
+    const struct as_cache *l1 = cache_of(c, 1);
+    const double line = l1 && l1->line ? l1->line : 64;
+    const struct as_cell *pair = find(c, level, 0, line), *next = find(c, level, line, line);
+    const enum outcome of_pair = pair ? outcome_of(pair) : UNCLEAR, of_next = next ? outcome_of(next) : UNCLEAR;
+    if (of_pair == UNCLEAR || (of_pair == HIT && of_next == UNCLEAR))
+        return;
+    struct as_fact *f = as_fact_add(c, strcmp(level, "LLC") == 0 ? "memory" : level, "ns", "refill.%s.pairs", level);
+    if (!f)
+        return;
+    as_fact_number(f, pair->sum.median, as_cell_interval(pair));
+    as_fact_evidence(f, pair);
+    if (next)
+        as_fact_evidence(f, next);
+    if (of_pair == MISS)
+        as_fact_say(f, "%s brings in one line: the other line of its pair misses too", miss_text(pair));
+    else if (of_next == MISS)
+        as_fact_say(f, "%s brings in a pair of lines, %.0f B", miss_text(pair), 2 * line);
+    else
+        as_fact_say(f, "%s brings in the next line too, whether it is of the same pair or not", miss_text(pair));
+}
+
+static void derive_sectors(struct as_rule_context *c)
+{
+    static const char *const levels[] = {"L1", "L2", "LLC"};
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "refill", "distance", &curves, &n);
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(curves[i].cells[0], "what", "sector") && as_cell_axis_number(curves[i].cells[0], "start") == 0)
+            add_sector(c, &curves[i]);
+    as_curves_free(curves, n);
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        add_pairs(c, levels[i]);
+}
+
+/* ---- alias ---- */
+
+/* Of the load, in the page of the store. */
+static double offset_of(const struct as_cell *cell)
+{
+    return fmod(as_cell_axis_number(cell, "distance"), PAGE);
+}
+
+/* The control is a line or more away from any alias. */
+static bool is_apart(const struct as_cell *cell)
+{
+    return offset_of(cell) >= 64 && offset_of(cell) <= PAGE - 64;
+}
+
+static void derive_alias(struct as_rule_context *c)
+{
+    const struct as_cell **cells, *alias = NULL, *apart = NULL;
+    const size_t n = as_cells_of(c, "refill", &cells);
+    for (size_t i = 0; i < n; i++) {
+        if (!as_cell_is(cells[i], "what", "alias"))
+            continue;
+        if (!alias && offset_of(cells[i]) == 0)
+            alias = cells[i];
+        /* of the controls the slowest: an effect that it shares is not the alias's */
+        if (is_apart(cells[i]) && (!apart || cells[i]->sum.median > apart->sum.median))
+            apart = cells[i];
+    }
+    free(cells);
+    struct as_fact *f = alias && apart ? as_fact_add(c, "core", "ns", "refill.alias") : NULL;
+    if (!f)
+        return;
+    char cycles[48] = "", value[120];
+    as_fact_number(
+        f, alias->sum.median - apart->sum.median,
+        as_difference_interval(alias->sum.median, as_cell_interval(alias), apart->sum.median, as_cell_interval(apart)));
+    f->verdict = as_verdict_above(f->ci, 0);
+    as_fact_evidence(f, alias);
+    as_fact_evidence(f, apart);
+    if (f->verdict != AS_SUPPORTED) {
+        f->verdict = AS_UNDECIDED;
+        as_fact_say(f, "A load 4 KiB behind a recent store is not clearly slower than one elsewhere (%s)",
+                    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+        return;
+    }
+    if (alias->clock_hz > 0)
+        snprintf(cycles, sizeof cycles, "%.1f cycles", f->value * 1e-9 * alias->clock_hz);
+    as_fact_say(f, "A load 4 KiB behind a recent store takes %s longer",
+                as_fact_noted_text(f, "", cycles, value, sizeof value));
+}
+
+/* ---- conflict ---- */
+
+/* The first number of lines that is slower than the fewest, and stays so. */
+static size_t first_up(const struct as_curve *v)
+{
+    size_t up = v->n;
+    for (size_t i = v->n; i-- > 1;) {
+        const struct as_interval step = as_ratio_interval(v->y[i], v->ci[i], v->y[0], v->ci[0]);
+        if (!(step.lo > STEP_UP))
+            break;
+        up = i;
+    }
+    return up < v->n ? up : 0;
+}
+
+/* Of all distances the fewest lines that displace one another: those of one set. */
+static const struct as_curve *narrowest(const struct as_curve *curves, size_t n)
+{
+    const struct as_curve *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = curves[i].cells[0];
+        if (!as_cell_is(cell, "what", "conflict") || as_cell_axis_number(cell, "distance") > DISTANCE_MAX)
+            continue;
+        const size_t up = first_up(&curves[i]);
+        if (up == 0)
+            continue;
+        const double x = curves[i].x[up], best_x = best ? best->x[first_up(best)] : INFINITY;
+        const bool nearer =
+            best && as_cell_axis_number(cell, "distance") < as_cell_axis_number(best->cells[0], "distance");
+        if (x < best_x || (x == best_x && nearer))
+            best = &curves[i];
+    }
+    return best;
+}
+
+static void add_ways(struct as_rule_context *c, const struct as_curve *v)
+{
+    const size_t up = first_up(v);
+    const struct as_cache *l1 = cache_of(c, 1);
+    char distance[32], range[48], reported[48] = "";
+    struct as_fact *f = as_fact_add(c, "L1", "ways", "refill.L1.ways");
+    if (!f)
+        return;
+    as_fact_number(f, v->x[up] - 1, (struct as_interval){v->x[up - 1], v->x[up] - 1});
+    as_curve_evidence(f, v, up - 1, up);
+    if (is_known(l1)) {
+        claim(f, l1->ways);
+        snprintf(reported, sizeof reported, "; reported: %u", l1->ways);
+    }
+    if (f->ci.lo < f->ci.hi)
+        snprintf(range, sizeof range, "%.0f to %.0f", f->ci.lo, f->ci.hi);
+    else
+        snprintf(range, sizeof range, "%.0f", f->ci.hi);
+    as_fact_say(f, "The L1 data cache has %s ways: so many lines %s apart hit%s", range,
+                as_fact_value_text(as_cell_axis_number(v->cells[0], "distance"), AS_NO_INTERVAL, "B", distance,
+                                   sizeof distance),
+                reported);
+}
+
+/* Lines of half the distance lie in two sets, so that they conflict later. */
+static void add_way_size(struct as_rule_context *c, const struct as_curve *curves, size_t n, const struct as_curve *v)
+{
+    const double distance = as_cell_axis_number(v->cells[0], "distance");
+    const struct as_curve *below = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const double d = as_cell_axis_number(curves[i].cells[0], "distance");
+        if (as_cell_is(curves[i].cells[0], "what", "conflict") && d < distance && curves[i].n > 1 &&
+            curves[i].x[curves[i].n - 1] >= v->x[first_up(v)] &&
+            (!below || d > as_cell_axis_number(below->cells[0], "distance")))
+            below = &curves[i];
+    }
+    struct as_fact *f = below ? as_fact_add(c, "L1", "B", "refill.L1.way_size") : NULL;
+    if (!f)
+        return;
+    const struct as_cache *l1 = cache_of(c, 1);
+    char size[32], lower[32], reported[64] = "", text[32];
+    const double other = as_cell_axis_number(below->cells[0], "distance");
+    as_fact_number(f, distance, (struct as_interval){other + WORD, distance});
+    as_curve_evidence(f, v, 0, first_up(v));
+    as_curve_evidence(f, below, 0, below->n - 1);
+    if (is_known(l1) && l1->size) {
+        claim(f, (double)l1->size / l1->ways);
+        snprintf(reported, sizeof reported, "; reported size by ways: %s",
+                 as_fact_value_text(f->claimed, AS_NO_INTERVAL, "B", text, sizeof text));
+    }
+    as_fact_say(f, "L1 sets repeat every %s: lines %s apart conflict later%s",
+                as_fact_value_text(distance, AS_NO_INTERVAL, "B", size, sizeof size),
+                as_fact_value_text(other, AS_NO_INTERVAL, "B", lower, sizeof lower), reported);
+}
+
+static void derive_conflicts(struct as_rule_context *c)
+{
+    struct as_curve *curves;
+    size_t n;
+    as_curves_make(c, "refill", "lines", &curves, &n);
+    const struct as_curve *v = narrowest(curves, n);
+    if (v) {
+        add_ways(c, v);
+        add_way_size(c, curves, n, v);
+    }
+    as_curves_free(curves, n);
+}
+
+const struct as_rule as_rules_refill[] = {
+    {"bytes per refill", derive_sectors,
+     "the first distance behind a cold load at which the next load is nearer to a miss than to a hit, by its interval; "
+     "cells whose first load takes less than twice the repeated one do not count",
+     "a load within the refill that misses, or one beyond it that hits"},
+    {"4 KiB aliasing", derive_alias,
+     "time of a store and a load 4 KiB apart less that of the slowest pair that is not a multiple of 4 KiB apart",
+     "an interval of the difference that holds 0"},
+    {"ways of the L1", derive_conflicts,
+     "the fewest lines that displace one another at distances up to 16 KiB, and the smallest distance at which so few "
+     "do",
+     "a chase over as many lines, as far apart, that hits or misses against the rule"},
+    {0},
+};

@@ -1,0 +1,213 @@
+/* The rules of refills and conflicts, on cells of a toy cache whose geometry is planted. */
+#include "tests/facts/made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A cache of `sets` sets that forgets the least recently used line; a miss brings in `sector` bytes, aligned. */
+enum { LINE = 64, SETS_MAX = 256, WAYS_MAX = 16 };
+static const double HIT_NS = 1, MISS_NS = 40;
+struct cache {
+    unsigned sets, ways, sector;
+    bool next; /* a miss brings in the next line too */
+    long tag[SETS_MAX][WAYS_MAX];
+};
+static struct cache cache;
+static struct made m;
+
+static void bring(long line)
+{
+    long *tag = cache.tag[line % cache.sets];
+    unsigned at = 0;
+    while (at + 1 < cache.ways && tag[at] != line + 1)
+        at++;
+    memmove(tag + 1, tag, at * sizeof *tag);
+    tag[0] = line + 1;
+}
+
+static double load(long address)
+{
+    const long line = address / LINE;
+    const long *tag = cache.tag[line % cache.sets];
+    for (unsigned i = 0; i < cache.ways; i++)
+        if (tag[i] == line + 1) {
+            bring(line);
+            return HIT_NS;
+        }
+    const long lines = cache.sector / LINE;
+    for (long i = 0; i < lines; i++)
+        bring(line / lines * lines + i);
+    if (cache.next)
+        bring(line + 1);
+    return MISS_NS;
+}
+
+static void plant(unsigned sets, unsigned ways, unsigned sector)
+{
+    made_end(&m);
+    m = (struct made){.info = {.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS, .caches_n = 1},
+                      .share = 0.02,
+                      .clock_hz = 4e9};
+    m.info.caches[0] =
+        (struct as_cache){.level = 1, .kind = 'd', .size = (uint64_t)sets * ways * LINE, .line = LINE, .ways = ways};
+    cache = (struct cache){.sets = sets, .ways = ways, .sector = sector};
+}
+
+static void add(const char *what, long distance, long start, long lines, double ns, const char *detail)
+{
+    char axes[160];
+    snprintf(axes, sizeof axes, "what=%s level=%s distance=%ld start=%ld lines=%ld allocator=thp", what,
+             strcmp(what, "sector") == 0 ? "LLC" : "L1", distance, start, lines);
+    made_add(&m, "refill", "ns", ns, axes)->detail = strdup(detail);
+}
+
+static void sector(long distance, long start)
+{
+    char detail[96];
+    const long at = 1 << 20 | start;
+    memset(cache.tag, 0, sizeof cache.tag);
+    const double first = load(at), second = load(at + distance), again = load(at + distance);
+    snprintf(detail, sizeof detail, "{\"first\":%g,\"again\":%g}", first, again);
+    add("sector", distance, start, 0, second, detail);
+}
+
+static void conflict(long distance, long lines)
+{
+    double ns = 0;
+    memset(cache.tag, 0, sizeof cache.tag);
+    for (int lap = 0; lap < 2; lap++) {
+        ns = 0;
+        for (long i = 0; i < lines; i++)
+            ns += load(i * distance);
+    }
+    add("conflict", distance, 0, lines, ns / (double)lines, "{}");
+}
+
+static void sectors(void)
+{
+    for (long distance = 8; distance <= 512; distance *= 2)
+        sector(distance, 0);
+    sector(64, 64);
+}
+
+static void test_one_line(void **unused)
+{
+    (void)unused;
+    plant(64, 8, 64);
+    sectors();
+    made_derive(&m);
+    made_near(&m, "refill.LLC.sector", 64, 0);
+    made_verdict(&m, "refill.LLC.sector", AS_SUPPORTED);
+    made_says(made_get(&m, "refill.LLC.sector"), "(40 to 64 B; reported line: 64 B)");
+    made_says(made_get(&m, "refill.LLC.pairs"), "brings in one line");
+}
+
+static void test_pairs_of_lines(void **unused)
+{
+    (void)unused;
+    plant(64, 8, 128);
+    sectors();
+    made_derive(&m);
+    made_near(&m, "refill.LLC.sector", 128, 0);
+    made_verdict(&m, "refill.LLC.sector", AS_REFUTED); /* it is not the reported line */
+    made_says(made_get(&m, "refill.LLC.pairs"), "brings in a pair of lines, 128 B");
+    plant(64, 8, 64);
+    cache.next = true;
+    sectors();
+    made_derive(&m);
+    made_says(made_get(&m, "refill.LLC.pairs"), "the next line too");
+}
+
+/* Where the first load was no miss, or the interval spans both, nothing is said. */
+static void test_undecided(void **unused)
+{
+    (void)unused;
+    plant(64, 8, 64);
+    add("sector", 32, 0, 0, 1, "{\"first\":1.5,\"again\":1}");
+    add("sector", 64, 0, 0, 40, "{\"first\":1.5,\"again\":1}");
+    add("sector", 64, 64, 0, 40, "{\"first\":1.5,\"again\":1}");
+    made_derive(&m);
+    assert_null(made_find(&m, "refill.LLC.sector"));
+    assert_null(made_find(&m, "refill.LLC.pairs"));
+    plant(64, 8, 64);
+    m.share = 0.5;
+    add("sector", 32, 0, 0, 1, "{\"first\":40,\"again\":1}");
+    add("sector", 64, 0, 0, 7, "{\"first\":40,\"again\":1}");
+    made_derive(&m);
+    assert_null(made_find(&m, "refill.LLC.sector"));
+}
+
+static void conflicts(void)
+{
+    static const long lines[] = {2, 4, 5, 8, 9, 12, 13, 16, 17};
+    for (long distance = 1024; distance <= 65536; distance *= 2)
+        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+            conflict(distance, lines[i]);
+}
+
+static void test_ways(void **unused)
+{
+    (void)unused;
+    plant(64, 8, 64);
+    conflicts();
+    made_derive(&m);
+    made_near(&m, "refill.L1.ways", 8, 0);
+    made_near(&m, "refill.L1.way_size", 4096, 0);
+    made_verdict(&m, "refill.L1.way_size", AS_SUPPORTED);
+    made_says(made_get(&m, "refill.L1.ways"), "has 8 ways: so many lines 4 KiB apart hit; reported: 8");
+    plant(128, 12, 64);
+    m.info.caches[0].ways = 8; /* the system is wrong */
+    conflicts();
+    made_derive(&m);
+    made_near(&m, "refill.L1.ways", 12, 0);
+    made_verdict(&m, "refill.L1.ways", AS_REFUTED);
+    made_near(&m, "refill.L1.way_size", 8192, 0);
+    made_verdict(&m, "refill.L1.way_size", AS_REFUTED);
+}
+
+/* A TLB's conflicts, and one slow cell among fast ones, are not the cache's ways. */
+static void test_what_is_no_way(void **unused)
+{
+    (void)unused;
+    plant(64, 8, 64);
+    for (long lines = 1; lines <= 7; lines++) {
+        add("conflict", 4096, 0, lines, lines == 3 ? 9 : 1, "{}");
+        add("conflict", 65536, 0, lines, lines > 4 ? 3 : 1, "{}");
+    }
+    made_derive(&m);
+    assert_null(made_find(&m, "refill.L1.ways"));
+}
+
+static void test_alias(void **unused)
+{
+    (void)unused;
+    plant(64, 8, 64);
+    add("alias", 2048, 0, 0, 1.25, "{}");
+    add("alias", 4096, 0, 0, 3, "{}");
+    add("alias", 4104, 0, 0, 9, "{}"); /* of the same line as an alias: no control */
+    made_derive(&m);
+    made_near(&m, "refill.alias", 1.75, 1e-9);
+    made_verdict(&m, "refill.alias", AS_SUPPORTED);
+    made_says(made_get(&m, "refill.alias"), "7.0 cycles) longer");
+    plant(64, 8, 64);
+    add("alias", 2048, 0, 0, 1.25, "{}");
+    add("alias", 4096, 0, 0, 1.25, "{}");
+    made_derive(&m);
+    made_verdict(&m, "refill.alias", AS_UNDECIDED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_line), cmocka_unit_test(test_pairs_of_lines), cmocka_unit_test(test_undecided),
+        cmocka_unit_test(test_ways),     cmocka_unit_test(test_what_is_no_way), cmocka_unit_test(test_alias),
+    };
+    const int failed = cmocka_run_group_tests_name("rules of refills", tests, NULL, NULL);
+    made_end(&m);
+    return failed;
+}
