@@ -72,19 +72,19 @@ static const char *const quick[] = {"victim=cpu op=read,chase aggressor=none,rea
                                     NULL};
 static const char *const full[] = {
     "victim=cpu op=read,chase aggressor=none,read,write,write_nt,atomic,chase allocator=huge_pages,device",
-    "victim=cpu op=chase aggressor=read,write,atomic buffers=shared allocator=huge_pages,pinned,managed",
-    "victim=cpu op=read,chase aggressor=write priority=nice_19,sched_idle allocator=huge_pages",
-    "victim=cpu op=chase aggressor=read,write load=10,20,40,60,80 allocator=huge_pages,pinned",
-    "victim=cpu op=chase aggressor=write threads=1,2,4,8,16,32,64,128 allocator=huge_pages",
-    "victim=cpu op=read,chase aggressor=read,write size=4MiB,16MiB,256MiB allocator=huge_pages,device",
-    "victim=cpu op=read,chase aggressor=h2d,d2h,read,write,atomic allocator=pinned",
-    "victim=device op=read,write,chase aggressor=none,read,write,write_nt,atomic,chase allocator=device",
+    "victim=cpu op=chase aggressor=read,write,atomic buffers=shared allocator=huge_pages,pinned",
+    "victim=cpu op=chase aggressor=write priority=nice_19,sched_idle allocator=huge_pages",
+    "victim=cpu op=chase aggressor=write load=10,20,40,60,80 allocator=huge_pages,pinned",
+    "victim=cpu op=chase aggressor=write threads=1,4,16,64 allocator=huge_pages",
+    "victim=cpu op=read,chase aggressor=write size=4MiB,16MiB,256MiB allocator=huge_pages,device",
+    "victim=cpu op=read,chase aggressor=h2d,d2h,read,write allocator=pinned",
+    "victim=device op=read,write,chase aggressor=none,read,write allocator=device",
     "victim=device op=read,chase aggressor=read,write,write_nt,chase allocator=pinned",
-    "victim=device op=read,chase aggressor=read,write,atomic buffers=shared allocator=pinned,managed",
-    "victim=device op=h2d,d2h aggressor=none,read,write,write_nt,chase allocator=pinned",
+    "victim=device op=read,chase aggressor=write,atomic buffers=shared allocator=pinned",
+    "victim=device op=h2d,d2h aggressor=none,read,write,chase allocator=pinned",
     "victim=device op=read,h2d aggressor=write priority=nice_19,sched_idle allocator=pinned",
-    "victim=device op=read,chase aggressor=write load=10,20,40,60,80 allocator=pinned",
-    "victim=device op=read aggressor=write threads=1,2,4,8,16,32,64,128 allocator=pinned",
+    "victim=device op=read aggressor=write load=10,20,40,60,80 allocator=pinned",
+    "victim=device op=read aggressor=write threads=1,4,16,64 allocator=pinned",
     NULL};
 
 /* ---- which cells ---- */
