@@ -45,7 +45,7 @@ static enum as_status take_from_host(struct lines *l, struct as_error *err)
 static enum as_status take_from_device(struct lines *l, const struct lines_desc *desc, struct as_error *err)
 {
     const struct as_arena_desc arena = {
-        .memory = {.allocator = desc->allocator, .bytes = l->n * LINE_BYTES, .node = -1}, .use = "interference"};
+        .memory = {.allocator = desc->allocator, .bytes = l->n * LINE_BYTES, .node = -1}, .use = desc->use};
     enum as_status st = as_arena_take(l->dev, &arena, &l->memory, err);
     if (st || !desc->mapped)
         return st;

@@ -23,6 +23,7 @@ struct lines {
 struct lines_desc {
     struct as_device *dev;
     const char *allocator; /* of dev */
+    const char *use;       /* of its arena: sides do not share one */
     uint64_t bytes, seed;
     bool chased;
     bool mapped; /* the CPU accesses it too */

@@ -90,6 +90,15 @@ static enum as_status make_cpu_side(struct trial *t, int side, unsigned threads,
     return st || side == AGGRESSOR ? st : cpu_side_calibrate(&t->cpu[side], WORK_S, err);
 }
 
+/* The launching thread must not take time from the threads of the CPU's side. */
+static void bind_here(struct trial *t, int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    t->bound = sched_getaffinity(0, sizeof t->before, &t->before) == 0 && sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
 /* The first CPU is the victim's core beside other cores; beside a device it is left to the thread that launches. */
 static enum as_status make_sides(struct trial *t, struct as_error *err)
 {
@@ -102,6 +111,8 @@ static enum as_status make_sides(struct trial *t, struct as_error *err)
         st = t->on_device[i] ? make_device_side(t, i, err)
                              : make_cpu_side(t, i, one ? 1 : n - 1, cpus + !(i == VICTIM && is_native(t)), err);
     }
+    if (!st && cpus && !is_native(t))
+        bind_here(t, cpus[0]);
     free(cpus);
     return st;
 }
@@ -213,6 +224,8 @@ bool trial_check(struct trial *t, char *why, size_t why_size)
 
 void trial_finish(struct trial *t)
 {
+    if (t->bound)
+        sched_setaffinity(0, sizeof t->before, &t->before);
     for (int i = 0; i < SIDES; i++)
         cpu_side_finish(&t->cpu[i]);
     device_side_finish(&t->device);

@@ -5,6 +5,8 @@
 #include "cpus.h"
 #include "sides.h"
 
+#include <sched.h>
+
 enum { VICTIM, AGGRESSOR, SIDES };
 struct trial {
     struct as_trial_context *vc;
@@ -15,6 +17,8 @@ struct trial {
     enum op op[SIDES];
     struct pair pair;
     unsigned rejected; /* blocks */
+    cpu_set_t before;  /* where the calling thread ran before it was bound */
+    bool bound;
 };
 enum as_status trial_prepare(struct trial *t, struct as_trial_context *vc, struct as_error *err);
 enum as_status trial_sample(struct trial *t, struct as_sample *out, struct as_error *err);
