@@ -1,0 +1,84 @@
+#include "cpus.h"
+
+#include "base/host.h"
+#include "lib/timed/timed.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+unsigned cpus_usable(const struct as_device_info *info)
+{
+    cpu_set_t set;
+    if (info->capabilities & AS_CAP_HOST_KERNELS)
+        return info->threads;
+    return as_usable_cpus(&set) ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+/* args: 0 the address of a list. Threads are bound when they run. */
+static void host_where(const struct as_host_call *call)
+{
+    int *cpus = as_pointer_in(call->args[0]);
+    cpus[call->thread] = sched_getcpu();
+}
+static const struct as_host_kernel host_kernels[] = {{"where", host_where}, {NULL, NULL}};
+
+static enum as_status ask(struct as_device *cpu, unsigned n, int *cpus, struct as_error *err)
+{
+    const struct as_program_desc desc = {.name = "interference", .host = host_kernels};
+    struct as_program *program = NULL;
+    struct as_kernel *kernel = NULL;
+    struct as_timing unused;
+    enum as_status st = cpu->program->build(cpu, &desc, &program, err);
+    if (!st)
+        st = cpu->program->kernel(cpu, program, "where", &kernel, err);
+    const struct as_arg arg = as_pointer_arg(cpus);
+    const struct as_launch launch = as_timed_group(kernel, &arg, 1, n, 1);
+    if (!st)
+        st = cpu->queue->launch(cpu, &launch, &unused, err);
+    cpu->program->kernel_destroy(cpu, kernel);
+    cpu->program->destroy(cpu, program);
+    return st;
+}
+
+/* A backend that binds no threads may name a CPU twice. */
+static void make_distinct(int *cpus, unsigned n)
+{
+    cpu_set_t rest;
+    if (!as_usable_cpus(&rest))
+        return;
+    for (unsigned i = 0; i < n; i++) {
+        if (cpus[i] < 0 || !CPU_ISSET((size_t)cpus[i], &rest))
+            for (cpus[i] = 0; cpus[i] < CPU_SETSIZE - 1 && !CPU_ISSET((size_t)cpus[i], &rest);)
+                cpus[i]++;
+        CPU_CLR((size_t)cpus[i], &rest);
+    }
+}
+
+static enum as_status find(struct as_device *cpu, unsigned *n, int **cpus, struct as_error *err)
+{
+    const unsigned all = cpu->info.threads;
+    *n = *n ? *n : all;
+    if (*n > all || all < 2)
+        return as_fail(err, AS_UNSUPPORTED, "needs %u CPUs, and this process may use %u", *n < 2 ? 2 : *n, all);
+    *cpus = calloc(*n, sizeof **cpus);
+    if (!*cpus)
+        return as_nomem(err, *n * sizeof **cpus, "a list of CPUs");
+    enum as_status st = ask(cpu, *n, *cpus, err);
+    if (!st)
+        make_distinct(*cpus, *n);
+    return st;
+}
+
+enum as_status cpus_find(struct as_device *dev, unsigned *n, int **cpus, struct as_error *err)
+{
+    struct as_opened opened;
+    *cpus = NULL;
+    if (dev->info.capabilities & AS_CAP_HOST_KERNELS)
+        return find(dev, n, cpus, err);
+    enum as_status st = as_device_open("cpu", &opened, err);
+    if (st)
+        return st;
+    st = find(&opened.device, n, cpus, err);
+    as_device_close(&opened);
+    return st;
+}

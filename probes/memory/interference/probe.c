@@ -1,0 +1,226 @@
+/* interference: what CPU and device keep of their speed while both use the memory. See method.md. */
+#include "lib/prepare/prepare.h"
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+extern const char as_method_interference[];
+
+static const char *const victim_words[] = {"cpu", "device", NULL};
+static const char *const op_words[] = {"read", "write", "chase", "h2d", "d2h", NULL};
+static const char *const aggressor_words[] = {"none",  "read", "write", "write_nt", "atomic",
+                                              "chase", "h2d",  "d2h",   NULL};
+static const char *const buffers_words[] = {"separate", "shared", NULL};
+static const struct as_axis axes[] = {
+    {.name = "victim",
+     .help = "side whose slowdown is measured; core beside core: the device is the CPU, and one core is the victim",
+     .type = AS_AXIS_WORD,
+     .words = victim_words,
+     .def = "cpu"},
+    {.name = "op",
+     .help = "what the victim does: read or write in address order, pointer chase, copy to or from the device",
+     .type = AS_AXIS_WORD,
+     .words = op_words,
+     .def = "read"},
+    {.name = "aggressor",
+     .help = "what the other side does meanwhile; none: the control, whose ratio must be 1; write_nt: non-temporal "
+             "stores; atomic: one addition per line",
+     .type = AS_AXIS_WORD,
+     .words = aggressor_words,
+     .def = "read"},
+    {.name = "threads",
+     .help = "CPU threads of the aggressor, or of the victim where the device is the aggressor; 0: all CPUs but one",
+     .type = AS_AXIS_COUNT,
+     .min = 0,
+     .max = 1023,
+     .def = "0",
+     .zero = "all but one"},
+    {.name = "buffers",
+     .help = "each side its own, or both the same lines, whose content the aggressor leaves as it is",
+     .type = AS_AXIS_WORD,
+     .words = buffers_words,
+     .def = "separate"},
+    {.name = "priority",
+     .help = "scheduling priority of the aggressor's CPU threads",
+     .type = AS_AXIS_WORD,
+     .words = priority_words,
+     .def = "normal"},
+    {.name = "load",
+     .help = "percent of the time in which the aggressor works; 100: without gaps",
+     .type = AS_AXIS_COUNT,
+     .min = 1,
+     .max = 100,
+     .def = "100"},
+    {.name = "size", .help = "bytes of each buffer", .type = AS_AXIS_SIZE, .min = 65536, .def = "64MiB"},
+    {.name = "allocator",
+     .help = "the device's memory, the host's end of a copy, and core beside core both buffers",
+     .type = AS_AXIS_WORD,
+     .domain = AS_DOMAIN_ALLOCATOR,
+     .def = "first"},
+    {0},
+};
+static const char *const quick[] = {"victim=cpu op=read,chase aggressor=none,read,write allocator=huge_pages,device",
+                                    "victim=cpu op=chase aggressor=write_nt,atomic allocator=huge_pages",
+                                    "victim=cpu op=chase aggressor=write priority=sched_idle allocator=huge_pages",
+                                    "victim=cpu op=read aggressor=h2d,d2h allocator=pinned",
+                                    "victim=cpu op=chase aggressor=read allocator=pinned",
+                                    "victim=device op=read aggressor=none,read,write allocator=device",
+                                    "victim=device op=read aggressor=write priority=sched_idle allocator=device",
+                                    "victim=device op=read aggressor=chase allocator=pinned",
+                                    "victim=device op=h2d,d2h aggressor=read allocator=pinned",
+                                    NULL};
+static const char *const full[] = {
+    "victim=cpu op=read,chase aggressor=none,read,write,write_nt,atomic,chase allocator=huge_pages,device",
+    "victim=cpu op=chase aggressor=read,write,atomic buffers=shared allocator=huge_pages,pinned",
+    "victim=cpu op=chase aggressor=write priority=nice_19,sched_idle allocator=huge_pages",
+    "victim=cpu op=chase aggressor=write load=10,20,40,60,80 allocator=huge_pages,pinned",
+    "victim=cpu op=chase aggressor=write threads=1,4,16,64 allocator=huge_pages",
+    "victim=cpu op=read,chase aggressor=write size=4MiB,16MiB,256MiB allocator=huge_pages,device",
+    "victim=cpu op=read,chase aggressor=h2d,d2h,read,write allocator=pinned",
+    "victim=device op=read,write,chase aggressor=none,read,write allocator=device",
+    "victim=device op=read,chase aggressor=read,write,write_nt,chase allocator=pinned",
+    "victim=device op=read,chase aggressor=write,atomic buffers=shared allocator=pinned",
+    "victim=device op=h2d,d2h aggressor=none,read,write,chase allocator=pinned",
+    "victim=device op=read,h2d aggressor=write priority=nice_19,sched_idle allocator=pinned",
+    "victim=device op=read aggressor=write load=10,20,40,60,80 allocator=pinned",
+    "victim=device op=read aggressor=write threads=1,4,16,64 allocator=pinned",
+    NULL};
+
+/* ---- which cells ---- */
+
+static bool is_copy(const struct as_axes *a, const char *axis)
+{
+    return as_word_is(a, axis, "h2d") || as_word_is(a, axis, "d2h");
+}
+
+/* Combinations without a meaning, and those that equal another cell. */
+static bool makes_sense(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, of_device = as_word_is(a, "victim", "device");
+    const bool none = as_word_is(a, "aggressor", "none"), shared = as_word_is(a, "buffers", "shared");
+    const bool cpu_aggressor = native || of_device, usual = as_axes_number(a, "load") == 100;
+    const double threads = as_axes_number(a, "threads");
+    const bool normal = as_word_is(a, "priority", priority_words[0]);
+    if (native && (of_device || is_copy(a, "aggressor")))
+        return as_fail(err, AS_UNSUPPORTED, "the device is the CPU: it is the victim, and copies nothing"), false;
+    if ((is_copy(a, "op") && !of_device) || (is_copy(a, "aggressor") && of_device))
+        return as_fail(err, AS_UNSUPPORTED, "copies are the device's work"), false;
+    if (!cpu_aggressor && as_word_is(a, "aggressor", "write_nt"))
+        return as_fail(err, AS_UNSUPPORTED, "kernels have no non-temporal stores"), false;
+    if (shared && (as_word_is(a, "aggressor", "write_nt") || is_copy(a, "op") || is_copy(a, "aggressor")))
+        return as_fail(err, AS_UNSUPPORTED, "it would overwrite what the other side works on"), false;
+    if (none && (shared || !usual || !normal || threads != 0))
+        return false;
+    if (!cpu_aggressor && (!normal || (as_word_is(a, "op", "chase") && threads != 0)))
+        return false;
+    return threads < cpus_usable(info) || cpus_usable(info) < 2;
+}
+
+static bool allocator_serves(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const struct as_allocator *memory = as_info_allocator(info, as_axes_text(a, "allocator"));
+    if (!memory)
+        return as_fail(err, AS_UNSUPPORTED, "the device has no such allocator"), false;
+    if (memory->why_not[0])
+        return as_fail(err, AS_UNSUPPORTED, "%s", memory->why_not), false;
+    if (as_word_is(a, "buffers", "shared") && !(info->capabilities & AS_CAP_HOST_KERNELS) && !memory->coherent)
+        return as_fail(err, AS_UNSUPPORTED, "'%s': %s", memory->name, AS_CHASE_NOT_SHARED), false;
+    if ((is_copy(a, "op") || is_copy(a, "aggressor")) && memory == &info->allocators[0])
+        return as_fail(err, AS_UNSUPPORTED, "a copy needs memory of the host at one end"), false;
+    return true;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+    const bool copies = is_copy(a, "op") || is_copy(a, "aggressor");
+    if (!makes_sense(info, a, err))
+        return AS_PRUNED;
+    if (copies && info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "a CPU has no memory of its own to copy to");
+        return AS_PRUNED;
+    }
+    if (info->capabilities & AS_CAP_SIMULATED)
+        as_fail(err, AS_UNSUPPORTED, "the device is simulated: it shares no memory with the CPU");
+    else if (cpus_usable(info) < 2)
+        as_fail(err, AS_UNSUPPORTED, "needs 2 CPUs, and this process is bound to one");
+    else if (!native && !copies && !(info->capabilities & AS_CAP_SOURCE))
+        as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
+    else if (copies && !(info->capabilities & AS_CAP_COPY))
+        as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
+    else if (!priority_find(as_axes_text(a, "priority")))
+        as_fail(err, AS_UNSUPPORTED, "this system has no priority '%s'", as_axes_text(a, "priority"));
+    else if (allocator_serves(info, a, err))
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
+/* Both buffers are filled and checked, at 100 MB/s at worst; a device may compile. */
+static double patience(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return 30 + 4 * as_axes_number(a, "size") / 100e6;
+}
+
+/* ---- one trial ---- */
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct trial *t = calloc(1, sizeof *t);
+    *state = t;
+    return t ? trial_prepare(t, vc, err) : as_nomem(err, sizeof *t, "a trial");
+}
+
+static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    (void)reps;
+    return trial_sample(state, out, err);
+}
+
+static bool check(void *state, char *why, size_t why_size)
+{
+    trial_note(state);
+    return trial_check(state, why, why_size);
+}
+
+static void finish(void *state)
+{
+    if (state)
+        trial_finish(state);
+    free(state);
+}
+
+static const struct as_metric further[] = {
+    {"alone_bandwidth", "GB/s", false, "bytes read, written or copied by the victim alone; decimal GB", NULL},
+    {"loaded_bandwidth", "GB/s", false, "the same while the aggressor works", NULL},
+    {"alone_latency", "ns", true, "time per load of the victim's chase alone", NULL},
+    {"loaded_latency", "ns", true, "the same while the aggressor works", NULL},
+    {"aggressor_alone", "GB/s", false,
+     "the aggressor's bytes while the victim does nothing; 64 per chase load or atomic", NULL},
+    {"aggressor_loaded", "GB/s", false, "the same while the victim works", NULL},
+    {"aggressor_keeps", "%", false, "aggressor_loaded over aggressor_alone", NULL},
+    {0}};
+
+const struct as_probe as_probe_interference = {
+    .abi = AS_PROBE_ABI,
+    .name = "interference",
+    .title = "Interference between CPU and device in memory",
+    .question = "How much slower is one side while the other uses the memory?",
+    .metric = "slowdown",
+    .unit = "x",
+    .lower_is_better = true,
+    .counts = "time of the victim's work while the aggressor works over that alone, from one matched block",
+    .further = further,
+    .axes = axes,
+    .quick = quick,
+    .full = full,
+    .applies = applies,
+    .patience = patience,
+    .prepare = prepare,
+    .sample = sample,
+    .check = check,
+    .finish = finish,
+    .method = as_method_interference,
+    .figure = "interference",
+};

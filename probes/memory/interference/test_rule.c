@@ -1,0 +1,87 @@
+/* The rule of interference, on cells that are made up. */
+#include "tests/facts/made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.02};
+
+static int clean(void **unused)
+{
+    (void)unused;
+    made_end(&m);
+    m.info.capabilities = 0;
+    return 0;
+}
+
+static void add(const char *axes, double slowdown)
+{
+    char all[200];
+    snprintf(all, sizeof all, "%s buffers=separate load=100 size=67108864 allocator=pinned", axes);
+    made_add(&m, "interference", "x", slowdown, all);
+}
+#define REST(threads, priority) #threads ".separate." #priority ".100.pinned.67108864"
+
+static void test_device(void **unused)
+{
+    (void)unused;
+    add("victim=device op=h2d aggressor=write threads=8 priority=normal", 1.25);
+    add("victim=device op=chase aggressor=read threads=0 priority=normal", 1.4);
+    add("victim=device op=h2d aggressor=write threads=8 priority=sched_idle", 1.01);
+    made_derive(&m);
+    made_says(made_near(&m, "interference.victim.device.h2d.write." REST(8, normal), 80, 1e-9),
+              "The device keeps 80.0% of its host-to-device bandwidth");
+    made_says(made_get(&m, "interference.victim.device.h2d.write." REST(8, normal)), "while 8 CPU threads write");
+    made_verdict(&m, "interference.victim.device.h2d.write." REST(8, normal), AS_SUPPORTED);
+    made_says(made_near(&m, "interference.victim.device.chase.read." REST(0, normal), 1.4, 1e-9),
+              "A pointer chase by the device takes 1.40x as long");
+    made_says(made_get(&m, "interference.victim.device.chase.read." REST(0, normal)), "while all CPUs but one read");
+    made_says(made_get(&m, "interference.victim.device.h2d.write." REST(8, sched_idle)), "priority sched_idle");
+    made_says(made_get(&m, "interference.victim.device.h2d.write." REST(8, sched_idle)), "includes no effect");
+    made_verdict(&m, "interference.victim.device.h2d.write." REST(8, sched_idle), AS_UNDECIDED);
+}
+
+static void test_cpu(void **unused)
+{
+    (void)unused;
+    add("victim=cpu op=chase aggressor=d2h threads=0 priority=normal", 1.4);
+    add("victim=cpu op=read aggressor=d2h threads=0 priority=normal", 2);
+    made_derive(&m);
+    made_says(made_get(&m, "interference.victim.cpu.chase.d2h." REST(0, normal)),
+              "A pointer chase by one CPU thread takes 1.40x as long");
+    made_says(made_get(&m, "interference.victim.cpu.chase.d2h." REST(0, normal)),
+              "while the device copies to the host");
+    made_says(made_near(&m, "interference.victim.cpu.read.d2h." REST(0, normal), 50, 1e-9),
+              "All CPUs but one keep 50.0% of their read bandwidth");
+}
+
+static void test_cores_and_control(void **unused)
+{
+    (void)unused;
+    m.info.capabilities = AS_CAP_HOST_KERNELS;
+    add("victim=cpu op=read aggressor=write_nt threads=1 priority=normal", 1.5);
+    add("victim=cpu op=read aggressor=none threads=0 priority=normal", 1.01);
+    add("victim=cpu op=chase aggressor=none threads=0 priority=normal", 1.1);
+    made_derive(&m);
+    made_says(made_get(&m, "interference.victim.cpu.read.write_nt." REST(1, normal)), "One core keeps 66.7%");
+    made_says(made_get(&m, "interference.victim.cpu.read.write_nt." REST(1, normal)),
+              "while 1 other core writes with non-temporal stores");
+    made_verdict(&m, "interference.control.cpu.read.none." REST(0, normal), AS_SUPPORTED);
+    made_verdict(&m, "interference.control.cpu.chase.none." REST(0, normal), AS_REFUTED);
+    made_says(made_get(&m, "interference.control.cpu.chase.none." REST(0, normal)), "not 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_device, clean),
+        cmocka_unit_test_teardown(test_cpu, clean),
+        cmocka_unit_test_teardown(test_cores_and_control, clean),
+    };
+    return cmocka_run_group_tests_name("rule of interference", tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+/* One trial: two sides, their buffers and the pair of them. */
+#ifndef AS_PROBES_MEMORY_INTERFERENCE_TRIAL_H
+#define AS_PROBES_MEMORY_INTERFERENCE_TRIAL_H
+
+#include "cpus.h"
+#include "sides.h"
+
+#include <sched.h>
+
+enum { VICTIM, AGGRESSOR, SIDES };
+struct trial {
+    struct as_trial_context *vc;
+    struct lines lines[SIDES]; /* shared: only the first */
+    struct cpu_side cpu[SIDES];
+    struct device_side device;
+    bool on_device[SIDES], control;
+    enum op op[SIDES];
+    struct pair pair;
+    unsigned rejected; /* blocks */
+    cpu_set_t before;  /* where the calling thread ran before it was bound */
+    bool bound;
+};
+enum as_status trial_prepare(struct trial *t, struct as_trial_context *vc, struct as_error *err);
+enum as_status trial_sample(struct trial *t, struct as_sample *out, struct as_error *err);
+void trial_note(struct trial *t);
+bool trial_check(struct trial *t, char *why, size_t why_size);
+void trial_finish(struct trial *t);
+
+#endif
