@@ -108,7 +108,11 @@ enum as_status side_memory_make(struct side_memory *m, const struct side_kernels
     *m = (struct side_memory){.kernels = kernels};
     if (kernels) {
         enum as_status st = allocate(kernels, bytes, &m->device, err);
-        return st ? st : allocate(kernels, (1 + sums_of(kernels, INT64_MAX, false)) * sizeof(uint64_t), &m->sums, err);
+        if (!st)
+            st = allocate(kernels, (1 + sums_of(kernels, INT64_MAX, false)) * sizeof(uint64_t), &m->sums, err);
+        if (!st && kernels->native) /* the time of a pass is read from there */
+            st = kernels->dev->memory->map(kernels->dev, m->sums, err);
+        return st;
     }
     const size_t room = (bytes + SIDE_HUGE_PAGE - 1) / SIDE_HUGE_PAGE * SIDE_HUGE_PAGE;
     m->host = aligned_alloc(SIDE_HUGE_PAGE, room);
