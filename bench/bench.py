@@ -2,7 +2,7 @@
 """assay against its peers, and the overhead of assay: measured on this machine, with a target and a verdict for each.
 
 bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling calibration peers upm displace gpu forward aa
-                                                        slowdown
+                                                        slowdown rules
                                                         (default: overheads, and peers when a path of one for the CPU is given)
 No part is a test: noise may change a verdict. The exit code is 0 when everything could be measured."""
 import argparse
@@ -20,6 +20,7 @@ import overheads  # noqa: E402
 import peers  # noqa: E402
 import sampling  # noqa: E402
 import store  # noqa: E402
+import tool_rules  # noqa: E402
 import upm  # noqa: E402
 from common import Assay, print_table  # noqa: E402
 
@@ -27,7 +28,7 @@ from common import Assay, print_table  # noqa: E402
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="overheads, store, sampling, calibration, peers, upm, displace, gpu, forward, aa, slowdown")
+                        help="overheads, store, sampling, calibration, peers, upm, displace, gpu, forward, aa, slowdown, rules")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds with peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa and calibration (default 10)")
@@ -54,6 +55,7 @@ def main():
              "gpu": lambda a: gpu.measure(a, given, min(options.rounds, 3), options.suite, options.of or gpu.PARTS),
              "forward": lambda a: forward.measure(a, options.forward_library, min(options.rounds, 3)),
              "aa": lambda a: agreement.same_machine(a, options.runs),
+             "rules": lambda a: tool_rules.measure(a, given, options.rounds),
              "slowdown": lambda a: agreement.scripted_slowdown(a, options.trials)}
     chosen = options.parts or ["overheads"] + (["peers"] if of_cpu else [])
     for part in chosen:
