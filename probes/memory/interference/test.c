@@ -3,6 +3,7 @@
 #include "crew.h"
 #include "host.h"
 #include "pair.h"
+#include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 
 #include <errno.h>
@@ -421,6 +422,26 @@ static void test_a_device_that_nothing_slows(void **state)
     assert_false(run_trial(&t, "victim=device op=read aggressor=read buffers=separate" REST, &value, why, sizeof why));
 }
 
+/* In memory that real devices keep between trials. */
+static void test_real_devices(void **state)
+{
+    static const char *const devices[][3] = {{"cpu", "malloc", "cpu op=chase"},
+                                             {"opencl:0", "clCreateBuffer", "device op=read"}};
+    char axes[160];
+    struct real r;
+    (void)state;
+    if (!need_two_cpus())
+        skip();
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        snprintf(axes, sizeof axes,
+                 "victim=%s aggressor=write buffers=separate threads=1 priority=nice_19 load=100 "
+                 "size=16777216 allocator=%s",
+                 devices[i][2], devices[i][1]);
+        real_trial(probe, devices[i][0], axes, 1, 1, &r);
+    }
+    real_or_skip();
+}
+
 static void test_no_memory(void **state)
 {
     struct toy t;
@@ -448,6 +469,7 @@ int main(void)
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_other_cores),
         cmocka_unit_test(test_a_device_that_nothing_slows),
+        cmocka_unit_test(test_real_devices),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("interference", tests, NULL, NULL);

@@ -47,6 +47,7 @@ static enum as_status make_lines(struct trial *t, struct as_error *err)
         const bool own = is_native(t) || is_shared(t) || t->on_device[i];
         const struct lines_desc desc = {.dev = own ? t->vc->dev : NULL,
                                         .allocator = as_axes_text(a, "allocator"),
+                                        .use = i == VICTIM ? "interference victim" : "interference aggressor",
                                         .bytes = as_axes_u64(a, "size"),
                                         .seed = t->vc->seed + (uint64_t)i,
                                         .chased =
