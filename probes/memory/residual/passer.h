@@ -6,6 +6,7 @@
 
 struct passer {
     struct side_memory memory; /* word 0 of a line that is loaded holds the number of the next one */
+    struct side_memory lead;   /* of a device: what the lead loads */
     struct side_work work;
     uint64_t found, want; /* by the last pass */
 };
@@ -17,7 +18,9 @@ struct passer_desc {
 /* kernels: NULL for the calling CPU thread. After a failure the caller still finishes p. */
 enum as_status passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
                               struct as_error *err);
-/* *seconds: by the device's time stamps where it has them. */
+/* *seconds: by the device's time stamps where it has them. A device is kept busy by some loads of one line (the lead)
+ * until the pass is queued: else its first time stamp comes long before the kernel, and what the CPU's caches lost
+ * slows the launch. */
 enum as_status passer_run(struct passer *p, double *seconds, struct as_error *err);
 /* Did the last pass load all lines? */
 bool passer_check(struct passer *p, char *why, size_t why_size);

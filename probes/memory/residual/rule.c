@@ -14,13 +14,16 @@ static bool is_core(const struct as_rule_context *c)
     return c->info && (c->info->capabilities & AS_CAP_HOST_KERNELS) != 0;
 }
 
-/* "after another core read 64 MiB" */
+/* "after another core read 64 MiB", "after the device read 64 MiB (cuMemAlloc)" */
 static const char *after(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
 {
     char touched[32];
     const char *other = as_cell_is(cell, "side", "device") ? "the CPU" : is_core(c) ? "another core" : "the device";
     as_fact_value_text(as_cell_axis_number(cell, "touched"), AS_NO_INTERVAL, "B", touched, sizeof touched);
-    snprintf(out, size, "after %s %s %s", other, as_cell_is(cell, "op", "write") ? "wrote" : "read", touched);
+    const int n =
+        snprintf(out, size, "after %s %s %s", other, as_cell_is(cell, "op", "write") ? "wrote" : "read", touched);
+    if (!is_core(c) && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, " (%s)", as_cell_axis(cell, "allocator"));
     return out;
 }
 
@@ -94,9 +97,9 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
     as_fact_evidence(f, v->cells[i]);
     char capital[96];
     snprintf(capital, sizeof capital, "T%s", pass_of(v->cells[i], "first", pass, sizeof pass) + 1);
-    as_fact_say(f, "%s takes %s as long %s as after the control", capital,
-                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
-                after(c, v->cells[i], text, sizeof text));
+    as_fact_say(f, "%s takes %s as long %s as after the control%s", capital,
+                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), after(c, v->cells[i], text, sizeof text),
+                f->ci.lo <= 1 && f->ci.hi >= 1 ? "; the interval includes no effect" : "");
 }
 
 /* The sizes of the published study have facts of their own. */
@@ -112,7 +115,11 @@ static void add_costs(struct as_rule_context *c, const struct as_curve *v)
         for (size_t i = 0; i < v->n; i++)
             if (v->x[i] == published[k].touched)
                 add_one_cost(c, v, i, published[k].slowdown);
-    add_one_cost(c, v, v->n - 1, "slowdown");
+    bool is_published = false;
+    for (size_t k = 0; k < PUBLISHED; k++)
+        is_published = is_published || v->x[v->n - 1] == published[k].touched;
+    if (!is_published)
+        add_one_cost(c, v, v->n - 1, "slowdown");
 }
 
 static const char *rewarm_of(const struct as_cell *cell)
@@ -121,6 +128,42 @@ static const char *rewarm_of(const struct as_cell *cell)
         if (as_cell_axis_number(cell, "touched") == published[k].touched)
             return published[k].rewarm;
     return "rewarm";
+}
+
+/* Cells against the usual control, which differ from the defaults in the axis of the curve only. */
+static bool is_plain(const struct as_cell *cell, const char *axis)
+{
+    static const struct {
+        const char *axis, *value;
+    } usual[] = {{"pass", "1"}, {"delay", "0"}, {"stride", "64"}};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(usual[i].axis, axis) != 0 && !as_cell_is(cell, usual[i].axis, usual[i].value))
+            return false;
+    return as_cell_is(cell, "control", "launch");
+}
+
+/* Without a footprint the ratio has to be 1. */
+static void add_controls(struct as_rule_context *c)
+{
+    const struct as_cell **cells;
+    const size_t n = as_cells_of(c, "residual", &cells);
+    for (size_t i = 0; i < n; i++) {
+        char pass[96], ratio[96];
+        if (as_cell_axis_number(cells[i], "touched") > 0 || !is_plain(cells[i], ""))
+            continue;
+        struct as_fact *f = add(c, cells[i], "x", "control");
+        if (!f)
+            break;
+        as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
+        f->verdict = f->ci.lo > 1 || f->ci.hi < 1         ? AS_REFUTED
+                     : f->ci.lo > 0.98 && f->ci.hi < 1.02 ? AS_SUPPORTED
+                                                          : AS_UNDECIDED;
+        as_fact_evidence(f, cells[i]);
+        as_fact_say(f, "After loads within one page, %s takes %s as long as after the control, where 1 is right",
+                    pass_of(cells[i], "first", pass, sizeof pass),
+                    as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));
+    }
+    free(cells);
 }
 
 /* What the second pass gains on the first, and what the first costs. */
@@ -227,31 +270,21 @@ static void add_stride(struct as_rule_context *c, const struct as_curve *v)
                 after(c, v->cells[best], text, sizeof text));
 }
 
-/* Cells against the usual control, which differ from the defaults in the axis of the curve only. */
-static bool is_plain(const struct as_cell *cell, const char *axis)
-{
-    static const struct {
-        const char *axis, *value;
-    } usual[] = {{"pass", "1"}, {"delay", "0"}, {"stride", "64"}};
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (strcmp(usual[i].axis, axis) != 0 && !as_cell_is(cell, usual[i].axis, usual[i].value))
-            return false;
-    return as_cell_is(cell, "control", "launch");
-}
-
 static void derive(struct as_rule_context *c)
 {
     static const struct {
         const char *axis;
+        size_t least; /* cells; two footprints beside a full curve need no onset of their own */
         void (*add)(struct as_rule_context *c, const struct as_curve *v);
-    } facts[] = {{"touched", add_onset}, {"touched", add_costs},   {"pass", add_rewarm},
-                 {"pass", add_recovery}, {"delay", add_half_life}, {"stride", add_stride}};
+    } facts[] = {{"touched", 3, add_onset}, {"touched", 1, add_costs},   {"pass", 2, add_rewarm},
+                 {"pass", 2, add_recovery}, {"delay", 2, add_half_life}, {"stride", 3, add_stride}};
+    add_controls(c);
     for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
         struct as_curve *curves;
         size_t n;
         as_curves_make(c, "residual", facts[k].axis, &curves, &n);
         for (size_t i = 0; i < n; i++)
-            if (curves[i].n > 1 && is_plain(curves[i].cells[0], facts[k].axis))
+            if (curves[i].n >= facts[k].least && is_plain(curves[i].cells[0], facts[k].axis))
                 facts[k].add(c, &curves[i]);
         as_curves_free(curves, n);
     }

@@ -139,27 +139,44 @@ static void read_time(const struct side_memory *m, struct as_timing *timing)
     timing->device_s = NAN;
 }
 
+static struct as_launch describe(const struct side_memory *m, bool pass, const struct side_work *w,
+                                 struct as_arg args[ARGS])
+{
+    const struct side_kernels *k = m->kernels;
+    const bool chain = pass && w->value;
+    const double words = (double)(w->mask < w->lines * w->step ? w->mask + 1 : w->lines * w->step);
+    args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m->sums};
+    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m->device};
+    args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->lines};
+    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->step};
+    args[4] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->mask};
+    args[5] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->value};
+    return (struct as_launch){.kernel = pass ? k->pass : k->touch,
+                              .args = args,
+                              .args_n = ARGS,
+                              .workgroups = workgroups(k, w->lines, chain),
+                              .workgroup_size = k->native || chain ? 1 : WORKGROUP,
+                              .reps = 1,
+                              .work = {.accesses = (double)w->lines, .footprint = 8 * words}};
+}
+
 enum as_status side_launch(const struct side_memory *m, bool pass, const struct side_work *w, struct as_timing *timing,
                            struct as_error *err)
 {
     const struct side_kernels *k = m->kernels;
-    const struct as_arg args[ARGS] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = m->sums}, {.kind = AS_ARG_MEMORY, .u.memory = m->device},
-        {.kind = AS_ARG_U64, .u.u64 = w->lines},      {.kind = AS_ARG_U64, .u.u64 = w->step},
-        {.kind = AS_ARG_U64, .u.u64 = w->mask},       {.kind = AS_ARG_U64, .u.u64 = w->value}};
-    const bool chain = pass && w->value;
-    const double words = (double)(w->mask < w->lines * w->step ? w->mask + 1 : w->lines * w->step);
-    const struct as_launch l = {.kernel = pass ? k->pass : k->touch,
-                                .args = args,
-                                .args_n = ARGS,
-                                .workgroups = workgroups(k, w->lines, chain),
-                                .workgroup_size = k->native || chain ? 1 : WORKGROUP,
-                                .reps = 1,
-                                .work = {.accesses = (double)w->lines, .footprint = 8 * words}};
+    struct as_arg args[ARGS];
+    const struct as_launch l = describe(m, pass, w, args);
     enum as_status st = k->dev->queue->launch(k->dev, &l, timing, err);
     if (!st && pass && k->native && !(k->dev->info.capabilities & AS_CAP_SIMULATED))
         read_time(m, timing);
     return st;
+}
+
+enum as_status side_submit(const struct side_memory *m, bool pass, const struct side_work *w, struct as_error *err)
+{
+    struct as_arg args[ARGS];
+    const struct as_launch l = describe(m, pass, w, args);
+    return m->kernels->dev->queue->submit(m->kernels->dev, &l, err);
 }
 
 enum as_status side_sum(const struct side_memory *m, bool pass, const struct side_work *w, uint64_t *sum,

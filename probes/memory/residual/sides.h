@@ -39,6 +39,8 @@ struct side_work {
 /* One launch, which is waited for. */
 enum as_status side_launch(const struct side_memory *m, bool pass, const struct side_work *w, struct as_timing *timing,
                            struct as_error *err);
+/* The same without waiting, with AS_CAP_ASYNC: a later launch begins when it is done. */
+enum as_status side_submit(const struct side_memory *m, bool pass, const struct side_work *w, struct as_error *err);
 /* What the last launch, of this work, left in the sums. */
 enum as_status side_sum(const struct side_memory *m, bool pass, const struct side_work *w, uint64_t *sum,
                         struct as_error *err);
