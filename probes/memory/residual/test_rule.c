@@ -172,6 +172,7 @@ int main(void)
         cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_device_after_cpu, clean),
         cmocka_unit_test_teardown(test_delay, clean),     cmocka_unit_test_teardown(test_it_stays, clean),
         cmocka_unit_test_teardown(test_stride, clean),    cmocka_unit_test_teardown(test_other_control, clean),
+        cmocka_unit_test_teardown(test_control, clean),
     };
     return cmocka_run_group_tests_name("rule of cache eviction", tests, NULL, NULL);
 }
