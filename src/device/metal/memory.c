@@ -32,8 +32,8 @@ enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
 struct block {
     const struct allocator *how;
     as_objc_id buffer;
-    void *pages;   /* NO_COPY: the host's memory under it */
-    void *staging; /* PRIVATE: where the host sees it while it is mapped */
+    void *pages; /* NO_COPY: the host's memory under it */
+    void *copy;  /* PRIVATE: where the host sees it while it is mapped */
 };
 
 as_objc_id as_mtl_buffer(const struct as_memory *mem)
@@ -92,7 +92,7 @@ static void release(const struct as_mtl_device *d, struct block *b)
 {
     as_mtl_release(d->api, &b->buffer);
     free(b->pages);
-    free(b->staging);
+    free(b->copy);
     *b = (struct block){0};
 }
 
@@ -140,8 +140,6 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     s = mem && b ? obtain(d, how, desc->bytes, b, err) : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
     if (!s) {
         *mem = (struct as_memory){.bytes = desc->bytes, .ctx = b, .page_size = dev->info.page_size};
-        if (how->way == SHARED || how->way == NO_COPY)
-            mem->host = AS_SEND(d->api, contents, b->buffer);
         *out = mem;
     }
     d->api->pool_pop(pool);
@@ -241,8 +239,9 @@ static enum as_status copy(struct as_device *dev, struct as_memory *mem, uint64_
         s = as_mtl_alive(d, err);
     if (s || bytes == 0)
         return s;
-    if (b->staging) {
-        memcpy(to ? to : (char *)b->staging + offset, from ? from : (char *)b->staging + offset, bytes);
+    if (mem->host && b->how->way != SHARED && b->how->way != NO_COPY) { /* what holds is the host's copy */
+        char *here = (char *)mem->host + offset;
+        memcpy(to ? to : here, from ? from : here, bytes);
         return AS_OK;
     }
     void *pool = d->api->pool_push();
@@ -268,23 +267,26 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
 {
     struct as_mtl_device *d = dev->ctx;
     struct block *b = mem->ctx;
+    enum as_status s = AS_OK;
     if (mem->host)
         return AS_OK;
     void *pool = d->api->pool_push();
-    enum as_status s = AS_OK;
-    void *host = b->how->way == PRIVATE ? malloc(mem->bytes) : AS_SEND(d->api, contents, b->buffer);
+    if (b->how->way == PRIVATE)
+        b->copy = malloc(mem->bytes);
+    void *host = b->how->way == PRIVATE ? b->copy : AS_SEND(d->api, contents, b->buffer);
     if (!host)
-        s = as_nomem(err, mem->bytes, "a copy for the host");
-    if (!s)
-        s = b->how->way == PRIVATE ? copy_private(d, b, 0, host, NULL, mem->bytes, err)
-                                   : blit(d, b->buffer, 0, NULL, 0, 0, err);
-    d->api->pool_pop(pool);
-    if (!s)
-        mem->host = host;
-    if (b->how->way == PRIVATE && !s)
-        b->staging = host;
+        s = as_nomem(err, mem->bytes, "memory as the host sees it");
     else if (b->how->way == PRIVATE)
-        free(host);
+        s = copy_private(d, b, 0, host, NULL, mem->bytes, err);
+    else if (b->how->way == MANAGED)
+        s = blit(d, b->buffer, 0, NULL, 0, 0, err);
+    d->api->pool_pop(pool);
+    if (!s) {
+        mem->host = host;
+        return AS_OK;
+    }
+    free(b->copy);
+    b->copy = NULL;
     return s;
 }
 
@@ -293,16 +295,16 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     struct as_mtl_device *d = dev->ctx;
     struct block *b = mem->ctx;
     enum as_status s = AS_OK;
-    if (!mem->host || b->how->way == SHARED || b->how->way == NO_COPY)
+    if (!mem->host)
         return AS_OK;
     void *pool = d->api->pool_push();
     if (b->how->way == PRIVATE)
-        s = copy_private(d, b, 0, NULL, b->staging, mem->bytes, err);
-    else
+        s = copy_private(d, b, 0, NULL, b->copy, mem->bytes, err);
+    else if (b->how->way == MANAGED)
         AS_SEND_WITH(d->api, modified, b->buffer, ((struct as_ns_range){0, mem->bytes}));
     d->api->pool_pop(pool);
-    free(b->staging);
-    b->staging = NULL;
+    free(b->copy);
+    b->copy = NULL;
     mem->host = NULL;
     return s;
 }
