@@ -150,10 +150,10 @@ static enum as_status settle(struct as_chase *c, struct as_error *err)
     const struct as_device_info *info = &c->dev->info;
     const uint64_t cache = as_info_largest_cache(info, NULL, 1);
     if (c->footprint >= 2 * cache)
-        return info->is_host_memory ? AS_OK : as_timed_evict(&c->timed, err);
+        return info->is_host_cpu ? AS_OK : as_timed_evict(&c->timed, err);
     if (c->spread)
         return AS_OK;
-    if (c->footprint >= cache / 2 && !info->is_host_memory)
+    if (c->footprint >= cache / 2 && !info->is_host_cpu)
         return run_laps(c, err);
     return as_timed_sweep_alone(&c->timed, c->memory, c->cycle.lines, c->stride, SWEEPS, err);
 }

@@ -11,13 +11,13 @@
 
 #include <cmocka.h>
 
-enum { GPUS_MAX = 3 };
+enum { GPUS_MAX = 4 };
 static struct as_device_info gpus[GPUS_MAX];
 static size_t gpus_n;
 
 static int open_all(void **state)
 {
-    static const char *const ids[] = {"cuda:0", "hip:0", "opencl:0"};
+    static const char *const ids[] = {"cuda:0", "hip:0", "opencl:0", "metal:0"};
     (void)state;
     for (size_t i = 0; i < GPUS_MAX; i++) {
         struct as_opened o;

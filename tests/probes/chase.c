@@ -179,7 +179,7 @@ static void test_caches_are_settled(void **unused)
     static const struct {
         uint64_t size, stride, spread;
         int alone, all;
-        bool around, is_host_memory;
+        bool around, is_host_cpu;
     } cases[] = {{1 << 20, 64, 0, 3, 0, false, false},     {3 << 20, 96, 0, 3, 0, false, false},
                  {128 << 20, 4096, 0, 0, 1, false, false}, {1 << 20, 4096, 64, 0, 0, false, false},
                  {31 << 20, 512, 0, 3, 0, false, false},   {32 << 20, 512, 0, 0, 0, true, false},
@@ -193,7 +193,7 @@ static void test_caches_are_settled(void **unused)
             .allocator = "toy", .size = cases[i].size, .stride = cases[i].stride, .spread = cases[i].spread, .seed = 3};
         toy_init(&p.toy, AS_CAP_SOURCE);
         p.toy.kernel = run_kernel;
-        p.toy.dev.info.is_host_memory = cases[i].is_host_memory;
+        p.toy.dev.info.is_host_cpu = cases[i].is_host_cpu;
         p.toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 64 << 20, .shared = 1};
         p.toy.dev.info.caches_n = 1;
         memset(&swept, 0, sizeof swept);

@@ -131,7 +131,7 @@ static enum as_status write_chain(struct onchip *o, struct as_memory *chain, str
 static enum as_status get_chains(struct onchip *o, struct as_error *err)
 {
     const struct as_device_info *info = &o->timed.dev->info;
-    bool placed = onchip_is_global(o->what) && !info->is_host_memory && o->size <= ONCHIP_PLACED_MAX &&
+    bool placed = onchip_is_global(o->what) && !info->is_host_cpu && o->size <= ONCHIP_PLACED_MAX &&
                   o->size <= as_info_last_cache(info);
     size_t wanted = placed ? ONCHIP_PLACES : 1;
     enum as_status s = AS_OK;

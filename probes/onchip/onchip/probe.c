@@ -78,7 +78,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
     double local = as_axes_number(a, "shared");
     bool is_global = onchip_is_global(what);
-    if (info->is_host_memory)
+    if (info->is_host_cpu)
         return what == ONCHIP_LOCAL && size == LOCAL_SMALL
                    ? refuse(err, "it uses the host's memory and caches: see probe latency")
                    : AS_PRUNED;

@@ -36,7 +36,7 @@ static void test_places(void **unused)
         print_message("%s\n", err.text);
         skip();
     }
-    opened.device.info.is_host_memory = false; /* as if it had memory of its own */
+    opened.device.info.is_host_cpu = false; /* as if it had memory of its own */
     toy_axes(&axes, "what=global size=65536 stride=64 shared=0");
     for (size_t wrong = 0; wrong <= ONCHIP_PLACES; wrong++) {
         struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};
@@ -69,7 +69,7 @@ static void test_lost(void **unused)
     toy_init(&t, AS_CAP_SOURCE);
     t.dev.info.warp = 32;
     t.dev.info.compute_units = 2;
-    t.dev.info.is_host_memory = false;
+    t.dev.info.is_host_cpu = false;
     t.free_bytes = UINT64_C(1) << 30;
     t.lose_launches = 1 << 30;
     assert_int_equal(toy_prepare(&t, probe, "what=global size=65536 stride=64 shared=0", &v, &err), AS_OK);
@@ -93,7 +93,7 @@ static void test_applies(void **unused)
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=constant size=131072 stride=64 shared=0", &err),
                      AS_PRUNED);
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=shared size=65536 stride=64 shared=0", &err), AS_PRUNED);
-    t.dev.info.is_host_memory = true;
+    t.dev.info.is_host_cpu = true;
     t.dev.info.warp = 1;
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 shared=0", &err), AS_PRUNED);
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=shared size=4096 stride=64 shared=0", &err),

@@ -1,13 +1,14 @@
 #include "fibers.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { STACK_BYTES = 256 << 10, THREADS_MAX = 1024 };
+enum { STACK_BYTES = 256 << 10, THREADS_MAX = 1024, CORES_MAX = 8 };
 
 /* Where threads wait for each other. */
 struct meeting {
@@ -24,18 +25,27 @@ struct lanes {
     struct meeting meeting;
     unsigned char slots[2][MSL_LANES * MSL_SLOT]; /* a lane may be one value ahead of another that still reads */
 };
+/* One launch, whose groups the cores take one by one. */
+struct launch {
+    const struct msl_program *program;
+    const struct msl_kernel *kernel;
+    void *const *buffers;
+    unsigned workgroups, threads;
+    unsigned next;
+    enum as_status s;
+    struct as_error *err;
+    pthread_mutex_t lock;
+};
 struct group {
     ucontext_t home;
     struct fiber *fibers, *now;
     struct lanes *lanes;
     struct meeting barrier;
     char *stacks;
-    unsigned threads;
-    const struct msl_kernel *kernel;
-    void *const *buffers;
+    struct launch *launch;
     struct msl_runtime *runtime;
 };
-static struct group *group;
+static __thread struct group *group;
 
 static void meet(struct meeting *m)
 {
@@ -67,19 +77,22 @@ static const unsigned char *share(const void *value, unsigned bytes)
 
 static void begin(void)
 {
-    group->kernel->call(group->buffers);
+    group->launch->kernel->call(group->launch->buffers);
     group->now->done = true;
     swapcontext(&group->now->context, &group->home);
 }
 
-static void prepare(struct group *g, unsigned number, unsigned workgroups)
+static void prepare(struct group *g, unsigned number)
 {
-    g->barrier = (struct meeting){.members = g->threads};
-    for (unsigned i = 0; i < g->threads / MSL_LANES; i++)
-        g->lanes[i].meeting = (struct meeting){.members = MSL_LANES};
-    for (unsigned i = 0; i < g->threads; i++) {
+    const unsigned threads = g->launch->threads;
+    g->barrier = (struct meeting){.members = threads};
+    for (unsigned i = 0; i < threads; i += MSL_LANES)
+        g->lanes[i / MSL_LANES] =
+            (struct lanes){.meeting = {.members = threads - i < MSL_LANES ? threads - i : MSL_LANES}};
+    for (unsigned i = 0; i < threads; i++) {
         struct fiber *f = &g->fibers[i];
-        f->item = (struct msl_item){.thread = i, .threads = g->threads, .group = number, .workgroups = workgroups};
+        f->item =
+            (struct msl_item){.thread = i, .threads = threads, .group = number, .workgroups = g->launch->workgroups};
         f->waits_at = NULL;
         f->done = false;
         getcontext(&f->context);
@@ -90,13 +103,13 @@ static void prepare(struct group *g, unsigned number, unsigned workgroups)
     }
 }
 
-/* Each thread in turn until it waits, as long as one can go on. */
-static enum as_status run_group(struct group *g, unsigned number, struct as_error *err)
+/* Each thread in turn until it waits, as long as one can go on. How many cannot. */
+static unsigned run_group(struct group *g)
 {
-    unsigned left = g->threads;
+    unsigned left = g->launch->threads;
     for (bool moves = true; moves && left > 0;) {
         moves = false;
-        for (unsigned i = 0; i < g->threads; i++) {
+        for (unsigned i = 0; i < g->launch->threads; i++) {
             struct fiber *f = &g->fibers[i];
             if (f->done || (f->waits_at && f->waits_at->phase == f->phase))
                 continue;
@@ -108,12 +121,53 @@ static enum as_status run_group(struct group *g, unsigned number, struct as_erro
             left -= f->done;
         }
     }
-    return left == 0 ? AS_OK
-                     : as_fail(err, AS_FAILED, "%u threads of group %u of '%s' wait for others that do not come", left,
-                               number, g->kernel->name);
+    return left;
 }
 
-static const struct msl_kernel *find(const struct msl_program *p, const char *name)
+static void note(struct launch *l, unsigned left, unsigned number)
+{
+    pthread_mutex_lock(&l->lock);
+    if (l->s == AS_OK)
+        l->s = as_fail(l->err, AS_FAILED, "%u threads of group %u of '%s' wait for others that do not come", left,
+                       number, l->kernel->name);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void run_groups(struct group *g)
+{
+    struct launch *l = g->launch;
+    group = g;
+    g->runtime = l->program->here();
+    *g->runtime = (struct msl_runtime){.barrier = barrier, .share = share};
+    for (unsigned i; (i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->workgroups;) {
+        prepare(g, i);
+        const unsigned left = run_group(g);
+        if (left) {
+            note(l, left, i);
+            break;
+        }
+    }
+    group = NULL;
+}
+
+static void *core(void *context)
+{
+    struct launch *l = context;
+    const size_t bytes = (size_t)l->threads * STACK_BYTES; /* of which only what is used costs anything */
+    struct group g = {.launch = l,
+                      .fibers = calloc(l->threads, sizeof *g.fibers),
+                      .lanes = calloc((l->threads + MSL_LANES - 1) / MSL_LANES, sizeof *g.lanes)};
+    g.stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!g.fibers || !g.lanes || g.stacks == MAP_FAILED)
+        abort();
+    run_groups(&g);
+    free(g.fibers);
+    free(g.lanes);
+    munmap(g.stacks, bytes);
+    return NULL;
+}
+
+const struct msl_kernel *msl_find(const struct msl_program *p, const char *name)
 {
     const struct msl_kernel *k = p->kernels;
     while (k->name && strcmp(k->name, name) != 0)
@@ -121,33 +175,34 @@ static const struct msl_kernel *find(const struct msl_program *p, const char *na
     return k->name ? k : NULL;
 }
 
+enum as_status msl_run_on(const struct msl_program *p, const struct msl_kernel *kernel, void *const *buffers,
+                          unsigned workgroups, unsigned threads, unsigned cores, struct as_error *err)
+{
+    struct launch l = {.program = p,
+                       .kernel = kernel,
+                       .buffers = buffers,
+                       .workgroups = workgroups,
+                       .threads = threads,
+                       .err = err,
+                       .lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t others[CORES_MAX];
+    unsigned n = 0;
+    if (threads == 0 || threads > THREADS_MAX)
+        return as_fail(err, AS_USAGE, "%u threads are no group", threads);
+    while (n + 1 < cores && n + 1 < workgroups && n < CORES_MAX && pthread_create(&others[n], NULL, core, &l) == 0)
+        n++;
+    core(&l);
+    while (n > 0)
+        pthread_join(others[--n], NULL);
+    return l.s;
+}
+
 enum as_status msl_run(const struct msl_program *p, const char *kernel, void *const *buffers, unsigned workgroups,
                        unsigned threads, struct as_error *err)
 {
-    struct group g = {.threads = threads, .kernel = find(p, kernel), .buffers = buffers, .runtime = p->runtime};
-    const size_t bytes = (size_t)threads * STACK_BYTES; /* of which only what is used costs anything */
-    enum as_status s = AS_OK;
-    if (!g.kernel)
-        return as_fail(err, AS_NOTFOUND, "there is no kernel '%s'", kernel);
-    if (threads == 0 || threads % MSL_LANES || threads > THREADS_MAX)
-        return as_fail(err, AS_USAGE, "%u threads are not so many whole SIMD groups", threads);
-    g.fibers = calloc(threads, sizeof *g.fibers);
-    g.lanes = calloc(threads / MSL_LANES, sizeof *g.lanes);
-    g.stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!g.fibers || !g.lanes || g.stacks == MAP_FAILED)
-        s = as_nomem(err, bytes, "stacks");
-    group = &g;
-    *p->runtime = (struct msl_runtime){.barrier = barrier, .share = share};
-    for (unsigned i = 0; i < workgroups && !s; i++) {
-        prepare(&g, i, workgroups);
-        s = run_group(&g, i, err);
-    }
-    group = NULL;
-    free(g.fibers);
-    free(g.lanes);
-    if (g.stacks != MAP_FAILED)
-        munmap(g.stacks, bytes);
-    return s;
+    const struct msl_kernel *k = msl_find(p, kernel);
+    return k ? msl_run_on(p, k, buffers, workgroups, threads, 1, err)
+             : as_fail(err, AS_NOTFOUND, "there is no kernel '%s'", kernel);
 }
 
 enum as_status msl_open(const char *path, struct msl_program *out, struct as_error *err)
@@ -155,9 +210,10 @@ enum as_status msl_open(const char *path, struct msl_program *out, struct as_err
     *out = (struct msl_program){.library = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
     if (!out->library)
         return as_fail(err, AS_FAILED, "%s", dlerror());
-    out->runtime = dlsym(out->library, "msl_runtime");
+    void *here = dlsym(out->library, "msl_runtime_here");
+    memcpy(&out->here, &here, sizeof here);
     out->kernels = dlsym(out->library, "msl_kernels");
-    if (out->runtime && out->kernels)
+    if (here && out->kernels)
         return AS_OK;
     msl_close(out);
     return as_fail(err, AS_FAILED, "'%s' has no table of kernels", path);

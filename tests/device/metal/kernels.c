@@ -45,7 +45,7 @@ static enum as_status code_bytes(const unsigned char *code, size_t bytes, const 
     char call[64];
     (void)bytes;
     *n = 0;
-    snprintf(call, sizeof call, "\"%s\", msl_call_%s}", kernel, kernel);
+    snprintf(call, sizeof call, "\"%s\", msl_call_%s,", kernel, kernel);
     return strstr((const char *)code, call) ? AS_OK : as_fail(err, AS_NOTFOUND, "there is no kernel '%s'", kernel);
 }
 

@@ -1,7 +1,7 @@
 /* What translated programs (msl.py) are compiled with: as much of the Metal standard library as kernels and operations
  * use, from its own text on ("Metal Shading Language Specification", sections in brackets), in C++ that computes the
- * values. What is missing here no kernel uses yet. Threads of a group run one after the other (fibers.c), so that
- * nothing here needs to be atomic. */
+ * values. What is missing here no kernel uses yet. Threads of a group run one after the other (fibers.c), but groups,
+ * other kernels and the host beside them: atomics are atomic. */
 #pragma once
 #include "msl_run.h"
 
@@ -10,7 +10,11 @@
 #define MSL_THREADGROUP __attribute__((address_space(3)))
 
 extern "C" {
-__attribute__((visibility("default"))) struct msl_runtime msl_runtime;
+static thread_local struct msl_runtime msl_runtime; /* threads of the host run groups at the same time */
+__attribute__((visibility("default"))) struct msl_runtime *msl_runtime_here(void)
+{
+    return &msl_runtime;
+}
 extern __attribute__((visibility("default"))) const struct msl_kernel msl_kernels[];
 }
 
@@ -93,28 +97,32 @@ template <> struct msl_atomic<atomic_float> {
     template <class A> inline msl_held<A> name(volatile space A *p, msl_held<A> v, memory_order)                       \
     {                                                                                                                  \
         static_assert(rule, "no such operation on atomics of this type and memory");                                   \
-        const msl_held<A> old = as_type<msl_held<A>>((uint)*p);                                                        \
-        *p = (A)as_type<uint>((msl_held<A>)(made));                                                                    \
-        return old;                                                                                                    \
+        volatile space uint *word = (volatile space uint *)p;                                                          \
+        for (uint seen = __atomic_load_n(word, __ATOMIC_RELAXED);;) {                                                  \
+            const msl_held<A> old = as_type<msl_held<A>>(seen);                                                        \
+            if (__atomic_compare_exchange_n(word, &seen, as_type<uint>((msl_held<A>)(made)), true, __ATOMIC_RELAXED,   \
+                                            __ATOMIC_RELAXED))                                                         \
+                return old;                                                                                            \
+        }                                                                                                              \
     }
 template <class A> using msl_held = typename msl_atomic<A>::held;
 #define MSL_ATOMICS(space, of_floats)                                                                                  \
     template <class A> inline msl_held<A> atomic_load_explicit(const volatile space A *p, memory_order)                \
     {                                                                                                                  \
-        return as_type<msl_held<A>>((uint)*p);                                                                         \
+        return as_type<msl_held<A>>(__atomic_load_n((const volatile space uint *)p, __ATOMIC_RELAXED));                \
     }                                                                                                                  \
     template <class A> inline void atomic_store_explicit(volatile space A *p, msl_held<A> v, memory_order)             \
     {                                                                                                                  \
-        *p = (A)as_type<uint>(v);                                                                                      \
+        __atomic_store_n((volatile space uint *)p, as_type<uint>(v), __ATOMIC_RELAXED);                                \
     }                                                                                                                  \
     template <class A>                                                                                                 \
     inline bool atomic_compare_exchange_weak_explicit(volatile space A *p, msl_held<A> *expected, msl_held<A> v,       \
                                                       memory_order, memory_order)                                      \
     {                                                                                                                  \
-        const msl_held<A> old = as_type<msl_held<A>>((uint)*p);                                                        \
-        const bool same = old == *expected;                                                                            \
-        *p = (A)as_type<uint>(same ? v : old);                                                                         \
-        *expected = old;                                                                                               \
+        uint seen = as_type<uint>(*expected);                                                                          \
+        const bool same = __atomic_compare_exchange_n((volatile space uint *)p, &seen, as_type<uint>(v), true,         \
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);                             \
+        *expected = as_type<msl_held<A>>(seen);                                                                        \
         return same;                                                                                                   \
     }                                                                                                                  \
     MSL_EXCHANGE(atomic_exchange_explicit, space, msl_atomic<A>::is_whole || of_floats, v)                             \

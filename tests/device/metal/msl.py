@@ -134,7 +134,7 @@ class Program:
             return
         if depth != 1 or not in_kernel:
             self.fail(t, "memory of a group is declared in the outermost block of a kernel only")
-        t.out = "static " + t.out
+        t.out = "static thread_local " + t.out
 
     def spell_number(self, t):
         """What has a point is float unless it is half."""
@@ -194,7 +194,7 @@ class Program:
             if self.tokens[k].text == "," or k == end:
                 arguments.append(self.argument(name, first, k, taken))
                 first = k + 1
-        self.kernels.append((name.text, arguments))
+        self.kernels.append((name.text, arguments, sum(1 << int(n) for kind, n in taken if kind == "buffer" and n)))
         return self.closing.get(end + 1, -1)
 
     def argument(self, kernel, first, end, taken):
@@ -232,9 +232,9 @@ class Program:
 
     def table(self):
         calls = "".join(f"static void msl_call_{n}(void *const *buffers)\n{{\n    {n}({', '.join(a)});\n}}\n"
-                        for n, a in self.kernels)
-        rows = "".join(f'    {{"{n}", msl_call_{n}}},\n' for n, _ in self.kernels)
-        return f'{calls}extern "C" const struct msl_kernel msl_kernels[] = {{\n{rows}    {{nullptr, nullptr}},\n}};\n'
+                        for n, a, _ in self.kernels)
+        rows = "".join(f'    {{"{n}", msl_call_{n}, {bits}u}},\n' for n, _, bits in self.kernels)
+        return f'{calls}extern "C" const struct msl_kernel msl_kernels[] = {{\n{rows}    {{nullptr, nullptr, 0}},\n}};\n'
 
     def translated(self):
         self.find_types()

@@ -17,6 +17,7 @@ struct msl_runtime {
 struct msl_kernel {
     const char *name; /* NULL: the last one */
     void (*call)(void *const *buffers);
+    unsigned buffers; /* a bit for each that it takes */
 };
 
 #endif

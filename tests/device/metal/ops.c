@@ -241,7 +241,7 @@ static void test_divergence(void **state)
     assert_non_null(strstr(err.text, "wait for others"));
     assert_int_equal(msl_run(&program, "two_places", buffers, 1, 64, &err), AS_FAILED);
     assert_int_equal(msl_run(&program, "nowhere", buffers, 1, 64, &err), AS_NOTFOUND);
-    assert_int_equal(msl_run(&program, "together", buffers, 1, 7, &err), AS_USAGE);
+    assert_int_equal(msl_run(&program, "together", buffers, 1, 1025, &err), AS_USAGE);
     msl_close(&program);
     as_buf_finish(&source);
 }

@@ -1,0 +1,108 @@
+/* Command buffers: made, committed, waited for in their order. Each is kept until it was looked at, since an error is
+ * that of one buffer only. A buffer that never ends is waited for without end: the parent of the worker has the clock.
+ */
+#include "device/metal/metal.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <sched.h>
+
+enum as_status as_mtl_queue_open(struct as_mtl_device *d, struct as_mtl_queue *q, struct as_error *err)
+{
+    *q = (struct as_mtl_queue){.queue = AS_SEND(d->api, new_queue, d->device)};
+    return q->queue ? AS_OK : as_fail(err, AS_FAILED, "metal: newCommandQueue made no queue");
+}
+
+void as_mtl_queue_close(struct as_mtl_device *d, struct as_mtl_queue *q)
+{
+    as_mtl_drain(d, q, AS_WAIT_BLOCK, NULL, "a kernel", NULL);
+    as_mtl_release(d->api, &q->queue);
+}
+
+static void poll(const struct as_mtl_api *m, as_objc_id commands, enum as_wait how)
+{
+    while (AS_SEND(m, status, commands) < AS_MTL_COMPLETED) {
+        if (how == AS_WAIT_YIELD)
+            sched_yield();
+        else
+            as_relax();
+    }
+}
+
+static void widen(const struct as_mtl_api *m, as_objc_id commands, struct as_mtl_times *t)
+{
+    const double start = AS_SEND(m, gpu_start, commands), end = AS_SEND(m, gpu_end, commands);
+    t->start = isnan(t->start) || start < t->start ? start : t->start;
+    t->end = isnan(t->end) || end > t->end ? end : t->end;
+}
+
+static enum as_status take_oldest(struct as_mtl_device *d, struct as_mtl_queue *q, enum as_wait how,
+                                  struct as_mtl_times *times, const char *what, struct as_error *err)
+{
+    const struct as_mtl_api *m = d->api;
+    as_objc_id commands = q->outstanding[q->first];
+    q->first = (q->first + 1) % AS_MTL_OUTSTANDING;
+    q->n--;
+    void *pool = m->pool_push();
+    if (how == AS_WAIT_BLOCK)
+        AS_SEND(m, wait, commands);
+    else
+        poll(m, commands, how);
+    if (times)
+        widen(m, commands, times);
+    enum as_status s = as_mtl_outcome(d, commands, what, err);
+    m->pool_pop(pool);
+    as_mtl_release(m, &commands);
+    return s;
+}
+
+enum as_status as_mtl_begin(struct as_mtl_device *d, struct as_mtl_queue *q, as_objc_id *commands,
+                            struct as_mtl_times *times, struct as_error *err)
+{
+    *commands = NULL;
+    enum as_status s = as_mtl_alive(d, err);
+    if (!s && q->n == AS_MTL_OUTSTANDING)
+        s = take_oldest(d, q, AS_WAIT_BLOCK, times, "a kernel", err);
+    if (s)
+        return s;
+    *commands = AS_SEND(d->api, commands, q->queue);
+    return *commands ? AS_OK : as_fail(err, AS_FAILED, "metal: the queue made no command buffer");
+}
+
+void as_mtl_commit(struct as_mtl_device *d, struct as_mtl_queue *q, as_objc_id commands)
+{
+    q->outstanding[(q->first + q->n) % AS_MTL_OUTSTANDING] = AS_SEND(d->api, retain, commands);
+    q->n++;
+    AS_SEND(d->api, commit, commands);
+}
+
+enum as_status as_mtl_drain(struct as_mtl_device *d, struct as_mtl_queue *q, enum as_wait how,
+                            struct as_mtl_times *times, const char *what, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    while (q->n) {
+        enum as_status one = take_oldest(d, q, how, times, what, s ? NULL : err);
+        s = s ? s : one;
+    }
+    return s;
+}
+
+static void settle(const struct as_mtl_device *d, const struct as_mtl_queue *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        AS_SEND(d->api, wait, q->outstanding[(q->first + i) % AS_MTL_OUTSTANDING]);
+}
+
+void as_mtl_settle(struct as_mtl_device *d)
+{
+    settle(d, &d->queue);
+    settle(d, &d->back);
+    for (size_t i = 0; i < d->more_n; i++)
+        settle(d, &d->more[i]);
+}
+
+double as_mtl_elapsed(const struct as_mtl_times *t)
+{
+    return t->start > 0 && t->end > t->start ? t->end - t->start : NAN;
+}

@@ -1,0 +1,109 @@
+/* The description of a Metal device. */
+#include "device/metal/metal.h"
+
+#include "base/host.h"
+#include "base/text.h"
+#include "device/dialect/dialect.h"
+#include "device/host_limits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum as_status as_mtl_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct as_host_limits host;
+    const uint64_t used = AS_SEND(d->api, allocated, d->device);
+    (void)err;
+    *bytes = d->total > used ? d->total - used : 0;
+    /* What other processes take is not visible to Metal, but to the host where the memory is its own. */
+    if (d->unified && as_host_limits_now(&host, NULL) == AS_OK && host.free < *bytes)
+        *bytes = host.free;
+    return AS_OK;
+}
+
+static bool supports(const struct as_mtl_device *d, long family)
+{
+    return AS_SEND_WITH(d->api, supports_family, d->device, family) != 0;
+}
+
+/* "apple9": the newest generation of GPUs whose features it has. */
+static void fill_family(const struct as_mtl_device *d, struct as_device_info *info)
+{
+    for (long f = AS_MTL_APPLE_LAST; f >= AS_MTL_APPLE1; f--)
+        if (supports(d, f)) {
+            snprintf(info->arch, sizeof info->arch, "apple%ld", f - AS_MTL_APPLE1 + 1);
+            return;
+        }
+    as_copy_text(info->arch, sizeof info->arch, supports(d, AS_MTL_MAC2) ? "mac2" : "");
+}
+
+static void fill_text(const struct as_mtl_device *d, struct as_device_info *info)
+{
+    const struct as_mtl_api *m = d->api;
+    char version[96] = "";
+    as_objc_id process = AS_SEND(m, process_info, m->get_class("NSProcessInfo"));
+    as_mtl_text(m, process ? AS_SEND(m, system_version, process) : NULL, version, sizeof version);
+    as_mtl_text(m, AS_SEND(m, name, d->device), info->name, sizeof info->name);
+    if (info->name[0] == 0)
+        as_copy_text(info->name, sizeof info->name, "device without a name");
+    as_copy_text(info->vendor, sizeof info->vendor, info->arch[0] == 'a' ? "Apple" : "");
+    snprintf(info->driver, sizeof info->driver, "Metal%s, macOS %s",
+             supports(d, AS_MTL_METAL4)   ? " 4"
+             : supports(d, AS_MTL_METAL3) ? " 3"
+                                          : "",
+             version);
+}
+
+static void fill_memory(struct as_device *dev)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct as_device_info *info = &dev->info;
+    const struct as_mtl_api *m = d->api;
+    d->total = AS_SEND(m, working_set, d->device);
+    info->memory_bytes = d->total;
+    info->max_alloc = AS_SEND(m, buffer_most, d->device);
+    info->is_host_memory = d->unified;
+    info->page_size = d->unified ? as_host_page() : 0;
+    info->workgroup_shared = AS_SEND(m, group_memory, d->device);
+    as_mtl_memory_free(dev, &info->memory_free, NULL);
+}
+
+/* Lanes are a property of pipelines: one that does nothing tells, and whether there is a compiler. */
+static enum as_status fill_lanes(struct as_mtl_device *d, struct as_device_info *info, struct as_error *err)
+{
+    as_objc_id library = NULL, pipeline = NULL;
+    enum as_status s =
+        as_mtl_compile(d, "nothing", "kernel void nothing(device int *p [[buffer(0)]]) { p[0] = 0; }\n", &library, err);
+    if (!s)
+        s = as_mtl_pipeline(d, library, "nothing", "nothing", &pipeline, err);
+    if (!s)
+        info->warp = (unsigned)AS_SEND(d->api, pipeline_lanes, pipeline);
+    as_mtl_release(d->api, &pipeline);
+    as_mtl_release(d->api, &library);
+    return s;
+}
+
+enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct as_device_info *info = &dev->info;
+    const struct as_mtl_api *m = d->api;
+    const uint64_t registry_id = AS_SEND(m, registry_id, d->device);
+    d->unified = AS_SEND(m, unified, d->device) != 0;
+    snprintf(info->id, sizeof info->id, "metal:%zu", index);
+    as_copy_text(info->backend, sizeof info->backend, "metal");
+    as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_METAL));
+    snprintf(info->uuid, sizeof info->uuid, "%016" PRIx64, registry_id);
+    fill_family(d, info);
+    fill_text(d, info);
+    info->capabilities = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_FP16 | AS_CAP_COPY | AS_CAP_QUEUES;
+    if (d->unified)
+        info->capabilities |= AS_CAP_SVM_ATOMICS;
+    info->compute_units = as_mtl_cores(m, registry_id);
+    info->threads = (unsigned)AS_SEND(m, group_most, d->device).width;
+    info->numa_nodes = 1;
+    fill_memory(dev);
+    as_mtl_list_allocators(dev);
+    return fill_lanes(d, info, err);
+}

@@ -1,0 +1,349 @@
+/* Memory of a Metal device: buffers by storage mode. */
+#include "device/metal/metal.h"
+#include "device/metal/roles.h"
+
+#include "base/clock.h"
+#include "base/host.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum way { PRIVATE, SHARED, MANAGED, NO_COPY };
+
+struct allocator {
+    const char *name;
+    enum way way;
+    as_ns_uinteger options;
+};
+static const struct allocator allocators[] = {
+    {"MTLStorageModePrivate", PRIVATE, AS_MTL_PRIVATE},
+    {"MTLStorageModeShared", SHARED, AS_MTL_SHARED},
+    {"MTLStorageModeShared WriteCombined", SHARED, AS_MTL_SHARED | AS_MTL_WRITE_COMBINED},
+    {"MTLStorageModeManaged", MANAGED, AS_MTL_MANAGED},
+    {"newBufferWithBytesNoCopy", NO_COPY, AS_MTL_SHARED},
+};
+enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
+
+/* Of private memory at a time. */
+#define STAGING_MOST (UINT64_C(16) << 20)
+
+/* What as_memory.ctx points to. */
+struct block {
+    const struct allocator *how;
+    as_objc_id buffer;
+    void *pages; /* NO_COPY: the host's memory under it */
+    void *copy;  /* PRIVATE: where the host sees it while it is mapped */
+};
+
+as_objc_id as_mtl_buffer(const struct as_memory *mem)
+{
+    return ((const struct block *)mem->ctx)->buffer;
+}
+
+void as_mtl_list_allocators(struct as_device *dev)
+{
+    const struct as_mtl_device *d = dev->ctx;
+    for (size_t i = 0; i < ALLOCATORS_N; i++) {
+        const struct allocator *a = &allocators[i];
+        struct as_allocator *out = &dev->info.allocators[dev->info.allocators_n++];
+        const bool in_place = a->way == SHARED || a->way == NO_COPY;
+        *out = (struct as_allocator){.host_access = a->way != PRIVATE,
+                                     .coherent = in_place && d->unified,
+                                     .role = as_role_in(as_mtl_roles, a->name)};
+        as_copy_text(out->name, sizeof out->name, a->name);
+        if (a->way == MANAGED && d->unified)
+            as_copy_text(out->why_not, sizeof out->why_not,
+                         "the device has unified memory, of which no second copy is kept");
+        if (!in_place)
+            as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host reaches it only by a copy");
+        else if (!out->coherent)
+            as_copy_text(out->no_sharing, sizeof out->no_sharing,
+                         "the device has its own memory and reaches the host's over a bus without atomics");
+    }
+}
+
+static const struct allocator *find_allocator(const struct as_device *dev, const char *name, struct as_error *err)
+{
+    for (size_t i = 0; i < ALLOCATORS_N; i++) {
+        if (strcmp(allocators[i].name, name) != 0)
+            continue;
+        const char *why_not = dev->info.allocators[i].why_not; /* listed in the same order */
+        if (!why_not[0])
+            return &allocators[i];
+        as_fail(err, AS_UNSUPPORTED, "allocator '%s': %s", name, why_not);
+        return NULL;
+    }
+    as_fail(err, AS_USAGE, "metal has no allocator '%s'; assay devices lists them", name);
+    return NULL;
+}
+
+static enum as_status check_size(const struct as_device *dev, uint64_t bytes, struct as_error *err)
+{
+    if (bytes == 0 || bytes > SIZE_MAX / 2)
+        return as_fail(err, AS_USAGE, "metal: %llu bytes cannot be allocated", (unsigned long long)bytes);
+    if (dev->info.max_alloc && bytes > dev->info.max_alloc)
+        return as_fail(err, AS_UNSUPPORTED, "metal: %llu bytes are above the device's maxBufferLength of %llu",
+                       (unsigned long long)bytes, (unsigned long long)dev->info.max_alloc);
+    return AS_OK;
+}
+
+static void release(const struct as_mtl_device *d, struct block *b)
+{
+    as_mtl_release(d->api, &b->buffer);
+    free(b->pages);
+    free(b->copy);
+    *b = (struct block){0};
+}
+
+/* The bare allocation, as it is timed. Without copying, the API takes whole pages only. */
+static enum as_status obtain(const struct as_mtl_device *d, const struct allocator *how, uint64_t bytes,
+                             struct block *b, struct as_error *err)
+{
+    const struct as_mtl_api *m = d->api;
+    const uint64_t page = as_host_page();
+    *b = (struct block){.how = how};
+    if (how->way == NO_COPY) {
+        bytes = (bytes + page - 1) / page * page;
+        if (posix_memalign(&b->pages, (size_t)page, (size_t)bytes)) {
+            b->pages = NULL;
+            return as_nomem(err, bytes, "host memory under a buffer");
+        }
+        b->buffer = AS_SEND_WITH(m, new_no_copy, d->device, b->pages, bytes, how->options, NULL);
+    } else {
+        b->buffer = AS_SEND_WITH(m, new_buffer, d->device, bytes, how->options);
+    }
+    if (b->buffer)
+        return AS_OK;
+    release(d, b);
+    return as_fail(err, AS_NOMEM, "metal: no buffer of %llu bytes in '%s'", (unsigned long long)bytes, how->name);
+}
+
+static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                   struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    *out = NULL;
+    const struct allocator *how = find_allocator(dev, desc->allocator, err);
+    if (!how)
+        return err ? err->code : AS_UNSUPPORTED;
+    enum as_status s = as_mtl_alive(d, err);
+    if (!s)
+        s = check_size(dev, desc->bytes, err);
+    if (!s && desc->owner && strcmp(desc->owner, dev->info.id) != 0)
+        s = as_fail(err, AS_UNSUPPORTED, "metal: a device does not reach memory of device '%s'", desc->owner);
+    if (s)
+        return s;
+    struct as_memory *mem = calloc(1, sizeof *mem);
+    struct block *b = calloc(1, sizeof *b);
+    void *pool = d->api->pool_push();
+    s = mem && b ? obtain(d, how, desc->bytes, b, err) : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
+    if (!s) {
+        *mem = (struct as_memory){.bytes = desc->bytes, .ctx = b, .page_size = dev->info.page_size};
+        *out = mem;
+    }
+    d->api->pool_pop(pool);
+    if (s) {
+        free(mem);
+        free(b);
+    }
+    return s;
+}
+
+/* The memory under a buffer without a copy is not the buffer's to keep until a kernel ends. */
+static void memory_free(struct as_device *dev, struct as_memory *mem)
+{
+    if (!mem)
+        return;
+    struct as_mtl_device *d = dev->ctx;
+    void *pool = d->api->pool_push();
+    as_mtl_settle(d);
+    release(d, mem->ctx);
+    d->api->pool_pop(pool);
+    free(mem->ctx);
+    free(mem);
+}
+
+/* ---- copies to and from the host ---- */
+
+/* One command on the device's own queue, waited for. size 0: the host's copy of `from` is brought up to date. */
+static enum as_status blit(struct as_mtl_device *d, as_objc_id from, uint64_t from_at, as_objc_id to, uint64_t to_at,
+                           uint64_t size, struct as_error *err)
+{
+    const struct as_mtl_api *m = d->api;
+    struct as_mtl_queue q = {.queue = d->queue.queue}; /* outcomes of earlier work stay where they are looked for */
+    as_objc_id commands;
+    as_mtl_settle(d);
+    enum as_status s = as_mtl_begin(d, &q, &commands, NULL, err);
+    if (s)
+        return s;
+    as_objc_id encoder = AS_SEND(m, blit, commands);
+    if (!encoder)
+        return as_fail(err, AS_FAILED, "metal: no blit encoder");
+    if (size)
+        AS_SEND_WITH(m, copy, encoder, from, from_at, to, to_at, size);
+    else
+        AS_SEND_WITH(m, synchronize, encoder, from);
+    AS_SEND(m, end_encoding, encoder);
+    as_mtl_commit(d, &q, commands);
+    return as_mtl_drain(d, &q, AS_WAIT_BLOCK, NULL, "a copy", err);
+}
+
+/* to and from: one of them is NULL and stands for the memory. */
+static enum as_status copy_private(struct as_mtl_device *d, const struct block *b, uint64_t offset, void *to,
+                                   const void *from, uint64_t bytes, struct as_error *err)
+{
+    const struct as_mtl_api *m = d->api;
+    const uint64_t most = bytes < STAGING_MOST ? bytes : STAGING_MOST;
+    as_objc_id staging = AS_SEND_WITH(m, new_buffer, d->device, most, AS_MTL_SHARED);
+    char *at = staging ? AS_SEND(m, contents, staging) : NULL;
+    enum as_status s =
+        at ? AS_OK : as_fail(err, AS_NOMEM, "metal: no buffer of %llu bytes for a copy", (unsigned long long)most);
+    for (uint64_t done = 0; done < bytes && !s;) {
+        const uint64_t part = bytes - done < most ? bytes - done : most;
+        if (from)
+            memcpy(at, (const char *)from + done, part);
+        s = from ? blit(d, staging, 0, b->buffer, offset + done, part, err)
+                 : blit(d, b->buffer, offset + done, staging, 0, part, err);
+        if (to && !s)
+            memcpy((char *)to + done, at, part);
+        done += part;
+    }
+    as_mtl_release(m, &staging);
+    return s;
+}
+
+/* Where the host has its own view. Managed memory has two copies, which are told what changed. */
+static enum as_status copy_in_place(struct as_mtl_device *d, const struct block *b, uint64_t offset, void *to,
+                                    const void *from, uint64_t bytes, struct as_error *err)
+{
+    const bool managed = b->how->way == MANAGED;
+    as_mtl_settle(d);
+    enum as_status s = managed && to ? blit(d, b->buffer, 0, NULL, 0, 0, err) : AS_OK;
+    char *here = AS_SEND(d->api, contents, b->buffer);
+    if (s || !here)
+        return s ? s : as_fail(err, AS_FAILED, "metal: a buffer has no contents");
+    memcpy(to ? to : here + offset, from ? from : here + offset, bytes);
+    if (managed && from)
+        AS_SEND_WITH(d->api, modified, b->buffer, ((struct as_ns_range){offset, bytes}));
+    return AS_OK;
+}
+
+static enum as_status copy(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to, const void *from,
+                           uint64_t bytes, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    const struct block *b = mem->ctx;
+    enum as_status s = as_memory_check(mem, offset, bytes, err);
+    if (!s)
+        s = as_mtl_alive(d, err);
+    if (s || bytes == 0)
+        return s;
+    if (mem->host && b->how->way != SHARED && b->how->way != NO_COPY) { /* what holds is the host's copy */
+        char *here = (char *)mem->host + offset;
+        memcpy(to ? to : here, from ? from : here, bytes);
+        return AS_OK;
+    }
+    void *pool = d->api->pool_push();
+    s = b->how->way == PRIVATE ? copy_private(d, b, offset, to, from, bytes, err)
+                               : copy_in_place(d, b, offset, to, from, bytes, err);
+    d->api->pool_pop(pool);
+    return s;
+}
+
+static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                   uint64_t bytes, struct as_error *err)
+{
+    return copy(dev, mem, offset, NULL, from, bytes, err);
+}
+
+static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                  uint64_t bytes, struct as_error *err)
+{
+    return copy(dev, mem, offset, to, NULL, bytes, err);
+}
+
+static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct block *b = mem->ctx;
+    enum as_status s = AS_OK;
+    if (mem->host)
+        return AS_OK;
+    void *pool = d->api->pool_push();
+    if (b->how->way == PRIVATE)
+        b->copy = malloc(mem->bytes);
+    void *host = b->how->way == PRIVATE ? b->copy : AS_SEND(d->api, contents, b->buffer);
+    if (!host)
+        s = as_nomem(err, mem->bytes, "memory as the host sees it");
+    else if (b->how->way == PRIVATE)
+        s = copy_private(d, b, 0, host, NULL, mem->bytes, err);
+    else if (b->how->way == MANAGED)
+        s = blit(d, b->buffer, 0, NULL, 0, 0, err);
+    d->api->pool_pop(pool);
+    if (!s) {
+        mem->host = host;
+        return AS_OK;
+    }
+    free(b->copy);
+    b->copy = NULL;
+    return s;
+}
+
+static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct block *b = mem->ctx;
+    enum as_status s = AS_OK;
+    if (!mem->host)
+        return AS_OK;
+    void *pool = d->api->pool_push();
+    if (b->how->way == PRIVATE)
+        s = copy_private(d, b, 0, NULL, b->copy, mem->bytes, err);
+    else if (b->how->way == MANAGED)
+        AS_SEND_WITH(d->api, modified, b->buffer, ((struct as_ns_range){0, mem->bytes}));
+    d->api->pool_pop(pool);
+    free(b->copy);
+    b->copy = NULL;
+    mem->host = NULL;
+    return s;
+}
+
+static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                        double *alloc_s, double *free_s, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    const struct allocator *how = find_allocator(dev, allocator, err);
+    if (!how)
+        return err ? err->code : AS_UNSUPPORTED;
+    enum as_status s = check_size(dev, bytes, err);
+    if (s)
+        return s;
+    struct block *blocks = calloc(count ? count : 1, sizeof *blocks);
+    if (!blocks)
+        return as_nomem(err, count * sizeof *blocks, "a list of blocks");
+    void *pool = d->api->pool_push();
+    size_t got = 0;
+    uint64_t t0 = as_now_ns();
+    while (got < count && !(s = obtain(d, how, bytes, &blocks[got], err)))
+        got++;
+    uint64_t t1 = as_now_ns();
+    for (size_t i = 0; i < got; i++)
+        release(d, &blocks[i]);
+    uint64_t t2 = as_now_ns();
+    d->api->pool_pop(pool);
+    *alloc_s = (double)(t1 - t0) * 1e-9;
+    *free_s = (double)(t2 - t1) * 1e-9;
+    free(blocks);
+    return s;
+}
+
+const struct as_memory_ops as_mtl_memory_ops = {
+    .alloc = memory_alloc,
+    .free = memory_free,
+    .map = memory_map,
+    .unmap = memory_unmap,
+    .write = memory_write,
+    .read = memory_read,
+    .time_alloc = memory_time_alloc,
+};

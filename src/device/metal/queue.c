@@ -1,0 +1,132 @@
+/* Launches kernels, waits, and times on host and device. */
+#include "device/metal/metal.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+/* Launches in one command buffer: enough that the next one is encoded while it runs, few enough that the GPU starts
+ * early. */
+enum { DISPATCHES_MAX = 512 };
+
+static enum as_status check(const struct as_device *dev, const struct as_launch *l, struct as_error *err)
+{
+    const struct as_mtl_device *d = dev->ctx;
+    const char *name = l->kernel->name;
+    const size_t most = AS_SEND(d->api, pipeline_threads, l->kernel->pipeline);
+    if (l->workgroups == 0 || l->workgroup_size == 0 || l->reps == 0)
+        return as_fail(err, AS_USAGE, "metal: kernel '%s': workgroups, their size and repetitions must be at least 1",
+                       name);
+    if (l->workgroup_size > most)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "metal: kernel '%s': %zu threads per threadgroup, but its pipeline allows %zu", name,
+                       l->workgroup_size, most);
+    if (l->workgroups > UINT32_MAX)
+        return as_fail(err, AS_UNSUPPORTED,
+                       "metal: kernel '%s': %zu threadgroups, and the device counts them in 32 bits", name,
+                       l->workgroups);
+    if (l->args_n > AS_MTL_BUFFERS)
+        return as_fail(err, AS_USAGE, "metal: kernel '%s': more than %d arguments", name, (int)AS_MTL_BUFFERS);
+    if (l->flags & AS_LAUNCH_GRAPH)
+        return as_fail(err, AS_UNSUPPORTED, "metal: kernel '%s': launches are not recorded as a graph", name);
+    if (l->shared_bytes)
+        return as_fail(err, AS_UNSUPPORTED, "metal: kernel '%s': the dialect has no dynamic threadgroup memory", name);
+    for (size_t i = 0; i < l->args_n; i++)
+        if (l->args[i].kind == AS_ARG_F64 || l->args[i].kind == AS_ARG_TENSOR)
+            return as_fail(err, AS_UNSUPPORTED, "metal: kernel '%s' takes %s, which the API does not have", name,
+                           l->args[i].kind == AS_ARG_F64 ? "an f64" : "a tensor");
+    return AS_OK;
+}
+
+static void set_arguments(const struct as_mtl_api *m, as_objc_id encoder, const struct as_launch *l)
+{
+    for (size_t i = 0; i < l->args_n; i++) {
+        const struct as_arg *a = &l->args[i];
+        if (a->kind == AS_ARG_MEMORY)
+            AS_SEND_WITH(m, set_buffer, encoder, as_mtl_buffer(a->u.memory), 0, i);
+        else
+            AS_SEND_WITH(m, set_bytes, encoder, &a->u, a->kind == AS_ARG_U64 ? 8 : 4, i);
+    }
+}
+
+/* n launches as one command buffer. Its encoder is a serial one: each launch waits for the one before. */
+static enum as_status put(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l, uint64_t n,
+                          struct as_mtl_times *times, struct as_error *err)
+{
+    const struct as_mtl_api *m = d->api;
+    as_objc_id commands;
+    enum as_status s = as_mtl_begin(d, q, &commands, times, err);
+    as_objc_id encoder = s ? NULL : AS_SEND(m, compute, commands);
+    if (s || !encoder)
+        return s ? s : as_fail(err, AS_FAILED, "metal: kernel '%s': no compute encoder", l->kernel->name);
+    AS_SEND_WITH(m, set_pipeline, encoder, l->kernel->pipeline);
+    set_arguments(m, encoder, l);
+    for (uint64_t i = 0; i < n; i++)
+        AS_SEND_WITH(m, dispatch, encoder, ((struct as_mtl_size){l->workgroups, 1, 1}),
+                     ((struct as_mtl_size){l->workgroup_size, 1, 1}));
+    AS_SEND(m, end_encoding, encoder);
+    as_mtl_commit(d, q, commands);
+    return AS_OK;
+}
+
+static enum as_status put_all(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l,
+                              struct as_mtl_times *times, struct as_error *err)
+{
+    enum as_status s = AS_OK;
+    for (uint64_t done = 0; done < l->reps && !s;) {
+        const uint64_t n = l->reps - done < DISPATCHES_MAX ? l->reps - done : DISPATCHES_MAX;
+        void *pool = d->api->pool_push();
+        s = put(d, q, l, n, times, err);
+        d->api->pool_pop(pool);
+        done += n;
+    }
+    return s;
+}
+
+static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                   struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct as_mtl_times times = {NAN, NAN};
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    enum as_status s = check(dev, launch, err);
+    /* What was submitted before is not in the time, and its failure not this launch's. */
+    if (!s)
+        s = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
+    if (s)
+        return s;
+    uint64_t t0 = as_now_ns();
+    s = put_all(d, &d->queue, launch, &times, err);
+    enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, launch->kernel->name, s ? NULL : err);
+    uint64_t t1 = as_now_ns();
+    s = s ? s : end;
+    if (!s) {
+        out->host_s = (double)(t1 - t0) * 1e-9;
+        out->device_s = as_mtl_elapsed(&times);
+    }
+    return s;
+}
+
+static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct as_mtl_queue *q = as_mtl_find_queue(d, launch->queue, err);
+    enum as_status s = q ? check(dev, launch, err) : AS_USAGE;
+    return s ? s : put_all(d, q, launch, NULL, err);
+}
+
+static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    enum as_status s = as_mtl_drain(d, &d->queue, how, NULL, "a kernel", err);
+    return s ? s : as_mtl_alive(d, err);
+}
+
+const struct as_queue_ops as_mtl_queue_ops = {
+    .launch = queue_launch,
+    .submit = queue_submit,
+    .wait = queue_wait,
+    .queues = as_mtl_queues,
+    .wait_queue = as_mtl_wait_queue,
+    .copy = as_mtl_copy,
+};

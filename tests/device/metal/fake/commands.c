@@ -1,0 +1,495 @@
+/* Queues, command buffers and encoders of the stand-in: each queue is a thread that runs what was committed, in order.
+ */
+#include "metal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct queue {
+    struct fake_object object;
+    pthread_t thread;
+    struct commands *first, **last;
+    unsigned outstanding;
+    bool stop;
+};
+enum what { DISPATCH, COPY, SYNCHRONIZE };
+/* One command with what it needs, which it holds. */
+struct command {
+    struct command *next;
+    enum what what;
+    struct pipeline *pipeline;
+    struct buffer *buffers[BUFFERS];
+    NSUInteger offsets[BUFFERS];
+    unsigned bound, in_bytes; /* a bit for each place */
+    unsigned char bytes[BUFFERS][16];
+    unsigned groups, threads;
+    struct buffer *from, *to;
+    NSUInteger from_at, to_at, size;
+};
+struct commands {
+    struct fake_object object;
+    struct queue *queue;
+    struct commands *next;
+    struct command *first, **last;
+    bool encoding, hangs, timeless;
+    NSUInteger status;
+    id error;
+    NSInteger planned; /* MTLCommandBufferError to come, 0 none */
+    double start, end;
+};
+struct encoder {
+    struct fake_object object;
+    struct commands *commands;
+    bool compute, ended;
+    struct command state;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void drop_command(struct command *c)
+{
+    for (unsigned i = 0; i < BUFFERS; i++)
+        if (c->buffers[i])
+            fake_drop(&c->buffers[i]->object);
+    if (c->pipeline)
+        fake_drop(&c->pipeline->object);
+    if (c->from)
+        fake_drop(&c->from->object);
+    if (c->to)
+        fake_drop(&c->to->object);
+}
+
+static void drop_commands(struct commands *c)
+{
+    while (c->first) {
+        struct command *next = c->first->next;
+        drop_command(c->first);
+        free(c->first);
+        c->first = next;
+    }
+    c->last = &c->first;
+}
+
+static void commands_dealloc(id self)
+{
+    struct commands *c = (struct commands *)self;
+    drop_commands(c);
+    fake_drop(c->error);
+    fake_drop(&c->queue->object);
+}
+
+static void encoder_dealloc(id self)
+{
+    struct encoder *e = (struct encoder *)self;
+    drop_command(&e->state);
+    if (!e->ended)
+        fake_broke("released before endEncoding", "encoder");
+    fake_drop(&e->commands->object);
+}
+
+static void queue_dealloc(id self)
+{
+    struct queue *q = (struct queue *)self;
+    __atomic_store_n(&q->stop, true, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&changed);
+    if (pthread_equal(pthread_self(), q->thread))
+        pthread_detach(q->thread);
+    else
+        pthread_join(q->thread, NULL);
+}
+
+struct fake_class fake_queue_class = {.name = "FakeQueue", .size = sizeof(struct queue), .dealloc = queue_dealloc};
+static struct fake_class commands_class = {
+    .name = "FakeCommandBuffer", .size = sizeof(struct commands), .dealloc = commands_dealloc};
+static struct fake_class encoder_class = {
+    .name = "FakeEncoder", .size = sizeof(struct encoder), .dealloc = encoder_dealloc};
+
+/* ---- the GPU ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const char *run_kernel(const struct command *c)
+{
+    void *at[BUFFERS] = {NULL};
+    struct as_error err = {0};
+    const struct function *f = c->pipeline->function;
+    for (unsigned i = 0; i < BUFFERS; i++)
+        at[i] = c->buffers[i]             ? c->buffers[i]->at + c->offsets[i]
+                : (c->in_bytes >> i & 1u) ? (void *)(uintptr_t)c->bytes[i]
+                                          : NULL;
+    if (f->kernel->buffers & ~c->bound) {
+        fake_broke("a kernel whose buffers are not all set", "dispatchThreadgroups:threadsPerThreadgroup:");
+        return "Invalid Resource";
+    }
+    if (msl_run_on(&f->library->program, f->kernel, at, c->groups, c->threads, CORES, &err)) {
+        fake_broke(err.text, f->kernel->name);
+        return "Caused GPU Hang Error";
+    }
+    return NULL;
+}
+
+static const char *perform(const struct commands *c)
+{
+    const char *why = NULL;
+    for (const struct command *k = c->first; k && !why; k = k->next) {
+        if (k->what == DISPATCH)
+            why = run_kernel(k);
+        else if (k->what == COPY)
+            memmove(k->to->at + k->to_at, k->from->at + k->from_at, k->size);
+        else
+            memcpy(k->from->shown, k->from->at, k->from->length);
+    }
+    return why;
+}
+
+static const char *planned_text(NSInteger code)
+{
+    return code == 2    ? "Caused GPU Timeout Error (00000002:kIOGPUCommandBufferCallbackErrorTimeout)"
+           : code == 3  ? "Caused GPU Address Fault Error (0000000b:kIOGPUCommandBufferCallbackErrorPageFault)"
+           : code == 4  ? "Ignored (for causing prior/excessive GPU errors) \x1b[31m"
+           : code == 8  ? "Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)"
+           : code == 11 ? "Device removed"
+                        : "Internal Error";
+}
+
+/* What the command buffer held is given back before it counts as done. */
+static void finish(struct commands *c, const char *why, double start)
+{
+    pthread_mutex_lock(&lock);
+    if (why || c->planned) {
+        struct error *e = (struct error *)fake_new(&fake_error_class);
+        e->text = fake_string(c->planned ? planned_text(c->planned) : why);
+        e->code = c->planned ? c->planned : 1;
+        c->error = &e->object;
+    }
+    c->start = c->timeless ? 0 : start;
+    c->end = c->timeless ? 0 : now();
+    drop_commands(c);
+    c->queue->outstanding--;
+    __atomic_store_n(&c->status, c->error ? FAILED : COMPLETED, __ATOMIC_RELEASE);
+    fake_drop(&c->object);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void *queue_main(void *context)
+{
+    struct queue *q = context;
+    pthread_mutex_lock(&lock);
+    while (!__atomic_load_n(&q->stop, __ATOMIC_ACQUIRE)) {
+        struct commands *c = q->first;
+        if (!c || c->hangs) {
+            struct timespec soon;
+            clock_gettime(CLOCK_REALTIME, &soon);
+            soon.tv_nsec = (soon.tv_nsec + 1000000) % 1000000000;
+            soon.tv_sec += soon.tv_nsec < 1000000;
+            pthread_cond_timedwait(&changed, &lock, &soon); /* a queue is let go of without the lock */
+            continue;
+        }
+        q->first = c->next;
+        if (!q->first)
+            q->last = &q->first;
+        pthread_mutex_unlock(&lock);
+        const double start = now();
+        const char *why = c->planned ? NULL : perform(c);
+        finish(c, why, start);
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* ---- queues and command buffers ---- */
+
+static id device_queue(id self, SEL sel)
+{
+    (void)self, (void)sel;
+    if (fake_asked("noqueue"))
+        return NULL;
+    struct queue *q = (struct queue *)fake_new(&fake_queue_class);
+    q->last = &q->first;
+    if (pthread_create(&q->thread, NULL, queue_main, q))
+        abort();
+    return &q->object;
+}
+
+static id queue_commands(id self, SEL sel)
+{
+    (void)sel;
+    if (fake_asked("nocommands"))
+        return NULL;
+    struct commands *c = (struct commands *)fake_new(&commands_class);
+    c->queue = (struct queue *)fake_retain(self);
+    c->last = &c->first;
+    return fake_autorelease(&c->object);
+}
+
+static id commands_encoder(struct commands *c, bool compute, const char *sel)
+{
+    if (c->encoding || c->status)
+        fake_broke(c->status ? "the command buffer is committed" : "the encoder before has not ended", sel);
+    if (fake_asked("noencoder"))
+        return NULL;
+    struct encoder *e = (struct encoder *)fake_new(&encoder_class);
+    e->commands = (struct commands *)fake_retain(&c->object);
+    e->compute = compute;
+    c->encoding = true;
+    return fake_autorelease(&e->object);
+}
+
+static id commands_compute(id self, SEL sel)
+{
+    return commands_encoder((struct commands *)self, true, sel);
+}
+
+static id commands_blit(id self, SEL sel)
+{
+    return commands_encoder((struct commands *)self, false, sel);
+}
+
+static NSInteger planned(void)
+{
+    static const struct {
+        const char *word;
+        NSInteger code;
+    } faults[] = {{"timeout", 2}, {"fault", 3}, {"revoked", 4}, {"oom", 8}, {"removed", 11}};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (fake_asked(faults[i].word))
+            return faults[i].code;
+    return 0;
+}
+
+static void commands_commit(id self, SEL sel)
+{
+    struct commands *c = (struct commands *)self;
+    if (c->status || c->encoding)
+        fake_broke(c->status ? "committed twice" : "an encoder has not ended", sel);
+    if (c->status)
+        return;
+    c->planned = planned();
+    c->hangs = fake_asked("hang");
+    c->timeless = fake_asked("timeless");
+    pthread_mutex_lock(&lock);
+    if (++c->queue->outstanding > 64)
+        fake_broke("a 65th command buffer on a queue", sel);
+    fake_retain(self);
+    c->status = COMMITTED;
+    *c->queue->last = c;
+    c->queue->last = &c->next;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void commands_wait(id self, SEL sel)
+{
+    struct commands *c = (struct commands *)self;
+    if (!c->status)
+        fake_broke("not committed", sel);
+    pthread_mutex_lock(&lock);
+    while (c->status && c->status < COMPLETED)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+static NSUInteger commands_status(id self, SEL sel)
+{
+    (void)sel;
+    return __atomic_load_n(&((struct commands *)self)->status, __ATOMIC_ACQUIRE);
+}
+
+static id commands_error(id self, SEL sel)
+{
+    struct commands *c = (struct commands *)self;
+    (void)sel;
+    return fake_asked("speechless") || !c->error ? NULL : fake_autorelease(fake_retain(c->error));
+}
+
+static double commands_start(id self, SEL sel)
+{
+    struct commands *c = (struct commands *)self;
+    if (c->status < COMPLETED)
+        fake_broke("not completed", sel);
+    return fake_asked("backwards") ? c->end : c->start;
+}
+
+static double commands_end(id self, SEL sel)
+{
+    struct commands *c = (struct commands *)self;
+    if (c->status < COMPLETED)
+        fake_broke("not completed", sel);
+    return fake_asked("backwards") ? c->start : c->end;
+}
+
+/* ---- encoders ---- */
+
+static struct encoder *encoder_of(id self, bool compute, const char *sel)
+{
+    struct encoder *e = (struct encoder *)self;
+    if (e->ended || e->compute != compute)
+        fake_broke(e->ended ? "the encoder has ended" : "not for an encoder of this kind", sel);
+    return e;
+}
+
+static void add(struct encoder *e, struct command c)
+{
+    struct command *k = malloc(sizeof *k);
+    if (!k)
+        abort();
+    *k = c;
+    k->next = NULL;
+    for (unsigned i = 0; i < BUFFERS; i++)
+        if (k->buffers[i])
+            fake_retain(&k->buffers[i]->object);
+    if (k->pipeline)
+        fake_retain(&k->pipeline->object);
+    if (k->from)
+        fake_retain(&k->from->object);
+    if (k->to)
+        fake_retain(&k->to->object);
+    *e->commands->last = k;
+    e->commands->last = &k->next;
+}
+
+static void encoder_end(id self, SEL sel)
+{
+    struct encoder *e = (struct encoder *)self;
+    if (e->ended)
+        fake_broke("ended twice", sel);
+    e->ended = true;
+    e->commands->encoding = false;
+}
+
+static void encoder_pipeline(id self, SEL sel, id pipeline)
+{
+    struct encoder *e = encoder_of(self, true, sel);
+    if (!fake_is(pipeline, &fake_pipeline_class)) {
+        fake_broke("no pipeline", sel);
+        return;
+    }
+    if (e->state.pipeline)
+        fake_drop(&e->state.pipeline->object);
+    e->state.pipeline = (struct pipeline *)fake_retain(pipeline);
+}
+
+static bool place(struct encoder *e, NSUInteger index, const char *sel)
+{
+    if (index >= BUFFERS) {
+        fake_broke("an index beyond the last", sel);
+        return false;
+    }
+    if (e->state.buffers[index])
+        fake_drop(&e->state.buffers[index]->object);
+    e->state.buffers[index] = NULL;
+    e->state.in_bytes &= ~(1u << index);
+    e->state.bound |= 1u << index;
+    return true;
+}
+
+static void encoder_buffer(id self, SEL sel, id buffer, NSUInteger offset, NSUInteger index)
+{
+    struct encoder *e = encoder_of(self, true, sel);
+    if (!fake_is(buffer, &fake_buffer_class) || offset >= ((struct buffer *)buffer)->length) {
+        fake_broke("no buffer, or an offset beyond its end", sel);
+        return;
+    }
+    if (place(e, index, sel)) {
+        e->state.buffers[index] = (struct buffer *)fake_retain(buffer);
+        e->state.offsets[index] = offset;
+    }
+}
+
+static void encoder_bytes(id self, SEL sel, const void *bytes, NSUInteger length, NSUInteger index)
+{
+    struct encoder *e = encoder_of(self, true, sel);
+    if (length == 0 || length > sizeof e->state.bytes[0]) {
+        fake_broke("more bytes than this stand-in takes, or none", sel);
+        return;
+    }
+    if (place(e, index, sel)) {
+        memset(e->state.bytes[index], 0xa5, sizeof e->state.bytes[index]);
+        memcpy(e->state.bytes[index], bytes, length);
+        e->state.in_bytes |= 1u << index;
+    }
+}
+
+static void encoder_dispatch(id self, SEL sel, MTLSize groups, MTLSize threads)
+{
+    struct encoder *e = encoder_of(self, true, sel);
+    const NSUInteger most = fake_asked("registers") ? 448 : GROUP_MOST;
+    if (!e->state.pipeline || groups.height != 1 || groups.depth != 1 || threads.height != 1 || threads.depth != 1 ||
+        !groups.width || !threads.width || threads.width > most) {
+        fake_broke("no pipeline, or a shape that it does not have", sel);
+        return;
+    }
+    struct command c = e->state;
+    c.what = DISPATCH;
+    c.groups = (unsigned)groups.width;
+    c.threads = (unsigned)threads.width;
+    add(e, c);
+}
+
+static bool inside(id buffer, NSUInteger at, NSUInteger size)
+{
+    const struct buffer *b = (struct buffer *)buffer;
+    return fake_is(buffer, &fake_buffer_class) && at <= b->length && size <= b->length - at && size > 0;
+}
+
+static void encoder_copy(id self, SEL sel, id from, NSUInteger from_at, id to, NSUInteger to_at, NSUInteger size)
+{
+    struct encoder *e = encoder_of(self, false, sel);
+    if (!inside(from, from_at, size) || !inside(to, to_at, size)) {
+        fake_broke("a range that is not of its buffer", sel);
+        return;
+    }
+    add(e, (struct command){.what = COPY,
+                            .from = (struct buffer *)from,
+                            .from_at = from_at,
+                            .to = (struct buffer *)to,
+                            .to_at = to_at,
+                            .size = size});
+}
+
+static void encoder_synchronize(id self, SEL sel, id buffer)
+{
+    struct encoder *e = encoder_of(self, false, sel);
+    if (!fake_is(buffer, &fake_buffer_class) || !((struct buffer *)buffer)->shown) {
+        fake_broke("not managed memory", sel);
+        return;
+    }
+    add(e, (struct command){.what = SYNCHRONIZE, .from = (struct buffer *)buffer});
+}
+
+static const struct fake_method methods[] = {
+    FAKE_METHOD(&fake_device_class, "newCommandQueue", device_queue),
+    FAKE_METHOD(&fake_queue_class, "commandBuffer", queue_commands),
+    FAKE_METHOD(&commands_class, "computeCommandEncoder", commands_compute),
+    FAKE_METHOD(&commands_class, "blitCommandEncoder", commands_blit),
+    FAKE_METHOD(&commands_class, "commit", commands_commit),
+    FAKE_METHOD(&commands_class, "waitUntilCompleted", commands_wait),
+    FAKE_METHOD(&commands_class, "status", commands_status),
+    FAKE_METHOD(&commands_class, "error", commands_error),
+    FAKE_METHOD(&commands_class, "GPUStartTime", commands_start),
+    FAKE_METHOD(&commands_class, "GPUEndTime", commands_end),
+    FAKE_METHOD(&encoder_class, "endEncoding", encoder_end),
+    FAKE_METHOD(&encoder_class, "setComputePipelineState:", encoder_pipeline),
+    FAKE_METHOD(&encoder_class, "setBuffer:offset:atIndex:", encoder_buffer),
+    FAKE_METHOD(&encoder_class, "setBytes:length:atIndex:", encoder_bytes),
+    FAKE_METHOD(&encoder_class, "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch),
+    FAKE_METHOD(&encoder_class, "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:", encoder_copy),
+    FAKE_METHOD(&encoder_class, "synchronizeResource:", encoder_synchronize),
+    {0},
+};
+
+static __attribute__((constructor)) void load(void)
+{
+    static struct fake_class *const list[] = {&fake_queue_class, &commands_class, &encoder_class, NULL};
+    fake_classes(list);
+    fake_methods(methods);
+}

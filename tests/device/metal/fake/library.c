@@ -1,0 +1,143 @@
+/* The stand-in's compiler: the strict one of kernels in the Metal Shading Language (msl.py), which makes code of the
+ * host. */
+#include "../msl.h"
+#include "metal.h"
+
+#include <string.h>
+
+struct options {
+    struct fake_object object;
+    bool safe;
+};
+
+static void library_dealloc(id self)
+{
+    msl_close(&((struct library *)self)->program);
+}
+
+static void function_dealloc(id self)
+{
+    fake_drop(&((struct function *)self)->library->object);
+}
+
+static void pipeline_dealloc(id self)
+{
+    fake_drop(&((struct pipeline *)self)->function->object);
+}
+
+static struct fake_class options_class = {.name = "MTLCompileOptions", .size = sizeof(struct options)};
+struct fake_class fake_library_class = {
+    .name = "FakeLibrary", .size = sizeof(struct library), .dealloc = library_dealloc};
+struct fake_class fake_function_class = {
+    .name = "FakeFunction", .size = sizeof(struct function), .dealloc = function_dealloc};
+struct fake_class fake_pipeline_class = {
+    .name = "FakePipeline", .size = sizeof(struct pipeline), .dealloc = pipeline_dealloc};
+
+static BOOL options_responds(id self, SEL sel, SEL asked)
+{
+    (void)self, (void)sel;
+    return strcmp(asked, "setMathMode:") == 0 && !fake_asked("old");
+}
+
+static void options_math(id self, SEL sel, NSInteger mode)
+{
+    if (fake_asked("old"))
+        fake_broke("this system has no such option", sel);
+    ((struct options *)self)->safe = mode == 0;
+}
+
+static void options_fast(id self, SEL sel, BOOL fast)
+{
+    if (!fake_asked("old"))
+        fake_broke("the option is deprecated here", sel);
+    ((struct options *)self)->safe = !fast;
+}
+
+static id device_library(id self, SEL sel, id source, id options, id *error)
+{
+    struct as_error err = {0};
+    struct msl_program program;
+    (void)self;
+    if (!fake_is(options, &options_class) || !((struct options *)options)->safe)
+        fake_broke("compiled with fast math", sel);
+    if (fake_asked("nolibrary")) {
+        *error = NULL;
+        return NULL;
+    }
+    const struct msl_request r = {fake_chars(source), NULL, MSL_VERSION, NULL};
+    if (msl_missing() || msl_compile(&r, &program, &err)) {
+        *error = fake_error(msl_missing() ? msl_missing() : err.text, 3);
+        return NULL;
+    }
+    struct library *l = (struct library *)fake_new(&fake_library_class);
+    l->program = program;
+    return &l->object;
+}
+
+static id library_function(id self, SEL sel, id name)
+{
+    struct library *l = (struct library *)self;
+    const struct msl_kernel *k = msl_find(&l->program, fake_chars(name));
+    (void)sel;
+    if (!k)
+        return NULL;
+    struct function *f = (struct function *)fake_new(&fake_function_class);
+    f->library = (struct library *)fake_retain(self);
+    f->kernel = k;
+    return &f->object;
+}
+
+static id device_pipeline(id self, SEL sel, id function, id *error)
+{
+    (void)self;
+    if (!fake_is(function, &fake_function_class)) {
+        fake_broke("no function", sel);
+        return NULL;
+    }
+    if (fake_asked("nopipeline")) {
+        *error = fake_error("Compiler encountered an internal \x1b[1merror\n", 2);
+        return NULL;
+    }
+    struct pipeline *p = (struct pipeline *)fake_new(&fake_pipeline_class);
+    p->function = (struct function *)fake_retain(function);
+    return &p->object;
+}
+
+static NSUInteger pipeline_threads(id self, SEL sel)
+{
+    (void)self, (void)sel;
+    return fake_asked("registers") ? 448 : GROUP_MOST;
+}
+
+static NSUInteger pipeline_lanes(id self, SEL sel)
+{
+    (void)self, (void)sel;
+    return LANES;
+}
+
+static NSUInteger pipeline_memory(id self, SEL sel)
+{
+    (void)self, (void)sel;
+    return 0;
+}
+
+static const struct fake_method methods[] = {
+    FAKE_METHOD(&options_class, "respondsToSelector:", options_responds),
+    FAKE_METHOD(&options_class, "setMathMode:", options_math),
+    FAKE_METHOD(&options_class, "setFastMathEnabled:", options_fast),
+    FAKE_METHOD(&fake_device_class, "newLibraryWithSource:options:error:", device_library),
+    FAKE_METHOD(&fake_device_class, "newComputePipelineStateWithFunction:error:", device_pipeline),
+    FAKE_METHOD(&fake_library_class, "newFunctionWithName:", library_function),
+    FAKE_METHOD(&fake_pipeline_class, "maxTotalThreadsPerThreadgroup", pipeline_threads),
+    FAKE_METHOD(&fake_pipeline_class, "threadExecutionWidth", pipeline_lanes),
+    FAKE_METHOD(&fake_pipeline_class, "staticThreadgroupMemoryLength", pipeline_memory),
+    {0},
+};
+
+static __attribute__((constructor)) void load(void)
+{
+    static struct fake_class *const list[] = {&options_class, &fake_library_class, &fake_function_class,
+                                              &fake_pipeline_class, NULL};
+    fake_classes(list);
+    fake_methods(methods);
+}
