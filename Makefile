@@ -6,6 +6,7 @@ help:
 	@echo "make test    set up, build, run the unit, command line, robustness and browser tests (5 minutes at most)"
 	@echo "make check   what a change has to pass besides: sanitizers, fuzzers, kernels for all GPUs, lint (20 minutes at most)"
 	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64: a part of make check"
+	@echo "make arm     built for aarch64, the tests that time nothing run under qemu (8 minutes)"
 	@echo "make fuzz    hours of fuzzing, injected failures, interleavings and kills (tests/robust/README.md)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
@@ -30,6 +31,10 @@ lint:
 	@tools/setup.sh check
 	@python3 tools/run_tests.py lint
 
+arm:
+	@tools/setup.sh check
+	@python3 tools/arm.py
+
 fuzz:
 	@tools/setup.sh check
 	@python3 tools/fuzz.py $(FUZZ)
@@ -41,4 +46,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test check lint fuzz bench clean
+.PHONY: help setup run test check lint arm fuzz bench clean

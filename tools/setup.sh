@@ -43,6 +43,7 @@ check want cmd:clang-format clang-format          clang-tools-extra    clang    
 check want cmd:clang-tidy   clang-tidy            clang-tools-extra    clang         llvm         static analysis
 check want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc - compiles for aarch64
 check want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
+check want qemu             qemu-user-static      qemu-user-static     qemu-user-static -           make arm: runs what is compiled for aarch64
 check want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
 check want file:/usr/include/amd_comgr.h libamd-comgr-dev rocm-comgr-devel   comgr         -            disassembles code for AMD GPUs
 check want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library
@@ -71,6 +72,7 @@ has() {
     lib:*) { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -q "${1#lib:}" ;;
     icd) [ -n "${OCL_ICD_VENDORS:-}" ] || ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 ;;
     file:*) [ -e "${1#file:}" ] || [ -e "${1#file:}.gz" ] ;;
+    qemu) command -v qemu-aarch64-static >/dev/null 2>&1 || command -v qemu-aarch64 >/dev/null 2>&1 ;;
     cross:*) [ -e "/usr/${1#cross:}-linux-gnu/include/stdio.h" ] ;;
     sanitizer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
         clang -fsanitize=fuzzer,address -xc -o "$work/fuzzer" - >/dev/null 2>&1 ;;
