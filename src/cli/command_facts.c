@@ -277,9 +277,12 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     as_sheet_name_facts(&refs);
     if (!st)
         st = load_facts(args, &subject, &run, &err);
+    const bool brief = !subject && !refs.n && !as_args_flag(args, "all");
+    if (!st && !names)
+        st = as_published_by_itself(&run, &refs, &err);
     if (!st && as_args_flag(args, "json"))
         facts_json(&run, &refs, &out);
-    else if (!st && !subject && !refs.n && !as_args_flag(args, "all"))
+    else if (!st && brief)
         facts_short(&run, &style, &out);
     else if (!st)
         st = facts_text(&run, subject, &refs, &style, &out, &err);

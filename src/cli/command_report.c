@@ -21,11 +21,12 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     const char *const *names = args->words ? args->word : last;
     size_t n = args->words ? args->words : 1, loaded = 0;
     struct as_report_run *runs = calloc(n, sizeof *runs);
+    struct as_refs *about = calloc(n, sizeof *about); /* of each run's own chip */
     const char *published = as_args_value(args, "refs");
     struct as_refs refs = {0}, chip = {0};
     struct as_buf page = AS_BUF_INIT;
     struct as_error err = {0};
-    enum as_status st = runs ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
+    enum as_status st = runs && about ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
     if (!st && open && strcmp(path, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--open needs a file: give -o FILE, or no -o");
     if (!st)
@@ -34,7 +35,9 @@ static int run_report(const struct as_command *command, const struct as_args *ar
         st = as_published(published, &refs, &chip, &err);
     for (size_t i = 0; i < n && !st; i++)
         if (!(st = as_named_report(args, names[i], &runs[i], &err))) {
-            runs[loaded].refs = refs.n ? &refs : NULL;
+            if (!published)
+                st = as_published_by_itself(&runs[loaded], &about[loaded], &err);
+            runs[loaded].refs = refs.n ? &refs : about[loaded].n ? &about[loaded] : NULL;
             runs[loaded++].chip = chip.n ? &chip : NULL;
         }
     if (!st) {
@@ -45,9 +48,12 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     if (open && code == AS_EXIT_OK && as_open_in_browser(path, &err))
         code = as_cli_fail(&err);
     as_buf_finish(&page);
-    for (size_t i = 0; i < loaded; i++)
+    for (size_t i = 0; i < loaded; i++) {
         as_report_run_finish(&runs[i]);
+        as_refs_finish(&about[i]);
+    }
     free(runs);
+    free(about);
     as_refs_finish(&refs);
     as_refs_finish(&chip);
     return code;

@@ -226,6 +226,17 @@ static enum as_status check_chip(const struct as_refs *chip, struct as_error *er
     return AS_OK;
 }
 
+enum as_status as_published_by_itself(const struct as_report_run *run, struct as_refs *refs, struct as_error *err)
+{
+    *refs = (struct as_refs){0};
+    for (size_t i = 0; i < run->devices_n; i++) {
+        const char *name = as_refs_about(&run->devices[i]);
+        if (name)
+            return as_refs_load(name, refs, err);
+    }
+    return AS_OK;
+}
+
 enum as_status as_published(const char *name, struct as_refs *refs, struct as_refs *chip, struct as_error *err)
 {
     *refs = *chip = (struct as_refs){0};

@@ -37,6 +37,8 @@ enum as_status as_read_export(const char *path, struct as_buf *text, struct as_e
 /* The figures that --refs names, for pages and terminal: refs to show beside facts and chip to show in the data sheet.
  * Either may be empty (n 0), and both name one chip where there is a set of its name as well ("mi300a"). The caller
  * finishes both. */
+/* The built-in set about one of the run's chips (as_refs_about); without one refs stay empty. */
+enum as_status as_published_by_itself(const struct as_report_run *run, struct as_refs *refs, struct as_error *err);
 enum as_status as_published(const char *name, struct as_refs *refs, struct as_refs *chip, struct as_error *err);
 
 /* AS_NOTFOUND with the nearest probe among those that this build knows. */

@@ -132,6 +132,24 @@ enum as_status as_refs_of_chip(const char *chip, struct as_refs *out, struct as_
     return st;
 }
 
+/* Sets beside facts, by names of devices; the first that fits counts. */
+static const struct {
+    const char *match, *set;
+} studies[] = {
+    {"Apple M4 Pro*", "m4pro"},
+    {"Apple M4*", "rigel"},
+    {"Apple M[12]*|Apple A*", "metal_benchmarks"},
+    {"*MI300A*", "mi300a"},
+};
+
+const char *as_refs_about(const struct as_device_info *info)
+{
+    for (size_t i = 0; i < sizeof studies / sizeof *studies; i++)
+        if (is_one_of(studies[i].match, info->name, true))
+            return studies[i].set;
+    return NULL;
+}
+
 bool as_ref_has_quantity(const struct as_ref *ref, const char *label)
 {
     return is_one_of(ref->quantity, label, false);

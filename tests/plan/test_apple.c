@@ -1,0 +1,160 @@
+/* What suites plan on Apple's chips: the stand-in for Metal with the figures of each chip. */
+#include "device/device.h"
+#include "device/memory_cache.h"
+#include "facts/refs.h"
+#include "plan/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* GPU cores and memory as Apple's specifications give them for one configuration of each chip; the system-level cache
+ * of refs/memory_caches.csv (0: no source), bandwidth of refs/gpus.csv in GB/s (0: no source). */
+static const struct chip {
+    const char *name, *study;
+    unsigned gpu_cores;
+    uint64_t memory_gib, slc_mib;
+    double bandwidth;
+} chips[] = {
+    {"Apple M1", "metal_benchmarks", 8, 16, 8, 68},
+    {"Apple M1 Max", "metal_benchmarks", 32, 64, 48, 400},
+    {"Apple M2", "metal_benchmarks", 10, 16, 8, 100},
+    {"Apple M3 Max", NULL, 40, 64, 0, 400},
+    {"Apple M4", "rigel", 10, 24, 0, 120},
+    {"Apple M4 Pro", "m4pro", 20, 48, 0, 273},
+    {"Apple M5", NULL, 10, 24, 0, 0},
+};
+enum { CHIPS = sizeof chips / sizeof *chips };
+static const char *const suites[] = {"quick", "full", "upm", "alu", "tensor", "residual", "residual_full"};
+static struct as_device_info stand_in;
+
+static int open_stand_in(void **state)
+{
+    struct as_opened o;
+    struct as_error err = {0};
+    (void)state;
+    if (as_device_open("metal:0", &o, &err))
+        fail_msg("%s", err.text);
+    stand_in = o.device.info;
+    as_device_close(&o);
+    return 0;
+}
+
+static struct as_device_info describe(const struct chip *c)
+{
+    struct as_device_info info = stand_in;
+    snprintf(info.name, sizeof info.name, "%s", c->name);
+    info.compute_units = c->gpu_cores;
+    info.memory_bytes = info.memory_free = c->memory_gib << 30;
+    info.max_alloc = info.memory_bytes / 2;
+    info.page_size = 16384;
+    info.caches_n = 0;
+    for (size_t i = 0; i < info.allocators_n; i++)
+        info.allocators[i].most = 0;
+    as_memory_cache_describe(&info);
+    return info;
+}
+
+static const char *text_of(const char *suite)
+{
+    for (size_t i = 0; as_suite_texts[i].name; i++)
+        if (strcmp(as_suite_texts[i].name, suite) == 0)
+            return as_suite_texts[i].text;
+    fail_msg("no suite %s", suite);
+    return NULL;
+}
+
+static void plan(const char *name, const struct as_device_info *info, struct as_plan *out)
+{
+    struct as_suite suite;
+    struct as_error err = {0};
+    *out = (struct as_plan){0};
+    if (as_suite_parse(name, text_of(name), &suite, &err) || as_plan_add(out, &suite, info, NULL, 0, &err))
+        fail_msg("%s on %s: %s", name, info->name, err.text);
+    as_suite_finish(&suite);
+}
+
+/* A number that can be measured there: it fits the memory, and says memory only beyond the caches. */
+static void check_cell(const struct as_cell *c, const struct as_device_info *info)
+{
+    const double size = as_axes_number(&c->axes, "size");
+    if (size > (double)info->memory_bytes / 2)
+        fail_msg("%s: %s of %g bytes does not fit", info->name, c->probe, size);
+    if (strcmp(as_axes_text(&c->axes, "level"), "memory") == 0 && size < (double)as_info_memory_least(info, NULL, 1))
+        fail_msg("%s: %s claims memory with %g bytes", info->name, c->probe, size);
+    if (strcmp(as_axes_text(&c->axes, "type"), "f64") == 0 && !(info->capabilities & AS_CAP_FP64))
+        fail_msg("%s: %s plans f64", info->name, c->probe);
+}
+
+static void test_plans(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < CHIPS; i++) {
+        const struct as_device_info info = describe(&chips[i]);
+        for (size_t k = 0; k < sizeof suites / sizeof *suites; k++) {
+            struct as_plan p;
+            size_t planned = 0;
+            plan(suites[k], &info, &p);
+            for (size_t n = 0; n < p.n; n++) {
+                if (p.cells[n].status != AS_CELL_PLANNED) {
+                    assert_true(p.cells[n].reason[0]); /* what cannot be measured says why */
+                    continue;
+                }
+                planned++;
+                check_cell(&p.cells[n], &info);
+            }
+            if (planned < 5)
+                fail_msg("suite %s has %zu cells on %s", suites[k], planned, info.name);
+            as_plan_finish(&p);
+        }
+    }
+}
+
+static void test_system_level_cache(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < CHIPS; i++) {
+        const struct as_device_info info = describe(&chips[i]);
+        const struct as_cache *c = as_info_memory_side(&info);
+        assert_int_equal(c ? c->size >> 20 : 0, chips[i].slc_mib);
+        if (c)
+            assert_string_equal(c->name, "system-level cache");
+    }
+}
+
+static void test_references(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < CHIPS; i++) {
+        const struct as_device_info info = describe(&chips[i]);
+        const char *about = as_refs_about(&info);
+        struct as_refs refs;
+        struct as_error err = {0};
+        assert_int_equal(about != NULL, chips[i].study != NULL);
+        if (about) {
+            assert_string_equal(about, chips[i].study);
+            assert_int_equal(as_refs_load(about, &refs, &err), AS_OK);
+            as_refs_finish(&refs);
+        }
+        assert_int_equal(as_refs_of_device(&info, &refs, &err), AS_OK);
+        const struct as_ref *memory = as_refs_find_line(&refs, "specified", "Memory", "read", "GB/s");
+        assert_int_equal(memory != NULL, chips[i].bandwidth > 0);
+        if (memory)
+            assert_true(memory->lo == chips[i].bandwidth);
+        as_refs_finish(&refs);
+    }
+    assert_string_equal(as_refs_about(&(struct as_device_info){.name = "AMD Instinct MI300A"}), "mi300a");
+    assert_null(as_refs_about(&(struct as_device_info){.name = "NVIDIA H100 80GB HBM3"}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_system_level_cache),
+                                       cmocka_unit_test(test_references)};
+    return cmocka_run_group_tests_name("plans on Apple's chips", tests, open_stand_in, NULL);
+}
