@@ -2,9 +2,9 @@
 #include "atomics.h"
 
 #include "lib/chase/chase.h"
+#include "os/cpus.h"
 
 #include <stdio.h>
-#include <sys/sysinfo.h>
 
 static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
 /* After this the host waits with pauses: some devices start only when the host leaves a core. */
@@ -29,7 +29,7 @@ static bool is_a_cell(const struct as_device_info *info, const struct as_axes *a
 {
     uint64_t cpu = as_axes_u64(a, "cpu_threads"), device = as_axes_u64(a, "device_threads");
     bool of_cpu = as_word_is(a, "agent", "cpu"), is_cpu = info->capabilities & AS_CAP_HOST_KERNELS;
-    if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)get_nprocs() || (info->capabilities & AS_CAP_SIMULATED))
+    if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)as_online_cpus() || (info->capabilities & AS_CAP_SIMULATED))
         return false;
     if (device == 0) /* CPU atomics have no scope */
         return as_word_is(a, "scope", "system");

@@ -1,6 +1,8 @@
 /* GEMM by native CPU kernels. */
 #include "gemm.h"
 
+#include "device/cpu/features.h"
+
 struct sizes {
     uint64_t m, n, k;
 };
@@ -57,9 +59,10 @@ static struct sizes sizes_of(const struct as_host_call *call)
 #define TILED(type)                                                                                                    \
     static void type##_tiled(const struct as_host_call *call)                                                          \
     {                                                                                                                  \
-        if (__builtin_cpu_supports("avx512f"))                                                                         \
+        const struct as_cpu_features has = as_cpu_features();                                                          \
+        if (has.avx512f)                                                                                               \
             type##_512_tiled(call);                                                                                    \
-        else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                                      \
+        else if (has.avx2 && has.fma)                                                                                  \
             type##_256_tiled(call);                                                                                    \
         else                                                                                                           \
             type##_128_tiled(call);                                                                                    \

@@ -1,29 +1,20 @@
 #include "events.h"
 
+#include "os/counters.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const struct {
     const char *name;
-    uint32_t type;
-    uint64_t config;
+    enum as_counter counter;
 } kinds[] = {
-    [AS_EVENT_TLB_MISSES] = {"data TLB misses", PERF_TYPE_HW_CACHE,
-                             PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 |
-                                 PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
-    [AS_EVENT_L1D_MISSES] = {"L1D load misses", PERF_TYPE_HW_CACHE,
-                             PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |
-                                 PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
-    [AS_EVENT_MINOR_FAULTS] = {"minor faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
-};
-
-struct reading {
-    uint64_t value, enabled, running;
+    [AS_EVENT_TLB_MISSES] = {"data TLB misses", AS_COUNT_DTLB_MISSES},
+    [AS_EVENT_L1D_MISSES] = {"L1D load misses", AS_COUNT_L1D_MISSES},
+    [AS_EVENT_MINOR_FAULTS] = {"minor faults", AS_COUNT_MINOR_FAULTS},
 };
 
 static enum as_status refused(enum as_event event, int code, struct as_error *err)
@@ -39,17 +30,11 @@ static enum as_status refused(enum as_event event, int code, struct as_error *er
 
 static enum as_status add_thread(struct as_events *e, enum as_event event, int thread, struct as_error *err)
 {
-    struct perf_event_attr a = {.type = kinds[event].type,
-                                .size = sizeof a,
-                                .config = kinds[event].config,
-                                .exclude_kernel = 1,
-                                .exclude_hv = 1,
-                                .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING};
     if (e->n == AS_EVENT_THREADS_MAX)
         return as_fail(err, AS_UNSUPPORTED, "the process has more than %d threads", AS_EVENT_THREADS_MAX);
-    long fd = syscall(SYS_perf_event_open, &a, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    const int fd = as_counter_open_thread(kinds[event].counter, thread);
     if (fd >= 0)
-        e->fd[e->n++] = (int)fd;
+        e->fd[e->n++] = fd;
     else if (errno != ESRCH) /* a thread that ended meanwhile */
         return refused(event, errno, err);
     return AS_OK;
@@ -60,6 +45,8 @@ enum as_status as_events_open(struct as_events *e, enum as_event event, struct a
     const struct dirent *entry;
     enum as_status s = AS_OK;
     e->n = 0;
+    if (as_counter_limit())
+        return as_fail(err, AS_UNSUPPORTED, "%s", as_counter_limit());
     DIR *d = opendir("/proc/self/task");
     if (!d)
         return as_fail(err, AS_UNSUPPORTED, "the threads of the process are not listed in /proc: %s", strerror(errno));
@@ -79,7 +66,7 @@ enum as_status as_events_read(const struct as_events *e, uint64_t *count, struct
 {
     *count = 0;
     for (size_t i = 0; i < e->n; i++) {
-        struct reading r;
+        struct as_counter_reading r;
         if (read(e->fd[i], &r, sizeof r) != (ssize_t)sizeof r)
             return as_fail(err, AS_UNSUPPORTED, "an event counter cannot be read: %s", strerror(errno));
         if (r.running < r.enabled)

@@ -1,9 +1,9 @@
 #include "pages.h"
 
 #include "base/host.h"
+#include "os/cpus.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void touch_pages(const struct as_host_call *call)
     uint64_t first = pages * call->thread / call->threads, end = pages * (call->thread + 1) / call->threads;
     uint64_t *sums = (uint64_t *)(uintptr_t)value(call, 5);
     if (call->thread == 0)
-        sums[CPU_WORD] = (uint64_t)sched_getcpu();
+        sums[CPU_WORD] = (uint64_t)as_thread_cpu();
     if (!value(call, 4)) {
         for (uint64_t i = first; i < end; i++)
             *(volatile uint64_t *)(void *)(at + i * page) = mark + i;

@@ -2,19 +2,18 @@
 
 void as_stay_begin(struct as_stay *s)
 {
-    const int cpu = sched_getcpu();
-    cpu_set_t here;
-    CPU_ZERO(&here);
+    const int cpu = as_thread_cpu();
+    struct as_cpus here = {{0}};
     s->held = false;
-    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof s->before, &s->before))
+    if (cpu < 0 || cpu >= AS_CPUS_MAX || !as_thread_cpus(&s->before))
         return;
-    CPU_SET((size_t)cpu, &here);
-    s->held = sched_setaffinity(0, sizeof here, &here) == 0;
+    as_cpus_add(&here, cpu);
+    s->held = as_thread_keep_on(&here);
 }
 
 void as_stay_end(struct as_stay *s)
 {
     if (s->held)
-        sched_setaffinity(0, sizeof s->before, &s->before);
+        as_thread_keep_on(&s->before);
     s->held = false;
 }

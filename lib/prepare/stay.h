@@ -2,11 +2,12 @@
 #ifndef AS_LIB_PREPARE_STAY_H
 #define AS_LIB_PREPARE_STAY_H
 
-#include <sched.h>
+#include "os/cpus.h"
+
 #include <stdbool.h>
 
 struct as_stay {
-    cpu_set_t before;
+    struct as_cpus before;
     bool held;
 };
 void as_stay_begin(struct as_stay *s); /* without effect where the system refuses */

@@ -1,15 +1,13 @@
 #include "peers.h"
 
 #include "base/text.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-/* Constants of the system calls, to avoid libnuma's header. */
-enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, PAIRS_ALL_DEVICES = 8 };
+enum { PAIRS_ALL_DEVICES = 8 };
 
 const char *const as_peer_words[] = {"host", "every", "0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",
                                      "10",   "11",    "12", "13", "14", "15", "16", "17", "18", "19", "20", "21",
@@ -86,15 +84,13 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
 
 enum as_status as_place_begin(struct as_place *p, const struct as_device_info *info, int node, struct as_error *err)
 {
-    cpu_set_t near;
+    struct as_cpus near;
     *p = (struct as_place){0};
-    if (as_cpu_list(info->near_cpus, &near) && !sched_getaffinity(0, sizeof p->before, &p->before))
-        p->moved = sched_setaffinity(0, sizeof near, &near) == 0;
+    if (as_cpu_list(info->near_cpus, &near) && as_thread_cpus(&p->before))
+        p->moved = as_thread_keep_on(&near);
     if (node < 0 || as_host_nodes() < 2)
         return AS_OK;
-    unsigned long mask[AS_NODES_MAX / (8 * sizeof(unsigned long))] = {0};
-    mask[(size_t)node / (8 * sizeof *mask)] = 1ul << ((size_t)node % (8 * sizeof *mask));
-    if (syscall(SYS_set_mempolicy, POLICY_BIND, mask, (unsigned long)AS_NODES_MAX + 1)) {
+    if (as_take_memory_of(node)) {
         enum as_status s =
             as_fail(err, AS_UNSUPPORTED, "memory cannot be allocated on node %d: %s", node, strerror(errno));
         as_place_end(p);
@@ -107,7 +103,7 @@ enum as_status as_place_begin(struct as_place *p, const struct as_device_info *i
 void as_place_unbind(struct as_place *p)
 {
     if (p->bound)
-        syscall(SYS_set_mempolicy, POLICY_DEFAULT, NULL, 0ul);
+        (void)as_take_memory_of(-1);
     p->bound = false;
 }
 
@@ -115,15 +111,6 @@ void as_place_end(struct as_place *p)
 {
     as_place_unbind(p);
     if (p->moved)
-        sched_setaffinity(0, sizeof p->before, &p->before);
+        as_thread_keep_on(&p->before);
     p->moved = false;
-}
-
-int as_node_of(const void *address)
-{
-    void *page = (void *)((uintptr_t)address & ~(uintptr_t)4095);
-    int node = -1;
-    if (!address || syscall(SYS_move_pages, 0, 1ul, &page, NULL, &node, 0))
-        return -1;
-    return node >= 0 ? node : -1;
 }

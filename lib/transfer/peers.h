@@ -3,9 +3,8 @@
 #define AS_LIB_TRANSFER_PEERS_H
 
 #include "device/host.h"
+#include "os/cpus.h"
 #include "probe/probe.h"
-
-#include <sched.h>
 
 enum { AS_PEERS_MAX = 32 };
 /* "host", "every", "0" .. "31"; NULL-terminated. */
@@ -34,7 +33,7 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
 
 /* Placement of thread and memory while it prepares and measures. */
 struct as_place {
-    cpu_set_t before;
+    struct as_cpus before;
     bool moved, bound;
 };
 /* Binds to the device's nearest CPUs (if known and allowed) and, on a host with several nodes, its memory to `node`,
@@ -42,7 +41,4 @@ struct as_place {
 enum as_status as_place_begin(struct as_place *p, const struct as_device_info *info, int node, struct as_error *err);
 void as_place_unbind(struct as_place *p);
 void as_place_end(struct as_place *p);
-/* The node of an address; -1 if unknown. */
-int as_node_of(const void *address);
-
 #endif

@@ -2,14 +2,14 @@
 
 #include <unistd.h>
 
-static cpu_set_t kept;
+static struct as_cpus kept;
 static bool is_kept;
 
-bool as_usable_cpus(cpu_set_t *out)
+bool as_usable_cpus(struct as_cpus *out)
 {
     if (is_kept)
         *out = kept;
-    return is_kept || sched_getaffinity(0, sizeof *out, out) == 0;
+    return is_kept || as_thread_cpus(out);
 }
 
 void as_usable_cpus_keep(void)

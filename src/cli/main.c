@@ -1,6 +1,7 @@
 /* assay: the entry. Finds the subcommand, has its arguments parsed, runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "os/process.h"
 #include "run/provenance.h"
 #include "run/run.h"
 #include "store/store.h"
@@ -94,9 +95,9 @@ static int run_worker(int argc, char **argv)
  * otherwise; a program that has assay as a library finds it elsewhere. */
 static void name_worker(void)
 {
-    static const char self[] = "/proc/self/exe";
+    char self[4096];
     const char *given = getenv("ASSAY_WORKER");
-    if ((!given || !given[0]) && access(self, X_OK) == 0)
+    if ((!given || !given[0]) && as_program_again(self, sizeof self))
         (void)setenv("ASSAY_WORKER", self, 1);
 }
 

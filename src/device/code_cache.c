@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "os/facts.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -148,7 +149,7 @@ static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *byte
             fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
             continue;
         memcpy(f->name, e->d_name, length + 1);
-        f->used = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+        f->used = as_file_changed_ns(&st);
         f->bytes = st.st_size;
         *bytes += f->bytes;
         found++;

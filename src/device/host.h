@@ -2,7 +2,8 @@
 #ifndef AS_DEVICE_HOST_H
 #define AS_DEVICE_HOST_H
 
-#include <sched.h>
+#include "os/cpus.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,10 @@ uint64_t as_host_memory_available(void);
 /* The logical CPUs nearest to a PCI device ("0000:01:00.0") as a list ("0-15,32"); "" when unknown. */
 void as_host_near_cpus(const char *bus_id, char *out, size_t size);
 /* CPUs of such a list; false when it is none. */
-bool as_cpu_list(const char *list, cpu_set_t *out);
+bool as_cpu_list(const char *list, struct as_cpus *out);
+struct as_device_info;
+/* Adds the data caches of the first CPU, from the core outwards. */
+void as_host_caches(struct as_device_info *info);
 /* Bytes of all its last-level caches together; 0 unknown. */
 uint64_t as_host_last_caches(void);
 /* Memory nodes of the host; at least 1. */

@@ -1,10 +1,10 @@
 /* Axis expressions: "1KiB..4LLC x2", "1,2,4", "all". See plan.h for the grammar. */
 #include "probe/axis.h"
 #include "base/text.h"
+#include "os/cpus.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,13 +214,12 @@ static enum as_status split_range(const struct parser *p, char *item, char **hig
 
 static enum as_status add_cpus(struct parser *p)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set))
+    struct as_cpus set;
+    if (!as_thread_cpus(&set))
         return as_fail(p->err, AS_FAILED, "the CPUs that this process may use cannot be read");
     enum as_status s = AS_OK;
-    for (int cpu = 0; cpu < CPU_SETSIZE && !s; cpu++)
-        if (CPU_ISSET(cpu, &set))
+    for (int cpu = 0; cpu < AS_CPUS_MAX && !s; cpu++)
+        if (as_cpus_has(&set, cpu))
             s = add_number(p, (uint64_t)cpu);
     return s;
 }

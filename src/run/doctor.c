@@ -1,6 +1,7 @@
 /* What disturbs measurements on this machine, and what the user can do about it. Changes nothing. */
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/memory.h"
 #include "run/machine.h"
 #include "run/provenance.h"
 
@@ -148,7 +149,7 @@ static void check_backing(struct as_finding *f)
         char *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED)
             return;
-        madvise(p, BYTES, MADV_NOHUGEPAGE);
+        (void)as_advise_pages(p, BYTES, AS_PAGES_SMALL);
         double t = as_now();
         for (size_t i = 0; i < BYTES; i += PAGE)
             ((volatile char *)p)[i] = 1;

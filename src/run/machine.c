@@ -1,9 +1,10 @@
 #include "run/machine.h"
 
 #include "base/text.h"
+#include "os/cpus.h"
+#include "os/facts.h"
 
 #include <ctype.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +64,15 @@ int as_machine_value(const char *path, const char *name, char *out, size_t size)
 uint64_t as_machine_meminfo(const char *name)
 {
     char text[64];
-    if (!as_machine_value("/proc/meminfo", name, text, sizeof text))
+    struct as_system_memory memory;
+    if (as_machine_value("/proc/meminfo", name, text, sizeof text))
+        return strtoull(text, NULL, 10) * 1024;
+    if (!as_system_memory(&memory))
         return 0;
-    return strtoull(text, NULL, 10) * 1024;
+    return strcmp(name, "MemTotal") == 0       ? memory.total
+           : strcmp(name, "MemFree") == 0      ? memory.free
+           : strcmp(name, "MemAvailable") == 0 ? memory.available
+                                               : 0;
 }
 
 uint64_t as_machine_cgroup_limit(void)
@@ -92,9 +99,8 @@ uint64_t as_machine_cgroup_limit(void)
 
 int as_machine_cpus(void)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    return sched_getaffinity(0, sizeof set, &set) ? 0 : CPU_COUNT(&set);
+    struct as_cpus set;
+    return as_thread_cpus(&set) ? as_cpus_count(&set) : 0;
 }
 
 int as_machine_virtualization(char *out, size_t size)

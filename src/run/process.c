@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,9 +39,7 @@ enum as_status as_worker_program(char *out, size_t size, struct as_error *err)
         as_copy_text(out, size, given);
         return AS_OK;
     }
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 16);
-    if (n > 0) {
-        self[n] = 0;
+    if (as_program_path(self, sizeof self - 16)) {
         char *base = strrchr(self, '/');
         if (base)
             memcpy(base, "/assay", sizeof "/assay");
@@ -76,7 +73,7 @@ static void become_worker(const char *program, int socket, int log, const char *
     if (null < 0 || high_socket < 0 || high_log < 0 || dup2(null, 0) < 0 || dup2(high_log, 1) < 0 ||
         dup2(high_log, 2) < 0 || dup2(high_socket, WORKER_FD) < 0)
         _exit(AS_WORKER_NOT_READY);
-    close_range(WORKER_FD + 1, ~0u, 0);
+    as_close_from(WORKER_FD + 1);
     execvp(program, argv);
     _exit(AS_WORKER_NO_PROGRAM);
 }
@@ -90,9 +87,9 @@ enum as_status as_worker_start(struct as_worker *w, const char *program, struct 
     if (!program && (s = as_worker_program(path, sizeof path, err)))
         return s;
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+    if (as_packet_pair(pair))
         return as_fail(err, AS_FAILED, "a socket pair for the worker: %s", strerror(errno));
-    w->log = memfd_create("assay-worker", MFD_CLOEXEC);
+    w->log = as_unnamed_file("assay-worker");
     pid_t pid = w->log < 0 ? -1 : fork();
     if (pid == 0)
         become_worker(program ? program : path, pair[1], w->log, parent);

@@ -1,17 +1,16 @@
 /* Memory controllers of CPUs, by perf's uncore events: what everything in the machine reads from and writes to memory.
  * A user may count them where kernel.perf_event_paranoid is 0 or less, or with CAP_PERFMON. */
 #include "base/text.h"
+#include "os/counters.h"
 #include "sensor/demand.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { COUNTERS_MAX = 128, PATH_SIZE = 512, TEXT_SIZE = 128 };
@@ -120,8 +119,7 @@ static void add(struct uncore *u, const char *pmu, uint64_t config, double scale
         return;
     /* one CPU of each package counts for all */
     const int cpu = read_text(pmu, "cpumask", text) ? atoi(text) : 0;
-    struct perf_event_attr attr = {.size = sizeof attr, .type = (uint32_t)type, .config = config};
-    const int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    const int fd = as_counter_open_unit((uint32_t)type, config, cpu);
     if (fd < 0) {
         u->refused = errno;
         return;

@@ -3,15 +3,14 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/counters.h"
+#include "os/cpus.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { CPUS_MAX = 8, PACKAGES_MAX = 16, HWMON_MAX = 64, PATH_SIZE = 320 };
@@ -58,12 +57,11 @@ static void add_reason(struct as_buf *why_not, const char *what, const char *why
 
 static void find_cpus(struct host *h)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set))
-        CPU_SET(0, &set);
-    for (int i = 0; i < CPU_SETSIZE && h->cpus_n < CPUS_MAX; i++)
-        if (CPU_ISSET(i, &set))
+    struct as_cpus set;
+    if (!as_thread_cpus(&set))
+        as_cpus_add(&set, 0);
+    for (int i = 0; i < AS_CPUS_MAX && h->cpus_n < CPUS_MAX; i++)
+        if (as_cpus_has(&set, i))
             h->cpus[h->cpus_n++] = i;
 }
 
@@ -81,24 +79,20 @@ static double cpufreq(const struct host *h)
     return most;
 }
 
-static int open_event(unsigned type, unsigned long long config)
-{
-    struct perf_event_attr a = {.type = type, .size = sizeof a, .config = config, .inherit = 1};
-    return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 static void open_events(struct host *h, struct as_buf *why_not)
 {
     char path[PATH_SIZE], why[160];
     double paranoid = NAN;
-    h->cycles = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+    h->cycles = as_counter_open(AS_COUNT_CYCLES);
     int reason = errno;
-    h->task = h->cycles >= 0 ? open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK) : -1;
+    h->task = h->cycles >= 0 ? as_counter_open(AS_COUNT_TASK_NS) : -1;
     if (h->cycles >= 0 && h->task >= 0)
         return;
     reason = h->cycles >= 0 ? errno : reason;
     snprintf(path, sizeof path, "%s/proc/sys/kernel/perf_event_paranoid", h->root);
-    if (reason == ENOENT || reason == EOPNOTSUPP)
+    if (as_counter_limit())
+        as_copy_text(why, sizeof why, as_counter_limit());
+    else if (reason == ENOENT || reason == EOPNOTSUPP)
         snprintf(why, sizeof why, "no counter of cycles, as on most virtual machines");
     else if (read_number(path, &paranoid) && (reason == EACCES || reason == EPERM))
         snprintf(why, sizeof why, "perf_event_paranoid is %.0f, at most 1 is needed", paranoid);

@@ -2,13 +2,13 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/process.h"
+#include "os/wait.h"
 #include "stats/stats.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 void as_clock_range(const double *hz, size_t n, double *middle, double *lo, double *hi)
 {
@@ -57,20 +57,16 @@ static void add_load(struct as_watch *w, const struct as_sensor_reading *r, doub
 /* until every_s have passed, or the trial's next step; with the lock held */
 static void nap(struct as_watch *w)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    double end = (double)until.tv_nsec * 1e-9 + w->every_s;
-    until.tv_sec += (time_t)end;
-    until.tv_nsec = (long)((end - floor(end)) * 1e9);
+    const double end = as_condition_after(w->every_s);
     bool marked = w->marked;
-    while (!w->stop && marked == w->marked && pthread_cond_timedwait(&w->wake, &w->lock, &until) != ETIMEDOUT)
+    while (!w->stop && marked == w->marked && as_condition_wait_until(&w->wake, &w->lock, end))
         ;
 }
 
 static void *run(void *user)
 {
     struct as_watch *w = user;
-    pthread_setname_np(pthread_self(), "assay-sensor");
+    as_thread_name("assay-sensor");
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         struct as_sensor_reading now;
@@ -122,14 +118,10 @@ void as_watch_settle(struct as_sensing *s)
 
 void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every_s)
 {
-    pthread_condattr_t monotonic;
     *w = (struct as_watch){.sensing = sensing, .every_s = every_s > 0 ? every_s : AS_WATCH_EVERY_S};
     as_readings_clear(&w->seen);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&w->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    (void)as_condition_init(&w->wake);
     as_sensing_read(sensing, AS_SENSOR_ALL, &w->before);
     w->began = as_now();
     w->has_thread = sensing->sensor && sensing->sensor->background && start(w);

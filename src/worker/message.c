@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,6 +18,29 @@ enum { PACKET = 32 * 1024, MESSAGE_MAX = 64 * 1024 * 1024 };
 
 /* First byte of a packet: more of this message follows, or it ends here. */
 enum { MORE = 'm', END = 'e' };
+/* Where the sockets are streams, each packet has its length in front. */
+enum { LENGTH = 4 };
+
+static bool is_stream(int fd)
+{
+    bool stream = false;
+    (void)as_packet_socket(fd, &stream);
+    return stream;
+}
+
+static bool send_all(int fd, const char *bytes, size_t n)
+{
+    while (n) {
+        const ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return false;
+        bytes += sent;
+        n -= (size_t)sent;
+    }
+    return true;
+}
 
 enum as_status as_message_send(int fd, const json_t *message, struct as_error *err)
 {
@@ -24,19 +48,19 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
     if (!text)
         return as_nomem(err, 0, "a message");
     size_t left = strlen(text), at = 0;
+    const size_t front = is_stream(fd) ? LENGTH : 0;
     enum as_status s = AS_OK;
     do {
-        char packet[PACKET];
+        char packet[LENGTH + PACKET];
         size_t n = left < PACKET - 1 ? left : PACKET - 1;
-        packet[0] = left > n ? MORE : END;
-        memcpy(packet + 1, text + at, n);
-        ssize_t sent;
-        do
-            sent = send(fd, packet, n + 1, MSG_NOSIGNAL);
-        while (sent < 0 && errno == EINTR);
-        if (sent < 0 && (errno == ENOMEM || errno == ENOBUFS))
+        const uint32_t length = (uint32_t)n + 1;
+        memcpy(packet, &length, front);
+        packet[front] = left > n ? MORE : END;
+        memcpy(packet + front + 1, text + at, n);
+        const bool sent = send_all(fd, packet, front + n + 1);
+        if (!sent && (errno == ENOMEM || errno == ENOBUFS))
             s = as_nomem(err, n, "a message");
-        else if (sent < 0)
+        else if (!sent)
             s = as_fail(err, AS_IO, "the other process is gone: %s", strerror(errno));
         at += n;
         left -= n;
@@ -72,26 +96,63 @@ static enum as_receive wait_readable(int fd, pid_t child, double deadline, const
     }
 }
 
+/* A packet as far as it has come. */
+struct incoming {
+    char length[LENGTH], bytes[PACKET];
+    size_t length_n, n, whole; /* whole: bytes of it in all, 0 unknown */
+};
+
+/* Takes what is there of one packet and nothing of the next: 1 it is whole, 0 not yet, -1 failed, with errno 0 where
+ * the other end is closed or has sent what is no packet. */
+static int receive_some(int fd, bool stream, struct incoming *p)
+{
+    const bool of_length = stream && p->length_n < LENGTH;
+    const size_t most = of_length ? LENGTH - p->length_n : stream ? p->whole - p->n : sizeof p->bytes;
+    errno = 0;
+    const ssize_t n = recv(fd, of_length ? p->length + p->length_n : p->bytes + p->n, most, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    if (n < 1) {
+        errno = n < 0 ? errno : 0;
+        return -1;
+    }
+    if (!of_length) {
+        p->n += (size_t)n;
+        return !stream || p->n == p->whole;
+    }
+    uint32_t length = 0;
+    p->length_n += (size_t)n;
+    if (p->length_n < LENGTH)
+        return 0;
+    memcpy(&length, p->length, LENGTH);
+    p->whole = length;
+    errno = 0;
+    return length < 1 || length > PACKET ? -1 : 0;
+}
+
 enum as_receive as_message_receive_from(int fd, pid_t child, double deadline, const volatile sig_atomic_t *stop,
                                         json_t **message)
 {
     struct as_buf text = AS_BUF_INIT;
     enum as_receive r = AS_RECEIVED;
+    const bool stream = is_stream(fd);
+    struct incoming packet;
     *message = NULL;
+    packet.length_n = packet.n = packet.whole = 0;
     for (bool whole = false; !whole && r == AS_RECEIVED;) {
-        char packet[PACKET];
         r = wait_readable(fd, child, deadline, stop);
         if (r != AS_RECEIVED)
             break;
-        ssize_t n = recv(fd, packet, sizeof packet, MSG_DONTWAIT);
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        const int got = receive_some(fd, stream, &packet);
+        if (got == 0)
             continue;
-        if (n < 1 || text.len > MESSAGE_MAX) {
-            r = n < 0 && errno == ENOMEM ? AS_NO_MEMORY : AS_PEER_GONE;
+        if (got < 0 || text.len > MESSAGE_MAX) {
+            r = got < 0 && errno == ENOMEM ? AS_NO_MEMORY : AS_PEER_GONE;
             break;
         }
-        as_buf_add(&text, packet + 1, (size_t)n - 1);
-        whole = packet[0] == END;
+        as_buf_add(&text, packet.bytes + 1, packet.n - 1);
+        whole = packet.bytes[0] == END;
+        packet.length_n = packet.n = packet.whole = 0;
     }
     if (r == AS_RECEIVED) {
         *message = text.failed ? NULL : json_loadb(as_buf_get(&text), text.len, 0, NULL);

@@ -1,5 +1,5 @@
-/* Messages between the parent and a worker: JSON objects over a SOCK_SEQPACKET pair, cut into packets, since a packet
- * has a largest size and a topology or a trial may be larger. */
+/* Messages between the parent and a worker: JSON objects over a pair of sockets (as_packet_pair), cut into packets,
+ * since a packet has a largest size and a topology or a trial may be larger. */
 #ifndef AS_WORKER_MESSAGE_H
 #define AS_WORKER_MESSAGE_H
 

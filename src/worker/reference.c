@@ -2,10 +2,10 @@
 
 #include "base/chain.h"
 #include "base/clock.h"
+#include "os/process.h"
 #include "stats/estimate.h"
 
 #include <math.h>
-#include <sys/resource.h>
 
 enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18 };
 /* A reading below this fraction of the fastest clock means contention, not a slow clock. */
@@ -34,10 +34,7 @@ static double clock_here(void)
 /* Involuntary context switches: of the device's own threads, else of this one. Driver threads do not matter. */
 static uint64_t preemptions(struct as_device *dev)
 {
-    struct rusage usage;
-    if (dev->device->preemptions)
-        return dev->device->preemptions(dev);
-    return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_nivcsw;
+    return dev->device->preemptions ? dev->device->preemptions(dev) : as_thread_preemptions();
 }
 
 void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out)

@@ -2,14 +2,13 @@
  * exit code; the parent outlives every crash, hang and abort in here. */
 #include "worker/worker.h"
 #include "base/text.h"
+#include "os/process.h"
 #include "worker/measure.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <math.h>
@@ -173,13 +172,6 @@ static json_t *answer(struct worker *w, const json_t *order)
     return refusal(&err);
 }
 
-static bool is_message_socket(int fd)
-{
-    int type = 0;
-    socklen_t size = sizeof type;
-    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
-}
-
 /* A reply that lost a part for lack of memory would be wrong. */
 static json_t *whole_answer(struct worker *w, const json_t *order)
 {
@@ -196,12 +188,13 @@ static json_t *whole_answer(struct worker *w, const json_t *order)
 enum as_status as_worker_main(int fd, long parent, struct as_error *err)
 {
     struct worker w = {.fd = fd, .reference = AS_REFERENCE_INIT};
-    if (!is_message_socket(fd))
+    bool stream;
+    if (!as_packet_socket(fd, &stream))
         return as_fail(err, AS_USAGE,
                        "'--worker' is internal, assay starts itself so: descriptor %d is not the socket that it needs; "
                        "see 'assay help' for what can be asked of it",
                        fd);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    as_end_with_parent(parent);
     if (getppid() != parent) /* it died before the line above */
         return as_fail(err, AS_FAILED, "'--worker': the parent, process %ld, is gone", parent);
     /* Processes started by a driver must not hold the socket after this one ends. */

@@ -1,6 +1,7 @@
 /* Memory of the CPU backend: what the allocators say is what they give, blocks are kept, too much is refused. */
 #include "check.h"
 #include "device/cpu/cpu.h"
+#include "device/cpu/machine_hwloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -318,7 +319,7 @@ static void placed_on_a_node(void **state)
     struct as_device *d = &opened.device;
     struct as_error err = {0};
     struct as_memory *m = NULL;
-    hwloc_obj_t node = hwloc_get_obj_by_type(as_cpu(d)->topology, HWLOC_OBJ_NUMANODE, 0);
+    hwloc_obj_t node = hwloc_get_obj_by_type(as_cpu(d)->machine->topology, HWLOC_OBJ_NUMANODE, 0);
     assert_non_null(node);
     struct as_memory_desc desc = {.allocator = "mmap", .bytes = 4 * MIB, .node = (int)node->os_index};
     enum as_status s = d->memory->alloc(d, &desc, &m, &err);
@@ -328,8 +329,8 @@ static void placed_on_a_node(void **state)
     check_ok(d->memory->map(d, m, &err), &err);
     touch(m);
     hwloc_nodeset_t where = hwloc_bitmap_alloc();
-    assert_int_equal(hwloc_get_area_memlocation(as_cpu(d)->topology, m->host, m->bytes, where, HWLOC_MEMBIND_BYNODESET),
-                     0);
+    assert_int_equal(
+        hwloc_get_area_memlocation(as_cpu(d)->machine->topology, m->host, m->bytes, where, HWLOC_MEMBIND_BYNODESET), 0);
     assert_true(hwloc_bitmap_isequal(where, node->nodeset));
     hwloc_bitmap_free(where);
     void *at = m->host;

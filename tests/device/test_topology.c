@@ -1,6 +1,7 @@
 /* The machine tree and the order of CPUs, on this machine and on made-up ones. */
 #include "check.h"
 #include "device/cpu/cpu.h"
+#include "device/cpu/machine_hwloc.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -109,24 +110,26 @@ static void hostile_names(void **state)
 static void check_order(const char *description, const char *allowed, const int *want, size_t n)
 {
     struct as_error err = {0};
-    struct as_cpu_device cpu = {.topology = made_up(description)};
-    cpu.allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(cpu.topology));
+    struct as_cpu_machine machine = {.topology = made_up(description)};
+    int *order = NULL;
+    size_t order_n = 0;
+    machine.allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(machine.topology));
     if (allowed) {
         hwloc_bitmap_t some = hwloc_bitmap_alloc();
         hwloc_bitmap_list_sscanf(some, allowed);
-        hwloc_bitmap_and(cpu.allowed, cpu.allowed, some);
+        hwloc_bitmap_and(machine.allowed, machine.allowed, some);
         hwloc_bitmap_free(some);
     }
     if (n)
-        check_ok(as_cpu_order(&cpu, &err), &err);
+        check_ok(as_cpu_machine_order(&machine, &order, &order_n, &err), &err);
     else
-        check_fails(as_cpu_order(&cpu, &err), AS_UNSUPPORTED, &err, "no CPU");
-    assert_int_equal(cpu.order_n, n);
+        check_fails(as_cpu_machine_order(&machine, &order, &order_n, &err), AS_UNSUPPORTED, &err, "no CPU");
+    assert_int_equal(order_n, n);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(cpu.order[i], want[i]);
-    free(cpu.order);
-    hwloc_bitmap_free(cpu.allowed);
-    hwloc_topology_destroy(cpu.topology);
+        assert_int_equal(order[i], want[i]);
+    free(order);
+    hwloc_bitmap_free(machine.allowed);
+    hwloc_topology_destroy(machine.topology);
 }
 
 static void cores_before_siblings(void **state)
@@ -144,22 +147,24 @@ static void faster_cores_first(void **state)
 {
     (void)state;
     struct as_error err = {0};
-    struct as_cpu_device cpu = {.topology = made_up("pack:1 core:4 pu:2")};
+    struct as_cpu_machine machine = {.topology = made_up("pack:1 core:4 pu:2")};
+    int *order = NULL;
+    size_t order_n = 0;
     hwloc_bitmap_t slow = hwloc_bitmap_alloc(), fast = hwloc_bitmap_alloc();
     hwloc_bitmap_list_sscanf(slow, "0-3");
     hwloc_bitmap_list_sscanf(fast, "4-7");
-    assert_int_equal(hwloc_cpukinds_register(cpu.topology, slow, 1, 0, NULL, 0), 0);
-    assert_int_equal(hwloc_cpukinds_register(cpu.topology, fast, 5, 0, NULL, 0), 0);
-    cpu.allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(cpu.topology));
-    check_ok(as_cpu_order(&cpu, &err), &err);
+    assert_int_equal(hwloc_cpukinds_register(machine.topology, slow, 1, 0, NULL, 0), 0);
+    assert_int_equal(hwloc_cpukinds_register(machine.topology, fast, 5, 0, NULL, 0), 0);
+    machine.allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(machine.topology));
+    check_ok(as_cpu_machine_order(&machine, &order, &order_n, &err), &err);
     static const int want[] = {4, 6, 0, 2, 5, 7, 1, 3};
     for (size_t i = 0; i < 8; i++)
-        assert_int_equal(cpu.order[i], want[i]);
-    free(cpu.order);
+        assert_int_equal(order[i], want[i]);
+    free(order);
     hwloc_bitmap_free(slow);
     hwloc_bitmap_free(fast);
-    hwloc_bitmap_free(cpu.allowed);
-    hwloc_topology_destroy(cpu.topology);
+    hwloc_bitmap_free(machine.allowed);
+    hwloc_topology_destroy(machine.topology);
 }
 
 static void this_machine(void **state)
@@ -172,7 +177,7 @@ static void this_machine(void **state)
     check_ok(o.device.device->topology(&o.device, &b, &err), &err);
     json_t *json = json_loads(as_buf_get(&b), 0, NULL);
     assert_non_null(json);
-    int pus = hwloc_get_nbobjs_by_type(as_cpu(&o.device)->topology, HWLOC_OBJ_PU);
+    int pus = hwloc_get_nbobjs_by_type(as_cpu(&o.device)->machine->topology, HWLOC_OBJ_PU);
     assert_int_equal(count(json, "pu"), pus);
     assert_int_equal(count(json, "machine"), 1);
     assert_true(count(json, "memory") >= 1);

@@ -118,11 +118,16 @@ static void test_damaged_trials(void **state)
     }
 }
 
+/* Packets, or a stream, as on systems without packets. */
+static int kind_of(void **state)
+{
+    return *(const int *)*state;
+}
+
 static void test_large_message(void **state)
 {
-    (void)state;
     int fd[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(socketpair(AF_UNIX, kind_of(state), 0, fd), 0);
     if (fork() == 0) {
         json_t *j = json_array();
         for (int i = 0; i < 200000; i++)
@@ -139,15 +144,16 @@ static void test_large_message(void **state)
 
 static void test_silence_and_noise(void **state)
 {
-    (void)state;
     int fd[2];
     volatile sig_atomic_t stop = 0;
     json_t *got = NULL;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(socketpair(AF_UNIX, kind_of(state), 0, fd), 0);
     assert_int_equal(as_message_receive(fd[0], as_now() + 0.05, &stop, &got), AS_NO_ANSWER);
     stop = 1;
     assert_int_equal(as_message_receive(fd[0], as_now() + 600, &stop, &got), AS_STOPPED);
-    assert_int_equal(send(fd[1], "enot json", 9, 0), 9);
+    const bool stream = kind_of(state) == SOCK_STREAM;
+    assert_int_equal(stream ? send(fd[1], "\x09\0\0\0enot json", 13, 0) : send(fd[1], "enot json", 9, 0),
+                     stream ? 13 : 9);
     assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_PEER_GONE);
     close(fd[1]);
     assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_PEER_GONE);
@@ -173,10 +179,9 @@ ssize_t recv(int fd, void *buffer, size_t size, int flags)
 
 static void test_interrupted_receive(void **state)
 {
-    (void)state;
     int fd[2];
     json_t *got = NULL, *order = json_pack("{s:i}", "x", 7);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(socketpair(AF_UNIX, kind_of(state), 0, fd), 0);
     assert_int_equal(as_message_send(fd[1], order, NULL), AS_OK);
     interruptions = 2;
     assert_int_equal(as_message_receive(fd[0], as_now() + 20, NULL, &got), AS_RECEIVED);
@@ -188,13 +193,73 @@ static void test_interrupted_receive(void **state)
     close(fd[1]);
 }
 
+/* What lies behind a message in the stream belongs to the next one. */
+static void test_packets_in_a_stream(void **state)
+{
+    (void)state;
+    static const char two[] = "\x03\0\0\0m[1\x03\0\0\0e,2]";
+    static const char three[] = "\x03\0\0\0m[1\x04\0\0\0e,2]\x03\0\0\0e[]";
+    int fd[2];
+    json_t *got = NULL;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    assert_int_equal(send(fd[1], three, sizeof three - 1, 0), sizeof three - 1);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_RECEIVED);
+    assert_int_equal(json_array_size(got), 2);
+    json_decref(got);
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_RECEIVED);
+    assert_int_equal(json_array_size(got), 0);
+    json_decref(got);
+    assert_int_equal(send(fd[1], two, sizeof two - 1, 0), sizeof two - 1); /* its last byte belongs to no packet */
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_PEER_GONE);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void test_pieces_one_by_one(void **state)
+{
+    (void)state;
+    static const char text[] = "\x03\0\0\0m[1\x04\0\0\0e,2]";
+    int fd[2], status = 0;
+    json_t *got = NULL;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        for (size_t i = 0; i < sizeof text - 1; i++)
+            if (send(fd[1], text + i, 1, 0) != 1)
+                _exit(1);
+        _exit(0);
+    }
+    assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_RECEIVED);
+    assert_int_equal(json_array_size(got), 2);
+    json_decref(got);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void test_lengths_that_cannot_be(void **state)
+{
+    (void)state;
+    static const char *const lengths[] = {"\0\0\0\0", "\xff\xff\xff\xff", "\1\200\0\0"};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int fd[2];
+        json_t *got = NULL;
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+        assert_int_equal(send(fd[1], lengths[i], 4, 0), 4);
+        assert_int_equal(as_message_receive(fd[0], as_now() + 600, NULL, &got), AS_PEER_GONE);
+        assert_null(got);
+        close(fd[0]);
+        close(fd[1]);
+    }
+}
+
 /* What a child said before it ended is taken, also where another process still holds its end of the socket. */
 static void test_child_that_ended(void **state)
 {
-    (void)state;
     int fd[2];
     json_t *got = NULL;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+    assert_int_equal(socketpair(AF_UNIX, kind_of(state), 0, fd), 0);
     pid_t child = fork();
     if (child == 0) {
         json_t *j = json_array();
@@ -214,15 +279,23 @@ static void test_child_that_ended(void **state)
 
 int main(void)
 {
+    static int packets = SOCK_SEQPACKET, stream = SOCK_STREAM;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_readings_round_trip),
         cmocka_unit_test(test_trial_round_trip),
         cmocka_unit_test(test_invalid_utf8_is_replaced),
         cmocka_unit_test(test_damaged_trials),
-        cmocka_unit_test(test_large_message),
-        cmocka_unit_test(test_silence_and_noise),
-        cmocka_unit_test(test_interrupted_receive),
-        cmocka_unit_test(test_child_that_ended),
+        cmocka_unit_test_prestate(test_large_message, &packets),
+        cmocka_unit_test_prestate(test_large_message, &stream),
+        cmocka_unit_test_prestate(test_silence_and_noise, &packets),
+        cmocka_unit_test_prestate(test_silence_and_noise, &stream),
+        cmocka_unit_test_prestate(test_interrupted_receive, &packets),
+        cmocka_unit_test_prestate(test_interrupted_receive, &stream),
+        cmocka_unit_test_prestate(test_child_that_ended, &packets),
+        cmocka_unit_test_prestate(test_child_that_ended, &stream),
+        cmocka_unit_test(test_packets_in_a_stream),
+        cmocka_unit_test(test_pieces_one_by_one),
+        cmocka_unit_test(test_lengths_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

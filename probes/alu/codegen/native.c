@@ -2,6 +2,8 @@
  * provides. */
 #include "codegen.h"
 
+#include "os/process.h"
+
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -43,10 +45,27 @@ __extension__ typedef unsigned __int128 wide;
 #define COPIES4(copy, order) copy(order) copy(order) copy(order) copy(order)
 #define COPIES5(copy, order) COPIES4(copy, order) copy(order)
 #define COPIES13(copy, order) COPIES4(copy, order) COPIES4(copy, order) COPIES5(copy, order)
-#define DEFINE(name, word, type, attribute, copies)                                                                    \
+#if defined(__ELF__)
+#define BOUNDS(name)                                                                                                   \
     extern const unsigned char start_##name[] __asm__("__start_codegen_" #name) __attribute__((visibility("hidden"))); \
-    extern const unsigned char stop_##name[] __asm__("__stop_codegen_" #name) __attribute__((visibility("hidden")));   \
-    RAW __attribute__((section("codegen_" #name))) attribute static void run_##name(union codegen_data *d)             \
+    extern const unsigned char stop_##name[] __asm__("__stop_codegen_" #name) __attribute__((visibility("hidden")));
+#define SECTION(name) __attribute__((section("codegen_" #name)))
+#define NATIVE(name)                                                                                                   \
+    {                                                                                                                  \
+        run_##name, start_##name, stop_##name                                                                          \
+    }
+#else /* no symbols of sections: as_function_bounds tells */
+#define BOUNDS(name)
+#define SECTION(name)
+#define NATIVE(name)                                                                                                   \
+    {                                                                                                                  \
+        run_##name, NULL, NULL                                                                                         \
+    }
+#endif
+#define DEFINE(name, word, type, attribute, copies)                                                                    \
+    BOUNDS(name)                                                                                                       \
+    RAW SECTION(name)                                                                                                  \
+    attribute static void run_##name(union codegen_data *d)                                                            \
     {                                                                                                                  \
         type *p = &d->word[0], v = d->word[1], c = d->word[2], e = d->word[3], seen, made;                             \
         (void)p, (void)c, (void)e, (void)seen, (void)made;                                                             \
@@ -95,13 +114,19 @@ FUNCTIONS(BOTH)
 #define TYPE_OF_f32 TYPE_F32
 #define TYPE_OF_f64 TYPE_F64
 #define ROW(name, word, type, attribute, copy, order, op, seq_cst, dropped, v3)                                        \
-    {{op, TYPE_OF(word), (op) < OP_ADD, seq_cst, dropped, v3},                                                         \
-     {run_few_##name, start_few_##name, stop_few_##name},                                                              \
-     {run_many_##name, start_many_##name, stop_many_##name}},
-static const struct {
+    {{op, TYPE_OF(word), (op) < OP_ADD, seq_cst, dropped, v3}, NATIVE(few_##name), NATIVE(many_##name)},
+static struct {
     struct codegen_case what;
     struct codegen_native few, many;
 } functions[] = {FUNCTIONS(ROW)};
+
+/* NULL where nothing tells where the function ends. */
+static const struct codegen_native *bounded(struct codegen_native *native)
+{
+    const void *function;
+    memcpy(&function, &native->run, sizeof function);
+    return native->start || as_function_bounds(function, &native->start, &native->stop) ? native : NULL;
+}
 
 const struct codegen_native *codegen_native_of(const struct codegen_case *c, bool many)
 {
@@ -109,7 +134,7 @@ const struct codegen_native *codegen_native_of(const struct codegen_case *c, boo
         const struct codegen_case *w = &functions[i].what;
         if (w->op == c->op && w->type == c->type && w->seq_cst == c->seq_cst && w->dropped == c->dropped &&
             w->v3 == c->v3)
-            return many ? &functions[i].many : &functions[i].few;
+            return bounded(many ? &functions[i].many : &functions[i].few);
     }
     return NULL;
 }

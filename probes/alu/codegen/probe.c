@@ -1,6 +1,8 @@
 /* codegen: instructions that compilers emit for atomics and arithmetic. See method.md. */
 #include "codegen.h"
 
+#include "device/cpu/features.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,8 +132,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static bool has_v3(void)
 {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt");
+    char why[80];
+    return as_cpu_has(AS_CPU_AVX2 | AS_CPU_FMA | AS_CPU_BMI2 | AS_CPU_POPCNT, why, sizeof why);
 #else
     return false;
 #endif

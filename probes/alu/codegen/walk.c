@@ -2,9 +2,10 @@
  * so the processor runs in single-step mode and the trap addresses are recorded: nothing is guessed from bytes. */
 #include "codegen.h"
 
+#include "os/process.h"
+
 #include <signal.h>
 #include <string.h>
-#include <ucontext.h>
 
 #if defined(__x86_64__)
 
@@ -19,9 +20,8 @@ static struct {
 
 static void on_step(int number, siginfo_t *info, void *context)
 {
-    const ucontext_t *u = context;
     (void)number, (void)info;
-    uintptr_t at = (uintptr_t)u->uc_mcontext.gregs[REG_RIP] - (uintptr_t)stepping.start;
+    uintptr_t at = as_signal_address(context) - (uintptr_t)stepping.start;
     if (at >= stepping.bytes)
         return;
     stepping.marks[at] = 1;

@@ -1,6 +1,7 @@
 /* link: bandwidth between a device and a peer device or a NUMA node of the host. See method.md. */
 #include "lib/transfer/peers.h"
 #include "lib/transfer/transfer.h"
+#include "os/memory.h"
 
 #include <stdlib.h>
 

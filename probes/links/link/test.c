@@ -69,7 +69,7 @@ static void test_owners_and_lists(void **unused)
     struct as_device_info info = {.id = "null:2", .backend = "null", .siblings = 5};
     char owners[8][32];
     struct as_axes axes;
-    cpu_set_t cpus;
+    struct as_cpus cpus;
     (void)unused;
     assert_int_equal(as_peer_index("null:2"), 2);
     assert_int_equal(as_peer_index("cpu"), 0);
@@ -84,8 +84,8 @@ static void test_owners_and_lists(void **unused)
     toy_axes(&axes, "peer=host");
     assert_int_equal(as_peer_owners(&info, &axes, owners, 8), 0);
     assert_true(as_cpu_list("0-2,7", &cpus));
-    assert_int_equal(CPU_COUNT(&cpus), 4);
-    assert_true(CPU_ISSET(7, &cpus) && !CPU_ISSET(3, &cpus));
+    assert_int_equal(as_cpus_count(&cpus), 4);
+    assert_true(as_cpus_has(&cpus, 7) && !as_cpus_has(&cpus, 3));
     static const char *const bad[] = {"", "a", "3-1", "1-", "0-9999999", "1,,2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(as_cpu_list(bad[i], &cpus));

@@ -4,7 +4,6 @@
 #include "base/host.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -15,13 +14,13 @@ enum { PAIRS_EVERY_CPUS = 128, PAIRS_SOME_CPUS = 11 };
 /* The rank of a CPU among those that this process may use, -1 for others; *n is how many there are. */
 static int cpu_rank(int cpu, int *n)
 {
-    cpu_set_t set;
+    struct as_cpus set;
     int rank = -1;
     *n = 0;
     if (!as_usable_cpus(&set))
         return -1;
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (!CPU_ISSET(i, &set))
+    for (int i = 0; i < AS_CPUS_MAX; i++) {
+        if (!as_cpus_has(&set, i))
             continue;
         if (i == cpu)
             rank = *n;

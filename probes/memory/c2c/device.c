@@ -1,7 +1,8 @@
 /* Ping-pong between a host thread and a device thread, in memory that both access. */
 #include "c2c.h"
 
-#include <sched.h>
+#include "os/cpus.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,13 +141,12 @@ static enum as_status play_here(struct c2c *s, uint32_t cycles, struct as_sample
 
 static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
 {
-    cpu_set_t before, one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)s->pair[0], &one);
-    if (sched_getaffinity(0, sizeof before, &before) || sched_setaffinity(0, sizeof one, &one))
+    struct as_cpus before, one = {{0}};
+    as_cpus_add(&one, s->pair[0]);
+    if (!as_thread_cpus(&before) || !as_thread_keep_on(&one))
         return as_fail(err, AS_UNSUPPORTED, "this process may not use CPU %d", s->pair[0]);
     enum as_status st = play_here(s, (uint32_t)cycles, out, err);
-    sched_setaffinity(0, sizeof before, &before);
+    as_thread_keep_on(&before);
     return st;
 }
 

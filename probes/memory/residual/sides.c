@@ -1,11 +1,11 @@
 #include "sides.h"
 
 #include "base/clock.h"
+#include "os/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 extern const char as_kernel_residual[];
 
@@ -118,7 +118,7 @@ enum as_status side_memory_make(struct side_memory *m, const struct side_kernels
     m->host = aligned_alloc(SIDE_HUGE_PAGE, room);
     if (!m->host)
         return as_nomem(err, bytes, "the CPU's buffer");
-    (void)madvise(m->host, room, MADV_HUGEPAGE); /* fewer TLB misses, where the system grants it */
+    (void)as_advise_pages(m->host, room, AS_PAGES_HUGE); /* fewer TLB misses, where the system grants it */
     return AS_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "ballast.h"
 
 #include "counters.h"
+#include "os/memory.h"
 
 #include <math.h>
 #include <sys/mman.h>
@@ -18,7 +19,7 @@ enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, unsigne
         void *at = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED)
             return as_nomem(err, most, "ballast");
-        madvise(at, most, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+        (void)as_advise_pages(at, most, huge ? AS_PAGES_HUGE : AS_PAGES_SMALL);
         b->memory[huge] = (struct as_memory){.host = at, .bytes = most};
     }
     return as_pages_prepare(&b->cpus, dev, threads, err);

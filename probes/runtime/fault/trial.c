@@ -94,12 +94,11 @@ static enum as_status go_along(struct trials *t, struct as_error *err)
         return AS_OK;
     enum as_status s = touch(t, &unused, err);
     int cpu = s ? -1 : as_pages_cpu(&t->toucher);
-    cpu_set_t there;
-    CPU_ZERO(&there);
-    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof t->home, &t->home))
+    struct as_cpus there = {{0}};
+    if (cpu < 0 || cpu >= AS_CPUS_MAX || !as_thread_cpus(&t->home))
         return s;
-    CPU_SET((size_t)cpu, &there);
-    t->moved = sched_setaffinity(0, sizeof there, &there) == 0;
+    as_cpus_add(&there, cpu);
+    t->moved = as_thread_keep_on(&there);
     return AS_OK;
 }
 
@@ -315,7 +314,7 @@ void trials_finish(struct trials *t)
         return;
     drop_blocks(t);
     if (t->moved)
-        sched_setaffinity(0, sizeof t->home, &t->home);
+        as_thread_keep_on(&t->home);
     as_blocks_finish(&t->blocks);
     as_blocks_finish(&t->kept);
     free(t->ns);

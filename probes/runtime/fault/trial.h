@@ -3,8 +3,7 @@
 #define PROBES_FAULT_TRIAL_H
 
 #include "lib/pages/blocks.h"
-
-#include <sched.h>
+#include "os/cpus.h"
 
 enum fault_what { FAULT_AGAIN, FAULT_FIRST, FAULT_CONTROL }; /* in the order of the words of the axis `what` */
 
@@ -21,7 +20,7 @@ struct trials {
     size_t locked_bytes;
     uint64_t pages, start; /* start: bytes of a block before the first page */
     uint64_t mark;
-    cpu_set_t home; /* the calling thread's, while it is moved */
+    struct as_cpus home; /* the calling thread's, while it is moved */
     bool moved;
     struct as_fault_count faults; /* counted by the kernel over all timed touches */
     double *ns, *again_ns;        /* per page and trial: first and second touch */

@@ -3,8 +3,8 @@
 #define AS_DEVICE_CPU_MEET_H
 
 #include "base/clock.h"
-#include "device/cpu/futex.h"
 #include "device/cpu/ticks.h"
+#include "os/wait.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -44,14 +44,14 @@ static inline void as_barrier_wait(struct as_barrier *m)
         atomic_store_explicit(&m->arrived, 0, memory_order_relaxed);
         atomic_store(&m->phase, phase + 1);
         if (atomic_load(&m->sleepers))
-            as_futex_wake_all(&m->phase);
+            as_word_wake_all(&m->phase);
         return;
     }
     if (as_spin_while(&m->phase, phase, m->spin_ns))
         return;
     atomic_fetch_add(&m->sleepers, 1);
     while (atomic_load(&m->phase) == phase)
-        as_futex_wait(&m->phase, phase);
+        as_word_wait(&m->phase, phase);
     atomic_fetch_sub(&m->sleepers, 1);
 }
 

@@ -34,13 +34,6 @@ struct as_gemm {
     char name[160];
 };
 
-/* Libraries start threads when loaded, which inherit the caller's affinity: unbind it first. */
-static void leave_core(struct as_cpu_device *cpu)
-{
-    if (hwloc_set_cpubind(cpu->topology, cpu->allowed, HWLOC_CPUBIND_THREAD) == 0)
-        hwloc_bitmap_copy(cpu->caller, cpu->allowed);
-}
-
 static enum as_status load(struct blas *blas, struct as_error *err)
 {
     char why[300] = "";
@@ -86,7 +79,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     enum as_status s = as_gemm_check(d, bytes, bytes, err);
     if (s)
         return s;
-    leave_core(as_cpu(dev));
+    as_cpu_machine_release(as_cpu(dev)->machine); /* the library starts threads, which inherit where it runs */
     if ((s = load(&blas, err)))
         return s;
     struct as_gemm *g = calloc(1, sizeof *g);
@@ -115,7 +108,7 @@ static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_
               b_row = d->b_transposed ? k : n;
     const int a_how = d->a_transposed ? TRANSPOSED : AS_IT_IS, b_how = d->b_transposed ? TRANSPOSED : AS_IT_IS;
     (void)err;
-    leave_core(as_cpu(dev));
+    as_cpu_machine_release(as_cpu(dev)->machine);
     double start = as_now();
     for (uint64_t i = 0; i < reps; i++)
         if (g->is_f64)

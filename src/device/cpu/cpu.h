@@ -2,11 +2,10 @@
 #ifndef AS_DEVICE_CPU_CPU_H
 #define AS_DEVICE_CPU_CPU_H
 
+#include "device/cpu/machine.h"
 #include "device/cpu/team.h"
 #include "device/device.h"
 #include "device/host_limits.h"
-
-#include <hwloc.h>
 
 /* CPU allocators. */
 enum as_cpu_allocator { AS_CPU_MALLOC, AS_CPU_MMAP, AS_CPU_THP, AS_CPU_HUGETLB, AS_CPU_ALLOCATORS_N };
@@ -21,6 +20,7 @@ struct as_cpu_block {
 struct as_cpu_pages {
     uint64_t base, huge; /* bytes of a page; huge 0: none */
     uint64_t hugetlb;    /* bytes of a page of the reserved pool; 0: none */
+    bool without_pool;   /* such pages need none */
     bool thp_always;     /* ordinary memory may get huge pages too */
     bool thp_never;
 };
@@ -29,7 +29,7 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
 enum as_status as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out, struct as_error *err);
 /* Bytes that a block of this allocator occupies. 0: overflow. */
 uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes);
-enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, hwloc_topology_t topology,
+enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct as_cpu_machine *machine,
                                 enum as_cpu_allocator allocator, uint64_t bytes, int node, struct as_cpu_block *out,
                                 struct as_error *err);
 void as_cpu_block_release(struct as_cpu_block *block);
@@ -53,9 +53,8 @@ bool as_cpu_pool_take(struct as_cpu_pool *pool, enum as_cpu_allocator allocator,
 void as_cpu_pool_trim(struct as_cpu_pool *pool, uint64_t most);
 
 struct as_cpu_device {
-    hwloc_topology_t topology;
-    hwloc_cpuset_t allowed; /* logical CPUs that this process may use */
-    int *order;             /* their OS indices: one of each core first, fastest kind first */
+    struct as_cpu_machine *machine;
+    int *order; /* the CPUs that this process may use: see as_cpu_machine_order */
     size_t order_n;
     struct as_host_groups *groups;
     struct as_cpu_pages pages;
@@ -65,19 +64,12 @@ struct as_cpu_device {
     struct as_team *team;
     int *clock_cpus; /* of the last launch: the clock is read where the work was done */
     size_t clock_cpus_n, clock_cpus_cap;
-    hwloc_cpuset_t caller; /* where the calling thread is kept now */
-    hwloc_cpuset_t caller_start;
     uint64_t ticks_start, ns_start; /* for the rate of the tick counter */
 };
 
-/* Fills order: see there. */
-enum as_status as_cpu_order(struct as_cpu_device *cpu, struct as_error *err);
 /* The cache of `level` and `kind` ('d' also stands for 'u') as the kernel says for a CPU; 0 when it says nothing. */
 uint64_t as_cpu_sysfs_cache(int cpu, unsigned level, char kind);
 enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err);
-/* memory: bytes of the whole machine as the kernel says */
-void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_buf *json);
-enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err);
 void as_cpu_clock_start(struct as_cpu_device *cpu);
 enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *err);
 enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);

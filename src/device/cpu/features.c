@@ -1,5 +1,8 @@
 #include "device/cpu/features.h"
 
+#include "os/facts.h"
+
+#include <stdatomic.h>
 #include <stdio.h>
 
 #if defined(__x86_64__)
@@ -16,15 +19,40 @@
 #endif
 
 #if defined(__x86_64__)
+enum saved { NO_VECTORS, SAVED_256, SAVED_512, SAVED_TILES };
+
+/* Does the system save these registers (XCR0)? macOS shows those of AVX-512 only to a thread that has used them, and
+ * saves them from then on. Not by the compiler's built-ins: not every compiler's library has what they call. */
+static bool is_saved(enum saved what)
+{
+    enum { OSXSAVE = 1 << 27, OF_256 = 0x6, OF_512 = 0xe6 };
+    unsigned a = 0, b = 0, c = 0, d = 0, low, high;
+    if (what == NO_VECTORS || what == SAVED_TILES) /* has_tiles asks for these */
+        return true;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE))
+        return false;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+#if defined(__APPLE__)
+    what = SAVED_256;
+#endif
+    const unsigned want = what == SAVED_512 ? OF_512 : OF_256;
+    return (low & want) == want;
+}
+
+/* Kept, since kernels ask in each launch, and CPUID takes microseconds in a virtual machine. */
 struct as_cpu_features as_cpu_features(void)
 {
-    __builtin_cpu_init();
-    struct as_cpu_features f = {
-        .sse2 = true,
-        .avx2 = __builtin_cpu_supports("avx2") != 0,
-        .fma = __builtin_cpu_supports("fma") != 0,
-        .avx512f = __builtin_cpu_supports("avx512f") != 0,
-    };
+    enum { KNOWN = 1, AVX2 = 2, FMA = 4, AVX512F = 8 };
+    static _Atomic unsigned kept;
+    unsigned has = atomic_load_explicit(&kept, memory_order_relaxed);
+    if (!has) {
+        char why[80];
+        has = KNOWN | (as_cpu_has(AS_CPU_AVX2, why, sizeof why) ? AVX2 : 0) |
+              (as_cpu_has(AS_CPU_FMA, why, sizeof why) ? FMA : 0) |
+              (as_cpu_has(AS_CPU_AVX512F, why, sizeof why) ? AVX512F : 0);
+        atomic_store_explicit(&kept, has, memory_order_relaxed);
+    }
+    struct as_cpu_features f = {.sse2 = true, .avx2 = has & AVX2, .fma = has & FMA, .avx512f = has & AVX512F};
     f.vector_bytes = f.avx512f ? 64 : f.avx2 ? 32 : 16;
     return f;
 }
@@ -50,7 +78,6 @@ enum { WHY_BYTES = 160 };
 
 #if defined(__x86_64__)
 enum cpuid_register { EAX, EBX, ECX, EDX };
-enum saved { NO_VECTORS, SAVED_256, SAVED_512, SAVED_TILES };
 
 static const struct {
     enum as_cpu_set set;
@@ -102,11 +129,8 @@ static bool has_tiles(char why[WHY_BYTES])
 static bool has_set(size_t i, char why[WHY_BYTES])
 {
     unsigned r[4] = {0};
-    __builtin_cpu_init();
-    bool saved = sets[i].saved == SAVED_256   ? __builtin_cpu_supports("avx") != 0
-                 : sets[i].saved == SAVED_512 ? __builtin_cpu_supports("avx512f") != 0
-                                              : true;
-    return saved && __get_cpuid_count(sets[i].leaf, sets[i].subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) &&
+    return is_saved(sets[i].saved) &&
+           __get_cpuid_count(sets[i].leaf, sets[i].subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) &&
            (r[sets[i].where] >> sets[i].bit & 1) && (sets[i].saved != SAVED_TILES || has_tiles(why));
 }
 #else
@@ -114,11 +138,12 @@ static const struct {
     enum as_cpu_set set;
     const char *name;
     unsigned long of_first, of_second; /* bits of AT_HWCAP and AT_HWCAP2 */
+    const char *feature;               /* as Arm calls it */
 } sets[] = {
-    {AS_CPU_FPHP, "FP16", 1ul << 10, 0},
-    {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0},
-    {AS_CPU_I8MM, "I8MM", 0, 1ul << 13},
-    {AS_CPU_BF16, "BF16", 0, 1ul << 14},
+    {AS_CPU_FPHP, "FP16", 1ul << 10, 0, "FEAT_FP16"},
+    {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0, "FEAT_DotProd"},
+    {AS_CPU_I8MM, "I8MM", 0, 1ul << 13, "FEAT_I8MM"},
+    {AS_CPU_BF16, "BF16", 0, 1ul << 14, "FEAT_BF16"},
 };
 
 static bool has_set(size_t i, char why[WHY_BYTES])
@@ -127,8 +152,7 @@ static bool has_set(size_t i, char why[WHY_BYTES])
 #if defined(__aarch64__) && defined(__linux__)
     return (sets[i].of_first & getauxval(AT_HWCAP)) || (sets[i].of_second & getauxval(AT_HWCAP2));
 #else
-    (void)i;
-    return false;
+    return as_system_has(sets[i].feature);
 #endif
 }
 #endif

@@ -81,24 +81,10 @@ static int by_level(const void *a, const void *b)
     return (x->kind == 'i') - (y->kind == 'i');
 }
 
-/* Caches above the first CPU of the order. Where hwloc sees none (some virtual machines), the kernel's files are asked.
- */
+/* Where no topology shows caches (some virtual machines), the kernel's files are asked. */
 static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *info)
 {
-    static const char kinds[] = {
-        [HWLOC_OBJ_CACHE_UNIFIED] = 'u', [HWLOC_OBJ_CACHE_DATA] = 'd', [HWLOC_OBJ_CACHE_INSTRUCTION] = 'i'};
-    hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(cpu->topology, (unsigned)cpu->order[0]);
-    for (hwloc_obj_t o = pu; o; o = o->parent) {
-        if (!hwloc_obj_type_is_cache(o->type) && !hwloc_obj_type_is_icache(o->type))
-            continue;
-        const struct hwloc_cache_attr_s *a = &o->attr->cache;
-        add_cache(info, &(struct as_cache){.level = a->depth,
-                                           .kind = kinds[a->type],
-                                           .size = a->size,
-                                           .line = a->linesize,
-                                           .ways = a->associativity < 0 ? (unsigned)-1 : (unsigned)a->associativity,
-                                           .shared = (unsigned)hwloc_bitmap_weight(o->cpuset)});
-    }
+    as_cpu_machine_caches(cpu->machine, cpu->order[0], info);
     for (unsigned level = 1; level <= 4; level++)
         for (const char *kind = "di"; *kind; kind++)
             if (!known(info, level, *kind))
@@ -110,12 +96,8 @@ static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *
 
 static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *info)
 {
-    hwloc_obj_t package = hwloc_get_obj_by_type(cpu->topology, HWLOC_OBJ_PACKAGE, 0);
-    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-    const char *vendor = package ? hwloc_obj_get_info_by_name(package, "CPUVendor") : NULL;
     char implementer[32], part[32];
-    as_copy_text(info->vendor, sizeof info->vendor, vendor ? vendor : "");
-    as_copy_text(info->name, sizeof info->name, model ? model : "");
+    as_cpu_machine_names(cpu->machine, info);
     if (!info->name[0])
         cpuinfo("model name", info->name, sizeof info->name);
     cpuinfo("CPU implementer", implementer, sizeof implementer);
@@ -153,14 +135,6 @@ static void fill_driver(const struct as_cpu_device *cpu, const struct as_host_li
     as_buf_finish(&b);
 }
 
-static unsigned cores(const struct as_cpu_device *cpu)
-{
-    unsigned n = 0;
-    for (hwloc_obj_t c = NULL; (c = hwloc_get_next_obj_by_type(cpu->topology, HWLOC_OBJ_CORE, c));)
-        n += hwloc_bitmap_intersects(c->cpuset, cpu->allowed) != 0;
-    return n ? n : (unsigned)cpu->order_n;
-}
-
 /* Threads that can run concurrently: more would exhaust the CPU quota and be throttled. */
 static unsigned usable_threads(const struct as_cpu_device *cpu, const struct as_host_limits *limits)
 {
@@ -187,20 +161,20 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
     enum as_status s = as_host_limits_read(cpu->groups, &limits, err);
     if (s)
         return s;
-    int nodes = hwloc_get_nbobjs_by_type(cpu->topology, HWLOC_OBJ_NUMANODE);
+    const unsigned cores = as_cpu_machine_cores(cpu->machine);
     *info = (struct as_device_info){
         .id = "cpu",
         .backend = "cpu",
-        .capabilities =
-            AS_CAP_HOST_KERNELS | AS_CAP_PIN | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC,
-        .compute_units = cores(cpu),
+        .capabilities = AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC |
+                        as_cpu_machine_capabilities(cpu->machine),
+        .compute_units = cores ? cores : (unsigned)cpu->order_n,
         .threads = usable_threads(cpu, &limits),
         .warp = 1,
         .clock_max_hz = clock_max(cpu->order[0]),
         .memory_bytes = limits.total,
         .page_size = cpu->pages.base,
         .is_host_memory = true,
-        .numa_nodes = nodes > 0 ? (unsigned)nodes : 1,
+        .numa_nodes = as_cpu_machine_nodes(cpu->machine),
     };
     fill_caches(cpu, info);
     fill_names(cpu, info);

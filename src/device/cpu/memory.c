@@ -1,4 +1,5 @@
 /* Memory of the CPU: within free memory with a reserve, and kept between trials. */
+#include "os/memory.h"
 #include "base/clock.h"
 #include "device/arena.h"
 #include "device/cpu/cpu.h"
@@ -110,11 +111,11 @@ static enum as_status new_block(struct as_device *dev, const struct as_memory_de
         s = make_place(dev, size, err);
     if (s)
         return s;
-    s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
+    s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
     if (s == AS_NOMEM && (cpu->pool.n || as_arenas_idle(dev))) {
         trim(cpu, 0); /* the huge pages, or the heap, may be in blocks that are kept */
         as_arenas_drop_idle(dev);
-        s = as_cpu_block_get(&cpu->pages, cpu->topology, allocator, size, desc->node, out, err);
+        s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
     }
     if (!s && desc->fresh && allocator == AS_CPU_MALLOC)
         as_cpu_block_forget(&cpu->pages, out); /* the heap may have handed out used memory */
@@ -278,29 +279,28 @@ static void raw_free(void *p, size_t bytes)
     free(p);
 }
 
-static void *raw_map(size_t bytes, int flags, int advice)
+static void *raw_map(size_t bytes, enum as_page_advice advice)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    if (advice)
-        madvise(p, bytes, advice);
+    (void)as_advise_pages(p, bytes, advice);
     return p;
 }
 
 static void *raw_mmap(size_t bytes)
 {
-    return raw_map(bytes, 0, MADV_NOHUGEPAGE);
+    return raw_map(bytes, AS_PAGES_SMALL);
 }
 
 static void *raw_thp(size_t bytes)
 {
-    return raw_map(bytes, 0, MADV_HUGEPAGE);
+    return raw_map(bytes, AS_PAGES_HUGE);
 }
 
 static void *raw_hugetlb(size_t bytes)
 {
-    return raw_map(bytes, MAP_HUGETLB, 0);
+    return as_map_huge(bytes);
 }
 
 static void raw_unmap(void *p, size_t bytes)

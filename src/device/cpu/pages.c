@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/roles.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; older kernels answer EINVAL */
-#endif
 enum { HEAP_ALIGNMENT = 64 }; /* widest vectors and a cache line */
 
 #define THP_DIR "/sys/kernel/mm/transparent_hugepage/"
@@ -39,14 +37,15 @@ static uint64_t meminfo(const char *text, const char *key)
 void as_cpu_pages_read(struct as_cpu_pages *out)
 {
     struct as_buf b = AS_BUF_INIT;
-    *out = (struct as_cpu_pages){.base = as_host_page()};
+    *out = (struct as_cpu_pages){.base = as_host_page(), .hugetlb = as_map_huge_page()};
+    out->without_pool = out->hugetlb != 0;
     if (as_buf_read_file(&b, THP_DIR "enabled", 4096, NULL) == AS_OK) {
         out->huge = number_in(THP_DIR "hpage_pmd_size");
         out->thp_always = strstr(as_buf_get(&b), "[always]") != NULL;
         out->thp_never = strstr(as_buf_get(&b), "[never]") != NULL;
     }
     as_buf_clear(&b);
-    if (as_buf_read_file(&b, "/proc/meminfo", 1 << 16, NULL) == AS_OK)
+    if (!out->without_pool && as_buf_read_file(&b, "/proc/meminfo", 1 << 16, NULL) == AS_OK)
         out->hugetlb = meminfo(as_buf_get(&b), "Hugepagesize:") << 10;
     as_buf_finish(&b);
 }
@@ -82,7 +81,7 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
                       : pages->thp_never ? "transparent huge pages are switched off (" THP_DIR "enabled is \"never\")"
                                          : "";
     const char *tlb = !pages->hugetlb ? "the kernel has no huge page pool"
-                      : hugetlb_free() == 0
+                      : !pages->without_pool && hugetlb_free() == 0
                           ? "no huge page is free in the reserved pool (vm.nr_hugepages sets its size)"
                           : "";
     as_copy_text(info->allocators[AS_CPU_THP].why_not, sizeof info->allocators[0].why_not, thp);
@@ -117,8 +116,8 @@ uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocat
 static bool map_guarded(const struct as_cpu_pages *pages, uint64_t bytes, uint64_t align, struct as_cpu_block *out)
 {
     uint64_t total = bytes + align + 2 * pages->base;
-    char *start = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED)
+    char *start = as_map_reserve(total);
+    if (!start)
         return false;
     char *end = start + total;
     uintptr_t first = (uintptr_t)start + pages->base;
@@ -142,8 +141,8 @@ static bool map_guarded(const struct as_cpu_pages *pages, uint64_t bytes, uint64
 
 static bool map_hugetlb(uint64_t bytes, struct as_cpu_block *out)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = as_map_huge(bytes);
+    if (!p)
         return false;
     out->address = out->mapping = p;
     out->mapped = bytes;
@@ -162,30 +161,13 @@ static bool get_memory(const struct as_cpu_pages *pages, struct as_cpu_block *b)
         return false;
     /* A kernel without huge pages refuses the advice against them, and gives none either. */
     if (b->allocator == AS_CPU_MMAP)
-        madvise(b->address, b->bytes, MADV_NOHUGEPAGE);
-    else if (madvise(b->address, b->bytes, MADV_HUGEPAGE))
+        (void)as_advise_pages(b->address, b->bytes, AS_PAGES_SMALL);
+    else if (as_advise_pages(b->address, b->bytes, AS_PAGES_HUGE))
         return false;
     return true;
 }
 
-static enum as_status place(hwloc_topology_t topology, struct as_cpu_block *b, struct as_error *err)
-{
-    hwloc_obj_t node = NULL;
-    if (b->allocator == AS_CPU_MALLOC)
-        return as_fail(err, AS_UNSUPPORTED, "malloc cannot place memory on NUMA node %d; use the allocator \"mmap\"",
-                       b->node);
-    while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != NULL)
-        if (node->os_index == (unsigned)b->node)
-            break;
-    if (!node)
-        return as_fail(err, AS_USAGE, "there is no NUMA node %d", b->node);
-    if (hwloc_set_area_membind(topology, b->address, b->bytes, node->nodeset, HWLOC_MEMBIND_BIND,
-                               HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT))
-        return as_fail(err, AS_UNSUPPORTED, "cannot place memory on NUMA node %d: %s", b->node, strerror(errno));
-    return AS_OK;
-}
-
-enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, hwloc_topology_t topology,
+enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct as_cpu_machine *machine,
                                 enum as_cpu_allocator allocator, uint64_t bytes, int node, struct as_cpu_block *out,
                                 struct as_error *err)
 {
@@ -195,8 +177,11 @@ enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, hwloc_topology
     if (!get_memory(pages, out))
         s = as_fail(err, errno == ENOMEM || errno == 0 ? AS_NOMEM : AS_FAILED, "%s of %llu bytes failed: %s",
                     allocator_names[allocator], (unsigned long long)bytes, strerror(errno ? errno : ENOMEM));
-    if (!s && node >= 0)
-        s = place(topology, out, err);
+    if (!s && node >= 0 && allocator == AS_CPU_MALLOC)
+        s = as_fail(err, AS_UNSUPPORTED, "malloc cannot place memory on NUMA node %d; use the allocator \"mmap\"",
+                    node);
+    else if (!s && node >= 0)
+        s = as_cpu_machine_place(machine, out->address, out->bytes, node, err);
     if (s)
         as_cpu_block_release(out);
     return s;
@@ -226,14 +211,14 @@ void as_cpu_block_forget(const struct as_cpu_pages *pages, struct as_cpu_block *
     char *start;
     size_t bytes;
     if (inner_pages(pages, block, &start, &bytes))
-        madvise(start, bytes, MADV_DONTNEED);
+        as_drop_pages(start, bytes);
 }
 
 bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *block)
 {
     char *start;
     size_t bytes;
-    if (!inner_pages(pages, block, &start, &bytes) || madvise(start, bytes, MADV_POPULATE_WRITE) == 0)
+    if (!inner_pages(pages, block, &start, &bytes) || as_back_pages(start, bytes) == 0)
         return true;
     if (errno != EINVAL)
         return false;

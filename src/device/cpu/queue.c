@@ -4,30 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the caller waits: off the team's CPUs, on the first thread's node if a CPU is left. */
-static void keep_caller_away(struct as_cpu_device *cpu, const int *cpus, size_t n)
-{
-    hwloc_bitmap_t team = hwloc_bitmap_alloc(), rest = hwloc_bitmap_dup(cpu->allowed), near = hwloc_bitmap_alloc();
-    hwloc_obj_t node = NULL;
-    if (!team || !rest || !near)
-        goto done;
-    for (size_t i = 0; i < n; i++)
-        hwloc_bitmap_set(team, (unsigned)cpus[i]);
-    hwloc_bitmap_andnot(rest, cpu->allowed, team);
-    while ((node = hwloc_get_next_obj_by_type(cpu->topology, HWLOC_OBJ_NUMANODE, node)) != NULL)
-        if (hwloc_bitmap_isset(node->cpuset, (unsigned)cpus[0]))
-            hwloc_bitmap_and(near, rest, node->cpuset);
-    const struct hwloc_bitmap_s *where = !hwloc_bitmap_iszero(near)   ? near
-                                         : !hwloc_bitmap_iszero(rest) ? rest
-                                                                      : cpu->allowed;
-    if (!hwloc_bitmap_isequal(where, cpu->caller) && hwloc_set_cpubind(cpu->topology, where, HWLOC_CPUBIND_THREAD) == 0)
-        hwloc_bitmap_copy(cpu->caller, where);
-done:
-    hwloc_bitmap_free(team);
-    hwloc_bitmap_free(rest);
-    hwloc_bitmap_free(near);
-}
-
 /* Keeps the list of CPUs for the clock, and moves the caller when it changed. */
 static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch *launch, struct as_error *err)
 {
@@ -40,7 +16,7 @@ static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch
         return s;
     for (size_t i = 0; i < n; i++) {
         int c = launch->cpus ? launch->cpus[i] : cpu->order[i % cpu->order_n];
-        if (c < 0 || !hwloc_bitmap_isset(cpu->allowed, (unsigned)c)) {
+        if (!as_cpu_machine_allows(cpu->machine, c)) {
             cpu->clock_cpus_n = 0;
             return as_fail(err, AS_USAGE, "this process may not use CPU %d", c);
         }
@@ -49,7 +25,7 @@ static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch
     }
     cpu->clock_cpus_n = n;
     if (!same)
-        keep_caller_away(cpu, cpu->clock_cpus, n);
+        as_cpu_machine_keep_away(cpu->machine, cpu->clock_cpus, n);
     return AS_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "device/cpu/barrier.h"
+#include "os/process.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum { CPU_INDEX_MAX = 1 << 16 };
 /* Spin time at the start barrier; longer than a wake-up takes. */
@@ -91,7 +91,7 @@ static void dispatch(struct job *job)
         m->job = job;
         m->index = i;
         if (atomic_exchange(&m->mail, MAIL_JOB) == MAIL_ASLEEP)
-            as_futex_wake_all(&m->mail);
+            as_word_wake_all(&m->mail);
     }
 }
 
@@ -118,13 +118,7 @@ static void job_ended(struct as_team *team, struct job *job)
     pthread_mutex_unlock(&team->lock);
     job_free(old);
     if (atomic_fetch_sub(&team->pending, 1) == 1 && atomic_load(&team->waiting))
-        as_futex_wake_all(&team->pending);
-}
-
-static long preemptions_of_thread(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+        as_word_wake_all(&team->pending);
 }
 
 static void run_part(struct as_team *team, struct job *job, size_t index)
@@ -138,7 +132,7 @@ static void run_part(struct as_team *team, struct job *job, size_t index)
     uint64_t calls = job->barrier ? job->reps : 1;
     /* Threads may wake late from the first barrier; all are awake in the second and leave it together. */
     as_barrier_wait(&job->meet);
-    const long before = preemptions_of_thread();
+    const uint64_t before = as_thread_preemptions();
     as_barrier_wait(&job->meet);
     job->stamps[index].start = as_now_ns();
     for (uint64_t i = 0; i < calls; i++) {
@@ -147,9 +141,9 @@ static void run_part(struct as_team *team, struct job *job, size_t index)
         job->run(&call);
     }
     job->stamps[index].end = as_now_ns();
-    const long preempted = preemptions_of_thread() - before;
-    if (preempted > 0)
-        atomic_fetch_add(&team->preemptions, (uint64_t)preempted);
+    const uint64_t preempted = as_thread_preemptions() - before;
+    if (preempted)
+        atomic_fetch_add(&team->preemptions, preempted);
 }
 
 static enum mail next_mail(struct member *m)
@@ -158,7 +152,7 @@ static enum mail next_mail(struct member *m)
     uint32_t seen = MAIL_NONE;
     if (atomic_compare_exchange_strong(&m->mail, &seen, MAIL_ASLEEP)) {
         while ((seen = atomic_load(&m->mail)) == MAIL_ASLEEP)
-            as_futex_wait(&m->mail, MAIL_ASLEEP);
+            as_word_wait(&m->mail, MAIL_ASLEEP);
     }
     if (seen == MAIL_JOB)
         atomic_store(&m->mail, MAIL_NONE);
@@ -170,10 +164,10 @@ static void *member_main(void *arg)
     struct member *m = arg;
     char name[16];
     snprintf(name, sizeof name, "assay-cpu%d", m->cpu);
-    pthread_setname_np(pthread_self(), name);
+    as_thread_name(name);
     bool good = m->team->pin(m->team->user, m->cpu);
     atomic_store(&m->pinned, good ? PIN_DONE : PIN_FAILED);
-    as_futex_wake_all(&m->pinned);
+    as_word_wake_all(&m->pinned);
     if (!good)
         return NULL;
     while (next_mail(m) == MAIL_JOB) {
@@ -216,7 +210,7 @@ static enum as_status add_member(struct as_team *team, int cpu, struct as_error 
                        team->size + 1, strerror(e));
     }
     while (atomic_load(&m->pinned) == PIN_UNKNOWN)
-        as_futex_wait(&m->pinned, PIN_UNKNOWN);
+        as_word_wait(&m->pinned, PIN_UNKNOWN);
     if (atomic_load(&m->pinned) == PIN_FAILED) {
         pthread_join(m->thread, NULL);
         free(m);
@@ -354,7 +348,7 @@ void as_team_wait(struct as_team *team, enum as_wait how, double *seconds)
         atomic_store(&team->waiting, 1);
     while ((n = atomic_load(&team->pending)) != 0) {
         if (how == AS_WAIT_BLOCK)
-            as_futex_wait(&team->pending, n);
+            as_word_wait(&team->pending, n);
         else if (how == AS_WAIT_YIELD)
             sched_yield();
         else
@@ -395,7 +389,7 @@ void as_team_destroy(struct as_team *team)
         for (struct member *m = team->cpus[i].first; m;) {
             struct member *next = m->next;
             if (atomic_exchange(&m->mail, MAIL_QUIT) == MAIL_ASLEEP)
-                as_futex_wake_all(&m->mail);
+                as_word_wake_all(&m->mail);
             pthread_join(m->thread, NULL);
             free(m);
             m = next;

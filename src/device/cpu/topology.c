@@ -1,5 +1,5 @@
 /* The machine as a tree, for the map in the report. */
-#include "device/cpu/cpu.h"
+#include "device/cpu/machine_hwloc.h"
 #include "device/host_hwloc.h"
 
 #include <stdio.h>

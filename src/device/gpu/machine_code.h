@@ -3,8 +3,8 @@
 #define AS_DEVICE_GPU_MACHINE_CODE_H
 
 #include "base/error.h"
+#include "device/gpu/elf_format.h"
 
-#include <elf.h>
 #include <stddef.h>
 
 struct as_gpu_elf {

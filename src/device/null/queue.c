@@ -8,17 +8,38 @@
 
 enum { ARGS_MAX = 32, THREADS_MAX = 64 };
 
+/* POSIX's barrier is optional, and macOS has none. */
+struct meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t all_there;
+    size_t threads, there;
+    unsigned phase;
+};
 struct team {
     const struct as_launch *launch;
-    pthread_barrier_t *meet; /* NULL: one call does all repetitions */
-    pthread_mutex_t gate;    /* held while threads are created */
-    bool cancelled;          /* not all could be created; those that could do nothing */
+    struct meeting *meet; /* NULL: one call does all repetitions */
+    pthread_mutex_t gate; /* held while threads are created */
+    bool cancelled;       /* not all could be created; those that could do nothing */
 };
 struct part {
     struct team *team;
     struct as_host_call call;
     pthread_t thread;
 };
+
+static void meet_all(struct meeting *m)
+{
+    pthread_mutex_lock(&m->lock);
+    const unsigned phase = m->phase;
+    if (++m->there == m->threads) {
+        m->there = 0;
+        m->phase++;
+        pthread_cond_broadcast(&m->all_there);
+    }
+    while (m->phase == phase)
+        pthread_cond_wait(&m->all_there, &m->lock);
+    pthread_mutex_unlock(&m->lock);
+}
 
 static void *run_part(void *arg)
 {
@@ -30,7 +51,7 @@ static void *run_part(void *arg)
     uint64_t calls = cancelled ? 0 : t->meet ? t->launch->reps : 1;
     for (uint64_t i = 0; i < calls; i++) {
         if (t->meet)
-            pthread_barrier_wait(t->meet);
+            meet_all(t->meet);
         t->launch->kernel->host->run(&p->call);
     }
     return NULL;
@@ -60,13 +81,11 @@ static enum as_status run_parts(struct team *team, struct part *parts, size_t n,
 static enum as_status execute(const struct as_launch *launch, void *const *args, struct as_error *err)
 {
     struct part parts[THREADS_MAX];
-    pthread_barrier_t meet;
+    struct meeting meet = {
+        .lock = PTHREAD_MUTEX_INITIALIZER, .all_there = PTHREAD_COND_INITIALIZER, .threads = launch->workgroups};
     struct team team = {.launch = launch, .gate = PTHREAD_MUTEX_INITIALIZER};
-    if (launch->flags & AS_LAUNCH_BARRIER) {
-        if (pthread_barrier_init(&meet, NULL, (unsigned)launch->workgroups))
-            return as_fail(err, AS_FAILED, "cannot make a barrier for %zu threads", launch->workgroups);
+    if (launch->flags & AS_LAUNCH_BARRIER)
         team.meet = &meet;
-    }
     for (size_t i = 0; i < launch->workgroups; i++)
         parts[i] = (struct part){
             .team = &team,
@@ -74,8 +93,8 @@ static enum as_status execute(const struct as_launch *launch, void *const *args,
         };
     enum as_status s = run_parts(&team, parts, launch->workgroups, err);
     pthread_mutex_destroy(&team.gate);
-    if (team.meet)
-        pthread_barrier_destroy(team.meet);
+    pthread_cond_destroy(&meet.all_there);
+    pthread_mutex_destroy(&meet.lock);
     return s;
 }
 

@@ -332,7 +332,8 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
         .is_host_memory = true,
         .numa_nodes = 1,
         .caches_n = 2,
-        .caches = {{1, 'd', 32 << 10, 64, 8, 1}, {2, 'u', 1 << 20, 64, 16, 4}},
+        .caches = {{.level = 1, .kind = 'd', .size = 32 << 10, .line = 64, .ways = 8, .shared = 1},
+                   {.level = 2, .kind = 'u', .size = 1 << 20, .line = 64, .ways = 16, .shared = 4}},
         .allocators_n = 1,
         .allocators = {{.name = "malloc", .host_access = true, .on_demand = true, .coherent = true}},
     };

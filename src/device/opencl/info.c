@@ -4,9 +4,9 @@
 #include "base/host.h"
 #include "base/text.h"
 #include "device/dialect/dialect.h"
+#include "device/host.h"
 #include "device/host_limits.h"
 
-#include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,28 +144,6 @@ static void add_cache(struct as_device_info *info, struct as_cache cache)
         info->caches[info->caches_n++] = cache;
 }
 
-/* A driver for the host's CPU tells one cache at most; its kernels go through all of the host's. */
-static void add_host_caches(struct as_device_info *info)
-{
-    hwloc_topology_t t;
-    if (hwloc_topology_init(&t))
-        return;
-    if (hwloc_topology_load(t) == 0) {
-        static const hwloc_obj_type_t levels[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
-        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-            hwloc_obj_t o = hwloc_get_obj_by_type(t, levels[i], 0);
-            if (o)
-                add_cache(info, (struct as_cache){.level = o->attr->cache.depth,
-                                                  .kind = o->attr->cache.type == HWLOC_OBJ_CACHE_DATA ? 'd' : 'u',
-                                                  .size = o->attr->cache.size,
-                                                  .line = o->attr->cache.linesize,
-                                                  .ways = (unsigned)o->attr->cache.associativity,
-                                                  .shared = (unsigned)hwloc_bitmap_weight(o->cpuset)});
-        }
-    }
-    hwloc_topology_destroy(t);
-}
-
 static void fill_memory(struct as_device *dev)
 {
     struct as_cl_device *cl = dev->ctx;
@@ -182,7 +160,8 @@ static void fill_memory(struct as_device *dev)
         if (as_host_limits_now(&host, NULL) == AS_OK)
             info->memory_bytes = host.total;
         info->page_size = as_host_page();
-        add_host_caches(info);
+        /* A driver for the host's CPU tells one cache at most; its kernels go through all of the host's. */
+        as_host_caches(info);
     }
     if (info->caches_n == 0)
         add_cache(info, (struct as_cache){

@@ -1,0 +1,42 @@
+/* The host by the kinds of cores that macOS tells of, the fastest first. */
+#include "device/host.h"
+
+#include "device/info.h"
+#include "os/facts.h"
+
+/* No device of a Mac has a place nearer to some CPUs than to others. */
+void as_host_near_cpus(const char *bus_id, char *out, size_t size)
+{
+    (void)bus_id;
+    if (size)
+        out[0] = 0;
+}
+
+static void add(struct as_device_info *info, const struct as_cache *c)
+{
+    if (c->size && info->caches_n < AS_CACHES_MAX)
+        info->caches[info->caches_n++] = *c;
+}
+
+void as_host_caches(struct as_device_info *info)
+{
+    struct as_core_kind kind;
+    if (!as_system_core_kind(0, &kind))
+        return;
+    const unsigned smt = kind.cores && kind.threads > kind.cores ? kind.threads / kind.cores : 1;
+    const unsigned near = kind.cores_per_l2 ? kind.cores_per_l2 * smt : smt;
+    add(info, &(struct as_cache){.level = 1, .kind = 'd', .size = kind.l1d, .line = kind.line, .shared = smt});
+    add(info, &(struct as_cache){.level = 2, .kind = 'u', .size = kind.l2, .line = kind.line, .shared = near});
+    add(info, &(struct as_cache){.level = 3, .kind = 'u', .size = kind.l3, .line = kind.line, .shared = kind.threads});
+}
+
+uint64_t as_host_last_caches(void)
+{
+    struct as_core_kind kind;
+    uint64_t sum = 0;
+    for (unsigned i = 0; as_system_core_kind(i, &kind); i++) {
+        const unsigned shared = kind.cores_per_l2 ? kind.cores_per_l2 : 1;
+        sum += kind.l3 ? kind.l3 : kind.l2 * ((kind.cores + shared - 1) / shared);
+    }
+    return sum;
+}

@@ -1,0 +1,43 @@
+/* Sets of logical CPUs, and on which of them a thread runs. */
+#ifndef AS_OS_CPUS_H
+#define AS_OS_CPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { AS_CPUS_MAX = 1024, AS_CPUS_WORD = 64 };
+struct as_cpus {
+    uint64_t words[AS_CPUS_MAX / AS_CPUS_WORD];
+};
+
+/* CPUs outside of the range are in no set. */
+static inline bool as_cpus_has(const struct as_cpus *set, int cpu)
+{
+    return cpu >= 0 && cpu < AS_CPUS_MAX && (set->words[cpu / AS_CPUS_WORD] >> cpu % AS_CPUS_WORD & 1);
+}
+
+static inline void as_cpus_add(struct as_cpus *set, int cpu)
+{
+    if (cpu >= 0 && cpu < AS_CPUS_MAX)
+        set->words[cpu / AS_CPUS_WORD] |= UINT64_C(1) << cpu % AS_CPUS_WORD;
+}
+
+static inline int as_cpus_count(const struct as_cpus *set)
+{
+    int n = 0;
+    for (int i = 0; i < AS_CPUS_MAX / AS_CPUS_WORD; i++)
+        n += __builtin_popcountll(set->words[i]);
+    return n;
+}
+
+/* CPUs that the calling thread may run on; false if unknown. */
+bool as_thread_cpus(struct as_cpus *out);
+/* Keeps the calling thread on these, as far as as_thread_pin_limit says that it can be; false where the system refuses.
+ */
+bool as_thread_keep_on(const struct as_cpus *set);
+/* NULL where threads can be kept on CPUs, else what the system does instead. */
+const char *as_thread_pin_limit(void);
+int as_thread_cpu(void); /* where the calling thread runs now; -1 unknown */
+int as_online_cpus(void);
+
+#endif

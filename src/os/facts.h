@@ -1,0 +1,42 @@
+/* What the system tells of the machine. */
+#ifndef AS_OS_FACTS_H
+#define AS_OS_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* Nanoseconds of the last change of a file. */
+int64_t as_file_changed_ns(const struct stat *info);
+
+/* A fact of provenance that stands in no file of the system: {"host", "model", "Mac16,10"}. */
+struct as_system_fact {
+    const char *section, *name;
+    char text[192];
+};
+enum { AS_SYSTEM_FACTS_MAX = 16 };
+size_t as_system_facts(struct as_system_fact out[AS_SYSTEM_FACTS_MAX]);
+
+/* Has the CPU a feature of the Arm architecture ("FEAT_I8MM"), where only the system tells? */
+bool as_system_has(const char *feature);
+
+/* Where no files of the system tell it (false): bytes of the machine and of this process. */
+struct as_system_memory {
+    uint64_t total, free;
+    uint64_t available; /* free or given up by others without writing */
+    uint64_t resident;  /* of this process */
+};
+bool as_system_memory(struct as_system_memory *out);
+
+/* Cores of one kind, 0 the fastest; false where there is no such kind, or files and hwloc tell it. Caches in bytes, 0
+ * unknown. */
+struct as_core_kind {
+    char name[32]; /* "Performance" */
+    unsigned cores, threads;
+    uint64_t l1i, l1d, l2, l3;
+    unsigned cores_per_l2, line;
+};
+bool as_system_core_kind(unsigned kind, struct as_core_kind *out);
+
+#endif

@@ -1,0 +1,25 @@
+/* How the system backs memory. */
+#ifndef AS_OS_MEMORY_H
+#define AS_OS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum as_page_advice { AS_PAGES_SMALL, AS_PAGES_HUGE };
+/* 0, else -1 with errno: the system has no such advice, or refuses it. */
+int as_advise_pages(void *at, size_t bytes, enum as_page_advice advice);
+/* Whole pages: drops what backs them, so that the next touch faults and finds zeros. */
+void as_drop_pages(void *at, size_t bytes);
+/* Backs all of these whole pages at once: 0, else -1 with errno, EINVAL where the system cannot. */
+int as_back_pages(void *at, size_t bytes);
+/* Anonymous memory; NULL with errno. */
+void *as_map_reserve(size_t bytes); /* without access */
+void *as_map_huge(size_t bytes);    /* in huge pages, of a reserved pool where the system has one */
+uint64_t as_map_huge_page(void);    /* bytes of a page of the latter where they need no pool, else 0 */
+/* Node of the page of an address; -1 unknown. */
+int as_node_of(const void *address);
+/* New memory of the calling thread only from this node, or from any again (-1): 0, else -1 with errno. */
+int as_take_memory_of(int node);
+
+#endif
