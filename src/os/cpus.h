@@ -22,6 +22,12 @@ static inline void as_cpus_add(struct as_cpus *set, int cpu)
         set->words[cpu / AS_CPUS_WORD] |= UINT64_C(1) << cpu % AS_CPUS_WORD;
 }
 
+static inline void as_cpus_remove(struct as_cpus *set, int cpu)
+{
+    if (cpu >= 0 && cpu < AS_CPUS_MAX)
+        set->words[cpu / AS_CPUS_WORD] &= ~(UINT64_C(1) << cpu % AS_CPUS_WORD);
+}
+
 static inline int as_cpus_count(const struct as_cpus *set)
 {
     int n = 0;

@@ -2,23 +2,23 @@
 
 #include "base/host.h"
 #include "lib/timed/timed.h"
+#include "os/cpus.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 unsigned cpus_usable(const struct as_device_info *info)
 {
-    cpu_set_t set;
+    struct as_cpus set;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return info->threads;
-    return as_usable_cpus(&set) ? (unsigned)CPU_COUNT(&set) : 1;
+    return as_usable_cpus(&set) ? (unsigned)as_cpus_count(&set) : 1;
 }
 
 /* args: 0 the address of a list. Threads are bound when they run. */
 static void host_where(const struct as_host_call *call)
 {
     int *cpus = as_pointer_in(call->args[0]);
-    cpus[call->thread] = sched_getcpu();
+    cpus[call->thread] = as_thread_cpu();
 }
 static const struct as_host_kernel host_kernels[] = {{"where", host_where}, {NULL, NULL}};
 
@@ -43,14 +43,14 @@ static enum as_status ask(struct as_device *cpu, unsigned n, int *cpus, struct a
 /* A backend that binds no threads may name a CPU twice. */
 static void make_distinct(int *cpus, unsigned n)
 {
-    cpu_set_t rest;
+    struct as_cpus rest;
     if (!as_usable_cpus(&rest))
         return;
     for (unsigned i = 0; i < n; i++) {
-        if (cpus[i] < 0 || !CPU_ISSET((size_t)cpus[i], &rest))
-            for (cpus[i] = 0; cpus[i] < CPU_SETSIZE - 1 && !CPU_ISSET((size_t)cpus[i], &rest);)
+        if (!as_cpus_has(&rest, cpus[i]))
+            for (cpus[i] = 0; cpus[i] < AS_CPUS_MAX - 1 && !as_cpus_has(&rest, cpus[i]);)
                 cpus[i]++;
-        CPU_CLR((size_t)cpus[i], &rest);
+        as_cpus_remove(&rest, cpus[i]);
     }
 }
 

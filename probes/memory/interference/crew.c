@@ -1,9 +1,9 @@
 #include "crew.h"
 
 #include "base/clock.h"
+#include "os/cpus.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +58,10 @@ static void make_pieces(struct member *m, uint64_t pieces)
 
 static bool settle(const struct crew_desc *d, unsigned index, int *refused)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)d->cpus[index], &one);
+    struct as_cpus one = {{0}};
+    as_cpus_add(&one, d->cpus[index]);
     *refused = d->priority->set ? d->priority->set() : 0;
-    return sched_setaffinity(0, sizeof one, &one) == 0;
+    return as_thread_keep_on(&one);
 }
 
 static void *member_main(void *arg)

@@ -1,7 +1,8 @@
 #include "lines.h"
 
+#include "os/memory.h"
+
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096, CHUNK_LINES = 1 << 14 };
 
@@ -38,7 +39,7 @@ static enum as_status take_from_host(struct lines *l, struct as_error *err)
     l->host = aligned_alloc(HUGE_PAGE, room);
     if (!l->host)
         return as_nomem(err, room, "the CPU's lines");
-    (void)madvise(l->host, room, MADV_HUGEPAGE); /* fewer TLB misses, where the system grants it */
+    (void)as_advise_pages(l->host, room, AS_PAGES_HUGE); /* fewer TLB misses, where the system grants it */
     return AS_OK;
 }
 

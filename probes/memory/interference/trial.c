@@ -94,10 +94,9 @@ static enum as_status make_cpu_side(struct trial *t, int side, unsigned threads,
 /* The launching thread must not take time from the threads of the CPU's side. */
 static void bind_here(struct trial *t, int cpu)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)cpu, &one);
-    t->bound = sched_getaffinity(0, sizeof t->before, &t->before) == 0 && sched_setaffinity(0, sizeof one, &one) == 0;
+    struct as_cpus one = {{0}};
+    as_cpus_add(&one, cpu);
+    t->bound = as_thread_cpus(&t->before) && as_thread_keep_on(&one);
 }
 
 /* The first CPU is the victim's core beside other cores; beside a device it is left to the thread that launches. */
@@ -226,7 +225,7 @@ bool trial_check(struct trial *t, char *why, size_t why_size)
 void trial_finish(struct trial *t)
 {
     if (t->bound)
-        sched_setaffinity(0, sizeof t->before, &t->before);
+        as_thread_keep_on(&t->before);
     for (int i = 0; i < SIDES; i++)
         cpu_side_finish(&t->cpu[i]);
     device_side_finish(&t->device);

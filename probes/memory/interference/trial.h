@@ -3,9 +3,8 @@
 #define AS_PROBES_MEMORY_INTERFERENCE_TRIAL_H
 
 #include "cpus.h"
+#include "os/cpus.h"
 #include "sides.h"
-
-#include <sched.h>
 
 enum { VICTIM, AGGRESSOR, SIDES };
 struct trial {
@@ -16,8 +15,8 @@ struct trial {
     bool on_device[SIDES], control;
     enum op op[SIDES];
     struct pair pair;
-    unsigned rejected; /* blocks */
-    cpu_set_t before;  /* where the calling thread ran before it was bound */
+    unsigned rejected;     /* blocks */
+    struct as_cpus before; /* where the calling thread ran before it was bound */
     bool bound;
 };
 enum as_status trial_prepare(struct trial *t, struct as_trial_context *vc, struct as_error *err);
