@@ -24,7 +24,7 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
     struct as_buf source = AS_BUF_INIT, translated = AS_BUF_INIT;
     (void)arch;
     as_dialect_source(AS_DIALECT_METAL, desc->source, &source);
-    const struct msl_request r = {as_buf_get(&source), desc->defines, MSL_VERSION, &translated};
+    const struct msl_request r = {as_buf_get(&source), desc->defines, MSL_VERSION, false, &translated};
     enum as_status s = msl_compile(&r, NULL, err);
     if (!s) {
         *bytes = translated.len + 1;
@@ -79,7 +79,7 @@ static enum as_status check(const char *text, const char *defines, unsigned vers
 {
     struct as_buf source = AS_BUF_INIT;
     as_dialect_source(AS_DIALECT_METAL, text, &source);
-    const struct msl_request r = {as_buf_get(&source), defines, version, NULL};
+    const struct msl_request r = {as_buf_get(&source), defines, version, false, NULL};
     enum as_status s = msl_compile(&r, NULL, err);
     as_buf_finish(&source);
     return s;

@@ -5,12 +5,15 @@
 #include "base/buf.h"
 #include "fibers.h"
 
+#include <stdbool.h>
+
 enum { MSL_VERSION = 310 }; /* of the language, as __METAL_VERSION__ has it */
 
 struct msl_request {
     const char *source;        /* all of it, with the prelude */
     const char *defines;       /* (optional) "-DNAME=VALUE ..." */
     unsigned version;          /* of the language */
+    bool optimised;            /* takes longer to compile, and less to run */
     struct as_buf *translated; /* (optional) the program as C++ is added to it */
 };
 /* Why nothing can be compiled; NULL: it can. */

@@ -39,7 +39,7 @@ static void compile(const struct as_op *const *ops, size_t n, struct msl_program
             .sequence = as_op_alone(ops[i], 0), .name = ops[i]->name, .ilp = ops[i]->alone ? 1 : 2};
     ops_batch_source(part, n, true, &text);
     as_dialect_source(AS_DIALECT_METAL, as_buf_get(&text), &source);
-    const struct msl_request r = {as_buf_get(&source), "-Wno-macro-redefined", MSL_VERSION, NULL};
+    const struct msl_request r = {as_buf_get(&source), "-Wno-macro-redefined", MSL_VERSION, false, NULL};
     if (msl_compile(&r, out, &err))
         fail_msg("%s to %s: %s", ops[0]->name, ops[n - 1]->name, err.text);
     as_buf_finish(&text);
@@ -231,7 +231,7 @@ static void test_divergence(void **state)
     struct msl_program program;
     (void)state;
     as_dialect_source(AS_DIALECT_METAL, text, &source);
-    const struct msl_request r = {as_buf_get(&source), NULL, MSL_VERSION, NULL};
+    const struct msl_request r = {as_buf_get(&source), NULL, MSL_VERSION, false, NULL};
     if (msl_compile(&r, &program, &err))
         fail_msg("%s", err.text);
     assert_int_equal(msl_run(&program, "together", buffers, 1, 64, &err), AS_OK);

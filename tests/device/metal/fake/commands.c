@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct queue {
     struct fake_object object;
@@ -51,14 +52,10 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static void drop_command(struct command *c)
 {
     for (unsigned i = 0; i < BUFFERS; i++)
-        if (c->buffers[i])
-            fake_drop(&c->buffers[i]->object);
-    if (c->pipeline)
-        fake_drop(&c->pipeline->object);
-    if (c->from)
-        fake_drop(&c->from->object);
-    if (c->to)
-        fake_drop(&c->to->object);
+        fake_drop((id)c->buffers[i]); /* the object comes first in each */
+    fake_drop((id)c->pipeline);
+    fake_drop((id)c->from);
+    fake_drop((id)c->to);
 }
 
 static void drop_commands(struct commands *c)
@@ -254,6 +251,13 @@ static id commands_blit(id self, SEL sel)
     return commands_encoder((struct commands *)self, false, sel);
 }
 
+/* With FAKE_METAL_ONCE, the name of a file, a fault happens once: to whoever removes it. */
+static bool happens(const char *word)
+{
+    const char *once = getenv("FAKE_METAL_ONCE");
+    return fake_asked(word) && (!once || unlink(once) == 0);
+}
+
 static NSInteger planned(void)
 {
     static const struct {
@@ -261,7 +265,7 @@ static NSInteger planned(void)
         NSInteger code;
     } faults[] = {{"timeout", 2}, {"fault", 3}, {"revoked", 4}, {"oom", 8}, {"removed", 11}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        if (fake_asked(faults[i].word))
+        if (happens(faults[i].word))
             return faults[i].code;
     return 0;
 }
@@ -274,7 +278,7 @@ static void commands_commit(id self, SEL sel)
     if (c->status)
         return;
     c->planned = planned();
-    c->hangs = fake_asked("hang");
+    c->hangs = happens("hang");
     c->timeless = fake_asked("timeless");
     pthread_mutex_lock(&lock);
     if (++c->queue->outstanding > 64)
@@ -345,14 +349,10 @@ static void add(struct encoder *e, struct command c)
     *k = c;
     k->next = NULL;
     for (unsigned i = 0; i < BUFFERS; i++)
-        if (k->buffers[i])
-            fake_retain(&k->buffers[i]->object);
-    if (k->pipeline)
-        fake_retain(&k->pipeline->object);
-    if (k->from)
-        fake_retain(&k->from->object);
-    if (k->to)
-        fake_retain(&k->to->object);
+        fake_retain((id)k->buffers[i]);
+    fake_retain((id)k->pipeline);
+    fake_retain((id)k->from);
+    fake_retain((id)k->to);
     *e->commands->last = k;
     e->commands->last = &k->next;
 }

@@ -64,7 +64,7 @@ static id device_library(id self, SEL sel, id source, id options, id *error)
         *error = NULL;
         return NULL;
     }
-    const struct msl_request r = {fake_chars(source), NULL, MSL_VERSION, NULL};
+    const struct msl_request r = {fake_chars(source), NULL, MSL_VERSION, true, NULL};
     if (msl_missing() || msl_compile(&r, &program, &err)) {
         *error = fake_error(msl_missing() ? msl_missing() : err.text, 3);
         return NULL;

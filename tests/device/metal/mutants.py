@@ -1,0 +1,164 @@
+"""Faults planted in the Metal backend, one at a time; the tests on the stand-in have to see each.
+
+mutants.py BUILD [NUMBER...]: BUILD is a folder that meson has set up and ninja has built. A changed copy of one source is
+compiled as the build compiles it, and the tests are linked with it; nothing in BUILD or the sources changes. Fails where a
+fault is not seen. It takes minutes, so that no suite runs it."""
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+TESTS = ("metal_run", "metal_memory", "metal_faults", "metal_open")
+# File, text, what it becomes.
+MUTANTS = (
+    ("queue.c", "as_mtl_buffer(a->u.memory), 0, i)", "as_mtl_buffer(a->u.memory), 0, i + 1)"),
+    ("queue.c", "a->kind == AS_ARG_U64 ? 8 : 4, i)", "4, i)"),
+    ("queue.c", "((struct as_mtl_size){l->workgroups, 1, 1})", "((struct as_mtl_size){l->workgroup_size, 1, 1})"),
+    ("queue.c", "((struct as_mtl_size){l->workgroups, 1, 1})", "((struct as_mtl_size){1, 1, l->workgroups})"),
+    ("queue.c", "    AS_SEND_WITH(m, set_pipeline, encoder, l->kernel->pipeline);\n", ""),
+    ("queue.c", "    AS_SEND(m, end_encoding, encoder);\n", ""),
+    ("queue.c", "i < n; i++)\n        AS_SEND_WITH(m, dispatch", "i <= n; i++)\n        AS_SEND_WITH(m, dispatch"),
+    ("queue.c", "        done += n;\n", "        done += DISPATCHES_MAX + 1;\n"),
+    ("queue.c", "        m->pool_pop(pool);\n", ""),
+    ("queue.c", "l->workgroup_size > most", "l->workgroup_size > 1024"),
+    ("queue.c", "put_all(d, q, launch, NULL, err)", "put_all(d, &d->queue, launch, NULL, err)"),
+    ("commands.c", "AS_SEND(d->api, retain, commands)", "commands"),
+    ("commands.c", "    as_mtl_release(m, &commands);\n", ""),
+    ("commands.c", "    AS_SEND(d->api, commit, commands);\n", ""),
+    ("commands.c", "q->n == AS_MTL_OUTSTANDING", "false"),
+    ("commands.c", "(q->first + 1) % AS_MTL_OUTSTANDING", "(q->first + 1)"),
+    ("commands.c", "        AS_SEND(m, wait, commands);\n", "        (void)0;\n"),
+    ("commands.c", "    return s;\n}\n\nenum as_status as_mtl_begin", "    return AS_OK;\n}\n\nenum as_status as_mtl_begin"),
+    ("commands.c", "t->end > t->start ?", "true ?"),
+    ("commands.c", "        s = s ? s : one;\n    }", "        s = one;\n    }"),
+    ("commands.c", "end > t->end ? end", "end < t->end ? end"),
+    ("errors.c", "!= AS_MTL_ERROR)", "== 77)"),
+    ("errors.c", "code == AS_MTL_ERROR_ACCESS_REVOKED || ", ""),
+    ("errors.c", "code == AS_MTL_ERROR_OUT_OF_MEMORY ? AS_NOMEM", "code == 9 ? AS_NOMEM"),
+    ("memory.c", "bytes = (bytes + page - 1) / page * page;", ";"),
+    ("memory.c", "{\"MTLStorageModePrivate\", PRIVATE, AS_MTL_PRIVATE}", "{\"MTLStorageModePrivate\", PRIVATE, AS_MTL_SHARED}"),
+    ("memory.c", "    as_mtl_release(m, &staging);\n", ""),
+    ("memory.c", "blit(d, staging, 0, b->buffer, offset + done, part, err)", "blit(d, staging, 0, b->buffer, offset, part, err)"),
+    ("memory.c", "managed && to ? blit", "false ? blit"),
+    ("memory.c", "    if (managed && from)\n", "    if (false)\n"),
+    ("memory.c", "    as_mtl_release(d->api, &b->buffer);\n", ""),
+    ("memory.c", "        AS_SEND_WITH(d->api, modified, b->buffer, ((struct as_ns_range){0, mem->bytes}));\n", "        (void)0;\n"),
+    ("program.c", "AS_MTL_MATH_MODE_SAFE", "1"),
+    ("program.c", "AS_SEND_WITH(m, fast_math, o, 0)", "AS_SEND_WITH(m, fast_math, o, 1)"),
+    ("program.c", "o && as_mtl_responds(m, o, m->math_mode.sel)", "o"),
+    ("program.c", "    as_mtl_release(m, &o);\n", ""),
+    ("program.c", "    as_mtl_release(m, &f);\n", ""),
+    ("program.c", "word < n ? at + word + 1 : \"1\"", "\"1\""),
+    ("program.c", "if ((*out)->key == key)", "if ((*out)->key != key)"),
+    ("copy.c", "encoder, c->from, 0, c->to, 0, bytes", "encoder, c->to, 0, c->from, 0, bytes"),
+    ("copy.c", "    s = run(d, courses, copy->back_to ? 2 : 1", "    s = run(d, courses, 1"),
+    ("queues.c", "queue <= d->more_n", "queue < d->more_n"),
+    ("queues.c", "    if (urgent)\n", "    if (false)\n"),
+    ("backend.c", "AS_SEND(m, retain, AS_SEND_WITH(m, object_at, b->devices, index))", "AS_SEND_WITH(m, object_at, b->devices, index)"),
+    ("backend.c", "    as_mtl_release(&b->api, &b->devices);\n", ""),
+    ("backend.c", "    as_mtl_release(d->api, &d->device);\n", ""),
+    ("backend.c", "    as_mtl_forget_programs(d);\n", ""),
+    ("cores.c", "    as_mtl_release(m, &number);\n", ""),
+    ("cores.c", "n > 0 && n < 4096", "true"),
+    ("info.c", "d->total > used ? d->total - used : 0", "d->total"),
+    ("info.c", "f >= AS_MTL_APPLE1; f--", "f > AS_MTL_APPLE1; f -= 2"),
+    ("api.c", "\"objc_msgSend_stret\"", "\"objc_msgSend\""),
+    ("messages.h", "(as_objc_id, as_objc_sel, struct as_mtl_size, struct as_mtl_size)", "(as_objc_id, as_objc_sel, const struct as_mtl_size *, const struct as_mtl_size *)"),
+)
+
+
+class Build:
+    def __init__(self, build, folder):
+        self.build, self.folder = os.path.abspath(build), folder
+        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as f:
+            self.compiles = {os.path.abspath(os.path.join(c["directory"], c["file"])): c for c in json.load(f)}
+        self.links = {t: self.link_of(t) for t in TESTS}
+        self.environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(self.build, "tests/device/metal/fake"),
+                                ASSAY_MSL_FOLDER=HERE)
+
+    def link_of(self, test):
+        made = subprocess.run(["ninja", "-C", self.build, "-t", "commands", f"tests/device/metal/{test}"],
+                              capture_output=True, text=True, check=True).stdout
+        return shlex.split(made.strip().splitlines()[-1])
+
+    def sources(self):
+        return sorted(p for p in self.compiles if os.path.dirname(p) == os.path.join(TOP, "src/device/metal"))
+
+    def archive(self, changed, copies):
+        """The backend's library with one source, or all for a header, compiled from the copy."""
+        objects = []
+        for path in self.sources():
+            c = self.compiles[path]
+            words = shlex.split(c["command"])
+            out = os.path.join(c["directory"], words[words.index("-o") + 1])
+            if changed.endswith(".h") or os.path.basename(path) == changed:
+                source = os.path.join(copies, "device/metal", os.path.basename(path))
+                out = os.path.join(self.folder, os.path.basename(path) + ".o")
+                at = words.index("-MD")  # with two options that have an argument
+                words = words[:at] + words[at + 5:-1] + [source]
+                words[words.index("-o") + 1] = out
+                words[1:1] = ["-I" + copies, "-w"]
+                if subprocess.run(words, cwd=c["directory"], capture_output=True, check=False).returncode:
+                    return None
+            objects.append(out)
+        library = os.path.join(self.folder, "libmetal.a")
+        if os.path.exists(library):
+            os.unlink(library)
+        subprocess.run(["ar", "cr", library, *objects], check=True)
+        return library
+
+    def seen_by(self, library):
+        """The first test that fails with the library; None."""
+        for test in TESTS:
+            words = [library if w.endswith("device/metal/libmetal.a") else w for w in self.links[test]]
+            out = os.path.join(self.folder, test)
+            words[words.index("-o") + 1] = out
+            subprocess.run(words, cwd=self.build, check=True, capture_output=True)
+            try:
+                done = subprocess.run([out], env=self.environment, capture_output=True, timeout=60, check=False)
+            except subprocess.TimeoutExpired:
+                return test + " hangs"
+            if done.returncode:
+                return test
+        return None
+
+
+def copy_with(folder, name, old, new):
+    """All of the backend's folder, with the fault; None where its text is not there once."""
+    to = os.path.join(folder, "copies", "device/metal")
+    os.makedirs(to, exist_ok=True)
+    for file in os.listdir(os.path.join(TOP, "src/device/metal")):
+        with open(os.path.join(TOP, "src/device/metal", file), encoding="utf-8") as f:
+            text = f.read()
+        if file == name:
+            if text.count(old) != 1:
+                return None
+            text = text.replace(old, new)
+        with open(os.path.join(to, file), "w", encoding="utf-8") as f:
+            f.write(text)
+    return os.path.join(folder, "copies")
+
+
+def main():
+    chosen = [int(n) for n in sys.argv[2:]] or range(len(MUTANTS))
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        build = Build(sys.argv[1], folder)
+        for n in chosen:
+            name, old, new = MUTANTS[n]
+            copies = copy_with(folder, name, old, new)
+            library = build.archive(name, copies) if copies else None
+            by = build.seen_by(library) if library else None
+            verdict = by or ("NOT SEEN" if library else "NOT PLANTED")
+            missed += not by
+            print(f"{n:2} {name}: {old.strip()!r}: {verdict}", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} faults are seen")
+    sys.exit(missed > 0)
+
+
+if __name__ == "__main__":
+    main()

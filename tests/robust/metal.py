@@ -1,0 +1,159 @@
+"""The Metal backend from the command line to the runtime: that is a stand-in on Linux, which compiles kernels in the Metal
+Shading Language strictly and runs them on threads of the host. Probes go through, and what goes wrong costs no more than
+it must.
+
+ASSAY_FAKE_METAL is the stand-in's folder."""
+import os
+
+import harness
+from harness import LAUNCH, MEASURED, NOTHING, SHORT, expect, expect_refused, measured, once
+
+RUNTIME = os.environ["ASSAY_FAKE_METAL"]
+COMPILER = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_MSL_")}
+METAL = [*LAUNCH, *SHORT, "--device", "metal:0"]
+# Every probe that has kernels for it, made small. What runs for seconds on a host stands at the end.
+PROBES = """[suite]
+title = Probes on a stand-in
+budget = 0
+trials = 1
+precision = 100%
+[latency]
+size = 64KiB
+allocator = all
+[launch]
+what = all
+threads = 64
+[concurrency]
+queues = 2
+[alloc]
+op = alloc,free
+size = 64KiB
+allocator = all
+[copy]
+size = 1MiB
+from = all
+to = first
+direction = one
+[tlb]
+pages = 16
+[onchip]
+what = global,readonly,constant,shared
+size = 4KiB
+[matmul]
+path = tiled,naive
+type = f32,f16
+size = 256
+[residual]
+size = 64KiB
+"""
+MORE = """[c2c]
+peer = device
+allocator = MTLStorageModeShared
+[roofline]
+type = f32
+[atomics]
+agent = device
+elements = 1024
+allocator = pinned
+type = u32,f32
+cpu_threads = 0
+device_threads = 64
+scope = device
+order = relaxed
+[atomics_lost]
+agent = device
+elements = 1024
+allocator = pinned
+type = u32
+cpu_threads = 0
+device_threads = 64
+scope = device
+order = relaxed
+"""
+# Why a cell has no number here, by a part of what is said.
+TRUE_REASONS = ("cannot record launches as a graph", "has unified memory, of which no second copy is kept",
+                "not co-resident", "relaxed, at device scope")
+
+
+def metal(assay, words="", **more):
+    """The environment in which the runtime behaves so; **more is added to it."""
+    return {"LD_LIBRARY_PATH": RUNTIME, "FAKE_METAL": words, "XDG_CACHE_HOME": assay.path("cache"), **COMPILER,
+            **more}
+
+
+def run(assay, words, *args, **more):
+    return assay.run("run", *args, env=metal(assay, words, **more))
+
+
+def check_probes(assay, text):
+    with open(assay.path("probes.ini"), "w", encoding="utf-8") as f:
+        f.write(text)
+    done = run(assay, "", assay.path("probes.ini"), "--device", "metal:0")
+    cells = assay.cells()
+    expect(done.code in MEASURED, "it measures", done)
+    for cell in cells:
+        if cell["status"] == "unsupported":
+            expect(any(part in cell["reason"] for part in TRUE_REASONS), "the reason is true", cell)
+            continue
+        expect(cell["status"] in ("ok", "wide", "rejected"), "no cell fails", cell)
+        expect(cell["gates"]["checksum"]["state"] != "fail", "results are right", cell)
+    for name in (line[1:-1] for line in text.splitlines() if line.startswith("[") and line != "[suite]"):
+        expect(measured([c for c in cells if c["probe"] == name]), f"{name} has numbers", cells)
+
+
+def test_probes(assay):
+    check_probes(assay, PROBES)
+
+
+@harness.thorough
+def test_more_probes(assay):
+    check_probes(assay, PROBES.split("[latency]", maxsplit=1)[0] + MORE)
+
+
+def test_what_it_says_of_itself(assay):
+    done = run(assay, "", *METAL)
+    expect(done.code in MEASURED and len(measured(assay.cells())) == 3, "every cell is measured", done)
+    device = assay.export()["run"]["devices"][0]
+    expect(device["name"] == "Apple M4 Pro" and device["uuid"] == "0000000100000abc", "the device", device)
+
+
+def test_hostile_name(assay):
+    listed = assay.run("devices", env=metal(assay))
+    expect("\x1b" not in listed.out and "\\x1b[31mred" in listed.out, "escapes are shown, not sent", listed)
+
+
+def test_no_runtime_starts(assay):
+    expect_refused(run(assay, "none", *METAL), NOTHING, "names no device")
+    listed = assay.run("devices", env={"XDG_CACHE_HOME": assay.path("cache")})
+    expect("no Metal on this system" in " ".join(listed.out.split()), "devices says why", listed)
+
+
+def test_no_memory_left(assay):
+    done = run(assay, "nomem", *METAL)
+    expect(done.code == NOTHING and "metal: no buffer of" in done.out, "the reason is said", done)
+
+
+def test_device_is_lost(assay):
+    """It costs the cell in which it happens; the next worker starts anew."""
+    done = run(assay, "revoked", *METAL, FAKE_METAL_ONCE=once(assay))
+    cells = assay.cells()
+    failed = [c for c in cells if c["status"] == "failed"]
+    expect(done.code in MEASURED and len(failed) == 1, "one cell fails", done)
+    expect("prior/excessive GPU errors" in failed[0]["reason"], "with the framework's words", failed)
+    expect(len(measured(cells)) == 2, "the others are measured", done)
+
+
+def test_command_buffer_never_ends(assay):
+    """A worker that waits for one is ended like any that hangs."""
+    flag = once(assay)
+    process = assay.start("run", *METAL, env=metal(assay, "hang", FAKE_METAL_ONCE=flag))
+    harness.wait_for(lambda: not os.path.exists(flag), "a command buffer that never ends", process)
+    for worker in harness.children(process.pid):
+        harness.kill(worker)
+    done = assay.finish(process)
+    crashed = [c for c in assay.cells(1) if c["status"] == "crashed"]
+    expect(done.code in MEASURED and len(crashed) == 1, "one cell is lost", done)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
