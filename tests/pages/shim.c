@@ -13,9 +13,6 @@
 
 #define API __attribute__((visibility("default")))
 
-int getpagesize(void);
-void *mmap64(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
-
 static size_t page;
 
 static void *next(const char *name)
@@ -46,7 +43,7 @@ static size_t page_size(void)
         const char *given = getenv("ASSAY_TEST_PAGE");
         const unsigned long long bytes = given ? strtoull(given, NULL, 10) : 0;
         const size_t least = (size_t)real_page();
-        if (bytes < least || bytes % least || (bytes & (bytes - 1)))
+        if (least == 0 || bytes < least || bytes % least || (bytes & (bytes - 1)))
             abort();
         page = (size_t)bytes;
     }
