@@ -4,6 +4,7 @@
 arm.py [TEST]...   only these tests, by meson's names
 
 The sysroot is a folder of Debian's arm64 packages, fetched with a package state of its own: the system's stays as it is.
+What the processor decides runs on two: with LSE atomics and every extension that qemu has, and with none of them.
 Left out are tests that time something, and those in which the architecture counts for nothing.
 """
 import json
@@ -37,6 +38,14 @@ LONG = ({"robust", "repetitions"}, {"store", "repetitions"}, {"fuzz", "repetitio
 TESTS_LEFT_OUT = {"robust_ displacement": "its budget is 12 s, which emulated workers use up",
                   "report_ samples": "reads the runs of other machines for minutes",
                   "robust_ forward": "asks this machine for an NVRTC, not the program"}
+
+# "max" has LSE atomics, SVE and all matrix instructions of qemu; the other is Armv8.0 and has none of them.
+CPUS = ("max", "cortex-a53")
+# What the processor decides, again on the second.
+DECIDED = [f"device_ {name}" for name in ("cpu", "team")] + [f"probes_ {name}" for name in (
+    "atomics", "atomics_lost", "c2c", "codegen", "conversion", "ops native", "matrix unit", "matrix cores", "matrix formats",
+    "matrix find", "matrix multiplication", "layout", "roofline", "stream", "stream kernels", "stream places", "chase",
+    "chase persistent", "refill")]
 
 
 def qemu():
@@ -198,7 +207,10 @@ def main():
         env = dict(os.environ, XDG_DATA_HOME=home, XDG_CONFIG_HOME=home, FAKE_HIP_CLANG=write_clang(), ASSAY_EMULATED="1",
                    **run_tests.BRIEF)
         if build(tally):
-            run_tests.meson_tests("arm", sys.argv[1:] or chosen(run_tests.build_folder("arm")), env, tally)
+            first, second = sys.argv[1:] or chosen(run_tests.build_folder("arm")), sys.argv[1:] or DECIDED
+            for cpu, tests in zip(CPUS, (first, second)):
+                run_tests.FOLDERS[cpu] = "arm"
+                run_tests.meson_tests(cpu, tests, dict(env, QEMU_CPU=cpu), tally)
     return tally.close()
 
 

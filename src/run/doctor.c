@@ -1,5 +1,6 @@
 /* What disturbs measurements on this machine, and what the user can do about it. Changes nothing. */
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "os/memory.h"
 #include "run/machine.h"
@@ -138,7 +139,8 @@ static void check_steal(struct as_finding *f)
 static void check_backing(struct as_finding *f)
 {
     uint64_t total = as_machine_meminfo("MemTotal"), free_ = as_machine_meminfo("MemFree");
-    enum { BYTES = 64 << 20, PAGE = 4096 };
+    enum { BYTES = 64 << 20 };
+    const size_t page = (size_t)as_host_page();
     if (free_ < 4 * (uint64_t)BYTES) {
         snprintf(f->text, sizeof f->text, "too little free memory to measure the cost of first touch");
         set(f, AS_NOTE, "");
@@ -151,9 +153,9 @@ static void check_backing(struct as_finding *f)
             return;
         (void)as_advise_pages(p, BYTES, AS_PAGES_SMALL);
         double t = as_now();
-        for (size_t i = 0; i < BYTES; i += PAGE)
+        for (size_t i = 0; i < BYTES; i += page)
             ((volatile char *)p)[i] = 1;
-        ns[pass] = (as_now() - t) / (BYTES / PAGE) * 1e9;
+        ns[pass] = (as_now() - t) / (double)(BYTES / page) * 1e9;
         munmap(p, BYTES);
     }
     struct as_buf b = AS_BUF_INIT;

@@ -215,6 +215,7 @@ static void test_small_ones_are_fresh(void **unused)
 static void test_of_the_cpu(void **unused)
 {
     struct as_error err = {0};
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     (void)unused;
     for (size_t i = 0; i < dev->info.allocators_n; i++) {
         if (dev->info.allocators[i].why_not[0])
@@ -230,11 +231,11 @@ static void test_of_the_cpu(void **unused)
             check_ok(s, &err);
             check_ok(dev->memory->map(dev, m, &err), &err);
             /* inside: the heap shares the pages at the ends */
-            for (uint64_t at = 4096; at < m->bytes - 4096; at += 4096)
+            for (uint64_t at = page; at < m->bytes - page; at += page)
                 assert_int_equal(((char *)m->host)[at], 0);
             memset(m->host, 1, m->bytes);
             check_ok(dev->memory->map(dev, m, &err), &err);
-            assert_true(m->page_size >= 4096);
+            assert_true(m->page_size >= page);
             as_arena_give(dev, m);
         }
     }

@@ -1,5 +1,6 @@
 #include "toy_device.h"
 
+#include "base/host.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static enum as_status toy_alloc(struct as_device *dev, const struct as_memory_de
     }
     memset(m->host, 0, bytes);
     m->bytes = desc->bytes;
-    m->page_size = 4096;
+    m->page_size = as_host_page();
     t->allocations++;
     t->live++;
     *out = m;
@@ -274,7 +275,7 @@ void toy_init(struct toy *t, unsigned capabilities)
     t->dev.info = (struct as_device_info){.id = "toy",
                                           .capabilities = capabilities,
                                           .threads = 4,
-                                          .page_size = 4096,
+                                          .page_size = as_host_page(),
                                           .memory_bytes = UINT64_C(1) << 31,
                                           .memory_free = UINT64_C(1) << 30,
                                           .is_host_memory = true,

@@ -1,4 +1,5 @@
 /* alloc: cost of allocation, free, first touch and later touches. See method.md. */
+#include "base/host.h"
 #include "lib/prepare/prepare.h"
 #include "touch.h"
 
@@ -44,7 +45,7 @@ static bool is_touch(const struct as_axes *a)
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    uint64_t size = as_axes_u64(a, "size"), page = info->page_size ? info->page_size : 4096;
+    uint64_t size = as_axes_u64(a, "size"), page = info->page_size ? info->page_size : as_host_page();
     if (is_touch(a) && (!(info->capabilities & AS_CAP_HOST_KERNELS) || size < TOUCH_PAGES_MIN * page))
         return AS_PRUNED;
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));

@@ -2,6 +2,8 @@
  * seen. */
 #include "tests/probes/toy_device.h"
 
+#include "base/host.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +14,13 @@
 #include <cmocka.h>
 
 extern const struct as_probe as_probe_alloc;
+
+static const char *touched_pages(const char *op, uint64_t pages)
+{
+    static char axes[80];
+    snprintf(axes, sizeof axes, "op=%s allocator=toy size=%llu", op, (unsigned long long)(pages * as_host_page()));
+    return axes;
+}
 
 static void test_which_cells(void **unused)
 {
@@ -24,9 +33,9 @@ static void test_which_cells(void **unused)
     assert_int_equal(toy_applies(&cpu, &as_probe_alloc, "op=alloc allocator=toy size=1073741824", &err),
                      AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "half of the free memory"));
-    assert_int_equal(toy_applies(&cpu, &as_probe_alloc, "op=first-touch allocator=toy size=4096", &err), AS_PRUNED);
-    assert_int_equal(toy_applies(&cpu, &as_probe_alloc, "op=first-touch allocator=toy size=65536", &err), AS_APPLIES);
-    assert_int_equal(toy_applies(&gpu, &as_probe_alloc, "op=first-touch allocator=toy size=65536", &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&cpu, &as_probe_alloc, touched_pages("first-touch", 15), &err), AS_PRUNED);
+    assert_int_equal(toy_applies(&cpu, &as_probe_alloc, touched_pages("first-touch", 16), &err), AS_APPLIES);
+    assert_int_equal(toy_applies(&gpu, &as_probe_alloc, touched_pages("first-touch", 16), &err), AS_PRUNED);
     gpu.dev.info.max_alloc = 1000;
     assert_int_equal(toy_applies(&gpu, &as_probe_alloc, "op=free allocator=toy size=1001", &err), AS_INAPPLICABLE);
     snprintf(gpu.dev.info.allocators[1].why_not, sizeof gpu.dev.info.allocators[1].why_not, "not today");
@@ -145,7 +154,7 @@ static void test_untouched_page_is_seen(void **unused)
     char why[128] = "";
     (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
-    toy_prepare(&t, &as_probe_alloc, "op=touch-again allocator=toy size=65536", &v, NULL);
+    toy_prepare(&t, &as_probe_alloc, touched_pages("touch-again", 16), &v, NULL);
     t.lose_launches = 1;
     assert_int_equal(as_probe_alloc.sample(v.state, 1, &s, &err), AS_OK);
     assert_false(as_probe_alloc.check(v.state, why, sizeof why));

@@ -1,5 +1,6 @@
 /* page_events: counted TLB misses, page faults and migrations. See
  * method.md. */
+#include "base/host.h"
 #include "lib/chase/chase.h"
 #include "lib/pages/events.h"
 #include "lib/pages/pages.h"
@@ -85,7 +86,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const bool misses = as_word_is(a, "what", "misses"), device = as_word_is(a, "touch", "device");
     const uint64_t stride = as_axes_u64(a, "stride");
-    const double bytes = as_axes_number(a, "pages") * (double)stride;
+    const double bytes = as_axes_number(a, "pages") * (double)(misses ? stride : as_host_page());
     if (misses ? device : stride != STRIDE_MIN || (device && (info->capabilities & AS_CAP_HOST_KERNELS)))
         return AS_PRUNED;
     const char *why = allocator && allocator->why_not[0] ? allocator->why_not
