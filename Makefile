@@ -5,8 +5,9 @@ help:
 	@echo "make run     set up, build, measure this machine (about a minute), write report.html"
 	@echo "make test    set up, build, run the unit, command line, robustness and browser tests (5 minutes at most)"
 	@echo "make check   what a change has to pass besides: sanitizers, fuzzers, kernels for all GPUs, lint (20 minutes at most)"
-	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64: a part of make check"
+	@echo "make lint    layout, words, includes, static analysis, compiling for aarch64 and macOS: a part of make check"
 	@echo "make arm     built for aarch64, the tests that time nothing run under qemu (8 minutes)"
+	@echo "make macos   compiled and linked for Macs with Apple's and Intel's processors: a part of make lint"
 	@echo "make fuzz    hours of fuzzing, injected failures, interleavings and kills (tests/robust/README.md)"
 	@echo "make bench   the numbers beside other tools, and what assay itself costs (bench/README.md)"
 	@echo "make setup   install what is missing, nothing else"
@@ -35,6 +36,10 @@ arm:
 	@tools/setup.sh check
 	@python3 tools/arm.py
 
+macos:
+	@tools/setup.sh check
+	@python3 tools/run_tests.py macos
+
 fuzz:
 	@tools/setup.sh check
 	@python3 tools/fuzz.py $(FUZZ)
@@ -46,4 +51,4 @@ bench: setup
 clean:
 	rm -rf build build-*
 
-.PHONY: help setup run test check lint arm fuzz bench clean
+.PHONY: help setup run test check lint arm macos fuzz bench clean

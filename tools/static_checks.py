@@ -1,4 +1,4 @@
-"""Checks that run no test program: layout, modules, words, static analysis, compiling for aarch64."""
+"""Checks that run no test program: layout, modules, words, static analysis, compiling for aarch64 and macOS."""
 import json
 import os
 import re
@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import layers as layers_check
+import macos as macos_build
 import words as words_check
 from low_priority import run
 from tally import say
@@ -163,3 +164,8 @@ def aarch64(top, tally):
         tally.fail("aarch64", done.stdout)
     else:
         tally.ok("aarch64")
+
+
+def macos(top, tally):
+    """Compiled and linked for Macs."""
+    macos_build.macos(top, tally)

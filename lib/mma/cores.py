@@ -151,9 +151,8 @@ class Row:
 
     def function(self, name, lines):
         code = self.machine.enter() + lines + self.machine.leave()
-        kind = "%" if self.machine.key == "a64" else "@"
-        return [f"    .globl {name}", f"    .hidden {name}", f"    .type {name}, {kind}function", "    .p2align 6",
-                f"{name}:"] + [c if c[:2] in ("1:", "2:") else "    " + c for c in code] + [f"    .size {name}, .-{name}"]
+        return ["    .p2align 6", f"    begin_function {name}"] + [
+            c if c[:2] in ("1:", "2:") else "    " + c for c in code] + [f"    end_function {name}"]
 
     def multiply(self):
         m = self.machine
@@ -228,7 +227,7 @@ class Row:
 def tiles():
     """Operand of ldtilecfg: palette 1, eight tiles of 16 rows of 64 bytes."""
     numbers = [1] + 15 * [0] + 8 * [TILE_BYTES, 0] + 16 * [0] + 8 * [TILE_ROWS] + 8 * [0]
-    return ("    .section .rodata\n    .p2align 6\nas_native_matrix_tiles:\n    .byte "
+    return ("    constants\n    .p2align 6\nas_native_matrix_tiles:\n    .byte "
             + ", ".join(str(n) for n in numbers) + "\n    .text\n")
 
 

@@ -238,10 +238,9 @@ class Row:
         operands = [m.load(self, self.register("b", "b", 1), ("operands", 64)),
                     m.load(self, self.register("b", "b", 0), ("operands", 0)),
                     m.load(self, self.register("c", "c"), ("operands", 128))]
-        lines = [f"    .globl {name}", f"    .hidden {name}",
-                 f"    .type {name}, {'%' if m is A64 else '@'}function", f"{name}:"]
+        lines = [f"    begin_function {name}"]
         code = m.enter + loads + operands + m.begin + ["    .p2align 6", "1:"] + body + m.end + stores + m.leave(self)
-        return lines + ["    " + c if c != "1:" else c for c in code] + ["    ret", f"    .size {name}, .-{name}"]
+        return lines + ["    " + c if c != "1:" else c for c in code] + ["    ret", f"    end_function {name}"]
 
     def chain_kernel(self, name, ilp, steps):
         regs = [self.machine.chain(self.is_general("a"), k) for k in range(ilp)]

@@ -15,7 +15,7 @@ def disassemble(tools, library):
         for options in (["-M", "intel"], []):
             done = subprocess.run([tool, "-d", "--no-show-raw-insn", *options, library], capture_output=True, text=True,
                                   check=False)
-            if done.returncode == 0 and "<as_native_" in done.stdout:
+            if done.returncode == 0 and re.search("<_?as_native_", done.stdout):
                 return done.stdout
     return None
 
@@ -24,7 +24,7 @@ def count(text):
     """{symbol: {instruction: count}}"""
     codes, code = {}, None
     for line in text.splitlines():
-        start = re.match(r"[0-9a-f]+ <(as_native_\w+)>:", line)
+        start = re.match(r"[0-9a-f]+ <_?(as_native_\w+)>:", line)
         if start:
             code = codes.setdefault(start.group(1), {})
             continue

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/text.h"
+#include "os/facts.h"
 #include "run/machine.h"
 
 #include <jansson.h>
@@ -135,6 +136,14 @@ static json_t *load_json(void)
     return j;
 }
 
+static void add_facts(json_t *j)
+{
+    struct as_system_fact facts[AS_SYSTEM_FACTS_MAX];
+    const size_t n = as_system_facts(facts);
+    for (size_t i = 0; i < n; i++)
+        set_text(json_object_get(j, facts[i].section), facts[i].name, facts[i].text);
+}
+
 enum as_status as_provenance_json(struct as_buf *out, struct as_error *err)
 {
     const size_t before = as_memory_failures();
@@ -144,6 +153,7 @@ enum as_status as_provenance_json(struct as_buf *out, struct as_error *err)
     json_object_set_new(j, "cpu", cpu_json());
     json_object_set_new(j, "memory", memory_json());
     json_object_set_new(j, "load", load_json());
+    add_facts(j);
     char *text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
     if (!text || as_memory_failures() != before) {

@@ -11,8 +11,12 @@
 #include <string.h>
 
 /* Those with threads and kernels of their own first. */
-static const char *const library_names[] = {"libopenblas.so.0", "libopenblas.so", "libblis.so.4",  "libblis.so",
-                                            "libmkl_rt.so.2",   "libmkl_rt.so",   "libcblas.so.3", "libblas.so.3"};
+static const char *const library_names[] = {
+    "libopenblas.so.0",  "libopenblas.so",
+    "libblis.so.4",      "libblis.so",
+    "libmkl_rt.so.2",    "libmkl_rt.so",
+    "libcblas.so.3",     "libblas.so.3",
+    "libopenblas.dylib", "/System/Library/Frameworks/Accelerate.framework/Accelerate"};
 
 /* The common CBLAS interface. */
 enum { ROWS_FIRST = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
