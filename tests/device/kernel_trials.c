@@ -150,6 +150,18 @@ static enum as_status launch(struct as_device *dev, const struct as_launch *l, s
     return AS_OK;
 }
 
+static enum as_status submit(struct as_device *dev, const struct as_launch *l, struct as_error *err)
+{
+    (void)dev, (void)l, (void)err;
+    return AS_OK;
+}
+
+static enum as_status wait_for_all(struct as_device *dev, enum as_wait how, struct as_error *err)
+{
+    (void)dev, (void)how, (void)err;
+    return AS_OK;
+}
+
 static enum as_status queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
 {
     (void)dev, (void)n, (void)urgent, (void)err;
@@ -170,6 +182,8 @@ static void start(struct toy *t)
                     AS_CAP_QUEUES | (compiler->no_f64 ? 0 : AS_CAP_FP64));
     queue = *t->dev.queue;
     queue.launch = launch;
+    queue.submit = submit;
+    queue.wait = wait_for_all;
     queue.queues = queues;
     t->dev.queue = &queue;
     t->dev.program = &program_ops;

@@ -1,6 +1,8 @@
 /* onchip: latency of each level of a device's caches, and of instruction fetch. See method.md. */
 #include "onchip.h"
 
+#include "device/dialect/dialect.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +86,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
                    : AS_PRUNED;
     if ((!is_global && stride != 64) || (what != ONCHIP_GLOBAL && local > 0) || (is_global && size < 2 * stride))
         return AS_PRUNED;
+    if (what == ONCHIP_ATOMIC && as_dialect_find(info->dialect) == AS_DIALECT_METAL)
+        return refuse(err, "kernels of this device have no 64-bit atomic additions");
     if (what == ONCHIP_CONSTANT && size > ONCHIP_CONSTANT_MAX)
         return AS_PRUNED;
     if (is_global && fmod(stride, 8) != 0)

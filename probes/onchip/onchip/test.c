@@ -6,6 +6,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -93,6 +94,11 @@ static void test_applies(void **unused)
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=constant size=131072 stride=64 shared=0", &err),
                      AS_PRUNED);
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=shared size=65536 stride=64 shared=0", &err), AS_PRUNED);
+    snprintf(t.dev.info.dialect, sizeof t.dev.info.dialect, "metal");
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=atomic size=4096 stride=64 shared=0", &err),
+                     AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "64-bit atomic additions"));
+    assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 shared=0", &err), AS_APPLIES);
     t.dev.info.is_host_cpu = true;
     t.dev.info.warp = 1;
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 shared=0", &err), AS_PRUNED);

@@ -147,6 +147,31 @@ static void test_counts(void **state)
     o.dev.program->kernel_destroy(&o.dev, k);
 }
 
+/* The device's time is from the first command buffer's start to the last one's end, copies in both directions too. */
+static void test_device_time(void **state)
+{
+    struct as_kernel *k = kernel("tick");
+    struct as_error err = {0};
+    struct as_timing t;
+    (void)state;
+    const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = a}}};
+    struct as_launch l = {.kernel = k, .args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
+    fake("scripted");
+    check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
+    assert_float_equal(t.device_s, 0.5, 1e-9);
+    l.reps = 1025; /* three command buffers */
+    check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
+    assert_float_equal(t.device_s, 2.5, 1e-9);
+    l.reps = 100 * 512; /* more than a queue holds */
+    check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
+    assert_float_equal(t.device_s, 99.5, 1e-9);
+    const struct as_copy c = {.to = a, .from = b, .back_to = b, .back_from = a, .bytes = 64, .reps = 1};
+    check_ok(o.dev.queue->copy(&o.dev, &c, &t, &err), &err);
+    assert_float_equal(t.device_s, 1.5, 1e-9);
+    fake("");
+    o.dev.program->kernel_destroy(&o.dev, k);
+}
+
 /* Each further queue does its own, and none waits for another: the first one's kernel ends when the second's has run.
  */
 static void test_further_queues(void **state)
@@ -278,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_kinds_of_numbers),
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_device_time),
         cmocka_unit_test(test_further_queues),
         cmocka_unit_test(test_runs_beside_the_host),
         cmocka_unit_test(test_what_is_wrong),

@@ -23,7 +23,7 @@ MUTANTS = (
     ("queue.c", "    AS_SEND(m, end_encoding, encoder);\n", ""),
     ("queue.c", "i < n; i++)\n        AS_SEND_WITH(m, dispatch", "i <= n; i++)\n        AS_SEND_WITH(m, dispatch"),
     ("queue.c", "        done += n;\n", "        done += DISPATCHES_MAX + 1;\n"),
-    ("queue.c", "        m->pool_pop(pool);\n", ""),
+    ("queue.c", "        d->api->pool_pop(pool);\n", ""),
     ("queue.c", "l->workgroup_size > most", "l->workgroup_size > 1024"),
     ("queue.c", "put_all(d, q, launch, NULL, err)", "put_all(d, &d->queue, launch, NULL, err)"),
     ("commands.c", "AS_SEND(d->api, retain, commands)", "commands"),
@@ -65,9 +65,11 @@ MUTANTS = (
     ("cores.c", "    as_mtl_release(m, &number);\n", ""),
     ("cores.c", "n > 0 && n < 4096", "true"),
     ("info.c", "d->total > used ? d->total - used : 0", "d->total"),
-    ("info.c", "f >= AS_MTL_APPLE1; f--", "f > AS_MTL_APPLE1; f -= 2"),
+    ("info.c", "long f = AS_MTL_APPLE_LAST", "long f = AS_MTL_APPLE1 + 7"),
     ("api.c", "\"objc_msgSend_stret\"", "\"objc_msgSend\""),
-    ("messages.h", "(as_objc_id, as_objc_sel, struct as_mtl_size, struct as_mtl_size)", "(as_objc_id, as_objc_sel, const struct as_mtl_size *, const struct as_mtl_size *)"),
+    ("messages.h", "    as_ns_uinteger width, height, depth;", "    unsigned width, height, depth;"),
+    ("messages.h", "    as_ns_uinteger location, length;", "    unsigned location, length;"),
+    ("messages.h", "\"setBytes:length:atIndex:\"", "\"setBytes:atIndex:length:\""),
 )
 
 

@@ -38,6 +38,7 @@ struct commands {
     id error;
     NSInteger planned; /* MTLCommandBufferError to come, 0 none */
     double start, end;
+    unsigned number; /* with "scripted": the n-th one takes from second n to n and a half */
 };
 struct encoder {
     struct fake_object object;
@@ -46,6 +47,7 @@ struct encoder {
     struct command state;
 };
 
+static unsigned committed;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
@@ -166,8 +168,8 @@ static void finish(struct commands *c, const char *why, double start)
         e->code = c->planned ? c->planned : 1;
         c->error = &e->object;
     }
-    c->start = c->timeless ? 0 : start;
-    c->end = c->timeless ? 0 : now();
+    c->start = c->timeless ? 0 : c->number ? c->number : start;
+    c->end = c->timeless ? 0 : c->number ? c->number + 0.5 : now();
     drop_commands(c);
     c->queue->outstanding--;
     __atomic_store_n(&c->status, c->error ? FAILED : COMPLETED, __ATOMIC_RELEASE);
@@ -280,6 +282,7 @@ static void commands_commit(id self, SEL sel)
     c->planned = planned();
     c->hangs = happens("hang");
     c->timeless = fake_asked("timeless");
+    c->number = fake_asked("scripted") ? ++committed : 0;
     pthread_mutex_lock(&lock);
     if (++c->queue->outstanding > 64)
         fake_broke("a 65th command buffer on a queue", sel);

@@ -98,7 +98,9 @@ id fake_retain(id object)
 /* The memory of the object stays, so that a message that comes too late is seen. */
 void fake_drop(id object)
 {
-    if (!object || __atomic_sub_fetch(&object->references, 1, __ATOMIC_ACQ_REL) != 0)
+    if (object && object->magic != MAGIC)
+        fake_broke("released once too often", object->isa->name);
+    if (!object || object->magic != MAGIC || __atomic_sub_fetch(&object->references, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     if (object->isa->dealloc)
         object->isa->dealloc(object);
