@@ -124,6 +124,7 @@ static enum as_status start(bool persistent, struct as_error *err)
     struct as_chase_desc d = {.allocator = "toy", .size = 4096, .stride = 64, .seed = 3, .persistent = persistent};
     toy_init(&play.toy, AS_CAP_SOURCE | AS_CAP_ASYNC);
     play.toy.dev.info.compute_units = UNITS;
+    play.toy.dev.info.is_host_cpu = true; /* nothing evicts its caches */
     play.toy.kernel = run_kernel;
     play.starts = 0;
     contended = false;
