@@ -82,6 +82,8 @@ enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t 
 void atomics_cpu_go(struct atomics_cpu *c);
 void atomics_cpu_stop(struct atomics_cpu *c);
 enum as_status atomics_cpu_wait(struct atomics_cpu *c, struct as_error *err);
+/* Which of an aarch64 CPU's instructions update: LSE, else LDXR and STXR. */
+void atomics_cpu_note(struct as_trial_context *vc);
 uint64_t atomics_cpu_count(const struct atomics_cpu *c); /* may be read at any time */
 
 /* ---- atomics_device.c: the device's side ---- */

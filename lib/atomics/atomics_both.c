@@ -113,6 +113,8 @@ enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, b
         st = atomics_array_clear(&s->array, err);
     if (!st && s->cpu_threads)
         st = make_cpu(s, plain, seq_cst, err);
+    if (s->cpu_threads && !plain)
+        atomics_cpu_note(vc);
     struct atomics_device_desc device = {.array = &s->array,
                                          .plain = plain,
                                          .seq_cst = seq_cst,

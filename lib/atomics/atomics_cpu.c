@@ -2,6 +2,8 @@
  * beside it. */
 #include "atomics.h"
 
+#include "device/cpu/features.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,21 +48,62 @@ struct atomics_cpu {
             add(p, order);                                                                                             \
         }                                                                                                              \
     }
-#define DEFINE_BATCHES(word, type, add)                                                                                \
-    DEFINE_BATCH(relaxed_##word, type, add, __ATOMIC_RELAXED, )                                                        \
-    DEFINE_BATCH(seq_cst_##word, type, add, __ATOMIC_SEQ_CST, )                                                        \
-    DEFINE_BATCH(plain_##word, type, ADD_PLAIN, , __attribute__((no_sanitize("thread"))))
-DEFINE_BATCHES(u32, uint32_t, ADD_INTEGER)
-DEFINE_BATCHES(u64, uint64_t, ADD_INTEGER)
-DEFINE_BATCHES(f32, float, ADD_FLOATING)
-DEFINE_BATCHES(f64, double, ADD_FLOATING)
-
 enum { RELAXED, SEQ_CST, PLAIN, KINDS };
-static void (*const batches[ATOMICS_TYPES][KINDS])(void *, uint64_t, uint64_t, struct atomics_draw *) = {
-    [ATOMICS_U32] = {relaxed_u32, seq_cst_u32, plain_u32},
-    [ATOMICS_U64] = {relaxed_u64, seq_cst_u64, plain_u64},
-    [ATOMICS_F32] = {relaxed_f32, seq_cst_f32, plain_f32},
-    [ATOMICS_F64] = {relaxed_f64, seq_cst_f64, plain_f64}};
+typedef void (*batch_of[ATOMICS_TYPES][KINDS])(void *, uint64_t, uint64_t, struct atomics_draw *);
+
+#define DEFINE_BATCHES(set, word, type, add, attribute)                                                                \
+    DEFINE_BATCH(set##_relaxed_##word, type, add, __ATOMIC_RELAXED, attribute)                                         \
+    DEFINE_BATCH(set##_seq_cst_##word, type, add, __ATOMIC_SEQ_CST, attribute)                                         \
+    DEFINE_BATCH(set##_plain_##word, type, ADD_PLAIN, , __attribute__((no_sanitize("thread"))))
+#define DEFINE_SET(set, attribute)                                                                                     \
+    DEFINE_BATCHES(set, u32, uint32_t, ADD_INTEGER, attribute)                                                         \
+    DEFINE_BATCHES(set, u64, uint64_t, ADD_INTEGER, attribute)                                                         \
+    DEFINE_BATCHES(set, f32, float, ADD_FLOATING, attribute)                                                           \
+    DEFINE_BATCHES(set, f64, double, ADD_FLOATING, attribute)                                                          \
+    static const batch_of set = {[ATOMICS_U32] = {set##_relaxed_u32, set##_seq_cst_u32, set##_plain_u32},              \
+                                 [ATOMICS_U64] = {set##_relaxed_u64, set##_seq_cst_u64, set##_plain_u64},              \
+                                 [ATOMICS_F32] = {set##_relaxed_f32, set##_seq_cst_f32, set##_plain_f32},              \
+                                 [ATOMICS_F64] = {set##_relaxed_f64, set##_seq_cst_f64, set##_plain_f64}};
+
+#if defined(__aarch64__)
+/* Both inline: by default the compiler calls a function that looks which the CPU has, at every update. */
+#ifdef __clang__
+DEFINE_SET(by_lse, __attribute__((target("lse"))))
+#else
+DEFINE_SET(by_lse, __attribute__((target("+lse"))))
+#endif
+DEFINE_SET(by_default, __attribute__((target("no-outline-atomics"))))
+#else
+DEFINE_SET(by_default, )
+#endif
+
+#if defined(__aarch64__)
+static bool has_lse(void)
+{
+    char missing[64];
+    return as_cpu_has(AS_CPU_LSE, missing, sizeof missing);
+}
+
+static const batch_of *batches(void)
+{
+    return has_lse() ? &by_lse : &by_default;
+}
+
+void atomics_cpu_note(struct as_trial_context *vc)
+{
+    as_note_number(vc, "lse", has_lse());
+}
+#else
+static const batch_of *batches(void)
+{
+    return &by_default;
+}
+
+void atomics_cpu_note(struct as_trial_context *vc)
+{
+    (void)vc;
+}
+#endif
 
 /* args: 0 the address of the struct atomics_cpu */
 static void host_histogram(const struct as_host_call *call)
@@ -115,7 +158,7 @@ enum as_status atomics_cpu_create(struct as_device *dev, const struct atomics_cp
         return as_nomem(err, sizeof *c, "threads of the CPU");
     memset(c, 0, sizeof *c);
     c->desc = *desc;
-    c->batch = batches[desc->type][desc->plain ? PLAIN : desc->seq_cst ? SEQ_CST : RELAXED];
+    c->batch = (*batches())[desc->type][desc->plain ? PLAIN : desc->seq_cst ? SEQ_CST : RELAXED];
     return set_up(c, dev, err);
 }
 

@@ -106,6 +106,7 @@ void atomics_trial_in(struct atomics_one *o, struct as_device *dev, const struct
     sampled = NULL;
     if (!o->status)
         o->passed = probe->check(o->trial.state, o->why, sizeof o->why);
+    o->by_lse = strstr(as_buf_get(&o->trial.vc.detail), "\"lse\":1") != NULL;
     toy_finish(probe, &o->trial);
 }
 

@@ -23,7 +23,7 @@ struct atomics_one {
     struct toy_trial trial;
     struct as_sample sample;
     enum as_status status;
-    bool passed;
+    bool passed, by_lse;
     char why[160];
     struct as_error err;
 };

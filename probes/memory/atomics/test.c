@@ -3,6 +3,7 @@
 #include "tests/probes/atomics_trial.h"
 
 #include "base/text.h"
+#include "device/cpu/features.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -71,6 +72,8 @@ static void test_rate_of_the_cpu(void **unused)
     const double updates = o.sample.value * o.sample.seconds;
     assert_true(updates > 0.5 && fabs(updates - round(updates)) < 1e-6 * updates); /* a whole number, in a second */
     assert_true(o.sample.value < 1e11);                                            /* no core is as fast */
+    char missing[80];
+    assert_true(o.by_lse == as_cpu_has(AS_CPU_LSE, missing, sizeof missing));
     as_device_close(&cpu);
 }
 

@@ -42,6 +42,7 @@ enum as_cpu_set {
     AS_CPU_DOTPROD = 1u << 24,
     AS_CPU_I8MM = 1u << 25,
     AS_CPU_BF16 = 1u << 26,
+    AS_CPU_LSE = 1u << 27,
 };
 /* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here, so
  * what works on them is asked for together with AS_CPU_AMXTILE. */
