@@ -140,9 +140,10 @@ list_missing() {
     done <"$work/missing"
 }
 
-# The lock file that npm leaves tells whether node_modules is that of package-lock.json.
+# The lock file that npm leaves tells whether node_modules is that of package-lock.json. npm would empty what a link points to.
 charts() {
     [ -f charts/package-lock.json ] || return 0
+    [ ! -L charts/node_modules ] || return 0
     [ -z "$(find charts/node_modules/.package-lock.json -newer charts/package-lock.json 2>/dev/null)" ] || return 0
     if ! command -v npm >/dev/null 2>&1; then
         echo "setup: no npm: the report will have tables and no charts"
