@@ -140,10 +140,8 @@ static const struct {
     unsigned long of_first, of_second; /* bits of AT_HWCAP and AT_HWCAP2 */
     const char *feature;               /* as Arm calls it */
 } sets[] = {
-    {AS_CPU_FPHP, "FP16", 1ul << 10, 0, "FEAT_FP16"},
-    {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0, "FEAT_DotProd"},
-    {AS_CPU_I8MM, "I8MM", 0, 1ul << 13, "FEAT_I8MM"},
-    {AS_CPU_BF16, "BF16", 0, 1ul << 14, "FEAT_BF16"},
+    {AS_CPU_FPHP, "FP16", 1ul << 10, 0, "FEAT_FP16"}, {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0, "FEAT_DotProd"},
+    {AS_CPU_I8MM, "I8MM", 0, 1ul << 13, "FEAT_I8MM"}, {AS_CPU_BF16, "BF16", 0, 1ul << 14, "FEAT_BF16"},
     {AS_CPU_LSE, "LSE", 1ul << 8, 0, "FEAT_LSE"},
 };
 
