@@ -27,6 +27,8 @@ UNPACKED = ("lib", "linux-libc-dev", "opencl", "zlib")  # of what the packages d
 SYSROOT = os.path.join(run_tests.TOP, "build-arm-sysroot")
 ROOT = os.path.join(SYSROOT, "root")
 EM_AARCH64, PT_INTERP = 183, 3
+# Of the stand-in for Metal's compiler, whose programs are linked with no library of this machine.
+MSL_TARGET = f"--target={CROSS} --sysroot={ROOT} -nostdlib -Wno-unused-command-line-argument"
 
 # -O1 takes the least time to compile and run together; its warnings include false ones, which other builds do without.
 OPTIONS = ["-Ddebug=false", "-Doptimization=1", "-Dcharts=disabled"]
@@ -205,7 +207,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory(prefix="assay-test-") as home:
         env = dict(os.environ, XDG_DATA_HOME=home, XDG_CONFIG_HOME=home, FAKE_HIP_CLANG=write_clang(), ASSAY_EMULATED="1",
-                   **run_tests.BRIEF)
+                   ASSAY_MSL_TARGET=MSL_TARGET, **run_tests.BRIEF)
         if build(tally):
             first, second = sys.argv[1:] or chosen(run_tests.build_folder("arm")), sys.argv[1:] or DECIDED
             for cpu, tests in zip(CPUS, (first, second)):

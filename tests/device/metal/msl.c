@@ -69,6 +69,7 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
                               struct as_error *err)
 {
     const char *clang = getenv("ASSAY_MSL_CLANG"), *here = getenv("ASSAY_MSL_FOLDER");
+    const char *target = getenv("ASSAY_MSL_TARGET"); /* options for a host that is not the compiler's */
     char line[LINE_MAX_BYTES], version[48], path[64];
     enum as_status s = write_source(r->source, folder, err);
     snprintf(version, sizeof version, "-D__METAL_VERSION__=%u", r->version);
@@ -78,10 +79,10 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
         s = tool(line, folder, err);
     /* Loops that are written out take longer to compile than they save. */
     snprintf(line, sizeof line,
-             "%s -x c++ -std=c++17 -nostdinc -nostdinc++ -I%s %s -Wall -Werror -Wno-unused -Wno-pass-failed "
+             "%s %s -x c++ -std=c++17 -nostdinc -nostdinc++ -I%s %s -Wall -Werror -Wno-unused -Wno-pass-failed "
              "-ffp-contract=off "
              "-fno-strict-aliasing %s %s %s/k.cpp %s%s%s",
-             clang, here, version, program ? "-fPIC -shared" : "-fsyntax-only",
+             clang, target ? target : "", here, version, program ? "-fPIC -shared" : "-fsyntax-only",
              r->optimised ? "-O1 -mllvm -pragma-unroll-threshold=0" : "-O0", folder, program ? "-lm -o " : "",
              program ? folder : "", program ? "/k.so" : "");
     if (!s)

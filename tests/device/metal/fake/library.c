@@ -64,6 +64,13 @@ static id device_library(id self, SEL sel, id source, id options, id *error)
         *error = NULL;
         return NULL;
     }
+    /* Without a compiler there is what the backend opens a device with. */
+    if (msl_missing() && strstr(fake_chars(source), "kernel void nothing(")) {
+        static const struct msl_kernel kernels[] = {{"nothing", NULL, 1}, {NULL, NULL, 0}};
+        struct library *bare = (struct library *)fake_new(&fake_library_class);
+        bare->program = (struct msl_program){.kernels = kernels};
+        return &bare->object;
+    }
     const struct msl_request r = {fake_chars(source), NULL, MSL_VERSION, true, NULL};
     if (msl_missing() || msl_compile(&r, &program, &err)) {
         *error = fake_error(msl_missing() ? msl_missing() : err.text, 3);

@@ -16,6 +16,7 @@ static const char *selectors[SELECTORS_MAX];
 static size_t selectors_n;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int live;
+static id gone;
 static char broken[200];
 
 API void *objc_getClass(const char *name);
@@ -105,6 +106,10 @@ void fake_drop(id object)
     if (object->isa->dealloc)
         object->isa->dealloc(object);
     object->magic = DEAD;
+    pthread_mutex_lock(&lock);
+    object->gone = gone;
+    gone = object;
+    pthread_mutex_unlock(&lock);
     __atomic_sub_fetch(&live, 1, __ATOMIC_RELEASE);
 }
 

@@ -14,6 +14,7 @@ struct fake_object {
     const struct fake_class *isa;
     unsigned magic;
     int references;
+    struct fake_object *gone; /* of those that are gone, the one before */
 };
 typedef struct fake_object *id;
 typedef const char *SEL;
