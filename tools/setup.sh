@@ -45,7 +45,6 @@ check want cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu
 check want cross:aarch64    libc6-dev-arm64-cross -                    aarch64-linux-gnu-glibc - compiles for aarch64
 check want qemu             qemu-user-static      qemu-user-static     qemu-user-static -           make arm: runs what is compiled for aarch64
 check want cmd:tclsh        tcl                   tcl                  tcl           tcl-tk       make macos: puts SQLite together for it
-check want cmd:npm          npm                   nodejs-npm           npm           node         make macos: fetches Zig's compiler
 check want cmd:clang-19     clang-19              clang                clang         -            compiles kernels for AMD and Apple GPUs
 check want file:/usr/include/amd_comgr.h libamd-comgr-dev rocm-comgr-devel   comgr         -            disassembles code for AMD GPUs
 check want file:/usr/include/hip/hip_runtime_api.h libamdhip64-dev rocm-hip-devel hip-runtime-amd - the hip backend against its library

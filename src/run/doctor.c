@@ -2,6 +2,9 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/text.h"
+#include "os/counters.h"
+#include "os/cpus.h"
+#include "os/facts.h"
 #include "os/memory.h"
 #include "run/machine.h"
 #include "run/provenance.h"
@@ -257,12 +260,33 @@ static void check_counters(struct as_finding *f)
 {
     char paranoid[16];
     if (!as_machine_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid)) {
-        snprintf(f->text, sizeof f->text, "the kernel has no performance counters");
+        as_copy_text(f->text, sizeof f->text,
+                     as_counter_limit() ? as_counter_limit() : "the kernel has no performance counters");
         set(f, AS_NOTE, "cycles are computed from the measured clock");
         return;
     }
     snprintf(f->text, sizeof f->text, "perf_event_paranoid is %s", paranoid);
     set(f, AS_FINE, "");
+}
+
+static void check_pinning(struct as_finding *f)
+{
+    const char *limit = as_thread_pin_limit();
+    as_copy_text(f->text, sizeof f->text, limit ? limit : "threads can be kept on CPUs");
+    set(f, limit ? AS_NOTE : AS_FINE, limit ? "CPU intervals are wider; close other programs" : "");
+}
+
+static void check_translation(struct as_finding *f)
+{
+    struct as_system_fact facts[AS_SYSTEM_FACTS_MAX];
+    const size_t n = as_system_facts(facts);
+    as_copy_text(f->text, sizeof f->text, "assay runs as the processor's own code");
+    set(f, AS_FINE, "");
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(facts[i].name, "translated") == 0) {
+            snprintf(f->text, sizeof f->text, "assay's code is translated by %s", facts[i].text);
+            set(f, AS_WARNING, "build it for this processor: what the CPU backend measures is the translation");
+        }
 }
 
 static const struct {
@@ -283,6 +307,8 @@ static const struct {
     {"swap", check_swap},
     {"device users", check_users},
     {"counters", check_counters},
+    {"pinning", check_pinning},
+    {"translation", check_translation},
 };
 
 enum as_status as_doctor(struct as_finding **findings, size_t *n, struct as_error *err)

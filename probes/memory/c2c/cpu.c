@@ -77,6 +77,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     int x = cpu_rank(from, &n), y = cpu_rank(to, &n);
     if (from == to && n > 1)
         return AS_PRUNED;
+    if (!(info->capabilities & AS_CAP_PIN)) { /* reported for one pair only */
+        as_fail(err, AS_UNSUPPORTED, "threads stay on no CPU here, so nothing tells between which cores a line went");
+        return x == 0 && y <= 1 ? AS_INAPPLICABLE : AS_PRUNED;
+    }
     if (from == to) {
         as_fail(err, AS_UNSUPPORTED, "needs 2 cores, and this process is bound to one CPU");
         return AS_INAPPLICABLE;

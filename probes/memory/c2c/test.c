@@ -117,6 +117,22 @@ static void test_which_cells(void **unused)
         AS_PRUNED);
 }
 
+static void test_threads_that_move(void **unused)
+{
+    struct toy cpu;
+    struct as_error err = {0};
+    char axes[96];
+    int cpus[2];
+    (void)unused;
+    find_cpus(cpus);
+    if (cpus[1] < 0)
+        return; /* that one CPU is too few is said first */
+    toy_init(&cpu, host_caps & ~(unsigned)AS_CAP_PIN);
+    snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=every", cpus[0], cpus[1]);
+    assert_int_equal(toy_applies(&cpu, &as_probe_c2c, axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "stay on no CPU"));
+}
+
 /* Where there is one CPU the plan has to say why there is nothing to measure, and not be empty. */
 static void test_one_cpu(void **unused)
 {
@@ -482,13 +498,14 @@ static void test_out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_one_cpu),
-        cmocka_unit_test(test_bound_caller),      cmocka_unit_test(test_threads_play),
-        cmocka_unit_test(test_lost_pass_is_seen), cmocka_unit_test(test_device_plays),
-        cmocka_unit_test(test_silent_device),     cmocka_unit_test(test_device_gives_up),
-        cmocka_unit_test(test_out_of_memory),     cmocka_unit_test(test_which_units),
-        cmocka_unit_test(test_units_play),        cmocka_unit_test(test_unit_never_starts),
-        cmocka_unit_test(test_units_not_told),    cmocka_unit_test(test_on_opencl),
+        cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_threads_that_move),
+        cmocka_unit_test(test_one_cpu),           cmocka_unit_test(test_bound_caller),
+        cmocka_unit_test(test_threads_play),      cmocka_unit_test(test_lost_pass_is_seen),
+        cmocka_unit_test(test_device_plays),      cmocka_unit_test(test_silent_device),
+        cmocka_unit_test(test_device_gives_up),   cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_which_units),       cmocka_unit_test(test_units_play),
+        cmocka_unit_test(test_unit_never_starts), cmocka_unit_test(test_units_not_told),
+        cmocka_unit_test(test_on_opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
