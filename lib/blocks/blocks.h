@@ -9,11 +9,13 @@
 
 enum { AS_BLOCK_ARMS_MAX = 8 };
 struct as_blocks {
-    size_t arms, done;
+    size_t arms, done, first;
     struct as_rng rng;
     size_t order[AS_BLOCK_ARMS_MAX]; /* of the first block of a cycle; later ones rotate it */
 };
-void as_blocks_start(struct as_blocks *b, size_t arms, uint64_t seed); /* arms: 2 to AS_BLOCK_ARMS_MAX */
+/* arms: 2 to AS_BLOCK_ARMS_MAX. first: rotates all orders, such as by the number of the trial, so that trials of one
+ * block have each arm in each position equally often too. */
+void as_blocks_start(struct as_blocks *b, size_t arms, size_t first, uint64_t seed);
 /* Measures an arm: a number above 0. */
 typedef enum as_status (*as_arm_fn)(void *user, size_t arm, double *value, struct as_error *err);
 /* One block; value: of each arm, in the order of the arms. */

@@ -190,6 +190,13 @@ bool as_cells_same(const struct as_cell *a, const struct as_cell *b, const char 
     return strcmp(as_cell_axis(a, axis), as_cell_axis(b, axis)) == 0;
 }
 
+enum as_fact_verdict as_verdict_control(struct as_interval ci)
+{
+    if (ci.lo > 1 || ci.hi < 1)
+        return AS_REFUTED;
+    return ci.lo >= 0.98 && ci.hi <= 1.02 ? AS_SUPPORTED : AS_UNDECIDED;
+}
+
 enum as_fact_verdict as_verdict_above(struct as_interval ci, double bound)
 {
     return ci.lo > bound ? AS_SUPPORTED : ci.hi < bound ? AS_REFUTED : AS_UNDECIDED;

@@ -152,6 +152,8 @@ struct as_interval as_cell_interval(const struct as_cell *cell);
 struct as_interval as_cells_ratio(const struct as_cell *a, const struct as_cell *b);
 /* Supported where all of the interval is above, refuted where all is below. */
 enum as_fact_verdict as_verdict_above(struct as_interval ci, double bound);
+/* Of a control whose ratio has to be 1: supported within 2%, refuted where the interval leaves 1 out. */
+enum as_fact_verdict as_verdict_control(struct as_interval ci);
 /* Does a claim lie in the interval, give or take a share of it? */
 bool as_claim_fits(double claimed, struct as_interval ci, double share);
 

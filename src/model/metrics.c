@@ -12,8 +12,10 @@ enum { ANSWERS_MAX = 16 };
 const struct as_metric as_demand_metrics[] = {
     {"memory_read", "GB/s", false, "read from memory by all who use it, by the CPU's memory controllers", NULL},
     {"memory_written", "GB/s", false, "written to memory by all who use it, by the CPU's memory controllers", NULL},
-    {"cpu_traffic", "GB/s", false, "between the CPU's last-level cache and memory, of all processes", NULL},
-    {"device_memory", "%", false, "of the device's peak memory bandwidth in use", NULL},
+    {"cpu_traffic", "GB/s", false, "between the CPU's last-level cache and memory, of resctrl's default group", NULL},
+    {"device_memory", "%", false,
+     "share of the device's peak memory bandwidth, mean over the samples with all their arms", NULL},
+    {"device_memory_busy", "%", false, "share of time that the device's memory was busy, the driver's average", NULL},
     {"bus_received", "GB/s", false, "received by the device over its PCIe link", NULL},
     {"bus_sent", "GB/s", false, "sent by the device over its PCIe link", NULL},
     {0},

@@ -32,10 +32,18 @@ void as_demand_begin(struct as_demand *d)
     d->began = as_now();
 }
 
+void as_demand_tick(struct as_demand *d)
+{
+    const double seconds = as_now() - d->began;
+    for (size_t i = 0; as_demand_sources[i]; i++)
+        if (d->ctx[i] && as_demand_sources[i]->tick && seconds > 0)
+            as_demand_sources[i]->tick(d->ctx[i], seconds);
+}
+
 void as_demand_end(struct as_demand *d, struct as_demand_seen *out)
 {
     const double seconds = as_now() - d->began;
-    *out = (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     d->began = NAN;
     if (!(seconds > 0))
         return;

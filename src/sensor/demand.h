@@ -1,5 +1,5 @@
-/* Who asks the memory for how much while a probe samples: counters of memory controllers, of the cache's monitoring and
- * of devices, those that a user may read. Each source tells some of the quantities; what no source tells stays unknown,
+/* Memory and bus traffic while a probe samples: counters of memory controllers, of the cache's monitoring and of
+ * devices, those that a user may read. Each source tells some of the quantities; what no source tells stays unknown,
  * with the reason. */
 #ifndef AS_SENSOR_DEMAND_H
 #define AS_SENSOR_DEMAND_H
@@ -11,6 +11,7 @@ struct as_demand_seen {
     double memory_read, memory_written; /* bytes/s at the CPU's memory controllers, by whatever asks for them */
     double cpu_traffic;                 /* bytes/s between the CPU's last-level cache and memory */
     double device_memory;               /* share of the peak of the device's memory, 0 to 1 */
+    double device_busy;                 /* share of time that the device's memory was busy, 0 to 1 */
     double bus_received, bus_sent;      /* bytes/s over the device's PCIe link, as the device sees it */
 };
 
@@ -20,7 +21,8 @@ struct as_demand_source {
     bool (*serves)(const struct as_device_info *info);
     /* root: of the file system, "" outside of tests */
     enum as_status (*open)(const char *root, const struct as_device_info *info, void **ctx, struct as_error *err);
-    void (*begin)(void *ctx);                                           /* a window */
+    void (*tick)(void *ctx, double seconds); /* (optional) now and then within the window, so long after its begin */
+    void (*begin)(void *ctx);                /* a window */
     void (*end)(void *ctx, double seconds, struct as_demand_seen *out); /* sets what it tells, if it is unknown */
     void (*close)(void *ctx);
 };
@@ -35,6 +37,7 @@ struct as_demand {
 void as_demand_open(struct as_demand *d, const char *root, const struct as_device_info *info, struct as_buf *available,
                     struct as_buf *why_not);
 void as_demand_begin(struct as_demand *d);
+void as_demand_tick(struct as_demand *d); /* within a window, on any thread, not beside another of these */
 void as_demand_end(struct as_demand *d, struct as_demand_seen *out);
 void as_demand_close(struct as_demand *d); /* takes one that is closed, or all zero */
 

@@ -60,8 +60,7 @@ static void begin(void *ctx)
 static void end(void *ctx, double seconds, struct as_demand_seen *out)
 {
     (void)seconds;
-    if (!isfinite(out->device_memory))
-        out->device_memory = busy(ctx) / 100;
+    out->device_busy = busy(ctx) / 100;
 }
 
 extern const struct as_demand_source as_demand_amdgpu;

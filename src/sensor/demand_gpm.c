@@ -8,7 +8,9 @@
 #include <string.h>
 
 enum { METRICS = 3 };
-static const double SAMPLES_APART_S = 0.1; /* NVML's reference */
+/* The counters are refreshed so often: samples have to lie so far apart, and the first so long after the begin of the
+ * window that it holds nothing from before (NVML's reference). */
+static const double REFRESH_S = 0.1;
 struct gpm {
     void *library, *first, *second;
     nvml_device device;
@@ -21,6 +23,7 @@ struct gpm {
     nvml_return (*sample)(nvml_device device, void *sample);
     nvml_return (*metrics)(struct nvml_gpm_request *request);
     bool is_open, has_first;
+    double first_s; /* after the begin of the window */
 };
 
 static bool serves(const struct as_device_info *info)
@@ -97,7 +100,16 @@ static enum as_status open_gpm(const char *root, const struct as_device_info *in
 static void begin(void *ctx)
 {
     struct gpm *g = ctx;
+    g->has_first = false;
+}
+
+static void tick(void *ctx, double seconds)
+{
+    struct gpm *g = ctx;
+    if (g->has_first || seconds < REFRESH_S)
+        return;
     g->has_first = g->sample(g->device, g->first) == 0;
+    g->first_s = seconds;
 }
 
 static void take(const struct nvml_gpm_metric *m, double scale, double most, double *out)
@@ -110,7 +122,7 @@ static void end(void *ctx, double seconds, struct as_demand_seen *out)
 {
     static const double mib = 1 << 20, far = 1e15;
     struct gpm *g = ctx;
-    if (!g->has_first || seconds < SAMPLES_APART_S || g->sample(g->device, g->second))
+    if (!g->has_first || seconds < g->first_s + REFRESH_S || g->sample(g->device, g->second))
         return;
     struct nvml_gpm_request *r = calloc(1, sizeof *r);
     if (!r)
@@ -135,6 +147,7 @@ const struct as_demand_source as_demand_gpm = {.name = "gpm",
                                                .title = "memory and link of the NVIDIA device",
                                                .serves = serves,
                                                .open = open_gpm,
+                                               .tick = tick,
                                                .begin = begin,
                                                .end = end,
                                                .close = close_gpm};

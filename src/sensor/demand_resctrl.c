@@ -1,5 +1,5 @@
 /* Memory bandwidth monitoring of x86 and Arm, by the kernel's resctrl file system: what the cores behind each
- * last-level cache move to and from memory, of all processes. */
+ * last-level cache move to and from memory, of tasks in the default group. */
 #include "base/text.h"
 #include "sensor/demand.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COUNTERS_MAX = 128, PATH_SIZE = 512, TEXT_SIZE = 128 };
+enum { COUNTERS_MAX = 512, PATH_SIZE = 512, TEXT_SIZE = 128 };
 
 /* PMUs and their events: by the name that sysfs gives them, or as the bits of the vendor's manual. */
 static const struct kind {
@@ -114,18 +114,27 @@ static void add(struct uncore *u, const char *pmu, uint64_t config, double scale
 {
     char text[TEXT_SIZE];
     double type;
-    if (u->n == COUNTERS_MAX || !isfinite(scale) || !read_text(pmu, "type", text) ||
-        as_parse_double(text, &type, NULL) != AS_OK || !(type >= 0 && type <= UINT32_MAX))
+    if (!isfinite(scale) || !read_text(pmu, "type", text) || as_parse_double(text, &type, NULL) != AS_OK ||
+        !(type >= 0 && type <= UINT32_MAX))
         return;
-    /* one CPU of each package counts for all */
-    const int cpu = read_text(pmu, "cpumask", text) ? atoi(text) : 0;
-    const int fd = as_counter_open_unit((uint32_t)type, config, cpu);
-    if (fd < 0) {
-        u->refused = errno;
-        return;
+    /* "0,28": one CPU of each package counts for its memory controllers */
+    const char *at = read_text(pmu, "cpumask", text) ? text : "0";
+    while (*at && !u->refused) {
+        char *end;
+        const unsigned long cpu = strtoul(at, &end, 10);
+        const int fd = end == at || cpu > INT32_MAX ? (errno = EINVAL, -1)
+                       : u->n == COUNTERS_MAX       ? (errno = EMFILE, -1)
+                                                    : as_counter_open_unit((uint32_t)type, config, (int)cpu);
+        if (fd < 0) {
+            u->refused = errno;
+            return;
+        }
+        u->counters[u->n++] = (struct counter){.fd = fd, .writes = writes, .scale = scale};
+        u->reads += !writes;
+        at = *end == ',' ? end + 1 : end;
+        if (*end && *end != ',')
+            u->refused = EINVAL; /* a range or nonsense: not what kernels write */
     }
-    u->counters[u->n++] = (struct counter){.fd = fd, .writes = writes, .scale = scale};
-    u->reads += !writes;
 }
 
 static void add_pmu(struct uncore *u, const char *pmu, const struct kind *k)
@@ -184,15 +193,15 @@ static enum as_status open_uncore(const char *root, const struct as_device_info 
         closedir(dir);
     if (!u)
         return as_nomem(err, sizeof *u, "a source of memory traffic");
-    if (u->n) {
+    if (u->n && !u->refused) { /* a part of the controllers would pass for all */
         *ctx = u;
         return AS_OK;
     }
     const int refused = u->refused;
-    free(u);
+    close_uncore(u);
     if (refused == EACCES || refused == EPERM)
         return as_fail(err, AS_UNSUPPORTED,
-                       "counters are refused; allow them by sysctl kernel.perf_event_paranoid=0 or CAP_PERFMON");
+                       "no permission for counters: set kernel.perf_event_paranoid=0, or give CAP_PERFMON");
     if (refused)
         return as_fail(err, AS_UNSUPPORTED, "counters cannot be opened: %s", strerror(refused));
     return as_fail(err, AS_UNSUPPORTED,

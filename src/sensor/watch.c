@@ -75,6 +75,7 @@ static void *run(void *user)
             pthread_mutex_unlock(&w->lock);
             double read_at = as_now();
             as_sensing_read(w->sensing, AS_SENSOR_QUICK, &now);
+            as_demand_tick(&w->sensing->demand);
             pthread_mutex_lock(&w->lock);
             add_load(w, &now, read_at);
         }
@@ -158,8 +159,8 @@ static double grown(double before, double after)
 void as_watch_end(struct as_watch *w, struct as_readings *out)
 {
     struct as_sensor_reading after;
-    as_demand_end(&w->sensing->demand, &w->demand);
     end_thread(w);
+    as_demand_end(&w->sensing->demand, &w->demand);
     double ended = as_now(), passed = ended - w->began;
     as_sensing_read(w->sensing, AS_SENSOR_ALL, &after);
     struct as_readings *seen = &w->seen;

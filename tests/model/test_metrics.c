@@ -187,11 +187,8 @@ static void test_answers(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_estimate),
-        cmocka_unit_test(test_traffic),
-        cmocka_unit_test(test_one_trial),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_estimate),  cmocka_unit_test(test_traffic), cmocka_unit_test(test_one_trial),
+        cmocka_unit_test(test_malformed), cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests_name("further metrics", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-"""A machine whose two sides share a cache, under noise and drift: what the run says of it is what the script says."""
+"""A simulated cache that both sides share, with noise and drift: onset, slowdown and recovery have to be recovered."""
 import json
 
 import harness
@@ -52,7 +52,7 @@ def measure(assay, shared):
     for c in cells:
         want, low, high = truth(c["axes"], shared), c["ci_low"], c["ci_high"]
         inside += low <= want <= high
-        # three times as wide as it is, plus what two warm passes leave: no luck is needed
+        # three times as wide as it is, plus what two warm passes leave: wide enough to be deterministic
         expect(low - (high - low) - 0.003 <= want <= high + (high - low) + 0.003, f"{want} is right", c)
     expect(inside >= len(cells) // 2, "most intervals hold the truth", inside)
     facts = json.loads(assay.run("facts", "--json").out)["facts"]

@@ -73,7 +73,7 @@ static void *opened(const struct as_demand_source *s, const struct as_device_inf
 
 static struct as_demand_seen nothing(void)
 {
-    return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN};
+    return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
 static void test_nothing_is_there(void **state)
@@ -134,7 +134,7 @@ static void test_amdgpu(void **state)
     struct as_demand_seen seen = nothing();
     as_demand_amdgpu.begin(ctx);
     as_demand_amdgpu.end(ctx, 1, &seen);
-    assert_true(fabs(seen.device_memory - 0.4) < 1e-12);
+    assert_true(fabs(seen.device_busy - 0.4) < 1e-12 && isnan(seen.device_memory));
     as_demand_amdgpu.close(ctx);
 }
 
@@ -178,11 +178,13 @@ static void test_uncore(void **state)
 {
     (void)state;
     put(PMU "type", "1\n");
-    put(PMU "cpumask", "0\n");
+    put(PMU "cpumask", "0-1\n");
     put(PMU "format/event", "config:0-7,32-35\n");
     put(PMU "events/cas_count_read", "event=0x00\n");
     put(PMU "events/cas_count_read.scale", "1\n");
     put(PMU "events/cas_count_read.unit", "MiB\n");
+    refused(&as_demand_uncore, &cpu, "counters"); /* a mask that no kernel writes, or no right to count */
+    put(PMU "cpumask", "0,0\n");                  /* as of two packages */
     struct as_error err = {0};
     void *ctx = NULL;
     if (as_demand_uncore.open(root, &cpu, &ctx, &err)) {
@@ -209,18 +211,24 @@ static void test_gpm(void **state)
     setenv("FAKE_NVML", "hopper", 1);
     void *ctx = opened(&as_demand_gpm, &nvidia);
     as_demand_gpm.begin(ctx);
-    as_demand_gpm.end(ctx, 0.05, &seen); /* too short a window */
+    as_demand_gpm.tick(ctx, 0.05); /* counters of that moment hold what was before the window */
+    as_demand_gpm.end(ctx, 0.3, &seen);
     assert_true(isnan(seen.device_memory));
-    as_demand_gpm.end(ctx, 0.2, &seen);
+    as_demand_gpm.begin(ctx);
+    as_demand_gpm.tick(ctx, 0.15);
+    as_demand_gpm.end(ctx, 0.2, &seen); /* the samples are too close */
+    assert_true(isnan(seen.device_memory));
+    as_demand_gpm.end(ctx, 0.3, &seen);
     assert_true(fabs(seen.device_memory - 0.625) < 1e-12);
     assert_true(seen.bus_received == 21.0 * (1 << 20) && seen.bus_sent == 20.0 * (1 << 20));
     setenv("FAKE_NVML", "hopper silent", 1);
     seen = nothing();
-    as_demand_gpm.end(ctx, 0.2, &seen);
+    as_demand_gpm.end(ctx, 0.3, &seen);
     assert_true(isnan(seen.device_memory) && isnan(seen.bus_sent));
     setenv("FAKE_NVML", "hopper lost", 1);
     as_demand_gpm.begin(ctx);
-    as_demand_gpm.end(ctx, 0.2, &seen);
+    as_demand_gpm.tick(ctx, 0.15);
+    as_demand_gpm.end(ctx, 0.3, &seen);
     assert_true(isnan(seen.device_memory));
     as_demand_gpm.close(ctx);
 }

@@ -104,7 +104,7 @@ static enum as_status measure(void *user, size_t arm, double *value, struct as_e
 enum as_status pair_start(struct pair *p, uint64_t seed, struct as_error *err)
 {
     double unused;
-    as_blocks_start(&p->blocks, p->control ? PAIR_AGGRESSOR : PAIR_ARMS, seed);
+    as_blocks_start(&p->blocks, p->control ? PAIR_AGGRESSOR : PAIR_ARMS, 0, seed);
     enum as_status st = run_alone(p, &unused, err);
     return st ? st : run_loaded(p, &unused, err);
 }

@@ -168,7 +168,7 @@ static void add_control(struct as_rule_context *c, const struct as_cell *cell)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     const bool one = f->ci.lo <= 1 && f->ci.hi >= 1;
-    f->verdict = one ? AS_SUPPORTED : AS_REFUTED;
+    f->verdict = as_verdict_control(f->ci);
     as_fact_say(
         f, "Without an aggressor the paired ratio is %s while %s %s",
         as_fact_noted_text(f, one ? "" : ", not 1,", conditions(cell, note, sizeof note), number, sizeof number),

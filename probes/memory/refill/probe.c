@@ -82,6 +82,11 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const enum what what = what_of(a);
     const double distance = as_axes_number(a, "distance"), start = as_axes_number(a, "start"),
                  lines = as_axes_number(a, "lines");
+    const char *why = why_not(info, a);
+    if (why) {
+        as_fail(err, AS_UNSUPPORTED, "%s", why);
+        return AS_INAPPLICABLE;
+    }
     if (what != SECTOR && (start > 0 || !as_word_is(a, "level", level_words[0])))
         return AS_PRUNED;
     if (what == CONFLICT ? lines < 2 : lines > 0)
@@ -90,10 +95,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (what == CONFLICT && distance < LINE)
         return AS_PRUNED;
-    const char *why = why_not(info, a);
-    if (why)
-        as_fail(err, AS_UNSUPPORTED, "%s", why);
-    else if (fmod(distance, WORD) != 0 || fmod(start, WORD) != 0)
+    if (fmod(distance, WORD) != 0 || fmod(start, WORD) != 0)
         as_fail(err, AS_UNSUPPORTED, "distance and start must be multiples of %d bytes", WORD);
     else
         return AS_APPLIES;

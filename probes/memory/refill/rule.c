@@ -72,12 +72,14 @@ static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
         return;
     as_fact_number(f, curve->x[hit], (struct as_interval){curve->x[hit - 1] + WORD, curve->x[hit]});
     as_curve_evidence(f, curve, hit - 1, hit);
-    if (l1 && l1->line) {
+    f->verdict = AS_SUPPORTED;
+    if (l1 && l1->line && strcmp(level, "L1") == 0) /* a prefetcher may fetch more into the caches behind it */
         claim(f, l1->line);
+    if (l1 && l1->line) {
         snprintf(line_text, sizeof line_text, "; reported line: %u B", l1->line);
     }
     as_fact_range_text(f->ci, "B", range, sizeof range);
-    as_fact_say(f, "%s brings in %s (%s%s)", miss_text(cell),
+    as_fact_say(f, "%s fetches %s (%s%s)", miss_text(cell),
                 as_fact_value_text(f->value, AS_NO_INTERVAL, "B", size, sizeof size), range, line_text);
 }
 

@@ -1,4 +1,5 @@
 /* residual: what one side's use of memory leaves of the other's buffer in the caches that both share. See method.md. */
+#include "device/host_limits.h"
 #include "lib/blocks/blocks.h"
 #include "lib/prepare/prepare.h"
 #include "lib/prepare/stay.h"
@@ -34,7 +35,7 @@ static const struct as_axis axes[] = {
      .words = pattern_words,
      .def = "linear"},
     {.name = "stride",
-     .help = "one line of every so many bytes is loaded; a large power of two selects few sets of the caches",
+     .help = "bytes between loaded lines; a large power of two selects few sets of the caches",
      .type = AS_AXIS_SIZE,
      .min = SIDE_LINE,
      .max = 1 << 20,
@@ -89,17 +90,30 @@ static const char *const full[] = {"touched=0,1MiB..512MiB op=read,write pattern
                                    "touched=64MiB,512MiB side=device pattern=random op=read,write",
                                    NULL};
 
+static const char *why_no_cell(const struct as_axes *a)
+{
+    const double stride = as_axes_number(a, "stride");
+    if (stride > as_axes_number(a, "size"))
+        return "stride is larger than size";
+    if (fmod(stride, SIDE_LINE) != 0 || fmod(as_axes_number(a, "touched"), SIDE_LINE) != 0)
+        return "stride and touched must be multiples of 64 bytes";
+    if (stride > SIDE_LINE && as_word_is(a, "pattern", "random"))
+        return "a random pass loads every line: pattern=random needs stride=64";
+    return NULL;
+}
+
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-    if (as_axes_number(a, "stride") > as_axes_number(a, "size"))
+    const char *why = why_no_cell(a);
+    if (why) {
+        as_fail(err, AS_UNSUPPORTED, "%s", why);
         return AS_PRUNED;
+    }
     if (cpu && as_word_is(a, "side", "device")) {
         as_fail(err, AS_UNSUPPORTED, "the sides are two cores of one CPU: side=cpu measures the same");
         return AS_PRUNED;
     }
-    if (as_axes_number(a, "stride") > SIDE_LINE && as_word_is(a, "pattern", "random"))
-        return AS_PRUNED;
     if (cpu && info->threads < 2)
         as_fail(err, AS_UNSUPPORTED,
                 "needs 2 CPUs (one is measured, the other touches), and this process is bound to one");
@@ -186,6 +200,19 @@ static enum as_status prepare_sides(struct state *s, uint64_t touched, const str
     return st;
 }
 
+/* Of a GPU: what the host itself gives, a copy of the device's buffer counted in. */
+static enum as_status check_host(const struct as_trial_context *vc, uint64_t touched, uint64_t size,
+                                 struct as_error *err)
+{
+    const uint64_t bytes = as_word_is(vc->axes, "side", "device") ? touched + size : size;
+    struct as_host_limits host;
+    if (as_host_limits_now(&host, NULL) || bytes <= host.free / 2)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED,
+                   "%llu MiB of the host requested, but only half of its free %llu MiB may be used",
+                   (unsigned long long)(bytes >> 20), (unsigned long long)(host.free >> 20));
+}
+
 static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc, struct as_error *err)
 {
     const struct as_axes *a = vc->axes;
@@ -198,11 +225,13 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
     s->pass = as_axes_u64(a, "pass");
     s->delay_s = 1e-6 * as_axes_number(a, "delay");
     s->wait_alone = as_word_is(a, "control", "wait");
-    as_stay_begin(&s->stay);
-    as_blocks_start(&s->blocks, ARMS, vc->seed);
+    as_blocks_start(&s->blocks, ARMS, (size_t)vc->trial, 0);
     enum as_status st = as_check_room(vc->dev, touched + size, touched > size ? touched : size, err);
     if (!st)
+        st = check_host(vc, touched, size, err);
+    if (!st)
         st = prepare_sides(s, touched, &desc, err);
+    as_stay_begin(&s->stay); /* threads that the driver has created until now may move on */
     if (!st)
         st = toucher_run(&s->toucher, &s->touch_s, err); /* the first control takes as long */
     if (!st)
@@ -261,8 +290,8 @@ static void finish(void *state)
 }
 
 static const struct as_metric further[] = {
-    {"control", "ns", true, "time per line of the pass in the control", NULL},
-    {"after_touch", "ns", true, "time per line of the pass after the touch", NULL},
+    {"control", "ns", true, "time per line of the pass in the control, unpaired", NULL},
+    {"after_touch", "ns", true, "time per line of the pass after the touch, unpaired", NULL},
     {0}};
 
 const struct as_probe as_probe_residual = {

@@ -1,5 +1,6 @@
 /* Cache eviction: where it begins, what it costs, what one pass of rewarming restores, and how long it lasts. */
 #include "facts/rule.h"
+#include "model/metrics.h"
 #include "stats/order.h"
 
 #include <stdio.h>
@@ -78,8 +79,14 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
         say_no_onset(c, f, v);
         return;
     }
+    /* from the last footprint after which the pass is surely no slower */
+    size_t clean = i;
+    while (clean > 0 && v->ci[clean - 1].hi > CLEARLY)
+        clean--;
     f->verdict = AS_SUPPORTED;
-    as_fact_number(f, v->x[i], (struct as_interval){i > 0 ? v->x[i - 1] : v->x[i], v->x[i]});
+    for (size_t k = i; k < v->n; k++)
+        f->verdict = v->ci[k].hi <= CLEARLY ? AS_UNDECIDED : f->verdict; /* a larger one displaces nothing */
+    as_fact_number(f, v->x[i], (struct as_interval){clean > 0 ? v->x[clean - 1] : 0, v->x[i]});
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_fact_say(f, "Displacement begins at %s: %s slows down %s or less", range,
                 pass_of(v->cells[i], "first", pass, sizeof pass), after(c, v->cells[i], text, sizeof text));
@@ -92,14 +99,14 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
     if (!f)
         return;
     as_fact_number(f, v->y[i], v->ci[i]);
-    const bool none = f->ci.lo <= 1 && f->ci.hi <= CLEARLY;
-    f->verdict = none || f->ci.lo > 1 ? AS_SUPPORTED : AS_UNDECIDED;
+    const bool includes_one = f->ci.lo <= 1 && f->ci.hi >= 1;
+    f->verdict = !includes_one || as_verdict_control(f->ci) == AS_SUPPORTED ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_evidence(f, v->cells[i]);
     char capital[96];
     snprintf(capital, sizeof capital, "T%s", pass_of(v->cells[i], "first", pass, sizeof pass) + 1);
     as_fact_say(f, "%s takes %s as long %s as after the control%s", capital,
                 as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), after(c, v->cells[i], text, sizeof text),
-                f->ci.lo <= 1 && f->ci.hi >= 1 ? "; the interval includes no effect" : "");
+                includes_one ? "; the interval includes no effect" : "");
 }
 
 /* The sizes of the published study have facts of their own. */
@@ -155,11 +162,9 @@ static void add_controls(struct as_rule_context *c)
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
-        f->verdict = f->ci.lo > 1 || f->ci.hi < 1         ? AS_REFUTED
-                     : f->ci.lo > 0.98 && f->ci.hi < 1.02 ? AS_SUPPORTED
-                                                          : AS_UNDECIDED;
+        f->verdict = as_verdict_control(f->ci);
         as_fact_evidence(f, cells[i]);
-        as_fact_say(f, "After loads within one page, %s takes %s as long as after the control, where 1 is right",
+        as_fact_say(f, "After loads within one page, %s takes %s as long as after the control (expected: 1)",
                     pass_of(cells[i], "first", pass, sizeof pass),
                     as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));
     }
@@ -170,17 +175,19 @@ static void add_controls(struct as_rule_context *c)
 static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96], share[96], cost[64];
-    if (v->x[0] != 1 || v->x[1] != 2 || !is_displaced(v->ci[0]))
+    struct as_metric_value first, second;
+    if (v->x[0] != 1 || v->x[1] != 2 || !is_displaced(v->ci[0]) ||
+        !as_cell_metric(v->cells[0], "after_touch", &first) || !as_cell_metric(v->cells[1], "after_touch", &second))
         return;
     struct as_fact *f = add(c, v->cells[1], "%", rewarm_of(v->cells[1]));
     if (!f)
         return;
-    const struct as_interval r = as_ratio_interval(v->y[1], v->ci[1], v->y[0], v->ci[0]);
-    as_fact_number(f, 100 * (1 - v->y[1] / v->y[0]), (struct as_interval){100 * (1 - r.hi), 100 * (1 - r.lo)});
+    const struct as_interval r = as_ratio_interval(second.value, second.ci, first.value, first.ci);
+    as_fact_number(f, 100 * (1 - second.value / first.value), (struct as_interval){100 * (1 - r.hi), 100 * (1 - r.lo)});
     f->verdict = as_verdict_above(f->ci, 0);
     as_curve_evidence(f, v, 0, 1);
     const double lines = as_cell_size(v->cells[0]) / as_cell_axis_number(v->cells[0], "stride");
-    as_fact_value_text(lines * as_cell_note(v->cells[0], "after_touch"), AS_NO_INTERVAL, "ns", cost, sizeof cost);
+    as_fact_value_text(lines * first.value, AS_NO_INTERVAL, "ns", cost, sizeof cost);
     as_fact_say(f, "One pass of rewarming, which takes %s, makes %s faster by %s %s", cost,
                 pass_of(v->cells[1], "second", pass, sizeof pass),
                 as_fact_value_text(f->value, f->ci, "%", share, sizeof share),
@@ -200,7 +207,7 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
     if (!f)
         return;
     as_fact_number(f, v->x[i], AS_NO_INTERVAL);
-    f->verdict = AS_SUPPORTED;
+    f->verdict = v->ci[i].hi <= CLEARLY ? AS_SUPPORTED : AS_UNDECIDED;
     as_curve_evidence(f, v, 0, i);
     as_fact_say(f, "Pass %.0f is the first that is not clearly slower %s: %s", v->x[i],
                 after(c, v->cells[i], text, sizeof text), pass_of(v->cells[i], "repeated", pass, sizeof pass));
@@ -240,13 +247,13 @@ static void add_half_life(struct as_rule_context *c, const struct as_curve *v)
     f->verdict = i < v->n || v->ci[last].lo - 1 > half ? AS_SUPPORTED : AS_UNDECIDED;
     if (i == v->n) {
         as_fact_value_text(1e3 * v->x[last], AS_NO_INTERVAL, "ns", range, sizeof range);
-        as_fact_say(f, "Waiting %s does not %shalve what %s loses %s", range,
+        as_fact_say(f, "Waiting %s does not %shalve the slowdown of %s %s", range,
                     f->verdict == AS_SUPPORTED ? "" : "clearly ", pass, text);
         return;
     }
     as_fact_number(f, 1e3 * v->x[i], (struct as_interval){i > 0 ? 1e3 * v->x[i - 1] : 0, 1e3 * v->x[i]});
     as_fact_range_text(f->ci, "ns", range, sizeof range);
-    as_fact_say(f, "Half of what %s loses %s is gone after %s", pass, text, range);
+    as_fact_say(f, "The slowdown of %s %s halves after %s", pass, text, range);
 }
 
 /* The stride whose sets show displacement most. */
@@ -263,6 +270,8 @@ static void add_stride(struct as_rule_context *c, const struct as_curve *v)
         return;
     as_fact_number(f, v->x[best], AS_NO_INTERVAL);
     f->verdict = AS_SUPPORTED;
+    for (size_t i = 0; i < v->n; i++)
+        f->verdict = i != best && v->ci[i].hi >= v->ci[best].lo ? AS_UNDECIDED : f->verdict;
     as_curve_evidence(f, v, 0, v->n - 1);
     as_fact_value_text(v->x[best], AS_NO_INTERVAL, "B", stride, sizeof stride);
     as_fact_say(f, "A pass with a stride of %s shows displacement most: %s as long %s", stride,

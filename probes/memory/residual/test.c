@@ -38,7 +38,7 @@ static void test_every_arm_in_every_place(void **state)
     struct as_blocks b;
     struct places p = {0};
     double value[3];
-    as_blocks_start(&b, 3, 7);
+    as_blocks_start(&b, 3, 0, 7);
     for (int i = 0; i < 30; i++)
         assert_int_equal(as_blocks_run(&b, note_place, &p, value, NULL), AS_OK);
     for (size_t arm = 0; arm < 3; arm++) {
@@ -61,7 +61,7 @@ static void test_a_failure_ends_the_block(void **state)
     struct as_blocks b;
     struct as_error err;
     double value[2];
-    as_blocks_start(&b, 2, 1);
+    as_blocks_start(&b, 2, 0, 1);
     assert_int_equal(as_blocks_run(&b, fail_second, NULL, value, &err), AS_FAILED);
     assert_string_equal(err.text, "planted");
 }
@@ -105,7 +105,7 @@ static void test_drift(void **state)
         struct drifting d = {.level = 0};
         struct as_blocks b;
         as_rng_seed(&d.rng, m);
-        as_blocks_start(&b, 2, m);
+        as_blocks_start(&b, 2, 0, m);
         for (size_t i = 0; i < BLOCKS; i++) {
             assert_int_equal(as_blocks_run(&b, measure, &d, value, NULL), AS_OK);
             ratio[i] = value[1] / value[0];

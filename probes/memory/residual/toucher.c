@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PAGE = 4096, CALIBRATIONS = 3 };
+enum { PAGE = 4096, CALIBRATIONS = 3, CALIBRATED = 64 };
 
 static void touch_here(const struct side_memory *m, const struct side_work *w)
 {
@@ -39,7 +39,7 @@ static enum as_status run_idle(struct toucher *t, uint64_t lines, double *second
 }
 
 /* What an idle run takes without and with many loads. */
-static enum as_status calibrate(struct toucher *t, struct as_error *err)
+static enum as_status time_idle(struct toucher *t, uint64_t lines, bool *apart, struct as_error *err)
 {
     double empty = INFINITY, full = INFINITY;
     enum as_status st = AS_OK;
@@ -48,11 +48,22 @@ static enum as_status calibrate(struct toucher *t, struct as_error *err)
         st = run_idle(t, 0, &s, err);
         empty = fmin(empty, s);
         if (!st)
-            st = run_idle(t, t->idle_lines, &s, err);
+            st = run_idle(t, lines, &s, err);
         full = fmin(full, s);
     }
     t->launch_s = empty;
-    t->line_s = fmax(full - empty, 0) / (double)t->idle_lines;
+    t->line_s = fmax(full - empty, 0) / (double)lines;
+    *apart = full >= 2 * empty;
+    return st;
+}
+
+/* More loads until they show beside the launch. */
+static enum as_status calibrate(struct toucher *t, struct as_error *err)
+{
+    bool apart = false;
+    enum as_status st = AS_OK;
+    for (uint64_t lines = t->idle_lines; !apart && !st && lines <= CALIBRATED * t->idle_lines; lines *= 2)
+        st = time_idle(t, lines, &apart, err);
     return st;
 }
 
@@ -82,9 +93,10 @@ enum as_status toucher_run(struct toucher *t, double *seconds, struct as_error *
 
 enum as_status toucher_idle(struct toucher *t, double seconds, struct as_error *err)
 {
+    const double most = (double)CALIBRATED * (double)t->idle_lines;
     const double lines = t->line_s > 0 ? (seconds - t->launch_s) / t->line_s : 0;
     double unused;
-    return run_idle(t, lines > 0 ? (uint64_t)lines : 0, &unused, err);
+    return run_idle(t, (uint64_t)fmin(fmax(lines, 0), most), &unused, err);
 }
 
 static bool check_sum(struct toucher *t, char *why, size_t why_size)
