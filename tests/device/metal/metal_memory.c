@@ -8,6 +8,7 @@
 static const char *const names[] = {"MTLStorageModePrivate", "MTLStorageModeShared",
                                     "MTLStorageModeShared WriteCombined", "MTLStorageModeManaged",
                                     "newBufferWithBytesNoCopy"};
+static const int options[] = {0x20, 0x00, 0x01, 0x10, 0x00}; /* storage and cache modes by Metal's headers */
 enum { KINDS = 5, MANAGED = 3, BYTES = 4096 };
 
 static void open_as(const char *words)
@@ -33,6 +34,7 @@ static void test_every_allocator(void **state)
                 continue;
             }
             check_ok(s, &err);
+            assert_int_equal(fake_live_of("Metal.dylib", "fake_metal_options"), options[i]);
             gpu_round_trip(names[i], mem);
             card.dev.memory->free(&card.dev, mem);
         }

@@ -6,13 +6,19 @@
 #include <unistd.h>
 
 API id MTLCopyAllDevices(void);
+API int fake_metal_options(void); /* of the buffer that was made last, for tests */
 
 struct array {
     struct fake_object object;
     id items[DEVICES];
     NSUInteger n;
 };
-static NSUInteger allocated;
+static NSUInteger allocated, last_options;
+
+int fake_metal_options(void)
+{
+    return (int)last_options;
+}
 
 static void array_dealloc(id self)
 {
@@ -160,7 +166,7 @@ static struct buffer *make_buffer(NSUInteger length, NSUInteger options, const c
         return NULL;
     struct buffer *b = (struct buffer *)fake_new(&fake_buffer_class);
     b->length = length;
-    b->options = options;
+    b->options = last_options = options;
     __atomic_add_fetch(&allocated, length, __ATOMIC_RELAXED);
     return b;
 }
