@@ -71,8 +71,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, nt = as_word_is(a, "store", "nt");
     const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
     const double threads = as_axes_number(a, "threads");
-    if (!rule_words[rule] || !op_words[op] || !ops[op].of_rule[rule])
+    if (!rule_words[rule] || !op_words[op] || !ops[op].of_rule[rule]) {
+        as_fail(err, AS_UNSUPPORTED, "this operation does not belong to the rule");
         return AS_PRUNED;
+    }
     if (cpu ? !(threads >= 1) || as_axes_number(a, "size") < 64 * threads : threads != 0 || nt || rule == STREAM)
         return AS_PRUNED;
     if (nt && !as_stream_shapes[ops[op].op].writes)

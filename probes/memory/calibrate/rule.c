@@ -40,17 +40,18 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
             break; /* the first of the grid */
         }
     struct as_fact *f = triad ? as_fact_add(c, "memory", "GB/s", "calibrate.%s.triad", tool->word) : NULL;
-    const struct as_cache *last = NULL;
-    for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
-        if (c->info->caches[i].kind != 'i' && (!last || c->info->caches[i].size > last->size))
-            last = &c->info->caches[i];
     if (f) {
-        const bool small = last && as_cell_axis_number(triad, "size") < BEYOND_CACHE * (double)last->size;
+        const double size = as_cell_axis_number(triad, "size");
+        const uint64_t cache =
+            c->info ? as_info_largest_cache(c->info, NULL, as_cell_axis_number(triad, "threads")) : 0;
+        char arrays[32];
+        as_fact_value_text(size, AS_NO_INTERVAL, "B", arrays, sizeof arrays);
         as_fact_number(f, of_triad.value, of_triad.ci);
         for (size_t i = 0; i < used_n; i++)
             as_fact_evidence(f, used[i]);
-        as_fact_say(f, "By the rules of %s, the best of %.0f: %s GB/s%s", tool->name, tool->iterations,
-                    as_buf_get(&text), small ? "; its arrays fit into the last-level cache in part" : "");
+        as_fact_say(f, "By the rules of %s with arrays of %s, the best of %.0f: %s GB/s%s", tool->name, arrays,
+                    tool->iterations, as_buf_get(&text),
+                    size < BEYOND_CACHE * (double)cache ? "; an array is under 4 times the last-level caches" : "");
     }
     as_buf_finish(&text);
 }
