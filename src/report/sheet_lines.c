@@ -46,6 +46,9 @@
         }                                                                                                              \
     }
 
+#define AFTER_64_MIB " op=read touched=67108864 size=16777216 pattern=linear stride=64 delay=0 control=launch "
+#define AT_ONCE " buffers=separate threads=0 priority=normal load=100"
+
 const struct as_sheet_line as_sheet_lines[] = {
     {"Clock", "core", {"clock.core"}, {{0}}},
     {"Compute", "FP64", {"arithmetic.peak.f64"}, {{0}}},
@@ -125,6 +128,22 @@ const struct as_sheet_line as_sheet_lines[] = {
      {"alloc op=alloc allocator=@managed size=16777216"},
      {{"free", "alloc op=free allocator=@managed size=16777216", ""}}},
     {"Page fault", "one page", {"fault.latency.cpu-one.@base_pages", "memory.fault.@base_pages"}, {{0}}},
+    {"Eviction",
+     "CPU pass after 64 MiB",
+     {"residual side=cpu" AFTER_64_MIB "pass=1"},
+     {{"second pass", "residual side=cpu" AFTER_64_MIB "pass=2", ""}}},
+    {"Eviction", "device pass after 64 MiB", {"residual side=device" AFTER_64_MIB "pass=1"}, {{0}}},
+    {"Interference",
+     "CPU chase",
+     {"interference victim=cpu op=chase aggressor=read" AT_ONCE " allocator=@pinned",
+      "interference victim=cpu op=chase aggressor=read" AT_ONCE},
+     {{"beside writes", "interference victim=cpu op=chase aggressor=write" AT_ONCE, ""}}},
+    {"Interference",
+     "CPU read",
+     {"interference victim=cpu op=read aggressor=d2h" AT_ONCE,
+      "interference victim=cpu op=read aggressor=write" AT_ONCE},
+     {{0}}},
+    {"Interference", "device read", {"interference victim=device op=read aggressor=write" AT_ONCE}, {{0}}},
     {0},
 };
 
