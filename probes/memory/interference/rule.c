@@ -86,7 +86,7 @@ static const char *conditions(const struct as_cell *cell, char *out, size_t size
 
 static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell, const char *unit, const char *what)
 {
-    return as_fact_add(c, "memory", unit, "interference.%s.%s.%s.%s.%s.%s.%s.%s.%s.%.0f", what,
+    return as_fact_add(c, "interference", unit, "interference.%s.%s.%s.%s.%s.%s.%s.%s.%s.%.0f", what,
                        as_cell_axis(cell, "victim"), as_cell_axis(cell, "op"), as_cell_axis(cell, "aggressor"),
                        as_cell_axis(cell, "threads"), as_cell_axis(cell, "buffers"), as_cell_axis(cell, "priority"),
                        as_cell_axis(cell, "load"), as_cell_axis(cell, "allocator"), as_cell_size(cell));
