@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pass that is slower by no more is not called displaced: code and data of the measurement itself take as much. */
+/* A pass that is slower by no more does not count as eviction: code and data of the measurement itself take as much. */
 static const double CLEARLY = 1.02;
 
 static bool is_core(const struct as_rule_context *c)
@@ -49,7 +49,7 @@ static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell
                        as_cell_size(cell), as_cell_axis_number(cell, "stride"));
 }
 
-static bool is_displaced(struct as_interval ci)
+static bool is_slower(struct as_interval ci)
 {
     return ci.lo > CLEARLY;
 }
@@ -69,7 +69,7 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96], range[64];
     size_t i = 0;
-    while (i < v->n && !is_displaced(v->ci[i]))
+    while (i < v->n && !is_slower(v->ci[i]))
         i++;
     struct as_fact *f = add(c, v->cells[0], "B", "begins");
     if (!f)
@@ -85,10 +85,10 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
         clean--;
     f->verdict = AS_SUPPORTED;
     for (size_t k = i; k < v->n; k++)
-        f->verdict = v->ci[k].hi <= CLEARLY ? AS_UNDECIDED : f->verdict; /* a larger one displaces nothing */
+        f->verdict = v->ci[k].hi <= CLEARLY ? AS_UNDECIDED : f->verdict; /* a larger one evicts nothing */
     as_fact_number(f, v->x[i], (struct as_interval){clean > 0 ? v->x[clean - 1] : 0, v->x[i]});
     as_fact_range_text(f->ci, "B", range, sizeof range);
-    as_fact_say(f, "Displacement begins at %s: %s slows down %s or less", range,
+    as_fact_say(f, "Eviction begins at %s: %s slows down %s or less", range,
                 pass_of(v->cells[i], "first", pass, sizeof pass), after(c, v->cells[i], text, sizeof text));
 }
 
@@ -176,8 +176,8 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96], share[96], cost[64];
     struct as_metric_value first, second;
-    if (v->x[0] != 1 || v->x[1] != 2 || !is_displaced(v->ci[0]) ||
-        !as_cell_metric(v->cells[0], "after_touch", &first) || !as_cell_metric(v->cells[1], "after_touch", &second))
+    if (v->x[0] != 1 || v->x[1] != 2 || !is_slower(v->ci[0]) || !as_cell_metric(v->cells[0], "after_touch", &first) ||
+        !as_cell_metric(v->cells[1], "after_touch", &second))
         return;
     struct as_fact *f = add(c, v->cells[1], "%", rewarm_of(v->cells[1]));
     if (!f)
@@ -199,7 +199,7 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96];
     size_t i = 0;
-    while (i < v->n && is_displaced(v->ci[i]))
+    while (i < v->n && is_slower(v->ci[i]))
         i++;
     if (i == 0 || i == v->n) /* nothing to recover from, or not within the passes that were timed */
         return;
@@ -230,7 +230,7 @@ static void add_half_life(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96], range[64];
     const struct as_cell *start = without_delay(c, v->cells[0]);
-    if (!start || !is_displaced(as_cell_interval(start)))
+    if (!start || !is_slower(as_cell_interval(start)))
         return;
     const double half = (start->sum.median - 1) / 2;
     size_t i = 0;
@@ -256,14 +256,14 @@ static void add_half_life(struct as_rule_context *c, const struct as_curve *v)
     as_fact_say(f, "The slowdown of %s %s halves after %s", pass, text, range);
 }
 
-/* The stride whose sets show displacement most. */
+/* The stride whose sets show eviction most. */
 static void add_stride(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], ratio[96], stride[32];
     size_t best = 0;
     for (size_t i = 1; i < v->n; i++)
         best = v->y[i] > v->y[best] ? i : best;
-    if (v->n < 3 || !is_displaced(v->ci[best]))
+    if (v->n < 3 || !is_slower(v->ci[best]))
         return;
     struct as_fact *f = add(c, v->cells[best], "B", "stride");
     if (!f)
@@ -274,7 +274,7 @@ static void add_stride(struct as_rule_context *c, const struct as_curve *v)
         f->verdict = i != best && v->ci[i].hi >= v->ci[best].lo ? AS_UNDECIDED : f->verdict;
     as_curve_evidence(f, v, 0, v->n - 1);
     as_fact_value_text(v->x[best], AS_NO_INTERVAL, "B", stride, sizeof stride);
-    as_fact_say(f, "A pass with a stride of %s shows displacement most: %s as long %s", stride,
+    as_fact_say(f, "A pass with a stride of %s shows eviction most: %s as long %s", stride,
                 as_fact_value_text(v->y[best], v->ci[best], "x", ratio, sizeof ratio),
                 after(c, v->cells[best], text, sizeof text));
 }

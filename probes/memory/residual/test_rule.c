@@ -60,7 +60,7 @@ static void add(int touched, int pass, double times)
 #define ID(what) "residual." what ".cpu.read.linear.malloc.16777216.64"
 
 /* The numbers of the published study of the M4 Pro. */
-static void test_displaced(void **unused)
+static void test_evicted(void **unused)
 {
     (void)unused;
     add(1, 1, 1.001);
@@ -71,7 +71,7 @@ static void test_displaced(void **unused)
     add(512, 3, 1.005);
     made_derive(&m);
     made_says(made_near(&m, ID("begins"), 64 << 20, 1e-9),
-              "Displacement begins at 16 to 64 MiB: the CPU's first linear pass over 16 MiB slows down after another "
+              "Eviction begins at 16 to 64 MiB: the CPU's first linear pass over 16 MiB slows down after another "
               "core read 64 MiB or less");
     made_says(made_near(&m, ID("slowdown_64mib"), 1.31, 1e-9), "as long after another core read 64 MiB as after");
     made_says(made_near(&m, ID("slowdown_512mib"), 1.63, 1e-9), "as long after another core read 512 MiB as after");
@@ -81,7 +81,7 @@ static void test_displaced(void **unused)
               "Pass 3 is the first that is not clearly slower after another core read 512 MiB");
 }
 
-static void test_not_displaced(void **unused)
+static void test_not_evicted(void **unused)
 {
     (void)unused;
     add(1, 1, 1.0);
@@ -151,7 +151,7 @@ static void test_stride(void **unused)
     add_cell("stride=16384", 1.2);
     made_derive(&m);
     made_says(made_near(&m, "residual.stride.cpu.read.linear.malloc.16777216.8192", 8192, 1e-9),
-              "A pass with a stride of 8 KiB shows displacement most: 1.6");
+              "A pass with a stride of 8 KiB shows eviction most: 1.6");
 }
 
 static void test_control(void **unused)
@@ -165,7 +165,7 @@ static void test_control(void **unused)
     made_verdict(&m, "residual.control.cpu.write.linear.malloc.16777216.64", AS_REFUTED);
 }
 
-/* A cell against another control says nothing about displacement. */
+/* A cell against another control says nothing about eviction. */
 static void test_other_control(void **unused)
 {
     (void)unused;
@@ -178,7 +178,7 @@ static void test_other_control(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_displaced, clean), cmocka_unit_test_teardown(test_not_displaced, clean),
+        cmocka_unit_test_teardown(test_evicted, clean),   cmocka_unit_test_teardown(test_not_evicted, clean),
         cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_device_after_cpu, clean),
         cmocka_unit_test_teardown(test_delay, clean),     cmocka_unit_test_teardown(test_it_stays, clean),
         cmocka_unit_test_teardown(test_stride, clean),    cmocka_unit_test_teardown(test_other_control, clean),
