@@ -184,6 +184,8 @@ enum as_status trial_sample(struct trial *t, struct as_sample *out, struct as_er
         if (st)
             return st;
         out->seconds += seconds;
+        if (!t->control && t->keeps_n < TRIAL_KEEPS)
+            t->keeps[t->keeps_n++] = t->pair.loaded_rate / t->pair.value[PAIR_AGGRESSOR];
     }
     out->value = as_median(slowdown, BLOCKS);
     return AS_OK;
@@ -208,7 +210,8 @@ void trial_note(struct trial *t)
     const double alone = pair_mean(p, PAIR_AGGRESSOR), loaded = pair_loaded_rate(p);
     as_note_number(t->vc, "aggressor_alone", alone * LINE_BYTES * 1e-9);
     as_note_number(t->vc, "aggressor_loaded", loaded * LINE_BYTES * 1e-9);
-    as_note_number(t->vc, "aggressor_keeps", 100 * loaded / alone);
+    if (t->keeps_n) /* paired, as the slowdown is */
+        as_note_number(t->vc, "aggressor_keeps", 100 * as_median(t->keeps, t->keeps_n));
 }
 
 bool trial_check(struct trial *t, char *why, size_t why_size)

@@ -7,6 +7,7 @@
 #include "sides.h"
 
 enum { VICTIM, AGGRESSOR, SIDES };
+enum { TRIAL_KEEPS = 256 };
 struct trial {
     struct as_trial_context *vc;
     struct lines lines[SIDES]; /* shared: only the first */
@@ -15,6 +16,8 @@ struct trial {
     bool on_device[SIDES], control;
     enum op op[SIDES];
     struct pair pair;
+    double keeps[TRIAL_KEEPS]; /* the share of its rate that the aggressor keeps, of the first blocks */
+    size_t keeps_n;
     unsigned rejected;     /* blocks */
     struct as_cpus before; /* where the calling thread ran before it was bound */
     bool bound;
