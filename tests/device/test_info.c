@@ -26,9 +26,9 @@ static const struct as_device_info full = {
     .numa_nodes = 8,
     .host_cache = 384u << 20,
     .caches_n = 4,
-    .caches = {{1, 'd', 32768, 64, 8, 1},
-               {1, 'i', 65536, 64, 4, 1},
-               {3, 'u', 1u << 30, 128, (unsigned)-1, 96},
+    .caches = {{.level = 1, .kind = 'd', .size = 32768, .line = 64, .ways = 8, .shared = 1},
+               {.level = 1, .kind = 'i', .size = 65536, .line = 64, .ways = 4, .shared = 1},
+               {.level = 3, .kind = 'u', .size = 1u << 30, .line = 128, .ways = (unsigned)-1, .shared = 96},
                {4, 'u', 2u << 30, 0, 0, 0, true, "<Infinity>", "kfd"}},
     .allocators_n = 2,
     .allocators = {{"malloc", "", true, true, false, "", 1u << 30, AS_ROLE_PAGEABLE},
@@ -186,7 +186,8 @@ static void look_ups(void **state)
     assert_int_equal(as_info_last_cache(&none), 0);
     assert_ptr_equal(as_info_allocator(&full, "malloc"), &full.allocators[0]);
     assert_null(as_info_allocator(&full, "mallo"));
-    struct as_device_info only_code = {.caches_n = 1, .caches = {{1, 'i', 4096, 64, 4, 1}}};
+    struct as_device_info only_code = {
+        .caches_n = 1, .caches = {{.level = 1, .kind = 'i', .size = 4096, .line = 64, .ways = 4, .shared = 1}}};
     assert_int_equal(as_info_last_cache(&only_code), 0);
     assert_int_equal(as_info_cache(&only_code, 1), 0);
 }
