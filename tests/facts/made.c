@@ -129,7 +129,7 @@ void made_gpu_minimal(struct made *m)
                  .clock_max_hz = 2e9,
                  .capabilities = AS_CAP_SOURCE | AS_CAP_COPY,
                  .caches_n = 1,
-                 .caches = {{2, 'u', 50 << 20, 128, 16, 0}},
+                 .caches = {{.level = 2, .kind = 'u', .size = 50 << 20, .line = 128, .ways = 16, .shared = 0}},
                  .allocators_n = 3,
                  .allocators = {{.name = "own"}, {.name = "pinned", .host_access = true}, {.name = "pool"}}}};
 }

@@ -270,19 +270,20 @@ static void run_record(struct as_report_run *r, int64_t id)
 struct as_device_info *synth_device(struct as_report_run *r, const char *id, const char *backend, const char *name)
 {
     struct as_device_info *d = &r->devices[r->devices_n++];
-    *d = (struct as_device_info){.compute_units = 2,
-                                 .threads = 2,
-                                 .warp = 1,
-                                 .memory_bytes = 8326406144,
-                                 .page_size = 4096,
-                                 .numa_nodes = 1,
-                                 .is_host_memory = true,
-                                 .caches_n = 4,
-                                 .caches = {{1, 'd', 49152, 64, 12, 2},
-                                            {1, 'i', 32768, 64, 8, 2},
-                                            {2, 'u', 2097152, 64, 16, 2},
-                                            {3, 'u', 272629760, 64, 20, 2}},
-                                 .allocators_n = 2};
+    *d = (struct as_device_info){
+        .compute_units = 2,
+        .threads = 2,
+        .warp = 1,
+        .memory_bytes = 8326406144,
+        .page_size = 4096,
+        .numa_nodes = 1,
+        .is_host_memory = true,
+        .caches_n = 4,
+        .caches = {{.level = 1, .kind = 'd', .size = 49152, .line = 64, .ways = 12, .shared = 2},
+                   {.level = 1, .kind = 'i', .size = 32768, .line = 64, .ways = 8, .shared = 2},
+                   {.level = 2, .kind = 'u', .size = 2097152, .line = 64, .ways = 16, .shared = 2},
+                   {.level = 3, .kind = 'u', .size = 272629760, .line = 64, .ways = 20, .shared = 2}},
+        .allocators_n = 2};
     as_copy_text(d->id, sizeof d->id, id);
     as_copy_text(d->backend, sizeof d->backend, backend);
     as_copy_text(d->name, sizeof d->name, name);

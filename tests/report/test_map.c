@@ -91,10 +91,12 @@ static void map_without_a_tree_is_drawn_from_the_info(void **state)
     (void)state;
     struct as_error err;
     struct as_map_tree t;
-    struct as_device_info info = {.compute_units = 132,
-                                  .memory_bytes = 1u << 30,
-                                  .caches_n = 2,
-                                  .caches = {{1, 'd', 1 << 18, 128, 0, 1}, {2, 'u', 1 << 26, 128, 0, 132}}};
+    struct as_device_info info = {
+        .compute_units = 132,
+        .memory_bytes = 1u << 30,
+        .caches_n = 2,
+        .caches = {{.level = 1, .kind = 'd', .size = 1 << 18, .line = 128, .ways = 0, .shared = 1},
+                   {.level = 2, .kind = 'u', .size = 1 << 26, .line = 128, .ways = 0, .shared = 132}}};
     assert_int_equal(as_map_tree_make(&info, NULL, false, &t, &err), AS_OK);
     assert_int_equal(as_map_layout(&t, 12, &err), AS_OK);
     assert_int_equal(t.rows, 1u << AS_MAP_CORE | 1u << 1 | 1u << 2 | 1u << AS_MAP_MEMORY);

@@ -150,8 +150,8 @@ static void test_which_cells(void **state)
 static void test_no_cells(void **state)
 {
     static const char *const axes[] = {
-        "op=read touched=0 size=65536 pattern=linear stride=131072 pass=1 delay=0 allocator=toy side=cpu "
-        "control=launch",
+        ("op=read touched=0 size=65536 pattern=linear stride=131072 pass=1 delay=0 allocator=toy side=cpu "
+         "control=launch"),
         "op=read touched=0 size=65536 pattern=random stride=128 pass=1 delay=0 allocator=toy side=cpu control=launch",
         "op=read touched=0 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy side=device control=launch",
     };
@@ -185,10 +185,10 @@ static void test_another_core(void **state)
 {
     static const char *const axes[] = {
         "op=read touched=0 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy side=cpu control=launch",
-        "op=read touched=262144 size=65536 pattern=random stride=64 pass=2 delay=1 allocator=toy side=cpu "
-        "control=launch",
-        "op=write touched=262144 size=65536 pattern=linear stride=64 pass=5 delay=0 allocator=toy side=cpu "
-        "control=launch",
+        ("op=read touched=262144 size=65536 pattern=random stride=64 pass=2 delay=1 allocator=toy side=cpu "
+         "control=launch"),
+        ("op=write touched=262144 size=65536 pattern=linear stride=64 pass=5 delay=0 allocator=toy side=cpu "
+         "control=launch"),
     };
     struct toy t;
     char why[256];
