@@ -9,9 +9,9 @@ CACHE, BUFFER = 1024 * KIB, 256 * KIB
 TOUCHED = (0, 512 * KIB, 832 * KIB, 896 * KIB, 1024 * KIB, 2048 * KIB)
 EVICTED_NS, RESTORES, PASSES = 0.63, 0.9, 3  # beside 1 ns per access
 SUITE = f"""[suite]
-budget = 12s
+budget = 90s
 trials = 12
-precision = 1%
+precision = 3%
 devices = null
 [residual]
 touched = {','.join(str(t) for t in TOUCHED)}

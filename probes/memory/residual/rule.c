@@ -175,21 +175,20 @@ static void add_controls(struct as_rule_context *c)
 static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
 {
     char text[96], pass[96], share[96], cost[64];
-    struct as_metric_value first, second;
-    if (v->x[0] != 1 || v->x[1] != 2 || !is_slower(v->ci[0]) || !as_cell_metric(v->cells[0], "after_touch", &first) ||
-        !as_cell_metric(v->cells[1], "after_touch", &second))
+    struct as_metric_value first;
+    if (v->x[0] != 1 || v->x[1] != 2 || !is_slower(v->ci[0]) || !as_cell_metric(v->cells[0], "after_touch", &first))
         return;
     struct as_fact *f = add(c, v->cells[1], "%", rewarm_of(v->cells[1]));
     if (!f)
         return;
-    const struct as_interval r = as_ratio_interval(second.value, second.ci, first.value, first.ci);
-    as_fact_number(f, 100 * (1 - second.value / first.value), (struct as_interval){100 * (1 - r.hi), 100 * (1 - r.lo)});
+    const struct as_interval r = as_ratio_interval(v->y[1], v->ci[1], v->y[0], v->ci[0]);
+    as_fact_number(f, 100 * (1 - v->y[1] / v->y[0]), (struct as_interval){100 * (1 - r.hi), 100 * (1 - r.lo)});
     f->verdict = as_verdict_above(f->ci, 0);
     as_curve_evidence(f, v, 0, 1);
     const double lines = as_cell_size(v->cells[0]) / as_cell_axis_number(v->cells[0], "stride");
     as_fact_value_text(lines * first.value, AS_NO_INTERVAL, "ns", cost, sizeof cost);
-    as_fact_say(f, "One pass of rewarming, which takes %s, makes %s faster by %s %s", cost,
-                pass_of(v->cells[1], "second", pass, sizeof pass),
+    as_fact_say(f, "One pass of rewarming, which takes %s, makes %s faster by %s %s, each relative to its control",
+                cost, pass_of(v->cells[1], "second", pass, sizeof pass),
                 as_fact_value_text(f->value, f->ci, "%", share, sizeof share),
                 after(c, v->cells[1], text, sizeof text));
 }
