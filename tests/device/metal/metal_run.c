@@ -165,8 +165,11 @@ static void test_device_time(void **state)
     l.reps = 100 * 512; /* more than a queue holds */
     check_ok(o.dev.queue->launch(&o.dev, &l, &t, &err), &err);
     assert_float_equal(t.device_s, 99.5, 1e-9);
-    const struct as_copy c = {.to = a, .from = b, .back_to = b, .back_from = a, .bytes = 64, .reps = 1};
+    struct as_memory *const other[] = {get("MTLStorageModePrivate", 64), get("MTLStorageModeShared", 64)};
+    const struct as_copy c = {.to = a, .from = b, .back_to = other[1], .back_from = other[0], .bytes = 64, .reps = 1};
     check_ok(o.dev.queue->copy(&o.dev, &c, &t, &err), &err);
+    for (int i = 0; i < 2; i++)
+        o.dev.memory->free(&o.dev, other[i]);
     assert_float_equal(t.device_s, 1.5, 1e-9);
     fake("");
     o.dev.program->kernel_destroy(&o.dev, k);
