@@ -119,9 +119,10 @@ static enum as_status get_memory(struct sentinel *s, struct as_error *err)
         return st;
     if (s->what == PAIR)
         return s->dev->memory->write(s->dev, s->result, 64, &s->passed, sizeof s->passed, err);
-    /* Each sample reads the least recently read window. */
+    /* Each sample reads the least recently read window. At most 1 GiB, also beside larger caches: a sentinel is
+     * compared with itself only, and has to cost little. */
     uint64_t want = as_info_memory_least(&s->dev->info, NULL, 1) + WINDOW, most = s->dev->info.memory_free / 8;
-    want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want;
+    want = want < 8 * (uint64_t)WINDOW ? 8 * (uint64_t)WINDOW : want > UINT64_C(1) << 30 ? UINT64_C(1) << 30 : want;
     s->window = WINDOW;
     s->bytes = (want < most ? want : most) / WINDOW * WINDOW;
     if (s->bytes < WINDOW)
