@@ -206,7 +206,7 @@ static enum as_status open_uncore(const char *root, const struct as_device_info 
         return as_fail(err, AS_UNSUPPORTED, "counters cannot be opened: %s", strerror(refused));
     return as_fail(err, AS_UNSUPPORTED,
                    seen ? "the kernel names none of their events that count bytes"
-                        : "the kernel shows none, as in most virtual machines");
+                        : "the kernel shows no uncore PMU, as in most virtual machines");
 }
 
 static bool read_counts(const struct counter *c, double *out)

@@ -37,7 +37,7 @@ static const struct as_axis axes[] = {
      .words = op_words,
      .def = "triad"},
     {.name = "size",
-     .help = "bytes of one array; STREAM wants four times the last-level caches, BabelStream has 2^25 f64",
+     .help = "bytes of one array; STREAM requires four times the last-level caches, BabelStream has 2^25 f64",
      .type = AS_AXIS_SIZE,
      .min = 4096,
      .def = "256MiB"},
@@ -186,7 +186,7 @@ static bool check(void *state, char *why, size_t why_size)
     struct state *s = state;
     double sum = 0, least = INFINITY, most = 0;
     if (s->done != s->wanted) {
-        snprintf(why, why_size, "%u of %u iterations ran: the best of fewer is another number", s->done, s->wanted);
+        snprintf(why, why_size, "only %u of %u iterations ran: best_rate is not comparable", s->done, s->wanted);
         return false;
     }
     for (unsigned i = 0; i < s->done; i++) {

@@ -208,8 +208,8 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
     as_fact_number(f, v->x[i], AS_NO_INTERVAL);
     f->verdict = v->ci[i].hi <= CLEARLY ? AS_SUPPORTED : AS_UNDECIDED;
     as_curve_evidence(f, v, 0, i);
-    as_fact_say(f, "Pass %.0f is the first that is not clearly slower %s: %s", v->x[i],
-                after(c, v->cells[i], text, sizeof text), pass_of(v->cells[i], "repeated", pass, sizeof pass));
+    as_fact_say(f, "The slowdown ends at pass %.0f %s: %s", v->x[i], after(c, v->cells[i], text, sizeof text),
+                pass_of(v->cells[i], "repeated", pass, sizeof pass));
 }
 
 /* The cell of the curve without a delay; NULL: it was not measured. */
