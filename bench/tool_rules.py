@@ -9,24 +9,28 @@ from common import ratio_interval, row
 from peers import run, stream_elements
 
 SHARE = 0.05
-NAMES = {"stream": ("STREAM", ("Copy", "Scale", "Add", "Triad")),
-         "babelstream": ("BabelStream", ("Copy", "Mul", "Add", "Triad", "Dot"))}
+BABELSTREAM = ("Copy", "Mul", "Add", "Triad", "Dot")
+# option: tool, its rule, its functions, the device
+TOOLS = {"stream": ("STREAM", "stream", ("Copy", "Scale", "Add", "Triad"), "cpu"),
+         "babelstream": ("BabelStream", "babelstream", BABELSTREAM, "cpu"),
+         "babelstream-cuda": ("BabelStream (CUDA)", "babelstream", BABELSTREAM, "cuda:0")}
 BABELSTREAM_BYTES = 8 << 25
 
 
-def theirs(path, rule):
+def theirs(path, option):
     threads = str(len(os.sched_getaffinity(0)))
     text = run([path], OMP_NUM_THREADS=threads, OMP_PROC_BIND="true")
-    return {name: float(re.search(rf"^{name}:?\s+([0-9.]+)", text, re.M).group(1)) / 1000 for name in NAMES[rule][1]}
+    return {name: float(re.search(rf"^{name}:?\s+([0-9.]+)", text, re.M).group(1)) / 1000 for name in TOOLS[option][2]}
 
 
-def ours(assay, rule, size):
+def ours(assay, option, size):
     """The best rate of each function; of STREAM's copy also with non-temporal stores."""
     found = {}
+    _, rule, _, device = TOOLS[option]
     for store in ("regular", "nt") if rule == "stream" else ("regular",):
-        sets = (f"rule={rule}", "op=" + ("all" if store == "regular" else "copy"), f"size={size}", f"store={store}",
-                "threads=max")
-        assay.command("run", "probe:calibrate", "--device", "cpu", "--quiet", "--budget", "0", "--trials", "1",
+        sets = (f"rule={rule}", "op=" + ("all" if store == "regular" else "copy"), f"size={size}",
+                *((f"store={store}", "threads=max") if device == "cpu" else ()))
+        assay.command("run", "probe:calibrate", "--device", device, "--quiet", "--budget", "0", "--trials", "1",
                       *(word for text in sets for word in ("--set", text)))
         for cell in assay.cells():
             if cell["probe"] == "calibrate" and cell["n"]:
@@ -36,22 +40,24 @@ def ours(assay, rule, size):
 
 
 def measure(assay, paths, rounds):
-    sizes = {"stream": 8 * stream_elements(paths["stream"]) if "stream" in paths else 0,
-             "babelstream": BABELSTREAM_BYTES}
-    results = {(rule, tool): [] for rule in NAMES if rule in paths for tool in (0, 1)}
+    sizes = {option: BABELSTREAM_BYTES for option in TOOLS}
+    if "stream" in paths:
+        sizes["stream"] = 8 * stream_elements(paths["stream"])
+    results = {(option, tool): [] for option in TOOLS if option in paths for tool in (0, 1)}
     for number in range(rounds):
-        for rule, tool in random.sample(list(results), len(results)):
-            results[rule, tool].append(theirs(paths[rule], rule) if tool else ours(assay, rule, sizes[rule]))
-            who = NAMES[rule][0] if tool else "assay by the rules of " + NAMES[rule][0]
-            rates = ", ".join(f"{name} {rate:.4g}" for name, rate in results[rule, tool][-1].items())
-            print(f"round {number + 1} of {rounds}: {who}: {rates}", file=sys.stderr, flush=True)
+        for option, tool in random.sample(list(results), len(results)):
+            rates = theirs(paths[option], option) if tool else ours(assay, option, sizes[option])
+            results[option, tool].append(rates)
+            who = TOOLS[option][0] if tool else "assay by the rules of " + TOOLS[option][0]
+            text = ", ".join(f"{name} {rate:.4g}" for name, rate in rates.items())
+            print(f"round {number + 1} of {rounds}: {who}: {text}", file=sys.stderr, flush=True)
     rows = []
-    for rule in {rule for rule, _ in results}:
-        for name in results[rule, 0][0]:
-            mine = [r[name] for r in results[rule, 0]]
-            other = [r[name.split(",")[0]] for r in results[rule, 1]]
+    for option in [option for option in TOOLS if option in paths]:
+        for name in results[option, 0][0]:
+            mine = [r[name] for r in results[option, 0]]
+            other = [r[name.split(",")[0]] for r in results[option, 1]]
             middle, low, high = ratio_interval(mine, other)
-            rows.append(row(f"{name}: assay {statistics.median(mine):.4g}, {NAMES[rule][0]} {statistics.median(other):.4g} GB/s",
+            rows.append(row(f"{name}: assay {statistics.median(mine):.4g}, {TOOLS[option][0]} {statistics.median(other):.4g} GB/s",
                             f"{middle:.3f} ({low:.3f} to {high:.3f})", "1 within 5% or the interval",
                             abs(middle - 1) <= SHARE or low <= 1 <= high))
-    return rows or [row("neither --stream nor --babelstream given", "", "", None)]
+    return rows or [row("neither --stream nor --babelstream nor --babelstream-cuda given", "", "", None)]

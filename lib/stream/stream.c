@@ -84,7 +84,9 @@ static enum as_status get_memory(struct as_stream *s, struct as_error *err)
         s->results = (size_t)s->desc.threads * AS_STREAM_STRIDE;
     else
         choose_room(s);
-    struct as_memory_desc result = {.allocator = s->desc.allocator, .bytes = s->results * 8, .node = -1};
+    const char *pinned = s->card && s->desc.host_timed ? as_role_allocator(s->dev->info.id, AS_ROLE_PINNED) : "";
+    struct as_memory_desc result = {
+        .allocator = *pinned ? pinned : s->desc.allocator, .bytes = s->results * 8, .node = -1};
     struct as_memory_desc table = {.allocator = s->desc.allocator, .bytes = sizeof *s->data, .node = -1};
     enum as_status st = m->alloc(s->dev, &result, &s->result, err);
     if (!st)

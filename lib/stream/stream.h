@@ -92,6 +92,7 @@ struct as_stream_desc {
     enum as_stream_width width;
     bool barrier;      /* barrier between repetitions; on a device each is a launch */
     unsigned way;      /* of a discrete GPU (as_stream_way_words), 0: the fastest in a short test */
+    bool host_timed;   /* the time counts until the host has the sum: few sums of a GPU, in pinned memory */
     bool device_first; /* the device touches the memory first, else the host */
     bool whole_check;
     uint64_t seed;

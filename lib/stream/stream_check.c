@@ -11,13 +11,15 @@ enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err)
 {
     if (!s->native && as_stream_shape_of(s)->writes)
         return AS_OK; /* a device's threads write only sums */
-    uint64_t *words = malloc(s->results * sizeof *words);
+    const size_t used = s->native ? s->results
+                        : s->card ? s->grid.workgroups
+                                  : s->grid.workgroups * s->grid.workgroup_size;
+    uint64_t *words = malloc(used * sizeof *words);
     if (!words)
-        return as_nomem(err, s->results * sizeof *words, "results");
-    enum as_status st = s->dev->memory->read(s->dev, s->result, 0, words, s->results * sizeof *words, err);
+        return as_nomem(err, used * sizeof *words, "results");
+    enum as_status st = s->dev->memory->read(s->dev, s->result, 0, words, used * sizeof *words, err);
     uint64_t u = 0;
     double f = 0;
-    size_t used = s->native ? s->results : s->card ? s->grid.workgroups : s->grid.workgroups * s->grid.workgroup_size;
     for (size_t i = 0; i < used && !st; i += s->native ? AS_STREAM_STRIDE : 1) {
         double v;
         memcpy(&v, &words[i], sizeof v);

@@ -41,7 +41,8 @@ static uint64_t key_of(const struct as_stream *s)
            s->native ? 0
            : s->card ? UINT64_MAX
                      : (uint64_t)s->desc.width, /* says what the candidates are */
-           (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1 | (uint64_t)s->desc.way << 2,
+           (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1 | (uint64_t)s->desc.host_timed << 2 |
+               (uint64_t)s->desc.way << 3,
            as_hash(s->desc.allocator, strlen(s->desc.allocator)),
            as_hash(s->dev->info.id, strlen(s->dev->info.id))};
     return as_hash(&k, sizeof k);
@@ -115,6 +116,8 @@ static size_t gpu_grids(const struct as_stream *s, struct as_stream_grid out[AS_
     for (size_t i = 0; i < n; i++) {
         const struct way *w = &table[i];
         if (s->desc.barrier && s->desc.way && s->desc.way != i + 1)
+            continue;
+        if (s->desc.host_timed && !as_stream_shape_of(s)->writes && !w->stay)
             continue;
         uint64_t tiles = s->n / 2 / ((uint64_t)w->workgroup_size * w->unroll) + 1;
         uint64_t workgroups = w->stay && w->stay * compute_units < tiles ? w->stay * compute_units : tiles;

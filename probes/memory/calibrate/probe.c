@@ -137,6 +137,7 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
                                         .nontemporal = as_word_is(a, "store", "nt"),
                                         .choose_width = true,
                                         .barrier = true,
+                                        .host_timed = true,
                                         .device_first = !(vc->dev->info.capabilities & AS_CAP_HOST_KERNELS),
                                         .whole_check = vc->trial == 0 && bytes <= CHECKED_WHOLE_MAX,
                                         .seed = vc->seed};
