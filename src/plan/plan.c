@@ -55,7 +55,7 @@ static enum as_status key_set_add(struct key_set *set, uint64_t key, size_t *cel
 
 struct planner {
     struct as_plan *plan;
-    bool has_pruned; /* of this device, with a reason */
+    bool has_pruned, has_foreign; /* of this device, with a reason */
     size_t cap;
     const struct as_device_info *info;
     double precision; /* of the grid's cells */
@@ -104,15 +104,17 @@ static enum as_status keep_cell(struct planner *p, const struct as_cell *c, cons
     return as_cell_set_answers(&plan->cells[at], answers, p->err);
 }
 
+static void append_why(const struct planner *p, const struct as_probe *probe, const char *why, char *text, size_t size)
+{
+    const size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s%s on %s: %s", length ? "; " : "", probe->name, p->info->id, why);
+}
+
 static void note_pruned(struct planner *p, const struct as_probe *probe, const char *why)
 {
-    char *text = p->plan->pruned;
-    const size_t length = strlen(text);
-    if (p->has_pruned || !why[0])
-        return;
-    p->has_pruned = true;
-    snprintf(text + length, sizeof p->plan->pruned - length, "%s%s on %s: %s", length ? "; " : "", probe->name,
-             p->info->id, why);
+    if (!p->has_pruned && why[0])
+        append_why(p, probe, why, p->plan->pruned, sizeof p->plan->pruned);
+    p->has_pruned |= why[0] != 0;
 }
 
 static enum as_status add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
@@ -153,13 +155,34 @@ static const char *set_expr(const char *set, const struct as_probe *probe, const
     return eq && (size_t)(eq - set) == n && strncmp(set, axis->name, n) == 0 ? eq + 1 : NULL;
 }
 
+/* The device has none of the grid's allocators: what the probe says of the device all the same. */
+static void note_no_allocator(struct planner *p, const struct as_probe *probe, const struct as_axis_values *values,
+                              size_t axes_n)
+{
+    struct as_axes axes = {.n = axes_n};
+    struct as_axis_values first[AS_AXES_MAX] = {{0}};
+    struct as_error why = {0};
+    bool known = true;
+    for (size_t i = 0; i < axes_n && known; i++) {
+        const struct as_axis_values *v = &values[i];
+        if (v->n == 0) {
+            known = !as_axis_parse(&probe->axes[i], "first", p->info, &first[i], &why) && first[i].n;
+            v = &first[i];
+        }
+        if (known)
+            axes.v[i] = v->v[0];
+    }
+    if (known && !p->has_foreign && as_plan_applies(probe, &axes, p->info, &why) != AS_APPLIES)
+        append_why(p, probe, why.text, p->plan->foreign, sizeof p->plan->foreign);
+    p->has_foreign = true;
+    for (size_t i = 0; i < axes_n; i++)
+        as_axis_values_finish(&first[i]);
+}
+
 static enum as_status add_product(struct planner *p, const struct as_probe *probe, const struct as_axis_values *values,
                                   size_t axes_n)
 {
     size_t at[AS_AXES_MAX] = {0};
-    for (size_t i = 0; i < axes_n; i++)
-        if (values[i].n == 0)
-            return AS_OK; /* an allocator of another device */
     for (;;) {
         struct as_axes axes = {.n = axes_n};
         for (size_t i = 0; i < axes_n; i++)
@@ -179,6 +202,7 @@ static enum as_status add_grid(struct planner *p, const struct as_grid *g, const
 {
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
+    bool foreign = false; /* it asks for an allocator of another device */
     enum as_status s = AS_OK;
     if (g->probe->needs & ~p->info->capabilities) /* one cell without axes says so */
         return add_cell(p, g->probe, &(struct as_axes){0});
@@ -189,9 +213,12 @@ static enum as_status add_grid(struct planner *p, const struct as_grid *g, const
             expr = e ? e : expr;
         }
         s = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
+        foreign |= values[n].n == 0;
     }
     if (s)
         as_fail_in(p->err, g->probe->name);
+    else if (foreign)
+        note_no_allocator(p, g->probe, values, n);
     else
         s = add_product(p, g->probe, values, n);
     for (size_t i = 0; i < n; i++)

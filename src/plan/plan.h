@@ -54,7 +54,8 @@ extern const struct as_builtin_text as_suite_texts[];
 struct as_plan {
     struct as_cell *cells; /* owned; status planned, or unsupported with a reason */
     size_t n;
-    char pruned[256]; /* why a probe left grid points out, the first reason per device; "" if none */
+    char pruned[256];  /* why a probe left grid points out, the first reason per device; "" if none */
+    char foreign[256]; /* likewise, of grids whose allocators the device has not: why not with another one either */
 };
 /* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
  * one probe only). A cell that is already in the plan keeps the tightest of its precisions. At most 100,000 cells. */

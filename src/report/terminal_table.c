@@ -115,13 +115,13 @@ static void shrink(const struct as_table *t, unsigned most, unsigned width[], co
 }
 
 /* Widths that fit into the style, 0 for a column that is left out. Text is broken between words down to COMFORT; where
- * that is not enough, columns that can be spared go, from the right, and then words are broken, down to LEAST. */
+ * that is not enough, columns that can be spared go, from the right, and then words are broken, down to LEAST, if that
+ * makes the table fit. */
 static void fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
 {
     unsigned comfort[AS_TABLE_COLUMNS_MAX], word[AS_TABLE_COLUMNS_MAX], least[AS_TABLE_COLUMNS_MAX];
     for (size_t c = 0; c < t->columns; c++) {
         width[c] = word[c] = 0;
-        least[c] = LEAST;
         for (size_t i = c; i < t->n; i += t->columns) {
             if (t->cells[i].heading)
                 continue;
@@ -130,14 +130,16 @@ static void fit(const struct as_table *t, const struct as_table_style *style, un
             width[c] = w > width[c] ? w : width[c];
             word[c] = l > word[c] ? l : word[c];
         }
+        least[c] = t->right[c] || word[c] < LEAST ? word[c] : LEAST;
         comfort[c] = word[c] > COMFORT ? word[c] : width[c] < COMFORT ? width[c] : COMFORT;
     }
     for (size_t c = t->columns; c-- > 0 && total_of(t, comfort) > style->width;)
         if (t->spare[c])
-            width[c] = comfort[c] = 0;
+            width[c] = comfort[c] = word[c] = least[c] = 0;
     shrink(t, style->width, width, comfort);
     shrink(t, style->width, width, word);
-    shrink(t, style->width, width, least);
+    if (total_of(t, least) <= style->width)
+        shrink(t, style->width, width, least);
 }
 
 /* Is the first word so wide that its unit has to stand on a line of its own? */

@@ -310,7 +310,7 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
     sets_finish(&sets);
     if (!s && plan->n == 0)
         s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
-                    plan->pruned[0] ? "; " : "", plan->pruned);
+                    plan->pruned[0] || plan->foreign[0] ? "; " : "", plan->pruned[0] ? plan->pruned : plan->foreign);
     *sentinels_first = plan->n;
     if (!s)
         s = add_sentinels(plan, slots, slots_n, precision, err);

@@ -206,6 +206,21 @@ static void test_planted_gaps(void **unused)
     assert_int_equal(gaps_of("[bandwidth]\nallocator = managed_prefetch\nthreads = 0\n"), 0);
 }
 
+/* A probe of the CPU that also names allocators of the CPU says why. */
+static void test_foreign_allocator(void **unused)
+{
+    struct as_suite suite;
+    struct as_plan plan = {0};
+    struct as_error err = {0};
+    (void)unused;
+    parse("planted", "[refill]\nwhat = alias\nallocator = huge_pages\n", &suite);
+    assert_int_equal(as_plan_add(&plan, &suite, &gpus[0], NULL, 0, &err), AS_OK);
+    assert_int_equal(plan.n, 0);
+    assert_non_null(strstr(plan.foreign, "measured by native kernels of the CPU"));
+    as_plan_finish(&plan);
+    as_suite_finish(&suite);
+}
+
 /* An axis of allocators whose expression names one of an API; NULL when there is none. */
 static const char *names_an_api(const struct as_suite *suite)
 {
@@ -264,9 +279,8 @@ static void test_every_allocator_has_a_role(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suites_are_alike),
-        cmocka_unit_test(test_planted_gaps),
-        cmocka_unit_test(test_nothing_names_an_api),
+        cmocka_unit_test(test_suites_are_alike),           cmocka_unit_test(test_planted_gaps),
+        cmocka_unit_test(test_foreign_allocator),          cmocka_unit_test(test_nothing_names_an_api),
         cmocka_unit_test(test_every_allocator_has_a_role),
     };
     return cmocka_run_group_tests(tests, open_all, NULL);

@@ -110,6 +110,10 @@ static bool makes_sense(const struct as_device_info *info, const struct as_axes 
         return as_fail(err, AS_UNSUPPORTED, "kernels have no non-temporal stores"), false;
     if (shared && (as_word_is(a, "aggressor", "write_nt") || is_copy(a, "op") || is_copy(a, "aggressor")))
         return as_fail(err, AS_UNSUPPORTED, "it would overwrite what the other side works on"), false;
+    if (threads >= cpus_usable(info) && cpus_usable(info) >= 2)
+        return as_fail(err, AS_UNSUPPORTED, "one CPU is left to the other side: threads=%u at most",
+                       cpus_usable(info) - 1),
+               false;
     if (none && (shared || !usual || !normal || threads != 0))
         return as_fail(err, AS_UNSUPPORTED, "aggressor=none is measured once, with the other axes at their defaults"),
                false;
@@ -117,10 +121,7 @@ static bool makes_sense(const struct as_device_info *info, const struct as_axes 
         return as_fail(err, AS_UNSUPPORTED, "priority is that of CPU threads, and the device is the aggressor"), false;
     if (!cpu_aggressor && as_word_is(a, "op", "chase") && threads != 0)
         return as_fail(err, AS_UNSUPPORTED, "a chase by the CPU has one thread: threads=0"), false;
-    if (threads < cpus_usable(info) || cpus_usable(info) < 2)
-        return true;
-    return as_fail(err, AS_UNSUPPORTED, "one CPU is left to the other side: at most %u threads", cpus_usable(info) - 1),
-           false;
+    return true;
 }
 
 static bool allocator_serves(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)

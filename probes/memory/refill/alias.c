@@ -23,19 +23,19 @@ static void host_alias(const struct as_host_call *call)
     memcpy(&distance, call->args[1], sizeof distance);
     char *memory = call->args[0];
     void *at = memory + LOAD, *stored;
-    const int64_t behind = -(int64_t)distance;
+    const int64_t back = -(int64_t)distance;
     memcpy(memory + LOAD, &at, sizeof at);
     for (uint64_t r = call->reps; r; r--) {
 #ifdef PAIR
-        __asm__ volatile(PAIRS64 : "+r"(at) : "r"(behind) : "memory");
+        __asm__ volatile(PAIRS64 : "+r"(at) : "r"(back) : "memory");
 #else
         for (int i = 0; i < ALIAS_PAIRS; i++) {
-            *(void *volatile *)(void *)((char *)at + behind) = at;
+            *(void *volatile *)(void *)((char *)at + back) = at;
             at = *(void *volatile *)at;
         }
 #endif
     }
-    memcpy(&stored, memory + LOAD + behind, sizeof stored);
+    memcpy(&stored, memory + LOAD + back, sizeof stored);
     const uint64_t right = at == memory + LOAD && stored == at ? call->reps : 0;
     memcpy(memory + RESULT, &right, sizeof right);
 }

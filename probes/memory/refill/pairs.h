@@ -1,4 +1,4 @@
-/* Pairs of loads: one from a cold line, then one some bytes behind it, each timed by the CPU's tick counter. */
+/* Pairs of loads: one from a cold line, then one some bytes above it, each timed by the CPU's tick counter. */
 #ifndef AS_PROBES_MEMORY_REFILL_PAIRS_H
 #define AS_PROBES_MEMORY_REFILL_PAIRS_H
 
@@ -24,6 +24,7 @@ struct pairs {
     uint64_t first;                  /* offset of the first pair */
     /* of the last run */
     uint64_t ticks[PAIRS_LOADS], overhead; /* sums over all pairs; overhead: of reading the counter */
+    uint64_t least;                        /* of the readings */
     uint64_t elapsed_ticks, elapsed_ns;
     uint64_t sum, passes; /* sum: of the second words, loaded twice */
     /* of all runs */
@@ -31,6 +32,9 @@ struct pairs {
     size_t runs; /* those kept */
     bool lost;   /* a sum was wrong */
 };
+/* Ticks that a reading of the counter counts with; *least: the least so far. One that an interrupt made long counts as
+ * the least: else a load could take less than no time. */
+uint64_t pairs_reading(uint64_t *least, uint64_t ticks);
 /* Why these caches do not allow it, NULL if they do. */
 const char *pairs_why_not(const struct as_device_info *info, enum pairs_cold cold);
 /* After a failure the caller still finishes p. */

@@ -19,7 +19,7 @@ static const char *const what_words[] = {"sector", "alias", "conflict", NULL}; /
 static const char *const level_words[] = {"L1", "L2", "LLC", NULL};            /* in the order of enum pairs_cold */
 static const struct as_axis axes[] = {
     {.name = "what",
-     .help = "sector: a load `distance` behind a cold load; alias: a load `distance` above a recent store; conflict: a "
+     .help = "sector: a load `distance` above a cold load; alias: a load `distance` above a recent store; conflict: a "
              "pointer chase over `lines` lines that are `distance` apart",
      .type = AS_AXIS_WORD,
      .words = what_words,
@@ -31,7 +31,7 @@ static const struct as_axis axes[] = {
      .def = "L1"},
     {.name = "distance", .help = "bytes", .type = AS_AXIS_SIZE, .min = WORD, .max = DISTANCE_MAX, .def = "64"},
     {.name = "start",
-     .help = "sector: bytes of the first load behind a multiple of 128",
+     .help = "sector: bytes of the first load above a multiple of 128",
      .type = AS_AXIS_SIZE,
      .max = PAIRS_START_MAX,
      .def = "0"},

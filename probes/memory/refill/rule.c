@@ -55,7 +55,7 @@ static const char *miss_text(const struct as_cell *cell)
                                              : "A last-level cache miss";
 }
 
-/* The first distance at which the second load misses, behind the last at which all hit. */
+/* The first distance at which the second load misses, above the last at which all hit. */
 static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
@@ -73,7 +73,7 @@ static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_number(f, curve->x[hit], (struct as_interval){curve->x[hit - 1] + WORD, curve->x[hit]});
     as_curve_evidence(f, curve, hit - 1, hit);
     f->verdict = AS_SUPPORTED;
-    if (l1 && l1->line && strcmp(level, "L1") == 0) /* a prefetcher may fetch more into the caches behind it */
+    if (l1 && l1->line && strcmp(level, "L1") == 0) /* a prefetcher may fetch more into the next caches */
         claim(f, l1->line);
     if (l1 && l1->line) {
         snprintf(line_text, sizeof line_text, "; reported line: %u B", l1->line);
@@ -173,13 +173,13 @@ static void derive_alias(struct as_rule_context *c)
     as_fact_evidence(f, apart);
     if (f->verdict != AS_SUPPORTED) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "A load 4 KiB behind a recent store is not clearly slower than one elsewhere (%s)",
+        as_fact_say(f, "A load 4 KiB above a recent store is not clearly slower than one elsewhere (%s)",
                     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
         return;
     }
     if (alias->clock_hz > 0)
         snprintf(cycles, sizeof cycles, "%.1f cycles", f->value * 1e-9 * alias->clock_hz);
-    as_fact_say(f, "A load 4 KiB behind a recent store takes %s longer",
+    as_fact_say(f, "A load 4 KiB above a recent store takes %s longer",
                 as_fact_noted_text(f, "", cycles, value, sizeof value));
 }
 
@@ -288,7 +288,7 @@ static void derive_conflicts(struct as_rule_context *c)
 
 const struct as_rule as_rules_refill[] = {
     {"bytes per refill", derive_sectors,
-     "the first distance behind a cold load at which the next load is nearer to a miss than to a hit, by its interval; "
+     "the first distance above a cold load at which the next load is nearer to a miss than to a hit, by its interval; "
      "cells whose first load takes less than twice the repeated one do not count",
      "a load within the refill that misses, or one beyond it that hits"},
     {"4 KiB aliasing", derive_alias,

@@ -1,4 +1,5 @@
 /* Probe refill on a toy CPU: which cells, results, planted faults; then on the CPU of this machine. */
+#include "probes/memory/refill/pairs.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
 
@@ -165,12 +166,27 @@ static void test_real(void **unused)
     real_or_skip();
 }
 
+static void test_interrupted_reading(void **state)
+{
+    (void)state;
+    uint64_t least = UINT32_MAX;
+    assert_int_equal(pairs_reading(&least, 30), 30);
+    assert_int_equal(pairs_reading(&least, 26), 26);
+    assert_int_equal(pairs_reading(&least, 34), 34);
+    assert_int_equal(pairs_reading(&least, 9000), 26);
+    least = UINT32_MAX; /* a counter slower than its reading */
+    assert_int_equal(pairs_reading(&least, 0), 0);
+    assert_int_equal(pairs_reading(&least, 1), 1);
+    assert_int_equal(pairs_reading(&least, 72), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_faults_are_seen),
         cmocka_unit_test(test_footprint),
+        cmocka_unit_test(test_interrupted_reading),
         cmocka_unit_test(test_real),
     };
     return cmocka_run_group_tests_name("refill", tests, NULL, NULL);
