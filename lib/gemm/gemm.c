@@ -315,8 +315,6 @@ static enum as_status create_library(struct as_product *p, struct as_error *err)
                                       .a = p->a,
                                       .b = p->b,
                                       .d = p->d};
-    if (!p->dev->gemm)
-        return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no GEMM library", p->dev->info.backend);
     enum as_status s = p->dev->gemm->create(p->dev, &desc, &p->library, err);
     return s ? s : as_product_spoil(p, err);
 }
@@ -325,6 +323,8 @@ enum as_status as_product_prepare(struct as_product *p, struct as_device *dev, c
                                   struct as_error *err)
 {
     *p = (struct as_product){.dev = dev, .desc = *desc};
+    if (desc->path == AS_PRODUCT_LIBRARY && !dev->gemm) /* before the operands, which take a second */
+        return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no GEMM library", dev->info.backend);
     enum as_status s = build(p, err);
     if (!s)
         s = as_product_operands(p, err);

@@ -49,6 +49,14 @@ static void drop(struct as_device *dev, size_t i)
     memmove(&all->list[i], &all->list[i + 1], (all->n - i) * sizeof all->list[0]);
 }
 
+/* By its memory: an allocation may have dropped idle arenas. */
+static void drop_whole(struct as_device *dev, const struct as_memory *whole)
+{
+    for (size_t i = dev->arenas->n; whole && i-- > 0;)
+        if (dev->arenas->list[i].whole == whole)
+            drop(dev, i);
+}
+
 void as_arenas_drop_idle(struct as_device *dev)
 {
     for (size_t i = dev->arenas ? dev->arenas->n : 0; i-- > 0;)
@@ -121,10 +129,11 @@ static enum as_status replace(struct as_device *dev, const struct as_arena_desc 
 {
     struct as_arenas *all = dev->arenas;
     struct as_memory *whole = NULL;
+    const struct as_memory *old = *at < all->n ? all->list[*at].whole : NULL;
     const uint64_t exact = (d->memory.bytes + GRAIN - 1) / GRAIN * GRAIN;
     enum as_status s = get_whole(dev, d, bytes, &whole, err);
-    if (!s && *at < all->n)
-        drop(dev, *at);
+    if (!s)
+        drop_whole(dev, old);
     else if (s == AS_NOMEM) {
         as_arenas_drop_idle(dev);
         s = get_whole(dev, d, bytes, &whole, err);
@@ -176,7 +185,10 @@ static bool make_entry(struct as_device *dev)
 static enum as_status find(struct as_device *dev, const struct as_arena_desc *d, size_t *at, struct as_error *err)
 {
     struct as_arenas *all = dev->arenas;
+    const uint64_t most = dev->info.max_alloc;
     uint64_t bytes = (d->memory.bytes + GRAIN - 1) / GRAIN * GRAIN + slack_of(d);
+    if (most && bytes > most)
+        bytes = most > d->memory.bytes ? most : d->memory.bytes;
     for (*at = 0; *at < all->n && !serves(&all->list[*at], d);)
         ++*at;
     if (*at == all->n) {

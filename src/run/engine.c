@@ -160,8 +160,8 @@ static enum as_status note_left_out(struct as_engine *e, struct as_error *err)
     const double all_s = ceil(fmax(need / FOR_ROUNDS, e->deadline - e->start));
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text,
-                  "the budget suffices for %zu of %zu cells; intermediate sizes and further allocators are left out; "
-                  "--budget %.0fs would suffice for all",
+                  "the budget suffices for %zu of %zu cells; large and intermediate sizes and further allocators "
+                  "are left out; --budget %.0fs would suffice for all",
                   e->sentinels_first - n, e->sentinels_first, all_s);
     as_engine_event(e, AS_EVENT_NOTE, &e->cells[last], NULL, as_buf_get(&text));
     as_buf_finish(&text);

@@ -33,6 +33,7 @@ struct as_progress {      /* of one cell, beside the cell itself */
     bool left_out;        /* does not fit the budget */
     bool changed;         /* changed since it was stored */
     int level;            /* 0 is the last to be left out */
+    bool large;           /* takes long to prepare */
     uint64_t arena;       /* cells of one arena follow one another */
 };
 
@@ -118,7 +119,8 @@ enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as
 
 /* Levels and arenas of all cells. (order.c) */
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
-/* Puts cells into a random order in which those of one arena follow one another; with by_level, lower levels first. */
+/* Puts cells into a random order in which those of one arena follow one another; with by_level, lower levels
+ * and small cells first, but for a large one of each probe and device. */
 void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level);
 /* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
 void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Grids of fewer values are not thinned. */
+/* Grids of fewer values are not thinned. A cell over so many bytes takes seconds to prepare, others milliseconds. */
 enum { THINNED_FROM = 5 };
+static const double LARGE_FROM = 64 << 20;
 /* Widths are capped here: a cell that never gets precise must not starve the others. */
 static const double WIDTH_MAX = 0.5;
 static const double CONFIDENCE = 0.95;
@@ -105,6 +106,15 @@ static uint64_t arena_of(const struct as_cell *cell)
     return h;
 }
 
+static bool is_large(const struct as_cell *cell)
+{
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
+        if (a->type == AS_AXIS_SIZE && as_axes_number(&cell->axes, a->name) >= LARGE_FROM)
+            return true;
+    return false;
+}
+
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
 {
     const size_t n = e->sentinels_first;
@@ -114,6 +124,7 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
         order[i] = i;
         e->progress[i].level = 0;
         e->progress[i].arena = arena_of(&e->cells[i]);
+        e->progress[i].large = is_large(&e->cells[i]);
     }
     if (order && values) {
         sorted_engine = e;
@@ -130,15 +141,46 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
     return failed ? as_nomem(err, n * sizeof *order, "the order of cells") : AS_OK;
 }
 
+/* By level: small cells that are last to be left out, a large cell of each probe and device, the other small ones, the
+ * other large ones, so that a budget too small for all is not spent on large cells of one probe. */
+enum stage { SMALL, LARGE, SMALL_REST, LARGE_REST };
+
 struct place {
     size_t cell;
+    enum stage stage;
     int level;
-    uint64_t group, own; /* random */
+    uint64_t probe, group, own; /* probe: and device; group, own: random */
 };
+
+static int by_probe_and_level(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->probe != y->probe)
+        return x->probe < y->probe ? -1 : 1;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return (x->own > y->own) - (x->own < y->own);
+}
+
+static void find_stages(const struct as_engine *e, struct place *t, size_t n)
+{
+    uint64_t begun = 0; /* the probe of which there is a large cell */
+    qsort(t, n, sizeof *t, by_probe_and_level);
+    for (size_t i = 0; i < n; i++) {
+        if (!e->progress[t[i].cell].large) {
+            t[i].stage = t[i].level ? SMALL_REST : SMALL;
+            continue;
+        }
+        t[i].stage = i && begun == t[i].probe ? LARGE_REST : LARGE;
+        begun = t[i].probe;
+    }
+}
 
 static int by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
+    if (x->stage != y->stage)
+        return x->stage < y->stage ? -1 : 1;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
     if (x->group != y->group)
@@ -151,12 +193,16 @@ void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint6
     struct place *t = calloc(n ? n : 1, sizeof *t);
     for (size_t i = 0; t && i < n; i++) {
         const struct as_progress *p = &e->progress[order[i]];
-        t[i] =
-            (struct place){.cell = order[i],
-                           .level = by_level ? p->level : 0,
-                           .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),
-                           .own = as_hash(&(uint64_t[]){seed, e->cells[order[i]].key, order[i]}, 3 * sizeof(uint64_t))};
+        const struct as_cell *c = &e->cells[order[i]];
+        const uint64_t names[] = {as_hash(c->probe, strlen(c->probe)), as_hash(c->device, strlen(c->device))};
+        t[i] = (struct place){.cell = order[i],
+                              .level = by_level ? p->level : 0,
+                              .probe = as_hash(names, sizeof names),
+                              .group = as_hash(&(uint64_t[]){seed, p->arena}, 2 * sizeof(uint64_t)),
+                              .own = as_hash(&(uint64_t[]){seed, c->key, order[i]}, 3 * sizeof(uint64_t))};
     }
+    if (t && by_level)
+        find_stages(e, t, n);
     if (t) { /* out of memory: keep the order of the plan */
         qsort(t, n, sizeof *t, by_place);
         for (size_t i = 0; i < n; i++)

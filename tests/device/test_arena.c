@@ -187,6 +187,20 @@ static void test_bounded_by_what_is_free(void **unused)
     as_arena_give(dev, m);
 }
 
+/* An allocation that drops idle arenas, that which it replaces among them, leaves alone a part that is out. */
+static void test_replaced_while_short(void **unused)
+{
+    (void)unused;
+    as_arenas_begin(dev, 1, 1);
+    as_arena_give(dev, take(100 * MIB, "b", 0));
+    struct as_memory *out = take(100 * MIB, "a", 0);
+    const uint64_t left = dev->info.memory_free - held();
+    struct as_memory *more = take(left / 9 * 8 - 4 * MIB + 100 * MIB, "b", 0);
+    memset(out->host, 1, out->bytes);
+    as_arena_give(dev, out);
+    as_arena_give(dev, more);
+}
+
 static void test_many_kinds(void **unused)
 {
     (void)unused;
@@ -251,6 +265,7 @@ int main(void)
         OF_NULL(test_is_renewed),
         OF_NULL(test_large_ones_move),
         OF_NULL(test_bounded_by_what_is_free),
+        OF_NULL(test_replaced_while_short),
         OF_NULL(test_many_kinds),
         OF_NULL(test_small_ones_are_fresh),
         cmocka_unit_test_setup_teardown(test_of_the_cpu, open_cpu, close_device),

@@ -21,6 +21,7 @@
     X(clCreateCommandQueue)                                                                                            \
     X(clReleaseCommandQueue)                                                                                           \
     X(clCreateBuffer)                                                                                                  \
+    X(clCreateSubBuffer)                                                                                               \
     X(clReleaseMemObject)                                                                                              \
     X(clEnqueueReadBuffer)                                                                                             \
     X(clEnqueueWriteBuffer)                                                                                            \

@@ -157,6 +157,8 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     cl->id = found->id;
     out->ctx = cl;
     enum as_status s = as_cl_fill_info(out, found, index, err);
+    if (cl->type & CL_DEVICE_TYPE_CPU)
+        out->memory = &as_cl_cpu_memory_ops;
     if (!s)
         s = create_queue(cl, err);
     if (s)

@@ -3,6 +3,7 @@
 
 #include "base/host.h"
 #include "base/text.h"
+#include "device/arena.h"
 #include "device/dialect/dialect.h"
 #include "device/host.h"
 #include "device/host_limits.h"
@@ -26,7 +27,7 @@ enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct 
         /* CPU drivers tell of memory that changes with use; the kernel's own numbers do not. */
         struct as_host_limits host;
         enum as_status s = as_host_limits_now(&host, err);
-        *bytes = s ? 0 : host.free;
+        *bytes = s ? 0 : host.free + as_arenas_idle(dev);
         return s;
     }
     size_t kib[2] = {0, 0};

@@ -1,4 +1,5 @@
 /* Memory of an OpenCL device: buffers and shared virtual memory. */
+#include "device/arena.h"
 #include "device/opencl/opencl.h"
 #include "device/opencl/roles.h"
 
@@ -24,7 +25,7 @@ static const struct allocator allocators[] = {
     {"clSVMAlloc coarse", SVM_COARSE, CL_MEM_READ_WRITE, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER},
     {"clSVMAlloc fine", SVM_FINE, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER},
 };
-enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
+enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators, IDLE_SHARE = 3 /* idle arenas: of all memory */ };
 
 /* What as_memory.ctx points to. */
 struct block {
@@ -32,6 +33,7 @@ struct block {
     cl_mem buffer;      /* BUFFER* */
     void *svm;          /* SVM_* */
     void *host_storage; /* BUFFER_USE_HOST: the malloc behind it */
+    bool is_part;       /* of another block, which owns svm */
 };
 
 void as_cl_list_allocators(struct as_device *dev)
@@ -86,7 +88,7 @@ static void release(struct as_cl_device *cl, struct block *b)
 {
     if (b->buffer)
         cl->api->clReleaseMemObject(b->buffer);
-    if (b->svm)
+    if (b->svm && !b->is_part)
         cl->api->clSVMFree(cl->context, b->svm);
     free(b->host_storage);
     *b = (struct block){0};
@@ -119,6 +121,15 @@ static enum as_status obtain(struct as_cl_device *cl, const struct allocator *ho
     return as_cl_check(code ? code : CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateBuffer", err);
 }
 
+static enum as_status obtain_part(struct as_cl_device *cl, const struct block *of, uint64_t offset, uint64_t bytes,
+                                  struct block *b, struct as_error *err)
+{
+    const cl_buffer_region region = {offset, bytes};
+    cl_int code = CL_SUCCESS;
+    b->buffer = cl->api->clCreateSubBuffer(of->buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    return b->buffer ? AS_OK : as_cl_check(code ? code : CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateSubBuffer", err);
+}
+
 static enum as_status check_size(const struct as_device *dev, uint64_t bytes, struct as_error *err)
 {
     if (bytes == 0 || bytes > SIZE_MAX / 2)
@@ -137,8 +148,8 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
     struct block *b = mem->ctx;
     if (mem->host && b->how->way != SVM_FINE)
         as_cl_memory_ops.unmap(dev, mem, NULL);
+    cl->held -= b->is_part ? 0 : mem->bytes;
     release(cl, b);
-    cl->held -= mem->bytes;
     free(b);
     free(mem);
 }
@@ -156,6 +167,8 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
         s = as_fail(err, AS_UNSUPPORTED, "opencl: a device does not reach memory of device '%s'", desc->owner);
     if (s)
         return s;
+    if (cl->held + desc->bytes > cl->total / IDLE_SHARE)
+        as_arenas_drop_idle(dev);
     struct as_memory *mem = calloc(1, sizeof *mem);
     struct block *b = calloc(1, sizeof *b);
     s = mem && b ? obtain(cl, how, desc->bytes, b, err) : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
@@ -168,6 +181,33 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     if (how->way == SVM_FINE)
         mem->host = b->svm;
     cl->held += mem->bytes;
+    *out = mem;
+    return AS_OK;
+}
+
+static enum as_status memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
+                                  struct as_memory **out, struct as_error *err)
+{
+    struct as_cl_device *cl = dev->ctx;
+    const struct block *of = whole->ctx;
+    enum as_status s = as_memory_check(whole, offset, bytes, err);
+    if (s)
+        return s;
+    struct as_memory *mem = calloc(1, sizeof *mem);
+    struct block *b = calloc(1, sizeof *b);
+    if (mem && b) {
+        *b = (struct block){.how = of->how, .svm = of->svm ? (char *)of->svm + offset : NULL, .is_part = true};
+        s = of->svm ? AS_OK : obtain_part(cl, of, offset, bytes, b, err);
+    } else
+        s = as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
+    if (s) {
+        free(mem);
+        free(b);
+        return s;
+    }
+    *mem = (struct as_memory){.bytes = bytes, .ctx = b, .page_size = whole->page_size};
+    if (of->how->way == SVM_FINE)
+        mem->host = b->svm;
     *out = mem;
     return AS_OK;
 }
@@ -293,12 +333,8 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     return s;
 }
 
-const struct as_memory_ops as_cl_memory_ops = {
-    .alloc = memory_alloc,
-    .free = memory_free,
-    .map = memory_map,
-    .unmap = memory_unmap,
-    .write = memory_write,
-    .read = memory_read,
-    .time_alloc = memory_time_alloc,
-};
+#define COMMON                                                                                                         \
+    .alloc = memory_alloc, .free = memory_free, .map = memory_map, .unmap = memory_unmap, .write = memory_write,       \
+    .read = memory_read, .time_alloc = memory_time_alloc
+const struct as_memory_ops as_cl_memory_ops = {COMMON};
+const struct as_memory_ops as_cl_cpu_memory_ops = {COMMON, .part = memory_part};

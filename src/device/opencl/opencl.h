@@ -95,6 +95,8 @@ void as_cl_queues_close(struct as_cl_device *cl);
 void as_cl_forget_programs(struct as_cl_device *cl);
 
 extern const struct as_memory_ops as_cl_memory_ops;
+/* Of a CPU, where pages are costly to get: blocks have parts, so that arenas keep them. */
+extern const struct as_memory_ops as_cl_cpu_memory_ops;
 extern const struct as_program_ops as_cl_program_ops;
 extern const struct as_queue_ops as_cl_queue_ops;
 

@@ -1,5 +1,6 @@
 /* The OpenCL backend against a stand-in library: order, hostile text, old drivers, errors by name. */
 #include "device/device.h"
+#include "device/opencl/opencl.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -197,6 +198,27 @@ static void test_memory_bounds(void **unused)
     close_all(&o);
 }
 
+static void test_part_errors(void **unused)
+{
+    struct opened o;
+    struct as_error err = {0};
+    struct as_memory *whole = NULL, *part = NULL;
+    const struct as_memory_desc want = {.allocator = "clCreateBuffer", .bytes = 4096, .node = -1};
+    (void)unused;
+    fake("");
+    open_all(&o, 0);
+    assert_null(o.dev.memory->part); /* no CPU */
+    assert_int_equal(o.dev.memory->alloc(&o.dev, &want, &whole, &err), AS_OK);
+    assert_int_equal(as_cl_cpu_memory_ops.part(&o.dev, whole, 4000, 97, &part, &err), AS_USAGE);
+    fake("nopart");
+    assert_int_not_equal(as_cl_cpu_memory_ops.part(&o.dev, whole, 64, 64, &part, &err), AS_OK);
+    assert_non_null(strstr(err.text, "clCreateSubBuffer"));
+    assert_null(part);
+    fake("");
+    o.dev.memory->free(&o.dev, whole);
+    close_all(&o);
+}
+
 static void test_build_log(void **unused)
 {
     struct opened o;
@@ -286,8 +308,8 @@ int main(void)
         cmocka_unit_test(test_text_and_uuid),    cmocka_unit_test(test_driver_lies_about_sizes),
         cmocka_unit_test(test_topology_is_json), cmocka_unit_test(test_old_driver_has_no_svm),
         cmocka_unit_test(test_memory_errors),    cmocka_unit_test(test_memory_bounds),
-        cmocka_unit_test(test_build_log),        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_unavailable),
+        cmocka_unit_test(test_part_errors),      cmocka_unit_test(test_build_log),
+        cmocka_unit_test(test_kernels),          cmocka_unit_test(test_unavailable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,6 +149,39 @@ static void test_further_queues(void **unused)
     dev.program->destroy(&dev, p);
 }
 
+/* A part is the whole's memory, for the host and for kernels; the whole survives it. */
+static void test_parts(void **unused)
+{
+    enum { WHOLE = 4 << 20, AT = 2 << 20, BYTES = 64 };
+    struct as_error err = {0};
+    struct as_program *p = build("-DBIAS=0");
+    struct as_kernel *k = kernel(p, "count");
+    const uint32_t zeros[BYTES / 4] = {0};
+    (void)unused;
+    for (size_t i = 0; i < dev.info.allocators_n && dev.memory->part; i++) {
+        struct as_memory *whole = NULL, *part = NULL;
+        const struct as_memory_desc want = {.allocator = dev.info.allocators[i].name, .bytes = WHOLE, .node = -1};
+        uint32_t values[BYTES / 4];
+        if (dev.info.allocators[i].why_not[0])
+            continue;
+        must(dev.memory->alloc(&dev, &want, &whole, &err), &err);
+        must(dev.memory->part(&dev, whole, AT, BYTES, &part, &err), &err);
+        must(dev.memory->write(&dev, part, 0, zeros, BYTES, &err), &err);
+        const struct as_arg arg = {.kind = AS_ARG_MEMORY, .u.memory = part};
+        const struct as_launch l = {
+            .kernel = k, .args = &arg, .args_n = 1, .workgroups = 10, .workgroup_size = 64, .reps = 2};
+        must(dev.queue->submit(&dev, &l, &err), &err);
+        must(dev.queue->wait(&dev, AS_WAIT_BLOCK, &err), &err);
+        check_fails(dev.memory->write(&dev, part, BYTES, zeros, 1, &err), AS_USAGE, &err, "");
+        dev.memory->free(&dev, part);
+        must(dev.memory->read(&dev, whole, AT, values, BYTES, &err), &err);
+        assert_int_equal(values[0], 2 * 640);
+        dev.memory->free(&dev, whole);
+    }
+    dev.program->kernel_destroy(&dev, k);
+    dev.program->destroy(&dev, p);
+}
+
 static void test_groups_and_atomics(void **unused)
 {
     struct as_error err = {0};
@@ -305,15 +338,11 @@ static void test_copies(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record_is_whole),
-        cmocka_unit_test(test_every_allocator),
-        cmocka_unit_test(test_groups_and_atomics),
-        cmocka_unit_test(test_further_queues),
-        cmocka_unit_test(test_programs_are_kept),
-        cmocka_unit_test(test_compiler_is_heard),
-        cmocka_unit_test(test_alloc_is_timed),
-        cmocka_unit_test(test_many_launches),
-        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_record_is_whole),    cmocka_unit_test(test_every_allocator),
+        cmocka_unit_test(test_groups_and_atomics), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_further_queues),     cmocka_unit_test(test_programs_are_kept),
+        cmocka_unit_test(test_compiler_is_heard),  cmocka_unit_test(test_alloc_is_timed),
+        cmocka_unit_test(test_many_launches),      cmocka_unit_test(test_copies),
     };
     struct as_error err = {0};
     if (as_backend_opencl.open(&backend, &err) || as_backend_opencl.open_device(backend, 0, &dev, &err)) {
