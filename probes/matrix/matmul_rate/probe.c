@@ -29,11 +29,23 @@ static const double BURST_S = 1e-3, REST_S = 30e-3;
 /* The power limit acts within tens of milliseconds, and the sensor averages the last hundred. */
 static const double SUSTAINED_S = 0.4;
 
+static bool desc_of(const struct as_axes *a, struct as_peak_desc *d)
+{
+    const bool good = as_peak_desc(a, d);
+    d->long_bodies = d->rate_only = true;
+    return good;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    struct as_peak_desc d;
+    return desc_of(a, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
+}
+
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
 {
     struct as_peak_desc d;
-    as_peak_desc(vc->axes, &d);
-    d.long_bodies = true;
+    desc_of(vc->axes, &d);
     bool burst = as_word_is(vc->axes, "hold", "burst");
     vc->sample_s = burst ? BURST_S : SUSTAINED_S;
     enum as_status s = as_peak_trial_prepare(vc, &d, state, err);
@@ -69,7 +81,7 @@ const struct as_probe as_probe_matmul_rate = {
     .about = as_matrix_about,
     .quick = quick,
     .full = full,
-    .applies = as_peak_trial_applies,
+    .applies = applies,
     .patience = as_peak_patience,
     .prepare = prepare,
     .sample = sample,

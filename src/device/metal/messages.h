@@ -38,7 +38,14 @@ enum {
     AS_MTL_ERROR_DEVICE_REMOVED = 11,
 };
 /* MTLGPUFamily: the first Apple family, and those of other GPUs and of versions of Metal */
-enum { AS_MTL_APPLE1 = 1001, AS_MTL_APPLE_LAST = 1019, AS_MTL_MAC2 = 2002, AS_MTL_METAL3 = 5001, AS_MTL_METAL4 = 5002 };
+enum {
+    AS_MTL_APPLE1 = 1001,
+    AS_MTL_APPLE7 = 1007,
+    AS_MTL_APPLE_LAST = 1019,
+    AS_MTL_MAC2 = 2002,
+    AS_MTL_METAL3 = 5001,
+    AS_MTL_METAL4 = 5002
+};
 enum { AS_MTL_MATH_MODE_SAFE = 0 };
 /* What the API limits: buffers of a kernel, bytes of a value that goes without a buffer. */
 enum { AS_MTL_BUFFERS = 31 };

@@ -32,8 +32,10 @@ MSL_VECTORS(half)
 MSL_VECTORS(int)
 MSL_VECTORS(uint)
 MSL_VECTORS(ushort)
+MSL_VECTORS(ulong)
 #if __METAL_VERSION__ >= 310
 typedef __bf16 bfloat;
+typedef bfloat bfloat2 __attribute__((ext_vector_type(2)));
 extern "C" {
 /* The compiler calls it, and not every library has it. */
 __attribute__((weak)) __bf16 __truncsfbf2(float x)
@@ -413,4 +415,6 @@ MSL_FOLD(simd_or, 0, MSL_LANES, x | y)
 MSL_FOLD(simd_xor, 0, MSL_LANES, x ^ y)
 MSL_FOLD(simd_prefix_inclusive_sum, 0, own + 1, x + y)
 MSL_FOLD(quad_sum, own & ~3u, (own & ~3u) + 4, x + y)
+
+#include "metal_matrix.h"
 } // namespace metal
