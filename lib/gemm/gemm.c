@@ -107,9 +107,15 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
 }
 
 /* The tile of a path for a type. */
-static void find_tile(const struct as_product_desc *d, bool cores, uint64_t tile[3])
+static void find_tile(const struct as_device_info *info, const struct as_product_desc *d, uint64_t tile[3])
 {
-    if (cores && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
+    const struct as_product_shape *shape = as_product_by_unit(info, d) ? as_product_unit_shape(info) : NULL;
+    if (shape) {
+        tile[0] = tile[1] = shape->side;
+        tile[2] = shape->row_bytes / as_product_formats[d->type].in_bytes;
+        return;
+    }
+    if (is_native(info) && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
         tile[0] = tile[1] = 1;
         tile[2] = sizeof(uint32_t) / as_product_formats[d->type].in_bytes;
         return;
@@ -129,7 +135,7 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
     bool matrix = cores && d->path == AS_PRODUCT_MMA;
     double slow = matrix ? SLOW_CORES_MATRIX : cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
     uint64_t tile[3];
-    find_tile(d, is_native(info), tile);
+    find_tile(info, d, tile);
     if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
         as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 elements or more");
     else if ((matrix || d->path >= AS_PRODUCT_DOT) && as_product_flop(d) > slow)
@@ -158,7 +164,8 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
     const bool unit = as_product_by_unit(info, d);
     if (d->path != AS_PRODUCT_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
         return AS_PRUNED;
-    if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) && !as_product_has_units(info))
+    if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) &&
+        as_dialect_find(info->dialect) != AS_DIALECT_HIP)
         return AS_PRUNED;
     if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64)) {
         as_fail(err, AS_UNSUPPORTED, "the device has no f64");
@@ -250,7 +257,7 @@ static void set_others(struct as_product *p)
     const struct as_product_desc *d = &p->desc;
     const struct as_device_info *info = &p->dev->info;
     uint64_t tile[3];
-    find_tile(d, is_native(info), tile);
+    find_tile(info, d, tile);
     uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = as_product_batch(d);
     bool mma = d->path == AS_PRODUCT_MMA;
     p->args[0] = as_memory_arg(p->a);
@@ -283,11 +290,13 @@ static void set_cores(struct as_product *p)
 static void set_launch(struct as_product *p)
 {
     const struct made *k = &kernels[p->desc.path];
+    const struct as_product_shape *unit =
+        as_product_by_unit(&p->dev->info, &p->desc) ? as_product_unit_shape(&p->dev->info) : NULL;
     p->launch = (struct as_launch){.kernel = p->kernel,
                                    .args = p->args,
                                    .args_n = 7,
-                                   .workgroup_size = k->workgroup_size,
-                                   .shared_bytes = as_product_by_unit(&p->dev->info, &p->desc) ? 0 : k->shared_bytes,
+                                   .workgroup_size = unit ? unit->threads : k->workgroup_size,
+                                   .shared_bytes = unit ? 0 : k->shared_bytes,
                                    .work = {.bytes = (double)as_product_bytes(&p->desc)}};
     if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
         set_wgmma(p);

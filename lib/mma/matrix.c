@@ -294,6 +294,8 @@ static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which
     add_places(m, which, out);
     if (m->types[which])
         as_buf_printf(out, "#define V%c %s\n", letter, m->types[which]);
+    if (m->dialect == AS_DIALECT_METAL)
+        as_buf_printf(out, "#define E%c %s\n", letter, as_matrix_format(m, which)->word);
     if (m->dialect == AS_DIALECT_METAL && as_matrix_format(m, which)->bits == 16)
         as_buf_printf(out, "#define P%c %sx2\n", letter, as_matrix_format(m, which)->word);
     if (held->held == AS_HELD_SHARED)

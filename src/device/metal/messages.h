@@ -54,6 +54,7 @@ enum { AS_MTL_BUFFERS = 31 };
     X(retain, as_objc_id, "retain", (as_objc_id, as_objc_sel))                                                         \
     X(release, void, "release", (as_objc_id, as_objc_sel))                                                             \
     X(create, as_objc_id, "new", (as_objc_id, as_objc_sel))                                                            \
+    X(alloc, as_objc_id, "alloc", (as_objc_id, as_objc_sel))                                                           \
     X(responds, as_objc_bool, "respondsToSelector:", (as_objc_id, as_objc_sel, as_objc_sel))                           \
     X(count, as_ns_uinteger, "count", (as_objc_id, as_objc_sel))                                                       \
     X(object_at, as_objc_id, "objectAtIndex:", (as_objc_id, as_objc_sel, as_ns_uinteger))                              \
@@ -116,11 +117,24 @@ enum { AS_MTL_BUFFERS = 31 };
     X(contents, void *, "contents", (as_objc_id, as_objc_sel))                                                         \
     X(modified, void, "didModifyRange:", (as_objc_id, as_objc_sel, struct as_ns_range))
 
+/* Metal Performance Shaders: MPSMatrix.h and MPSMatrixMultiplication.h. */
+#define AS_MTL_PRODUCT_MESSAGES(X)                                                                                     \
+    X(mps_describe, as_objc_id, "matrixDescriptorWithRows:columns:rowBytes:dataType:",                                 \
+      (as_objc_id, as_objc_sel, as_ns_uinteger, as_ns_uinteger, as_ns_uinteger, uint32_t))                             \
+    X(mps_matrix, as_objc_id, "initWithBuffer:descriptor:", (as_objc_id, as_objc_sel, as_objc_id, as_objc_id))         \
+    X(mps_product, as_objc_id,                                                                                         \
+      "initWithDevice:transposeLeft:transposeRight:resultRows:resultColumns:interiorColumns:alpha:beta:",              \
+      (as_objc_id, as_objc_sel, as_objc_id, as_objc_bool, as_objc_bool, as_ns_uinteger, as_ns_uinteger,                \
+       as_ns_uinteger, double, double))                                                                                \
+    X(mps_encode, void, "encodeToCommandBuffer:leftMatrix:rightMatrix:resultMatrix:",                                  \
+      (as_objc_id, as_objc_sel, as_objc_id, as_objc_id, as_objc_id, as_objc_id))
+
 #define AS_MTL_MESSAGES(X)                                                                                             \
     AS_MTL_OBJECT_MESSAGES(X)                                                                                          \
     AS_MTL_DEVICE_MESSAGES(X)                                                                                          \
     AS_MTL_PROGRAM_MESSAGES(X)                                                                                         \
-    AS_MTL_QUEUE_MESSAGES(X)
+    AS_MTL_QUEUE_MESSAGES(X)                                                                                           \
+    AS_MTL_PRODUCT_MESSAGES(X)
 
 /* Their result of three words comes back through memory, which on x86-64 takes another entry of the runtime. */
 #define AS_MTL_STRUCT_MESSAGES(X)                                                                                      \

@@ -49,7 +49,13 @@ __attribute__((weak)) __bf16 __truncsfbf2(float x)
 
 template <class V, class... A> inline V msl_make(A... part)
 {
-    V v = {part...};
+    constexpr unsigned lanes = sizeof(V) / sizeof(V{}[0]);
+    static_assert(sizeof...(part) == 1 || sizeof...(part) == lanes, "a vector is made of one number, or of all");
+    unsigned i = 0;
+    V v;
+    ((v[i++] = part), ...);
+    for (; i < lanes; i++)
+        v[i] = v[0];
     return v;
 }
 

@@ -57,11 +57,25 @@ struct error {
     NSInteger code;
 };
 
-extern struct fake_class fake_device_class, fake_buffer_class, fake_library_class, fake_function_class,
+API extern struct fake_class fake_device_class, fake_buffer_class, fake_library_class, fake_function_class,
     fake_pipeline_class, fake_error_class, fake_queue_class;
+/* One of three matrices, and their product, which a queue's thread performs. */
+struct fake_factor {
+    struct buffer *buffer;
+    NSUInteger row_bytes;
+    unsigned bits;
+};
+struct fake_product {
+    BOOL left, right; /* transposed */
+    NSUInteger rows, columns, inner;
+    struct fake_factor factors[3];
+    void (*perform)(const struct fake_product *p);
+};
+API void fake_encode_product(id commands, const struct fake_product *p, const char *sel);
+
 id fake_error(const char *text, NSInteger code); /* of the pool */
 /* Bytes of all buffers that are there. */
 NSUInteger fake_allocated(void);
-bool fake_is(id object, const struct fake_class *of);
+API bool fake_is(id object, const struct fake_class *of);
 
 #endif
