@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_gemm_tensor[];
 
-const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "mma", "dot", "tiled", "naive", NULL};
+const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "tensor", "mma",
+                                             "dot",     "tiled",      "naive", NULL};
 const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
                                              "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
@@ -41,6 +42,8 @@ static const struct made kernels[AS_PRODUCT_PATHS] = {
                          384, RING(4, 128 + 256, 128) + 1024, 4},
     [AS_PRODUCT_WGMMA] = {"gemm_wgmma", as_kernel_gemm_wgmma, 128, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 1,
                           384, RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_PRODUCT_TENSOR] = {"gemm_tensor", as_kernel_gemm_tensor, 64, 64, 64,
+                           BIT(F32) | HALVES | BIT(E4M3) | BIT(E5M2) | BIT(S8), 0, false, 1, 128, 0, 0},
     [AS_PRODUCT_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false,
                         1, 256, RING(4, 128 + 128, 64), 16},
     [AS_PRODUCT_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0},
@@ -81,6 +84,22 @@ uint64_t as_product_bytes(const struct as_product_desc *d)
 
 /* ---- what applies ---- */
 
+/* Path tensor, of one language: where this system's compiler has built a kernel with such an operation. */
+static enum as_applies tensor_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                      struct as_error *err)
+{
+    const bool small = d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2;
+    if (as_dialect_find(info->dialect) != AS_DIALECT_METAL)
+        return AS_PRUNED;
+    if (!(info->capabilities & AS_CAP_TENSOR_OPS))
+        as_fail(err, AS_UNSUPPORTED, "no kernel with an operation on tensors (Metal 4) can be built here");
+    else if (small && !(info->capabilities & AS_CAP_TENSOR_FP8))
+        as_fail(err, AS_UNSUPPORTED, "no kernel with tensors of 8-bit floats (Metal 4.1) can be built here");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
 /* Paths for one API only. */
 static enum as_applies own_applies(const struct as_device_info *info, const struct as_product_desc *d,
                                    struct as_error *err)
@@ -88,6 +107,8 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
     const struct made *k = &kernels[d->path];
     const char *path = as_product_path_words[d->path], *type = as_product_type_words[d->type];
     const bool dot = d->path == AS_PRODUCT_DOT;
+    if (d->path == AS_PRODUCT_TENSOR)
+        return tensor_applies(info, d, err);
     unsigned arch = as_arch_number(info), least = k->arch;
     if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
         least = 89;
@@ -171,7 +192,7 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
         as_fail(err, AS_UNSUPPORTED, "the device has no f64");
         return AS_INAPPLICABLE;
     }
-    const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT;
+    const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT || d->path == AS_PRODUCT_TENSOR;
     enum as_applies can = unit ? as_product_unit_applies(info, d, err) : own ? own_applies(info, d, err) : AS_APPLIES;
     return can == AS_APPLIES ? size_applies(info, d, err) : can;
 }
@@ -221,11 +242,13 @@ static enum as_status build(struct as_product *p, struct as_error *err)
     const enum as_product_path path = p->desc.path;
     const bool native = is_native(&p->dev->info), cores = native && path == AS_PRODUCT_MMA;
     const bool unit = as_product_by_unit(&p->dev->info, &p->desc);
+    const bool tensor = path == AS_PRODUCT_TENSOR;
     enum as_status s = cores                ? build_cores(p, err)
                        : unit               ? as_product_unit_build(p, err)
+                       : tensor             ? as_product_tensor_build(p, err)
                        : kernels[path].arch ? build_matrix(p, err)
                                             : AS_OK;
-    if (!s && !unit && !cores && !(native && path == AS_PRODUCT_LIBRARY))
+    if (!s && !unit && !tensor && !cores && !(native && path == AS_PRODUCT_LIBRARY))
         s = build_simple(p, err);
     if (s || path == AS_PRODUCT_LIBRARY)
         return s;
@@ -259,7 +282,7 @@ static void set_others(struct as_product *p)
     uint64_t tile[3];
     find_tile(info, d, tile);
     uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = as_product_batch(d);
-    bool mma = d->path == AS_PRODUCT_MMA;
+    bool mma = d->path == AS_PRODUCT_MMA || d->path == AS_PRODUCT_TENSOR;
     p->args[0] = as_memory_arg(p->a);
     p->args[1] = as_memory_arg(p->b);
     p->args[2] = as_memory_arg(p->d);

@@ -11,9 +11,10 @@ enum as_product_path {
     AS_PRODUCT_LIBRARY, /* the vendor's */
     AS_PRODUCT_PAIR,    /* wgmma in clusters of two that share one operand */
     AS_PRODUCT_WGMMA,
-    AS_PRODUCT_MMA,   /* mma.sync; on AMD MFMA and WMMA; on Apple simdgroup_matrix */
-    AS_PRODUCT_DOT,   /* as tiled, with the API's four-byte dot product */
-    AS_PRODUCT_TILED, /* vector ALU, cache blocked */
+    AS_PRODUCT_TENSOR, /* the language's operation on tensors: matmul2d of Metal 4 */
+    AS_PRODUCT_MMA,    /* mma.sync; on AMD MFMA and WMMA; on Apple simdgroup_matrix */
+    AS_PRODUCT_DOT,    /* as tiled, with the API's four-byte dot product */
+    AS_PRODUCT_TILED,  /* vector ALU, cache blocked */
     AS_PRODUCT_NAIVE,
     AS_PRODUCT_PATHS
 };
@@ -135,7 +136,9 @@ unsigned as_product_unit_steps(const struct as_matrix *m, enum as_product_type t
 /* Text and options of the program; its kernel is "gemm_mma". */
 enum as_status as_product_unit_program(const struct as_matrix *m, const struct as_product_desc *d,
                                        struct as_buf *source, char *defines, size_t size, struct as_error *err);
-/* The same with all of simple.kernel, as p->plain. */
+/* Path tensor, as p->plain. */
+enum as_status as_product_tensor_build(struct as_product *p, struct as_error *err);
+/* The same as the program of the unit with all of simple.kernel, as p->plain. */
 enum as_status as_product_unit_build(struct as_product *p, struct as_error *err);
 
 /* ---- native.c: native CPU kernels "naive", "tiled" for f32 and f64 ---- */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[], as_kernel_gemm_simdgroup[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[], as_kernel_gemm_simdgroup[], as_kernel_gemm_tensor[];
 
 /* See unit.kernel and simdgroup.kernel: a tile of side x side by so many threads, of which each team of lanes has
  * `down` rows. */
@@ -76,6 +76,22 @@ enum as_status as_product_unit_program(const struct as_matrix *m, const struct a
     as_matrix_source(m, 0, NULL, source);
     as_buf_str(source, s->source);
     return as_buf_check(source, err);
+}
+
+enum as_status as_product_tensor_build(struct as_product *p, struct as_error *err)
+{
+    struct as_buf source = AS_BUF_INIT;
+    char defines[96];
+    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d", as_product_formats[p->desc.type].define,
+             (int)p->desc.epilogue);
+    as_buf_str(&source, as_kernel_gemm_simple);
+    as_buf_str(&source, as_kernel_gemm_tensor);
+    const struct as_program_desc desc = {.name = "gemm_tensor", .source = as_buf_get(&source), .defines = defines};
+    enum as_status s = as_buf_check(&source, err);
+    if (!s)
+        s = p->dev->program->build(p->dev, &desc, &p->plain, err);
+    as_buf_finish(&source);
+    return s;
 }
 
 enum as_status as_product_unit_build(struct as_product *p, struct as_error *err)

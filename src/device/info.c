@@ -32,6 +32,7 @@ static const struct {
     {"bf16", "bf16 in kernels"},
     {"matrix", "matrices held by a subgroup"},
     {"tensor ops", "operations on tensors in kernels"},
+    {"tensor fp8", "operations on tensors of 8-bit floats"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

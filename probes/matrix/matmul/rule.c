@@ -29,9 +29,9 @@ static const struct number_type {
     {"f32", 4, {"f64", NULL}, "f32"},   {"f64", 8, {NULL, NULL}, "f64"},
 };
 enum { TYPES = sizeof types / sizeof *types };
-static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
-                         *const new_paths[] = {"wgmma", "wgmma_pair", NULL}, *const old_paths[] = {"mma", NULL},
-                         *const library_paths[] = {"library", NULL},
+static const char *const own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", NULL},
+                         *const new_paths[] = {"wgmma", "wgmma_pair", "tensor", NULL},
+                         *const old_paths[] = {"mma", NULL}, *const library_paths[] = {"library", NULL},
                          *const ordinary_paths[] = {"dot", "tiled", "naive", NULL};
 
 /* ---- the cells ---- */

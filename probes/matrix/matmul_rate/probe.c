@@ -8,7 +8,7 @@ extern const char as_method_matmul_rate[];
 
 static const char *const hold_words[] = {"burst", "sustained", NULL};
 static const struct as_axis axes[] = {
-    AS_MATRIX_AXIS("wgmma_f16_f32,mma_m16n8k16_f16_f32"),
+    AS_MATRIX_AXIS("wgmma_f16_f32,mma_m16n8k16_f16_f32,simdgroup_m8n8k8_f16_f32"),
     AS_COLUMNS_AXIS,
     AS_OPERANDS_WORDS_AXIS("all"),
     {.name = "hold",
@@ -19,10 +19,11 @@ static const struct as_axis axes[] = {
      .def = "all"},
     {0},
 };
-static const char *const quick[] = {"instruction=wgmma_f16_f32,mma_m16n8k16_f16_f32 operands=all hold=all", NULL};
+static const char *const quick[] = {
+    "instruction=wgmma_f16_f32,mma_m16n8k16_f16_f32,simdgroup_m8n8k8_f16_f32 operands=all hold=all", NULL};
 static const char *const full[] = {
     "instruction=wgmma_f16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_s8_s32,mma_m16n8k16_f16_f32,mma_m8n8k4_f64,"
-    "mma_m16n8k32_s8_s32 operands=all hold=all",
+    "mma_m16n8k32_s8_s32,simdgroup_m8n8k8_f16_f32,simdgroup_m8n8k8_bf16_f32,simdgroup_m8n8k8_f32 operands=all hold=all",
     NULL};
 
 static const double BURST_S = 1e-3, REST_S = 30e-3;

@@ -5,6 +5,21 @@
 #define STANDARD "#include <metal_stdlib>\nusing namespace metal;\n"
 #define MATRIX(a, c) "{ simdgroup_" a "8x8 a(0); simdgroup_" c "8x8 c(0); simdgroup_multiply_accumulate(c, a, a, c); } "
 
+#define MATRICES MATRIX("half", "float") MATRIX("float", "float") MATRIX("bfloat", "float")
+/* Metal 4: a product of tensors over memory, by one simdgroup, into one that its lanes hold (see
+ * lib/gemm/tensor.kernel). */
+#define TENSORS                                                                                                        \
+    "#include <metal_stdlib>\n#include <metal_tensor>\n"                                                               \
+    "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\nusing namespace metal;\n"
+#define TENSOR(element, data, sum)                                                                                     \
+    "{ constexpr auto d = mpp::tensor_ops::matmul2d_descriptor(16, 32, 16, false, true, false,"                        \
+    " mpp::tensor_ops::matmul2d_descriptor::mode::multiply);"                                                          \
+    " mpp::tensor_ops::matmul2d<d, execution_simdgroups<1>> o;"                                                        \
+    " tensor<device " element ", dextents<int32_t, 2>, tensor_inline> t((device " data                                 \
+    " *)p, dextents<int32_t, 2>(16, 32));"                                                                             \
+    " auto s = o.get_destination_cooperative_tensor<decltype(t), decltype(t), " sum ">(); o.run(t, t, s);"             \
+    " if (s.is_valid_element(0)) p[1] = (int)s[0] + s.get_multidimensional_index(0)[1]; } "
+
 /* What the language has depends on the GPU and on the system: the first of these that can be built tells, of those that
  * the GPU's family announces. */
 static const struct {
@@ -12,8 +27,11 @@ static const struct {
     unsigned has;
     const char *source;
 } languages[] = {
-    {AS_MTL_APPLE7, AS_CAP_MATRIX | AS_CAP_BF16,
-     STANDARD NOTHING(MATRIX("half", "float") MATRIX("float", "float") MATRIX("bfloat", "float"))},
+    {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8,
+     TENSORS NOTHING(MATRICES TENSOR("half", "half", "float") TENSOR("metal_fp8_e4m3_format", "uchar", "float"))},
+    {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS,
+     TENSORS NOTHING(MATRICES TENSOR("half", "half", "float"))},
+    {AS_MTL_APPLE7, AS_CAP_MATRIX | AS_CAP_BF16, STANDARD NOTHING(MATRICES)},
     {AS_MTL_APPLE7, AS_CAP_MATRIX, STANDARD NOTHING(MATRIX("half", "float") MATRIX("float", "float"))},
     {0, 0, NOTHING("")},
 };

@@ -17,7 +17,9 @@ static void has(const char *words, const char *arch, unsigned capabilities)
     fake(words);
     open_card(&o, 0);
     assert_string_equal(o.dev.info.arch, arch);
-    assert_int_equal(o.dev.info.capabilities & (AS_CAP_MATRIX | AS_CAP_BF16), capabilities);
+    assert_int_equal(o.dev.info.capabilities &
+                         (AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8),
+                     capabilities);
     close_card(&o);
 }
 
@@ -28,6 +30,9 @@ static void test_gate(void **state)
     has("old", "apple9", AS_CAP_MATRIX);
     has("apple6", "apple6", 0);
     has("nomatrix", "apple9", 0);
+    has("apple10 metal4", "apple10", AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS);
+    has("metal41", "apple9", AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8);
+    has("metal4 nompp", "apple9", AS_CAP_MATRIX | AS_CAP_BF16);
     has("intel", "mac2", 0);
 }
 

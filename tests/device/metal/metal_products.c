@@ -10,9 +10,8 @@ static struct opened o;
 
 static void start(const char *words)
 {
-    fake("");
-    open_card(&o, 0);
     fake(words);
+    open_card(&o, 0);
 }
 
 static struct as_product_desc desc_of(enum as_product_path path, enum as_product_type type, uint64_t size)
@@ -68,6 +67,66 @@ static void test_unit_types(void **state)
     d.m = d.n = d.k = 64;
     o.dev.info.capabilities &= ~(unsigned)AS_CAP_MATRIX;
     assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    close_card(&o);
+}
+
+/* Metal 4: each type, with another epilogue. */
+static void test_tensors(void **state)
+{
+    static const enum as_product_type types[] = {AS_PRODUCT_F16,  AS_PRODUCT_BF16, AS_PRODUCT_F32,
+                                                 AS_PRODUCT_E4M3, AS_PRODUCT_E5M2, AS_PRODUCT_S8};
+    (void)state;
+    start("apple10 metal41");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, types[i], 64);
+        d.m = 128;
+        d.n = 192;
+        d.k = 128;
+        d.epilogue = (enum as_product_epilogue)(types[i] == AS_PRODUCT_S8 ? 0 : i % 3);
+        check_product(&d, NULL);
+    }
+    close_card(&o);
+}
+
+static void tensors_refused(const char *words, enum as_product_type type, const char *says)
+{
+    const struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, type, 64);
+    struct as_error err = {0};
+    start(words);
+    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, says));
+    close_card(&o);
+}
+
+static void test_tensors_refused(void **state)
+{
+    (void)state;
+    tensors_refused("", AS_PRODUCT_F16, "operation on tensors (Metal 4) can be built here");
+    tensors_refused("metal4 nompp", AS_PRODUCT_F16, "operation on tensors (Metal 4) can be built here");
+    tensors_refused("metal4", AS_PRODUCT_E4M3, "8-bit floats (Metal 4.1)");
+}
+
+/* A workgroup of other threads than those that the operation is for computes nothing, and neither do half the tiles. */
+static void test_wrong_launch(void **state)
+{
+    struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, AS_PRODUCT_F16, 128);
+    struct as_product p;
+    struct as_timing t;
+    struct as_error err = {0};
+    char why[200] = "";
+    (void)state;
+    start("metal4");
+    check_ok(as_product_prepare(&p, &o.dev, &d, &err), &err);
+    const struct as_launch right = p.launch;
+    for (int i = 0; i < 3; i++) {
+        p.launch = right;
+        p.launch.workgroup_size /= i == 0 ? 2 : 1;
+        p.launch.workgroups /= i == 1 ? 2 : 1;
+        check_ok(as_product_spoil(&p, &err), &err);
+        check_ok(as_product_run(&p, 1, &t, &err), &err);
+        assert_int_equal(as_product_check(&p, why, sizeof why), i == 2);
+    }
+    as_product_finish(&p);
     close_card(&o);
 }
 
@@ -163,7 +222,8 @@ static void refused(const char *words, enum as_product_type type, enum as_status
     const struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, type, 64);
     struct as_product p;
     struct as_error err = {0};
-    start(words);
+    start("");
+    fake(words);
     check_fails(as_product_prepare(&p, &o.dev, &d, &err), code, &err, says);
     as_product_finish(&p);
     close_card(&o);
@@ -197,9 +257,10 @@ static void test_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_units),      cmocka_unit_test(test_unit_types),
-                                       cmocka_unit_test(test_attention),  cmocka_unit_test(test_library),
-                                       cmocka_unit_test(test_transposed), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_fails)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_units),        cmocka_unit_test(test_unit_types),
+                                       cmocka_unit_test(test_tensors),      cmocka_unit_test(test_tensors_refused),
+                                       cmocka_unit_test(test_wrong_launch), cmocka_unit_test(test_attention),
+                                       cmocka_unit_test(test_library),      cmocka_unit_test(test_transposed),
+                                       cmocka_unit_test(test_refused),      cmocka_unit_test(test_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ typedef struct {
 /* As Metal's headers have them, written once more: the backend has its own. */
 enum { STORAGE_MASK = 0xf0, STORAGE_SHARED = 0x00, STORAGE_MANAGED = 0x10, STORAGE_PRIVATE = 0x20, CACHE_MASK = 0x0f };
 enum { ENQUEUED = 1, COMMITTED = 2, COMPLETED = 4, FAILED = 5 };
-enum { OLD_VERSION = 230 }; /* of the language */
+enum { OLD_VERSION = 230, METAL4_VERSION = 400, METAL41_VERSION = 410 }; /* of the language */
 enum { DEVICES = 2, CORES = 2, LANES = 32, GROUP_MOST = 1024, GROUP_BYTES = 32 << 10, BUFFERS = 31, BYTES_MOST = 4096 };
 #define REGISTRY_ID 0x100000abcULL
 #define BUFFER_MOST (1ULL << 32)
