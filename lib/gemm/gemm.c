@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_gemm_tensor[];
 
-const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "mma", "dot", "tiled", "naive", NULL};
+const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "tensor", "mma",
+                                             "dot",     "tiled",      "naive", NULL};
 const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
                                              "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
@@ -41,6 +42,8 @@ static const struct made kernels[AS_PRODUCT_PATHS] = {
                          384, RING(4, 128 + 256, 128) + 1024, 4},
     [AS_PRODUCT_WGMMA] = {"gemm_wgmma", as_kernel_gemm_wgmma, 128, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 1,
                           384, RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_PRODUCT_TENSOR] = {"gemm_tensor", as_kernel_gemm_tensor, 64, 64, 64,
+                           BIT(F32) | HALVES | BIT(E4M3) | BIT(E5M2) | BIT(S8), 0, false, 1, 128, 0, 0},
     [AS_PRODUCT_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false,
                         1, 256, RING(4, 128 + 128, 64), 16},
     [AS_PRODUCT_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0},
@@ -81,6 +84,22 @@ uint64_t as_product_bytes(const struct as_product_desc *d)
 
 /* ---- what applies ---- */
 
+/* Path tensor, of one language: where this system's compiler has built a kernel with such an operation. */
+static enum as_applies tensor_applies(const struct as_device_info *info, const struct as_product_desc *d,
+                                      struct as_error *err)
+{
+    const bool small = d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2;
+    if (as_dialect_find(info->dialect) != AS_DIALECT_METAL)
+        return AS_PRUNED;
+    if (!(info->capabilities & AS_CAP_TENSOR_OPS))
+        as_fail(err, AS_UNSUPPORTED, "no kernel with an operation on tensors (Metal 4) can be built here");
+    else if (small && !(info->capabilities & AS_CAP_TENSOR_FP8))
+        as_fail(err, AS_UNSUPPORTED, "no kernel with tensors of 8-bit floats (Metal 4.1) can be built here");
+    else
+        return AS_APPLIES;
+    return AS_INAPPLICABLE;
+}
+
 /* Paths for one API only. */
 static enum as_applies own_applies(const struct as_device_info *info, const struct as_product_desc *d,
                                    struct as_error *err)
@@ -88,6 +107,8 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
     const struct made *k = &kernels[d->path];
     const char *path = as_product_path_words[d->path], *type = as_product_type_words[d->type];
     const bool dot = d->path == AS_PRODUCT_DOT;
+    if (d->path == AS_PRODUCT_TENSOR)
+        return tensor_applies(info, d, err);
     unsigned arch = as_arch_number(info), least = k->arch;
     if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
         least = 89;
@@ -107,9 +128,15 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
 }
 
 /* The tile of a path for a type. */
-static void find_tile(const struct as_product_desc *d, bool cores, uint64_t tile[3])
+static void find_tile(const struct as_device_info *info, const struct as_product_desc *d, uint64_t tile[3])
 {
-    if (cores && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
+    const struct as_product_shape *shape = as_product_by_unit(info, d) ? as_product_unit_shape(info) : NULL;
+    if (shape) {
+        tile[0] = tile[1] = shape->side;
+        tile[2] = shape->row_bytes / as_product_formats[d->type].in_bytes;
+        return;
+    }
+    if (is_native(info) && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
         tile[0] = tile[1] = 1;
         tile[2] = sizeof(uint32_t) / as_product_formats[d->type].in_bytes;
         return;
@@ -129,7 +156,7 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
     bool matrix = cores && d->path == AS_PRODUCT_MMA;
     double slow = matrix ? SLOW_CORES_MATRIX : cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
     uint64_t tile[3];
-    find_tile(d, is_native(info), tile);
+    find_tile(info, d, tile);
     if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
         as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 elements or more");
     else if ((matrix || d->path >= AS_PRODUCT_DOT) && as_product_flop(d) > slow)
@@ -158,13 +185,14 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
     const bool unit = as_product_by_unit(info, d);
     if (d->path != AS_PRODUCT_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
         return AS_PRUNED;
-    if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) && !as_product_has_units(info))
+    if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) &&
+        as_dialect_find(info->dialect) != AS_DIALECT_HIP)
         return AS_PRUNED;
     if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64)) {
         as_fail(err, AS_UNSUPPORTED, "the device has no f64");
         return AS_INAPPLICABLE;
     }
-    const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT;
+    const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT || d->path == AS_PRODUCT_TENSOR;
     enum as_applies can = unit ? as_product_unit_applies(info, d, err) : own ? own_applies(info, d, err) : AS_APPLIES;
     return can == AS_APPLIES ? size_applies(info, d, err) : can;
 }
@@ -214,11 +242,13 @@ static enum as_status build(struct as_product *p, struct as_error *err)
     const enum as_product_path path = p->desc.path;
     const bool native = is_native(&p->dev->info), cores = native && path == AS_PRODUCT_MMA;
     const bool unit = as_product_by_unit(&p->dev->info, &p->desc);
+    const bool tensor = path == AS_PRODUCT_TENSOR;
     enum as_status s = cores                ? build_cores(p, err)
                        : unit               ? as_product_unit_build(p, err)
+                       : tensor             ? as_product_tensor_build(p, err)
                        : kernels[path].arch ? build_matrix(p, err)
                                             : AS_OK;
-    if (!s && !unit && !cores && !(native && path == AS_PRODUCT_LIBRARY))
+    if (!s && !unit && !tensor && !cores && !(native && path == AS_PRODUCT_LIBRARY))
         s = build_simple(p, err);
     if (s || path == AS_PRODUCT_LIBRARY)
         return s;
@@ -250,9 +280,9 @@ static void set_others(struct as_product *p)
     const struct as_product_desc *d = &p->desc;
     const struct as_device_info *info = &p->dev->info;
     uint64_t tile[3];
-    find_tile(d, is_native(info), tile);
+    find_tile(info, d, tile);
     uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = as_product_batch(d);
-    bool mma = d->path == AS_PRODUCT_MMA;
+    bool mma = d->path == AS_PRODUCT_MMA || d->path == AS_PRODUCT_TENSOR;
     p->args[0] = as_memory_arg(p->a);
     p->args[1] = as_memory_arg(p->b);
     p->args[2] = as_memory_arg(p->d);
@@ -283,11 +313,13 @@ static void set_cores(struct as_product *p)
 static void set_launch(struct as_product *p)
 {
     const struct made *k = &kernels[p->desc.path];
+    const struct as_product_shape *unit =
+        as_product_by_unit(&p->dev->info, &p->desc) ? as_product_unit_shape(&p->dev->info) : NULL;
     p->launch = (struct as_launch){.kernel = p->kernel,
                                    .args = p->args,
                                    .args_n = 7,
-                                   .workgroup_size = k->workgroup_size,
-                                   .shared_bytes = as_product_by_unit(&p->dev->info, &p->desc) ? 0 : k->shared_bytes,
+                                   .workgroup_size = unit ? unit->threads : k->workgroup_size,
+                                   .shared_bytes = unit ? 0 : k->shared_bytes,
                                    .work = {.bytes = (double)as_product_bytes(&p->desc)}};
     if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
         set_wgmma(p);

@@ -11,9 +11,10 @@ enum as_product_path {
     AS_PRODUCT_LIBRARY, /* the vendor's */
     AS_PRODUCT_PAIR,    /* wgmma in clusters of two that share one operand */
     AS_PRODUCT_WGMMA,
-    AS_PRODUCT_MMA,   /* mma.sync; on AMD MFMA and WMMA */
-    AS_PRODUCT_DOT,   /* as tiled, with the API's four-byte dot product */
-    AS_PRODUCT_TILED, /* vector ALU, cache blocked */
+    AS_PRODUCT_TENSOR, /* the language's operation on tensors: matmul2d of Metal 4 */
+    AS_PRODUCT_MMA,    /* mma.sync; on AMD MFMA and WMMA; on Apple simdgroup_matrix */
+    AS_PRODUCT_DOT,    /* as tiled, with the API's four-byte dot product */
+    AS_PRODUCT_TILED,  /* vector ALU, cache blocked */
     AS_PRODUCT_NAIVE,
     AS_PRODUCT_PATHS
 };
@@ -112,7 +113,15 @@ enum as_status as_product_fill(struct as_device *dev, struct as_program *program
 uint32_t as_product_index(uint64_t place, uint32_t seed);
 enum { AS_SEED_A = 0x1234567, AS_SEED_B = 0x7654321, AS_SEED_BIAS = 0x2468ace };
 
-/* ---- unit.c: path mma on AMD GPUs ---- */
+/* ---- unit.c: path mma by an instruction of the table, on GPUs of AMD and Apple ---- */
+
+struct as_product_shape {
+    const char *source;
+    unsigned side, row_bytes; /* rows and columns of a tile of d, bytes of K per step */
+    unsigned threads, down;   /* per workgroup; rows of the tile per team of lanes */
+};
+/* NULL: the device's dialect has no such kernel. */
+const struct as_product_shape *as_product_unit_shape(const struct as_device_info *info);
 
 /* Does the device's dialect have their instructions? */
 bool as_product_has_units(const struct as_device_info *info);
@@ -127,7 +136,9 @@ unsigned as_product_unit_steps(const struct as_matrix *m, enum as_product_type t
 /* Text and options of the program; its kernel is "gemm_mma". */
 enum as_status as_product_unit_program(const struct as_matrix *m, const struct as_product_desc *d,
                                        struct as_buf *source, char *defines, size_t size, struct as_error *err);
-/* The same with all of simple.kernel, as p->plain. */
+/* Path tensor, as p->plain. */
+enum as_status as_product_tensor_build(struct as_product *p, struct as_error *err);
+/* The same as the program of the unit with all of simple.kernel, as p->plain. */
 enum as_status as_product_unit_build(struct as_product *p, struct as_error *err);
 
 /* ---- native.c: native CPU kernels "naive", "tiled" for f32 and f64 ---- */

@@ -1,4 +1,4 @@
-/* GEMM by AMD's matrix instruction from the table, per chip and type. */
+/* GEMM by a matrix instruction of the table, per chip and type: AMD's, and matrices of the language itself. */
 #include "gemm.h"
 
 #include "device/dialect/dialect.h"
@@ -6,9 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[];
+extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[], as_kernel_gemm_simdgroup[], as_kernel_gemm_tensor[];
 
-enum { PART = 64, SIDE = 128, ROW = 64, THREADS = 256 }; /* see unit.kernel */
+/* See unit.kernel and simdgroup.kernel: a tile of side x side by so many threads, of which each team of lanes has
+ * `down` rows. */
+static const struct as_product_shape unit = {as_kernel_gemm_unit, 128, 64, 256, 64},
+                                     simdgroup = {as_kernel_gemm_simdgroup, 64, 64, 128, 32};
+
+const struct as_product_shape *as_product_unit_shape(const struct as_device_info *info)
+{
+    switch (as_dialect_find(info->dialect)) {
+    case AS_DIALECT_HIP:
+        return &unit;
+    case AS_DIALECT_METAL:
+        return &simdgroup;
+    default:
+        return NULL;
+    }
+}
 
 /* The one with the largest tile of d, for the highest reuse of loaded elements. */
 const struct as_matrix *as_product_unit(const struct as_device_info *info, enum as_product_type type)
@@ -16,8 +31,8 @@ const struct as_matrix *as_product_unit(const struct as_device_info *info, enum 
     const struct as_product_format *f = &as_product_formats[type];
     const struct as_matrix *best = NULL;
     for (const struct as_matrix *m = as_matrices; m->name; m++)
-        if (m->dialect == AS_DIALECT_HIP && !m->sparse && strcmp(m->a, f->in) == 0 && strcmp(m->b, f->in) == 0 &&
-            strcmp(m->c, f->sum) == 0 && (!best || m->m * m->n > best->m * best->n) &&
+        if (m->dialect == as_dialect_find(info->dialect) && !m->sparse && strcmp(m->a, f->in) == 0 &&
+            strcmp(m->b, f->in) == 0 && strcmp(m->c, f->sum) == 0 && (!best || m->m * m->n > best->m * best->n) &&
             as_matrix_applies(m, info, NULL) == AS_APPLIES)
             best = m;
     return best;
@@ -25,7 +40,7 @@ const struct as_matrix *as_product_unit(const struct as_device_info *info, enum 
 
 bool as_product_has_units(const struct as_device_info *info)
 {
-    return strcmp(info->dialect, as_dialect_word(AS_DIALECT_HIP)) == 0;
+    return as_product_unit_shape(info) != NULL;
 }
 
 bool as_product_by_unit(const struct as_device_info *info, const struct as_product_desc *d)
@@ -46,31 +61,49 @@ enum as_applies as_product_unit_applies(const struct as_device_info *info, const
 
 unsigned as_product_unit_steps(const struct as_matrix *m, enum as_product_type type)
 {
-    const unsigned across = SIDE / (THREADS / m->lanes / 2);
-    return PART / m->m * (across / m->n) * (ROW / (m->k * as_product_formats[type].in_bytes));
+    const struct as_product_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
+    const unsigned across = s->side / (s->threads / m->lanes / (s->side / s->down));
+    return s->down / m->m * (across / m->n) * (s->row_bytes / (m->k * as_product_formats[type].in_bytes));
 }
 
 enum as_status as_product_unit_program(const struct as_matrix *m, const struct as_product_desc *d,
                                        struct as_buf *source, char *defines, size_t size, struct as_error *err)
 {
     const struct as_product_format *f = &as_product_formats[d->type == AS_PRODUCT_TF32 ? AS_PRODUCT_F32 : d->type];
-    snprintf(defines, size, "-D%s -DEPILOGUE=%d -DGROUP_MOST=%d", f->define, (int)d->epilogue, (int)THREADS);
+    const struct as_product_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
+    snprintf(defines, size, "-D%s -DEPILOGUE=%d -DGROUP_MOST=%u", f->define, (int)d->epilogue, s->threads);
     as_buf_str(source, as_kernel_gemm_simple);
     as_matrix_source(m, 0, NULL, source);
-    as_buf_str(source, as_kernel_gemm_unit);
+    as_buf_str(source, s->source);
     return as_buf_check(source, err);
+}
+
+enum as_status as_product_tensor_build(struct as_product *p, struct as_error *err)
+{
+    struct as_buf source = AS_BUF_INIT;
+    char defines[96];
+    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d", as_product_formats[p->desc.type].define,
+             (int)p->desc.epilogue);
+    as_buf_str(&source, as_kernel_gemm_simple);
+    as_buf_str(&source, as_kernel_gemm_tensor);
+    const struct as_program_desc desc = {.name = "gemm_tensor", .source = as_buf_get(&source), .defines = defines};
+    enum as_status s = as_buf_check(&source, err);
+    if (!s)
+        s = p->dev->program->build(p->dev, &desc, &p->plain, err);
+    as_buf_finish(&source);
+    return s;
 }
 
 enum as_status as_product_unit_build(struct as_product *p, struct as_error *err)
 {
     struct as_buf source = AS_BUF_INIT;
     char defines[96];
-    const struct as_matrix *unit = as_product_unit(&p->dev->info, p->desc.type);
-    if (!unit) {
+    const struct as_matrix *m = as_product_unit(&p->dev->info, p->desc.type);
+    if (!m) {
         (void)as_product_unit_applies(&p->dev->info, &p->desc, err);
         return AS_UNSUPPORTED;
     }
-    enum as_status s = as_product_unit_program(unit, &p->desc, &source, defines, sizeof defines, err);
+    enum as_status s = as_product_unit_program(m, &p->desc, &source, defines, sizeof defines, err);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
     if (!s)
         s = p->dev->program->build(p->dev, &desc, &p->plain, err);

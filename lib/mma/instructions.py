@@ -10,9 +10,10 @@ BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m
         "s32": 32, "s16": 16, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
 KEYS = {"name", "title", "size", "columns", "types", "lanes", "sparse", "a", "b", "c", "ptx", "hip", "load", "store",
         "code", "least", "only", "emulated", "atype", "btype", "ctype",
-        "x86", "a64", "width", "needs", "vex"}
+        "msl", "x86", "a64", "width", "needs", "vex"}
 # Key of the text: dialect of the kernel, and its displayed name.
-DIALECTS = {"ptx": ("CUDA", "cuda"), "hip": ("HIP", "hip"), "x86": ("HOST", "x86-64"), "a64": ("HOST", "aarch64")}
+DIALECTS = {"ptx": ("CUDA", "cuda"), "hip": ("HIP", "hip"), "msl": ("METAL", "metal"),
+            "x86": ("HOST", "x86-64"), "a64": ("HOST", "aarch64")}
 
 
 def fail(where, what):

@@ -33,13 +33,37 @@ static bool is_one_of(const char *arch, const char *list)
     return !list;
 }
 
+/* Dialects with instructions, and what their architectures are called: "sm_80". */
+static const struct {
+    enum as_dialect dialect;
+    const char *arch;
+} vendors[] = {{AS_DIALECT_CUDA, "sm_"}, {AS_DIALECT_HIP, "gfx"}, {AS_DIALECT_METAL, "apple"}};
+enum { VENDORS = sizeof vendors / sizeof *vendors };
+
+static const char *arch_word(enum as_dialect dialect)
+{
+    for (size_t i = 0; i < VENDORS; i++)
+        if (vendors[i].dialect == dialect)
+            return vendors[i].arch;
+    return NULL;
+}
+
+/* Matrices of the language itself: has this system's compiler built a kernel with them? */
+static bool builds(const struct as_matrix *m, const struct as_device_info *info)
+{
+    const bool bf16 = strcmp(m->a, "bf16") == 0 || strcmp(m->c, "bf16") == 0;
+    const unsigned needs = AS_CAP_MATRIX | (bf16 ? AS_CAP_BF16 : 0);
+    return m->dialect != AS_DIALECT_METAL || (info->capabilities & needs) == needs;
+}
+
 /* A dialect has its vendor's instructions only. For devices without any, one cell says so. */
 enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err)
 {
     enum as_dialect dialect = as_dialect_find(info->dialect);
     if (as_core_runs(info))
         return as_core_applies(m, info, err);
-    if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP) {
+    const char *word = arch_word(dialect);
+    if (!word) {
         as_fail(err, AS_UNSUPPORTED, "this device's dialect has no matrix instructions");
         return m == as_matrices ? AS_INAPPLICABLE : AS_PRUNED;
     }
@@ -47,9 +71,13 @@ enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_dev
         as_fail(err, AS_UNSUPPORTED, "this device's dialect has no %s", m->name);
         return AS_PRUNED;
     }
-    if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < m->least) {
-        as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", m->name, m->least,
-                info->arch);
+    if (m->least && (strncmp(info->arch, word, strlen(word)) != 0 || as_arch_number(info) < m->least)) {
+        as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from %s%u on, this is %s", m->name, word, m->least,
+                info->arch[0] ? info->arch : "unknown");
+        return AS_INAPPLICABLE;
+    }
+    if (!builds(m, info)) {
+        as_fail(err, AS_UNSUPPORTED, "the compiler of this system builds no kernel with %s", m->name);
         return AS_INAPPLICABLE;
     }
     if (!is_one_of(info->arch, m->only)) {
@@ -105,7 +133,8 @@ static struct kind kind_of(const struct as_matrix *m, enum as_matrix_operand whi
         return (struct kind){"l", "u64"};
     if (held->register_bits == 64 && strcmp(as_matrix_format(m, which)->word, "f64") == 0)
         return (struct kind){"d", "f64"};
-    if (which == AS_MATRIX_C && strcmp(m->c, "f32") == 0)
+    if ((which == AS_MATRIX_C || m->dialect == AS_DIALECT_METAL) &&
+        strcmp(as_matrix_format(m, which)->word, "f32") == 0)
         return (struct kind){"f", "f32"};
     return (struct kind){"r", "u32"};
 }
@@ -174,6 +203,19 @@ static void add_multiply_hip(const struct as_matrix *m, struct as_buf *out)
             as_buf_char(out, *at);
     }
     as_buf_str(out, ")\n#define HOLD(c) (void)(c)\n");
+}
+
+/* Fragments are matrices of the language. */
+static void add_multiply_metal(const struct as_matrix *m, struct as_buf *out)
+{
+    as_buf_str(out, "#define MULTIPLY(c, a, b) ");
+    for (const char *at = m->text; *at; at++) {
+        if (*at == '$')
+            as_buf_printf(out, "(%c).m", *++at);
+        else
+            as_buf_char(out, *at);
+    }
+    as_buf_str(out, "\n#define HOLD(c) (void)(c)\n");
 }
 
 /* "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%0, ...}, [%8], 16;" */
@@ -252,6 +294,10 @@ static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which
     add_places(m, which, out);
     if (m->types[which])
         as_buf_printf(out, "#define V%c %s\n", letter, m->types[which]);
+    if (m->dialect == AS_DIALECT_METAL)
+        as_buf_printf(out, "#define E%c %s\n", letter, as_matrix_format(m, which)->word);
+    if (m->dialect == AS_DIALECT_METAL && as_matrix_format(m, which)->bits == 16)
+        as_buf_printf(out, "#define P%c %sx2\n", letter, as_matrix_format(m, which)->word);
     if (held->held == AS_HELD_SHARED)
         as_buf_printf(out, "#define %c_SET %u\n", letter,
                       as_matrix_cols(m, AS_MATRIX_A, 0) * as_matrix_format(m, which)->bits / 8 /
@@ -272,6 +318,8 @@ void as_matrix_source(const struct as_matrix *m, unsigned n, const struct as_mat
         add_fragment(m, (enum as_matrix_operand)which, n, out);
     if (m->dialect == AS_DIALECT_CUDA)
         add_multiply_cuda(m, n, out);
+    else if (m->dialect == AS_DIALECT_METAL)
+        add_multiply_metal(m, out);
     else
         add_multiply_hip(m, out);
     as_buf_str(out, as_kernel_fragment);

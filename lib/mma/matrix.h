@@ -32,12 +32,12 @@ struct as_matrix {
     unsigned lanes;        /* lanes that execute it together */
     bool sparse;           /* A is sparse: it stores only elements with a place in its layout */
     struct as_matrix_held held[AS_MATRIX_OPERANDS];
-    const char *types[AS_MATRIX_OPERANDS]; /* HIP: C types of the builtin's operands */
+    const char *types[AS_MATRIX_OPERANDS]; /* C types of the operands of AMD's builtin, of Metal's function */
     enum as_dialect dialect;
     const char *text;         /* $a $b $c operands, $n columns, $e sparsity metadata; for CPUs only displayed */
     const char *load, *store; /* of AS_HELD_LOADED: $w operand, $o row or col, $t format, $c registers */
     const char *code;         /* one of these names must be in the machine code */
-    unsigned least;           /* minimum CUDA architecture */
+    unsigned least;           /* minimum architecture of NVIDIA, family of Apple */
     const char *only;         /* architectures that have it; NULL: all */
     const char *emulated;     /* architectures on which compilers emulate it; NULL: none */
 };

@@ -19,6 +19,8 @@ enum {
     STEPS_LEAST = 8,
     STEPS_MOST = 64,
     GROUP_MAX = 1024,
+    PARTS = 4,         /* workgroups that share the warps of a compute unit where none can be placed */
+    WAVES = 2,         /* and how many of them follow each other, so that an uneven start matters less */
     LEAST_TURNS = 512, /* on a CPU: enough for the tick counter to resolve each part */
     MANY_WORDS = 48,   /* per lane: beyond this compilers use over 128 registers, and fewer warps fit */
 };
@@ -109,7 +111,7 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
                 info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
         return AS_INAPPLICABLE;
     }
-    if (!(info->capabilities & AS_CAP_CYCLES)) {
+    if (!(info->capabilities & AS_CAP_CYCLES) && !d.rate_only) {
         as_fail(err, AS_UNSUPPORTED, "kernels of this device have no cycle counter");
         return AS_INAPPLICABLE;
     }
@@ -187,7 +189,7 @@ static void shape(struct as_peak *p, const struct as_device_info *info)
 {
     const struct as_matrix *m = p->desc.matrix;
     unsigned n = p->desc.n, chains = p->desc.chains;
-    const unsigned times = p->desc.long_bodies ? LONGER : 1;
+    const unsigned times = p->desc.long_bodies && !p->no_cycles ? LONGER : 1;
     unsigned steps = times * (waits(m) ? BODY_WIDE * m->n / n : BODY) / chains / STEPS_LEAST * STEPS_LEAST;
     p->body = (struct as_matrix_body){.chains = chains,
                                       .steps = steps < STEPS_LEAST          ? STEPS_LEAST
@@ -197,6 +199,10 @@ static void shape(struct as_peak *p, const struct as_device_info *info)
         p->body.steps = p->core_body->steps;
     p->workgroups = info->compute_units ? info->compute_units : 1;
     p->workgroup_size = p->core ? 1 : (size_t)p->desc.warps * info->warp;
+    if (p->no_cycles && p->desc.warps % PARTS == 0) {
+        p->workgroups *= PARTS * WAVES;
+        p->workgroup_size /= PARTS;
+    }
     p->teams = p->core ? 1 : p->workgroup_size / m->lanes;
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++)
         p->images[which] = m->held[which].held == AS_HELD_SHARED ? 1 : 2 * (size_t)AS_MATRIX_VARIANTS;
@@ -301,6 +307,7 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, c
     *p = (struct as_peak){.desc = *desc, .seed = vc->seed};
     as_peak_usual(&vc->dev->info, &p->desc);
     p->core = as_core_runs(&vc->dev->info) ? as_core_find(p->desc.matrix->name) : NULL;
+    p->no_cycles = !p->core && !(vc->dev->info.capabilities & AS_CAP_CYCLES);
     p->core_body = p->core ? as_core_body(p->core, p->desc.chains) : NULL;
     vc->min_reps = p->core ? LEAST_TURNS : vc->min_reps;
     shape(p, &vc->dev->info);
@@ -355,6 +362,9 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
     struct as_launch l = as_timed_group(p->kernels[which], args, n, p->workgroups, p->workgroup_size);
     l.flags = p->core ? AS_LAUNCH_BARRIER : 0;
     l.work.accesses = (double)turns * p->body.steps;
+    *cycles = NAN;
+    if (p->no_cycles)
+        return as_timed_launch(&p->timed, &l, seconds, err);
     for (int i = 0; i < SPREAD_TRIES; i++) {
         enum as_status s = as_timed_launch(&p->timed, &l, seconds, err);
         if (s)
@@ -376,14 +386,15 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
 {
     const struct as_matrix *m = p->desc.matrix;
     double half = 0, whole = 0, half_s = 0, whole_s = 0, steps = (double)turns * p->body.steps;
-    for (int i = 0; i < PAIR_TRIES && whole <= half; i++) {
+    const double *const first = p->no_cycles ? &half_s : &half, *const second = p->no_cycles ? &whole_s : &whole;
+    for (int i = 0; i < PAIR_TRIES && *second <= *first; i++) {
         enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
         if (!s)
             s = as_peak_launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
         if (s)
             return s;
     }
-    if (whole <= half)
+    if (*second <= *first)
         return as_fail(err, AS_UNSUPPORTED, "%u turns of %u steps take no longer than those of half of them", turns,
                        p->body.steps);
     double operations = 2.0 * m->m * p->desc.n * m->k * p->body.chains * (double)p->teams;

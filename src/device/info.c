@@ -29,6 +29,10 @@ static const struct {
     {"queues", "concurrent queues"},
     {"dot 4x8", "dot product of four packed bytes"},
     {"peers", "access to the memory of other devices"},
+    {"bf16", "bf16 in kernels"},
+    {"matrix", "matrices held by a subgroup"},
+    {"tensor ops", "operations on tensors in kernels"},
+    {"tensor fp8", "operations on tensors of 8-bit floats"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

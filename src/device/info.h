@@ -30,6 +30,10 @@ enum as_capability {
     AS_CAP_QUEUES = 1u << 15,     /* has further, independent queues */
     AS_CAP_DOT_4X8 = 1u << 16,    /* kernels have DOT_4X8_S8 */
     AS_CAP_PEERS = 1u << 17,      /* memory may be of another device of the backend */
+    AS_CAP_BF16 = 1u << 18,       /* kernels have bf16 */
+    AS_CAP_MATRIX = 1u << 19,     /* kernels have the language's matrices that a subgroup holds */
+    AS_CAP_TENSOR_OPS = 1u << 20, /* kernels have the language's operations on tensors */
+    AS_CAP_TENSOR_FP8 = 1u << 21, /* of 8-bit floats, too */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as stores have it; NULL for an unknown bit */
 /* What the bits stand for, for people: "a compiler for kernels, copy engines". */

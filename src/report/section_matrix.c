@@ -222,7 +222,8 @@ static void key(struct as_buf *b, const char *const *paths)
 static void products(const struct place *p)
 {
     static const char *const types[] = {"f16", "bf16", "e4m3", "e5m2", "s8", "tf32", "f32", "f64"};
-    static const char *const paths[] = {"library", "wgmma", "wgmma_pair", "mma", "dot", "tiled", "naive", NULL};
+    static const char *const paths[] = {"library", "wgmma", "wgmma_pair", "tensor", "mma",
+                                        "dot",     "tiled", "naive",      NULL};
     struct as_matrix_point points[POINTS_MAX];
     if (!has(p->run, p->device, "matmul"))
         return;

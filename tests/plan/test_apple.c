@@ -13,21 +13,29 @@
 
 #include <cmocka.h>
 
-/* GPU cores and memory as Apple's specifications give them for one configuration of each chip; the system-level cache
- * of refs/memory_caches.csv (0: no source), bandwidth of refs/gpus.csv in GB/s (0: no source). */
+/* GPU cores and memory as Apple's specifications give them for one configuration of each chip; the family of Apple's
+ * table of feature sets; what the language of one system has there (macOS 13, 15, 26, 27); the system-level cache of
+ * refs/memory_caches.csv (0: no source), bandwidth of refs/gpus.csv in GB/s (0: no source). */
+enum {
+    METAL_3_0 = AS_CAP_MATRIX,
+    METAL_3_1 = METAL_3_0 | AS_CAP_BF16,
+    METAL_4 = METAL_3_1 | AS_CAP_TENSOR_OPS,
+    METAL_4_1 = METAL_4 | AS_CAP_TENSOR_FP8
+};
 static const struct chip {
     const char *name, *study;
-    unsigned gpu_cores;
+    unsigned gpu_cores, family, language;
     uint64_t memory_gib, slc_mib;
     double bandwidth;
 } chips[] = {
-    {"Apple M1", "metal_benchmarks", 8, 16, 8, 68},
-    {"Apple M1 Max", "metal_benchmarks", 32, 64, 48, 400},
-    {"Apple M2", "metal_benchmarks", 10, 16, 8, 100},
-    {"Apple M3 Max", NULL, 40, 64, 0, 400},
-    {"Apple M4", "rigel", 10, 24, 0, 120},
-    {"Apple M4 Pro", "m4pro", 20, 48, 0, 273},
-    {"Apple M5", NULL, 10, 24, 0, 0},
+    {"Apple M1", "metal_benchmarks", 8, 7, METAL_3_0, 16, 8, 68},
+    {"Apple M1 Max", "metal_benchmarks", 32, 7, METAL_3_1, 64, 48, 400},
+    {"Apple M2", "metal_benchmarks", 10, 8, METAL_3_1, 16, 8, 100},
+    {"Apple M3 Max", NULL, 40, 9, METAL_3_1, 64, 0, 400},
+    {"Apple M4", "rigel", 10, 9, METAL_4, 24, 0, 120},
+    {"Apple M4 Pro", "m4pro", 20, 9, METAL_3_1, 48, 0, 273},
+    {"Apple M4 Max", "rigel", 40, 9, METAL_4_1, 64, 0, 546},
+    {"Apple M5", NULL, 10, 10, METAL_4_1, 24, 0, 0},
 };
 enum { CHIPS = sizeof chips / sizeof *chips };
 static const char *const suites[] = {"quick", "full", "upm", "alu", "tensor", "residual", "residual_full"};
@@ -49,7 +57,9 @@ static struct as_device_info describe(const struct chip *c)
 {
     struct as_device_info info = stand_in;
     snprintf(info.name, sizeof info.name, "%s", c->name);
+    snprintf(info.arch, sizeof info.arch, "apple%u", c->family);
     info.compute_units = c->gpu_cores;
+    info.capabilities = (info.capabilities & ~(unsigned)METAL_4_1) | c->language;
     info.memory_bytes = info.memory_free = c->memory_gib << 30;
     info.max_alloc = info.memory_bytes / 2;
     info.page_size = 16384;
@@ -115,6 +125,63 @@ static void test_plans(void **unused)
     }
 }
 
+/* Cells of a probe that are planned, of those with this value on an axis; axis NULL: all. */
+static size_t count(const struct as_plan *p, const char *probe, const char *axis, const char *value)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        n += p->cells[i].status == AS_CELL_PLANNED && strcmp(p->cells[i].probe, probe) == 0 &&
+             (!axis || strcmp(as_axes_text(&p->cells[i].axes, axis), value) == 0);
+    return n;
+}
+
+/* What the suite tensor has for the matrix paths of each chip: instructions of every type that its language has, GEMMs
+ * by them and by the library, by tensors where those are; fusion and attention. */
+static void test_matrix_units(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < CHIPS; i++) {
+        const struct as_device_info info = describe(&chips[i]);
+        const bool bf16 = info.capabilities & AS_CAP_BF16, tensors = info.capabilities & AS_CAP_TENSOR_OPS,
+                   fp8 = info.capabilities & AS_CAP_TENSOR_FP8;
+        struct as_plan p;
+        plan("tensor", &info, &p);
+        const struct {
+            const char *probe, *axis, *value;
+            size_t want;
+        } rows[] = {
+            {"matmul_rate", "instruction", "simdgroup_m8n8k8_f16_f32", 4}, /* operands, burst or sustained */
+            {"matmul_rate", "instruction", "simdgroup_m8n8k8_bf16_f32", bf16},
+            {"matmul_rate", NULL, NULL, bf16 ? 7 : 6},
+            {"numerics", "instruction", "simdgroup_m8n8k8_f16_f32", 15},
+            {"numerics", NULL, NULL, bf16 ? 39 : 31},
+            {"layout", NULL, NULL, 6},
+            {"conversion", "op", "f32_f16", 6},
+            {"conversion", "op", "f32_bf16", bf16 ? 6 : 0},
+            {"matmul", "path", "wgmma", 0},
+            {"fusion", "path", "mma", 10},
+            {"fusion", "path", "tensor", tensors ? 10 : 0},
+            {"attention", "path", "flash", 5},
+            {"attention", "path", "split", 5},
+        };
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            const size_t n = count(&p, rows[r].probe, rows[r].axis, rows[r].value);
+            if (n != rows[r].want)
+                fail_msg("%s: %zu cells of %s, %s %s, not %zu", info.name, n, rows[r].probe,
+                         rows[r].axis ? rows[r].axis : "all", rows[r].value ? rows[r].value : "", rows[r].want);
+        }
+        const size_t mma = count(&p, "matmul", "path", "mma"), by_tensor = count(&p, "matmul", "path", "tensor");
+        assert_true(mma > 0 && count(&p, "matmul", "path", "library") > mma);
+        assert_true(tensors ? by_tensor > mma : by_tensor == 0);
+        assert_int_equal(count(&p, "matmul", "type", "e4m3") > count(&p, "matmul", "type", "e5m2"), true);
+        for (size_t c = 0; c < p.n; c++)
+            if (p.cells[c].status == AS_CELL_PLANNED && strcmp(p.cells[c].probe, "matmul") == 0 &&
+                strcmp(as_axes_text(&p.cells[c].axes, "path"), "tensor") == 0)
+                assert_true(fp8 || as_axes_text(&p.cells[c].axes, "type")[0] != 'e');
+        as_plan_finish(&p);
+    }
+}
+
 static void test_system_level_cache(void **unused)
 {
     (void)unused;
@@ -154,7 +221,7 @@ static void test_references(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_system_level_cache),
-                                       cmocka_unit_test(test_references)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_matrix_units),
+                                       cmocka_unit_test(test_system_level_cache), cmocka_unit_test(test_references)};
     return cmocka_run_group_tests_name("plans on Apple's chips", tests, open_stand_in, NULL);
 }

@@ -40,19 +40,28 @@ static void test_where_it_applies(void **state)
     static const struct {
         const char *dialect, *arch, *name;
         enum as_applies want;
+        unsigned capabilities;
     } rows[] = {
-        {"cuda", "sm_80", "mma_m16n8k16_f16_f32", AS_APPLIES},
-        {"cuda", "sm_75", "mma_m16n8k16_f16_f32", AS_INAPPLICABLE},
-        {"cuda", "sm_90", "wgmma_f16_f32", AS_APPLIES},
-        {"cuda", "sm_100", "wgmma_f16_f32", AS_INAPPLICABLE},
-        {"cuda", "sm_80", "mma_m16n8k16_f64", AS_INAPPLICABLE},
-        {"hip", "gfx942", "mma_m16n8k16_f16_f32", AS_PRUNED},
-        {"opencl", "", "mma_m16n8k16_f16_f32", AS_INAPPLICABLE},
-        {"opencl", "", "wgmma_f16_f32", AS_PRUNED},
+        {"cuda", "sm_80", "mma_m16n8k16_f16_f32", AS_APPLIES, 0},
+        {"cuda", "sm_75", "mma_m16n8k16_f16_f32", AS_INAPPLICABLE, 0},
+        {"cuda", "sm_90", "wgmma_f16_f32", AS_APPLIES, 0},
+        {"cuda", "sm_100", "wgmma_f16_f32", AS_INAPPLICABLE, 0},
+        {"cuda", "sm_80", "mma_m16n8k16_f64", AS_INAPPLICABLE, 0},
+        {"hip", "gfx942", "mma_m16n8k16_f16_f32", AS_PRUNED, 0},
+        {"opencl", "", "mma_m16n8k16_f16_f32", AS_INAPPLICABLE, 0},
+        {"opencl", "", "wgmma_f16_f32", AS_PRUNED, 0},
+        {"metal", "apple7", "wgmma_f16_f32", AS_PRUNED, AS_CAP_MATRIX},
+        {"metal", "apple6", "simdgroup_m8n8k8_f16_f32", AS_INAPPLICABLE, AS_CAP_MATRIX},
+        {"metal", "mac2", "simdgroup_m8n8k8_f16_f32", AS_INAPPLICABLE, AS_CAP_MATRIX},
+        {"metal", "apple7", "simdgroup_m8n8k8_f16_f32", AS_INAPPLICABLE, AS_CAP_BF16},
+        {"metal", "apple7", "simdgroup_m8n8k8_f16_f32", AS_APPLIES, AS_CAP_MATRIX},
+        {"metal", "apple7", "simdgroup_m8n8k8_bf16_f32", AS_INAPPLICABLE, AS_CAP_MATRIX},
+        {"metal", "apple10", "simdgroup_m8n8k8_bf16_f32", AS_APPLIES, AS_CAP_MATRIX | AS_CAP_BF16},
+        {"cuda", "sm_90", "simdgroup_m8n8k8_f16_f32", AS_PRUNED, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct as_device_info info = {.compute_units = 1};
+        struct as_device_info info = {.compute_units = 1, .capabilities = rows[i].capabilities};
         struct as_error err = {0};
         snprintf(info.dialect, sizeof info.dialect, "%s", rows[i].dialect);
         snprintf(info.arch, sizeof info.arch, "%s", rows[i].arch);
@@ -161,6 +170,12 @@ static struct at c_wmma_gfx11(unsigned lane, unsigned i)
 {
     return (struct at){2 * i + lane / 16, lane % 16};
 }
+/* MLX, steel/gemm/mma.h: get_coord of the fragments of 8 x 8. */
+static struct at simdgroup_8x8(unsigned lane, unsigned i)
+{
+    const unsigned quad = lane / 4;
+    return (struct at){(quad & 4) + lane / 2 % 4, (quad & 2) * 2 + lane % 2 * 2 + i};
+}
 
 static void test_documented_layouts(void **state)
 {
@@ -194,6 +209,11 @@ static void test_documented_layouts(void **state)
         {"wmma_16x16x16_f16_f32", AS_MATRIX_C, c_wmma_gfx11},
         {"wmma_16x16x16_s8_s32", AS_MATRIX_A, a_wmma_gfx11},
         {"wmma_16x16x16_s4_s32", AS_MATRIX_B, b_wmma_gfx11},
+        {"simdgroup_m8n8k8_f16_f32", AS_MATRIX_A, simdgroup_8x8},
+        {"simdgroup_m8n8k8_f16_f32", AS_MATRIX_C, simdgroup_8x8},
+        {"simdgroup_m8n8k8_f16", AS_MATRIX_C, simdgroup_8x8},
+        {"simdgroup_m8n8k8_bf16_f32", AS_MATRIX_B, simdgroup_8x8},
+        {"simdgroup_m8n8k8_f32", AS_MATRIX_B, simdgroup_8x8},
     };
     (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {

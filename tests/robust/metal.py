@@ -40,13 +40,47 @@ pages = 16
 what = global,readonly,constant,shared
 size = 4KiB
 [matmul]
-path = tiled,naive
+path = library,mma,tiled,naive
 type = f32,f16
-size = 256
+size = 128
+[layout]
+instruction = simdgroup_m8n8k8_f16_f32
+n = 0
+operand = all
+[conversion]
+op = f32_bf16
+property = rounding
 [residual]
 size = 64KiB
 """
-MORE = """[c2c]
+TENSORS = """[matmul]
+path = tensor
+type = f16,e4m3,s8
+size = 64
+[fusion]
+path = tensor
+type = bf16
+size = 64
+operation = bias_gelu
+"""
+MORE = """[matmul_rate]
+instruction = simdgroup_m8n8k8_f16
+operands = random
+hold = burst
+[numerics]
+instruction = simdgroup_m8n8k8_bf16_f32
+n = 0
+property = accumulator,rounding,explained
+[fusion]
+path = mma
+type = f16
+size = 128
+operation = bias_gelu
+[attention]
+path = decomposed,flash,split
+length = 128
+heads = 1
+[c2c]
 peer = device
 allocator = MTLStorageModeShared
 [roofline]
@@ -85,10 +119,10 @@ def run(assay, words, *args, **more):
     return assay.run("run", *args, env=metal(assay, words, **more))
 
 
-def check_probes(assay, text):
+def check_probes(assay, text, words=""):
     with open(assay.path("probes.ini"), "w", encoding="utf-8") as f:
         f.write(text)
-    done = run(assay, "", assay.path("probes.ini"), "--device", "metal:0")
+    done = run(assay, words, assay.path("probes.ini"), "--device", "metal:0")
     cells = assay.cells()
     expect(done.code in MEASURED, "it measures", done)
     for cell in cells:
@@ -108,6 +142,25 @@ def test_probes(assay):
 @harness.thorough
 def test_more_probes(assay):
     check_probes(assay, PROBES.split("[latency]", maxsplit=1)[0] + MORE)
+
+
+def test_metal_4(assay):
+    check_probes(assay, PROBES.split("[latency]", maxsplit=1)[0] + TENSORS, "apple10 metal41")
+
+
+def test_no_performance_shaders(assay):
+    """The system's library is missing: only what asks for it has no number."""
+    folder = assay.path("runtime")
+    os.mkdir(folder)
+    for name in os.listdir(RUNTIME):
+        if name.endswith(".dylib") and not name.startswith("MetalPerformanceShaders"):
+            os.symlink(os.path.join(RUNTIME, name), os.path.join(folder, name))
+    done = run(assay, "", "matmul", "--set", "path=library,mma", "--set", "type=f16", "--set", "size=64", *SHORT, "--device",
+               "metal:0", LD_LIBRARY_PATH=folder)
+    cells = assay.cells()
+    refused = [c for c in cells if c["status"] == "unsupported"]
+    expect(done.code in MEASURED and len(refused) == 1 and len(measured(cells)) == 1, "one of two is measured", done)
+    expect("no Metal Performance Shaders on this system" in refused[0]["reason"], "and the reason is said", refused)
 
 
 def test_what_it_says_of_itself(assay):

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char as_kernel_flash[], as_kernel_flash_unit[], as_kernel_flash_wgmma[];
+extern const char as_kernel_flash[], as_kernel_flash_unit[], as_kernel_flash_wgmma[], as_kernel_flash_simdgroup[];
 
 enum { ROWS = 128, PARTS_MAX = 16, BYTES = 2, WGMMA_BOX = 64 /* columns: the swizzle width */ };
 #define NUMBERS(rows) (AS_ATTENTION_WIDE * BYTES * (rows))
@@ -19,7 +19,7 @@ static const struct made {
     unsigned matrix; /* matrix instructions in its code; 0: computed per device */
 } mma = {as_kernel_flash, 64, 256, NUMBERS(ROWS + 2 * 2 * 64), 128},
   wgmma = {as_kernel_flash_wgmma, 128, 384, NUMBERS(ROWS + 2 * 2 * 128) + 1024, 32},
-  unit = {as_kernel_flash_unit, 32, 256, 0, 0};
+  unit = {as_kernel_flash_unit, 32, 256, 0, 0}, simdgroup = {as_kernel_flash_simdgroup, 32, 512, 0, 0};
 
 static bool by_wgmma(enum as_attention_path path)
 {
@@ -33,7 +33,8 @@ static bool is_split(enum as_attention_path path)
 
 static const struct made *made_for(const struct as_device_info *info, enum as_attention_path path)
 {
-    return by_wgmma(path) ? &wgmma : as_product_has_units(info) ? &unit : &mma;
+    const bool metal = as_dialect_find(info->dialect) == AS_DIALECT_METAL;
+    return by_wgmma(path) ? &wgmma : metal ? &simdgroup : as_product_has_units(info) ? &unit : &mma;
 }
 
 /* Does the device have the instructions? */
@@ -57,7 +58,10 @@ enum as_applies as_attention_flash_applies(const struct as_device_info *info, co
         as_fail(err, AS_UNSUPPORTED, "path %s needs sm_90a, this is %s", path,
                 info->arch[0] ? info->arch : "a device of unknown architecture");
     else if (!has_path(info, d->path))
-        as_fail(err, AS_UNSUPPORTED, "path %s needs CUDA from sm_80 on, or an AMD GPU with f16 MFMA or WMMA", path);
+        as_fail(err, AS_UNSUPPORTED,
+                "path %s needs CUDA from sm_80 on, an AMD GPU with f16 MFMA or WMMA, or an Apple GPU with "
+                "simdgroup_matrix",
+                path);
     else if (is_split(d->path) && d->length % (2ull * made_for(info, d->path)->keys))
         as_fail(err, AS_UNSUPPORTED, "the keys cannot be split into two ranges of whole blocks");
     else
@@ -65,12 +69,12 @@ enum as_applies as_attention_flash_applies(const struct as_device_info *info, co
     return AS_INAPPLICABLE;
 }
 
-/* For AMD's instructions: fragments of keys times steps along the head for scores, the reverse for values.
+/* For instructions of the table: fragments of keys times steps along the head for scores, the reverse for values.
  */
 unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path)
 {
     const struct made *made = made_for(info, path);
-    const struct as_matrix *m = made == &unit ? as_product_unit(info, AS_PRODUCT_F16) : NULL;
+    const struct as_matrix *m = made->matrix ? NULL : as_product_unit(info, AS_PRODUCT_F16);
     if (m)
         return made->keys / m->m * (AS_ATTENTION_WIDE / m->k) + AS_ATTENTION_WIDE / m->m * (made->keys / m->k);
     return made->matrix;
@@ -81,7 +85,7 @@ enum as_status as_attention_flash_program(const struct as_device_info *info, con
 {
     const struct made *made = made_for(info, d->path);
     snprintf(defines, size, "-DCLUSTER=1 -DGROUP_MOST=%u%s", made->threads, is_split(d->path) ? " -DSPLIT" : "");
-    if (made == &unit) {
+    if (made->matrix == 0) {
         const struct as_matrix *m = as_product_unit(info, AS_PRODUCT_F16);
         if (!m) {
             (void)as_attention_flash_applies(info, d, err);

@@ -84,7 +84,8 @@ static void test_what_applies(void **state)
     d.length = 8192;
     snprintf(info.arch, sizeof info.arch, "sm_70");
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);
-    assert_string_equal(err.text, "path flash needs CUDA from sm_80 on, or an AMD GPU with f16 MFMA or WMMA");
+    assert_string_equal(err.text, "path flash needs CUDA from sm_80 on, an AMD GPU with f16 MFMA or WMMA, or an Apple "
+                                  "GPU with simdgroup_matrix");
     d.path = AS_ATTENTION_FLASH_WGMMA;
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "path flash_wgmma needs sm_90a, this is sm_70");

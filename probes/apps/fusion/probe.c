@@ -15,7 +15,7 @@ static const struct as_axis axes[] = {
      .help = "the GEMM path, see probe matmul",
      .type = AS_AXIS_WORD,
      .words = as_product_path_words,
-     .def = "wgmma_pair,mma,tiled"},
+     .def = "wgmma_pair,tensor,mma,tiled"},
     {.name = "type",
      .help = "type of operands and results, see probe matmul",
      .type = AS_AXIS_WORD,
@@ -34,9 +34,9 @@ static const struct as_axis axes[] = {
      .def = "all"},
     {0},
 };
-static const char *const quick[] = {"path=wgmma_pair,tiled type=f16 size=1024,4096 operation=bias_gelu", NULL};
+static const char *const quick[] = {"path=wgmma_pair,tensor,tiled type=f16 size=1024,4096 operation=bias_gelu", NULL};
 static const char *const full[] = {
-    "path=wgmma_pair,wgmma,mma,tiled type=f16 size=512,1024,2048,4096,8192 operation=all",
+    "path=wgmma_pair,wgmma,tensor,mma,tiled type=f16 size=512,1024,2048,4096,8192 operation=all",
     "path=wgmma_pair,mma type=bf16,tf32 size=1024,8192 operation=all", NULL};
 
 enum { SEPARATE = 2, GROUPS = 16 /* per compute unit */ };

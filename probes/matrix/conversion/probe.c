@@ -14,25 +14,29 @@ extern const char as_method_conversion[], as_kernel_convert[];
 /* d: u32, x: bits of f32 */
 #define PTX_16(text) "{ u16 h; asm(\"" text "\" : \"=h\"(h) : \"f\"(__uint_as_float(x)), \"f\"(0.0f)); d = h; }"
 #define GCN_8(name) "d = (u32)__builtin_amdgcn_cvt_pk_" name "_f32(__uint_as_float(x), 0.0f, 0, 0) & 0xffu;"
+#define MSL_16(type) "{ u16 h = as_type<u16>((" type ")as_type<f32>(x)); d = h; }"
 static const struct conversion {
     const char *word, *format;
     enum as_dialect dialect;
     unsigned least;   /* CUDA: minimum architecture */
     const char *only; /* prefix of the architecture's name */
     const char *text;
+    unsigned needs; /* capabilities */
 } conversions[] = {
-    {"f32_e4m3", "e4m3", AS_DIALECT_CUDA, 89, "", PTX_16("cvt.rn.satfinite.e4m3x2.f32 %0, %2, %1;")},
-    {"f32_e5m2", "e5m2", AS_DIALECT_CUDA, 89, "", PTX_16("cvt.rn.satfinite.e5m2x2.f32 %0, %2, %1;")},
-    {"f32_f16", "f16", AS_DIALECT_CUDA, 80, "", PTX_16("cvt.rn.f16.f32 %0, %1;")},
-    {"f32_bf16", "bf16", AS_DIALECT_CUDA, 80, "", PTX_16("cvt.rn.bf16.f32 %0, %1;")},
+    {"f32_e4m3", "e4m3", AS_DIALECT_CUDA, 89, "", PTX_16("cvt.rn.satfinite.e4m3x2.f32 %0, %2, %1;"), 0},
+    {"f32_e5m2", "e5m2", AS_DIALECT_CUDA, 89, "", PTX_16("cvt.rn.satfinite.e5m2x2.f32 %0, %2, %1;"), 0},
+    {"f32_f16", "f16", AS_DIALECT_CUDA, 80, "", PTX_16("cvt.rn.f16.f32 %0, %1;"), 0},
+    {"f32_bf16", "bf16", AS_DIALECT_CUDA, 80, "", PTX_16("cvt.rn.bf16.f32 %0, %1;"), 0},
     {"f32_tf32", "tf32", AS_DIALECT_CUDA, 80, "",
-     "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(d) : \"f\"(__uint_as_float(x)));"},
-    {"f32_e4m3fnuz", "e4m3fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("fp8")},
-    {"f32_e5m2fnuz", "e5m2fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("bf8")},
+     "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(d) : \"f\"(__uint_as_float(x)));", 0},
+    {"f32_e4m3fnuz", "e4m3fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("fp8"), 0},
+    {"f32_e5m2fnuz", "e5m2fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("bf8"), 0},
+    {"f32_f16", "f16", AS_DIALECT_METAL, 0, "", MSL_16("f16"), AS_CAP_FP16},
+    {"f32_bf16", "bf16", AS_DIALECT_METAL, 0, "", MSL_16("bf16"), AS_CAP_BF16},
 };
 enum { CONVERSIONS = sizeof conversions / sizeof *conversions };
-static const char *const words[CONVERSIONS + 1] = {"f32_e4m3", "f32_e5m2",     "f32_f16",      "f32_bf16",
-                                                   "f32_tf32", "f32_e4m3fnuz", "f32_e5m2fnuz", NULL};
+static const char *const words[] = {"f32_e4m3", "f32_e5m2",     "f32_f16",      "f32_bf16",
+                                    "f32_tf32", "f32_e4m3fnuz", "f32_e5m2fnuz", NULL};
 static const char *const property_words[CONVERSION_PROPERTIES + 1] = {"rounding",  "overflow",  "infinity", "nan",
                                                                       "subnormal", "explained", NULL};
 static const struct as_axis axes[] = {
@@ -44,7 +48,8 @@ static const struct as_axis axes[] = {
      .words = property_words},
     {0},
 };
-static const char *const quick[] = {"op=f32_e4m3,f32_e5m2,f32_e4m3fnuz,f32_e5m2fnuz property=all", NULL};
+static const char *const quick[] = {"op=f32_e4m3,f32_e5m2,f32_f16,f32_bf16,f32_e4m3fnuz,f32_e5m2fnuz property=all",
+                                    NULL};
 static const char *const full[] = {"op=all property=all", NULL};
 
 enum { GROUP_THREADS = 128 };
@@ -55,26 +60,33 @@ struct state {
     double seconds;
 };
 
-static const struct conversion *conversion_of(const struct as_axes *a)
+/* NULL: the dialect has none of that name. */
+static const struct conversion *conversion_of(const struct as_device_info *info, const struct as_axes *a)
 {
-    return &conversions[as_word_index(a, "op", words)];
+    const enum as_dialect dialect = as_dialect_find(info->dialect);
+    for (const struct conversion *c = conversions; c < conversions + CONVERSIONS; c++)
+        if (c->dialect == dialect && as_word_is(a, "op", c->word))
+            return c;
+    return NULL;
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct conversion *c = conversion_of(a);
+    const struct conversion *c = conversion_of(info, a);
     enum as_dialect dialect = as_dialect_find(info->dialect);
-    if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP) {
+    if (dialect != AS_DIALECT_CUDA && dialect != AS_DIALECT_HIP && dialect != AS_DIALECT_METAL) {
         as_fail(err, AS_UNSUPPORTED, "this device's dialect has no conversion instructions");
-        return c == conversions ? AS_INAPPLICABLE : AS_PRUNED;
+        return as_word_is(a, "op", words[0]) ? AS_INAPPLICABLE : AS_PRUNED;
     }
-    if (dialect != c->dialect)
+    if (!c)
         return AS_PRUNED;
     if (as_arch_number(info) < c->least)
         as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", c->word, c->least,
                 info->arch);
     else if (strncmp(info->arch, c->only, strlen(c->only)) != 0)
         as_fail(err, AS_UNSUPPORTED, "%s is an instruction of %s, this is %s", c->word, c->only, info->arch);
+    else if (c->needs & ~info->capabilities)
+        as_fail(err, AS_UNSUPPORTED, "the compiler of this system builds no kernel with %s", c->format);
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
@@ -101,7 +113,7 @@ static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
 {
     struct state *s = calloc(1, sizeof *s);
-    const struct conversion *c = conversion_of(vc->axes);
+    const struct conversion *c = conversion_of(&vc->dev->info, vc->axes);
     struct as_buf head = AS_BUF_INIT;
     *state = s;
     if (!s)

@@ -21,7 +21,7 @@ static const struct as_axis axes[] = {
 };
 static const char *const quick[] = {"instruction=wgmma_f16_f32,wgmma_rs_f16_f32,wgmma_e4m3_f32,wgmma_tf32_f32,mma_"
                                     "m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,"
-                                    "mma_m16n8k32_s8_s32,mma_m8n8k4_f64 n=8 operand=all",
+                                    "mma_m16n8k32_s8_s32,mma_m8n8k4_f64,simdgroup_m8n8k8_f16_f32 n=8 operand=all",
                                     NULL};
 /* 256 columns have millions of pairs of places, which take a minute; 8 and 16 show the same. */
 static const char *const full[] = {"instruction=all n=8,16 operand=all", "instruction=wgmma_f16_f32 n=64 operand=c",

@@ -14,8 +14,8 @@ static const char *const hold_words[] = {"burst", "sustained", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "path",
-     .help = "vendor library; matrix units by wgmma (clusters of two or single) or mma; vector ALU, blocked (dot, four "
-             "bytes at a time, or tiled) or naive",
+     .help = "vendor library; matrix units by wgmma (clusters of two or single), tensor (Metal 4) or mma; vector ALU, "
+             "blocked (dot, four bytes at a time, or tiled) or naive",
      .type = AS_AXIS_WORD,
      .words = as_product_path_words,
      .def = "all"},
@@ -46,7 +46,7 @@ static const struct as_axis axes[] = {
 };
 static const char *const quick[] = {
     "path=all type=f32,f16 size=1024 hold=burst",
-    "path=library,wgmma_pair,wgmma,mma type=f16,e4m3 size=8192 hold=burst",
+    "path=library,wgmma_pair,wgmma,tensor,mma type=f16,e4m3 size=8192 hold=burst",
     NULL,
 };
 static const char *const full[] = {

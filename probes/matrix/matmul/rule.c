@@ -29,9 +29,9 @@ static const struct number_type {
     {"f32", 4, {"f64", NULL}, "f32"},   {"f64", 8, {NULL, NULL}, "f64"},
 };
 enum { TYPES = sizeof types / sizeof *types };
-static const char *const own_paths[] = {"wgmma", "wgmma_pair", "mma", NULL},
-                         *const new_paths[] = {"wgmma", "wgmma_pair", NULL}, *const old_paths[] = {"mma", NULL},
-                         *const library_paths[] = {"library", NULL},
+static const char *const own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", NULL},
+                         *const new_paths[] = {"wgmma", "wgmma_pair", "tensor", NULL},
+                         *const old_paths[] = {"mma", NULL}, *const library_paths[] = {"library", NULL},
                          *const ordinary_paths[] = {"dot", "tiled", "naive", NULL};
 
 /* ---- the cells ---- */
@@ -238,6 +238,25 @@ static void look_at_unit(const struct products *p, const char *type, const struc
     add_unit(p, type, &s);
 }
 
+/* Where the language has two ways to the matrix path, GEMMs tell whether both lead to the same hardware; where chips
+ * have two kinds of instructions, their peaks do (probe matmul_peak). */
+static void look_at_older(const struct products *p, const char *type)
+{
+    static const char *const says[] = {
+        [AS_SUPPORTED] = "is as good as", [AS_REFUTED] = "is NOT as good as", [AS_UNDECIDED] = "may be as good as"};
+    static const char *const tensor_paths[] = {"tensor", NULL};
+    struct both at = largest(p, type, old_paths, type, tensor_paths);
+    struct as_fact *f = at.a ? as_fact_add(p->c, "matrix", "x", "matmul.older.%s", type) : NULL;
+    if (!f)
+        return;
+    as_fact_ratio(f, at.a, at.b);
+    f->verdict = as_verdict_above(f->ci, 1 / SAME_UNIT);
+    as_fact_say(f, "The older path %s the newer one in %s: GEMMs of size %s by %s run at %.3gx the rate of %s",
+                says[f->verdict], type, as_cell_axis(at.a, "size"), path_of(at.a), f->value, path_of(at.b));
+    as_fact_evidence(f, at.a);
+    as_fact_evidence(f, at.b);
+}
+
 /* ---- beside the library ---- */
 
 static void add_library(const struct products *p, const char *type)
@@ -326,6 +345,7 @@ static void derive_matmul(struct as_rule_context *c)
     for (size_t t = 0; t < TYPES && p.n; t++) {
         compare_with_wider(&p, &types[t]);
         look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, &types[t]));
+        look_at_older(&p, types[t].word);
         add_library(&p, types[t].word);
     }
     free(roofs);

@@ -58,6 +58,28 @@ static void test_emulated(void **unused)
     assert_null(made_find(&m, "matmul.library.f16"));
 }
 
+/* The study's two paths of one language. */
+static void test_two_paths(void **unused)
+{
+    (void)unused;
+    product("mma", "f16", 4096, 12.9);
+    product("tensor", "f16", 4096, 14.8);
+    product("tensor", "f16", 8192, 14.9); /* no other of that size */
+    product("mma", "bf16", 4096, 14);
+    product("tensor", "bf16", 4096, 60);
+    product("mma", "f32", 4096, 12);
+    made_add(&m, "roofline", "FLOP/s", 32e12, "type=f16 threads=0 width=best");
+    made_derive(&m);
+    made_verdict(&m, "matmul.older.f16", AS_SUPPORTED);
+    made_near(&m, "matmul.older.f16", 12.9 / 14.8, 1e-6);
+    made_says(made_get(&m, "matmul.older.f16"),
+              "is as good as the newer one in f16: GEMMs of size 4096 by mma run at 0.872x");
+    made_verdict(&m, "matmul.older.bf16", AS_REFUTED);
+    assert_null(made_find(&m, "matmul.older.f32"));
+    made_verdict(&m, "matmul.unit.f16", AS_REFUTED);
+    made_says(made_get(&m, "matmul.unit.f16"), "1.15x the older path (tensor over mma)");
+}
+
 static void test_matrix_unit(void **unused)
 {
     (void)unused;
@@ -125,9 +147,8 @@ static void test_tied(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_tied, clean),
-        cmocka_unit_test_teardown(test_emulated, clean),
-        cmocka_unit_test_teardown(test_matrix_unit, clean),
+        cmocka_unit_test_teardown(test_tied, clean),      cmocka_unit_test_teardown(test_emulated, clean),
+        cmocka_unit_test_teardown(test_two_paths, clean), cmocka_unit_test_teardown(test_matrix_unit, clean),
         cmocka_unit_test_teardown(test_undecided, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

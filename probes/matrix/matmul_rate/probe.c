@@ -8,7 +8,7 @@ extern const char as_method_matmul_rate[];
 
 static const char *const hold_words[] = {"burst", "sustained", NULL};
 static const struct as_axis axes[] = {
-    AS_MATRIX_AXIS("wgmma_f16_f32,mma_m16n8k16_f16_f32"),
+    AS_MATRIX_AXIS("wgmma_f16_f32,mma_m16n8k16_f16_f32,simdgroup_m8n8k8_f16_f32"),
     AS_COLUMNS_AXIS,
     AS_OPERANDS_WORDS_AXIS("all"),
     {.name = "hold",
@@ -19,21 +19,34 @@ static const struct as_axis axes[] = {
      .def = "all"},
     {0},
 };
-static const char *const quick[] = {"instruction=wgmma_f16_f32,mma_m16n8k16_f16_f32 operands=all hold=all", NULL};
+static const char *const quick[] = {
+    "instruction=wgmma_f16_f32,mma_m16n8k16_f16_f32,simdgroup_m8n8k8_f16_f32 operands=all hold=all", NULL};
 static const char *const full[] = {
     "instruction=wgmma_f16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_s8_s32,mma_m16n8k16_f16_f32,mma_m8n8k4_f64,"
-    "mma_m16n8k32_s8_s32 operands=all hold=all",
+    "mma_m16n8k32_s8_s32,simdgroup_m8n8k8_f16_f32,simdgroup_m8n8k8_bf16_f32,simdgroup_m8n8k8_f32 operands=all hold=all",
     NULL};
 
 static const double BURST_S = 1e-3, REST_S = 30e-3;
 /* The power limit acts within tens of milliseconds, and the sensor averages the last hundred. */
 static const double SUSTAINED_S = 0.4;
 
+static bool desc_of(const struct as_axes *a, struct as_peak_desc *d)
+{
+    const bool good = as_peak_desc(a, d);
+    d->long_bodies = d->rate_only = true;
+    return good;
+}
+
+static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+{
+    struct as_peak_desc d;
+    return desc_of(a, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
+}
+
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
 {
     struct as_peak_desc d;
-    as_peak_desc(vc->axes, &d);
-    d.long_bodies = true;
+    desc_of(vc->axes, &d);
     bool burst = as_word_is(vc->axes, "hold", "burst");
     vc->sample_s = burst ? BURST_S : SUSTAINED_S;
     enum as_status s = as_peak_trial_prepare(vc, &d, state, err);
@@ -69,7 +82,7 @@ const struct as_probe as_probe_matmul_rate = {
     .about = as_matrix_about,
     .quick = quick,
     .full = full,
-    .applies = as_peak_trial_applies,
+    .applies = applies,
     .patience = as_peak_patience,
     .prepare = prepare,
     .sample = sample,

@@ -26,7 +26,7 @@ static const struct as_axis axes[] = {
 };
 static const char *const quick[] = {
     "instruction=wgmma_f16_f32,wgmma_bf16_f32,wgmma_tf32_f32,wgmma_e4m3_f32,wgmma_e5m2_f32,wgmma_f16,wgmma_s8_s32,"
-    "mma_m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,mma_m16n8k32_e4m3_f32,mma_m8n8k4_f64 n=8 "
+    "mma_m16n8k16_f16_f32,mma_m16n8k8_tf32_f32,mma_m16n8k32_e4m3_f32,mma_m8n8k4_f64,simdgroup_m8n8k8_f16_f32 n=8 "
     "property=product,accumulator,kept,aligned,step,rounding,subnormal,overflow,explained",
     NULL};
 static const char *const full[] = {"instruction=all n=8 property=all", "instruction=all n=0 property=all", NULL};

@@ -35,6 +35,7 @@ typedef half f16;
 #define HAVE_F16 1
 #if __METAL_VERSION__ >= 310
 typedef bfloat bf16;
+typedef bfloat2 bf16x2;
 #endif
 
 /* The launch fills whole groups. */

@@ -81,7 +81,8 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     *out = (struct as_device){.device = &device_ops,
                               .memory = &as_mtl_memory_ops,
                               .program = &as_mtl_program_ops,
-                              .queue = &as_mtl_queue_ops};
+                              .queue = &as_mtl_queue_ops,
+                              .gemm = &as_mtl_gemm_ops};
     if (index >= b->devices_n)
         return as_fail(err, AS_NOTFOUND, "there is no device 'metal:%zu'; the last is 'metal:%zu'", index,
                        b->devices_n - 1);

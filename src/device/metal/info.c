@@ -22,7 +22,7 @@ enum as_status as_mtl_memory_free(struct as_device *dev, uint64_t *bytes, struct
     return AS_OK;
 }
 
-static bool supports(const struct as_mtl_device *d, long family)
+bool as_mtl_supports(const struct as_mtl_device *d, long family)
 {
     return AS_SEND_WITH(d->api, supports_family, d->device, family) != 0;
 }
@@ -31,11 +31,11 @@ static bool supports(const struct as_mtl_device *d, long family)
 static void fill_family(const struct as_mtl_device *d, struct as_device_info *info)
 {
     for (long f = AS_MTL_APPLE_LAST; f >= AS_MTL_APPLE1; f--)
-        if (supports(d, f)) {
+        if (as_mtl_supports(d, f)) {
             snprintf(info->arch, sizeof info->arch, "apple%ld", f - AS_MTL_APPLE1 + 1);
             return;
         }
-    as_copy_text(info->arch, sizeof info->arch, supports(d, AS_MTL_MAC2) ? "mac2" : "");
+    as_copy_text(info->arch, sizeof info->arch, as_mtl_supports(d, AS_MTL_MAC2) ? "mac2" : "");
 }
 
 static void fill_text(const struct as_mtl_device *d, struct as_device_info *info)
@@ -49,9 +49,9 @@ static void fill_text(const struct as_mtl_device *d, struct as_device_info *info
         as_copy_text(info->name, sizeof info->name, "device without a name");
     as_copy_text(info->vendor, sizeof info->vendor, info->arch[0] == 'a' ? "Apple" : "");
     snprintf(info->driver, sizeof info->driver, "Metal%s, macOS %s",
-             supports(d, AS_MTL_METAL4)   ? " 4"
-             : supports(d, AS_MTL_METAL3) ? " 3"
-                                          : "",
+             as_mtl_supports(d, AS_MTL_METAL4)   ? " 4"
+             : as_mtl_supports(d, AS_MTL_METAL3) ? " 3"
+                                                 : "",
              version);
 }
 
@@ -67,21 +67,6 @@ static void fill_memory(struct as_device *dev)
     info->page_size = d->unified ? as_host_page() : 0;
     info->workgroup_shared = AS_SEND(m, group_memory, d->device);
     as_mtl_memory_free(dev, &info->memory_free, NULL);
-}
-
-/* Lanes are a property of pipelines: one that does nothing tells, and whether there is a compiler. */
-static enum as_status fill_lanes(struct as_mtl_device *d, struct as_device_info *info, struct as_error *err)
-{
-    as_objc_id library = NULL, pipeline = NULL;
-    enum as_status s =
-        as_mtl_compile(d, "nothing", "kernel void nothing(device int *p [[buffer(0)]]) { p[0] = 0; }\n", &library, err);
-    if (!s)
-        s = as_mtl_pipeline(d, library, "nothing", "nothing", &pipeline, err);
-    if (!s)
-        info->warp = (unsigned)AS_SEND(d->api, pipeline_lanes, pipeline);
-    as_mtl_release(d->api, &pipeline);
-    as_mtl_release(d->api, &library);
-    return s;
 }
 
 enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_error *err)
@@ -105,5 +90,5 @@ enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_e
     info->numa_nodes = 1;
     fill_memory(dev);
     as_mtl_list_allocators(dev);
-    return fill_lanes(d, info, err);
+    return as_mtl_fill_language(d, info, err);
 }

@@ -38,7 +38,14 @@ enum {
     AS_MTL_ERROR_DEVICE_REMOVED = 11,
 };
 /* MTLGPUFamily: the first Apple family, and those of other GPUs and of versions of Metal */
-enum { AS_MTL_APPLE1 = 1001, AS_MTL_APPLE_LAST = 1019, AS_MTL_MAC2 = 2002, AS_MTL_METAL3 = 5001, AS_MTL_METAL4 = 5002 };
+enum {
+    AS_MTL_APPLE1 = 1001,
+    AS_MTL_APPLE7 = 1007,
+    AS_MTL_APPLE_LAST = 1019,
+    AS_MTL_MAC2 = 2002,
+    AS_MTL_METAL3 = 5001,
+    AS_MTL_METAL4 = 5002
+};
 enum { AS_MTL_MATH_MODE_SAFE = 0 };
 /* What the API limits: buffers of a kernel, bytes of a value that goes without a buffer. */
 enum { AS_MTL_BUFFERS = 31 };
@@ -47,6 +54,7 @@ enum { AS_MTL_BUFFERS = 31 };
     X(retain, as_objc_id, "retain", (as_objc_id, as_objc_sel))                                                         \
     X(release, void, "release", (as_objc_id, as_objc_sel))                                                             \
     X(create, as_objc_id, "new", (as_objc_id, as_objc_sel))                                                            \
+    X(alloc, as_objc_id, "alloc", (as_objc_id, as_objc_sel))                                                           \
     X(responds, as_objc_bool, "respondsToSelector:", (as_objc_id, as_objc_sel, as_objc_sel))                           \
     X(count, as_ns_uinteger, "count", (as_objc_id, as_objc_sel))                                                       \
     X(object_at, as_objc_id, "objectAtIndex:", (as_objc_id, as_objc_sel, as_ns_uinteger))                              \
@@ -109,11 +117,24 @@ enum { AS_MTL_BUFFERS = 31 };
     X(contents, void *, "contents", (as_objc_id, as_objc_sel))                                                         \
     X(modified, void, "didModifyRange:", (as_objc_id, as_objc_sel, struct as_ns_range))
 
+/* Metal Performance Shaders: MPSMatrix.h and MPSMatrixMultiplication.h. */
+#define AS_MTL_PRODUCT_MESSAGES(X)                                                                                     \
+    X(mps_describe, as_objc_id, "matrixDescriptorWithRows:columns:rowBytes:dataType:",                                 \
+      (as_objc_id, as_objc_sel, as_ns_uinteger, as_ns_uinteger, as_ns_uinteger, uint32_t))                             \
+    X(mps_matrix, as_objc_id, "initWithBuffer:descriptor:", (as_objc_id, as_objc_sel, as_objc_id, as_objc_id))         \
+    X(mps_product, as_objc_id,                                                                                         \
+      "initWithDevice:transposeLeft:transposeRight:resultRows:resultColumns:interiorColumns:alpha:beta:",              \
+      (as_objc_id, as_objc_sel, as_objc_id, as_objc_bool, as_objc_bool, as_ns_uinteger, as_ns_uinteger,                \
+       as_ns_uinteger, double, double))                                                                                \
+    X(mps_encode, void, "encodeToCommandBuffer:leftMatrix:rightMatrix:resultMatrix:",                                  \
+      (as_objc_id, as_objc_sel, as_objc_id, as_objc_id, as_objc_id, as_objc_id))
+
 #define AS_MTL_MESSAGES(X)                                                                                             \
     AS_MTL_OBJECT_MESSAGES(X)                                                                                          \
     AS_MTL_DEVICE_MESSAGES(X)                                                                                          \
     AS_MTL_PROGRAM_MESSAGES(X)                                                                                         \
-    AS_MTL_QUEUE_MESSAGES(X)
+    AS_MTL_QUEUE_MESSAGES(X)                                                                                           \
+    AS_MTL_PRODUCT_MESSAGES(X)
 
 /* Their result of three words comes back through memory, which on x86-64 takes another entry of the runtime. */
 #define AS_MTL_STRUCT_MESSAGES(X)                                                                                      \

@@ -83,6 +83,9 @@ double as_mtl_elapsed(const struct as_mtl_times *times); /* NAN where the GPU do
 /* ---- the rest ---- */
 
 enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_error *err);
+bool as_mtl_supports(const struct as_mtl_device *d, long family); /* MTLGPUFamily */
+/* Lanes of a simdgroup, and the capabilities that the language has here. Fails where there is no compiler. */
+enum as_status as_mtl_fill_language(struct as_mtl_device *d, struct as_device_info *info, struct as_error *err);
 enum as_status as_mtl_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);
 enum as_status as_mtl_topology(struct as_device *dev, struct as_buf *json, struct as_error *err);
 /* Cores of the GPU as the registry of macOS has them; 0 unknown. */
@@ -109,5 +112,6 @@ enum as_status as_mtl_copy(struct as_device *dev, const struct as_copy *copy, st
 extern const struct as_memory_ops as_mtl_memory_ops;
 extern const struct as_program_ops as_mtl_program_ops;
 extern const struct as_queue_ops as_mtl_queue_ops;
+extern const struct as_gemm_ops as_mtl_gemm_ops;
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ struct meeting {
 };
 struct fiber {
     ucontext_t context;
+    jmp_buf back;
+    bool began;
     struct msl_item item;
     const struct meeting *waits_at; /* NULL: it does not wait */
     unsigned phase;                 /* of the meeting when it came */
@@ -38,6 +41,7 @@ struct launch {
 };
 struct group {
     ucontext_t home;
+    jmp_buf back;
     struct fiber *fibers, *now;
     struct lanes *lanes;
     struct meeting barrier;
@@ -46,6 +50,41 @@ struct group {
     struct msl_runtime *runtime;
 };
 static __thread struct group *group;
+
+/* Contexts save the mask of signals by a call of the system at each change, jumps do not; sanitizers know contexts
+ * only.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BY_CONTEXTS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BY_CONTEXTS 1
+#endif
+#endif
+#ifndef BY_CONTEXTS
+#define BY_CONTEXTS 0
+#endif
+
+static void to_home(struct fiber *me)
+{
+    if (BY_CONTEXTS)
+        swapcontext(&me->context, &group->home);
+    else if (!_setjmp(me->back))
+        _longjmp(group->back, 1);
+}
+
+static void to_fiber(struct fiber *f)
+{
+    const bool began = f->began;
+    f->began = true;
+    if (BY_CONTEXTS)
+        swapcontext(&group->home, &f->context);
+    else if (!_setjmp(group->back)) {
+        if (began)
+            _longjmp(f->back, 1);
+        setcontext(&f->context);
+    }
+}
 
 static void meet(struct meeting *m)
 {
@@ -57,7 +96,7 @@ static void meet(struct meeting *m)
         return;
     }
     me->waits_at = m;
-    swapcontext(&me->context, &group->home);
+    to_home(me);
 }
 
 static void barrier(void)
@@ -79,7 +118,7 @@ static void begin(void)
 {
     group->launch->kernel->call(group->launch->buffers);
     group->now->done = true;
-    swapcontext(&group->now->context, &group->home);
+    to_home(group->now);
 }
 
 static void prepare(struct group *g, unsigned number)
@@ -94,7 +133,7 @@ static void prepare(struct group *g, unsigned number)
         f->item =
             (struct msl_item){.thread = i, .threads = threads, .group = number, .workgroups = g->launch->workgroups};
         f->waits_at = NULL;
-        f->done = false;
+        f->done = f->began = false;
         getcontext(&f->context);
         f->context.uc_stack.ss_sp = g->stacks + (size_t)i * STACK_BYTES;
         f->context.uc_stack.ss_size = STACK_BYTES;
@@ -117,7 +156,7 @@ static unsigned run_group(struct group *g)
             f->waits_at = NULL;
             g->now = f;
             g->runtime->item = &f->item;
-            swapcontext(&g->home, &f->context);
+            to_fiber(f);
             left -= f->done;
         }
     }

@@ -226,11 +226,68 @@ static void test_refused(void **state)
     }
 }
 
+/* Matrices and tensors of the language: each line in the place of a good one. */
+#define TENSORS                                                                                                        \
+    "#include <metal_tensor>\n#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"                    \
+    "using namespace mpp::tensor_ops;\n"
+#define PRODUCT(m, element, data, sum)                                                                                 \
+    "constexpr auto w = matmul2d_descriptor(" m ", 32, 16); matmul2d<w, execution_simdgroups<1>> o;"                   \
+    "tensor<" element ", dextents<int32_t, 2>, tensor_inline> t((" data " *)out, dextents<int32_t, 2>(16, 16));"       \
+    "auto s = o.get_destination_cooperative_tensor<decltype(t), decltype(t), " sum ">(); o.run(t, t, s);"
+static const struct {
+    unsigned version;
+    const char *scope, *line, *says; /* says NULL: it is good */
+} units[] = {
+    {310, "", "simdgroup_half8x8 a(1.0h); simdgroup_float8x8 c(0); simdgroup_multiply_accumulate(c, a, a, c);", NULL},
+    {230, "",
+     "simdgroup_float8x8 c; simdgroup_load(c, (device float *)out, 8); simdgroup_store(c, (device float *)out);", NULL},
+    {310, "", "simdgroup_matrix<half, 4, 4> a;", "8 x 8 only"},
+    {310, "", "simdgroup_matrix<u32, 8, 8> a;", "half, bfloat or float only"},
+    {230, "", "simdgroup_bfloat8x8 a;", "simdgroup_bfloat8x8"},
+    {310, "", "simdgroup_half8x8 a; simdgroup_load(a, (device float *)out, 8);", "no matching function"},
+    {310, "", "simdgroup_half8x8 a; simdgroup_load(a, (device const half *)(constant half *)at, 8);", "not allowed"},
+    {310, "", "simdgroup_half8x8 a; simdgroup_float8x8 b, c; simdgroup_multiply_accumulate(c, a, b, c);",
+     "factors are of one type"},
+    {310, "", "simdgroup_float8x8 a; simdgroup_half8x8 c; simdgroup_multiply_accumulate(c, a, a, c);",
+     "type of the factors, or of float"},
+    {400, TENSORS, PRODUCT("16", "device half", "device half", "float"), NULL},
+    {410, TENSORS, PRODUCT("16", "device metal_fp8_e4m3_format", "device uchar", "float"), NULL},
+    {310, TENSORS, "", "'metal_tensor' file not found"},
+    {400, TENSORS, PRODUCT("16", "half", "device half", "float"), "must have an address space"},
+    {400, TENSORS, PRODUCT("16", "device half", "device float", "float"), "no matching constructor"},
+    {400, TENSORS, PRODUCT("16", "device half", "threadgroup half", "float"), "not allowed"},
+    {400, TENSORS, PRODUCT("12", "device half", "device half", "float"), "cannot be divided"},
+    {400, TENSORS, PRODUCT("16", "device float", "device float", "half"), "does not support this combination"},
+    {400, TENSORS, PRODUCT("16", "device metal_fp8_e4m3_format", "device uchar", "float"), "metal_fp8_e4m3_format"},
+};
+
+static void test_units(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct as_buf text = AS_BUF_INIT;
+        struct as_error err = {0};
+        as_buf_printf(&text,
+                      "%s\nkernel void k(device u32 *out [[buffer(0)]], constant u64 &at [[buffer(1)]]) { %s }\n",
+                      units[i].scope, units[i].line);
+        enum as_status s = check(as_buf_get(&text), NULL, units[i].version, &err);
+        as_buf_finish(&text);
+        if (s && !units[i].says)
+            fail_msg("'%s' is refused: %s", units[i].line, err.text);
+        if (units[i].says && (!s || !strstr(err.text, units[i].says)))
+            fail_msg("'%s' is %s", units[i].line, s ? err.text : "not refused");
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_trials_complete), cmocka_unit_test(test_words),
-                                       cmocka_unit_test(test_refused),           cmocka_unit_test(test_f64),
-                                       cmocka_unit_test(test_products),          cmocka_unit_test(test_probes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_trials_complete),
+                                       cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_units),
+                                       cmocka_unit_test(test_f64),
+                                       cmocka_unit_test(test_products),
+                                       cmocka_unit_test(test_probes)};
     if (msl_missing()) {
         printf("skipped: %s\n", msl_missing());
         return 77;

@@ -32,8 +32,10 @@ MSL_VECTORS(half)
 MSL_VECTORS(int)
 MSL_VECTORS(uint)
 MSL_VECTORS(ushort)
+MSL_VECTORS(ulong)
 #if __METAL_VERSION__ >= 310
 typedef __bf16 bfloat;
+typedef bfloat bfloat2 __attribute__((ext_vector_type(2)));
 extern "C" {
 /* The compiler calls it, and not every library has it. */
 __attribute__((weak)) __bf16 __truncsfbf2(float x)
@@ -47,7 +49,13 @@ __attribute__((weak)) __bf16 __truncsfbf2(float x)
 
 template <class V, class... A> inline V msl_make(A... part)
 {
-    V v = {part...};
+    constexpr unsigned lanes = sizeof(V) / sizeof(V{}[0]);
+    static_assert(sizeof...(part) == 1 || sizeof...(part) == lanes, "a vector is made of one number, or of all");
+    unsigned i = 0;
+    V v;
+    ((v[i++] = part), ...);
+    for (; i < lanes; i++)
+        v[i] = v[0];
     return v;
 }
 
@@ -413,4 +421,6 @@ MSL_FOLD(simd_or, 0, MSL_LANES, x | y)
 MSL_FOLD(simd_xor, 0, MSL_LANES, x ^ y)
 MSL_FOLD(simd_prefix_inclusive_sum, 0, own + 1, x + y)
 MSL_FOLD(quad_sum, own & ~3u, (own & ~3u) + 4, x + y)
+
+#include "metal_matrix.h"
 } // namespace metal

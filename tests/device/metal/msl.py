@@ -10,9 +10,10 @@ import re
 import subprocess
 import sys
 
-SCALARS = set("bool char uchar short ushort int uint long ulong float half bfloat size_t".split())
+SCALARS = set("bool char uchar short ushort int uint long ulong float half bfloat size_t int8_t int32_t".split())
 VECTORS = {t + n for t in "char uchar short ushort int uint long ulong float half".split() for n in "234"}
-OPAQUE = set("atomic_uint atomic_int atomic_float simd_vote void signed unsigned".split())
+OPAQUE = set("atomic_uint atomic_int atomic_float simd_vote void signed unsigned simdgroup_half8x8 simdgroup_float8x8 "
+             "simdgroup_bfloat8x8 metal_fp8_e4m3_format metal_fp8_e5m2_format".split())
 SPACES = {"device": "MSL_DEVICE", "constant": "MSL_CONSTANT", "threadgroup": "MSL_THREADGROUP", "thread": ""}
 SPECIFIERS = {"const", "volatile", "static", "inline", "constexpr", "struct"}
 # Words of C and C++ that kernels do not have, and what compilers of C++ have besides.
@@ -50,6 +51,8 @@ class Program:
             if row.lstrip().startswith("#"):
                 if marker := re.match(r'#\s*(?:line )?(\d+) "([^"]*)"', row):
                     file, line = os.path.basename(marker[2]), int(marker[1]) - 1
+                if row.startswith("#pragma msl include "):  # of a header of the stand-in
+                    row = f'#include "{row.split()[3]}"'
                 before += row + "\n"
                 continue
             end = 0

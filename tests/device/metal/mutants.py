@@ -12,7 +12,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-TESTS = ("metal_run", "metal_memory", "metal_faults", "metal_open")
+TESTS = ("metal_run", "metal_memory", "metal_faults", "metal_open", "metal_matrix", "metal_products")
 # File, text, what it becomes.
 MUTANTS = (
     ("queue.c", "as_mtl_buffer(a->u.memory), 0, i)", "as_mtl_buffer(a->u.memory), 0, i + 1)"),
@@ -70,6 +70,31 @@ MUTANTS = (
     ("messages.h", "    as_ns_uinteger width, height, depth;", "    unsigned width, height, depth;"),
     ("messages.h", "    as_ns_uinteger location, length;", "    unsigned location, length;"),
     ("messages.h", "\"setBytes:length:atIndex:\"", "\"setBytes:atIndex:length:\""),
+    ("language.c", "!languages[i].family || ", "true || "),
+    ("language.c", "{AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8,",
+     "{AS_MTL_APPLE7, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS,"),
+    ("language.c", "info->capabilities |= languages[i].has", "info->capabilities = languages[i].has"),
+    ("language.c", "    as_mtl_release(d->api, &pipeline);\n", ""),
+    ("language.c", "    as_mtl_release(d->api, &library);\n", ""),
+    ("language.c", "MATRIX(\"bfloat\", \"float\")", ""),
+    ("mps.c", "desc->k, 1.0, 0.0)", "desc->k, 0.0, 1.0)"),
+    ("mps.c", "desc->m, desc->n, desc->k, 1.0", "desc->n, desc->m, desc->k, 1.0"),
+    ("mps.c", "(as_objc_bool)desc->a_transposed,", "(as_objc_bool)desc->b_transposed,"),
+    ("mps.c", "desc->b_transposed ? desc->n : desc->k", "desc->b_transposed ? desc->k : desc->n"),
+    ("mps.c", "columns * t->bytes", "rows * t->bytes"),
+    ("mps.c", "{\"f16\", 2, 0x10000000u | 16}", "{\"f16\", 2, 0x10000000u | 32}"),
+    ("mps.c", "commands, g->matrices[0], g->matrices[1],", "commands, g->matrices[1], g->matrices[0],"),
+    ("mps.c", "    as_mtl_release(d->api, &g->product);\n", ""),
+    ("mps.c", "i < MATRICES; i++)\n        as_mtl_release", "i < MATRICES - 1; i++)\n        as_mtl_release"),
+    ("mps.c", "supports(d->device) ? AS_OK", "true ? AS_OK"),
+    ("mps.c", "    if (!s)\n        as_mtl_commit(d, &d->queue, commands);\n", ""),
+    ("mps.c", "    d->api->pool_pop(pool);\n    return s;\n}\n\nstatic enum as_status gemm_run",
+     "    return s;\n}\n\nstatic enum as_status gemm_run"),
+    ("mps.c", "    s = s ? s : end;\n", ""),
+    ("mps.c", "    if (s)\n        gemm_destroy(dev, g);\n    else\n", "    if (!s)\n"),
+    ("messages.h", "transposeLeft:transposeRight:", "transposeRight:transposeLeft:"),
+    ("messages.h", "as_ns_uinteger, double, double", "as_ns_uinteger, float, float"),
+    ("messages.h", "as_ns_uinteger, as_ns_uinteger, as_ns_uinteger, uint32_t", "as_ns_uinteger, as_ns_uinteger, uint32_t, as_ns_uinteger"),
 )
 
 

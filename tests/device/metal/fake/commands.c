@@ -1,6 +1,6 @@
-/* Queues, command buffers and encoders of the stand-in: each queue is a thread that runs what was committed, in order.
+/* Queues and command buffers of the stand-in: each queue is a thread that runs what was committed, in order.
  */
-#include "metal.h"
+#include "commands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,57 +14,15 @@ struct queue {
     unsigned outstanding;
     bool stop;
 };
-enum what { DISPATCH, COPY, SYNCHRONIZE };
-/* One command with what it needs, which it holds. */
-struct command {
-    struct command *next;
-    enum what what;
-    struct pipeline *pipeline;
-    struct buffer *buffers[BUFFERS];
-    NSUInteger offsets[BUFFERS];
-    unsigned bound, in_bytes; /* a bit for each place */
-    unsigned char bytes[BUFFERS][16];
-    unsigned groups, threads;
-    struct buffer *from, *to;
-    NSUInteger from_at, to_at, size;
-};
-struct commands {
-    struct fake_object object;
-    struct queue *queue;
-    struct commands *next;
-    struct command *first, **last;
-    bool encoding, hangs, timeless;
-    NSUInteger status;
-    id error;
-    NSInteger planned; /* MTLCommandBufferError to come, 0 none */
-    double start, end;
-    unsigned number; /* with "scripted": the n-th one takes from second n to n and a half */
-};
-struct encoder {
-    struct fake_object object;
-    struct commands *commands;
-    bool compute, ended;
-    struct command state;
-};
-
 static unsigned committed;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-
-static void drop_command(struct command *c)
-{
-    for (unsigned i = 0; i < BUFFERS; i++)
-        fake_drop((id)c->buffers[i]); /* the object comes first in each */
-    fake_drop((id)c->pipeline);
-    fake_drop((id)c->from);
-    fake_drop((id)c->to);
-}
 
 static void drop_commands(struct commands *c)
 {
     while (c->first) {
         struct command *next = c->first->next;
-        drop_command(c->first);
+        fake_drop_command(c->first);
         free(c->first);
         c->first = next;
     }
@@ -77,15 +35,6 @@ static void commands_dealloc(id self)
     drop_commands(c);
     fake_drop(c->error);
     fake_drop(&c->queue->object);
-}
-
-static void encoder_dealloc(id self)
-{
-    struct encoder *e = (struct encoder *)self;
-    drop_command(&e->state);
-    if (!e->ended)
-        fake_broke("released before endEncoding", "encoder");
-    fake_drop(&e->commands->object);
 }
 
 static void queue_dealloc(id self)
@@ -102,8 +51,6 @@ static void queue_dealloc(id self)
 struct fake_class fake_queue_class = {.name = "FakeQueue", .size = sizeof(struct queue), .dealloc = queue_dealloc};
 static struct fake_class commands_class = {
     .name = "FakeCommandBuffer", .size = sizeof(struct commands), .dealloc = commands_dealloc};
-static struct fake_class encoder_class = {
-    .name = "FakeEncoder", .size = sizeof(struct encoder), .dealloc = encoder_dealloc};
 
 /* ---- the GPU ---- */
 
@@ -140,6 +87,8 @@ static const char *perform(const struct commands *c)
     for (const struct command *k = c->first; k && !why; k = k->next) {
         if (k->what == DISPATCH)
             why = run_kernel(k);
+        else if (k->what == PRODUCT)
+            k->product.perform(&k->product);
         else if (k->what == COPY)
             memmove(k->to->at + k->to_at, k->from->at + k->from_at, k->size);
         else
@@ -236,7 +185,7 @@ static id commands_encoder(struct commands *c, bool compute, const char *sel)
         fake_broke(c->status ? "the command buffer is committed" : "the encoder before has not ended", sel);
     if (fake_asked("noencoder"))
         return NULL;
-    struct encoder *e = (struct encoder *)fake_new(&encoder_class);
+    struct encoder *e = (struct encoder *)fake_new(&fake_encoder_class);
     e->commands = (struct commands *)fake_retain(&c->object);
     e->compute = compute;
     c->encoding = true;
@@ -334,141 +283,6 @@ static double commands_end(id self, SEL sel)
     return fake_asked("backwards") ? c->start : c->end;
 }
 
-/* ---- encoders ---- */
-
-static struct encoder *encoder_of(id self, bool compute, const char *sel)
-{
-    struct encoder *e = (struct encoder *)self;
-    if (e->ended || e->compute != compute)
-        fake_broke(e->ended ? "the encoder has ended" : "not for an encoder of this kind", sel);
-    return e;
-}
-
-static void add(struct encoder *e, struct command c)
-{
-    struct command *k = malloc(sizeof *k);
-    if (!k)
-        abort();
-    *k = c;
-    k->next = NULL;
-    for (unsigned i = 0; i < BUFFERS; i++)
-        fake_retain((id)k->buffers[i]);
-    fake_retain((id)k->pipeline);
-    fake_retain((id)k->from);
-    fake_retain((id)k->to);
-    *e->commands->last = k;
-    e->commands->last = &k->next;
-}
-
-static void encoder_end(id self, SEL sel)
-{
-    struct encoder *e = (struct encoder *)self;
-    if (e->ended)
-        fake_broke("ended twice", sel);
-    e->ended = true;
-    e->commands->encoding = false;
-}
-
-static void encoder_pipeline(id self, SEL sel, id pipeline)
-{
-    struct encoder *e = encoder_of(self, true, sel);
-    if (!fake_is(pipeline, &fake_pipeline_class)) {
-        fake_broke("no pipeline", sel);
-        return;
-    }
-    if (e->state.pipeline)
-        fake_drop(&e->state.pipeline->object);
-    e->state.pipeline = (struct pipeline *)fake_retain(pipeline);
-}
-
-static bool place(struct encoder *e, NSUInteger index, const char *sel)
-{
-    if (index >= BUFFERS) {
-        fake_broke("an index beyond the last", sel);
-        return false;
-    }
-    if (e->state.buffers[index])
-        fake_drop(&e->state.buffers[index]->object);
-    e->state.buffers[index] = NULL;
-    e->state.in_bytes &= ~(1u << index);
-    e->state.bound |= 1u << index;
-    return true;
-}
-
-static void encoder_buffer(id self, SEL sel, id buffer, NSUInteger offset, NSUInteger index)
-{
-    struct encoder *e = encoder_of(self, true, sel);
-    if (!fake_is(buffer, &fake_buffer_class) || offset >= ((struct buffer *)buffer)->length) {
-        fake_broke("no buffer, or an offset beyond its end", sel);
-        return;
-    }
-    if (place(e, index, sel)) {
-        e->state.buffers[index] = (struct buffer *)fake_retain(buffer);
-        e->state.offsets[index] = offset;
-    }
-}
-
-static void encoder_bytes(id self, SEL sel, const void *bytes, NSUInteger length, NSUInteger index)
-{
-    struct encoder *e = encoder_of(self, true, sel);
-    if (length == 0 || length > sizeof e->state.bytes[0]) {
-        fake_broke("more bytes than this stand-in takes, or none", sel);
-        return;
-    }
-    if (place(e, index, sel)) {
-        memset(e->state.bytes[index], 0xa5, sizeof e->state.bytes[index]);
-        memcpy(e->state.bytes[index], bytes, length);
-        e->state.in_bytes |= 1u << index;
-    }
-}
-
-static void encoder_dispatch(id self, SEL sel, MTLSize groups, MTLSize threads)
-{
-    struct encoder *e = encoder_of(self, true, sel);
-    const NSUInteger most = fake_asked("registers") ? 448 : GROUP_MOST;
-    if (!e->state.pipeline || groups.height != 1 || groups.depth != 1 || threads.height != 1 || threads.depth != 1 ||
-        !groups.width || !threads.width || threads.width > most) {
-        fake_broke("no pipeline, or a shape that it does not have", sel);
-        return;
-    }
-    struct command c = e->state;
-    c.what = DISPATCH;
-    c.groups = (unsigned)groups.width;
-    c.threads = (unsigned)threads.width;
-    add(e, c);
-}
-
-static bool inside(id buffer, NSUInteger at, NSUInteger size)
-{
-    const struct buffer *b = (struct buffer *)buffer;
-    return fake_is(buffer, &fake_buffer_class) && at <= b->length && size <= b->length - at && size > 0;
-}
-
-static void encoder_copy(id self, SEL sel, id from, NSUInteger from_at, id to, NSUInteger to_at, NSUInteger size)
-{
-    struct encoder *e = encoder_of(self, false, sel);
-    if (!inside(from, from_at, size) || !inside(to, to_at, size)) {
-        fake_broke("a range that is not of its buffer", sel);
-        return;
-    }
-    add(e, (struct command){.what = COPY,
-                            .from = (struct buffer *)from,
-                            .from_at = from_at,
-                            .to = (struct buffer *)to,
-                            .to_at = to_at,
-                            .size = size});
-}
-
-static void encoder_synchronize(id self, SEL sel, id buffer)
-{
-    struct encoder *e = encoder_of(self, false, sel);
-    if (!fake_is(buffer, &fake_buffer_class) || !((struct buffer *)buffer)->shown) {
-        fake_broke("not managed memory", sel);
-        return;
-    }
-    add(e, (struct command){.what = SYNCHRONIZE, .from = (struct buffer *)buffer});
-}
-
 static const struct fake_method methods[] = {
     FAKE_METHOD(&fake_device_class, "newCommandQueue", device_queue),
     FAKE_METHOD(&fake_queue_class, "commandBuffer", queue_commands),
@@ -480,19 +294,12 @@ static const struct fake_method methods[] = {
     FAKE_METHOD(&commands_class, "error", commands_error),
     FAKE_METHOD(&commands_class, "GPUStartTime", commands_start),
     FAKE_METHOD(&commands_class, "GPUEndTime", commands_end),
-    FAKE_METHOD(&encoder_class, "endEncoding", encoder_end),
-    FAKE_METHOD(&encoder_class, "setComputePipelineState:", encoder_pipeline),
-    FAKE_METHOD(&encoder_class, "setBuffer:offset:atIndex:", encoder_buffer),
-    FAKE_METHOD(&encoder_class, "setBytes:length:atIndex:", encoder_bytes),
-    FAKE_METHOD(&encoder_class, "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch),
-    FAKE_METHOD(&encoder_class, "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:", encoder_copy),
-    FAKE_METHOD(&encoder_class, "synchronizeResource:", encoder_synchronize),
     {0},
 };
 
 static __attribute__((constructor)) void load(void)
 {
-    static struct fake_class *const list[] = {&fake_queue_class, &commands_class, &encoder_class, NULL};
+    static struct fake_class *const list[] = {&fake_queue_class, &commands_class, NULL};
     fake_classes(list);
     fake_methods(methods);
 }

@@ -110,7 +110,10 @@ static BOOL device_family(id self, SEL sel, NSInteger family)
     (void)self, (void)sel;
     if (fake_asked("intel"))
         return family == 2002 || family == 3003;
-    return (family >= 1001 && family <= 1009) || (family >= 3001 && family <= 3003) || family == 2002 || family == 5001;
+    const bool metal4 = fake_asked("metal4") || fake_asked("metal41");
+    const NSInteger newest = fake_asked("apple6") ? 1006 : fake_asked("apple10") ? 1010 : 1009;
+    return (family >= 1001 && family <= newest) || (family >= 3001 && family <= 3003) || family == 2002 ||
+           family == 5001 || (family == 5002 && metal4);
 }
 
 static uint64_t device_working_set(id self, SEL sel)

@@ -71,7 +71,19 @@ static id device_library(id self, SEL sel, id source, id options, id *error)
         bare->program = (struct msl_program){.kernels = kernels};
         return &bare->object;
     }
-    const struct msl_request r = {fake_chars(source), NULL, MSL_VERSION, true, NULL};
+    if (fake_asked("nomatrix") && strstr(fake_chars(source), "simdgroup_half8x8")) {
+        *error = fake_error("error: unknown type name 'simdgroup_half8x8'", 3);
+        return NULL;
+    }
+    if (fake_asked("nompp") && strstr(fake_chars(source), "MetalPerformancePrimitives")) {
+        *error = fake_error("error: 'MetalPerformancePrimitives.h' file not found", 3);
+        return NULL;
+    }
+    const unsigned version = fake_asked("old")       ? OLD_VERSION
+                             : fake_asked("metal41") ? METAL41_VERSION
+                             : fake_asked("metal4")  ? METAL4_VERSION
+                                                     : MSL_VERSION;
+    const struct msl_request r = {fake_chars(source), NULL, version, true, NULL};
     if (msl_missing() || msl_compile(&r, &program, &err)) {
         *error = fake_error(msl_missing() ? msl_missing() : err.text, 3);
         return NULL;

@@ -21,6 +21,7 @@ typedef struct {
 /* As Metal's headers have them, written once more: the backend has its own. */
 enum { STORAGE_MASK = 0xf0, STORAGE_SHARED = 0x00, STORAGE_MANAGED = 0x10, STORAGE_PRIVATE = 0x20, CACHE_MASK = 0x0f };
 enum { ENQUEUED = 1, COMMITTED = 2, COMPLETED = 4, FAILED = 5 };
+enum { OLD_VERSION = 230, METAL4_VERSION = 400, METAL41_VERSION = 410 }; /* of the language */
 enum { DEVICES = 2, CORES = 2, LANES = 32, GROUP_MOST = 1024, GROUP_BYTES = 32 << 10, BUFFERS = 31, BYTES_MOST = 4096 };
 #define REGISTRY_ID 0x100000abcULL
 #define BUFFER_MOST (1ULL << 32)
@@ -56,11 +57,25 @@ struct error {
     NSInteger code;
 };
 
-extern struct fake_class fake_device_class, fake_buffer_class, fake_library_class, fake_function_class,
+API extern struct fake_class fake_device_class, fake_buffer_class, fake_library_class, fake_function_class,
     fake_pipeline_class, fake_error_class, fake_queue_class;
+/* One of three matrices, and their product, which a queue's thread performs. */
+struct fake_factor {
+    struct buffer *buffer;
+    NSUInteger row_bytes;
+    unsigned bits;
+};
+struct fake_product {
+    BOOL left, right; /* transposed */
+    NSUInteger rows, columns, inner;
+    struct fake_factor factors[3];
+    void (*perform)(const struct fake_product *p);
+};
+API void fake_encode_product(id commands, const struct fake_product *p, const char *sel);
+
 id fake_error(const char *text, NSInteger code); /* of the pool */
 /* Bytes of all buffers that are there. */
 NSUInteger fake_allocated(void);
-bool fake_is(id object, const struct fake_class *of);
+API bool fake_is(id object, const struct fake_class *of);
 
 #endif

@@ -1,0 +1,64 @@
+/* What kernels may be written with here: found by building some that do nothing. */
+#include "device/metal/metal.h"
+
+#define NOTHING(body) "kernel void nothing(device int *p [[buffer(0)]]) { " body "p[0] = 0; }\n"
+#define STANDARD "#include <metal_stdlib>\nusing namespace metal;\n"
+#define MATRIX(a, c) "{ simdgroup_" a "8x8 a(0); simdgroup_" c "8x8 c(0); simdgroup_multiply_accumulate(c, a, a, c); } "
+
+#define MATRICES MATRIX("half", "float") MATRIX("float", "float") MATRIX("bfloat", "float")
+/* Metal 4: a product of tensors over memory, by one simdgroup, into one that its lanes hold (see
+ * lib/gemm/tensor.kernel). */
+#define TENSORS                                                                                                        \
+    "#include <metal_stdlib>\n#include <metal_tensor>\n"                                                               \
+    "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\nusing namespace metal;\n"
+#define TENSOR(element, data, sum)                                                                                     \
+    "{ constexpr auto d = mpp::tensor_ops::matmul2d_descriptor(16, 32, 16, false, true, false,"                        \
+    " mpp::tensor_ops::matmul2d_descriptor::mode::multiply);"                                                          \
+    " mpp::tensor_ops::matmul2d<d, execution_simdgroups<1>> o;"                                                        \
+    " tensor<device " element ", dextents<int32_t, 2>, tensor_inline> t((device " data                                 \
+    " *)p, dextents<int32_t, 2>(16, 32));"                                                                             \
+    " auto s = o.get_destination_cooperative_tensor<decltype(t), decltype(t), " sum ">(); o.run(t, t, s);"             \
+    " if (s.is_valid_element(0)) p[1] = (int)s[0] + s.get_multidimensional_index(0)[1]; } "
+
+/* What the language has depends on the GPU and on the system: the first of these that can be built tells, of those that
+ * the GPU's family announces. */
+static const struct {
+    long family; /* 0: any */
+    unsigned has;
+    const char *source;
+} languages[] = {
+    {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8,
+     TENSORS NOTHING(MATRICES TENSOR("half", "half", "float") TENSOR("metal_fp8_e4m3_format", "uchar", "float"))},
+    {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS,
+     TENSORS NOTHING(MATRICES TENSOR("half", "half", "float"))},
+    {AS_MTL_APPLE7, AS_CAP_MATRIX | AS_CAP_BF16, STANDARD NOTHING(MATRICES)},
+    {AS_MTL_APPLE7, AS_CAP_MATRIX, STANDARD NOTHING(MATRIX("half", "float") MATRIX("float", "float"))},
+    {0, 0, NOTHING("")},
+};
+enum { LANGUAGES = sizeof languages / sizeof *languages };
+
+/* Lanes are a property of pipelines: one that does nothing tells. */
+static enum as_status try_language(struct as_mtl_device *d, size_t i, struct as_device_info *info, struct as_error *err)
+{
+    as_objc_id library = NULL, pipeline = NULL;
+    enum as_status s = as_mtl_compile(d, "nothing", languages[i].source, &library, err);
+    if (!s)
+        s = as_mtl_pipeline(d, library, "nothing", "nothing", &pipeline, err);
+    if (!s) {
+        info->warp = (unsigned)AS_SEND(d->api, pipeline_lanes, pipeline);
+        info->capabilities |= languages[i].has;
+    }
+    as_mtl_release(d->api, &pipeline);
+    as_mtl_release(d->api, &library);
+    return s;
+}
+
+/* Fails where there is no compiler at all. */
+enum as_status as_mtl_fill_language(struct as_mtl_device *d, struct as_device_info *info, struct as_error *err)
+{
+    enum as_status s = AS_FAILED;
+    for (size_t i = 0; i < LANGUAGES && s; i++)
+        if (!languages[i].family || as_mtl_supports(d, languages[i].family))
+            s = try_language(d, i, info, err);
+    return s;
+}

@@ -1,0 +1,178 @@
+/* GEMM by Metal Performance Shaders, the system's library: MPSMatrixMultiplication, which chooses its kernels itself.
+ */
+#include "device/metal/metal.h"
+
+#include "base/clock.h"
+#include "base/library.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {
+    "/System/Library/Frameworks/MetalPerformanceShaders.framework/MetalPerformanceShaders",
+    "MetalPerformanceShaders.dylib"};
+
+/* Products in one command buffer, see DISPATCHES_MAX of queue.c. */
+enum { PRODUCTS_MAX = 64 };
+
+/* Formats of a, b and d alike; MPSDataType of MPSCoreTypes.h. */
+static const struct type {
+    const char *word;
+    unsigned bytes;
+    uint32_t code;
+} types[] = {{"f32", 4, 0x10000000u | 32}, {"f16", 2, 0x10000000u | 16}};
+enum { TYPES = sizeof types / sizeof *types, MATRICES = 3 };
+
+struct as_gemm {
+    as_objc_id product, matrices[MATRICES]; /* a, b, d */
+    char name[160];
+};
+
+static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
+{
+    const struct as_mtl_device *d = dev->ctx;
+    if (!g)
+        return;
+    as_mtl_release(d->api, &g->product);
+    for (size_t i = 0; i < MATRICES; i++)
+        as_mtl_release(d->api, &g->matrices[i]);
+    free(g);
+}
+
+static const struct type *find_type(const struct as_gemm_desc *desc, struct as_error *err)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        if (strcmp(types[i].word, desc->in) == 0 && strcmp(types[i].word, desc->out) == 0)
+            return &types[i];
+    as_fail(err, AS_UNSUPPORTED, "MPSMatrixMultiplication has f32 and f16 only, not %s with results of %s", desc->in,
+            desc->out);
+    return NULL;
+}
+
+/* The framework, and that it has kernels for the device. */
+static enum as_status load(const struct as_mtl_device *d, struct as_error *err)
+{
+    char why[300] = "";
+    const char *found = "", *missing = NULL;
+    as_objc_bool (*supports)(as_objc_id device) = NULL;
+    void *library = as_library_open(names, sizeof names / sizeof *names, &found, why, sizeof why);
+    if (!library)
+        return as_fail(err, AS_UNSUPPORTED, "no Metal Performance Shaders on this system: %s", why);
+    as_library_function(library, "MPSSupportsMTLDevice", &supports, &missing);
+    if (missing)
+        return as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'", found, missing);
+    if (!d->api->get_class("MPSMatrixMultiplication") || !d->api->get_class("MPSMatrix") ||
+        !d->api->get_class("MPSMatrixDescriptor"))
+        return as_fail(err, AS_UNSUPPORTED, "%s has no MPSMatrixMultiplication", found);
+    return supports(d->device) ? AS_OK
+                               : as_fail(err, AS_UNSUPPORTED, "Metal Performance Shaders do not support this device");
+}
+
+static as_objc_id make_matrix(const struct as_mtl_device *d, const struct as_memory *mem, uint64_t rows,
+                              uint64_t columns, const struct type *t)
+{
+    const struct as_mtl_api *m = d->api;
+    as_objc_id descriptor =
+        AS_SEND_WITH(m, mps_describe, m->get_class("MPSMatrixDescriptor"), rows, columns, columns * t->bytes, t->code);
+    as_objc_id made = AS_SEND(m, alloc, m->get_class("MPSMatrix"));
+    return AS_SEND_WITH(m, mps_matrix, made, as_mtl_buffer(mem), descriptor);
+}
+
+static enum as_status make(struct as_gemm *g, struct as_device *dev, const struct as_gemm_desc *desc,
+                           const struct type *t, struct as_error *err)
+{
+    const struct as_mtl_device *d = dev->ctx;
+    const struct as_mtl_api *m = d->api;
+    g->matrices[0] =
+        make_matrix(d, desc->a, desc->a_transposed ? desc->k : desc->m, desc->a_transposed ? desc->m : desc->k, t);
+    g->matrices[1] =
+        make_matrix(d, desc->b, desc->b_transposed ? desc->n : desc->k, desc->b_transposed ? desc->k : desc->n, t);
+    g->matrices[2] = make_matrix(d, desc->d, desc->m, desc->n, t);
+    as_objc_id made = AS_SEND(m, alloc, m->get_class("MPSMatrixMultiplication"));
+    g->product = AS_SEND_WITH(m, mps_product, made, d->device, (as_objc_bool)desc->a_transposed,
+                              (as_objc_bool)desc->b_transposed, desc->m, desc->n, desc->k, 1.0, 0.0);
+    snprintf(g->name, sizeof g->name, "MPSMatrixMultiplication, %s", dev->info.driver);
+    return g->product && g->matrices[0] && g->matrices[1] && g->matrices[2]
+               ? AS_OK
+               : as_fail(err, AS_FAILED, "metal: MPSMatrixMultiplication makes no product of %s", t->word);
+}
+
+static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
+                                  struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    *out = NULL;
+    const struct type *t = find_type(desc, err);
+    if (!t)
+        return AS_UNSUPPORTED;
+    enum as_status s = as_gemm_check(desc, t->bytes, t->bytes, err);
+    if (!s)
+        s = as_mtl_alive(d, err);
+    if (s)
+        return s;
+    struct as_gemm *g = calloc(1, sizeof *g);
+    if (!g)
+        return as_nomem(err, sizeof *g, "a product");
+    void *pool = d->api->pool_push();
+    s = load(d, err);
+    if (!s)
+        s = make(g, dev, desc, t, err);
+    d->api->pool_pop(pool);
+    if (s)
+        gemm_destroy(dev, g);
+    else
+        *out = g;
+    return s;
+}
+
+/* n products as one command buffer. The library makes the encoders. */
+static enum as_status put(struct as_mtl_device *d, const struct as_gemm *g, uint64_t n, struct as_mtl_times *times,
+                          struct as_error *err)
+{
+    as_objc_id commands;
+    void *pool = d->api->pool_push();
+    enum as_status s = as_mtl_begin(d, &d->queue, &commands, times, err);
+    for (uint64_t i = 0; i < n && !s; i++)
+        AS_SEND_WITH(d->api, mps_encode, g->product, commands, g->matrices[0], g->matrices[1], g->matrices[2]);
+    if (!s)
+        as_mtl_commit(d, &d->queue, commands);
+    d->api->pool_pop(pool);
+    return s;
+}
+
+static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
+                               struct as_error *err)
+{
+    struct as_mtl_device *d = dev->ctx;
+    struct as_mtl_times times = {NAN, NAN};
+    *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
+    enum as_status s = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
+    if (s)
+        return s;
+    const uint64_t t0 = as_now_ns();
+    for (uint64_t done = 0; done < reps && !s; done += PRODUCTS_MAX)
+        s = put(d, g, reps - done < PRODUCTS_MAX ? reps - done : PRODUCTS_MAX, &times, err);
+    enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, "MPSMatrixMultiplication", s ? NULL : err);
+    const uint64_t t1 = as_now_ns();
+    s = s ? s : end;
+    if (!s) {
+        out->host_s = (double)(t1 - t0) * 1e-9;
+        out->device_s = as_mtl_elapsed(&times);
+    }
+    return s;
+}
+
+static const char *gemm_name(const struct as_gemm *g)
+{
+    return g->name;
+}
+
+const struct as_gemm_ops as_mtl_gemm_ops = {
+    .create = gemm_create,
+    .destroy = gemm_destroy,
+    .run = gemm_run,
+    .name = gemm_name,
+};

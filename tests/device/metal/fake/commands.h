@@ -1,0 +1,45 @@
+/* Command buffers and their encoders, which the files of the stand-in share. */
+#ifndef AS_TESTS_FAKE_COMMANDS_H
+#define AS_TESTS_FAKE_COMMANDS_H
+
+#include "metal.h"
+
+struct queue;
+enum what { DISPATCH, COPY, SYNCHRONIZE, PRODUCT };
+/* One command with what it needs, which it holds. */
+struct command {
+    struct command *next;
+    enum what what;
+    struct pipeline *pipeline;
+    struct buffer *buffers[BUFFERS];
+    NSUInteger offsets[BUFFERS];
+    unsigned bound, in_bytes; /* a bit for each place */
+    unsigned char bytes[BUFFERS][16];
+    unsigned groups, threads;
+    struct buffer *from, *to;
+    NSUInteger from_at, to_at, size;
+    struct fake_product product;
+};
+struct commands {
+    struct fake_object object;
+    struct queue *queue;
+    struct commands *next;
+    struct command *first, **last;
+    bool encoding, hangs, timeless;
+    NSUInteger status;
+    id error;
+    NSInteger planned; /* MTLCommandBufferError to come, 0 none */
+    double start, end;
+    unsigned number; /* with "scripted": the n-th one takes from second n to n and a half */
+};
+struct encoder {
+    struct fake_object object;
+    struct commands *commands;
+    bool compute, ended;
+    struct command state;
+};
+
+extern struct fake_class fake_encoder_class;
+void fake_drop_command(struct command *c); /* what it holds */
+
+#endif

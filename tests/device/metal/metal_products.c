@@ -1,0 +1,266 @@
+/* GEMM on the stand-in, by matrices of the language and by the system's library, and attention: every type, with
+ * checked results; what the library lacks or refuses is said. */
+#include "../gpu_tests.h"
+#include "lib/gemm/gemm.h"
+#include "probes/apps/attention/attention.h"
+
+#include <string.h>
+
+static struct opened o;
+
+static void start(const char *words)
+{
+    fake(words);
+    open_card(&o, 0);
+}
+
+static struct as_product_desc desc_of(enum as_product_path path, enum as_product_type type, uint64_t size)
+{
+    return (struct as_product_desc){.path = path, .type = type, .m = size, .n = size, .k = size, .seed = 3};
+}
+
+static void check_product(const struct as_product_desc *d, const char *library)
+{
+    struct as_product p;
+    struct as_timing t;
+    struct as_error err = {0};
+    char why[200] = "";
+    assert_int_equal(as_product_applies(&o.dev.info, d, &err), AS_APPLIES);
+    check_ok(as_product_prepare(&p, &o.dev, d, &err), &err);
+    check_ok(as_product_run(&p, 2, &t, &err), &err);
+    assert_true(t.host_s > 0 && t.device_s > 0);
+    if (!as_product_check(&p, why, sizeof why))
+        fail_msg("%s of %s: %s", as_product_path_words[d->path], as_product_type_words[d->type], why);
+    if (library)
+        assert_non_null(strstr(o.dev.gemm->name(p.library), library));
+    as_product_finish(&p);
+}
+
+/* Matrices that are not square, each with another epilogue. */
+static void test_units(void **state)
+{
+    static const enum as_product_type types[] = {AS_PRODUCT_F16, AS_PRODUCT_BF16, AS_PRODUCT_F32};
+    (void)state;
+    start("");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct as_product_desc d = desc_of(AS_PRODUCT_MMA, types[i], 64);
+        d.m = 128;
+        d.n = 192;
+        d.k = 96;
+        d.epilogue = (enum as_product_epilogue)i;
+        check_product(&d, NULL);
+    }
+    close_card(&o);
+}
+
+static void test_unit_types(void **state)
+{
+    struct as_error err = {0};
+    (void)state;
+    start("");
+    struct as_product_desc d = desc_of(AS_PRODUCT_MMA, AS_PRODUCT_S8, 64);
+    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "no known matrix instruction of apple9 multiplies s8"));
+    d = desc_of(AS_PRODUCT_MMA, AS_PRODUCT_F16, 96);
+    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "64 x 64, steps of 32"));
+    d.m = d.n = d.k = 64;
+    o.dev.info.capabilities &= ~(unsigned)AS_CAP_MATRIX;
+    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    close_card(&o);
+}
+
+/* Metal 4: each type, with another epilogue. */
+static void test_tensors(void **state)
+{
+    static const enum as_product_type types[] = {AS_PRODUCT_F16,  AS_PRODUCT_BF16, AS_PRODUCT_F32,
+                                                 AS_PRODUCT_E4M3, AS_PRODUCT_E5M2, AS_PRODUCT_S8};
+    (void)state;
+    start("apple10 metal41");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, types[i], 64);
+        d.m = 128;
+        d.n = 192;
+        d.k = 128;
+        d.epilogue = (enum as_product_epilogue)(types[i] == AS_PRODUCT_S8 ? 0 : i % 3);
+        check_product(&d, NULL);
+    }
+    close_card(&o);
+}
+
+static void tensors_refused(const char *words, enum as_product_type type, const char *says)
+{
+    const struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, type, 64);
+    struct as_error err = {0};
+    start(words);
+    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, says));
+    close_card(&o);
+}
+
+static void test_tensors_refused(void **state)
+{
+    (void)state;
+    tensors_refused("", AS_PRODUCT_F16, "operation on tensors (Metal 4) can be built here");
+    tensors_refused("metal4 nompp", AS_PRODUCT_F16, "operation on tensors (Metal 4) can be built here");
+    tensors_refused("metal4", AS_PRODUCT_E4M3, "8-bit floats (Metal 4.1)");
+}
+
+/* A workgroup of other threads than those that the operation is for computes nothing, and neither do half the tiles. */
+static void test_wrong_launch(void **state)
+{
+    struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, AS_PRODUCT_F16, 128);
+    struct as_product p;
+    struct as_timing t;
+    struct as_error err = {0};
+    char why[200] = "";
+    (void)state;
+    start("metal4");
+    check_ok(as_product_prepare(&p, &o.dev, &d, &err), &err);
+    const struct as_launch right = p.launch;
+    for (int i = 0; i < 3; i++) {
+        p.launch = right;
+        p.launch.workgroup_size /= i == 0 ? 2 : 1;
+        p.launch.workgroups /= i == 1 ? 2 : 1;
+        check_ok(as_product_spoil(&p, &err), &err);
+        check_ok(as_product_run(&p, 1, &t, &err), &err);
+        assert_int_equal(as_product_check(&p, why, sizeof why), i == 2);
+    }
+    as_product_finish(&p);
+    close_card(&o);
+}
+
+/* By two products of a batch, and by one kernel. */
+static void test_attention(void **state)
+{
+    (void)state;
+    start("");
+    for (int path = AS_ATTENTION_DECOMPOSED; path <= AS_ATTENTION_SPLIT; path++) {
+        if (path == AS_ATTENTION_SCALAR)
+            continue;
+        const struct as_attention_desc d = {.path = (enum as_attention_path)path, .length = 256, .heads = 2, .seed = 5};
+        struct as_attention a;
+        struct as_error err = {0};
+        double seconds = 0;
+        char why[200] = "";
+        assert_int_equal(as_attention_applies(&o.dev.info, &d, &err), AS_APPLIES);
+        check_ok(as_attention_prepare(&a, &o.dev, &d, &err), &err);
+        check_ok(as_attention_run(&a, 1, &seconds, &err), &err);
+        if (!as_attention_check(&a, why, sizeof why))
+            fail_msg("%s: %s", as_attention_path_words[path], why);
+        as_attention_finish(&a);
+    }
+    close_card(&o);
+}
+
+/* ---- the library ---- */
+
+static void test_library(void **state)
+{
+    (void)state;
+    start("");
+    for (int type = AS_PRODUCT_F32; type <= AS_PRODUCT_F16; type++) {
+        struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, (enum as_product_type)type, 48);
+        d.m = 80;
+        d.k = 112;
+        if (type == AS_PRODUCT_F32 || type == AS_PRODUCT_F16)
+            check_product(&d, "MPSMatrixMultiplication, Metal 3, macOS");
+    }
+    close_card(&o);
+}
+
+/* Each operand as it is and transposed: the other is the identity, as far as it goes. */
+static void check_transposed(bool a_transposed, bool b_transposed)
+{
+    enum { M = 3, N = 5, K = 4 };
+    struct as_error err = {0};
+    struct as_gemm *g = NULL;
+    struct as_timing t;
+    struct as_memory *x[3];
+    float a[M * K], b[K * N], d[M * N];
+    const struct as_memory_desc want = {.allocator = "MTLStorageModeShared", .bytes = sizeof b, .node = -1};
+    for (int i = 0; i < 3; i++)
+        check_ok(o.dev.memory->alloc(&o.dev, &want, &x[i], &err), &err);
+    for (int i = 0; i < M * K; i++)
+        a[a_transposed ? i % K * M + i / K : i] = (float)(i + 1);
+    for (int i = 0; i < K * N; i++)
+        b[b_transposed ? i % N * K + i / N : i] = i / N == i % N;
+    check_ok(o.dev.memory->write(&o.dev, x[0], 0, a, sizeof a, &err), &err);
+    check_ok(o.dev.memory->write(&o.dev, x[1], 0, b, sizeof b, &err), &err);
+    const struct as_gemm_desc desc = {.in = "f32",
+                                      .sum = "f32",
+                                      .out = "f32",
+                                      .m = M,
+                                      .n = N,
+                                      .k = K,
+                                      .a_transposed = a_transposed,
+                                      .b_transposed = b_transposed,
+                                      .a = x[0],
+                                      .b = x[1],
+                                      .d = x[2]};
+    check_ok(o.dev.gemm->create(&o.dev, &desc, &g, &err), &err);
+    check_ok(o.dev.gemm->run(&o.dev, g, 65, &t, &err), &err); /* more than a command buffer holds */
+    check_ok(o.dev.memory->read(&o.dev, x[2], 0, d, sizeof d, &err), &err);
+    for (int i = 0; i < M * N; i++)
+        assert_true(d[i] == (i % N < K ? (float)(i / N * K + i % N + 1) : 0));
+    o.dev.gemm->destroy(&o.dev, g);
+    for (int i = 0; i < 3; i++)
+        o.dev.memory->free(&o.dev, x[i]);
+}
+
+static void test_transposed(void **state)
+{
+    (void)state;
+    start("");
+    for (int i = 0; i < 4; i++)
+        check_transposed(i & 1, i & 2);
+    close_card(&o);
+}
+
+static void refused(const char *words, enum as_product_type type, enum as_status code, const char *says)
+{
+    const struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, type, 64);
+    struct as_product p;
+    struct as_error err = {0};
+    start("");
+    fake(words);
+    check_fails(as_product_prepare(&p, &o.dev, &d, &err), code, &err, says);
+    as_product_finish(&p);
+    close_card(&o);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refused("", AS_PRODUCT_BF16, AS_UNSUPPORTED, "has f32 and f16 only, not bf16");
+    refused("", AS_PRODUCT_S8, AS_UNSUPPORTED, "has f32 and f16 only, not s8 with results of s32");
+    refused("nomps", AS_PRODUCT_F16, AS_UNSUPPORTED, "do not support this device");
+    refused("noproduct", AS_PRODUCT_F32, AS_FAILED, "makes no product of f32");
+}
+
+/* A failure of the GPU is the product's. */
+static void test_fails(void **state)
+{
+    const struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, AS_PRODUCT_F32, 64);
+    struct as_product p;
+    struct as_timing t;
+    struct as_error err = {0};
+    (void)state;
+    start("");
+    check_ok(as_product_prepare(&p, &o.dev, &d, &err), &err);
+    fake("fault");
+    check_fails(as_product_run(&p, 3, &t, &err), AS_FAILED, &err, "MPSMatrixMultiplication failed: Caused GPU Address");
+    fake("");
+    as_product_finish(&p);
+    close_card(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_units),        cmocka_unit_test(test_unit_types),
+                                       cmocka_unit_test(test_tensors),      cmocka_unit_test(test_tensors_refused),
+                                       cmocka_unit_test(test_wrong_launch), cmocka_unit_test(test_attention),
+                                       cmocka_unit_test(test_library),      cmocka_unit_test(test_transposed),
+                                       cmocka_unit_test(test_refused),      cmocka_unit_test(test_fails)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
