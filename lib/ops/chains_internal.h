@@ -12,4 +12,12 @@ bool as_chains_core(const struct as_device_info *info);
 enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *seconds,
                                 struct as_error *err);
 
+/* as_chains_prepare without the check of the code and without a clock. */
+enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+                              struct as_error *err);
+/* Times a body and one twice as long, in cycles, or in seconds without a counter. *seconds: of both launches. */
+enum as_status as_chains_pair(struct as_chains *c, uint32_t turns, double *half, double *whole, double *seconds,
+                              struct as_error *err);
+double as_chains_results(const struct as_chains *c); /* per compute unit and step */
+
 #endif

@@ -110,7 +110,8 @@ static BOOL device_family(id self, SEL sel, NSInteger family)
     (void)self, (void)sel;
     if (fake_asked("intel"))
         return family == 2002 || family == 3003;
-    return (family >= 1001 && family <= 1009) || (family >= 3001 && family <= 3003) || family == 2002 || family == 5001;
+    return (family >= 1001 && family <= (fake_asked("future") ? 1010 : 1009)) || (family >= 3001 && family <= 3003) ||
+           family == 2002 || family == 5001;
 }
 
 static uint64_t device_working_set(id self, SEL sel)
