@@ -53,10 +53,10 @@ static enum as_status has_operation(const struct as_device_info *info, const str
 {
     enum as_dialect dialect = dialect_of(info);
     unsigned warp = as_chains_warp(info);
-    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
-        return as_fail(err, AS_UNSUPPORTED, "this device's dialect has no %s", op->name);
     if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no %s", op->name);
     if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f16");
     if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < op->cuda_least)
@@ -342,7 +342,12 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
     return as_timed_launch(&c->timed, &l, seconds, err);
 }
 
-enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
+enum { SPREAD_TRIES = 4, PAIR_TRIES = 6 };
+
+static bool has_counter(const struct as_chains *c)
+{
+    return (c->timed.record[0].has & AS_HAS_CYCLES) != 0;
+}
 
 /* Cycles of a launch, or its seconds without a cycle counter. */
 static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
@@ -352,9 +357,7 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
         enum as_status s = as_chains_launch(c, which, turns, seconds, err);
         if (s)
             return s;
-        *cycles = c->timed.record[0].has & AS_HAS_CYCLES
-                      ? as_timed_longest(&c->timed, c->workgroups, c->resident_workgroups)
-                      : *seconds;
+        *cycles = has_counter(c) ? as_timed_longest(&c->timed, c->workgroups, c->resident_workgroups) : *seconds;
         if (*cycles > 0)
             return AS_OK;
     }
@@ -380,25 +383,43 @@ static double sequences_of(const struct as_chains *c)
            c->desc.ilp;
 }
 
-/* Times a body and one twice as long. Preemption may make the shorter one take longer. */
-enum as_status as_chains_pair(struct as_chains *c, uint32_t turns, double *half, double *whole, double *seconds,
+/* Preemption may make the shorter one take longer. */
+enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half, double *whole, double *seconds,
                               struct as_error *err)
 {
     for (int i = 0; i < PAIR_TRIES; i++) {
         double half_s, whole_s;
-        enum as_status s = run(c, AS_CHAINS_HALF, turns, half, &half_s, err);
+        enum as_status s = run(c, AS_CHAINS_HALF, *turns, half, &half_s, err);
         if (!s)
-            s = run(c, AS_CHAINS_WHOLE, turns, whole, &whole_s, err);
+            s = run(c, AS_CHAINS_WHOLE, *turns, whole, &whole_s, err);
         if (s)
             return s;
         *seconds = half_s + whole_s;
         if (*whole > *half)
             return AS_OK;
+        if (!has_counter(c) && i + 1 < PAIR_TRIES && *turns < AS_CHAINS_TURNS_MAX / 2)
+            *turns *= 2;
     }
     return as_fail(
         err, AS_UNSUPPORTED,
-        "%u turns of a body of %u steps take no longer than those of half of it, by the clock of this device", turns,
+        "%u turns of a body of %u steps take no longer than those of half of it, by the clock of this device", *turns,
         c->desc.steps);
+}
+
+enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err)
+{
+    double half, whole, seconds;
+    uint64_t next = *turns = 1;
+    do {
+        *turns = (uint32_t)next;
+        enum as_status s = run(c, AS_CHAINS_HALF, *turns, &half, &seconds, err);
+        if (!s)
+            s = run(c, AS_CHAINS_WHOLE, *turns, &whole, &seconds, err);
+        if (s || has_counter(c))
+            return s;
+        next = as_tick_enough(*turns, whole - half);
+    } while (next != *turns && next < AS_CHAINS_TURNS_MAX);
+    return AS_OK;
 }
 
 /* Cycles per turn. Long and short body differ by half of the steps, if the compiler generated equivalent code: the loop
@@ -408,13 +429,13 @@ static double without_loop(const struct as_chains *c, double whole, double half)
     double body = (double)c->desc.ilp * c->desc.steps * as_op_sequence_weight(&c->desc.sequence);
     double loop = fmin(LOOP / body, 0.5), twice = 2 * (whole - half);
     bool alike = twice <= whole && twice >= (1 - loop) * whole;
-    return alike || !(c->timed.record[0].has & AS_HAS_CYCLES) ? twice : whole;
+    return alike || !has_counter(c) ? twice : whole;
 }
 
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)
 {
     double half, whole, seconds = 0, hz = NAN;
-    enum as_status s = as_chains_pair(c, turns, &half, &whole, &seconds, err);
+    enum as_status s = as_chains_pair(c, &turns, &half, &whole, &seconds, err);
     if (s)
         return s;
     if (c->tick)

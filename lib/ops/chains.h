@@ -58,6 +58,8 @@ unsigned as_chains_warp(const struct as_device_info *info);
 unsigned as_chains_full(const struct as_device_info *info);
 enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
                                  struct as_error *err);
+/* Without a cycle counter: turns whose difference between both bodies the device's time stamps resolve; else 1. */
+enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err);
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err);
 /* Checks each operation once on all operands against its reference, and a short run of the chains against a loop of
  * twelve steps. */

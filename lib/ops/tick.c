@@ -7,10 +7,13 @@
 #include <stdlib.h>
 
 enum {
-    FULL_ILP = 4,       /* chains per thread that fill the pipes of a GPU at full occupancy */
-    TURNS_CORE = 8192,  /* at least, where the times of launches have to resolve the difference */
-    TURNS_MAX = 2097151 /* counted in steps by 32 bits */
+    FULL_ILP = 4,                   /* chains per thread that fill the pipes of a GPU at full occupancy */
+    TURNS_CORE = 8192,              /* of a CPU, whose launches differ more */
+    TURNS_MAX = AS_CHAINS_TURNS_MAX /* turns are counted in steps, too */
 };
+
+/* Launches differ by a few microseconds in what they take besides. */
+static const double ENOUGH_S = 200e-6, GROW_MOST = 8;
 
 struct as_tick {
     struct as_chains chains;
@@ -49,6 +52,14 @@ static void note(struct as_trial_context *vc)
     }
 }
 
+uint64_t as_tick_enough(uint64_t turns, double difference_s)
+{
+    if (difference_s >= ENOUGH_S)
+        return turns;
+    const double grow = difference_s > ENOUGH_S / GROW_MOST ? 1.2 * ENOUGH_S / difference_s : GROW_MOST;
+    return (uint64_t)((double)turns * grow) + 1;
+}
+
 enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc, bool every_unit, struct as_error *err)
 {
     const struct as_device_info *info = &vc->dev->info;
@@ -61,23 +72,28 @@ enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc
     if (!t)
         return as_nomem(err, sizeof *t, "a clock");
     t->each = info->is_host_cpu ? 1 : info->unit_fma;
-    t->turns = t->turns_min = info->is_host_cpu ? TURNS_CORE : 1;
+    t->turns = t->turns_min = TURNS_CORE;
     *out = t;
     note(vc);
-    return as_chains_make(&t->chains, vc, &d, err);
+    s = as_chains_make(&t->chains, vc, &d, err);
+    if (!s && !info->is_host_cpu)
+        s = as_chains_enough(&t->chains, &t->turns_min, err);
+    t->turns = t->turns_min;
+    return s;
 }
 
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err)
 {
     double half, whole, took;
     *hz = NAN;
-    enum as_status s = as_chains_pair(&t->chains, t->turns, &half, &whole, &took, err);
+    uint32_t turns = t->turns;
+    enum as_status s = as_chains_pair(&t->chains, &turns, &half, &whole, &took, err);
     if (s)
         return s;
-    const double steps = (double)t->turns * (t->chains.desc.steps / 2);
+    const double steps = (double)turns * (t->chains.desc.steps / 2);
     *hz = steps * as_chains_results(&t->chains) / t->each / (whole - half);
     if (took > 0 && (took < 0.5 * seconds || took > 2 * seconds))
-        t->turns = (uint32_t)fmax(fmin(t->turns * seconds / took, TURNS_MAX), t->turns_min);
+        t->turns = (uint32_t)fmax(fmin(turns * seconds / took, TURNS_MAX), t->turns_min);
     return AS_OK;
 }
 

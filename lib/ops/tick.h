@@ -16,6 +16,9 @@ enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc
                                struct as_error *err);
 /* Hz, right after a sample of so many seconds; takes about as long. */
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err);
+/* Where the device's time stamps have to resolve a difference: the number of turns to try after so many, which make a
+ * difference of so many seconds. The same number: they are enough. */
+uint64_t as_tick_enough(uint64_t turns, double difference_s);
 void as_tick_finish(struct as_tick *t); /* takes NULL */
 
 #endif

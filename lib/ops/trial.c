@@ -1,5 +1,7 @@
 #include "trial.h"
 
+#include "chains_internal.h"
+
 #include "lib/prepare/prepare.h"
 
 #include <stdlib.h>
@@ -76,12 +78,15 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
 static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_context *vc,
                                      const struct as_chains_desc *desc, struct as_error *err)
 {
-    vc->min_reps = vc->dev->info.is_host_cpu ? CORE_TURNS : 1; /* where launch times must resolve the difference */
-    vc->max_reps = UINT32_MAX / 2048;                          /* turns of a body, which the check counts in steps */
+    uint32_t least = CORE_TURNS;
+    vc->max_reps = AS_CHAINS_TURNS_MAX;
     vc->host_work = vc->dev->info.is_host_cpu;
     enum as_status s = as_chains_prepare(&v->chains, vc, desc, err);
+    if (!s && !vc->dev->info.is_host_cpu)
+        s = as_chains_enough(&v->chains, &least, err);
     if (s)
         return s;
+    vc->min_reps = least;
     as_note_number(vc, "steps", v->chains.desc.steps);
     as_note_number(vc, "threads", desc->threads);
     note_links(vc, &desc->sequence);

@@ -86,6 +86,27 @@ static void test_cycles(void **unused)
     assert_int_equal(toy.live, 0);
 }
 
+/* The shortest sample is long against what launches differ by, and not much longer than that. */
+static void test_enough(void **unused)
+{
+    static const double clocks[] = {1.4e9, 1e6};
+    (void)unused;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        struct as_trial_context vc;
+        struct as_chains c;
+        struct as_error err = {0};
+        uint32_t turns;
+        const struct as_chains_desc d = setup(&vc);
+        hz = clocks[i];
+        assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+        assert_int_equal(as_chains_enough(&c, &turns, &err), AS_OK);
+        const double each = STEPS / 2.0 * OPERATION_CYCLES / hz;
+        assert_true(turns * each >= 200e-6 && (turns == 1 || turns * each < 1e-3));
+        as_chains_finish(&c);
+        as_buf_finish(&vc.detail);
+    }
+}
+
 /* The clock is measured for about as long as the sample is. */
 static void test_lengths(void **unused)
 {
@@ -133,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_enough),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_no_clock),
     };

@@ -248,38 +248,6 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a reader");
-    const struct shape *p = &s->shape;
-    if (!shape_of(&vc->dev->info, vc->axes, &s->shape))
-        return as_fail(err, AS_USAGE, "the block is too small for a workgroup");
-    uint64_t piece = piece_elements(p), elements = piece ? piece * p->workgroups : p->block;
-    vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
-    vc->max_reps = UINT32_MAX / 4;
-    size_t wanted = p->common && vc->footprint <= as_info_last_cache(&vc->dev->info) ? PLACES : 1;
-    vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
-    enum as_status st = as_timed_room(vc->dev, elements * p->bytes * wanted, err);
-    if (!st)
-        st = build(s, vc, err);
-    for (; s->places < wanted && !st; s->places++)
-        st = as_timed_keep_memory(&s->timed, elements * p->bytes, &s->buffers[s->places], err);
-    if (!st)
-        st = as_timed_keep_memory(&s->timed, p->workgroups * p->threads * sizeof(uint32_t), &s->sums, err);
-    if (!st)
-        st = fill(s, vc->seed, err);
-    if (!st)
-        st = as_tick_prepare(&s->tick, vc, p->workgroups > 1, err);
-    s->before = 2;
-    as_note_number(vc, "workgroups", (double)p->workgroups);
-    as_note_number(vc, "group_threads", (double)p->threads);
-    as_note_number(vc, "loads_in_a_row", (double)p->unroll);
-    return st;
-}
-
 /* Every workgroup had its own compute unit; the slowest counts. */
 static enum as_status judge(struct state *s, uint64_t turns, struct as_error *err)
 {
@@ -339,6 +307,57 @@ static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uin
         st = as_timed_need(&s->timed, AS_HAS_CYCLES, err);
     *span += s->tick ? turns_s : (double)slowest;
     *total += seconds;
+    return st;
+}
+
+/* Turns that the device's time stamps resolve. */
+static enum as_status enough(struct state *s, uint64_t *turns, struct as_error *err)
+{
+    uint64_t next = 1;
+    do {
+        double seconds, turns_s;
+        *turns = next;
+        enum as_status st = run(s, s->buffers[0], next, &seconds, err);
+        if (!st)
+            st = run(s, s->buffers[0], 0, &turns_s, err);
+        if (st)
+            return st;
+        next = as_tick_enough(next, seconds - turns_s);
+    } while (next != *turns && next < UINT32_MAX / 4);
+    return AS_OK;
+}
+
+static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return as_nomem(err, sizeof *s, "a reader");
+    const struct shape *p = &s->shape;
+    if (!shape_of(&vc->dev->info, vc->axes, &s->shape))
+        return as_fail(err, AS_USAGE, "the block is too small for a workgroup");
+    uint64_t piece = piece_elements(p), elements = piece ? piece * p->workgroups : p->block;
+    vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
+    vc->max_reps = UINT32_MAX / 4;
+    size_t wanted = p->common && vc->footprint <= as_info_last_cache(&vc->dev->info) ? PLACES : 1;
+    vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
+    enum as_status st = as_timed_room(vc->dev, elements * p->bytes * wanted, err);
+    if (!st)
+        st = build(s, vc, err);
+    for (; s->places < wanted && !st; s->places++)
+        st = as_timed_keep_memory(&s->timed, elements * p->bytes, &s->buffers[s->places], err);
+    if (!st)
+        st = as_timed_keep_memory(&s->timed, p->workgroups * p->threads * sizeof(uint32_t), &s->sums, err);
+    if (!st)
+        st = fill(s, vc->seed, err);
+    s->before = 2;
+    if (!st)
+        st = as_tick_prepare(&s->tick, vc, p->workgroups > 1, err);
+    if (!st && s->tick)
+        st = enough(s, &vc->min_reps, err);
+    as_note_number(vc, "workgroups", (double)p->workgroups);
+    as_note_number(vc, "group_threads", (double)p->threads);
+    as_note_number(vc, "loads_in_a_row", (double)p->unroll);
     return st;
 }
 
