@@ -386,8 +386,10 @@ void as_product_note(const struct as_product *p, struct as_trial_context *vc)
     if (!p->kernel || !p->dev->program->kernel_info ||
         p->dev->program->kernel_info(p->dev, p->kernel, p->launch.workgroup_size, p->launch.shared_bytes, &info, NULL))
         return;
-    as_note_number(vc, "registers", info.registers);
-    as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+    if (info.registers) {
+        as_note_number(vc, "registers", info.registers);
+        as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+    }
 }
 
 void as_product_expect(const struct as_product *p, struct as_trial_context *vc)

@@ -264,7 +264,8 @@ static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context 
     if (!dev->program->kernel_info ||
         dev->program->kernel_info(dev, p->kernels[AS_PEAK_LONG], p->workgroup_size, 0, &info, NULL))
         return AS_OK;
-    as_note_number(vc, "registers", info.registers);
+    if (info.registers)
+        as_note_number(vc, "registers", info.registers);
     if (info.private_bytes)
         return as_fail(err, AS_UNSUPPORTED, "the compiler spills %llu bytes of accumulators per lane",
                        (unsigned long long)info.private_bytes);

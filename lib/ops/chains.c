@@ -13,6 +13,7 @@ enum {
     LEAST = 24,     /* steps per body: the short one has half, and steps come in twelves */
     LOOP = 16,      /* maximum loop overhead in instructions */
     GROUP_MAX = 1024,
+    SPLIT_MAX = 4, /* workgroups in place of one that needs too many registers */
 };
 
 /* ---- what applies ---- */
@@ -52,10 +53,10 @@ static enum as_status has_operation(const struct as_device_info *info, const str
 {
     enum as_dialect dialect = dialect_of(info);
     unsigned warp = as_chains_warp(info);
-    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
-        return as_fail(err, AS_UNSUPPORTED, "this device's dialect has no %s", op->name);
     if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
+    if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
+        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no %s", op->name);
     if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f16");
     if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < op->cuda_least)
@@ -94,10 +95,8 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
         return AS_PRUNED;
     if (as_chains_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
         return AS_PRUNED;
-    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no cycle counter");
+    if (as_tick_needed(info, err))
         return AS_INAPPLICABLE;
-    }
     for (size_t i = 0; i < desc->sequence.n && applies == AS_APPLIES; i++)
         applies = part_applies(info, &desc->sequence.part[i], desc->ilp, err);
     if (applies != AS_APPLIES)
@@ -217,7 +216,7 @@ static enum as_status build(struct as_chains *c, struct as_device *dev, struct a
     enum as_status s = as_buf_check(&text, err);
     if (!s)
         s = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
-                             c->workgroups > AS_CHAINS_STARTS ? c->workgroups : AS_CHAINS_STARTS, err);
+                             SPLIT_MAX * c->workgroups + AS_CHAINS_STARTS, err);
     as_buf_finish(&text);
     for (int k = 0; k < AS_CHAINS_KERNELS && !s; k++) {
         if (one && k > 0)
@@ -237,6 +236,25 @@ static void shape(struct as_chains *c, const struct as_device_info *info)
     unsigned compute_units = c->desc.every_unit && info->compute_units ? info->compute_units : 1;
     compute_units = c->desc.share ? compute_units * c->desc.share / 100 : compute_units;
     c->workgroups = c->resident_workgroups * (compute_units ? compute_units : 1);
+}
+
+/* Registers may allow fewer threads of a workgroup than the device does: then it is more and smaller ones. */
+static enum as_status fit(struct as_chains *c, struct as_error *err)
+{
+    struct as_device *dev = c->timed.dev;
+    const size_t asked = c->workgroups;
+    enum as_status s = AS_OK;
+    for (int k = 0; k < AS_CHAINS_KERNELS && !s && dev->program->kernel_info; k++) {
+        struct as_kernel_info info = {0};
+        s = dev->program->kernel_info(dev, c->kernels[k], c->workgroup_size, 0, &info, err);
+        while (!s && info.max_threads && c->workgroup_size > info.max_threads && c->workgroup_size % 2 == 0 &&
+               c->workgroups < SPLIT_MAX * asked) {
+            c->workgroup_size /= 2;
+            c->workgroups *= 2;
+            c->resident_workgroups *= 2;
+        }
+    }
+    return s;
 }
 
 /* Without instruction names the code must at least be as long as its steps. */
@@ -259,19 +277,8 @@ static void expect_code(struct as_chains *c, struct as_trial_context *vc)
     as_judge_code(vc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
-static enum as_status add_tick(struct as_chains *c, struct as_trial_context *vc, struct as_error *err)
-{
-    const struct as_chains_desc adds = {
-        .sequence = as_op_alone(as_op_find("iadd32"), 3), .ilp = 1, .threads = 1, .every_unit = false};
-    bool same = c->desc.sequence.n == 1 && c->desc.sequence.part[0].op == adds.sequence.part[0].op && c->desc.ilp == 1;
-    if (!vc->dev->info.is_host_cpu || same || (vc->dev->info.capabilities & AS_CAP_CYCLES))
-        return AS_OK;
-    c->tick = calloc(1, sizeof *c->tick);
-    return c->tick ? as_chains_prepare(c->tick, vc, &adds, err) : as_nomem(err, sizeof *c->tick, "a clock");
-}
-
-enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
-                                 struct as_error *err)
+enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+                              struct as_error *err)
 {
     *c = (struct as_chains){.desc = *desc, .dialect = dialect_of(&vc->dev->info)};
     c->desc.steps = steps_of(&vc->dev->info, desc);
@@ -286,24 +293,28 @@ enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *v
     size_t least = desc->sequence.n * AS_CHAINS_STARTS * sizeof(uint64_t);
     enum as_status s = build(c, vc->dev, err);
     if (!s)
+        s = fit(c, err);
+    if (!s)
         s = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
     if (!s)
         s = draw_operands(c, vc->seed, err);
-    if (!s)
-        expect_code(c, vc);
-    if (!s)
-        s = add_tick(c, vc, err);
     /* Some drivers compile at the first launch, outside any sample. */
     double unused;
     return s ? s : as_chains_launch(c, AS_CHAINS_WHOLE, 1, &unused, err);
 }
 
+enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+                                 struct as_error *err)
+{
+    enum as_status s = as_chains_make(c, vc, desc, err);
+    if (!s)
+        expect_code(c, vc);
+    return s ? s : as_tick_prepare(&c->tick, vc, desc->every_unit, err);
+}
+
 void as_chains_finish(struct as_chains *c)
 {
-    if (c->tick) {
-        as_chains_finish(c->tick);
-        free(c->tick);
-    }
+    as_tick_finish(c->tick);
     as_timed_finish(&c->timed);
     free(c->end[0]);
     free(c->end[1]);
@@ -331,7 +342,12 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
     return as_timed_launch(&c->timed, &l, seconds, err);
 }
 
-enum { SPREAD_TRIES = 4, PAIR_TRIES = 4 };
+enum { SPREAD_TRIES = 4, PAIR_TRIES = 6 };
+
+static bool has_counter(const struct as_chains *c)
+{
+    return (c->timed.record[0].has & AS_HAS_CYCLES) != 0;
+}
 
 /* Cycles of a launch, or its seconds without a cycle counter. */
 static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
@@ -341,9 +357,7 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
         enum as_status s = as_chains_launch(c, which, turns, seconds, err);
         if (s)
             return s;
-        *cycles = c->timed.record[0].has & AS_HAS_CYCLES
-                      ? as_timed_longest(&c->timed, c->workgroups, c->resident_workgroups)
-                      : *seconds;
+        *cycles = has_counter(c) ? as_timed_longest(&c->timed, c->workgroups, c->resident_workgroups) : *seconds;
         if (*cycles > 0)
             return AS_OK;
     }
@@ -352,7 +366,7 @@ static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint
         "workgroups are not distributed evenly over the compute units; let this process use the whole device");
 }
 
-static double results_of(const struct as_chains *c)
+double as_chains_results(const struct as_chains *c)
 {
     const struct as_op_sequence *s = &c->desc.sequence;
     unsigned results = 0;
@@ -369,39 +383,43 @@ static double sequences_of(const struct as_chains *c)
            c->desc.ilp;
 }
 
-/* Times a body and one twice as long. Preemption may make the shorter one take longer. */
-static enum as_status pair(struct as_chains *c, uint32_t turns, double *half, double *whole, double *seconds,
-                           struct as_error *err)
+/* Preemption may make the shorter one take longer. */
+enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half, double *whole, double *seconds,
+                              struct as_error *err)
 {
     for (int i = 0; i < PAIR_TRIES; i++) {
         double half_s, whole_s;
-        enum as_status s = run(c, AS_CHAINS_HALF, turns, half, &half_s, err);
+        enum as_status s = run(c, AS_CHAINS_HALF, *turns, half, &half_s, err);
         if (!s)
-            s = run(c, AS_CHAINS_WHOLE, turns, whole, &whole_s, err);
+            s = run(c, AS_CHAINS_WHOLE, *turns, whole, &whole_s, err);
         if (s)
             return s;
         *seconds = half_s + whole_s;
         if (*whole > *half)
             return AS_OK;
+        if (!has_counter(c) && i + 1 < PAIR_TRIES && *turns < AS_CHAINS_TURNS_MAX / 2)
+            *turns *= 2;
     }
     return as_fail(
         err, AS_UNSUPPORTED,
-        "%u turns of a body of %u steps take no longer than those of half of it, by the clock of this device", turns,
+        "%u turns of a body of %u steps take no longer than those of half of it, by the clock of this device", *turns,
         c->desc.steps);
 }
 
-/* The clock of a CPU by a chain of additions, one per cycle. */
-static enum as_status tick_hz(struct as_chains *c, uint32_t turns, double *hz, struct as_error *err)
+enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err)
 {
-    struct as_chains *t = c->tick ? c->tick : c;
-    double whole, half, unused;
-    *hz = NAN;
-    if (!t->timed.dev->info.is_host_cpu)
-        return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no cycle counter");
-    enum as_status s = pair(t, turns, &half, &whole, &unused, err);
-    if (!s)
-        *hz = (double)turns * (t->desc.steps / 2) / (whole - half);
-    return s;
+    double half, whole, seconds;
+    uint64_t next = *turns = 1;
+    do {
+        *turns = (uint32_t)next;
+        enum as_status s = run(c, AS_CHAINS_HALF, *turns, &half, &seconds, err);
+        if (!s)
+            s = run(c, AS_CHAINS_WHOLE, *turns, &whole, &seconds, err);
+        if (s || has_counter(c))
+            return s;
+        next = as_tick_enough(*turns, whole - half);
+    } while (next != *turns && next < AS_CHAINS_TURNS_MAX);
+    return AS_OK;
 }
 
 /* Cycles per turn. Long and short body differ by half of the steps, if the compiler generated equivalent code: the loop
@@ -411,27 +429,26 @@ static double without_loop(const struct as_chains *c, double whole, double half)
     double body = (double)c->desc.ilp * c->desc.steps * as_op_sequence_weight(&c->desc.sequence);
     double loop = fmin(LOOP / body, 0.5), twice = 2 * (whole - half);
     bool alike = twice <= whole && twice >= (1 - loop) * whole;
-    return alike || !(c->timed.record[0].has & AS_HAS_CYCLES) ? twice : whole;
+    return alike || !has_counter(c) ? twice : whole;
 }
 
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)
 {
     double half, whole, seconds = 0, hz = NAN;
-    enum as_status s = pair(c, turns, &half, &whole, &seconds, err);
+    enum as_status s = as_chains_pair(c, &turns, &half, &whole, &seconds, err);
     if (s)
         return s;
-    double scale = 1;
-    if (c->timed.record[0].has & AS_HAS_CYCLES) {
-        hz = as_timed_clock(&c->timed);
-    } else {
-        s = tick_hz(c, turns, &scale, err);
-    }
+    if (c->tick)
+        s = as_tick_measure(c->tick, seconds, &hz, err);
+    else
+        s = as_timed_need(&c->timed, AS_HAS_CYCLES, err);
+    const double scale = c->tick ? hz : 1; /* without a counter they are seconds so far */
     double steps = (double)turns * c->desc.steps;
     *out = (struct as_chains_time){.seconds = seconds,
                                    .cycles = without_loop(c, whole, half) / steps * scale,
                                    .raw = whole / steps * scale,
-                                   .clock_hz = hz,
-                                   .operations = results_of(c),
+                                   .clock_hz = c->tick ? hz : as_timed_clock(&c->timed),
+                                   .operations = as_chains_results(c),
                                    .sequences = sequences_of(c)};
     double compute_units = (double)c->workgroups / (double)c->resident_workgroups;
     out->rate = out->operations * compute_units * 1.5 * steps / seconds; /* the short body has half the steps */

@@ -4,6 +4,7 @@
 
 #include "lib/timed/timed.h"
 #include "sequence.h"
+#include "tick.h"
 
 enum { AS_CHAINS_MOST = 16 }; /* of a thread */
 
@@ -27,9 +28,9 @@ struct as_chains {
     struct as_memory *starts, *seconds, *thirds, *ends, *words;
     size_t workgroups, workgroup_size, resident_workgroups;
     size_t ends_bytes;
-    void *end[2];           /* host copies: results, and their reference */
-    struct as_chains *tick; /* chain of additions for the clock, without a cycle counter */
-    char wrong[200];        /* why the last sample does not count; "": it does */
+    void *end[2];         /* host copies: results, and their reference */
+    struct as_tick *tick; /* the clock, where kernels have no cycle counter; else NULL */
+    char wrong[200];      /* why the last sample does not count; "": it does */
 };
 
 /* One measurement: long body less short body, so that overhead cancels; the long one alone if a cycle counter shows
@@ -38,7 +39,7 @@ struct as_chains_time {
     double seconds;    /* of both launches */
     double cycles;     /* per step of all chains of a thread, without loop overhead */
     double raw;        /* the same with loop overhead */
-    double clock_hz;   /* by the device's counter, NAN without one */
+    double clock_hz;   /* by the device's counter or by calibration (tick.h) */
     double operations; /* results per compute unit and step of all its threads; two per packed 16-bit operation */
     double sequences;  /* sequences per compute unit and step: chains per thread times warps */
     double rate;       /* results per second of all compute units, over both launches */
@@ -57,6 +58,8 @@ unsigned as_chains_warp(const struct as_device_info *info);
 unsigned as_chains_full(const struct as_device_info *info);
 enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
                                  struct as_error *err);
+/* Without a cycle counter: turns whose difference between both bodies the device's time stamps resolve; else 1. */
+enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err);
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err);
 /* Checks each operation once on all operands against its reference, and a short run of the chains against a loop of
  * twelve steps. */

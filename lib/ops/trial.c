@@ -1,10 +1,16 @@
 #include "trial.h"
 
+#include "chains_internal.h"
+
 #include "lib/prepare/prepare.h"
 
 #include <stdlib.h>
 
 enum { CORE_TURNS = 8192 };
+
+const struct as_metric as_ops_time[] = {{"time", "ns", true, "the same in time, at the clock that it had", NULL}, {0}};
+const struct as_metric as_ops_rate[] = {
+    {"rate", "GOP/s", false, "results per second of a compute unit, at the clock that it had", NULL}, {0}};
 
 struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struct as_axes *axes)
 {
@@ -72,12 +78,15 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
 static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_context *vc,
                                      const struct as_chains_desc *desc, struct as_error *err)
 {
-    vc->min_reps = vc->dev->info.is_host_cpu ? CORE_TURNS : 1; /* where launch times must resolve the difference */
-    vc->max_reps = UINT32_MAX / 2048;                          /* turns of a body, which the check counts in steps */
+    uint32_t least = CORE_TURNS;
+    vc->max_reps = AS_CHAINS_TURNS_MAX;
     vc->host_work = vc->dev->info.is_host_cpu;
     enum as_status s = as_chains_prepare(&v->chains, vc, desc, err);
+    if (!s && !vc->dev->info.is_host_cpu)
+        s = as_chains_enough(&v->chains, &least, err);
     if (s)
         return s;
+    vc->min_reps = least;
     as_note_number(vc, "steps", v->chains.desc.steps);
     as_note_number(vc, "threads", desc->threads);
     note_links(vc, &desc->sequence);
@@ -93,6 +102,7 @@ enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chain
         return as_nomem(err, sizeof *v, "chains");
     v->is_native = is_native(&vc->dev->info);
     v->with_loop = desc->steps != 0;
+    v->vc = vc;
     const struct as_native_desc native = native_desc(vc->axes, desc);
     return v->is_native ? as_native_prepare(&v->native, vc, &native, err) : prepare_chains(v, vc, desc, err);
 }
@@ -104,14 +114,28 @@ enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sa
                                     : as_chains_measure(&v->chains, (uint32_t)reps, t, err);
     if (v->with_loop)
         t->cycles = t->raw;
+    if (!s && t->clock_hz > 0) {
+        v->ns += t->cycles / t->clock_hz * 1e9;
+        v->samples++;
+    }
     *out = (struct as_sample){.seconds = t->seconds, .clock_hz = t->clock_hz};
     return s;
+}
+
+static void note_time(const struct as_ops_trial *v)
+{
+    const double ns = v->ns / (double)v->samples; /* NAN without one */
+    if (!(ns > 0))
+        return;
+    as_note_number(v->vc, "time", ns / (v->per_sequence ? v->last.sequences : 1));
+    as_note_number(v->vc, "rate", v->last.operations / ns);
 }
 
 bool as_ops_check(void *state, char *why, size_t size)
 {
     struct as_ops_trial *v = state;
     const struct as_native_trial *n = &v->native;
+    note_time(v);
     return v->is_native ? as_native_check(n->native, n->op, n->body, n->seed, why, size)
                         : as_chains_check(&v->chains, why, size);
 }

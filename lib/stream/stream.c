@@ -5,18 +5,20 @@
 #include "stream_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 extern const char as_kernel_bandwidth[];
 
 enum { STAGGER = 80, PLACE_MIN = 2 << 20 /* bytes; a GPU page, so that no two blocks share one */ };
-static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256;
+/* Of f64; of f32 half as wide, which are as many elements. */
+static const enum as_stream_width DEVICE_WIDTH = AS_WIDTH_256, NARROW_WIDTH = AS_WIDTH_128;
 static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
 /* ---- preparing ---- */
 
 double as_stream_bytes(const struct as_stream *s)
 {
-    return (double)(as_stream_shape_of(s)->reads + as_stream_shape_of(s)->writes) * 8 * (double)s->n;
+    return (double)(as_stream_shape_of(s)->reads + as_stream_shape_of(s)->writes) * s->element * (double)s->n;
 }
 
 /* Small arrays are contiguous, to fit a cache together. Large ones start on pages, each some lines further into its
@@ -24,9 +26,11 @@ double as_stream_bytes(const struct as_stream *s)
  */
 static void lay_out(struct as_stream *s)
 {
-    s->n = s->desc.size / (8 * as_stream_shape_of(s)->arrays) / AS_STREAM_LINE * AS_STREAM_LINE;
-    s->pitch = s->n * 8 < STAGGER_FROM ? s->n : (s->n + AS_STREAM_PAGE - 1) / AS_STREAM_PAGE * AS_STREAM_PAGE + STAGGER;
-    s->footprint = s->n * 8 * as_stream_shape_of(s)->arrays;
+    const unsigned line = as_stream_line(s), narrow = 8 / s->element;
+    const uint64_t page = AS_STREAM_PAGE * narrow;
+    s->n = s->desc.size / (s->element * as_stream_shape_of(s)->arrays) / line * line;
+    s->pitch = s->n * s->element < STAGGER_FROM ? s->n : (s->n + page - 1) / page * page + STAGGER * narrow;
+    s->footprint = s->n * s->element * as_stream_shape_of(s)->arrays;
 }
 
 /* Space for a sum per thread of the largest grid, which is also the first choice. */
@@ -62,7 +66,7 @@ static uint64_t touch_of(const struct as_stream *s)
 static enum as_status get_places(struct as_stream *s, struct as_error *err)
 {
     size_t wanted = places(s);
-    uint64_t bytes = s->pitch * as_stream_shape_of(s)->arrays * 8;
+    uint64_t bytes = s->pitch * as_stream_shape_of(s)->arrays * s->element;
     const struct as_arena_desc arrays = {.memory = {.allocator = s->desc.allocator,
                                                     .bytes = wanted > 1 && bytes < PLACE_MIN ? PLACE_MIN : bytes,
                                                     .node = -1},
@@ -74,6 +78,20 @@ static enum as_status get_places(struct as_stream *s, struct as_error *err)
         s->places_n += !st;
     }
     s->memory = s->places[0];
+    return st;
+}
+
+/* As the kernel has it: behind one word. */
+static enum as_status write_narrow_table(struct as_stream *s, struct as_error *err)
+{
+    const size_t n = sizeof s->data->table / sizeof *s->data->table;
+    double *values = malloc((n + 1) * sizeof *values);
+    if (!values)
+        return as_nomem(err, (n + 1) * sizeof *values, "operands");
+    values[0] = 0;
+    memcpy(values + 1, s->data->table, sizeof s->data->table);
+    enum as_status st = as_stream_put(s, s->table, 0, values, n + 1, err);
+    free(values);
     return st;
 }
 
@@ -91,6 +109,8 @@ static enum as_status get_memory(struct as_stream *s, struct as_error *err)
     enum as_status st = m->alloc(s->dev, &result, &s->result, err);
     if (!st)
         st = m->alloc(s->dev, &table, &s->table, err);
+    if (!st && s->element != 8)
+        return write_narrow_table(s, err);
     return st ? st : m->write(s->dev, s->table, 0, s->data, sizeof *s->data, err);
 }
 
@@ -120,7 +140,8 @@ static enum as_status build_ways(struct as_stream *s, struct as_error *err)
 static enum as_status build(struct as_stream *s, struct as_error *err)
 {
     struct as_buf defines = AS_BUF_INIT;
-    as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=%u", (int)s->desc.op, 1u << s->desc.width);
+    as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=%u -DELEMENT_BITS=%u", (int)s->desc.op, as_stream_per_item(s),
+                  8 * s->element);
     enum as_status st = as_buf_check(&defines, err);
     struct as_program_desc desc = {.name = "bandwidth",
                                    .source = as_kernel_bandwidth,
@@ -146,7 +167,7 @@ static enum as_status fill_from_host(struct as_stream *s, unsigned arrays, struc
         uint64_t take = s->n - i < piece ? s->n - i : piece;
         for (unsigned a = 0; a < arrays && !st; a++) {
             as_stream_fill(s->data, a, a < as_stream_shape_of(s)->writes, i, take, buffer);
-            st = s->dev->memory->write(s->dev, s->memory, (a * s->pitch + i) * 8, buffer, take * 8, err);
+            st = as_stream_put(s, s->memory, a * s->pitch + i, buffer, take, err);
         }
     }
     free(buffer);
@@ -222,7 +243,7 @@ static enum as_status reset_output(struct as_stream *s, bool ran, struct as_erro
         const uint64_t first = s->drawn[i] * AS_STREAM_BLOCK, left = s->n - first;
         const uint64_t count = left < AS_STREAM_BLOCK ? left : AS_STREAM_BLOCK;
         as_stream_fill(s->data, shape->out, true, first, count, block);
-        st = s->dev->memory->write(s->dev, s->memory, (shape->out * s->pitch + first) * 8, block, count * 8, err);
+        st = as_stream_put(s, s->memory, shape->out * s->pitch + first, block, count, err);
     }
     return st;
 }
@@ -240,8 +261,6 @@ static enum as_status check_desc(const struct as_stream *s, struct as_error *err
         return as_fail(err, AS_UNSUPPORTED, "this CPU has no vectors of that width");
     if (d->nontemporal && !as_stream_shape_of(s)->writes)
         return as_fail(err, AS_USAGE, "operation '%s' stores nothing", as_stream_shape_of(s)->name);
-    if (!s->native && !(s->dev->info.capabilities & AS_CAP_FP64))
-        return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
     return AS_OK;
 }
 
@@ -262,6 +281,8 @@ static enum as_status make_data(struct as_stream *s, struct as_error *err)
         return as_nomem(err, sizeof *s->data, "operands");
     const bool kept = s->native && as_arena_content(s->dev, s->memory, &s->content);
     as_stream_data_init(s->data, kept ? s->content.seed : s->desc.seed);
+    if (s->element != 8)
+        as_stream_data_narrow(s->data);
     for (unsigned a = 0; a < AS_STREAM_ARRAYS && kept; a++) {
         s->data->at[a].array = 0;
         s->data->at[a].first = s->content.offset / 8 + a * s->pitch;
@@ -279,9 +300,10 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
 {
     *s = (struct as_stream){.dev = dev, .desc = *desc, .scalar = 3, .whole_check = desc->whole_check};
     s->native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    s->card = !s->native && !dev->info.is_host_memory && desc->choose_width;
+    s->element = s->native || (dev->info.capabilities & AS_CAP_FP64) ? 8 : 4;
+    s->card = !s->native && !dev->info.is_host_memory && desc->choose_width && s->element == 8;
     if (!s->native && desc->choose_width)
-        s->desc.width = DEVICE_WIDTH;
+        s->desc.width = s->element == 8 ? DEVICE_WIDTH : NARROW_WIDTH;
     lay_out(s);
     enum as_status st = check_desc(s, err);
     if (st)
@@ -312,7 +334,7 @@ void as_stream_expect(struct as_trial_context *vc, const struct as_stream *s)
     if (as_stream_shape_of(s)->writes)
         as_expect_code(vc, s->kernel, "store.global", as_stream_shape_of(s)->writes);
     if (fused)
-        as_expect_code(vc, s->kernel, "fma.f64", 1);
+        as_expect_code(vc, s->kernel, s->element == 8 ? "fma.f64" : "fma.f32", 1);
 }
 
 /* ---- sampling ---- */
@@ -330,12 +352,21 @@ static enum as_status run_place(struct as_stream *s, uint64_t reps, double *seco
     return as_stream_check_sum(s, err);
 }
 
+/* Outputs as they were before the first repetition. */
+static enum as_status begin_again(struct as_stream *s, struct as_error *err)
+{
+    s->reps = s->scalars = 0;
+    return fill(s, as_stream_shape_of(s)->writes, err);
+}
+
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
 {
     enum as_status st = AS_OK;
     /* A new scalar each time, so that stale results fail. A simulated device may skip launches that it has seen. */
     if (!(s->dev->info.capabilities & AS_CAP_SIMULATED))
         s->scalar = 1 + (double)(s->samples++ % 7);
+    if (s->reps + (double)reps > (double)as_stream_reps_max(s) && as_stream_reps_max(s) < 1 << 24)
+        st = begin_again(s, err);
     *seconds = 0;
     for (size_t i = 0; i < s->places_n && !st; i++) {
         s->memory = s->places[i];
@@ -359,8 +390,8 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size)
     else if (s->card)
         as_buf_printf(&text, "%s: %zu workgroups of %zu", s->way, s->grid.workgroups, s->grid.workgroup_size);
     else
-        as_buf_printf(&text, "%zu workgroups of %zu, %u f64 at once, %s", s->grid.workgroups, s->grid.workgroup_size,
-                      1u << s->desc.width, s->grid.interleaved ? "interleaved" : "in pieces");
+        as_buf_printf(&text, "%zu workgroups of %zu, %u %s at once, %s", s->grid.workgroups, s->grid.workgroup_size,
+                      as_stream_per_item(s), as_stream_type(s), s->grid.interleaved ? "interleaved" : "in pieces");
     as_copy_text(out, size, as_buf_get(&text));
     as_buf_finish(&text);
 }

@@ -1,4 +1,5 @@
-/* Streams: the STREAM operations and pure read and write over f64 arrays, on CPU threads or on a device.
+/* Streams: the STREAM operations and pure read and write over f64 arrays, on CPU threads or on a device; over f32
+ * arrays where a device has no f64.
  *
  * Operands are small integers, so that every result and every sum is exact in any order, and a function of array and
  * index, so that the reference needs no copy. Outputs start with impossible values.
@@ -62,6 +63,8 @@ struct as_stream_data {
                                always use 0 */
 };
 void as_stream_data_init(struct as_stream_data *d, uint64_t seed);
+/* The values fewer and smaller, so that f32 has exact sums of a few hundred thousand products. */
+void as_stream_data_narrow(struct as_stream_data *d);
 /* Start of block b of an array in the table. */
 uint32_t as_stream_shift(uint32_t key, unsigned array, uint64_t block);
 /* Initial content of an array. Outputs are fractional. */
@@ -117,6 +120,7 @@ struct as_stream {
     struct as_memory *memory, *result, *table; /* memory: the current block */
     struct as_program *program;
     struct as_kernel *kernel, *fill;
+    unsigned element;  /* bytes: 8, or 4 where a device has no f64 */
     uint64_t n, pitch; /* elements of an array; from array to array */
     size_t results;    /* words of results */
     bool native, card;
@@ -141,6 +145,9 @@ double as_stream_bytes(const struct as_stream *s);
 void as_stream_variant(const struct as_stream *s, char *out, size_t size);
 enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, const struct as_stream_desc *desc,
                                  struct as_error *err);
+const char *as_stream_type(const struct as_stream *s); /* "f64" */
+/* Repetitions of a sample at most: the results of more would not be exact. */
+uint64_t as_stream_reps_max(const struct as_stream *s);
 /* For the code gate: loads, stores and arithmetic of the operation. */
 void as_stream_expect(struct as_trial_context *vc, const struct as_stream *s);
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err);

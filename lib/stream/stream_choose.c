@@ -134,10 +134,10 @@ static size_t gpu_grids(const struct as_stream *s, struct as_stream_grid out[AS_
 static size_t loop_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
     const struct as_device_info *info = &s->dev->info;
-    uint64_t compute_units = info->compute_units ? info->compute_units : 1, items = s->n >> s->desc.width;
+    uint64_t compute_units = info->compute_units ? info->compute_units : 1, items = s->n / as_stream_per_item(s);
     size_t size = info->threads && info->threads < GROUP_SIZE ? info->threads : GROUP_SIZE, n = 0;
-    out[n++] = (struct as_stream_grid){.workgroups = groups_for(s->n / AS_STREAM_LINE, 1, compute_units * PIECES_UNIT),
-                                       .workgroup_size = 1};
+    out[n++] = (struct as_stream_grid){
+        .workgroups = groups_for(s->n / as_stream_line(s), 1, compute_units * PIECES_UNIT), .workgroup_size = 1};
     out[n++] = (struct as_stream_grid){.workgroups = groups_for(items, size, compute_units * GROUPS_UNIT),
                                        .workgroup_size = size,
                                        .interleaved = true};

@@ -12,6 +12,20 @@ static inline const struct as_stream_shape *as_stream_shape_of(const struct as_s
     return &as_stream_shapes[s->desc.op];
 }
 
+/* Elements of a device: of a cache line, and per thread at once. */
+static inline unsigned as_stream_line(const struct as_stream *s)
+{
+    return AS_STREAM_LINE * 8 / s->element;
+}
+static inline unsigned as_stream_per_item(const struct as_stream *s)
+{
+    return 8 / s->element << s->desc.width;
+}
+/* `count` elements of an array's memory from element `at` of the block on; values are spoilt by put. */
+enum as_status as_stream_put(struct as_stream *s, struct as_memory *to, uint64_t at, double *values, uint64_t count,
+                             struct as_error *err);
+enum as_status as_stream_get(struct as_stream *s, uint64_t at, double *values, uint64_t count, struct as_error *err);
+
 extern const struct as_host_kernel as_stream_host_kernels[];
 
 /* A launch over part of the arrays; a device always uses all of them. */

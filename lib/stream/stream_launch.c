@@ -113,6 +113,11 @@ static struct as_arg arg_u32(uint32_t v)
 {
     return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = v};
 }
+static struct as_arg arg_scalar(const struct as_stream *s)
+{
+    return s->element == 8 ? (struct as_arg){.kind = AS_ARG_F64, .u.f64 = s->scalar}
+                           : (struct as_arg){.kind = AS_ARG_F32, .u.f32 = (float)s->scalar};
+}
 static struct as_arg arg_f64(double v)
 {
     return (struct as_arg){.kind = AS_ARG_F64, .u.f64 = v};
@@ -174,15 +179,15 @@ static enum as_status launch_device(struct as_stream *s, const struct as_stream_
                                     struct as_error *err)
 {
     uint64_t threads = (uint64_t)s->grid.workgroups * s->grid.workgroup_size;
+    const uint64_t line = as_stream_line(s);
     uint64_t piece = (s->n + threads - 1) / threads;
-    const struct as_arg args[] = {
-        arg_memory(s->result),
-        arg_memory(s->memory),
-        arg_u64(s->n),
-        arg_u64(s->pitch),
-        arg_f64(s->scalar),
-        arg_u32(s->desc.barrier ? 1 : (uint32_t)part->reps),
-        arg_u64(s->grid.interleaved ? 0 : (piece + AS_STREAM_LINE - 1) / AS_STREAM_LINE * AS_STREAM_LINE)};
+    const struct as_arg args[] = {arg_memory(s->result),
+                                  arg_memory(s->memory),
+                                  arg_u64(s->n),
+                                  arg_u64(s->pitch),
+                                  arg_scalar(s),
+                                  arg_u32(s->desc.barrier ? 1 : (uint32_t)part->reps),
+                                  arg_u64(s->grid.interleaved ? 0 : (piece + line - 1) / line * line)};
     uint64_t launches = s->desc.barrier ? part->reps : 1;
     struct as_launch l = {
         .kernel = s->kernel,

@@ -138,8 +138,10 @@ struct as_device_info {
     unsigned compute_unit_registers; /* 32-bit registers per compute unit, 0 unknown */
     uint64_t compute_unit_shared;    /* bytes of shared memory per compute unit, 0 unknown; maximum per workgroup: */
     uint64_t workgroup_shared;
-    char arch[16];         /* "sm_90"; "" when there is none */
-    char dialect[16];      /* of its kernels (as_dialect_word): "cuda"; "" when it builds none */
+    unsigned unit_fma; /* f32 fused multiply-adds per compute unit and cycle, as published, for clocks by calibration; 0
+                          unknown */
+    char arch[16];     /* "sm_90"; "" when there is none */
+    char dialect[16];  /* of its kernels (as_dialect_word): "cuda"; "" when it builds none */
     double clock_max_hz;   /* as claimed; 0 unknown */
     uint64_t memory_bytes; /* usable by this process (cgroup limit counted in) */
     uint64_t memory_free;  /* at the time of asking */

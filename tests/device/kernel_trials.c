@@ -5,6 +5,7 @@
 
 #include "../probes/toy_device.h"
 #include "base/text.h"
+#include "device/dialect/dialect.h"
 #include "probe_kernels.h"
 
 #include <setjmp.h>
@@ -187,6 +188,8 @@ static void start(struct toy *t)
     queue.queues = queues;
     t->dev.queue = &queue;
     t->dev.program = &program_ops;
+    as_copy_text(t->dev.info.dialect, sizeof t->dev.info.dialect,
+                 as_dialect_word(compiler->no_f64 ? AS_DIALECT_METAL : AS_DIALECT_CUDA));
     t->dev.info.compute_units = 2;
     t->dev.info.warp = compiler->warp;
     t->dev.info.threads = 1024;

@@ -10,7 +10,8 @@ from harness import LAUNCH, MEASURED, NOTHING, SHORT, expect, expect_refused, me
 
 RUNTIME = os.environ["ASSAY_FAKE_METAL"]
 COMPILER = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_MSL_")}
-METAL = [*LAUNCH, *SHORT, "--device", "metal:0"]
+METAL_ONLY = [*SHORT, "--device", "metal:0"]
+METAL = [*LAUNCH, *METAL_ONLY]
 # Every probe that has kernels for it, made small. What runs for seconds on a host stands at the end.
 PROBES = """[suite]
 title = Probes on a stand-in
@@ -63,6 +64,51 @@ type = bf16
 size = 64
 operation = bias_gelu
 """
+# Those that count cycles: by calibration, since kernels have no counter.
+CYCLES = """[alu]
+op = ffma32
+ilp = 4
+[alu_latency]
+op = recip32
+[onchip_bandwidth]
+what = own
+size = 16KiB
+[occupancy]
+threads = 64
+values = 8
+shared = 0,1KiB
+"""
+MORE_CYCLES = """[alu]
+op = imul32,rsqrt32
+ilp = 1,4
+warps = 0,1
+[mix]
+mix = ffma32+iadd32
+[onchip_bandwidth]
+what = shared,common
+size = 0,1MiB
+compute_units = every
+[onchip_lines]
+what = fetch,ways
+level = L1
+distance = 32,1KiB
+lines = 0,4
+[clockstate]
+path = tiled
+type = f16
+size = 128
+"""
+# Over f32, since the device has no f64.
+STREAMS = """[bandwidth]
+op = all
+size = 64KiB
+level = sweep
+touch = all
+[calibrate]
+rule = babelstream
+op = all
+size = 3MiB
+"""
 MORE = """[matmul_rate]
 instruction = simdgroup_m8n8k8_f16
 operands = random
@@ -80,6 +126,8 @@ operation = bias_gelu
 path = decomposed,flash,split
 length = 128
 heads = 1
+[topology]
+what = all
 [c2c]
 peer = device
 allocator = MTLStorageModeShared
@@ -133,15 +181,54 @@ def check_probes(assay, text, words=""):
         expect(cell["gates"]["checksum"]["state"] != "fail", "results are right", cell)
     for name in (line[1:-1] for line in text.splitlines() if line.startswith("[") and line != "[suite]"):
         expect(measured([c for c in cells if c["probe"] == name]), f"{name} has numbers", cells)
+    return measured(cells)
 
 
 def test_probes(assay):
     check_probes(assay, PROBES)
 
 
+SUITE = PROBES.split("[latency]", maxsplit=1)[0]
+
+
 @harness.thorough
 def test_more_probes(assay):
-    check_probes(assay, PROBES.split("[latency]", maxsplit=1)[0] + MORE)
+    check_probes(assay, SUITE + MORE)
+
+
+def check_cycles(assay, text, words=""):
+    """Cells say how they count cycles, and have the clock and a time beside them."""
+    for cell in check_probes(assay, SUITE + text, words):
+        if cell["probe"] in ("alu", "alu_latency", "mix", "onchip_bandwidth"):
+            expect(cell["detail"]["cycles"] == "by calibration: a GPU core does 128 ffma32 in one", "a note", cell)
+            expect(cell["clock_hz"] > 0, "a clock", cell)
+        if cell["probe"] in ("alu", "alu_latency", "mix"):
+            expect({m["name"] for m in cell["metrics"]} & {"time", "rate"}, "times", cell)
+
+
+def test_cycles(assay):
+    check_cycles(assay, CYCLES)
+
+
+@harness.thorough
+def test_more_cycles(assay):
+    check_cycles(assay, MORE_CYCLES)
+
+
+@harness.thorough
+def test_cycles_with_few_threads(assay):
+    """Registers allow no threadgroup of the device's size."""
+    check_cycles(assay, CYCLES, "registers")
+
+
+def test_no_known_rate(assay):
+    done = run(assay, "future", "probe:alu", *METAL_ONLY, "--set", "op=ffma32")
+    expect("no operation of known rate tells its clock" in assay.cells()[0]["reason"], "the reason", done)
+
+
+def test_streams(assay):
+    for cell in check_probes(assay, SUITE + STREAMS):
+        expect(cell["detail"]["element"] == "f32", "the type is noted", cell)
 
 
 def test_metal_4(assay):

@@ -64,6 +64,7 @@ const struct as_probe as_probe_alu = {
     .unit = "ops/cycle",
     .counts = "results per cycle of a compute unit; a multi-instruction operation counts one, so does a fused "
               "multiply-add, a packed one two; slowest compute unit, no loop",
+    .further = as_ops_rate,
     .needs = 0,
     .own_code = true,
     .axes = axes,

@@ -45,6 +45,7 @@ const struct as_probe as_probe_alu_latency = {
     .unit = "cycles",
     .lower_is_better = true,
     .counts = "cycles per operation of a dependent chain, including the link where one is noted, without loop overhead",
+    .further = as_ops_time,
     .needs = 0,
     .own_code = true,
     .axes = axes,

@@ -72,6 +72,8 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     as_note_number(vc, "chains", d.ilp * as_op_sequence_count(&d.sequence));
     s = as_ops_prepare(vc, &d, state, err);
     as_limit_issue_cost(vc, &d);
+    if (*state)
+        ((struct as_ops_trial *)*state)->per_sequence = true;
     return s;
 }
 
@@ -93,6 +95,7 @@ const struct as_probe as_probe_mix = {
     .lower_is_better = true,
     .counts =
         "cycles of a fully occupied compute unit per warp and sequence; slowest compute unit, without loop overhead",
+    .further = as_ops_time,
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,

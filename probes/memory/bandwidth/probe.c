@@ -131,10 +131,6 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (info->is_host_cpu && as_word_is(a, "touch", "device"))
         return AS_PRUNED; /* the CPU touches it either way */
-    if (!(info->capabilities & AS_CAP_FP64)) {
-        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
-        return AS_INAPPLICABLE;
-    }
     return AS_APPLIES;
 }
 
@@ -159,12 +155,13 @@ static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
         snprintf(vc->limit_why, sizeof vc->limit_why, "peak rate of the memory interface");
     }
     if (!s->native) {
-        vc->max_reps = 1 << 24;
+        vc->max_reps = as_stream_reps_max(s);
         vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long against the scatter of a launch */
     }
     as_stream_expect(vc, s);
     as_stream_variant(s, variant, sizeof variant);
     as_note(vc, "variant", variant);
+    as_note(vc, "element", as_stream_type(s));
     as_note_number(vc, "elements", (double)s->n);
     if (s->memory->page_size)
         as_note_number(vc, "page_size", (double)s->memory->page_size);

@@ -38,8 +38,7 @@ static void test_which_cells(void **unused)
         assert_int_equal(toy_applies(&cpu, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_cpu);
         assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[i].axes, &err), cases[i].on_device);
     }
-    assert_int_equal(toy_applies(&poor, &as_probe_bandwidth, cases[1].axes, &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "f64"));
+    assert_int_equal(toy_applies(&poor, &as_probe_bandwidth, cases[1].axes, &err), AS_APPLIES); /* by f32 */
     device.dev.info.is_host_cpu = true; /* its memory is the CPU's, whoever touches it */
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[1].axes, &err), AS_PRUNED);
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[6].axes, &err), AS_APPLIES);

@@ -39,8 +39,7 @@ static void test_which_cells(void **unused)
         assert_int_equal(toy_applies(&cpu, probe, cases[i].axes, &err), cases[i].on_cpu);
         assert_int_equal(toy_applies(&device, probe, cases[i].axes, &err), cases[i].on_device);
     }
-    assert_int_equal(toy_applies(&poor, probe, cases[7].axes, &err), AS_INAPPLICABLE);
-    assert_non_null(strstr(err.text, "f64"));
+    assert_int_equal(toy_applies(&poor, probe, cases[7].axes, &err), AS_APPLIES); /* by f32 */
 }
 
 static double noted(const struct toy_trial *v, const char *name)

@@ -43,7 +43,10 @@ static enum what what_of(const struct as_axes *a)
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    (void)err;
+    if (!(info->capabilities & AS_CAP_CYCLES)) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device tell neither their compute unit nor the time");
+        return AS_INAPPLICABLE;
+    }
     double unit = as_axes_number(a, "compute_unit"), filler = as_axes_number(a, "filler");
     if (unit >= info->compute_units || filler >= info->compute_units || (filler > 0 && what_of(a) != FOUND))
         return AS_PRUNED;
@@ -177,7 +180,7 @@ const struct as_probe as_probe_l2_latency = {
     .lower_is_better = true,
     .counts = "time of one dependent load of one thread on the chosen compute unit, bypassing L1, averaged over a "
               "pointer chase",
-    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .needs = AS_CAP_SOURCE,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -31,12 +31,20 @@ static const char *const full[] = {
     "threads=32 values=0 shared=1KiB..128KiB x2",
     "threads=32 values=0 shared=5000,7000,9000,11000,13000,15000,19000,25000,37000,57000,75000,110000,180000", NULL};
 
-enum { GROUPS_MAX = 64 }; /* workgroups per compute unit: more than any holds (GCN: 40 of one wave) */
+enum {
+    MEETING_WORDS = 3, /* as the kernel has them: who is here, whether it is over, 0 */
+    LOOKS = 100000     /* some tens of milliseconds, in which a launch has started all that it can */
+};
+/* Workgroups per compute unit: more than any holds (GCN: 40 of one wave; Apple: 96 simdgroups). */
+enum { GROUPS_MAX = 64, MEETING_MAX = 128 };
 static const uint64_t STAY_CYCLES = 200000;
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    (void)err;
+    if (!(info->capabilities & AS_CAP_CYCLES) && info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "a core of a CPU has one workgroup at a time");
+        return AS_INAPPLICABLE;
+    }
     double local = as_axes_number(a, "shared");
     return info->compute_units == 0 || (info->workgroup_shared && local > (double)info->workgroup_shared) ? AS_PRUNED
                                                                                                           : AS_APPLIES;
@@ -51,9 +59,10 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 struct state {
     struct as_timed timed;
     struct as_kernel *kernel;
-    struct as_memory *in, *sums;
-    uint32_t *value, *sum; /* host's */
+    struct as_memory *in, *sums, *meeting; /* meeting: where kernels have no clock */
+    uint32_t *value, *sum;                 /* host's */
     uint64_t threads, values, local;
+    bool meets; /* kernels have no clock: workgroups are resident together if they can wait for each other */
     size_t workgroups;
     unsigned compute_units;
     double *at_a_time; /* scratch: workgroups by compute unit */
@@ -69,13 +78,13 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     as_buf_str(&head, "\n#define GIVE");
     for (uint64_t i = 0; i < s->values; i++)
         as_buf_printf(&head, " sum += v%llu ^ late;", (unsigned long long)i);
-    as_buf_str(&head, "\n");
+    as_buf_printf(&head, "\n#define SHARED_WORDS %llu\n", s->meets ? (unsigned long long)(s->local + 3) / 4 : 0);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
         st = as_timed_prepare(&s->timed, vc->dev, "occupancy", as_buf_get(&head), as_kernel_occupancy, NULL,
                               s->workgroups, err);
     as_buf_finish(&head);
-    return st ? st : as_timed_keep_kernel(&s->timed, "stay", &s->kernel, err);
+    return st ? st : as_timed_keep_kernel(&s->timed, s->meets ? "meet" : "stay", &s->kernel, err);
 }
 
 /* The compiler's register count, and the occupancy that the driver reports. */
@@ -85,15 +94,19 @@ static enum as_status note_claim(struct state *s, struct as_trial_context *vc, s
     struct as_device *dev = vc->dev;
     if (!dev->program->kernel_info)
         return AS_OK;
-    enum as_status st = dev->program->kernel_info(dev, s->kernel, s->threads, s->local, &info, err);
+    enum as_status st = dev->program->kernel_info(dev, s->kernel, s->threads, s->meets ? 0 : s->local, &info, err);
     if (st)
         return st;
     if (s->threads > info.max_threads && info.max_threads)
-        return as_fail(err, AS_UNSUPPORTED, "with %u registers a workgroup has at most %u threads", info.registers,
-                       info.max_threads);
-    as_note_number(vc, "registers", info.registers);
-    as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
-    as_note_number(vc, "shared_bytes", (double)(info.shared_bytes + s->local));
+        return as_fail(err, AS_UNSUPPORTED, "with %llu values a workgroup has at most %u threads",
+                       (unsigned long long)s->values, info.max_threads);
+    if (info.registers) {
+        as_note_number(vc, "registers", info.registers);
+        as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+    }
+    if (info.max_threads)
+        as_note_number(vc, "most_threads", info.max_threads);
+    as_note_number(vc, "shared_bytes", (double)(info.shared_bytes + (s->meets ? 0 : s->local)));
     if (info.resident_workgroups)
         as_note_number(vc, "reported_workgroups", info.resident_workgroups);
     return AS_OK;
@@ -115,6 +128,8 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     enum as_status st = as_timed_keep_memory(&s->timed, (n ? n : 1) * sizeof *s->value, &s->in, err);
     if (!st)
         st = as_timed_keep_memory(&s->timed, s->workgroups * s->threads * sizeof *s->sum, &s->sums, err);
+    if (!st && s->meets)
+        st = as_timed_keep_memory(&s->timed, MEETING_WORDS * sizeof(uint32_t), &s->meeting, err);
     return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
 }
 
@@ -127,8 +142,9 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     s->threads = as_axes_u64(vc->axes, "threads");
     s->values = as_axes_u64(vc->axes, "values");
     s->local = as_axes_u64(vc->axes, "shared");
+    s->meets = !(vc->dev->info.capabilities & AS_CAP_CYCLES);
     s->compute_units = vc->dev->info.compute_units;
-    s->workgroups = (size_t)s->compute_units * GROUPS_MAX;
+    s->workgroups = (size_t)s->compute_units * (s->meets ? MEETING_MAX : GROUPS_MAX);
     vc->min_reps = vc->max_reps = 1;
     enum as_status st = build(s, vc, err);
     if (!st)
@@ -143,13 +159,13 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return st;
 }
 
-static void check_sums(struct state *s)
+static void check_sums(struct state *s, size_t workgroups)
 {
     for (uint64_t thread = 0; thread < s->threads; thread++) {
         uint32_t want = 0;
         for (uint64_t i = 0; i < s->values; i++)
             want += s->value[i * s->threads + thread];
-        for (size_t g = 0; g < s->workgroups; g++)
+        for (size_t g = 0; g < workgroups; g++)
             s->wrong |= s->sum[g * s->threads + thread] != want;
     }
 }
@@ -182,11 +198,70 @@ static double groups_at_a_time(struct state *s)
     return as_median(s->at_a_time, compute_units);
 }
 
+/* Do so many workgroups meet, which they can only where all are resident at once? */
+static enum as_status meet(struct state *s, size_t workgroups, bool *met, double *seconds, struct as_error *err)
+{
+    struct as_device *dev = s->timed.dev;
+    uint32_t meeting[MEETING_WORDS] = {0};
+    struct as_timing t;
+    const struct as_arg args[] = {as_memory_arg(s->in), as_memory_arg(s->sums), as_memory_arg(s->meeting),
+                                  as_u32_arg(LOOKS)};
+    const struct as_launch l = as_timed_group(s->kernel, args, 4, workgroups, s->threads);
+    enum as_status st = dev->memory->write(dev, s->meeting, 0, meeting, sizeof meeting, err);
+    if (!st)
+        st = dev->queue->launch(dev, &l, &t, err);
+    if (!st)
+        st = dev->memory->read(dev, s->meeting, 0, meeting, sizeof meeting, err);
+    if (!st)
+        st = dev->memory->read(dev, s->sums, 0, s->sum, workgroups * s->threads * sizeof *s->sum, err);
+    if (st)
+        return st;
+    check_sums(s, workgroups);
+    s->wrong |= meeting[0] != workgroups; /* all came, even if too late */
+    *met = meeting[1] == 0;
+    *seconds += as_timing_seconds(&t);
+    return AS_OK;
+}
+
+/* The largest number of units times `each` that meets, up to `most` times; 0 none. */
+static enum as_status most_that_meet(struct state *s, size_t each, size_t most, size_t *found, double *seconds,
+                                     struct as_error *err)
+{
+    size_t lo = 0, hi = most + 1;
+    while (hi - lo > 1) {
+        const size_t middle = lo + (hi - lo) / 2;
+        bool met;
+        enum as_status st = meet(s, middle * each, &met, seconds, err);
+        if (st)
+            return st;
+        lo = met ? middle : lo;
+        hi = met ? hi : middle;
+    }
+    *found = lo;
+    return AS_OK;
+}
+
+/* By whole workgroups per compute unit; where not even one each is resident, the device is not all ours. */
+static enum as_status sample_meeting(struct state *s, struct as_sample *out, struct as_error *err)
+{
+    size_t found = 0;
+    *out = (struct as_sample){.clock_hz = NAN};
+    enum as_status st = most_that_meet(s, s->compute_units, MEETING_MAX, &found, &out->seconds, err);
+    out->value = (double)found;
+    if (st || found)
+        return st;
+    st = most_that_meet(s, 1, s->compute_units, &found, &out->seconds, err);
+    out->value = (double)found / s->compute_units;
+    return st;
+}
+
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     struct as_device *dev = s->timed.dev;
     (void)reps;
+    if (s->meets)
+        return sample_meeting(s, out, err);
     struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->in},
                             {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
@@ -198,7 +273,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
         st = dev->memory->read(dev, s->sums, 0, s->sum, s->workgroups * s->threads * sizeof *s->sum, err);
     if (st)
         return st;
-    check_sums(s);
+    check_sums(s, s->workgroups);
     st = as_timed_need(&s->timed, AS_HAS_CYCLES | AS_HAS_UNIT | (s->local ? AS_HAS_LOCAL : 0), err);
     if (st)
         return st;
@@ -234,8 +309,9 @@ const struct as_probe as_probe_occupancy = {
     .metric = "workgroups",
     .unit = "workgroups",
     .lower_is_better = false,
-    .counts = "resident workgroups per compute unit, by overlap; median over compute units",
-    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .counts = "resident workgroups per compute unit: by overlap, median over compute units; without a clock in kernels "
+              "by whether all of a launch meet",
+    .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,
     .quick = quick,

@@ -1,9 +1,12 @@
-/* Probe occupancy: which cells. */
+/* Probe occupancy: which cells, trials where there is an OpenCL device, and meetings on a toy device that holds a known
+ * number of workgroups. */
 #include "tests/probes/timed_trials.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -18,10 +21,104 @@ static void test_applies(void **unused)
     assert_int_equal(toy_applies(&t, &as_probe_occupancy, "threads=64 values=0 shared=65536", &err), AS_PRUNED);
 }
 
+enum { UNITS = 10, VALUES = 3, THREADS = 64 };
+static struct toy toy;
+static size_t resident; /* of the whole device */
+static size_t lost;     /* a workgroup that does not run, 1 + its number; 0 none */
+static bool spoilt;     /* a sum is wrong */
+
+static void meet(const char *name, void *const *args)
+{
+    const uint32_t *in = args[0];
+    uint32_t *sums = args[1], *meeting = args[2];
+    assert_string_equal(name, "meet");
+    for (size_t g = 0; g < toy.workgroups; g++)
+        for (size_t t = 0; t < THREADS && g + 1 != lost; t++) {
+            uint32_t sum = 0;
+            for (size_t v = 0; v < VALUES; v++)
+                sum += in[v * THREADS + t];
+            sums[g * THREADS + t] = sum + spoilt;
+        }
+    meeting[0] = (uint32_t)(toy.workgroups - (lost > 0));
+    meeting[1] = toy.workgroups > resident;
+}
+
+static bool found(double *value)
+{
+    struct toy_trial v;
+    struct as_error err = {0};
+    struct as_sample out;
+    char why[160];
+    timed_toy(&toy);
+    toy.kernel = meet;
+    toy.dev.info.capabilities = AS_CAP_SOURCE;
+    toy.dev.info.compute_units = UNITS;
+    toy.dev.info.is_host_cpu = false;
+    toy_prepare(&toy, &as_probe_occupancy, "threads=64 values=3 shared=0", &v, NULL);
+    assert_int_equal(as_probe_occupancy.sample(v.state, 1, &out, &err), AS_OK);
+    const bool good = as_probe_occupancy.check(v.state, why, sizeof why);
+    *value = out.value;
+    toy_finish(&as_probe_occupancy, &v);
+    assert_int_equal(toy.live, 0);
+    return good;
+}
+
+static void test_meetings(void **unused)
+{
+    static const struct {
+        size_t resident;
+        double value;
+    } cases[] = {{640, 64}, {9999, 128}, {1280, 128}, {1279, 127}, {480, 48}, {489, 48},
+                 {10, 1},   {19, 1},     {9, 0.9},    {2, 0.2},    {0, 0}};
+    double value;
+    (void)unused;
+    lost = 0, spoilt = false;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        resident = cases[i].resident;
+        assert_true(found(&value));
+        assert_true(value == cases[i].value);
+    }
+}
+
+static void test_wrong(void **unused)
+{
+    double value;
+    (void)unused;
+    resident = 480;
+    lost = 3;
+    assert_false(found(&value));
+    lost = 0, spoilt = true;
+    assert_false(found(&value));
+    spoilt = false;
+}
+
+static void test_runs(void **unused)
+{
+    static const struct timed_trial trials[] = {
+        {"threads=64 values=0 shared=0", 1},
+        {"threads=32 values=24 shared=5000", 1},
+    };
+    (void)unused;
+    timed_trials("occupancy", trials, sizeof trials / sizeof *trials);
+}
+
+static void test_cpu(void **unused)
+{
+    struct toy t;
+    struct as_error err = {0};
+    (void)unused;
+    timed_toy(&t);
+    t.dev.info.capabilities = AS_CAP_SOURCE;
+    t.dev.info.is_host_cpu = true;
+    assert_int_equal(toy_applies(&t, &as_probe_occupancy, "threads=64 values=0 shared=0", &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "one workgroup at a time"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_applies), cmocka_unit_test(test_meetings), cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_cpu),     cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* onchip_bandwidth: bytes per cycle of a compute unit from L1, L2 and shared memory. See method.md. */
+#include "lib/ops/tick.h"
 #include "lib/timed/timed.h"
 
 #include <stdio.h>
@@ -111,7 +112,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     struct shape s;
     bool local = as_word_is(a, "what", "shared");
-    (void)err;
+    if (as_tick_needed(info, err))
+        return AS_INAPPLICABLE;
+    if (info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "a core runs the threads of a workgroup one after another");
+        return AS_INAPPLICABLE;
+    }
     if (local != (as_axes_number(a, "size") == 0) ||
         (as_word_is(a, "compute_units", "one") && !as_word_is(a, "what", "common")))
         return AS_PRUNED;
@@ -128,10 +134,12 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 enum {
     PATTERN_WORDS = 1 << 18, /* the repeated pattern of a buffer */
+    PAIR_TRIES = 4,          /* a preempted launch may take longer than one of more turns */
     PLACES = 8               /* buffers per sample: bandwidth of a partitioned cache depends on placement */
 };
 struct state {
     struct as_timed timed;
+    struct as_tick *tick; /* NULL: kernels have a cycle counter */
     struct shape shape;
     struct as_kernel *kernel;
     struct as_memory *buffers[PLACES], *sums;
@@ -240,6 +248,85 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     return st;
 }
 
+/* Every workgroup had its own compute unit; the slowest counts. */
+static enum as_status judge(struct state *s, uint64_t turns, struct as_error *err)
+{
+    const struct shape *p = &s->shape;
+    struct as_device *dev = s->timed.dev;
+    enum as_status st = dev->memory->read(dev, s->sums, 0, s->sum, p->workgroups * p->threads * sizeof *s->sum, err);
+    if (st)
+        return st;
+    for (size_t g = 0; g < p->workgroups; g++) {
+        uint32_t sum = 0;
+        for (uint64_t k = 0; k < p->threads; k++)
+            sum += s->sum[g * p->threads + k];
+        s->wrong |= sum != (uint32_t)(s->want * (turns + s->before));
+        for (size_t h = 0; h < g && s->timed.record[g].unit; h++)
+            s->shared |= s->timed.record[h].unit == s->timed.record[g].unit;
+    }
+    return AS_OK;
+}
+
+static enum as_status run(struct state *s, struct as_memory *buffer, uint64_t reps, double *seconds,
+                          struct as_error *err)
+{
+    enum as_status st = launch(s, buffer, (uint32_t)reps, seconds, err);
+    return st ? st : judge(s, reps, err);
+}
+
+/* Seconds of the turns, without those of the launch and of filling caches and shared memory. */
+static enum as_status time_turns(struct state *s, struct as_memory *buffer, uint64_t reps, double whole,
+                                 double *turns_s, struct as_error *err)
+{
+    double before = 0;
+    enum as_status st = AS_OK;
+    for (int i = 0; i < PAIR_TRIES && !st; i++) {
+        st = run(s, buffer, 0, &before, err);
+        *turns_s = whole - before;
+        if (st || *turns_s > 0)
+            return st;
+        st = run(s, buffer, reps, &whole, err);
+    }
+    return st ? st
+              : as_fail(err, AS_UNSUPPORTED, "%llu turns take no longer than none, by the clock of this device",
+                        (unsigned long long)reps);
+}
+
+/* Adds the cycles of the slowest workgroup to *span, or the seconds of all without a counter. */
+static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uint64_t reps, double *span, double *total,
+                                  struct as_error *err)
+{
+    double seconds, turns_s = 0;
+    uint64_t slowest = 0;
+    enum as_status st = run(s, buffer, reps, &seconds, err);
+    for (size_t g = 0; g < s->shape.workgroups && !st; g++)
+        slowest = s->timed.record[g].cycles > slowest ? s->timed.record[g].cycles : slowest;
+    if (!st && s->tick)
+        st = time_turns(s, buffer, reps, seconds, &turns_s, err);
+    else if (!st)
+        st = as_timed_need(&s->timed, AS_HAS_CYCLES, err);
+    *span += s->tick ? turns_s : (double)slowest;
+    *total += seconds;
+    return st;
+}
+
+/* Turns that the device's time stamps resolve. */
+static enum as_status enough(struct state *s, uint64_t *turns, struct as_error *err)
+{
+    uint64_t next = 1;
+    do {
+        double seconds, turns_s;
+        *turns = next;
+        enum as_status st = run(s, s->buffers[0], next, &seconds, err);
+        if (!st)
+            st = run(s, s->buffers[0], 0, &turns_s, err);
+        if (st)
+            return st;
+        next = as_tick_enough(next, seconds - turns_s);
+    } while (next != *turns && next < UINT32_MAX / 4);
+    return AS_OK;
+}
+
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
 {
     struct state *s = calloc(1, sizeof *s);
@@ -264,63 +351,30 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     if (!st)
         st = fill(s, vc->seed, err);
     s->before = 2;
+    if (!st)
+        st = as_tick_prepare(&s->tick, vc, p->workgroups > 1, err);
+    if (!st && s->tick)
+        st = enough(s, &vc->min_reps, err);
     as_note_number(vc, "workgroups", (double)p->workgroups);
     as_note_number(vc, "group_threads", (double)p->threads);
     as_note_number(vc, "loads_in_a_row", (double)p->unroll);
     return st;
 }
 
-/* Every workgroup had its own compute unit; the slowest counts. */
-static enum as_status judge(struct state *s, uint64_t turns, struct as_error *err)
-{
-    const struct shape *p = &s->shape;
-    struct as_device *dev = s->timed.dev;
-    enum as_status st = dev->memory->read(dev, s->sums, 0, s->sum, p->workgroups * p->threads * sizeof *s->sum, err);
-    if (st)
-        return st;
-    for (size_t g = 0; g < p->workgroups; g++) {
-        uint32_t sum = 0;
-        for (uint64_t k = 0; k < p->threads; k++)
-            sum += s->sum[g * p->threads + k];
-        s->wrong |= sum != (uint32_t)(s->want * (turns + s->before));
-        for (size_t h = 0; h < g && s->timed.record[g].unit; h++)
-            s->shared |= s->timed.record[h].unit == s->timed.record[g].unit;
-    }
-    return AS_OK;
-}
-
-/* Adds the cycles of the slowest workgroup to *cycles. */
-static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uint64_t reps, uint64_t *cycles,
-                                  double *total, struct as_error *err)
-{
-    double seconds;
-    uint64_t slowest = 0;
-    enum as_status st = launch(s, buffer, (uint32_t)reps, &seconds, err);
-    if (!st)
-        st = judge(s, reps, err);
-    if (!st)
-        st = as_timed_need(&s->timed, AS_HAS_CYCLES, err);
-    if (st)
-        return st;
-    for (size_t g = 0; g < s->shape.workgroups; g++)
-        slowest = s->timed.record[g].cycles > slowest ? s->timed.record[g].cycles : slowest;
-    *cycles += slowest;
-    *total += seconds;
-    return AS_OK;
-}
-
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    uint64_t cycles = 0;
+    double span = 0, hz = 1;
     out->seconds = 0;
-    for (size_t i = 0; i < s->places; i++) {
-        enum as_status st = read_buffer(s, s->buffers[i], reps, &cycles, &out->seconds, err);
-        if (st)
-            return st;
-    }
-    out->clock_hz = as_timed_clock(&s->timed);
-    out->value = (double)s->places * (double)reps * (double)(s->shape.elements * s->shape.bytes) / (double)cycles;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < s->places && !st; i++)
+        st = read_buffer(s, s->buffers[i], reps, &span, &out->seconds, err);
+    if (!st && s->tick)
+        st = as_tick_measure(s->tick, out->seconds, &hz, err);
+    if (st)
+        return st;
+    out->clock_hz = s->tick ? hz : as_timed_clock(&s->timed);
+    out->value = (double)s->places * (double)reps * (double)(s->shape.elements * s->shape.bytes) / (span * hz);
     return AS_OK;
 }
 
@@ -328,9 +382,10 @@ static bool check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "%s",
-             s->wrong    ? "the sums of the data differ from the host's"
-             : s->shared ? "two workgroups shared a compute unit"
-                         : "the sums match the host's, and each workgroup had its own compute unit");
+             s->wrong                  ? "the sums of the data differ from the host's"
+             : s->shared               ? "two workgroups shared a compute unit"
+             : s->timed.record[0].unit ? "the sums match the host's, and each workgroup had its own compute unit"
+                                       : "the sums match the host's");
     return !s->wrong && !s->shared;
 }
 
@@ -339,6 +394,7 @@ static void finish(void *state)
     struct state *s = state;
     if (!s)
         return;
+    as_tick_finish(s->tick);
     as_timed_finish(&s->timed);
     free(s->pattern);
     free(s->sum);
@@ -354,7 +410,7 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .unit = "B/cycle",
     .lower_is_better = false,
     .counts = "bytes loaded per cycle by the threads of one compute unit; the slowest counts",
-    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,
     .quick = quick,

@@ -1,9 +1,12 @@
-/* Probe onchip_bandwidth: which cells, and trials where there is an OpenCL device: sums are right. */
+/* Probe onchip_bandwidth: which cells, trials where there is an OpenCL device: sums are right, and bytes per cycle on a
+ * toy device without a cycle counter, by its times. */
 #include "tests/probes/timed_trials.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -26,6 +29,53 @@ static void test_applies(void **unused)
         AS_APPLIES);
 }
 
+/* 1.5 GHz; a turn of the reader takes 500 cycles, one of the clock's long body (1024 threads with four chains of 192
+ * steps, 128 operations per cycle) 6144. */
+enum { READ_CYCLES = 500, BODY_CYCLES = 192 * 4 * 1024 / 128 };
+static const double HZ = 1.5e9, LAUNCH_S = 30e-6;
+static struct toy toy;
+
+static void run(const char *name, void *const *args)
+{
+    uint32_t turns = 0, before = 0;
+    if (strcmp(name, "tell") == 0)
+        return;
+    memcpy(&turns, args[6], sizeof turns);
+    if (strcmp(name, "read") == 0)
+        memcpy(&before, args[5], sizeof before);
+    const double each = strcmp(name, "read") == 0         ? READ_CYCLES
+                        : strcmp(name, "whole_body") == 0 ? BODY_CYCLES
+                                                          : BODY_CYCLES / 2.0;
+    toy.launch_s = LAUNCH_S + (before + turns) * each / HZ;
+}
+
+static void test_without_counter(void **unused)
+{
+    static const char axes[] = "what=own size=65536 width=128 stride=1 compute_units=every";
+    struct toy_trial v;
+    struct as_error err = {0};
+    struct as_sample out;
+    (void)unused;
+    timed_toy(&toy);
+    toy.kernel = run;
+    toy.dev.info.capabilities = AS_CAP_SOURCE;
+    toy.dev.info.is_host_cpu = false;
+    strcpy(toy.dev.info.dialect, "metal");
+    assert_int_equal(toy_applies(&toy, &as_probe_onchip_bandwidth, axes, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "no operation of known rate"));
+    toy.dev.info.unit_fma = 128;
+    assert_int_equal(toy_applies(&toy, &as_probe_onchip_bandwidth, axes, &err), AS_APPLIES);
+    toy_prepare(&toy, &as_probe_onchip_bandwidth, axes, &v, NULL);
+    assert_non_null(strstr(as_buf_get(&v.vc.detail), "by calibration"));
+    for (uint64_t reps = 10; reps <= 10000; reps *= 10) {
+        assert_int_equal(as_probe_onchip_bandwidth.sample(v.state, reps, &out, &err), AS_OK);
+        assert_true(fabs(out.value - 65536.0 / READ_CYCLES) < 1e-4);
+        assert_true(fabs(out.clock_hz - HZ) < 1e-4 * HZ);
+    }
+    toy_finish(&as_probe_onchip_bandwidth, &v);
+    assert_int_equal(toy.live, 0);
+}
+
 static void test_runs(void **unused)
 {
     static const struct timed_trial trials[] = {
@@ -43,6 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_without_counter),
         cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

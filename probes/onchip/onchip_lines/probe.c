@@ -2,6 +2,8 @@
 #include "lib/chase/chase.h"
 #include "lib/timed/timed.h"
 
+#include "device/dialect/dialect.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +44,18 @@ enum { STEPS = 16, BLOCK_BYTES = 4096, BLOCKS = 4096, BIND_THREADS = 256, FETCH_
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    (void)info;
     bool fetch = as_word_is(a, "what", "fetch");
     double distance = as_axes_number(a, "distance"), lines = as_axes_number(a, "lines");
     if (fmod(distance, 8) != 0) {
         as_fail(err, AS_UNSUPPORTED, "a distance of %.0f bytes is not a multiple of 8", distance);
+        return AS_INAPPLICABLE;
+    }
+    if (info->is_host_cpu) {
+        as_fail(err, AS_UNSUPPORTED, "a launch does not begin with an empty L1 on a CPU");
+        return AS_INAPPLICABLE;
+    }
+    if (fetch && as_word_is(a, "level", "L2") && !as_dialect_has_shared_load(as_dialect_find(info->dialect))) {
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no load that bypasses L1");
         return AS_INAPPLICABLE;
     }
     if (fetch)
@@ -137,12 +146,19 @@ static enum as_status bind_addresses(struct state *s, struct as_error *err)
     return as_timed_once(&s->timed, "bind", args, 4, 8 * compute_units, BIND_THREADS, err);
 }
 
+/* Competing lines are chased some rounds before the clock starts; cold ones are not. */
+static uint32_t turns_before(const struct state *s)
+{
+    return s->second ? 0 : (uint32_t)(4 * s->cycle.lines / STEPS + 1);
+}
+
+/* The overhead is all but the turns that count. */
 static enum as_status first_launches(struct state *s, uint32_t turns, struct as_trial_context *vc, struct as_error *err)
 {
     double ns, seconds, nothing[3];
     enum as_status st = AS_OK;
     for (int i = 0; i < 3 && !st; i++)
-        st = chase(s, 0, 0, &ns, &nothing[i], err);
+        st = chase(s, turns_before(s), 0, &ns, &nothing[i], err);
     if (!st) {
         s->timed.overhead_s = as_median(nothing, 3);
         st = chase(s, 0, turns, &ns, &seconds, err);
@@ -198,12 +214,10 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return st ? st : first_launches(s, fetch ? once : 256, vc, err);
 }
 
-/* Competing lines are chased some rounds before the clock starts. */
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    uint32_t before = s->second ? 0 : (uint32_t)(4 * s->cycle.lines / STEPS + 1);
-    enum as_status st = chase(s, before, (uint32_t)reps, &out->value, &out->seconds, err);
+    enum as_status st = chase(s, turns_before(s), (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
         out->clock_hz = as_timed_clock(&s->timed);
     return st;
@@ -235,7 +249,7 @@ const struct as_probe as_probe_onchip_lines = {
     .unit = "ns",
     .lower_is_better = true,
     .counts = "time of one dependent load: mean of the pair (fetch), mean over the pointer chase (ways)",
-    .needs = AS_CAP_SOURCE | AS_CAP_CYCLES,
+    .needs = AS_CAP_SOURCE,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -15,12 +16,23 @@ static void test_applies(void **unused)
     struct as_error err = {0};
     (void)unused;
     timed_toy(&t);
+    strcpy(t.dev.info.dialect, "cuda");
     assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L2 distance=64 lines=0", &err),
                      AS_APPLIES);
     assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L1 distance=20 lines=0", &err),
                      AS_INAPPLICABLE);
     assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=ways level=L2 distance=64 lines=4", &err),
                      AS_PRUNED);
+    strcpy(t.dev.info.dialect, "metal");
+    t.dev.info.capabilities = AS_CAP_SOURCE;
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L2 distance=64 lines=0", &err),
+                     AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "no load that bypasses L1"));
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L1 distance=64 lines=0", &err),
+                     AS_APPLIES);
+    t.dev.info.is_host_cpu = true;
+    assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L1 distance=64 lines=0", &err),
+                     AS_INAPPLICABLE);
 }
 
 static void test_runs(void **unused)

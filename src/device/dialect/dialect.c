@@ -34,6 +34,11 @@ enum as_dialect as_dialect_find(const char *word)
     return (enum as_dialect)d;
 }
 
+bool as_dialect_has_shared_load(enum as_dialect d)
+{
+    return d == AS_DIALECT_CUDA || d == AS_DIALECT_HIP;
+}
+
 const char *as_dialect_prelude(enum as_dialect d)
 {
     return preludes[d];

@@ -45,12 +45,15 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum as_dialect { AS_DIALECT_OPENCL, AS_DIALECT_HOST, AS_DIALECT_CUDA, AS_DIALECT_HIP, AS_DIALECT_METAL, AS_DIALECT_N };
 const char *as_dialect_word(enum as_dialect d);    /* "cuda" */
 enum as_dialect as_dialect_find(const char *word); /* AS_DIALECT_N: there is none of that name */
 const char *as_dialect_prelude(enum as_dialect d);
+/* Is FOLLOW_SHARED such a load? Else it is one like FOLLOW. */
+bool as_dialect_has_shared_load(enum as_dialect d);
 /* prelude + "#line 1" + source into out */
 void as_dialect_source(enum as_dialect d, const char *source, struct as_buf *out);
 /* What a compiler's log says is wrong: from the line of the first error on, as much as there is room for, in one line.

@@ -38,6 +38,15 @@ static void fill_family(const struct as_mtl_device *d, struct as_device_info *in
     as_copy_text(info->arch, sizeof info->arch, as_mtl_supports(d, AS_MTL_MAC2) ? "mac2" : "");
 }
 
+/* Apple's description of a core: 128 ALUs, each of which does one fused multiply-add of f32 per cycle, in Macs from the
+ * M1 (family apple7) on; measured as 1.02 cycles for 32 lanes of one scheduler at full occupancy (P. Turner,
+ * metal-benchmarks, "ALU Layout" and "ALU Bottlenecks"). Cores of newer families are not published. */
+static unsigned unit_fma(const struct as_mtl_device *d)
+{
+    enum { ALUS = 128, FIRST = AS_MTL_APPLE1 + 6, LAST = AS_MTL_APPLE1 + 8 };
+    return supports(d, FIRST) && !supports(d, LAST + 1) ? ALUS : 0;
+}
+
 static void fill_text(const struct as_mtl_device *d, struct as_device_info *info)
 {
     const struct as_mtl_api *m = d->api;
@@ -86,6 +95,7 @@ enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_e
     if (d->unified)
         info->capabilities |= AS_CAP_SVM_ATOMICS;
     info->compute_units = as_mtl_cores(m, registry_id);
+    info->unit_fma = unit_fma(d);
     info->threads = (unsigned)AS_SEND(m, group_most, d->device).width;
     info->numa_nodes = 1;
     fill_memory(dev);

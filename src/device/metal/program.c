@@ -160,9 +160,23 @@ static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
     free(kernel);
 }
 
+/* Pipelines tell how large a threadgroup their registers allow and what threadgroup memory they have. */
+static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
+                                  size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
+{
+    const struct as_mtl_device *d = dev->ctx;
+    (void)workgroup_size, (void)shared_bytes, (void)err;
+    *out = (struct as_kernel_info){
+        .shared_bytes = AS_SEND(d->api, pipeline_memory, kernel->pipeline),
+        .max_threads = (unsigned)AS_SEND(d->api, pipeline_threads, kernel->pipeline),
+    };
+    return AS_OK;
+}
+
 const struct as_program_ops as_mtl_program_ops = {
     .build = program_build,
     .destroy = program_destroy,
     .kernel = program_kernel,
     .kernel_destroy = kernel_destroy,
+    .kernel_info = kernel_info,
 };

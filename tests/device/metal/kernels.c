@@ -51,8 +51,8 @@ static enum as_status code_bytes(const unsigned char *code, size_t bytes, const 
 
 static void test_probes(void **state)
 {
-    static const struct kernel_lack lacks[] = {{"bandwidth", ""},
-                                               {"roofline", "type=f64"},
+    static const struct kernel_lack lacks[] = {{"roofline", "type=f64"},
+                                               {"onchip_lines", "level=L2"},
                                                {"atomics", "type=u64"},
                                                {"atomics", "type=f64"},
                                                {"atomics", "scope=system"},

@@ -62,6 +62,7 @@ static void test_info(void **state)
     assert_string_equal(i->driver, "Metal 3, macOS Version 15.5 (Build 24F74)");
     assert_string_equal(i->uuid, "0000000100000abc");
     assert_int_equal(i->compute_units, 20);
+    assert_int_equal(i->unit_fma, 128);
     assert_int_equal(i->threads, 1024);
     assert_int_equal(i->warp, 32);
     assert_int_equal(i->workgroup_shared, 32 << 10);
@@ -93,6 +94,12 @@ static void test_intel(void **state)
     assert_string_equal(as_info_allocator(i, "MTLStorageModeManaged")->why_not, "");
     assert_non_null(strstr(as_info_allocator(i, "MTLStorageModeShared")->no_sharing, "over a bus"));
     assert_int_equal(i->memory_free, i->memory_bytes);
+    assert_int_equal(i->unit_fma, 0);
+    close_card(&o);
+    fake("future"); /* a family whose cores are not published */
+    open_card(&o, 0);
+    assert_string_equal(o.dev.info.arch, "apple10");
+    assert_int_equal(o.dev.info.unit_fma, 0);
     close_card(&o);
 }
 

@@ -84,6 +84,28 @@ static void test_groups(void **state)
     o.dev.program->kernel_destroy(&o.dev, k);
 }
 
+/* A pipeline tells its threadgroup memory, and how many threads its registers allow. */
+static void test_kernel_info(void **state)
+{
+    struct as_kernel *const kernels[] = {kernel("turn"), kernel("tick")};
+    static const uint64_t shared[] = {96 * 4, 0};
+    struct as_kernel_info info;
+    struct as_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        check_ok(o.dev.program->kernel_info(&o.dev, kernels[i], 64, 0, &info, &err), &err);
+        assert_int_equal(info.shared_bytes, shared[i]);
+        assert_int_equal(info.max_threads, 1024);
+        assert_int_equal(info.registers + info.resident_workgroups, 0); /* unknown */
+    }
+    fake("registers");
+    check_ok(o.dev.program->kernel_info(&o.dev, kernels[1], 64, 0, &info, &err), &err);
+    assert_int_equal(info.max_threads, 448);
+    fake("");
+    for (size_t i = 0; i < 2; i++)
+        o.dev.program->kernel_destroy(&o.dev, kernels[i]);
+}
+
 static void test_kinds_of_numbers(void **state)
 {
     static uint64_t out[N];
@@ -304,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_kernel_info),
         cmocka_unit_test(test_kinds_of_numbers),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_device_time),

@@ -33,7 +33,7 @@ class Token:
 
 class Program:
     def __init__(self, text):
-        self.errors, self.tokens, self.kernels = [], [], []
+        self.errors, self.tokens, self.kernels, self.shared = [], [], [], []
         self.types = SCALARS | VECTORS | OPAQUE
         self.split(text)
         self.closing = self.match()
@@ -138,6 +138,22 @@ class Program:
         if depth != 1 or not in_kernel:
             self.fail(t, "memory of a group is declared in the outermost block of a kernel only")
         t.out = "static thread_local " + t.out
+        self.shared.append(self.size_of(i + 1))
+
+    def size_of(self, i):
+        """Of the arrays or variables that a declaration makes whose type begins at i."""
+        first = i
+        while self.tokens[i].text in self.types | SPECIFIERS:
+            i += 1
+        kind, sizes, size = " ".join(t.text for t in self.tokens[first:i]), [], ""
+        while self.tokens[i].text not in (";", ""):
+            if self.tokens[i].text == "[":
+                size += " * (" + " ".join(t.text for t in self.tokens[i + 1:self.closing[i]]) + ")"
+                i = self.closing[i]
+            elif self.tokens[i].text == ",":
+                sizes, size = sizes + [size], ""
+            i += 1
+        return " + ".join(f"sizeof({kind}){s}" for s in sizes + [size])
 
     def spell_number(self, t):
         """What has a point is float unless it is half."""
@@ -197,7 +213,9 @@ class Program:
             if self.tokens[k].text == "," or k == end:
                 arguments.append(self.argument(name, first, k, taken))
                 first = k + 1
-        self.kernels.append((name.text, arguments, sum(1 << int(n) for kind, n in taken if kind == "buffer" and n)))
+        self.shared = []
+        bits = sum(1 << int(n) for kind, n in taken if kind == "buffer" and n)
+        self.kernels.append((name.text, arguments, bits, self.shared))
         return self.closing.get(end + 1, -1)
 
     def argument(self, kernel, first, end, taken):
@@ -235,9 +253,10 @@ class Program:
 
     def table(self):
         calls = "".join(f"static void msl_call_{n}(void *const *buffers)\n{{\n    {n}({', '.join(a)});\n}}\n"
-                        for n, a, _ in self.kernels)
-        rows = "".join(f'    {{"{n}", msl_call_{n}, {bits}u}},\n' for n, _, bits in self.kernels)
-        return f'{calls}extern "C" const struct msl_kernel msl_kernels[] = {{\n{rows}    {{nullptr, nullptr, 0}},\n}};\n'
+                        for n, a, _, _ in self.kernels)
+        rows = "".join(f'    {{"{n}", msl_call_{n}, {bits}u, {" + ".join(shared) or "0"}}},\n'
+                       for n, _, bits, shared in self.kernels)
+        return f'{calls}extern "C" const struct msl_kernel msl_kernels[] = {{\n{rows}    {{nullptr, nullptr, 0, 0}},\n}};\n'
 
     def translated(self):
         self.find_types()

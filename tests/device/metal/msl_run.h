@@ -17,7 +17,8 @@ struct msl_runtime {
 struct msl_kernel {
     const char *name; /* NULL: the last one */
     void (*call)(void *const *buffers);
-    unsigned buffers; /* a bit for each that it takes */
+    unsigned buffers;     /* a bit for each that it takes */
+    unsigned long shared; /* bytes of memory of a group */
 };
 
 #endif

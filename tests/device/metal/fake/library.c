@@ -66,7 +66,7 @@ static id device_library(id self, SEL sel, id source, id options, id *error)
     }
     /* Without a compiler there is what the backend opens a device with. */
     if (msl_missing() && strstr(fake_chars(source), "kernel void nothing(")) {
-        static const struct msl_kernel kernels[] = {{"nothing", NULL, 1}, {NULL, NULL, 0}};
+        static const struct msl_kernel kernels[] = {{"nothing", NULL, 1, 0}, {NULL, NULL, 0, 0}};
         struct library *bare = (struct library *)fake_new(&fake_library_class);
         bare->program = (struct msl_program){.kernels = kernels};
         return &bare->object;
@@ -117,6 +117,10 @@ static id device_pipeline(id self, SEL sel, id function, id *error)
         *error = fake_error("Compiler encountered an internal \x1b[1merror\n", 2);
         return NULL;
     }
+    if (((struct function *)function)->kernel->shared > GROUP_BYTES) {
+        *error = fake_error("Threadgroup memory size exceeds the maximum threadgroup memory allowed (32768)", 3);
+        return NULL;
+    }
     struct pipeline *p = (struct pipeline *)fake_new(&fake_pipeline_class);
     p->function = (struct function *)fake_retain(function);
     return &p->object;
@@ -136,8 +140,8 @@ static NSUInteger pipeline_lanes(id self, SEL sel)
 
 static NSUInteger pipeline_memory(id self, SEL sel)
 {
-    (void)self, (void)sel;
-    return 0;
+    (void)sel;
+    return ((struct pipeline *)self)->function->kernel->shared;
 }
 
 static const struct fake_method methods[] = {

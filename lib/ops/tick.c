@@ -1,0 +1,105 @@
+#include "tick.h"
+
+#include "chains_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FULL_ILP = 4,                   /* chains per thread that fill the pipes of a GPU at full occupancy */
+    TURNS_CORE = 8192,              /* of a CPU, whose launches differ more */
+    TURNS_MAX = AS_CHAINS_TURNS_MAX /* turns are counted in steps, too */
+};
+
+/* Launches differ by a few microseconds in what they take besides. */
+static const double ENOUGH_S = 200e-6, GROW_MOST = 8;
+
+struct as_tick {
+    struct as_chains chains;
+    double each; /* operations per cycle and compute unit */
+    uint32_t turns, turns_min;
+};
+
+enum as_status as_tick_needed(const struct as_device_info *info, struct as_error *err)
+{
+    if ((info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) || info->is_host_cpu || info->unit_fma)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED,
+                   "kernels of this device have no cycle counter, and no operation of known rate tells its clock");
+}
+
+static struct as_chains_desc desc_of(const struct as_device_info *info, bool every_unit)
+{
+    if (info->is_host_cpu)
+        return (struct as_chains_desc){.sequence = as_op_alone(as_op_find("iadd32"), 3), .ilp = 1, .threads = 1};
+    return (struct as_chains_desc){.sequence = as_op_alone(as_op_find("ffma32"), 2),
+                                   .ilp = FULL_ILP,
+                                   .threads = as_chains_full(info),
+                                   .every_unit = every_unit};
+}
+
+static void note(struct as_trial_context *vc)
+{
+    char text[80];
+    const struct as_device_info *info = &vc->dev->info;
+    if (info->is_host_cpu)
+        as_note(vc, "cycles", "by calibration: an addition of a chain takes one");
+    else {
+        snprintf(text, sizeof text, "by calibration: a %s does %u ffma32 in one", as_info_words(info)->compute_unit,
+                 info->unit_fma);
+        as_note(vc, "cycles", text);
+    }
+}
+
+uint64_t as_tick_enough(uint64_t turns, double difference_s)
+{
+    if (difference_s >= ENOUGH_S)
+        return turns;
+    const double grow = difference_s > ENOUGH_S / GROW_MOST ? 1.2 * ENOUGH_S / difference_s : GROW_MOST;
+    return (uint64_t)((double)turns * grow) + 1;
+}
+
+enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc, bool every_unit, struct as_error *err)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    *out = NULL;
+    enum as_status s = as_tick_needed(info, err);
+    if (s || (info->capabilities & AS_CAP_CYCLES))
+        return s;
+    const struct as_chains_desc d = desc_of(info, every_unit);
+    struct as_tick *t = calloc(1, sizeof *t);
+    if (!t)
+        return as_nomem(err, sizeof *t, "a clock");
+    t->each = info->is_host_cpu ? 1 : info->unit_fma;
+    t->turns = t->turns_min = TURNS_CORE;
+    *out = t;
+    note(vc);
+    s = as_chains_make(&t->chains, vc, &d, err);
+    if (!s && !info->is_host_cpu)
+        s = as_chains_enough(&t->chains, &t->turns_min, err);
+    t->turns = t->turns_min;
+    return s;
+}
+
+enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err)
+{
+    double half, whole, took;
+    *hz = NAN;
+    uint32_t turns = t->turns;
+    enum as_status s = as_chains_pair(&t->chains, &turns, &half, &whole, &took, err);
+    if (s)
+        return s;
+    const double steps = (double)turns * (t->chains.desc.steps / 2);
+    *hz = steps * as_chains_results(&t->chains) / t->each / (whole - half);
+    if (took > 0 && (took < 0.5 * seconds || took > 2 * seconds))
+        t->turns = (uint32_t)fmax(fmin(turns * seconds / took, TURNS_MAX), t->turns_min);
+    return AS_OK;
+}
+
+void as_tick_finish(struct as_tick *t)
+{
+    if (t)
+        as_chains_finish(&t->chains);
+    free(t);
+}

@@ -1,0 +1,24 @@
+/* The clock of a device whose kernels have no cycle counter: operations of known rate, timed beside each sample. On a
+ * CPU an addition of a dependent chain takes one cycle; on a GPU whose rate of fused multiply-adds is published
+ * (as_device_info.unit_fma) full compute units do so many per cycle. */
+#ifndef AS_LIB_OPS_TICK_H
+#define AS_LIB_OPS_TICK_H
+
+#include "lib/prepare/prepare.h"
+
+struct as_chains;
+struct as_tick;
+
+/* AS_UNSUPPORTED with the reason where neither a counter nor a known rate tells the clock. */
+enum as_status as_tick_needed(const struct as_device_info *info, struct as_error *err);
+/* *out is NULL where kernels read a cycle counter. every_unit: the sample runs on all compute units, else on one. */
+enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc, bool every_unit,
+                               struct as_error *err);
+/* Hz, right after a sample of so many seconds; takes about as long. */
+enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err);
+/* Where the device's time stamps have to resolve a difference: the number of turns to try after so many, which make a
+ * difference of so many seconds. The same number: they are enough. */
+uint64_t as_tick_enough(uint64_t turns, double difference_s);
+void as_tick_finish(struct as_tick *t); /* takes NULL */
+
+#endif

@@ -1,0 +1,162 @@
+/* Clocks by calibration, on a toy device whose launches take what a known clock makes of them. */
+#include "lib/ops/chains.h"
+#include "toy_device.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { STEPS = 240, TICK_STEPS = 192, FMA = 128, OPERATION_CYCLES = 5, TICK_CYCLES = 1024 * 4 / FMA };
+static const double LAUNCH_S = 20e-6;
+
+static struct toy toy;
+static double hz;
+static const void *records;       /* of the operation under test, which is launched first */
+static uint32_t tick_turns;       /* of the last launch of a tick */
+static bool same, slow_half_once; /* the long body takes no longer than the short one; once */
+
+static void run(const char *name, void *const *args)
+{
+    uint32_t turns;
+    memcpy(&turns, args[6], sizeof turns);
+    records = records ? records : args[0];
+    const bool tick = args[0] != records, whole = strcmp(name, "whole_body") == 0;
+    const double steps = (tick ? TICK_STEPS : STEPS) / (whole || same ? 1.0 : 2.0);
+    toy.launch_s = LAUNCH_S + turns * steps * (tick ? TICK_CYCLES : OPERATION_CYCLES) / hz;
+    if (!tick && !whole && slow_half_once) {
+        toy.launch_s *= 10;
+        slow_half_once = false;
+    }
+    tick_turns = tick ? turns : tick_turns;
+}
+
+static struct as_chains_desc setup(struct as_trial_context *vc)
+{
+    toy_init(&toy, AS_CAP_SOURCE);
+    toy.kernel = run;
+    toy.dev.info.warp = 32;
+    toy.dev.info.threads = 1024;
+    toy.dev.info.compute_units = 10;
+    toy.dev.info.unit_fma = FMA;
+    toy.dev.info.is_host_cpu = false;
+    strcpy(toy.dev.info.dialect, "metal");
+    hz = 1.4e9;
+    records = NULL;
+    same = slow_half_once = false;
+    *vc = (struct as_trial_context){.dev = &toy.dev, .seed = 7, .limit = NAN};
+    return (struct as_chains_desc){
+        .sequence = as_op_alone(as_op_find("imul32"), 3), .ilp = 1, .steps = STEPS, .threads = 32};
+}
+
+static void check_number(double x, double expected)
+{
+    if (!(fabs(x - expected) <= 1e-6 * expected))
+        fail_msg("%.9g instead of %.9g", x, expected);
+}
+
+/* Cycles stay what they are when the clock moves between samples, and launches cost nothing. */
+static void test_cycles(void **unused)
+{
+    static const double clocks[] = {1.4e9, 0.7e9, 1.578e9};
+    struct as_trial_context vc;
+    struct as_chains c;
+    struct as_error err = {0};
+    struct as_chains_time t;
+    const struct as_chains_desc d = setup(&vc);
+    (void)unused;
+    assert_int_equal(as_chains_apply(&toy.dev.info, &d, &err), AS_APPLIES);
+    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+    assert_non_null(strstr(as_buf_get(&vc.detail), "by calibration"));
+    assert_non_null(strstr(as_buf_get(&vc.detail), "128 ffma32"));
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        hz = clocks[i];
+        assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_OK);
+        check_number(t.clock_hz, hz);
+        check_number(t.cycles, OPERATION_CYCLES);
+    }
+    slow_half_once = true; /* a preempted launch is repeated */
+    assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_OK);
+    check_number(t.cycles, OPERATION_CYCLES);
+    as_chains_finish(&c);
+    as_buf_finish(&vc.detail);
+    assert_int_equal(toy.live, 0);
+}
+
+/* The shortest sample is long against what launches differ by, and not much longer than that. */
+static void test_enough(void **unused)
+{
+    static const double clocks[] = {1.4e9, 1e6};
+    (void)unused;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        struct as_trial_context vc;
+        struct as_chains c;
+        struct as_error err = {0};
+        uint32_t turns;
+        const struct as_chains_desc d = setup(&vc);
+        hz = clocks[i];
+        assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+        assert_int_equal(as_chains_enough(&c, &turns, &err), AS_OK);
+        const double each = STEPS / 2.0 * OPERATION_CYCLES / hz;
+        assert_true(turns * each >= 200e-6 && (turns == 1 || turns * each < 1e-3));
+        as_chains_finish(&c);
+        as_buf_finish(&vc.detail);
+    }
+}
+
+/* The clock is measured for about as long as the sample is. */
+static void test_lengths(void **unused)
+{
+    struct as_trial_context vc;
+    struct as_chains c;
+    struct as_error err = {0};
+    struct as_chains_time t;
+    const struct as_chains_desc d = setup(&vc);
+    (void)unused;
+    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+    for (uint32_t turns = 100000; turns >= 10000; turns /= 10) {
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(as_chains_measure(&c, turns, &t, &err), AS_OK);
+        const double took = 2 * LAUNCH_S + tick_turns * 1.5 * TICK_STEPS * TICK_CYCLES / hz;
+        assert_true(took > 0.4 * t.seconds && took < 2.5 * t.seconds);
+    }
+    as_chains_finish(&c);
+    as_buf_finish(&vc.detail);
+}
+
+static void test_no_clock(void **unused)
+{
+    struct as_trial_context vc;
+    struct as_chains c;
+    struct as_error err = {0};
+    struct as_chains_time t;
+    const struct as_chains_desc d = setup(&vc);
+    (void)unused;
+    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+    same = true;
+    assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "take no longer than"));
+    as_chains_finish(&c);
+    as_buf_finish(&vc.detail);
+    toy.dev.info.unit_fma = 0;
+    assert_int_equal(as_chains_apply(&toy.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_non_null(strstr(err.text, "no operation of known rate"));
+    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_UNSUPPORTED);
+    as_chains_finish(&c);
+    as_buf_finish(&vc.detail);
+    assert_int_equal(toy.live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_enough),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_no_clock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
