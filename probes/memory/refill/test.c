@@ -183,10 +183,8 @@ static void test_interrupted_reading(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_faults_are_seen),
-        cmocka_unit_test(test_footprint),
-        cmocka_unit_test(test_interrupted_reading),
+        cmocka_unit_test(test_which_cells), cmocka_unit_test(test_faults_are_seen),
+        cmocka_unit_test(test_footprint),   cmocka_unit_test(test_interrupted_reading),
         cmocka_unit_test(test_real),
     };
     return cmocka_run_group_tests_name("refill", tests, NULL, NULL);

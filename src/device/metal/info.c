@@ -44,7 +44,7 @@ static void fill_family(const struct as_mtl_device *d, struct as_device_info *in
 static unsigned unit_fma(const struct as_mtl_device *d)
 {
     enum { ALUS = 128, FIRST = AS_MTL_APPLE1 + 6, LAST = AS_MTL_APPLE1 + 8 };
-    return supports(d, FIRST) && !supports(d, LAST + 1) ? ALUS : 0;
+    return as_mtl_supports(d, FIRST) && !as_mtl_supports(d, LAST + 1) ? ALUS : 0;
 }
 
 static void fill_text(const struct as_mtl_device *d, struct as_device_info *info)

@@ -17,8 +17,7 @@ static void has(const char *words, const char *arch, unsigned capabilities)
     fake(words);
     open_card(&o, 0);
     assert_string_equal(o.dev.info.arch, arch);
-    assert_int_equal(o.dev.info.capabilities &
-                         (AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8),
+    assert_int_equal(o.dev.info.capabilities & (AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8),
                      capabilities);
     close_card(&o);
 }

@@ -82,7 +82,8 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
              "%s %s -x c++ -std=c++%s -nostdinc -nostdinc++ -I%s %s -Wall -Werror -Wno-unused -Wno-pass-failed "
              "-ffp-contract=off "
              "-fno-strict-aliasing %s %s %s/k.cpp %s%s%s",
-             clang, target ? target : "", r->version < 400 ? "17" : "20", here, version, program ? "-fPIC -shared" : "-fsyntax-only",
+             clang, target ? target : "", r->version < 400 ? "17" : "20", here, version,
+             program ? "-fPIC -shared" : "-fsyntax-only",
              r->optimised ? "-O1 -mllvm -pragma-unroll-threshold=0" : "-O0", folder, program ? "-lm -o " : "",
              program ? folder : "", program ? "/k.so" : "");
     if (!s)
