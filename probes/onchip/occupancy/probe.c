@@ -12,7 +12,7 @@ static const struct as_axis axes[] = {
     {.name = "threads",
      .help = "threads per workgroup",
      .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_THREADS,
+     .max = 1024,
      .min = 1,
      .def = "64"},
     {.name = "values",
@@ -44,6 +44,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (!(info->capabilities & AS_CAP_CYCLES) && info->is_host_cpu) {
         as_fail(err, AS_UNSUPPORTED, "a core of a CPU has one workgroup at a time");
         return AS_INAPPLICABLE;
+    }
+    if (as_axes_number(a, "threads") > info->threads) {
+        as_fail(err, AS_UNSUPPORTED, "the device's largest workgroup has %u threads", info->threads);
+        return AS_PRUNED;
     }
     double local = as_axes_number(a, "shared");
     return info->compute_units == 0 || (info->workgroup_shared && local > (double)info->workgroup_shared) ? AS_PRUNED
