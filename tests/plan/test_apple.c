@@ -19,7 +19,7 @@
 enum {
     METAL_3_0 = AS_CAP_MATRIX,
     METAL_3_1 = METAL_3_0 | AS_CAP_BF16,
-    METAL_4 = METAL_3_1 | AS_CAP_TENSOR_OPS,
+    METAL_4 = METAL_3_1 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FRAGMENTS,
     METAL_4_1 = METAL_4 | AS_CAP_TENSOR_FP8
 };
 static const struct chip {
@@ -152,9 +152,17 @@ static void test_matrix_units(void **unused)
         } rows[] = {
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_f16_f32", 4}, /* operands, burst or sustained */
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_bf16_f32", bf16},
-            {"matmul_rate", NULL, NULL, bf16 ? 7 : 6},
+            {"matmul_rate", NULL, NULL,
+             tensors ? 10
+             : bf16  ? 7
+                     : 6},
+            {"matmul_rate", "instruction", "matmul2d_m16n32k16_s8_s32", tensors},
+            {"numerics", "instruction", "matmul2d_m16n32k16_f16_f32", tensors ? 8 : 0},
             {"numerics", "instruction", "simdgroup_m8n8k8_f16_f32", 15},
-            {"numerics", NULL, NULL, bf16 ? 39 : 31},
+            {"numerics", NULL, NULL,
+             tensors ? 57
+             : bf16  ? 39
+                     : 31},
             {"layout", NULL, NULL, 6},
             {"conversion", "op", "f32_f16", 6},
             {"conversion", "op", "f32_bf16", bf16 ? 6 : 0},

@@ -99,7 +99,8 @@ MUTANTS = (
     ("mps.c", "    if (s)\n        gemm_destroy(dev, g);\n    else\n", "    if (!s)\n"),
     ("messages.h", "transposeLeft:transposeRight:", "transposeRight:transposeLeft:"),
     ("messages.h", "as_ns_uinteger, double, double", "as_ns_uinteger, float, float"),
-    ("messages.h", "as_ns_uinteger, as_ns_uinteger, as_ns_uinteger, uint32_t", "as_ns_uinteger, as_ns_uinteger, uint32_t, as_ns_uinteger"),
+    ("messages.h", "columns:rowBytes:dataType:", "columns:dataType:rowBytes:"),
+    ("language.c", "for (size_t i = 0; i < LANGUAGES && s; i++)", "for (size_t i = LANGUAGES - 1; i < LANGUAGES && s; i++)"),
 )
 
 
