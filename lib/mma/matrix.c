@@ -206,8 +206,7 @@ static void add_multiply_hip(const struct as_matrix *m, struct as_buf *out)
 /* Fragments are matrices of the language. */
 static void add_multiply_metal(const struct as_matrix *m, struct as_buf *out)
 {
-    as_buf_printf(out, "#define TENSOR_UNIT %d\n#define MULTIPLY(c, a, b) ",
-                  m->held[AS_MATRIX_A].held == AS_HELD_LOADED);
+    as_buf_printf(out, "#define TENSOR_UNIT %d\n#define MULTIPLY(c, a, b) ", (m->needs & AS_CAP_TENSOR_FRAGMENTS) != 0);
     for (const char *at = m->text; *at; at++) {
         if (*at == '$')
             as_buf_printf(out, "(%c).m", *++at);

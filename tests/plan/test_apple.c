@@ -163,7 +163,8 @@ static void test_matrix_units(void **unused)
              tensors ? 57
              : bf16  ? 39
                      : 31},
-            {"layout", NULL, NULL, 6},
+            {"layout", NULL, NULL, tensors ? 9 : 6},
+            {"layout", "instruction", "matmul2d_frag16_m16n32k16_f16_f32", tensors && chips[i].family >= 10 ? 3 : 0},
             {"conversion", "op", "f32_f16", 6},
             {"conversion", "op", "f32_bf16", bf16 ? 6 : 0},
             {"matmul", "path", "wgmma", 0},

@@ -105,7 +105,7 @@ static void test_instructions(void **state)
 {
     (void)state;
     check_instructions("", 4);
-    check_instructions("metal4", 7);
+    check_instructions("metal4", 8);
 }
 
 /* Repeated on accumulators that stay in registers, on all of a small device. */
@@ -155,7 +155,7 @@ static void test_wrong_layout(void **state)
     (void)state;
     fake("");
     open_card(&o, 0);
-    wrong.held[AS_MATRIX_C].row = "l1 l2 l3";
+    wrong.held[AS_MATRIX_C].row = "l1 l2 l3"; /* of l4 */
     wrong.held[AS_MATRIX_C].column = "r0 l0 l4";
     for (size_t i = 0; i < 64; i++) {
         a[i] = as_number_nearest(as_number_format("f32"), i % 9 == 0);
