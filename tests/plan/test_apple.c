@@ -59,6 +59,7 @@ static struct as_device_info describe(const struct chip *c)
     snprintf(info.name, sizeof info.name, "%s", c->name);
     snprintf(info.arch, sizeof info.arch, "apple%u", c->family);
     info.compute_units = c->gpu_cores;
+    info.unit_fma = c->family < 10 ? 128 : 0; /* published up to family apple9 */
     info.capabilities = (info.capabilities & ~(unsigned)METAL_4_1) | c->language;
     info.memory_bytes = info.memory_free = c->memory_gib << 30;
     info.max_alloc = info.memory_bytes / 2;
@@ -158,6 +159,12 @@ static void test_matrix_units(void **unused)
                      : 6},
             {"matmul_rate", "instruction", "matmul2d_m16n32k16_s8_s32", tensors},
             {"numerics", "instruction", "matmul2d_m16n32k16_f16_f32", tensors ? 8 : 0},
+            /* with one variant of operands, and of chains by warps; where the clock can be calibrated */
+            {"matmul_peak", NULL, NULL,
+             info.unit_fma == 0 ? 0
+             : tensors          ? 18
+             : bf16             ? 14
+                                : 13},
             {"numerics", "instruction", "simdgroup_m8n8k8_f16_f32", 15},
             {"numerics", NULL, NULL,
              tensors ? 57

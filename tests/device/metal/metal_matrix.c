@@ -4,6 +4,7 @@
 #include "lib/mma/fragments.h"
 #include "lib/mma/peak.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ static void check_rate(const char *instruction)
     fake("metal4");
     open_card(&o, 0);
     o.dev.info.compute_units = 1;
+    o.dev.info.unit_fma = 0;
     struct as_trial_context vc = {.dev = &o.dev, .seed = 5};
     struct as_peak_desc d = {.matrix = as_matrix_find(instruction)};
     assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
@@ -128,8 +130,18 @@ static void check_rate(const char *instruction)
     check_ok(as_peak_prepare(&p, &vc, &d, &err), &err);
     check_ok(as_peak_measure(&p, 2, &t, &err), &err);
     assert_true(t.rate > 0 && t.seconds > 0);
+    assert_true(isnan(t.cycles));
     if (!as_peak_check(&p, why, sizeof why))
         fail_msg("%s", why);
+    as_peak_finish(&p);
+    o.dev.info.unit_fma = 128; /* by which the clock is calibrated */
+    d.rate_only = false;
+    assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_APPLIES);
+    check_ok(as_peak_prepare(&p, &vc, &d, &err), &err);
+    check_ok(as_peak_measure(&p, 2, &t, &err), &err);
+    assert_true(t.cycles > 0 && t.clock_hz > 0);
+    /* of a compute unit, per step: chains of all its warps */
+    assert_true(t.operations == 2.0 * d.matrix->m * d.matrix->n * d.matrix->k * p.desc.chains * p.desc.warps * 2);
     as_peak_finish(&p);
     as_buf_finish(&vc.detail);
     close_card(&o);
