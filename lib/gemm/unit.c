@@ -31,9 +31,9 @@ const struct as_matrix *as_product_unit(const struct as_device_info *info, enum 
     const struct as_product_format *f = &as_product_formats[type];
     const struct as_matrix *best = NULL;
     for (const struct as_matrix *m = as_matrices; m->name; m++)
-        if (m->dialect == as_dialect_find(info->dialect) && !m->sparse && strcmp(m->a, f->in) == 0 &&
-            strcmp(m->b, f->in) == 0 && strcmp(m->c, f->sum) == 0 && (!best || m->m * m->n > best->m * best->n) &&
-            as_matrix_applies(m, info, NULL) == AS_APPLIES)
+        if (m->dialect == as_dialect_find(info->dialect) && !m->sparse && !(m->needs & AS_CAP_TENSOR_FRAGMENTS) &&
+            strcmp(m->a, f->in) == 0 && strcmp(m->b, f->in) == 0 && strcmp(m->c, f->sum) == 0 &&
+            (!best || m->m * m->n > best->m * best->n) && as_matrix_applies(m, info, NULL) == AS_APPLIES)
             best = m;
     return best;
 }

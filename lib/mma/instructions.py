@@ -83,6 +83,13 @@ class Instruction:
         return (f'{{.held = AS_HELD_{"SPREAD" if spread else "REGISTERS"}, .row = "{row}", .column = "{column}", '
                 f'.registers = {1 << counts["r"]}, .register_bits = {register}}}')
 
+    def needs(self):
+        """Capabilities of a device whose language has it."""
+        if self.key != "msl":
+            return "0"
+        words = ["TENSOR_FRAGMENTS" if self.get("needs") == "tensors" else "MATRIX"]
+        return " | ".join("AS_CAP_" + w for w in words + (["BF16"] if "bf16" in (self.a, self.b, self.c) else []))
+
     def types(self):
         """C type of a builtin's operands, if not plain registers."""
         return ", ".join(quoted(self.get(key)) for key in ("atype", "btype", "ctype"))
@@ -100,7 +107,7 @@ class Instruction:
             ("dialect", f"AS_DIALECT_{DIALECTS[self.key][0]}"), ("text", quoted(self.text(self.key))),
             ("load", quoted(self.text("load"))), ("store", quoted(self.text("store"))),
             ("code", quoted(self.code)), ("least", self.get("least", "0")), ("only", quoted(self.get("only"))),
-            ("emulated", quoted(self.get("emulated"))),
+            ("emulated", quoted(self.get("emulated"))), ("needs", self.needs()),
         ]
         return "    {" + ",\n     ".join(f".{k} = {v}" for k, v in fields) + "},\n"
 

@@ -51,9 +51,7 @@ static const char *arch_word(enum as_dialect dialect)
 /* Matrices of the language itself: has this system's compiler built a kernel with them? */
 static bool builds(const struct as_matrix *m, const struct as_device_info *info)
 {
-    const bool bf16 = strcmp(m->a, "bf16") == 0 || strcmp(m->c, "bf16") == 0;
-    const unsigned needs = AS_CAP_MATRIX | (bf16 ? AS_CAP_BF16 : 0);
-    return m->dialect != AS_DIALECT_METAL || (info->capabilities & needs) == needs;
+    return (info->capabilities & m->needs) == m->needs;
 }
 
 /* A dialect has its vendor's instructions only. For devices without any, one cell says so. */
@@ -208,7 +206,7 @@ static void add_multiply_hip(const struct as_matrix *m, struct as_buf *out)
 /* Fragments are matrices of the language. */
 static void add_multiply_metal(const struct as_matrix *m, struct as_buf *out)
 {
-    as_buf_str(out, "#define MULTIPLY(c, a, b) ");
+    as_buf_printf(out, "#define TENSOR_UNIT %d\n#define MULTIPLY(c, a, b) ", (m->needs & AS_CAP_TENSOR_FRAGMENTS) != 0);
     for (const char *at = m->text; *at; at++) {
         if (*at == '$')
             as_buf_printf(out, "(%c).m", *++at);
@@ -282,6 +280,12 @@ static void add_places(const struct as_matrix *m, enum as_matrix_operand which, 
     as_buf_str(out, ")\n");
 }
 
+/* The type of an element in Metal's dialect and language. */
+static const char *element_word(const struct as_number_format *f)
+{
+    return strcmp(f->word, "s8") == 0 ? "int8_t" : strcmp(f->word, "s32") == 0 ? "int32_t" : f->word;
+}
+
 static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which, unsigned n, struct as_buf *out)
 {
     char letter = "ABC"[which];
@@ -295,16 +299,16 @@ static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which
     if (m->types[which])
         as_buf_printf(out, "#define V%c %s\n", letter, m->types[which]);
     if (m->dialect == AS_DIALECT_METAL)
-        as_buf_printf(out, "#define E%c %s\n", letter, as_matrix_format(m, which)->word);
+        as_buf_printf(out, "#define E%c %s\n", letter, element_word(as_matrix_format(m, which)));
     if (m->dialect == AS_DIALECT_METAL && as_matrix_format(m, which)->bits == 16)
         as_buf_printf(out, "#define P%c %sx2\n", letter, as_matrix_format(m, which)->word);
     if (held->held == AS_HELD_SHARED)
         as_buf_printf(out, "#define %c_SET %u\n", letter,
                       as_matrix_cols(m, AS_MATRIX_A, 0) * as_matrix_format(m, which)->bits / 8 /
                           (which == AS_MATRIX_A && m->sparse ? 2 : 1));
-    if (held->held == AS_HELD_LOADED)
+    if (held->held == AS_HELD_LOADED && m->load)
         add_loading(m, which, n, false, out);
-    if (held->held == AS_HELD_LOADED && which == AS_MATRIX_C)
+    if (held->held == AS_HELD_LOADED && m->load && which == AS_MATRIX_C)
         add_loading(m, which, n, true, out);
 }
 

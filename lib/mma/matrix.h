@@ -39,6 +39,7 @@ struct as_matrix {
     const char *code;         /* one of these names must be in the machine code */
     unsigned least;           /* minimum architecture of NVIDIA, family of Apple */
     const char *only;         /* architectures that have it; NULL: all */
+    unsigned needs;           /* capabilities of a device whose language has it */
     const char *emulated;     /* architectures on which compilers emulate it; NULL: none */
 };
 extern const struct as_matrix as_matrices[]; /* ends with a NULL name */

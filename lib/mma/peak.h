@@ -4,6 +4,7 @@
 
 #include "cores.h"
 #include "layout.h"
+#include "lib/ops/tick.h"
 #include "lib/timed/timed.h"
 
 enum as_peak_operands {
@@ -18,7 +19,7 @@ struct as_peak_desc {
     unsigned warps;  /* per compute unit, 0: default */
     enum as_peak_operands operands;
     bool long_bodies; /* bodies so long that the final wait costs less than 1% */
-    bool rate_only;   /* seconds are enough: devices without a cycle counter will do */
+    bool rate_only;   /* seconds are enough: devices whose clock nothing tells will do */
 };
 
 enum { AS_PEAK_HALF, AS_PEAK_LONG, AS_PEAK_KERNELS };
@@ -33,6 +34,7 @@ struct as_peak {
     size_t workgroups, workgroup_size, teams; /* per launch, threads, per workgroup */
     size_t images[2], ends_bytes;             /* images of A, of B */
     bool no_cycles;                           /* kernels have no cycle counter */
+    struct as_tick *tick;                     /* the clock then, unless rate_only */
     unsigned char *image, *end;               /* host copies */
     uint64_t *numbers[2][2];                  /* of A and B, two each, for all variants */
     uint64_t seed;
@@ -42,7 +44,7 @@ struct as_peak {
 struct as_peak_time {
     double seconds;    /* of both launches; on CPUs of the bodies alone */
     double cycles;     /* of a compute unit, per step of all chains of all its warps, without loop overhead; NAN with
-                          rate_only on a device without a cycle counter */
+                          rate_only on a device without a cycle counter; by calibration else */
     double operations; /* of a compute unit per such step: 2 m n k each */
     double clock_hz;   /* by the device's counter, NAN without one */
     double rate;       /* operations per second of all compute units, in the launch of the longer body */

@@ -33,6 +33,7 @@ static const struct {
     {"matrix", "matrices held by a subgroup"},
     {"tensor ops", "operations on tensors in kernels"},
     {"tensor fp8", "operations on tensors of 8-bit floats"},
+    {"tensor fragments", "operations on tensors held by a subgroup"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

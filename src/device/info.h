@@ -34,6 +34,7 @@ enum as_capability {
     AS_CAP_MATRIX = 1u << 19,     /* kernels have the language's matrices that a subgroup holds */
     AS_CAP_TENSOR_OPS = 1u << 20, /* kernels have the language's operations on tensors */
     AS_CAP_TENSOR_FP8 = 1u << 21, /* of 8-bit floats, too */
+    AS_CAP_TENSOR_FRAGMENTS = 1u << 22, /* with all operands in tensors that lanes hold */
 };
 const char *as_capability_word(unsigned bit); /* "svm atomics", as stores have it; NULL for an unknown bit */
 /* What the bits stand for, for people: "a compiler for kernels, copy engines". */

@@ -12,7 +12,7 @@
 static const struct path_colour {
     const char *path, *colour;
 } colours[] = {{"library", "var(--c1)"},    {"wgmma", "var(--c2)"}, {"wgmma_pair", "var(--c5)"},
-               {"tensor", "var(--c2)"},     {"mma", "var(--c3)"},   {"dot", "var(--c6)"},
+               {"tensor", "var(--c7)"},     {"mma", "var(--c3)"},   {"dot", "var(--c6)"},
                {"tiled", "var(--c4)"},      {"naive", "var(--c8)"}, {"flash", "var(--c2)"},
                {"decomposed", "var(--c1)"}, {"split", "var(--c5)"}, {"scalar", "var(--c4)"}};
 

@@ -127,7 +127,7 @@ def faults_in(rows, sources):
             found.append(f"the same as in line {seen[key]}")
         seen[key] = at
         for revision, lines in sources.items():
-            if f" {revision}, " in str(row["source"]):
+            if row["line"] and f" {revision}, " in str(row["source"]):
                 found += look_up(row, lines)
         wrong += [f"line {at}: {f}" for f in found]
     return wrong

@@ -19,7 +19,7 @@
 enum {
     METAL_3_0 = AS_CAP_MATRIX,
     METAL_3_1 = METAL_3_0 | AS_CAP_BF16,
-    METAL_4 = METAL_3_1 | AS_CAP_TENSOR_OPS,
+    METAL_4 = METAL_3_1 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FRAGMENTS,
     METAL_4_1 = METAL_4 | AS_CAP_TENSOR_FP8
 };
 static const struct chip {
@@ -59,6 +59,7 @@ static struct as_device_info describe(const struct chip *c)
     snprintf(info.name, sizeof info.name, "%s", c->name);
     snprintf(info.arch, sizeof info.arch, "apple%u", c->family);
     info.compute_units = c->gpu_cores;
+    info.unit_fma = c->family < 10 ? 128 : 0; /* published up to family apple9 */
     info.capabilities = (info.capabilities & ~(unsigned)METAL_4_1) | c->language;
     info.memory_bytes = info.memory_free = c->memory_gib << 30;
     info.max_alloc = info.memory_bytes / 2;
@@ -152,10 +153,25 @@ static void test_matrix_units(void **unused)
         } rows[] = {
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_f16_f32", 4}, /* operands, burst or sustained */
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_bf16_f32", bf16},
-            {"matmul_rate", NULL, NULL, bf16 ? 7 : 6},
+            {"matmul_rate", NULL, NULL,
+             tensors ? 10
+             : bf16  ? 7
+                     : 6},
+            {"matmul_rate", "instruction", "matmul2d_m16n32k16_s8_s32", tensors},
+            {"numerics", "instruction", "matmul2d_m16n32k16_f16_f32", tensors ? 8 : 0},
+            /* with one variant of operands, and of chains by warps; where the clock can be calibrated */
+            {"matmul_peak", NULL, NULL,
+             info.unit_fma == 0 ? 0
+             : tensors          ? 18
+             : bf16             ? 14
+                                : 13},
             {"numerics", "instruction", "simdgroup_m8n8k8_f16_f32", 15},
-            {"numerics", NULL, NULL, bf16 ? 39 : 31},
-            {"layout", NULL, NULL, 6},
+            {"numerics", NULL, NULL,
+             tensors ? 57
+             : bf16  ? 39
+                     : 31},
+            {"layout", NULL, NULL, tensors ? 9 : 6},
+            {"layout", "instruction", "matmul2d_frag16_m16n32k16_f16_f32", tensors && chips[i].family >= 10 ? 3 : 0},
             {"conversion", "op", "f32_f16", 6},
             {"conversion", "op", "f32_bf16", bf16 ? 6 : 0},
             {"matmul", "path", "wgmma", 0},

@@ -58,6 +58,10 @@ static void test_where_it_applies(void **state)
         {"metal", "apple7", "simdgroup_m8n8k8_bf16_f32", AS_INAPPLICABLE, AS_CAP_MATRIX},
         {"metal", "apple10", "simdgroup_m8n8k8_bf16_f32", AS_APPLIES, AS_CAP_MATRIX | AS_CAP_BF16},
         {"cuda", "sm_90", "simdgroup_m8n8k8_f16_f32", AS_PRUNED, 0},
+        {"metal", "apple9", "matmul2d_m16n32k16_f16_f32", AS_INAPPLICABLE, AS_CAP_MATRIX | AS_CAP_TENSOR_OPS},
+        {"metal", "apple9", "matmul2d_frag8_m16n32k16_f16_f32", AS_APPLIES, AS_CAP_TENSOR_FRAGMENTS},
+        {"metal", "apple9", "matmul2d_frag16_m16n32k16_f16_f32", AS_INAPPLICABLE, AS_CAP_TENSOR_FRAGMENTS},
+        {"metal", "apple10", "matmul2d_frag16_m16n32k16_f16_f32", AS_APPLIES, AS_CAP_TENSOR_FRAGMENTS},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -177,6 +181,42 @@ static struct at simdgroup_8x8(unsigned lane, unsigned i)
     return (struct at){(quad & 4) + lane / 2 % 4, (quad & 2) * 2 + lane % 2 * 2 + i};
 }
 
+/* matmul2d, its second factor transposed. On an M4 Max (Rigel) blocks of 8 x 8 as above; on M5 (MLX, nax.h: get_coord
+ * of the fragments of 16 x 16) rows of four, the next four eight rows below. */
+static struct at matmul2d_8(unsigned lane, unsigned i, unsigned blocks)
+{
+    const struct at in = simdgroup_8x8(lane, i % 2);
+    return (struct at){in.row + i / 2 / blocks * 8, in.column + i / 2 % blocks * 8};
+}
+static struct at a_matmul2d_8(unsigned lane, unsigned i)
+{
+    return matmul2d_8(lane, i, 2);
+}
+static struct at b_matmul2d_8(unsigned lane, unsigned i)
+{
+    const struct at p = matmul2d_8(lane, i, 2);
+    return (struct at){p.column, p.row};
+}
+static struct at c_matmul2d_8(unsigned lane, unsigned i)
+{
+    return matmul2d_8(lane, i, 4);
+}
+static struct at a_matmul2d_16(unsigned lane, unsigned i)
+{
+    const unsigned quad = lane >> 2;
+    return (struct at){((quad & 4) | (lane >> 1 & 3)) + i / 4 * 8, ((quad & 2) | (lane & 1)) * 4 + i % 4};
+}
+static struct at b_matmul2d_16(unsigned lane, unsigned i)
+{
+    const struct at p = a_matmul2d_16(lane, i % 8);
+    return (struct at){p.column, p.row + i / 8 * 16};
+}
+static struct at c_matmul2d_16(unsigned lane, unsigned i)
+{
+    const struct at p = a_matmul2d_16(lane, i % 8);
+    return (struct at){p.row, p.column + i / 8 * 16};
+}
+
 static void test_documented_layouts(void **state)
 {
     static const struct {
@@ -214,6 +254,12 @@ static void test_documented_layouts(void **state)
         {"simdgroup_m8n8k8_f16", AS_MATRIX_C, simdgroup_8x8},
         {"simdgroup_m8n8k8_bf16_f32", AS_MATRIX_B, simdgroup_8x8},
         {"simdgroup_m8n8k8_f32", AS_MATRIX_B, simdgroup_8x8},
+        {"matmul2d_frag8_m16n32k16_f16_f32", AS_MATRIX_A, a_matmul2d_8},
+        {"matmul2d_frag8_m16n32k16_f16_f32", AS_MATRIX_B, b_matmul2d_8},
+        {"matmul2d_frag8_m16n32k16_f16_f32", AS_MATRIX_C, c_matmul2d_8},
+        {"matmul2d_frag16_m16n32k16_f16_f32", AS_MATRIX_A, a_matmul2d_16},
+        {"matmul2d_frag16_m16n32k16_f16_f32", AS_MATRIX_B, b_matmul2d_16},
+        {"matmul2d_frag16_m16n32k16_f16_f32", AS_MATRIX_C, c_matmul2d_16},
     };
     (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {

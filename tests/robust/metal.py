@@ -113,6 +113,8 @@ MORE = """[matmul_rate]
 instruction = simdgroup_m8n8k8_f16
 operands = random
 hold = burst
+[matmul_peak]
+instruction = simdgroup_m8n8k8_f32
 [numerics]
 instruction = simdgroup_m8n8k8_bf16_f32
 n = 0

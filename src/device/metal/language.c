@@ -19,6 +19,13 @@
     " *)p, dextents<int32_t, 2>(16, 32));"                                                                             \
     " auto s = o.get_destination_cooperative_tensor<decltype(t), decltype(t), " sum ">(); o.run(t, t, s);"             \
     " if (s.is_valid_element(0)) p[1] = (int)s[0] + s.get_multidimensional_index(0)[1]; } "
+/* The same with its factors in such tensors, too (see lib/mma/fragment.kernel). */
+#define FRAGMENTS                                                                                                      \
+    "{ typedef mpp::tensor_ops::matmul2d<mpp::tensor_ops::matmul2d_descriptor(16, 32, 16, false, true, false,"         \
+    " mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate), execution_simdgroups<1>> u;"                   \
+    " typedef u::cooperative_tensor_left_input_t<half, half, float> l;"                                                \
+    " typedef u::cooperative_tensor_right_input_t<half, half, float> r; l a; r b; a[0] = b[0] = 0;"                    \
+    " u::cooperative_tensor_destination_t<l, r, float> c; c[0] = 0; u().run(a, b, c); p[2] = (int)c[0]; } "
 
 /* What the language has depends on the GPU and on the system: the first of these that can be built tells, of those that
  * the GPU's family announces. */
@@ -27,8 +34,11 @@ static const struct {
     unsigned has;
     const char *source;
 } languages[] = {
-    {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8,
-     TENSORS NOTHING(MATRICES TENSOR("half", "half", "float") TENSOR("metal_fp8_e4m3_format", "uchar", "float"))},
+    {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FRAGMENTS | AS_CAP_TENSOR_FP8,
+     TENSORS NOTHING(MATRICES TENSOR("half", "half", "float")
+                         FRAGMENTS TENSOR("metal_fp8_e4m3_format", "uchar", "float"))},
+    {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FRAGMENTS,
+     TENSORS NOTHING(MATRICES TENSOR("half", "half", "float") FRAGMENTS)},
     {AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS,
      TENSORS NOTHING(MATRICES TENSOR("half", "half", "float"))},
     {AS_MTL_APPLE7, AS_CAP_MATRIX | AS_CAP_BF16, STANDARD NOTHING(MATRICES)},

@@ -142,23 +142,38 @@ static void prepare(struct group *g, unsigned number)
     }
 }
 
-/* Each thread in turn until it waits, as long as one can go on. How many cannot. */
+/* Each thread from `first` on, of those that are lanes together, in turn until it waits, as long as one can go on. How
+ * many of them have ended. */
+static unsigned run_lanes(struct group *g, unsigned first, bool *moved)
+{
+    const unsigned threads = g->launch->threads, end = threads - first < MSL_LANES ? threads : first + MSL_LANES;
+    unsigned ended = 0;
+    for (bool moves = true; moves;) {
+        moves = false;
+        for (unsigned i = first; i < end; i++) {
+            struct fiber *f = &g->fibers[i];
+            if (f->done || (f->waits_at && f->waits_at->phase == f->phase))
+                continue;
+            moves = *moved = true;
+            f->waits_at = NULL;
+            g->now = f;
+            g->runtime->item = &f->item;
+            to_fiber(f);
+            ended += f->done;
+        }
+    }
+    return ended;
+}
+
+/* Lanes run ahead of other lanes as far as no barrier holds them, so that a missing one shows. How many threads cannot
+ * go on. */
 static unsigned run_group(struct group *g)
 {
     unsigned left = g->launch->threads;
     for (bool moves = true; moves && left > 0;) {
         moves = false;
-        for (unsigned i = 0; i < g->launch->threads; i++) {
-            struct fiber *f = &g->fibers[i];
-            if (f->done || (f->waits_at && f->waits_at->phase == f->phase))
-                continue;
-            moves = true;
-            f->waits_at = NULL;
-            g->now = f;
-            g->runtime->item = &f->item;
-            to_fiber(f);
-            left -= f->done;
-        }
+        for (unsigned first = 0; first < g->launch->threads; first += MSL_LANES)
+            left -= run_lanes(g, first, &moves);
     }
     return left;
 }

@@ -4,6 +4,7 @@
 #include "lib/mma/fragments.h"
 #include "lib/mma/peak.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ static void has(const char *words, const char *arch, unsigned capabilities)
     fake(words);
     open_card(&o, 0);
     assert_string_equal(o.dev.info.arch, arch);
-    assert_int_equal(o.dev.info.capabilities & (AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8),
+    assert_int_equal(o.dev.info.capabilities & (AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8 |
+                                                AS_CAP_TENSOR_FRAGMENTS),
                      capabilities);
     close_card(&o);
 }
@@ -29,8 +31,10 @@ static void test_gate(void **state)
     has("old", "apple9", AS_CAP_MATRIX);
     has("apple6", "apple6", 0);
     has("nomatrix", "apple9", 0);
-    has("apple10 metal4", "apple10", AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS);
-    has("metal41", "apple9", AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8);
+    const unsigned tensors = AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS;
+    has("apple10 metal4", "apple10", tensors | AS_CAP_TENSOR_FRAGMENTS);
+    has("metal41", "apple9", tensors | AS_CAP_TENSOR_FRAGMENTS | AS_CAP_TENSOR_FP8);
+    has("metal4 nofragments", "apple9", tensors);
     has("metal4 nompp", "apple9", AS_CAP_MATRIX | AS_CAP_BF16);
     has("intel", "mac2", 0);
 }
@@ -83,36 +87,42 @@ static void check_instruction(struct opened *o, const struct as_matrix *m)
     free(d);
 }
 
-static void test_instructions(void **state)
+static void check_instructions(const char *words, size_t wanted)
 {
     struct opened o;
     size_t n = 0;
-    (void)state;
-    fake("");
+    fake(words);
     open_card(&o, 0);
     for (const struct as_matrix *m = as_matrices; m->name; m++)
         if (as_matrix_applies(m, &o.dev.info, NULL) == AS_APPLIES) {
             check_instruction(&o, m);
             n++;
         }
-    assert_int_equal(n, 4);
+    assert_int_equal(n, wanted);
     close_card(&o);
 }
 
+static void test_instructions(void **state)
+{
+    (void)state;
+    check_instructions("", 4);
+    check_instructions("metal4", 8);
+}
+
 /* Repeated on accumulators that stay in registers, on all of a small device. */
-static void test_rate(void **state)
+static void check_rate(const char *instruction)
 {
     struct opened o;
     struct as_peak p;
     struct as_peak_time t = {.rate = 0};
     struct as_error err = {0};
     char why[200] = "";
-    (void)state;
-    fake("");
+    fake("metal4");
     open_card(&o, 0);
     o.dev.info.compute_units = 1;
+    o.dev.info.unit_fma = 0;
     struct as_trial_context vc = {.dev = &o.dev, .seed = 5};
-    struct as_peak_desc d = {.matrix = as_matrix_find("simdgroup_m8n8k8_bf16_f32")};
+    struct as_peak_desc d = {.matrix = as_matrix_find(instruction)};
     assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "cycle counter"));
     d.rate_only = true;
@@ -120,11 +130,28 @@ static void test_rate(void **state)
     check_ok(as_peak_prepare(&p, &vc, &d, &err), &err);
     check_ok(as_peak_measure(&p, 2, &t, &err), &err);
     assert_true(t.rate > 0 && t.seconds > 0);
+    assert_true(isnan(t.cycles));
     if (!as_peak_check(&p, why, sizeof why))
         fail_msg("%s", why);
     as_peak_finish(&p);
+    o.dev.info.unit_fma = 128; /* by which the clock is calibrated */
+    d.rate_only = false;
+    assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_APPLIES);
+    check_ok(as_peak_prepare(&p, &vc, &d, &err), &err);
+    check_ok(as_peak_measure(&p, 2, &t, &err), &err);
+    assert_true(t.cycles > 0 && t.clock_hz > 0);
+    /* of a compute unit, per step: chains of all its warps */
+    assert_true(t.operations == 2.0 * d.matrix->m * d.matrix->n * d.matrix->k * p.desc.chains * p.desc.warps * 2);
+    as_peak_finish(&p);
     as_buf_finish(&vc.detail);
     close_card(&o);
+}
+
+static void test_rate(void **state)
+{
+    (void)state;
+    check_rate("simdgroup_m8n8k8_bf16_f32");
+    check_rate("matmul2d_m16n32k16_f16_f32");
 }
 
 /* ---- a layout that is not the hardware's ---- */
@@ -140,7 +167,7 @@ static void test_wrong_layout(void **state)
     (void)state;
     fake("");
     open_card(&o, 0);
-    wrong.held[AS_MATRIX_C].row = "l1 l2 l3";
+    wrong.held[AS_MATRIX_C].row = "l1 l2 l3"; /* of l4 */
     wrong.held[AS_MATRIX_C].column = "r0 l0 l4";
     for (size_t i = 0; i < 64; i++) {
         a[i] = as_number_nearest(as_number_format("f32"), i % 9 == 0);

@@ -10,6 +10,10 @@ template <int simdgroups> struct execution_simdgroups {
     static constexpr int count = simdgroups;
 };
 typedef execution_simdgroups<1> execution_simdgroup;
+struct msl_element_at {
+    float value;
+    int outer, inner;
+};
 struct msl_place {
     int inner, outer;
     int operator[](int i) const
@@ -24,6 +28,7 @@ template <class T, int rows, int columns, int simdgroups> class cooperative_tens
     T own[capacity];
 
   public:
+    typedef T element_type;
     cooperative_tensor()
     {
         for (int i = 0; i < capacity; i++)
@@ -43,7 +48,8 @@ template <class T, int rows, int columns, int simdgroups> class cooperative_tens
     }
     msl_place get_multidimensional_index(uint16_t i) const
     {
-        const int block = i / 2 * simdgroups + (int)(msl_runtime.item->thread / MSL_LANES), across = columns / 8;
+        const int block = i / 2 * simdgroups + (int)(msl_runtime.item->thread / MSL_LANES) % simdgroups,
+                  across = columns / 8;
         return {block % across * 8 + (int)msl_matrix_column(msl_lane()) + i % 2,
                 block / across * 8 + (int)msl_matrix_row(msl_lane())};
     }
@@ -67,6 +73,19 @@ struct matmul2d_descriptor {
     {
     }
 };
+
+/* All elements of a tensor that the lanes of a simdgroup hold, by their outer and inner index. */
+template <class T, int rows, int columns>
+inline void msl_gather(cooperative_tensor<T, rows, columns, 1> &own, float (&all)[rows][columns])
+{
+    for (uint16_t i = 0; i < own.get_capacity(); i++) {
+        const msl_place at = own.get_multidimensional_index(i);
+        const msl_element_at mine = {(float)own[i], at[1], at[0]};
+        const msl_lanes<msl_element_at> lanes(mine);
+        for (uint lane = 0; lane < MSL_LANES; lane++)
+            all[lanes[lane].outer][lanes[lane].inner] = lanes[lane].value;
+    }
+}
 
 template <class A, class B, class C> constexpr bool msl_supported = false;
 template <> inline constexpr bool msl_supported<half, half, half> = true;
@@ -92,6 +111,39 @@ template <matmul2d_descriptor what, class Scope> class matmul2d
         static_assert(msl_supported<typename L::element_type, typename R::element_type, T>,
                       "matmul2d does not support this combination of types");
         return {};
+    }
+    /* Factors that lanes hold, of one simdgroup only. */
+    template <class L, class R, class T>
+    using cooperative_tensor_left_input_t = cooperative_tensor<L, what.m, what.k, Scope::count>;
+    template <class L, class R, class T>
+    using cooperative_tensor_right_input_t = cooperative_tensor<R, what.n, what.k, Scope::count>;
+    template <class L, class R, class T>
+    using cooperative_tensor_destination_t = cooperative_tensor<T, what.m, what.n, Scope::count>;
+    template <class L, class R, class T>
+    void run(cooperative_tensor<L, what.m, what.k, Scope::count> &left,
+             cooperative_tensor<R, what.n, what.k, Scope::count> &right,
+             cooperative_tensor<T, what.m, what.n, Scope::count> &to) const
+    {
+        static_assert(Scope::count == 1, "factors are held by the lanes of one simdgroup");
+        static_assert(!what.transpose_left && what.transpose_right,
+                      "the stand-in has the second factor transposed only");
+        static_assert(msl_supported<L, R, T>, "matmul2d does not support this combination of types");
+        constexpr bool whole = T(0.5f) == T(0);
+        float a[what.m][what.k], b[what.n][what.k];
+        msl_gather(left, a);
+        msl_gather(right, b);
+        for (uint16_t i = 0; i < to.get_capacity(); i++) {
+            const msl_place at = to.get_multidimensional_index(i);
+            const bool keeps = what.matmul_mode == matmul2d_descriptor::mode::multiply_accumulate;
+            float sum = keeps ? (float)to[i] : 0;
+            uint count = keeps && whole ? (uint)to[i] : 0;
+            for (int k = 0; k < what.k; k++) {
+                sum = __builtin_fmaf(a[at[1]][k], b[at[0]][k], sum);
+                count += whole ? (uint)((int)a[at[1]][k] * (int)b[at[0]][k]) : 0;
+            }
+            to[i] = whole ? (T)(msl_whole_simdgroup() ? (int)count : 0x5a5a5a)
+                          : (T)(msl_whole_simdgroup() ? sum : __builtin_nanf(""));
+        }
     }
     /* All lanes of the scope come before one goes on. Sums are of f32 in the order of k, or of integers. */
     template <class L, class R, class T>

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static struct opened o;
+static const struct as_program_ops *stand_in_program;
 
 static void start(const char *words)
 {
@@ -153,6 +154,97 @@ static void test_attention(void **state)
     close_card(&o);
 }
 
+/* ---- faults planted in the kernels: each check has to see its own ---- */
+
+static const struct fault {
+    int path; /* of products; -1: attention */
+    const char *text, *becomes;
+} faults[] = {
+    {AS_PRODUCT_MMA, "LOAD_COLUMNS(fb[j], columns", "LOAD_ROWS(fb[j], columns"},
+    {AS_PRODUCT_MMA, "j * UNIT_N + C_COLUMN(lane, r)", "j * UNIT_N + C_COLUMN(lane, 1 - r)"},
+    {AS_PRODUCT_MMA, "i * UNIT_M + C_ROW(lane, r)", "i * UNIT_M + C_ROW(lane ^ 2u, r)"},
+    {AS_PRODUCT_MMA, "if (done + ROW_WORDS * 16 < row_bytes)", "if (done + 2 * ROW_WORDS * 16 < row_bytes)"},
+    {AS_PRODUCT_MMA, "step < SLICE;", "step < SLICE / 2;"},
+    {AS_PRODUCT_MMA, "right[to] = next_b[r])\n        BARRIER();", "right[to] = next_b[r])"},
+    {AS_PRODUCT_MMA, "m = tile % tiles_m * TILE_SIDE, n = tile / tiles_m",
+     "m = tile / tiles_n * TILE_SIDE, n = tile / tiles_m"},
+    {AS_PRODUCT_TENSOR, "false, true, false,", "false, false, false,"},
+    {AS_PRODUCT_TENSOR, "to = n + (u32)at[0]", "to = n + (u32)at[1]"},
+    {AS_PRODUCT_TENSOR, "all_b.slice(0, (int)n)", "all_b.slice(0, 0)"},
+    {AS_PRODUCT_TENSOR, "static_cast<int>(dynamic_extent)", "64"},
+    {-1, "now = most_of_row(now);", ""},
+    {-1, "sum = sum * shrink + all;", "sum = sum + all;"},
+    {-1, "EACH(2, ELEMENT(o[i], r) *= shrink)", "EACH(2, (void)r)"},
+    {-1, "total = sum_of_row(sum)", "total = sum"},
+    {-1, "if (step + 1 < count) {", "if (step + 2 < count) {"},
+    {-1, "values + i * UNIT_N * VALUE_PITCH + j * UNIT_K", "values + i * UNIT_N * VALUE_PITCH"},
+};
+static const struct fault *planted;
+static size_t plantings;
+
+/* Builds what is asked for with the fault in it, where its text is. */
+static enum as_status build_with_fault(struct as_device *dev, const struct as_program_desc *desc,
+                                       struct as_program **out, struct as_error *err)
+{
+    const char *at = strstr(desc->source, planted->text);
+    struct as_buf text = AS_BUF_INIT;
+    struct as_program_desc other = *desc;
+    if (!at)
+        return stand_in_program->build(dev, desc, out, err);
+    plantings++;
+    as_buf_printf(&text, "%.*s%s%s", (int)(at - desc->source), desc->source, planted->becomes,
+                  at + strlen(planted->text));
+    other.source = as_buf_get(&text);
+    enum as_status s = stand_in_program->build(dev, &other, out, err);
+    as_buf_finish(&text);
+    return s;
+}
+
+static bool product_is_right(void)
+{
+    const struct as_product_desc d = desc_of((enum as_product_path)planted->path, AS_PRODUCT_F16, 128);
+    struct as_product p;
+    struct as_timing t;
+    struct as_error err = {0};
+    char why[200] = "";
+    check_ok(as_product_prepare(&p, &o.dev, &d, &err), &err);
+    check_ok(as_product_run(&p, 1, &t, &err), &err);
+    const bool right = as_product_check(&p, why, sizeof why);
+    as_product_finish(&p);
+    return right;
+}
+
+static bool attention_is_right(void)
+{
+    const struct as_attention_desc d = {.path = AS_ATTENTION_FLASH, .length = 128, .heads = 1, .seed = 5};
+    struct as_attention a;
+    struct as_error err = {0};
+    char why[200] = "";
+    check_ok(as_attention_prepare(&a, &o.dev, &d, &err), &err);
+    const bool right = as_attention_check(&a, why, sizeof why);
+    as_attention_finish(&a);
+    return right;
+}
+
+static void test_planted(void **state)
+{
+    (void)state;
+    start("metal4");
+    struct as_program_ops ops = *o.dev.program;
+    stand_in_program = o.dev.program;
+    ops.build = build_with_fault;
+    o.dev.program = &ops;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i += gpu_brief() ? 4 : 1) {
+        planted = &faults[i];
+        plantings = 0;
+        if (planted->path < 0 ? attention_is_right() : product_is_right())
+            fail_msg("'%s' for '%s' is not seen", planted->becomes, planted->text);
+        assert_int_equal(plantings, 1);
+    }
+    o.dev.program = stand_in_program;
+    close_card(&o);
+}
+
 /* ---- the library ---- */
 
 static void test_library(void **state)
@@ -257,10 +349,10 @@ static void test_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_units),        cmocka_unit_test(test_unit_types),
-                                       cmocka_unit_test(test_tensors),      cmocka_unit_test(test_tensors_refused),
-                                       cmocka_unit_test(test_wrong_launch), cmocka_unit_test(test_attention),
-                                       cmocka_unit_test(test_library),      cmocka_unit_test(test_transposed),
-                                       cmocka_unit_test(test_refused),      cmocka_unit_test(test_fails)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_units),           cmocka_unit_test(test_unit_types),   cmocka_unit_test(test_tensors),
+        cmocka_unit_test(test_tensors_refused), cmocka_unit_test(test_wrong_launch), cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_attention),       cmocka_unit_test(test_library),      cmocka_unit_test(test_transposed),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

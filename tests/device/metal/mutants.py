@@ -57,7 +57,7 @@ MUTANTS = (
     ("program.c", "= AS_SEND(d->api, pipeline_memory,", "= AS_SEND(d->api, pipeline_lanes,"),
     ("program.c", "(unsigned)AS_SEND(d->api, pipeline_threads, kernel->pipeline)", "1024"),
     ("info.c", "supports(d, FIRST) && ", ""),
-    ("info.c", " && !supports(d, LAST + 1)", ""),
+    ("info.c", " && !as_mtl_supports(d, LAST + 1)", ""),
     ("info.c", "    info->unit_fma = unit_fma(d);\n", ""),
     ("copy.c", "encoder, c->from, 0, c->to, 0, bytes", "encoder, c->to, 0, c->from, 0, bytes"),
     ("copy.c", "    s = run(d, courses, copy->back_to ? 2 : 1", "    s = run(d, courses, 1"),
@@ -76,8 +76,8 @@ MUTANTS = (
     ("messages.h", "    as_ns_uinteger location, length;", "    unsigned location, length;"),
     ("messages.h", "\"setBytes:length:atIndex:\"", "\"setBytes:atIndex:length:\""),
     ("language.c", "!languages[i].family || ", "true || "),
-    ("language.c", "{AS_MTL_METAL4, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FP8,",
-     "{AS_MTL_APPLE7, AS_CAP_MATRIX | AS_CAP_BF16 | AS_CAP_TENSOR_OPS,"),
+    ("language.c", "AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FRAGMENTS | AS_CAP_TENSOR_FP8,", "AS_CAP_TENSOR_OPS | AS_CAP_TENSOR_FRAGMENTS,"),
+    ("language.c", "\"float\") FRAGMENTS)}", "\"float\"))}"),
     ("language.c", "info->capabilities |= languages[i].has", "info->capabilities = languages[i].has"),
     ("language.c", "    as_mtl_release(d->api, &pipeline);\n", ""),
     ("language.c", "    as_mtl_release(d->api, &library);\n", ""),
@@ -99,7 +99,8 @@ MUTANTS = (
     ("mps.c", "    if (s)\n        gemm_destroy(dev, g);\n    else\n", "    if (!s)\n"),
     ("messages.h", "transposeLeft:transposeRight:", "transposeRight:transposeLeft:"),
     ("messages.h", "as_ns_uinteger, double, double", "as_ns_uinteger, float, float"),
-    ("messages.h", "as_ns_uinteger, as_ns_uinteger, as_ns_uinteger, uint32_t", "as_ns_uinteger, as_ns_uinteger, uint32_t, as_ns_uinteger"),
+    ("messages.h", "columns:rowBytes:dataType:", "columns:dataType:rowBytes:"),
+    ("language.c", "for (size_t i = 0; i < LANGUAGES && s; i++)", "for (size_t i = LANGUAGES - 1; i < LANGUAGES && s; i++)"),
 )
 
 

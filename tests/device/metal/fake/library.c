@@ -75,6 +75,10 @@ static id device_library(id self, SEL sel, id source, id options, id *error)
         *error = fake_error("error: unknown type name 'simdgroup_half8x8'", 3);
         return NULL;
     }
+    if (fake_asked("nofragments") && strstr(fake_chars(source), "cooperative_tensor_left_input_t")) {
+        *error = fake_error("error: no template named 'cooperative_tensor_left_input_t'", 3);
+        return NULL;
+    }
     if (fake_asked("nompp") && strstr(fake_chars(source), "MetalPerformancePrimitives")) {
         *error = fake_error("error: 'MetalPerformancePrimitives.h' file not found", 3);
         return NULL;
