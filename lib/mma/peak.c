@@ -1,6 +1,7 @@
 #include "peak_internal.h"
 
 #include "lib/ops/code.h"
+#include "lib/ops/tick.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -111,10 +112,8 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
                 info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
         return AS_INAPPLICABLE;
     }
-    if (!(info->capabilities & AS_CAP_CYCLES) && !d.rate_only) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no cycle counter");
+    if (!d.rate_only && as_tick_needed(info, err))
         return AS_INAPPLICABLE;
-    }
     return AS_APPLIES;
 }
 
@@ -302,6 +301,23 @@ static void expect_code(struct as_peak *p, struct as_trial_context *vc)
     as_judge_code(vc, gate, text);
 }
 
+/* Turns whose difference between both bodies the device's time stamps resolve. */
+static enum as_status enough(struct as_peak *p, uint64_t *turns, struct as_error *err)
+{
+    uint64_t next = 1;
+    do {
+        double unused, half_s, whole_s;
+        *turns = next;
+        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, (uint32_t)next, &unused, &half_s, err);
+        if (!s)
+            s = as_peak_launch(p, AS_PEAK_LONG, (uint32_t)next, &unused, &whole_s, err);
+        if (s)
+            return s;
+        next = as_tick_enough(next, whole_s - half_s);
+    } while (next != *turns && next < UINT32_MAX / 2);
+    return AS_OK;
+}
+
 enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_peak_desc *desc,
                                struct as_error *err)
 {
@@ -329,11 +345,14 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, c
     as_note_number(vc, "warps", p->desc.warps);
     as_note_number(vc, "columns", p->desc.n);
     expect_code(p, vc);
-    return AS_OK;
+    if (p->no_cycles)
+        s = enough(p, &vc->min_reps, err);
+    return s || !p->no_cycles || p->desc.rate_only ? s : as_tick_prepare(&p->tick, vc, true, err);
 }
 
 void as_peak_finish(struct as_peak *p)
 {
+    as_tick_finish(p->tick);
     as_timed_finish(&p->timed);
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++)
         for (int set = 0; set < 2; set++)
@@ -386,7 +405,7 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
 enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak_time *out, struct as_error *err)
 {
     const struct as_matrix *m = p->desc.matrix;
-    double half = 0, whole = 0, half_s = 0, whole_s = 0, steps = (double)turns * p->body.steps;
+    double half = 0, whole = 0, half_s = 0, whole_s = 0, hz = NAN;
     const double *const first = p->no_cycles ? &half_s : &half, *const second = p->no_cycles ? &whole_s : &whole;
     for (int i = 0; i < PAIR_TRIES && *second <= *first; i++) {
         enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
@@ -394,15 +413,24 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
             s = as_peak_launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
         if (s)
             return s;
+        if (p->no_cycles && *second <= *first && i + 1 < PAIR_TRIES && turns < UINT32_MAX / 4)
+            turns *= 2;
     }
     if (*second <= *first)
         return as_fail(err, AS_UNSUPPORTED, "%u turns of %u steps take no longer than those of half of them", turns,
                        p->body.steps);
+    if (p->tick) {
+        enum as_status s = as_tick_measure(p->tick, half_s + whole_s, &hz, err);
+        if (s)
+            return s;
+    }
+    const struct as_device_info *info = &p->timed.dev->info;
+    const double steps = (double)turns * p->body.steps, units = info->compute_units ? info->compute_units : 1;
     double operations = 2.0 * m->m * p->desc.n * m->k * p->body.chains * (double)p->teams;
     *out = (struct as_peak_time){.seconds = half_s + whole_s,
-                                 .cycles = (whole - half) / (steps / 2),
-                                 .operations = operations,
-                                 .clock_hz = as_timed_clock(&p->timed),
+                                 .cycles = (p->no_cycles ? (whole_s - half_s) * hz : whole - half) / (steps / 2),
+                                 .operations = p->no_cycles ? operations * (double)p->workgroups / units : operations,
+                                 .clock_hz = p->no_cycles ? hz : as_timed_clock(&p->timed),
                                  .rate = operations * (double)p->workgroups * steps / whole_s};
     return AS_OK;
 }
