@@ -64,8 +64,10 @@ static void derive_clock(struct as_rule_context *c)
         as_fact_number(f, median, as_spread_interval(hz, n));
         if (c->info && c->info->clock_max_hz > 0 && isfinite(c->info->clock_max_hz))
             f->claimed = c->info->clock_max_hz;
-        char seen[128];
+        char seen[160];
         seen_text(low, high, median, n, seen, sizeof seen);
+        if (c->info && (c->info->capabilities & (AS_CAP_SOURCE | AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) == AS_CAP_SOURCE)
+            snprintf(seen + strlen(seen), sizeof seen - strlen(seen), ", by calibration");
         if (f->claimed > 0)
             f->verdict = f->ci.lo > ABOVE * f->claimed    ? AS_REFUTED
                          : f->ci.hi <= ABOVE * f->claimed ? AS_SUPPORTED
@@ -80,8 +82,9 @@ static void derive_clock(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_clock[] = {
     {"core clock", derive_clock,
-     "median of the clocks read by cycle counters or calibrated add chains in the cells; compared with the maximum "
-     "clock that the OS or driver reports",
-     "a cycle counter at another rate than the core, or a clock that changed within the cells"},
+     "median of the clocks read by cycle counters, or calibrated by operations of known rate, in the cells; compared "
+     "with the maximum clock that the OS or driver reports",
+     "a cycle counter at another rate than the core, operations at another rate than the known one, or a clock that "
+     "changed within the cells"},
     {0},
 };

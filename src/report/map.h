@@ -95,5 +95,7 @@ enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const
 
 /* The row that an object of a fact belongs to ("L2", "memory", "core"), -1 for none. */
 int as_map_row(const char *object);
+/* Bytes of a compute unit's shared memory, or what a workgroup may have of it where no driver says more; 0 unknown. */
+uint64_t as_map_shared(const struct as_device_info *info);
 
 #endif

@@ -16,6 +16,8 @@ void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class,
                   css_class, x, y, fill, size, anchor);
 }
 
+enum { FITS = 9 }; /* letters of a row's name */
+
 const char *as_map_row_name(const struct map_drawing *d, int row, char name[static 24])
 {
     if (row == AS_MAP_CORE)
@@ -24,8 +26,10 @@ const char *as_map_row_name(const struct map_drawing *d, int row, char name[stat
                                               : "CU"; /* the column is narrow */
     if (row == AS_MAP_MEMORY)
         return "memory";
-    if (row == AS_MAP_LOCAL)
-        return as_page_local_name(d->info, name);
+    if (row == AS_MAP_LOCAL) { /* "shared", but not "threadgroup" */
+        const char *whole = as_info_words(d->info)->shared_memory;
+        return strcspn(whole, " ") > FITS ? whole : as_page_local_name(d->info, name);
+    }
     const struct as_cache *side = as_info_memory_side(d->info);
     if (side && side->level == (unsigned)row)
         as_cache_label(side, name);
@@ -109,15 +113,16 @@ static void title(struct map_drawing *d, int row, const char *link)
     as_buf_str(d->b, any ? "</title>" : "");
 }
 
-/* The column is narrow: a long name takes two lines. */
+/* The column is narrow: a long name takes two lines, and smaller letters where one of them is long. */
 static void row_title(struct map_drawing *d, const char *name, double y)
 {
-    enum { FITS = 9 };
     const char *blank = strlen(name) > FITS ? strchr(name, ' ') : NULL;
     char first[24];
     as_copy_text(first, blank && (size_t)(blank - name) < sizeof first ? (size_t)(blank - name) + 1 : sizeof first,
                  name);
-    const double size = (d->s.wide ? 15 : 12) - (blank ? 2 : 0);
+    const size_t longest = blank && strlen(blank + 1) > strlen(first) ? strlen(blank + 1) : strlen(first);
+    const double size =
+        ((d->s.wide ? 15 : 12) - (blank ? 2 : 0)) * (longest > FITS ? (double)FITS / (double)longest : 1);
     as_map_text_at(d->b, d->s.label_x, blank ? y - size / 2 : y, "level", AS_MAP_INK, size, "start");
     as_buf_html(d->b, first);
     as_buf_str(d->b, "</text>\n");

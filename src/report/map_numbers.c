@@ -114,13 +114,15 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
 {
     for (int r = 0; r < AS_MAP_ROWS; r++) {
         uint64_t size = r == AS_MAP_MEMORY  ? info->memory_bytes
-                        : r == AS_MAP_LOCAL ? info->compute_unit_shared
+                        : r == AS_MAP_LOCAL ? as_map_shared(info)
                         : r == AS_MAP_CORE  ? 0
                                             : as_info_cache(info, (unsigned)r);
         struct as_map_number *n = &out->row[r][AS_MAP_HOLDS];
         if (size && n->known <= AS_MAP_UNDECIDED)
             *n = (struct as_map_number){
                 .known = AS_MAP_CLAIMED, .value = (double)size, .high = (double)size, .unit = "B", .note = "reported"};
+        if (size && r == AS_MAP_LOCAL && !info->compute_unit_shared && n->known == AS_MAP_CLAIMED)
+            snprintf(n->note, sizeof n->note, "per %s", as_info_words(info)->workgroup);
     }
 }
 

@@ -157,6 +157,11 @@ static const struct as_cache *cache_of(const struct as_device_info *info, unsign
     return NULL;
 }
 
+uint64_t as_map_shared(const struct as_device_info *info)
+{
+    return info->compute_unit_shared || info->is_host_cpu ? info->compute_unit_shared : info->workgroup_shared;
+}
+
 /* One compute unit: its private caches, its shared memory, itself. */
 static enum as_status build_unit(struct as_map_tree *t, const struct as_device_info *info, bool found_l1,
                                  unsigned index, size_t above, struct as_error *err)
@@ -167,8 +172,8 @@ static enum as_status build_unit(struct as_map_tree *t, const struct as_device_i
         if (c || (level == 1 && found_l1))
             st = add_below(t, (int)level, c ? c->size : 0, &above, err);
     }
-    if (st == AS_OK && info->compute_unit_shared)
-        st = add_below(t, AS_MAP_LOCAL, info->compute_unit_shared, &above, err);
+    if (st == AS_OK && as_map_shared(info))
+        st = add_below(t, AS_MAP_LOCAL, as_map_shared(info), &above, err);
     if (st == AS_OK)
         st = add_below(t, AS_MAP_CORE, 0, &above, err);
     if (st != AS_OK)

@@ -346,7 +346,9 @@ enum as_status as_page_operations(struct as_page *p)
             "occupied compute unit, in results per cycle; cycles each is the issue cost of one instruction (of a warp "
             "or a "
             "vector) on such a unit. Latency is in cycles; adjusted, without the operation that turns a result into "
-            "the next operand: derived, with both intervals combined.</p>\n");
+            "the next operand: derived, with both intervals combined. Where kernels have no cycle counter, cycles are "
+            "by "
+            "calibration.</p>\n");
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0, end; i < all.n[r]; i = end) {
             for (end = i + 1; end < all.n[r] && strcmp(all.rows[r][end].device, all.rows[r][i].device) == 0;)

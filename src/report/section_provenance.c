@@ -196,6 +196,18 @@ static void sensor(struct as_buf *b, const struct as_device_info *d)
     pair(b, "state before the run", d->unfit);
 }
 
+static void cycles(struct as_buf *b, const struct as_device_info *d)
+{
+    char text[120];
+    if (!(d->capabilities & AS_CAP_SOURCE) || (d->capabilities & AS_CAP_CYCLES))
+        return;
+    if (d->unit_fma)
+        snprintf(text, sizeof text,
+                 "no counter in kernels; by calibration, with %u f32 fused multiply-adds per %s and cycle as published",
+                 d->unit_fma, as_info_words(d)->compute_unit);
+    pair(b, "cycles", d->unit_fma ? text : "no counter in kernels");
+}
+
 static void device(struct as_buf *b, const struct as_device_info *d)
 {
     as_buf_str(b, "<h4><code>");
@@ -210,6 +222,7 @@ static void device(struct as_buf *b, const struct as_device_info *d)
     count_pair(b, "units", d->compute_units);
     count_pair(b, "threads", d->threads);
     number_pair(b, "reported clock", d->clock_max_hz, "Hz");
+    cycles(b, d);
     number_pair(b, "reported peak bandwidth", d->peak_bandwidth / 1e9, "GB/s");
     size_pair(b, "memory", d->memory_bytes);
     size_pair(b, "memory free at the start", d->memory_free);

@@ -1,4 +1,5 @@
 /* Clocks by calibration, on a toy device whose launches take what a known clock makes of them. */
+#include "lib/mma/peak.h"
 #include "lib/ops/chains.h"
 #include "toy_device.h"
 
@@ -127,6 +128,47 @@ static void test_lengths(void **unused)
     as_buf_finish(&vc.detail);
 }
 
+/* Matrix instructions: a step of all workgroups of the launch together takes so many cycles. */
+enum { PEAK_CYCLES = 640 };
+static struct as_peak peak;
+
+static void run_peak(const char *name, void *const *args)
+{
+    uint32_t turns;
+    records = records ? records : args[0];
+    const bool tick = args[0] != records;
+    memcpy(&turns, args[tick ? 6 : 4], sizeof turns);
+    const double steps = (tick ? TICK_STEPS : peak.body.steps) / (strcmp(name, "whole_body") == 0 ? 1.0 : 2.0);
+    toy.launch_s = LAUNCH_S + turns * steps * (tick ? TICK_CYCLES : PEAK_CYCLES) / hz;
+}
+
+static void test_matrix(void **unused)
+{
+    static const double clocks[] = {1.4e9, 0.7e9, 1.578e9};
+    struct as_trial_context vc;
+    struct as_error err = {0};
+    struct as_peak_time t;
+    struct as_peak_desc d = {.matrix = as_matrix_find("simdgroup_m8n8k8_f32")};
+    (void)unused;
+    (void)setup(&vc);
+    toy.kernel = run_peak;
+    assert_non_null(d.matrix);
+    as_peak_usual(&toy.dev.info, &d);
+    assert_int_equal(as_peak_prepare(&peak, &vc, &d, &err), AS_OK);
+    assert_non_null(strstr(as_buf_get(&vc.detail), "by calibration"));
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        hz = clocks[i];
+        assert_int_equal(as_peak_measure(&peak, 100, &t, &err), AS_OK);
+        check_number(t.clock_hz, hz);
+        check_number(t.cycles, PEAK_CYCLES);
+        /* of a tenth of the workgroups: the device has ten units */
+        check_number(t.operations, 2.0 * 8 * 8 * 8 * peak.body.chains * (double)(peak.teams * peak.workgroups) / 10);
+    }
+    as_peak_finish(&peak);
+    as_buf_finish(&vc.detail);
+    assert_int_equal(toy.live, 0);
+}
+
 static void test_no_clock(void **unused)
 {
     struct as_trial_context vc;
@@ -153,10 +195,8 @@ static void test_no_clock(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(test_enough),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_no_clock),
+        cmocka_unit_test(test_cycles), cmocka_unit_test(test_enough),   cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_matrix), cmocka_unit_test(test_no_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,8 @@ lines = 0,4
 path = tiled
 type = f16
 size = 128
+[matmul_peak]
+instruction = simdgroup_m8n8k8_f16_f32,simdgroup_m8n8k8_f32
 """
 # Over f32, since the device has no f64.
 STREAMS = """[bandwidth]
@@ -201,7 +203,7 @@ def test_more_probes(assay):
 def check_cycles(assay, text, words=""):
     """Cells say how they count cycles, and have the clock and a time beside them."""
     for cell in check_probes(assay, SUITE + text, words):
-        if cell["probe"] in ("alu", "alu_latency", "mix", "onchip_bandwidth"):
+        if cell["probe"] in ("alu", "alu_latency", "mix", "onchip_bandwidth", "matmul_peak"):
             expect(cell["detail"]["cycles"] == "by calibration: a GPU core does 128 ffma32 in one", "a note", cell)
             expect(cell["clock_hz"] > 0, "a clock", cell)
         if cell["probe"] in ("alu", "alu_latency", "mix"):

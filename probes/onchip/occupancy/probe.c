@@ -9,12 +9,7 @@ extern const char as_method_occupancy[];
 extern const char as_kernel_occupancy[];
 
 static const struct as_axis axes[] = {
-    {.name = "threads",
-     .help = "threads per workgroup",
-     .type = AS_AXIS_COUNT,
-     .max = 1024,
-     .min = 1,
-     .def = "64"},
+    {.name = "threads", .help = "threads per workgroup", .type = AS_AXIS_COUNT, .max = 1024, .min = 1, .def = "64"},
     {.name = "values",
      .help = "extra 32-bit values that a thread holds in registers",
      .type = AS_AXIS_COUNT,
@@ -33,6 +28,7 @@ static const char *const full[] = {
 
 enum {
     MEETING_WORDS = 3, /* as the kernel has them: who is here, whether it is over, 0 */
+    MEETING_TRIES = 2, /* another process may have held a compute unit */
     LOOKS = 100000     /* some tens of milliseconds, in which a launch has started all that it can */
 };
 /* Workgroups per compute unit: more than any holds (GCN: 40 of one wave; Apple: 96 simdgroups). */
@@ -234,10 +230,12 @@ static enum as_status most_that_meet(struct state *s, size_t each, size_t most, 
     size_t lo = 0, hi = most + 1;
     while (hi - lo > 1) {
         const size_t middle = lo + (hi - lo) / 2;
-        bool met;
-        enum as_status st = meet(s, middle * each, &met, seconds, err);
-        if (st)
-            return st;
+        bool met = false;
+        for (int i = 0; i < MEETING_TRIES && !met; i++) {
+            enum as_status st = meet(s, middle * each, &met, seconds, err);
+            if (st)
+                return st;
+        }
         lo = met ? middle : lo;
         hi = met ? hi : middle;
     }

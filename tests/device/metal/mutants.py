@@ -56,7 +56,7 @@ MUTANTS = (
     ("program.c", "if ((*out)->key == key)", "if ((*out)->key != key)"),
     ("program.c", "= AS_SEND(d->api, pipeline_memory,", "= AS_SEND(d->api, pipeline_lanes,"),
     ("program.c", "(unsigned)AS_SEND(d->api, pipeline_threads, kernel->pipeline)", "1024"),
-    ("info.c", "supports(d, FIRST) && ", ""),
+    ("info.c", "as_mtl_supports(d, FIRST) && ", ""),
     ("info.c", " && !as_mtl_supports(d, LAST + 1)", ""),
     ("info.c", "    info->unit_fma = unit_fma(d);\n", ""),
     ("copy.c", "encoder, c->from, 0, c->to, 0, bytes", "encoder, c->to, 0, c->from, 0, bytes"),
