@@ -103,7 +103,7 @@ void counters_read(const char *root, struct as_device *dev, struct counter_readi
 {
     struct as_system_memory memory;
     *out = (struct counter_reading){{0}, {""}};
-    if (as_system_memory(&memory))
+    if (!root[0] && as_system_memory(&memory))
         counters_of_calls(&memory, out);
     else
         read_files(root, out);
