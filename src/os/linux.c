@@ -221,6 +221,11 @@ void *as_map_huge(size_t bytes)
     return mapped(bytes, PROT_READ | PROT_WRITE, MAP_HUGETLB);
 }
 
+const char *as_map_huge_limit(void)
+{
+    return NULL;
+}
+
 uint64_t as_map_huge_page(void)
 {
     return 0;

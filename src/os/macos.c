@@ -172,29 +172,28 @@ void *as_map_reserve(size_t bytes)
     return mapped(bytes, PROT_NONE, -1);
 }
 
-#if defined(__x86_64__)
-void *as_map_huge(size_t bytes)
+/* XNU maps superpages on Intel's processors only (vm_map_enter); Rosetta 2 runs on Apple's kernel. */
+const char *as_map_huge_limit(void)
 {
-    return mapped(bytes, PROT_READ | PROT_WRITE, VM_FLAGS_SUPERPAGE_SIZE_2MB);
+#if defined(__x86_64__)
+    if (!number_of("sysctl.proc_translated"))
+        return NULL;
+#endif
+    return "macOS has no superpages on Apple silicon, only pages of 16 KiB";
 }
 
-uint64_t as_map_huge_page(void)
-{
-    return UINT64_C(2) << 20;
-}
-#else
 void *as_map_huge(size_t bytes)
 {
-    (void)bytes;
+    if (!as_map_huge_limit())
+        return mapped(bytes, PROT_READ | PROT_WRITE, VM_FLAGS_SUPERPAGE_SIZE_2MB);
     errno = ENOTSUP;
     return NULL;
 }
 
 uint64_t as_map_huge_page(void)
 {
-    return 0;
+    return as_map_huge_limit() ? 0 : UINT64_C(2) << 20;
 }
-#endif
 
 int as_node_of(const void *address)
 {

@@ -77,14 +77,35 @@ static double driver_free(struct as_device *dev, char *why, size_t why_size)
     return NAN;
 }
 
-void counters_read(const char *root, struct as_device *dev, struct counter_reading *out)
+void counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out)
 {
-    *out = (struct counter_reading){{0}, {""}};
+    const size_t size = sizeof out->why[0];
+    out->bytes[COUNTER_AVAILABLE] = -(double)memory->available;
+    out->bytes[COUNTER_NODES] = out->bytes[COUNTER_ROLLUP] = NAN;
+    out->bytes[COUNTER_RSS] = memory->resident ? (double)memory->resident : NAN;
+    as_copy_text(out->why[COUNTER_NODES], size, "the system has no NUMA nodes");
+    as_copy_text(out->why[COUNTER_ROLLUP], size, "the system has no smaps_rollup");
+    if (!memory->resident)
+        as_copy_text(out->why[COUNTER_RSS], size, "the system does not tell this process's memory");
+}
+
+static void read_files(const char *root, struct counter_reading *out)
+{
     const size_t size = sizeof out->why[0];
     out->bytes[COUNTER_AVAILABLE] =
         -file_field(root, "/proc/meminfo", "MemAvailable", out->why[COUNTER_AVAILABLE], size);
     out->bytes[COUNTER_NODES] = -nodes_free(root, out->why[COUNTER_NODES], size);
     out->bytes[COUNTER_RSS] = file_field(root, "/proc/self/status", "VmRSS", out->why[COUNTER_RSS], size);
     out->bytes[COUNTER_ROLLUP] = file_field(root, "/proc/self/smaps_rollup", "Rss", out->why[COUNTER_ROLLUP], size);
-    out->bytes[COUNTER_DRIVER] = -driver_free(dev, out->why[COUNTER_DRIVER], size);
+}
+
+void counters_read(const char *root, struct as_device *dev, struct counter_reading *out)
+{
+    struct as_system_memory memory;
+    *out = (struct counter_reading){{0}, {""}};
+    if (!root[0] && as_system_memory(&memory))
+        counters_of_calls(&memory, out);
+    else
+        read_files(root, out);
+    out->bytes[COUNTER_DRIVER] = -driver_free(dev, out->why[COUNTER_DRIVER], sizeof out->why[0]);
 }

@@ -3,6 +3,7 @@
 #define PROBES_ACCOUNTING_COUNTERS_H
 
 #include "device/device.h"
+#include "os/facts.h"
 
 enum counter { COUNTER_AVAILABLE, COUNTER_NODES, COUNTER_RSS, COUNTER_ROLLUP, COUNTER_DRIVER, COUNTERS };
 extern const char *const counter_words[]; /* of the axis; ends with NULL */
@@ -12,6 +13,8 @@ struct counter_reading {
     double bytes[COUNTERS]; /* NAN if why says what is missing */
     char why[COUNTERS][160];
 };
+/* What the system's calls tell where it has no files: available memory and this process's; the others are unknown. */
+void counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out);
 /* root: "", or a test's files; dev: NULL without a driver to ask. */
 void counters_read(const char *root, struct as_device *dev, struct counter_reading *out);
 

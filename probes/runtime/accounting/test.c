@@ -72,6 +72,22 @@ static void test_files(void **unused)
     remove_tree(root);
 }
 
+/* A system without files, as macOS. */
+static void test_calls(void **unused)
+{
+    struct as_system_memory memory = {.total = 900, .free = 100, .available = 300, .resident = 50};
+    struct counter_reading r = {{0}, {""}};
+    (void)unused;
+    counters_of_calls(&memory, &r);
+    assert_true(r.bytes[COUNTER_AVAILABLE] == -300 && r.bytes[COUNTER_RSS] == 50);
+    assert_true(isnan(r.bytes[COUNTER_NODES]) && r.why[COUNTER_NODES][0]);
+    assert_true(isnan(r.bytes[COUNTER_ROLLUP]) && r.why[COUNTER_ROLLUP][0]);
+    assert_string_equal(r.why[COUNTER_RSS], "");
+    memory.resident = 0;
+    counters_of_calls(&memory, &r);
+    assert_true(isnan(r.bytes[COUNTER_RSS]) && r.why[COUNTER_RSS][0]);
+}
+
 static void test_which_cells(void **unused)
 {
     struct toy cpu, gpu;
@@ -207,8 +223,11 @@ static void test_table_of_opencl(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),           cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_device),          cmocka_unit_test(test_table_of_the_cpu),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_table_of_the_cpu),
         cmocka_unit_test(test_table_of_opencl),
     };
     real_leave_untouched();

@@ -80,7 +80,9 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
     const char *thp = !pages->huge       ? "the kernel has no transparent huge pages"
                       : pages->thp_never ? "transparent huge pages are switched off (" THP_DIR "enabled is \"never\")"
                                          : "";
-    const char *tlb = !pages->hugetlb ? "the kernel has no huge page pool"
+    const char *limit = as_map_huge_limit();
+    const char *tlb = limit             ? limit
+                      : !pages->hugetlb ? "the kernel has no huge page pool"
                       : !pages->without_pool && hugetlb_free() == 0
                           ? "no huge page is free in the reserved pool (vm.nr_hugepages sets its size)"
                           : "";
