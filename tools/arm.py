@@ -10,6 +10,7 @@ Left out are tests that time something, and those in which the architecture coun
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import struct
@@ -41,8 +42,9 @@ TESTS_LEFT_OUT = {"robust_ displacement": "its budget is 12 s, which emulated wo
                   "report_ samples": "reads the runs of other machines for minutes",
                   "robust_ forward": "asks this machine for an NVRTC, not the program"}
 
-# "max" has LSE atomics, SVE and all matrix instructions of qemu; the other is Armv8.0 and has none of them.
-CPUS = ("max", "cortex-a53")
+# "max" has LSE atomics, SVE, SME and all matrix instructions of qemu; the second is Armv8.0 and has none of them; the others
+# have the first's with vectors of other lengths than its 256 bits, the longest without kernels.
+CPUS = ("max", "cortex-a53") + tuple(f"max,sve-default-vector-length={n},sme-default-vector-length={n}" for n in (16, 64, 128))
 # What the processor decides, again on the second.
 DECIDED = [f"device_ {name}" for name in ("cpu", "team")] + [f"probes_ {name}" for name in (
     "atomics", "atomics_lost", "c2c", "codegen", "conversion", "ops native", "matrix unit", "matrix cores", "matrix formats",
@@ -50,8 +52,18 @@ DECIDED = [f"device_ {name}" for name in ("cpu", "team")] + [f"probes_ {name}" f
     "chase persistent", "refill")]
 
 
+# What the length of vectors decides.
+BY_LENGTH = ["device_ cpu"] + [f"probes_ {name}" for name in ("matrix cores", "matrix multiplication")]
+
+
 def qemu():
     return shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
+
+
+def qemu_version():
+    """Of its instructions some are wrong in some versions."""
+    found = re.search(r"version (\d+)", run([qemu(), "--version"]).stdout)
+    return found[1] if found else "0"
 
 
 def missing():
@@ -206,11 +218,11 @@ def main():
         print(f"skipped: arm: {why}\n0 passed, 0 failed, 1 skipped")
         return 0
     with tempfile.TemporaryDirectory(prefix="assay-test-") as home:
-        env = dict(os.environ, XDG_DATA_HOME=home, XDG_CONFIG_HOME=home, FAKE_HIP_CLANG=write_clang(), ASSAY_EMULATED="1",
+        env = dict(os.environ, XDG_DATA_HOME=home, XDG_CONFIG_HOME=home, FAKE_HIP_CLANG=write_clang(), ASSAY_EMULATED=qemu_version(),
                    ASSAY_MSL_TARGET=MSL_TARGET, **run_tests.BRIEF)
         if build(tally):
-            first, second = sys.argv[1:] or chosen(run_tests.build_folder("arm")), sys.argv[1:] or DECIDED
-            for cpu, tests in zip(CPUS, (first, second)):
+            passes = [chosen(run_tests.build_folder("arm")), DECIDED] + [BY_LENGTH] * (len(CPUS) - 2)
+            for cpu, tests in zip(CPUS, [sys.argv[1:]] * len(CPUS) if sys.argv[1:] else passes):
                 run_tests.FOLDERS[cpu] = "arm"
                 run_tests.meson_tests(cpu, tests, dict(env, QEMU_CPU=cpu), tally)
     return tally.close()

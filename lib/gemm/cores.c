@@ -44,7 +44,7 @@ static const struct choice *choose(const struct as_product_desc *d)
     char missing[200];
     for (const struct choice *c = choices; c < choices + CHOICES; c++) {
         const struct as_core *core = c->type == d->type ? as_core_find(c->name) : NULL;
-        if (core && as_cpu_has(core->needs, missing, sizeof missing))
+        if (core && as_core_has(core, missing, sizeof missing))
             return c;
     }
     return NULL;
@@ -56,7 +56,7 @@ static void write_missing(const struct as_product_desc *d, struct as_buf *out)
     char missing[200];
     for (const struct choice *c = choices; c < choices + CHOICES; c++) {
         const struct as_core *core = c->type == d->type ? as_core_find(c->name) : NULL;
-        if (!core || as_cpu_has(core->needs, missing, sizeof missing))
+        if (!core || as_core_has(core, missing, sizeof missing))
             continue;
         as_buf_printf(out, "%s%s", out->len ? "; or " : "", missing);
     }

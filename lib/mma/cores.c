@@ -43,6 +43,11 @@ const struct as_core_body *as_core_body(const struct as_core *core, unsigned cha
 
 /* ---- what applies ---- */
 
+bool as_core_has(const struct as_core *core, char *text, size_t size)
+{
+    return as_cpu_has_vectors(core->needs, core->bits, text, size);
+}
+
 static bool is_first_of_cpus(const struct as_matrix *m)
 {
     const struct as_matrix *first = as_matrices;
@@ -67,7 +72,7 @@ enum as_applies as_core_applies(const struct as_matrix *m, const struct as_devic
         as_fail(err, AS_UNSUPPORTED, "%s is not an instruction of this CPU architecture", m->name);
         return AS_PRUNED;
     }
-    if (!as_cpu_has(core->needs, missing, sizeof missing)) {
+    if (!as_core_has(core, missing, sizeof missing)) {
         as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
         return AS_INAPPLICABLE;
     }
@@ -189,7 +194,7 @@ enum as_status as_core_prepare(const struct as_core *core, struct as_timed *time
     if (!core)
         return as_fail(err, AS_UNSUPPORTED,
                        "this build has no kernels of this matrix instruction for this CPU architecture");
-    if (!as_cpu_has(core->needs, missing, sizeof missing))
+    if (!as_core_has(core, missing, sizeof missing))
         return as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
     return as_timed_prepare_host(timed, dev, core->name, as_core_kernels, workgroups, err);
 }

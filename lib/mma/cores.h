@@ -19,6 +19,7 @@ struct as_core_body {
 struct as_core {
     const char *name; /* of the instruction */
     unsigned needs;   /* bits of enum as_cpu_set */
+    unsigned bits;    /* of the vectors of SVE or SME that it is written for; 0: neither */
     const char *symbol;
     unsigned rows, columns; /* images of A and B per block; it has rows x columns images of C, row by row */
     as_core_run *multiply, *block;
@@ -29,6 +30,8 @@ extern const struct as_core as_cores[]; /* of this CPU architecture; ends with a
 /* Does the device run native CPU kernels? */
 bool as_core_runs(const struct as_device_info *info);
 const struct as_core *as_core_find(const char *name); /* NULL: this CPU architecture has none of that name */
+/* Has the CPU what it needs? Else what is missing, into text. */
+bool as_core_has(const struct as_core *core, char *text, size_t size);
 /* AS_INAPPLICABLE if the CPU lacks it, AS_PRUNED if the architecture does. */
 enum as_applies as_core_applies(const struct as_matrix *m, const struct as_device_info *info, struct as_error *err);
 /* With so many chains; 0: the default. NULL: none. */

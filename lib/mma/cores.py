@@ -2,7 +2,8 @@
 
 The files are those of instructions.py; keys for CPUs only: x86, a64 (the instruction; $c $a $b are registers), width (of x86
 registers: 128, 256, 512 or tile), needs (CPU features: words of enum as_cpu_set), vex (prefix and opcode
-in map 0F38, for instructions that assemblers may lack).
+in map 0F38, for instructions that assemblers may lack), vectors (lengths of SVE's or, with inst, SME's vectors), inst (an
+SME instruction's word with registers 0).
 All kernels are functions (a, b, c, n) of operand images (layout.h). Each operand is one register.
   multiply    n products, image by image
   CHAINS_half, _whole   n turns of a body on two images of each operand and CHAINS accumulators: see peak.kernel
@@ -87,7 +88,7 @@ class A64:
     """a b c n in x0 x1 x2 x3; v8 to v15 are callee-saved and unused."""
     key, guard, comment = "a64", "__aarch64__", ""
     pointers = {"a": "x0", "b": "x1", "c": "x2"}
-    begin = [".arch armv8.2-a+dotprod+i8mm+bf16+fp16"]
+    begin = [".arch armv8.2-a+dotprod+i8mm+bf16+fp16", ".arch_extension sve"]
 
     def __init__(self, row):
         self.row = row
@@ -130,13 +131,89 @@ class A64:
     again = ["subs x3, x3, #1", "b.ne 1b"]
 
 
+class SVE(A64):
+    """Vectors of a known length. p0 enables all of one; z8 to z15 hold the callee-saved d8 to d15."""
+
+    @staticmethod
+    def enter():
+        return ["ptrue p0.b"]
+
+    def load(self, operand, register, offset):
+        bits = self.row.spread_bits(operand)
+        base = self.pointers[operand]
+        if bits:
+            letter, kind = {16: "hh", 32: "ws", 64: "dd"}[bits]
+            return [f"add x9, {base}, #{offset}", f"ld1r{letter} {{z{register}.{kind}}}, p0/z, [x9]"]
+        return [f"ldr z{register}, [{base}, #{self.vectors(offset)}, mul vl]"]
+
+    def store(self, register, offset):
+        return [f"str z{register}, [x2, #{self.vectors(offset)}, mul vl]"]
+
+    def vectors(self, offset):
+        return offset // (self.row.instruction.bits // 8)
+
+    def step(self, c, a, b):
+        text = self.row.get("a64")
+        for letter, register in (("$a", a), ("$b", b), ("$c", c)):
+            text = text.replace(letter, f"z{register}")
+        return [text]
+
+
+class SME(SVE):
+    """Accumulators are tiles of ZA, and the CPU is in streaming mode: nothing else of SVE is sure to exist. Both switches clear
+    the vector registers, so the callee-saved ones are kept in memory. No caller has a dormant ZA: nothing else here uses it.
+    SME's instructions are words, since many assemblers lack them."""
+    saved = [(8, 0), (10, 16), (12, 32), (14, 48)]
+    SMSTART, SMSTOP = ".inst 0xd503477f", ".inst 0xd503467f"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.word = instructions.BITS[row.instruction.c] // 8
+        tiles = self.word
+        self.block, self.most = (tiles // 2, 2), tiles
+        self.peak_registers = (list(range(tiles)), [0, 1], [2, 3])
+        self.block_registers = (list(range(tiles)), [2, 3], [0, 1])
+
+    def enter(self):
+        return ["sub sp, sp, #64"] + [f"stp d{r}, d{r + 1}, [sp, #{at}]" for r, at in self.saved] + [
+            self.SMSTART, "ptrue p0.b"]
+
+    def leave(self):
+        return [self.SMSTOP] + [f"ldp d{r}, d{r + 1}, [sp, #{at}]" for r, at in self.saved] + ["add sp, sp, #64", "ret"]
+
+    def rows(self, tile, offset, opcode):
+        """ld1 or st1 of all rows of a tile, from x2 and x9 words on: {za.[w12, 0]}, p0, [x2, x9, lsl]."""
+        vector = self.row.instruction.bits // 8
+        word = opcode | tile << (2 if self.word == 4 else 1) | (0x400000 if self.word == 8 else 0)
+        lines = []
+        for row in range(vector // self.word):
+            lines += [f"mov w12, #{row}", f"mov x9, #{(offset + row * vector) // self.word}", f".inst {word:#x}"]
+        return lines
+
+    def load(self, operand, register, offset):
+        return self.rows(register, offset, 0xe0890040) if operand == "c" else super().load(operand, register, offset)
+
+    def store(self, register, offset):
+        return self.rows(register, offset, 0xe0a90040)
+
+    def step(self, c, a, b):
+        return [f".inst {int(self.row.get('inst'), 16) | b << 16 | a << 5 | c:#x}"]
+
+
+def a64(row):
+    """The kind of aarch64 registers of an instruction."""
+    if not row.instruction.bits:
+        return A64(row)
+    return SME(row) if row.get("inst") else SVE(row)
+
+
 class Row:
     """One instruction in the assembly of one architecture."""
 
     def __init__(self, instruction, machine):
         self.instruction, self.name = instruction, instruction.name
         self.symbol = f"as_native_matrix_{self.name}"
-        self.machine = machine(self)
+        self.machine = a64(self) if machine is A64 else machine(self)
         sizes = (("a", instruction.m * instruction.k, instruction.a), ("b", instruction.k * instruction.n, instruction.b),
                  ("c", instruction.m * instruction.n, instruction.c))
         self.bytes = {operand: count * instructions.BITS[kind] // 8 for operand, count, kind in sizes}
@@ -219,7 +296,7 @@ class Row:
                          for chains, steps in self.bodies())
         needs = " | ".join(f"AS_CPU_{n}" for n in (self.get("needs") or "").split()) or "0"
         rows, columns = self.machine.block
-        return (f"    {{.name = \"{self.name}\", .needs = {needs}, .symbol = \"{self.symbol}\",\n"
+        return (f"    {{.name = \"{self.name}\", .needs = {needs}, .bits = {self.instruction.bits}, .symbol = \"{self.symbol}\",\n"
                 f"     .rows = {rows}, .columns = {columns}, .multiply = {self.symbol}_multiply, "
                 f".block = {self.symbol}_block,\n     .bodies = {{\n{bodies}     }}}},\n")
 

@@ -3,6 +3,7 @@
 Each combination of types is an entry.
 """
 import configparser
+import re
 import sys
 
 # format: bits in a register or in memory
@@ -10,7 +11,7 @@ BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m
         "s32": 32, "s16": 16, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
 KEYS = {"name", "title", "size", "columns", "types", "lanes", "sparse", "a", "b", "c", "ptx", "hip", "load", "store",
         "code", "least", "only", "emulated", "atype", "btype", "ctype",
-        "msl", "x86", "a64", "width", "needs", "vex"}
+        "msl", "x86", "a64", "width", "needs", "vex", "vectors", "inst"}
 # Key of the text: dialect of the kernel, and its displayed name.
 DIALECTS = {"ptx": ("CUDA", "cuda"), "hip": ("HIP", "hip"), "msl": ("METAL", "metal"),
             "x86": ("HOST", "x86-64"), "a64": ("HOST", "aarch64")}
@@ -25,27 +26,41 @@ def quoted(text):
 
 
 class Instruction:
-    """One section for one combination of types."""
+    """One section for one combination of types; bits: of the vectors, if their length is the implementation's choice."""
 
-    def __init__(self, section, types):
-        self.section = section
+    def __init__(self, section, types, bits=0):
+        self.section, self.bits = section, bits
         self.a, self.b, self.c = types.split(":")
         for word in (self.a, self.b, self.c):
             if word not in BITS:
                 fail(section.name, f"no format '{word}'")
-        self.m, self.n, self.k = (int(x) for x in section["size"].split())
+        self.m, self.n, self.k = (int(x) for x in self.get("size").split())
         self.lanes = int(self.get("lanes", "32"))
         self.key = next((key for key in DIALECTS if self.get(key)), None) or fail(section.name, "no text")
 
     def get(self, key, default=None):
         """A key may be followed by a dot and the accumulator format."""
-        return self.section.get(f"{key}.{self.c}", self.section.get(key, default))
+        text = self.section.get(f"{key}.{self.c}", self.section.get(key, default))
+        return self.for_length(key, text) if self.bits and text else text
+
+    def for_length(self, key, text):
+        """V: the words of a vector (of C's size); L, R: all bits of a lane, of a register."""
+        words = self.bits // max(BITS[self.c], 32)
+        if key in ("size", "lanes", "title"):
+            return re.sub(r"\bV\b", str(words), text)
+        if key in ("a", "b", "c"):
+            return re.sub(r"\b[LR]\b", lambda m: " ".join(f"{m[0].lower()}{i}" for i in range(words.bit_length() - 1)), text)
+        return text
 
     @property
     def name(self):
         both = self.a if self.a == self.b else f"{self.a}_{self.b}"
         same = self.a == self.c
-        return f"{self.get('name', self.section.name)}_{both}" + ("" if same else f"_{self.c}")
+        return f"{self.base}_{both}" + ("" if same else f"_{self.c}")
+
+    @property
+    def base(self):
+        return self.get("name", self.section.name) + (f"_{self.bits}" if self.bits else "")
 
     @property
     def code(self):
@@ -114,7 +129,7 @@ class Instruction:
     def about(self):
         title = f"{self.get('title')}, {self.a}{'' if self.a == self.b else ' and ' + self.b} into {self.c}"
         return (f'    {{.name = "{self.name}", .title = "{title}", .kind = "{self.get("title").split(",")[0]}", '
-                f'.base = "{self.get("name", self.section.name)}", .type = "{self.a}", .results = 1, '
+                f'.base = "{self.base}", .type = "{self.a}", .results = 1, '
                 f'.dialects = "{DIALECTS[self.key][1]}"}},\n')
 
 
@@ -133,7 +148,8 @@ def read(path):
         for key in section:
             if key.split(".")[0] not in KEYS:
                 fail(f"{path}, [{name}]", f"no key '{key}'")
-        instructions += [Instruction(section, types) for types in section["types"].split()]
+        instructions += [Instruction(section, types, int(bits)) for bits in section.get("vectors", "0").split()
+                         for types in section["types"].split()]
     return instructions, rates
 
 

@@ -37,7 +37,15 @@ static int close_cpu(void **state)
 static bool can_run(const struct as_core *c)
 {
     char missing[200];
-    return as_cpu_has(c->needs, missing, sizeof missing);
+    return as_core_has(c, missing, sizeof missing);
+}
+
+/* QEMU before 9.0 adds up SME's integer outer products for two columns at once, and so for the wrong ones: not its
+ * results are tested then. */
+static bool is_right_here(const struct as_core *c)
+{
+    const char *emulator = getenv("ASSAY_EMULATED"); /* its version */
+    return can_run(c) && !(emulator && atoi(emulator) < 9 && strstr(c->name, "mopa") && strstr(c->name, "s32"));
 }
 
 /* The first that this CPU has, of which each step adds more than one product to a sum; skips where there is none. */
@@ -206,6 +214,8 @@ static model_fn *model_of(const struct as_matrix *m)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strncmp(m->name, rows[i].begin, strlen(rows[i].begin)) == 0)
             return rows[i].model;
+    if (m->k == 1 && strcmp(m->c, "f32") == 0) /* of SVE and SME */
+        return model_f32;
     return strcmp(m->c, "s32") == 0 ? model_wraps : NULL;
 }
 
@@ -266,7 +276,7 @@ static void test_results(void **state)
         struct as_error err = {0};
         char why[160];
         const struct as_matrix *m = as_matrix_find(c->name);
-        if (!can_run(c) || !model_of(m))
+        if (!is_right_here(c) || !model_of(m))
             continue;
         if (as_fragments_open(&f, &cpu.device, m, 0, &err))
             fail_msg("%s: %s", c->name, err.text);
@@ -290,7 +300,7 @@ static void test_numerics(void **state)
         struct as_matrix_found found;
         struct as_error err = {0};
         const struct as_matrix *m = as_matrix_find(c->name);
-        if (!can_run(c) || m->k == 1)
+        if (!is_right_here(c) || m->k == 1)
             continue;
         if (as_fragments_open(&f, &cpu.device, m, 0, &err) || as_arithmetic_find(&f.unit, 3, &found, &err))
             fail_msg("%s: %s", c->name, err.text);
@@ -316,7 +326,7 @@ static void test_layouts(void **state)
         struct as_slots documented, found;
         struct as_slots_difference difference;
         struct as_error err = {0};
-        if (!can_run(c))
+        if (!is_right_here(c))
             continue;
         if (layout_open(&u, &cpu.device, as_matrix_find(c->name), 0, &err) ||
             layout_documented(&u, &documented, &err) || as_slots_find(&u.unit, &found, &err) ||
@@ -346,7 +356,8 @@ static void test_peaks(void **state)
     (void)state;
     any_core();
     for (const struct as_core *c = as_cores; c->name; c++)
-        for (const struct as_core_body *b = c->bodies; can_run(c) && b < c->bodies + AS_CORE_BODIES && b->name; b++) {
+        for (const struct as_core_body *b = c->bodies; is_right_here(c) && b < c->bodies + AS_CORE_BODIES && b->name;
+             b++) {
             struct as_peak p;
             struct as_trial_context vc;
             struct as_peak_time t;

@@ -57,12 +57,29 @@ struct as_cpu_features as_cpu_features(void)
     return f;
 }
 #elif defined(__aarch64__)
+/* As words: not every assembler knows them. Both may be executed outside streaming mode. */
+static unsigned sve_bytes(void)
+{
+    register uint64_t bytes __asm__("x0");
+    __asm__(".inst 0x04bf5020 // rdvl x0, #1" : "=r"(bytes));
+    return (unsigned)bytes;
+}
+
+static unsigned sme_bytes(void)
+{
+    register uint64_t bytes __asm__("x0");
+    __asm__(".inst 0x04bf5820 // rdsvl x0, #1" : "=r"(bytes));
+    return (unsigned)bytes;
+}
+
 struct as_cpu_features as_cpu_features(void)
 {
+    char why[80];
     struct as_cpu_features f = {.neon = true, .vector_bytes = 16};
-#if defined(__linux__) && defined(HWCAP_SVE)
-    f.sve = (getauxval(AT_HWCAP) & HWCAP_SVE) != 0;
-#endif
+    f.sve = as_cpu_has(AS_CPU_SVE, why, sizeof why);
+    f.sme = as_cpu_has(AS_CPU_SME, why, sizeof why);
+    f.sve_bytes = f.sve ? sve_bytes() : 0;
+    f.sme_bytes = f.sme ? sme_bytes() : 0;
     return f;
 }
 #else
@@ -142,7 +159,8 @@ static const struct {
 } sets[] = {
     {AS_CPU_FPHP, "FP16", 1ul << 10, 0, "FEAT_FP16"}, {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0, "FEAT_DotProd"},
     {AS_CPU_I8MM, "I8MM", 0, 1ul << 13, "FEAT_I8MM"}, {AS_CPU_BF16, "BF16", 0, 1ul << 14, "FEAT_BF16"},
-    {AS_CPU_LSE, "LSE", 1ul << 8, 0, "FEAT_LSE"},
+    {AS_CPU_LSE, "LSE", 1ul << 8, 0, "FEAT_LSE"},     {AS_CPU_SVE, "SVE", 1ul << 22, 0, "FEAT_SVE"},
+    {AS_CPU_SME, "SME", 0, 1ul << 23, "FEAT_SME"},    {AS_CPU_SMEF64F64, "SME F64F64", 0, 1ul << 25, "FEAT_SME_F64F64"},
 };
 
 static bool has_set(size_t i, char why[WHY_BYTES])
@@ -178,4 +196,15 @@ bool as_cpu_has(unsigned wanted, char *text, size_t size)
     if (other)
         snprintf(text + at, size - at, "%sinstructions of another kind of CPU", all ? "" : ", ");
     return all && !other;
+}
+
+bool as_cpu_has_vectors(unsigned wanted, unsigned bits, char *text, size_t size)
+{
+    if (!as_cpu_has(wanted, text, size))
+        return false;
+    const struct as_cpu_features f = bits ? as_cpu_features() : (struct as_cpu_features){0};
+    const unsigned has = 8 * (wanted & AS_CPU_SME ? f.sme_bytes : f.sve_bytes);
+    if (has != bits)
+        snprintf(text, size, "%s vectors of %u bits (its own have %u)", wanted & AS_CPU_SME ? "SME" : "SVE", bits, has);
+    return has == bits;
 }

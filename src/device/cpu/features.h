@@ -7,8 +7,9 @@
 
 struct as_cpu_features {
     bool sse2, avx2, fma, avx512f; /* x86-64: supported by CPU and OS (register state) */
-    bool neon, sve;                /* aarch64 */
+    bool neon, sve, sme;           /* aarch64 */
     unsigned vector_bytes;         /* widest of 16, 32, 64 among sse2, avx2, avx512f, neon; SVE is not counted */
+    unsigned sve_bytes, sme_bytes; /* of an SVE vector in this process, of one in SME's streaming mode; 0 without */
 };
 struct as_cpu_features as_cpu_features(void);
 
@@ -43,9 +44,15 @@ enum as_cpu_set {
     AS_CPU_I8MM = 1u << 25,
     AS_CPU_BF16 = 1u << 26,
     AS_CPU_LSE = 1u << 27,
+    AS_CPU_SVE = 1u << 28,
+    AS_CPU_SME = 1u << 29,
+    AS_CPU_SMEF64F64 = 1u << 30,
 };
 /* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here, so
  * what works on them is asked for together with AS_CPU_AMXTILE. */
 bool as_cpu_has(unsigned sets, char *text, size_t size);
+/* The same for code written for vectors of so many bits: SME's in its streaming mode if it is among the sets, else
+ * SVE's. 0 bits: any. */
+bool as_cpu_has_vectors(unsigned sets, unsigned bits, char *text, size_t size);
 
 #endif
