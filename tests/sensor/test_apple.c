@@ -3,6 +3,7 @@
 #include "apple/fake.h"
 #include "base/buf.h"
 #include "scripted_clock.h"
+#include "sensor/rails.h"
 #include "sensor/watch.h"
 
 #include <math.h>
@@ -21,6 +22,8 @@ static void use(const char *list, const char *behaviour)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s.txt", getenv("ASSAY_LISTS"), list);
+    assert_null(fake_broken());
+    assert_int_equal(fake_live(), 0);
     fake_use(path, behaviour);
     assert_null(fake_broken());
 }
@@ -254,6 +257,12 @@ static void test_hostile(void **state)
     struct as_sensor_reading r = read_at(&s, 3);
     is_near(r.energy_j, 21);
     assert_true(isnan(r.utilisation)); /* time went backwards in a state */
+    as_demand_begin(&s.demand);
+    fake_time(4);
+    clock_pass(1);
+    as_demand_end(&s.demand, &seen);
+    is_near(seen.gpu_power, 7);
+    assert_true(isnan(seen.dram_power)); /* one of two sinks */
     as_sensing_close(&s);
 }
 
@@ -278,6 +287,7 @@ static void test_behaviours(void **state)
         const char *behaviour, *power, *states;
     } rows[] = {
         {"empty", "IOReport's group 'Energy Model' is empty", "IOReport's group 'GPU Stats' is empty"},
+        {"nosubscription", "IOReportCreateSubscription refuses 'Energy Model'", "refuses 'GPU Stats'"},
         {"nosubscribed", "IOReportCreateSubscription refuses 'Energy Model'", "refuses 'GPU Stats'"},
         {"nosample", "IOReportCreateSamples gives none of 'Energy Model'", "gives none of 'GPU Stats'"},
         {"nodelta", "IOReportCreateSamplesDelta gives none of 'Energy Model'", "Delta gives none of 'GPU Stats'"},
@@ -297,9 +307,23 @@ static void test_behaviours(void **state)
         assert_true(isnan(r.energy_j) && isnan(r.utilisation));
         assert_int_equal(r.throttle, 0);
         as_sensing_close(&s);
-        assert_null(fake_broken());
-        assert_int_equal(fake_live(), 0);
     }
+}
+
+/* What could not be opened is closed. */
+static void test_not_opened(void **state)
+{
+    (void)state;
+    struct as_ioreport r;
+    struct as_error err = {0};
+    use("m1", "");
+    assert_int_equal(as_ioreport_open(&r, "Energy", NULL, &err), AS_UNSUPPORTED);
+    assert_string_equal(err.text, "IOReportCopyChannelsInGroup knows no group 'Energy'");
+    assert_int_equal(fake_live(), 0);
+    use("m1", "nosample");
+    assert_int_equal(as_rails_open(&r, &err), AS_UNSUPPORTED);
+    assert_int_equal(fake_live(), 0);
+    as_ioreport_close(&r);
 }
 
 /* Everything that a worker does, and whether something was not told. */
@@ -349,7 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_numbers),        TEST(test_units_and_dies), TEST(test_demand),     TEST(test_refused_group),
         TEST(test_trial),          TEST(test_pressure),       TEST(test_hostile),    TEST(test_many),
-        TEST(test_energy_refused), TEST(test_behaviours),     TEST(test_every_call),
+        TEST(test_energy_refused), TEST(test_behaviours),     TEST(test_every_call), TEST(test_not_opened),
     };
     return cmocka_run_group_tests_name("Apple's chips", tests, NULL, NULL);
 }

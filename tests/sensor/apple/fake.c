@@ -9,7 +9,7 @@
 #pragma GCC visibility push(default)
 
 enum kind { SUBSCRIPTION = 1, STRING, ARRAY, DICTIONARY };
-enum { LINES_MAX = 64, STATES_MAX = 8, FIELD = 160, FIELDS = 6, MAGIC = 0x0b1ec7 };
+enum { LINES_MAX = 64, STATES_MAX = 8, FIELD = 320, FIELDS = 6, MAGIC = 0x0b1ec7 };
 
 struct line {
     char field[FIELDS][FIELD];
@@ -206,8 +206,10 @@ unsigned char CFStringGetCString(ref string, char *out, long size, uint32_t enco
     const struct object *o = use(string, STRING, "CFStringGetCString");
     if (encoding != 0x08000100)
         misuse("CFStringGetCString");
-    if (!o || fails() || (long)strlen(o->text) >= size)
+    if (!o || fails() || (long)strlen(o->text) >= size) {
+        strcpy(out, "DRAM7"); /* it need not leave alone what it does not fill */
         return 0;
+    }
     strcpy(out, o->text);
     return 1;
 }
@@ -353,7 +355,7 @@ ref IOReportCreateSubscription(void *a, ref desired, ref *subscribed, uint64_t b
     if (!set || fails() || (set->parts[0]->n && strcmp(set->parts[0]->parts[0]->line->field[0], refused) == 0))
         return NULL;
     *subscribed = asked("nosubscribed") ? NULL : copy_of(set);
-    return make(SUBSCRIPTION);
+    return asked("nosubscription") ? NULL : make(SUBSCRIPTION);
 }
 
 ref IOReportCreateSamples(ref subscription, ref subscribed, ref a)
