@@ -117,6 +117,16 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
 
 /* ---- opening ---- */
 
+/* Of the CPU, which works for this: a count of millijoules moves within some of these readings, a GPU's need not. */
+static bool stands_still(struct apple *a)
+{
+    enum { READINGS = 100 };
+    double joule = NAN;
+    for (int i = 0; i < READINGS && !(joule > 0); i++)
+        joule = energy_now(a);
+    return !(joule > 0);
+}
+
 static void open_energy(struct apple *a, struct as_buf *why_not)
 {
     struct as_error err = {0};
@@ -126,8 +136,11 @@ static void open_energy(struct apple *a, struct as_buf *why_not)
         add_reason(why_not, "power", err.text);
     else if (!isfinite(used.joule[a->rail]))
         add_reason(why_not, "power", used.why[a->rail]);
-    else
+    else {
+        if (a->rail == AS_RAIL_CPU && stands_still(a))
+            add_reason(why_not, "power", "its count did not move while the CPU worked");
         return;
+    }
     as_ioreport_close(&a->energy);
 }
 

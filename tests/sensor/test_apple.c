@@ -86,11 +86,11 @@ static void test_numbers(void **state)
     assert_true(isnan(read_at(&s, 3).utilisation)); /* no time has passed since */
     is_near(read_at(&s, 4).energy_j, 32);
     as_sensing_close(&s);
-    use("m1", "");
+    use("m1", "moving");
     s = open_on(&cpu);
     assert_string_equal(s.why_not, "clock, temperature: IOReport does not tell");
-    r = read_at(&s, 2);
-    is_near(r.energy_j, 5);
+    r = read_at(&s, 101); /* the first sample was at 1 */
+    is_near(r.energy_j, 250);
     assert_true(isnan(r.utilisation));
     as_sensing_close(&s);
 }
@@ -204,6 +204,19 @@ static void test_pressure(void **state)
     as_sensing_close(&s);
     s = open_on(&gpu);
     says(s.why_not, "throttling: a thermal pressure that macOS does not define");
+    as_sensing_close(&s);
+}
+
+static void test_standing_still(void **state)
+{
+    (void)state;
+    use("m1", "");
+    struct as_sensing s = open_on(&cpu);
+    says(s.why_not, "power: its count did not move while the CPU worked; clock");
+    is_near(read_at(&s, 2).energy_j, 5); /* it does now */
+    as_sensing_close(&s);
+    s = open_on(&gpu);
+    assert_null(strstr(s.why_not, "power")); /* it has nothing to do */
     as_sensing_close(&s);
 }
 
@@ -334,11 +347,11 @@ static bool whole(const struct as_device_info *info)
     struct as_sensing s = open_on(info);
     bool lacks = strstr(s.why_not, ": IO") != s.why_not + strlen("clock, temperature") + (info == &gpu ? 17 : 0);
     lacks |= strcmp(s.demand_names, "AMC Stats, Energy Model") != 0;
-    fake_time(1);
+    fake_time(1000);
     as_watch_begin(&w, &s, 1e6);
-    fake_time(2);
+    fake_time(2000);
     as_watch_mark(&w);
-    fake_time(4);
+    fake_time(4000);
     clock_pass(1);
     as_watch_end(&w, &r);
     lacks |= isnan(r.power_w) || r.throttle < 0 || isnan(w.demand.memory_read) || isnan(w.demand.memory_written);
@@ -352,13 +365,13 @@ static void test_every_call(void **state)
 {
     (void)state;
     int lacked = 0, n = 1;
-    use("m1", "");
+    use("m1", "moving");
     clock_script(0);
     assert_false(whole(&cpu));
     const int calls = fake_fail(0);
     assert_true(calls > 100);
     for (; n <= calls; n++) {
-        use("m1", "");
+        use("m1", "moving");
         fake_fail(n);
         lacked += whole(&cpu);
         if (fake_broken() || fake_live())
@@ -374,6 +387,7 @@ int main(void)
         TEST(test_numbers),        TEST(test_units_and_dies), TEST(test_demand),     TEST(test_refused_group),
         TEST(test_trial),          TEST(test_pressure),       TEST(test_hostile),    TEST(test_many),
         TEST(test_energy_refused), TEST(test_behaviours),     TEST(test_every_call), TEST(test_not_opened),
+        TEST(test_standing_still),
     };
     return cmocka_run_group_tests_name("Apple's chips", tests, NULL, NULL);
 }

@@ -33,6 +33,7 @@ static size_t lines_n;
 static struct object *objects;
 static char behaviour[128], broken[128], refused[FIELD];
 static int64_t now;
+static bool is_moving;
 static uint64_t pressure;
 static int calls, failing, tokens;
 
@@ -121,10 +122,10 @@ void fake_use(const char *list, const char *words)
     }
     lines_n = 0;
     broken[0] = refused[0] = 0;
-    now = 0;
     pressure = 0;
-    tokens = calls = failing = 0;
+    now = tokens = calls = failing = 0;
     snprintf(behaviour, sizeof behaviour, "%s", words);
+    is_moving = asked("moving");
     while (f && lines_n < LINES_MAX && fgets(text, sizeof text, f))
         if (text[0] != '#' && text[0] != '\n')
             read_line(text);
@@ -137,6 +138,7 @@ void fake_use(const char *list, const char *words)
 void fake_time(int64_t time)
 {
     now = time;
+    is_moving = false;
 }
 
 void fake_pressure(uint64_t level)
@@ -363,6 +365,7 @@ ref IOReportCreateSamples(ref subscription, ref subscribed, ref a)
     const struct object *set = use(subscribed, DICTIONARY, "IOReportCreateSamples");
     if (!use(subscription, SUBSCRIPTION, "IOReportCreateSamples") || !set || a || fails() || asked("nosample"))
         return NULL;
+    now += is_moving;
     return copy_of(set);
 }
 
@@ -372,8 +375,7 @@ ref IOReportCreateSamplesDelta(ref before, ref after, ref a)
                         *to = use(after, DICTIONARY, "IOReportCreateSamplesDelta");
     if (!from || !to || a || fails() || asked("nodelta"))
         return NULL;
-    struct object *delta = copy_of(to);
-    struct object *list = delta->parts[0];
+    struct object *delta = copy_of(to), *list = delta->parts[0];
     for (long i = 0; i < list->n; i++)
         for (int k = 0; k < STATES_MAX; k++) {
             const int64_t then = from->parts[0]->parts[i]->counts[k], here = to->parts[0]->parts[i]->counts[k];

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* Starts anew with a list of channels and words: "nosubscribed nodelta". Lines are
- *     group|sub-group|channel|format|unit|values
- * where values are "start+rate", "min" for INT64_MIN, or "OFF:5+10;P1:0+30" for states; \xNN is a byte, "*5000 " before
- * a line means so many of it. "refuse|group" lets no one subscribe to it. */
+/* Starts anew with a list of channels and words: "nosubscribed nodelta"; with "moving" time passes by 1 per sample
+ * until it is set. Lines are group|sub-group|channel|format|unit|values where values are "start+rate", "min" for
+ * INT64_MIN, or "OFF:5+10;P1:0+30" for states; \xNN is a byte, "*5000 " before a line means so many of it.
+ * "refuse|group" lets no one subscribe to it. */
 void fake_use(const char *list, const char *behaviour);
 void fake_time(int64_t time); /* counts are start + rate * time */
 void fake_pressure(uint64_t level);
