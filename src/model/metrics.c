@@ -18,6 +18,10 @@ const struct as_metric as_demand_metrics[] = {
     {"device_memory_busy", "%", false, "share of time that the device's memory was busy, the driver's average", NULL},
     {"bus_received", "GB/s", false, "received by the device over its PCIe link", NULL},
     {"bus_sent", "GB/s", false, "sent by the device over its PCIe link", NULL},
+    {"cpu_power", "W", true, "power of the chip's CPU cores", NULL},
+    {"gpu_power", "W", true, "power of the chip's GPU", NULL},
+    {"ane_power", "W", true, "power of the chip's neural engine", NULL},
+    {"dram_power", "W", true, "power of the chip's memory", NULL},
     {0},
 };
 

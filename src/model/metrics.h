@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-enum { AS_METRICS_MAX = 14 };
+enum { AS_METRICS_MAX = 18 };
 
 /* What sensors tell of the traffic of memories while a cell is sampled (sensor/demand.h): any cell may have them. Ends
  * with a NULL name. */

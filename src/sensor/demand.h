@@ -1,6 +1,6 @@
-/* Memory and bus traffic while a probe samples: counters of memory controllers, of the cache's monitoring and of
- * devices, those that a user may read. Each source tells some of the quantities; what no source tells stays unknown,
- * with the reason. */
+/* Memory and bus traffic, and the power of a chip's parts, while a probe samples: counters of memory controllers, of
+ * the cache's monitoring and of devices, those that a user may read. Each source tells some of the quantities; what no
+ * source tells stays unknown, with the reason. */
 #ifndef AS_SENSOR_DEMAND_H
 #define AS_SENSOR_DEMAND_H
 
@@ -13,6 +13,7 @@ struct as_demand_seen {
     double device_memory;               /* share of the peak of the device's memory, 0 to 1 */
     double device_busy;                 /* share of time that the device's memory was busy, 0 to 1 */
     double bus_received, bus_sent;      /* bytes/s over the device's PCIe link, as the device sees it */
+    double cpu_power, gpu_power, ane_power, dram_power; /* watts of the parts of one chip */
 };
 
 struct as_demand_source {

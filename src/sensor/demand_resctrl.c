@@ -2,6 +2,7 @@
  * last-level cache move to and from memory, of tasks in the default group. */
 #include "base/text.h"
 #include "sensor/demand.h"
+#include "sensor/ioreport.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,8 +21,7 @@ struct resctrl {
 
 static bool serves(const struct as_device_info *info)
 {
-    (void)info;
-    return true; /* devices work beside the CPU */
+    return !as_ioreport_serves(info); /* devices work beside the CPU; macOS has no such files */
 }
 
 static bool read_counter(const char *path, double *out)

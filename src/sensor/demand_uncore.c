@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "os/counters.h"
 #include "sensor/demand.h"
+#include "sensor/ioreport.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,8 +42,7 @@ struct uncore {
 
 static bool serves(const struct as_device_info *info)
 {
-    (void)info;
-    return true; /* devices work beside the CPU */
+    return !as_ioreport_serves(info); /* devices work beside the CPU; macOS has no such files */
 }
 
 static bool read_text(const char *folder, const char *file, char out[TEXT_SIZE])

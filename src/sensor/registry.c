@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct as_sensor as_sensor_nvml, as_sensor_amdgpu, as_sensor_host;
-const struct as_sensor *const as_sensors[] = {&as_sensor_nvml, &as_sensor_amdgpu, &as_sensor_host, NULL};
+extern const struct as_sensor as_sensor_nvml, as_sensor_amdgpu, as_sensor_apple_gpu, as_sensor_apple_cpu,
+    as_sensor_host;
+const struct as_sensor *const as_sensors[] = {&as_sensor_nvml,      &as_sensor_amdgpu, &as_sensor_apple_gpu,
+                                              &as_sensor_apple_cpu, &as_sensor_host,   NULL};
 
 const struct as_sensor *as_sensor_of(const struct as_device_info *info)
 {

@@ -96,6 +96,14 @@ static bool start(struct as_watch *w)
     return started;
 }
 
+/* When it was read: the middle, since a reading can take as long as a sample. */
+static double timed_reading(struct as_sensing *s, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    const double start = as_now();
+    as_sensing_read(s, part, out);
+    return start + (as_now() - start) / 2;
+}
+
 static bool is_slowed(struct as_sensing *s)
 {
     struct as_sensor_reading now;
@@ -123,14 +131,22 @@ void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every
     as_readings_clear(&w->seen);
     pthread_mutex_init(&w->lock, NULL);
     (void)as_condition_init(&w->wake);
-    as_sensing_read(sensing, AS_SENSOR_ALL, &w->before);
-    w->began = as_now();
+    w->energy_at = timed_reading(sensing, AS_SENSOR_ALL, &w->before);
+    w->energy_j = w->before.energy_j;
     w->has_thread = sensing->sensor && sensing->sensor->background && start(w);
 }
 
 void as_watch_mark(struct as_watch *w)
 {
+    struct as_sensor_reading now = {.throttle = -1};
+    const bool counts_energy = isfinite(w->before.energy_j); /* what preparing took is not the samples' */
+    const double at = counts_energy ? timed_reading(w->sensing, AS_SENSOR_QUICK, &now) : NAN;
     pthread_mutex_lock(&w->lock);
+    if (counts_energy) {
+        w->energy_j = now.energy_j;
+        w->energy_at = at;
+    }
+    add_throttle(&w->seen, now.throttle);
     w->marked = true;
     as_demand_begin(&w->sensing->demand);
     w->marked_at = as_now();
@@ -161,14 +177,13 @@ void as_watch_end(struct as_watch *w, struct as_readings *out)
     struct as_sensor_reading after;
     end_thread(w);
     as_demand_end(&w->sensing->demand, &w->demand);
-    double ended = as_now(), passed = ended - w->began;
-    as_sensing_read(w->sensing, AS_SENSOR_ALL, &after);
+    const double ended = as_now(), passed = timed_reading(w->sensing, AS_SENSOR_ALL, &after) - w->energy_at;
     struct as_readings *seen = &w->seen;
     if (w->marked)
         add_load(w, &after, ended); /* the last sample has just ended */
     seen->power_w = mean(&w->power);
     if (!isfinite(after.power_w) && passed > 0)
-        seen->power_w = grown(w->before.energy_j, after.energy_j) / passed;
+        seen->power_w = grown(w->energy_j, after.energy_j) / passed;
     seen->utilisation = mean(&w->utilisation);
     as_clock_range(w->clock, w->clock_n, &seen->clock_hz, &seen->clock_lo, &seen->clock_hi);
     seen->temperature_before = w->before.temperature;

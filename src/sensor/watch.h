@@ -22,7 +22,7 @@ struct as_watch {
     struct as_sensing *sensing;
     double every_s;
     struct as_sensor_reading before;
-    double began; /* as_now() */
+    double energy_j, energy_at; /* where the energy counts from: the mark, without one the beginning; as_now() */
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; /* of all below */

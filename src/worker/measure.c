@@ -394,9 +394,12 @@ static void free_room(struct sampler *m)
 /* What as_demand_metrics names, in its units. */
 static void note_demand(struct as_trial_context *vc, const struct as_demand_seen *seen)
 {
-    const double values[] = {1e-9 * seen->memory_read,  1e-9 * seen->memory_written, 1e-9 * seen->cpu_traffic,
-                             100 * seen->device_memory, 100 * seen->device_busy,     1e-9 * seen->bus_received,
-                             1e-9 * seen->bus_sent};
+    const double values[] = {1e-9 * seen->memory_read, 1e-9 * seen->memory_written,
+                             1e-9 * seen->cpu_traffic, 100 * seen->device_memory,
+                             100 * seen->device_busy,  1e-9 * seen->bus_received,
+                             1e-9 * seen->bus_sent,    seen->cpu_power,
+                             seen->gpu_power,          seen->ane_power,
+                             seen->dram_power};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (isfinite(values[i]))
             as_note_number(vc, as_demand_metrics[i].name, values[i]);

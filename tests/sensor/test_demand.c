@@ -73,7 +73,7 @@ static void *opened(const struct as_demand_source *s, const struct as_device_inf
 
 static struct as_demand_seen nothing(void)
 {
-    return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    return (struct as_demand_seen){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
 static void test_nothing_is_there(void **state)

@@ -1,0 +1,251 @@
+/* Apple's chips on macOS, without root: energy and the GPU's states by IOReport, thermal pressure by notify(3). */
+#include "base/buf.h"
+#include "base/library.h"
+#include "base/text.h"
+#include "sensor/rails.h"
+#include "sensor/sensor.h"
+#include "sensor/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const system_names[] = {"/usr/lib/libSystem.B.dylib", "libSystem.B.dylib"};
+/* libkern/OSThermalNotification.h: nominal, moderate, heavy, trapping, sleeping */
+static const char pressure_key[] = "com.apple.system.thermalpressurelevel";
+enum { PRESSURE_NOMINAL = 0, PRESSURE_LAST = 4 };
+
+struct apple {
+    enum as_rail rail; /* of this device */
+    struct as_ioreport energy, states;
+    double last_j;
+    bool is_energy_refused; /* it went backwards, so that no difference of it is believed */
+    bool has_pressure;
+    int pressure;
+    uint32_t (*get_state)(int token, uint64_t *state); /* notify.h */
+    uint32_t (*cancel)(int token);
+};
+
+static void add_reason(struct as_buf *why_not, const char *what, const char *why)
+{
+    as_buf_printf(why_not, "%s%s: %s", why_not->len ? "; " : "", what, why);
+}
+
+/* ---- one reading ---- */
+
+/* Joules since the sensor was opened. A counter that has not moved since then may be one that never does: the CPU's of
+ * an M5 and the neural engine's of an M4 are such. */
+static double energy_now(struct apple *a)
+{
+    struct as_rails used;
+    double seconds;
+    if (!a->energy.base || a->is_energy_refused || as_rails_since(&a->energy, &used, &seconds, NULL))
+        return NAN;
+    const double joule = used.joule[a->rail];
+    a->is_energy_refused = !isfinite(joule) || joule < a->last_j;
+    if (a->is_energy_refused || joule == 0)
+        return NAN;
+    a->last_j = joule;
+    return joule;
+}
+
+static int throttle_now(const struct apple *a)
+{
+    uint64_t level = 0;
+    if (!a->has_pressure || a->get_state(a->pressure, &level) != 0 || level > PRESSURE_LAST)
+        return -1;
+    return level > PRESSURE_NOMINAL ? (int)AS_THROTTLE_THERMAL : 0;
+}
+
+/* Of one channel: the share of the time outside of the states that are off. NAN: unknown. */
+static double busy_share(const struct as_ioreport *r, as_cf channel)
+{
+    static const char *const off[] = {"OFF", "IDLE", "DOWN"};
+    const int n = r->api.states(channel);
+    double all = 0, busy = 0;
+    for (int i = 0; i < n && n <= AS_IOREPORT_STATES_MAX; i++) {
+        char name[32];
+        bool is_off = false;
+        const int64_t time = r->api.residency(channel, i);
+        as_ioreport_state(r, channel, i, name, sizeof name);
+        if (time < 0 || !name[0])
+            return NAN;
+        for (size_t k = 0; k < sizeof off / sizeof *off; k++)
+            is_off |= strcmp(off[k], name) == 0;
+        all += (double)time;
+        busy += is_off ? 0 : (double)time;
+    }
+    return all > 0 ? busy / all : NAN;
+}
+
+/* Since the last reading; its channel is named "GPUPH" on M1 to M5. */
+static double utilisation_now(struct apple *a, struct as_error *err)
+{
+    struct as_ioreport *r = &a->states;
+    as_cf delta = NULL, list;
+    double seconds, share = NAN;
+    size_t n = 0;
+    bool found = false;
+    if (!r->subscription)
+        return NAN;
+    enum as_status s = as_ioreport_since(r, &delta, &seconds, err);
+    if (!s)
+        s = as_ioreport_list(r, delta, &list, &n, err);
+    for (size_t i = 0; !s && i < n; i++) {
+        struct as_ioreport_channel c;
+        if (!as_ioreport_channel(r, list, i, &c) || strcmp(c.name, "GPUPH") != 0 || c.format != AS_IOREPORT_STATE)
+            continue;
+        share = found ? NAN : busy_share(r, c.ref);
+        found = true;
+    }
+    if (!s && !found)
+        as_fail(err, AS_UNSUPPORTED, "'GPU Stats' has no states of 'GPUPH'");
+    if (delta)
+        r->api.release(delta);
+    (void)as_ioreport_begin(r, NULL);
+    return share;
+}
+
+static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    struct apple *a = ctx;
+    (void)part;
+    out->energy_j = energy_now(a);
+    out->throttle = throttle_now(a);
+    out->utilisation = utilisation_now(a, NULL);
+}
+
+/* ---- opening ---- */
+
+/* Of the CPU, which works for this: a count of millijoules moves within some of these readings, a GPU's need not. */
+static bool stands_still(struct apple *a)
+{
+    enum { READINGS = 100 };
+    double joule = NAN;
+    for (int i = 0; i < READINGS && !(joule > 0); i++)
+        joule = energy_now(a);
+    return !(joule > 0);
+}
+
+static void open_energy(struct apple *a, struct as_buf *why_not)
+{
+    struct as_error err = {0};
+    struct as_rails used;
+    double seconds;
+    if (as_rails_open(&a->energy, &err) || as_rails_since(&a->energy, &used, &seconds, &err))
+        add_reason(why_not, "power", err.text);
+    else if (!isfinite(used.joule[a->rail]))
+        add_reason(why_not, "power", used.why[a->rail]);
+    else {
+        if (a->rail == AS_RAIL_CPU && stands_still(a))
+            add_reason(why_not, "power", "its count did not move while the CPU worked");
+        return;
+    }
+    as_ioreport_close(&a->energy);
+}
+
+static void open_states(struct apple *a, struct as_buf *why_not)
+{
+    struct as_error err = {0};
+    if (!as_ioreport_open(&a->states, "GPU Stats", "GPU Performance States", &err) &&
+        !as_ioreport_begin(&a->states, &err))
+        (void)utilisation_now(a, &err);
+    if (!err.text[0])
+        return;
+    add_reason(why_not, "utilisation", err.text);
+    as_ioreport_close(&a->states);
+}
+
+static void open_pressure(struct apple *a, struct as_buf *why_not)
+{
+    char why[160] = "";
+    const char *found = "", *missing = NULL;
+    uint32_t (*watch)(const char *name, int *token) = NULL;
+    void *library = as_library_open(system_names, 2, &found, why, sizeof why);
+    uint64_t level = 0;
+    if (library) {
+        as_library_function(library, "notify_register_check", &watch, &missing);
+        as_library_function(library, "notify_get_state", &a->get_state, &missing);
+        as_library_function(library, "notify_cancel", &a->cancel, &missing);
+    }
+    a->has_pressure = library && !missing && watch(pressure_key, &a->pressure) == 0;
+    if (!library || missing)
+        add_reason(why_not, "throttling", missing ? missing : why);
+    else if (!a->has_pressure)
+        add_reason(why_not, "throttling", "notify_register_check knows no thermal pressure");
+    else if (a->get_state(a->pressure, &level) != 0)
+        add_reason(why_not, "throttling", "notify_get_state tells no thermal pressure");
+    else if (level > PRESSURE_LAST)
+        add_reason(why_not, "throttling", "a thermal pressure that macOS does not define");
+}
+
+static void close_apple(void *ctx)
+{
+    struct apple *a = ctx;
+    as_ioreport_close(&a->energy);
+    as_ioreport_close(&a->states);
+    if (a->has_pressure)
+        a->cancel(a->pressure);
+    free(a);
+}
+
+static enum as_status open_rail(enum as_rail rail, void **ctx, struct as_buf *why_not, struct as_error *err)
+{
+    struct apple *a = calloc(1, sizeof *a);
+    if (!a)
+        return as_nomem(err, sizeof *a, "a sensor");
+    a->rail = rail;
+    open_energy(a, why_not);
+    open_pressure(a, why_not);
+    if (rail == AS_RAIL_GPU)
+        open_states(a, why_not);
+    add_reason(why_not, rail == AS_RAIL_GPU ? "clock, temperature, other processes" : "clock, temperature",
+               "IOReport does not tell");
+    *ctx = a;
+    return AS_OK;
+}
+
+static bool serves_gpu(const struct as_device_info *info)
+{
+    return as_ioreport_serves(info) && !(info->capabilities & AS_CAP_HOST_KERNELS);
+}
+
+static bool serves_cpu(const struct as_device_info *info)
+{
+    return as_ioreport_serves(info) && info->capabilities & AS_CAP_HOST_KERNELS;
+}
+
+static enum as_status open_gpu(const struct as_device_info *info, void **ctx, struct as_buf *why_not,
+                               struct as_error *err)
+{
+    (void)info;
+    return open_rail(AS_RAIL_GPU, ctx, why_not, err);
+}
+
+static enum as_status open_cpu(const struct as_device_info *info, void **ctx, struct as_buf *why_not,
+                               struct as_error *err)
+{
+    (void)info;
+    return open_rail(AS_RAIL_CPU, ctx, why_not, err);
+}
+
+extern const struct as_sensor as_sensor_apple_gpu, as_sensor_apple_cpu;
+const struct as_sensor as_sensor_apple_gpu = {
+    .name = "ioreport",
+    .title = "GPUs of Apple's chips, by IOReport and the thermal pressure of macOS",
+    .background = true,
+    .lag_s = AS_WATCH_EVERY_S, /* utilisation is that since the reading before */
+    .serves = serves_gpu,
+    .open = open_gpu,
+    .read = read_now,
+    .close = close_apple,
+};
+const struct as_sensor as_sensor_apple_cpu = {
+    .name = "ioreport",
+    .title = "CPUs of Apple's chips, by IOReport and the thermal pressure of macOS",
+    .background = false, /* polling would compete for a core with the measurement */
+    .serves = serves_cpu,
+    .open = open_cpu,
+    .read = read_now,
+    .close = close_apple,
+};

@@ -1,0 +1,185 @@
+/* Apple's chips on macOS, by IOReport: power of the chip's parts, and bytes at the memory controllers where the chip
+ * lets a user count them.
+ *
+ * Group "AMC Stats", sub-group "Perf Counters": channels "DCS RD" and "DCS WR" count the bytes of all who ask, one more
+ * of each die "DIE1 DCS RD" (NeoAsitop; SiliconScope, docs/ioreport-channels.md). M3 and the larger chips after it list
+ * the group and refuse a subscription. What those have instead, histograms in the group "PMP", is not read: their last
+ * bin is open and lies below what one GPU moves, so that no mean follows from them. */
+#include "base/buf.h"
+#include "base/text.h"
+#include "sensor/demand.h"
+#include "sensor/rails.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void begin(void *ctx)
+{
+    (void)as_ioreport_begin(ctx, NULL);
+}
+
+static void close_report(void *ctx)
+{
+    as_ioreport_close(ctx);
+    free(ctx);
+}
+
+static enum as_status new_report(struct as_ioreport **out, struct as_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    return *out ? AS_OK : as_nomem(err, sizeof **out, "a source of memory traffic");
+}
+
+/* ---- power ---- */
+
+static enum as_status open_rails(const char *root, const struct as_device_info *info, void **ctx, struct as_error *err)
+{
+    struct as_ioreport *r;
+    struct as_rails used;
+    double seconds;
+    (void)root, (void)info;
+    enum as_status s = new_report(&r, err);
+    if (s)
+        return s;
+    s = as_rails_open(r, err);
+    if (!s)
+        s = as_rails_since(r, &used, &seconds, err);
+    for (size_t i = 0, unknown = 0; !s && i < AS_RAILS; i++)
+        if (!isfinite(used.joule[i]) && ++unknown == AS_RAILS)
+            s = as_fail(err, AS_UNSUPPORTED, "%s", used.why[0]);
+    if (s) {
+        close_report(r);
+        return s;
+    }
+    *ctx = r;
+    return AS_OK;
+}
+
+/* A count that did not move may be one that never does. */
+static void end_rails(void *ctx, double seconds, struct as_demand_seen *out)
+{
+    struct as_rails used;
+    double *const powers[AS_RAILS] = {&out->cpu_power, &out->gpu_power, &out->ane_power, &out->dram_power};
+    if (as_rails_since(ctx, &used, &seconds, NULL) || !(seconds > 0))
+        return;
+    for (size_t i = 0; i < AS_RAILS; i++)
+        if (used.joule[i] > 0 && !isfinite(*powers[i]))
+            *powers[i] = used.joule[i] / seconds;
+}
+
+/* ---- memory controllers ---- */
+
+struct traffic {
+    double bytes[2]; /* read, written */
+    size_t n[2];
+    char why[120]; /* "" where all is known */
+};
+
+/* 0 read, 1 written, -1 neither; "DCS RD" and "DIE1 DCS RD". */
+static int way_of(const char *name)
+{
+    if (strncmp(name, "DIE", 3) == 0 && isdigit((unsigned char)name[3])) {
+        name += 3 + strspn(name + 3, "0123456789");
+        name += *name == ' ';
+    }
+    return strcmp(name, "DCS RD") == 0 ? 0 : strcmp(name, "DCS WR") == 0 ? 1 : -1;
+}
+
+static void refuse(struct traffic *t, const struct as_ioreport_channel *c, const char *what)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "channel '");
+    as_buf_terminal(&b, c->name);
+    as_buf_printf(&b, "' %s, its unit is '", what);
+    as_buf_terminal(&b, c->unit);
+    as_buf_str(&b, "'");
+    as_copy_text(t->why, sizeof t->why, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, struct traffic *t)
+{
+    const int way = way_of(c->name);
+    if (way < 0 || strcmp(c->subgroup, "Perf Counters") != 0)
+        return;
+    const bool is_count = c->format == AS_IOREPORT_SIMPLE && (!strcmp(c->unit, "B") || !strcasecmp(c->unit, "bytes"));
+    const int64_t bytes = is_count ? r->api.number(c->ref, NULL) : 0;
+    if (!is_count)
+        refuse(t, c, "counts no bytes");
+    else if (bytes < 0) /* INT64_MIN on an M3 Max with macOS 27 */
+        refuse(t, c, "counts backwards");
+    t->bytes[way] += (double)bytes;
+    t->n[way]++;
+}
+
+static enum as_status count(struct as_ioreport *r, struct traffic *t, double *seconds, struct as_error *err)
+{
+    as_cf delta = NULL, list;
+    size_t n = 0;
+    *t = (struct traffic){.why = ""};
+    enum as_status s = as_ioreport_since(r, &delta, seconds, err);
+    if (!s)
+        s = as_ioreport_list(r, delta, &list, &n, err);
+    for (size_t i = 0; !s && i < n; i++) {
+        struct as_ioreport_channel c;
+        if (as_ioreport_channel(r, list, i, &c))
+            add(r, &c, t);
+    }
+    if (delta)
+        r->api.release(delta);
+    if (!s && t->why[0])
+        s = as_fail(err, AS_UNSUPPORTED, "%s", t->why);
+    return s || (t->n[0] && t->n[1])
+               ? s
+               : as_fail(err, AS_UNSUPPORTED, "'AMC Stats' has no channels 'DCS RD' and 'DCS WR'");
+}
+
+static enum as_status open_amc(const char *root, const struct as_device_info *info, void **ctx, struct as_error *err)
+{
+    struct as_ioreport *r;
+    struct traffic t;
+    double seconds;
+    (void)root, (void)info;
+    enum as_status s = new_report(&r, err);
+    if (s)
+        return s;
+    s = as_ioreport_open(r, "AMC Stats", "Perf Counters", err);
+    if (!s)
+        s = as_ioreport_begin(r, err);
+    if (!s)
+        s = count(r, &t, &seconds, err);
+    if (s) {
+        close_report(r);
+        return s;
+    }
+    *ctx = r;
+    return AS_OK;
+}
+
+static void end_amc(void *ctx, double seconds, struct as_demand_seen *out)
+{
+    struct traffic t;
+    if (count(ctx, &t, &seconds, NULL) || !(seconds > 0))
+        return;
+    out->memory_read = isfinite(out->memory_read) ? out->memory_read : t.bytes[0] / seconds;
+    out->memory_written = isfinite(out->memory_written) ? out->memory_written : t.bytes[1] / seconds;
+}
+
+extern const struct as_demand_source as_demand_amc, as_demand_rails;
+const struct as_demand_source as_demand_amc = {.name = "AMC Stats",
+                                               .title = "memory controllers of Apple's chip",
+                                               .serves = as_ioreport_serves,
+                                               .open = open_amc,
+                                               .begin = begin,
+                                               .end = end_amc,
+                                               .close = close_report};
+const struct as_demand_source as_demand_rails = {.name = "Energy Model",
+                                                 .title = "energy of Apple's chip",
+                                                 .serves = as_ioreport_serves,
+                                                 .open = open_rails,
+                                                 .begin = begin,
+                                                 .end = end_rails,
+                                                 .close = close_report};

@@ -1,0 +1,82 @@
+/* Channels of macOS's IOReport: what Apple's drivers count, by group, without root. The library is private. Its
+ * functions are declared as open source programs that use it declare them: macmon (vladkens/macmon), socpowerbud and
+ * IOReport_decompile (dehydratedpotato). No block is needed: samples are dictionaries whose key "IOReportChannels" is
+ * an array of channels. */
+#ifndef AS_SENSOR_IOREPORT_H
+#define AS_SENSOR_IOREPORT_H
+
+#include "device/info.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef const void *as_cf; /* CFTypeRef */
+
+struct as_ioreport_api {
+    /* CoreFoundation: CFString.h, CFDictionary.h, CFArray.h, CFBase.h */
+    as_cf (*string)(as_cf allocator, const char *text, uint32_t encoding); /* owned */
+    unsigned char (*string_text)(as_cf string, char *out, long size, uint32_t encoding);
+    as_cf (*value)(as_cf dictionary, const void *key);
+    long (*count)(as_cf array);
+    as_cf (*at)(as_cf array, long index);
+    unsigned long (*type_of)(as_cf object);
+    unsigned long (*string_type)(void);
+    unsigned long (*array_type)(void);
+    unsigned long (*dictionary_type)(void);
+    void (*release)(as_cf object);
+    /* IOReport: results of the first four and *subscribed are owned, names and units are not. */
+    as_cf (*copy_group)(as_cf group, as_cf subgroup, uint64_t, uint64_t, uint64_t);
+    as_cf (*subscribe)(void *, as_cf desired, as_cf *subscribed, uint64_t, as_cf);
+    as_cf (*sample)(as_cf subscription, as_cf subscribed, as_cf);
+    as_cf (*delta)(as_cf before, as_cf after, as_cf);
+    as_cf (*group)(as_cf channel);
+    as_cf (*subgroup)(as_cf channel);
+    as_cf (*name)(as_cf channel);
+    as_cf (*unit)(as_cf channel);
+    int (*format)(as_cf channel);
+    /* Declared with an int and with a pointer by others: 0 is both. */
+    int64_t (*number)(as_cf channel, void *);
+    int (*states)(as_cf channel);
+    as_cf (*state_name)(as_cf channel, int index);
+    int64_t (*residency)(as_cf channel, int index);
+};
+
+/* IOReportTypes.h of XNU */
+enum { AS_IOREPORT_SIMPLE = 1, AS_IOREPORT_STATE = 2 };
+/* More are not read: an M5 has some 9,500 in all groups, 540 in the largest of those read here. */
+enum { AS_IOREPORT_CHANNELS_MAX = 4096, AS_IOREPORT_STATES_MAX = 256 };
+
+/* A subscription to one group. All zero: closed. */
+struct as_ioreport {
+    struct as_ioreport_api api;
+    const char *title; /* the group, for messages */
+    as_cf key, subscription, subscribed;
+    as_cf base; /* the sample that differences count from, NULL: none */
+    double base_at;
+};
+
+struct as_ioreport_channel {
+    as_cf ref;
+    char group[48], subgroup[64], name[96], unit[24]; /* valid UTF-8, as the driver says; "" where there is none */
+    int format;
+};
+
+bool as_ioreport_present(void);
+/* One of Apple's, where IOReport is: Linux runs on these chips, too, and has other sources there. */
+bool as_ioreport_serves(const struct as_device_info *info);
+/* subgroup NULL: all of them. AS_UNSUPPORTED with the call that failed. */
+enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const char *subgroup, struct as_error *err);
+void as_ioreport_close(struct as_ioreport *r); /* takes one that is closed */
+/* Differences count from now on; without a sample there is no base. */
+enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err);
+/* What was counted since, which the caller releases, and the seconds; the base stays. */
+enum as_status as_ioreport_since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err);
+/* The channels of what was sampled, or of r->subscribed: *list lives as long as the set. */
+enum as_status as_ioreport_list(const struct as_ioreport *r, as_cf set, as_cf *list, size_t *n, struct as_error *err);
+/* False for what is no channel. */
+bool as_ioreport_channel(const struct as_ioreport *r, as_cf list, size_t i, struct as_ioreport_channel *out);
+/* Name of a state as text, "" where there is none. */
+void as_ioreport_state(const struct as_ioreport *r, as_cf channel, int i, char *out, size_t size);
+
+#endif

@@ -1,0 +1,135 @@
+#include "sensor/rails.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A chip of several dies has a channel for each, "DIE_1_CPU Energy", and may have one for all, which is it then. */
+struct sum {
+    double whole, dies;
+    size_t whole_n, dies_n;
+};
+
+static const struct {
+    const char *word, *name;
+    bool is_numbered; /* "ANE0", and several of them */
+} rails[AS_RAILS] = {
+    [AS_RAIL_CPU] = {"CPU", "CPU Energy", false},
+    [AS_RAIL_GPU] = {"GPU", "GPU Energy", false},
+    [AS_RAIL_ANE] = {"ANE", "ANE", true},
+    [AS_RAIL_DRAM] = {"DRAM", "DRAM", true},
+};
+
+const char *as_rail_word(enum as_rail rail)
+{
+    return rails[rail].word;
+}
+
+static const char *skip_digits(const char *at)
+{
+    return at + strspn(at, "0123456789");
+}
+
+/* "DIE_1_CPU Energy" and "DIE1 ANE0": what follows the die. */
+static const char *behind_die(const char *name)
+{
+    if (strncmp(name, "DIE", 3) != 0)
+        return name;
+    const char *number = name + 3 + (name[3] == '_'), *end = skip_digits(number);
+    return end > number && (*end == '_' || *end == ' ') ? end + 1 : name;
+}
+
+static bool is_of(enum as_rail rail, const char *name)
+{
+    const size_t n = strlen(rails[rail].name);
+    return strncmp(name, rails[rail].name, n) == 0 && !*(rails[rail].is_numbered ? skip_digits(name + n) : name + n);
+}
+
+/* Joules per count. Units differ by channel and by chip. */
+static double joule_of(const char *unit)
+{
+    static const struct {
+        const char *label;
+        double joule;
+    } units[] = {{"mJ", 1e-3}, {"uJ", 1e-6}, {"\u00b5J", 1e-6}, {"nJ", 1e-9}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].label, unit) == 0)
+            return units[i].joule;
+    return NAN;
+}
+
+static void refuse(struct as_rails *out, enum as_rail rail, const struct as_ioreport_channel *c, const char *what)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "channel '");
+    as_buf_terminal(&b, c->name);
+    as_buf_printf(&b, "' %s", what);
+    if (what[strlen(what) - 1] == ':') {
+        as_buf_str(&b, " '");
+        as_buf_terminal(&b, c->unit);
+        as_buf_str(&b, "'");
+    }
+    if (!out->why[rail][0])
+        as_copy_text(out->why[rail], sizeof out->why[rail], as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, struct sum *sum, struct as_rails *out)
+{
+    const char *name = behind_die(c->name);
+    size_t rail = 0;
+    while (rail < AS_RAILS && !is_of((enum as_rail)rail, name))
+        rail++;
+    if (rail == AS_RAILS)
+        return;
+    const double joule = joule_of(c->unit);
+    const bool is_die = name != c->name;
+    const int64_t count = c->format == AS_IOREPORT_SIMPLE ? r->api.number(c->ref, NULL) : 0;
+    if (c->format != AS_IOREPORT_SIMPLE)
+        refuse(out, (enum as_rail)rail, c, "is no plain count");
+    else if (!isfinite(joule))
+        refuse(out, (enum as_rail)rail, c, "counts in an unknown unit:");
+    else if (count < 0)
+        refuse(out, (enum as_rail)rail, c, "counts backwards");
+    else if (!is_die && sum[rail].whole_n && !rails[rail].is_numbered)
+        refuse(out, (enum as_rail)rail, c, "is there twice");
+    *(is_die ? &sum[rail].dies : &sum[rail].whole) += joule * (double)count;
+    *(is_die ? &sum[rail].dies_n : &sum[rail].whole_n) += 1;
+}
+
+enum as_status as_rails_open(struct as_ioreport *r, struct as_error *err)
+{
+    enum as_status s = as_ioreport_open(r, "Energy Model", NULL, err);
+    if (!s && as_ioreport_begin(r, err)) {
+        as_ioreport_close(r);
+        s = AS_UNSUPPORTED;
+    }
+    return s;
+}
+
+enum as_status as_rails_since(struct as_ioreport *r, struct as_rails *out, double *seconds, struct as_error *err)
+{
+    struct sum sum[AS_RAILS] = {{0}};
+    as_cf delta = NULL, list;
+    size_t n = 0;
+    *out = (struct as_rails){.joule = {NAN, NAN, NAN, NAN}};
+    enum as_status s = as_ioreport_since(r, &delta, seconds, err);
+    if (!s)
+        s = as_ioreport_list(r, delta, &list, &n, err);
+    for (size_t i = 0; !s && i < n; i++) {
+        struct as_ioreport_channel c;
+        if (as_ioreport_channel(r, list, i, &c) && strcmp(c.group, "Energy Model") == 0)
+            add(r, &c, sum, out);
+    }
+    for (size_t i = 0; !s && i < AS_RAILS; i++)
+        if (!sum[i].whole_n && !sum[i].dies_n)
+            snprintf(out->why[i], sizeof out->why[i], "'Energy Model' has no channel of the %s", rails[i].word);
+        else if (!out->why[i][0])
+            out->joule[i] = sum[i].whole_n ? sum[i].whole : sum[i].dies;
+    if (delta)
+        r->api.release(delta);
+    return s;
+}

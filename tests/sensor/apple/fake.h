@@ -1,0 +1,20 @@
+/* What the stand-in for IOReport, CoreFoundation and notify(3) does for the tests. */
+#ifndef TEST_SENSOR_APPLE_FAKE_H
+#define TEST_SENSOR_APPLE_FAKE_H
+
+#include <stdint.h>
+
+/* Starts anew with a list of channels and words: "nosubscribed nodelta"; with "moving" time passes by 1 per sample
+ * until it is set. Lines are group|sub-group|channel|format|unit|values where values are "start+rate", "min" for
+ * INT64_MIN, or "OFF:5+10;P1:0+30" for states; \xNN is a byte, "*5000 " before a line means so many of it.
+ * "refuse|group" lets no one subscribe to it. */
+void fake_use(const char *list, const char *behaviour);
+void fake_time(int64_t time); /* counts are start + rate * time */
+void fake_pressure(uint64_t level);
+/* The n-th of the calls that can fail does so, from now on; 0: none. Returns how many there were since the last time.
+ */
+int fake_fail(int n);
+int fake_live(void);           /* objects and tokens that were not released */
+const char *fake_broken(void); /* the first misuse; NULL: none */
+
+#endif
