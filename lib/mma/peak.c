@@ -1,6 +1,7 @@
 #include "peak_internal.h"
 
 #include "lib/ops/code.h"
+#include "lib/ops/tick.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +112,9 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
                 info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
         return AS_INAPPLICABLE;
     }
-    return !d.rate_only && as_tick_needed(info, err) ? AS_INAPPLICABLE : AS_APPLIES;
+    if (!d.rate_only && as_tick_needed(info, err))
+        return AS_INAPPLICABLE;
+    return AS_APPLIES;
 }
 
 /* ---- operands ---- */
@@ -298,6 +301,23 @@ static void expect_code(struct as_peak *p, struct as_trial_context *vc)
     as_judge_code(vc, gate, text);
 }
 
+/* Turns whose difference between both bodies the device's time stamps resolve. */
+static enum as_status enough(struct as_peak *p, uint64_t *turns, struct as_error *err)
+{
+    uint64_t next = 1;
+    do {
+        double unused, half_s, whole_s;
+        *turns = next;
+        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, (uint32_t)next, &unused, &half_s, err);
+        if (!s)
+            s = as_peak_launch(p, AS_PEAK_LONG, (uint32_t)next, &unused, &whole_s, err);
+        if (s)
+            return s;
+        next = as_tick_enough(next, whole_s - half_s);
+    } while (next != *turns && next < UINT32_MAX / 2);
+    return AS_OK;
+}
+
 enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_peak_desc *desc,
                                struct as_error *err)
 {
@@ -317,8 +337,6 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, c
         s = device_memory(p, err);
     if (!s)
         s = as_peak_write(p, p->desc.operands, err);
-    if (!s && p->no_cycles && !p->desc.rate_only)
-        s = as_tick_prepare(&p->tick, vc, true, err);
     if (s)
         return s;
     vc->max_reps = UINT32_MAX / 2;
@@ -327,7 +345,9 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, c
     as_note_number(vc, "warps", p->desc.warps);
     as_note_number(vc, "columns", p->desc.n);
     expect_code(p, vc);
-    return AS_OK;
+    if (p->no_cycles)
+        s = enough(p, &vc->min_reps, err);
+    return s || !p->no_cycles || p->desc.rate_only ? s : as_tick_prepare(&p->tick, vc, true, err);
 }
 
 void as_peak_finish(struct as_peak *p)
@@ -382,50 +402,35 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
         "workgroups are not distributed evenly over the compute units; let this process use the whole device");
 }
 
-/* Both bodies, again where the longer takes no longer, and with more turns where time stamps do not resolve what it
- * takes longer. In cycles, in seconds without a counter. */
-static enum as_status measure_pair(struct as_peak *p, uint64_t *turns, double *half, double *whole, double seconds[2],
-                                   struct as_error *err)
-{
-    *half = *whole = 0;
-    for (int i = 0; i < PAIR_TRIES; i++) {
-        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, (uint32_t)*turns, half, &seconds[0], err);
-        if (!s)
-            s = as_peak_launch(p, AS_PEAK_LONG, (uint32_t)*turns, whole, &seconds[1], err);
-        if (s)
-            return s;
-        if (p->no_cycles) {
-            *half = seconds[0];
-            *whole = seconds[1];
-        }
-        const uint64_t enough = p->tick ? as_tick_enough(*turns, *whole - *half) : *turns;
-        if (*whole > *half && (enough == *turns || enough > UINT32_MAX / 2))
-            return AS_OK;
-        *turns = enough > UINT32_MAX / 2 ? *turns : enough;
-    }
-    return *whole > *half
-               ? AS_OK
-               : as_fail(err, AS_UNSUPPORTED, "%llu turns of %u steps take no longer than those of half of them",
-                         (unsigned long long)*turns, p->body.steps);
-}
-
 enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak_time *out, struct as_error *err)
 {
     const struct as_matrix *m = p->desc.matrix;
-    const size_t compute_units = p->timed.dev->info.compute_units ? p->timed.dev->info.compute_units : 1;
-    double half, whole, seconds[2], hz = NAN;
-    uint64_t all = turns;
-    enum as_status s = measure_pair(p, &all, &half, &whole, seconds, err);
-    if (!s && p->tick)
-        s = as_tick_measure(p->tick, seconds[0] + seconds[1], &hz, err);
-    if (s)
-        return s;
-    const double steps = (double)all * p->body.steps, scale = p->tick ? hz : p->no_cycles ? NAN : 1;
-    const double each = 2.0 * m->m * p->desc.n * m->k * p->body.chains * (double)p->teams; /* of a workgroup */
-    *out = (struct as_peak_time){.seconds = seconds[0] + seconds[1],
-                                 .cycles = scale * (whole - half) / (steps / 2),
-                                 .operations = each * (double)p->workgroups / (double)compute_units,
-                                 .clock_hz = p->tick ? hz : as_timed_clock(&p->timed),
-                                 .rate = each * (double)p->workgroups * steps / seconds[1]};
+    double half = 0, whole = 0, half_s = 0, whole_s = 0, hz = NAN;
+    const double *const first = p->no_cycles ? &half_s : &half, *const second = p->no_cycles ? &whole_s : &whole;
+    for (int i = 0; i < PAIR_TRIES && *second <= *first; i++) {
+        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
+        if (!s)
+            s = as_peak_launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
+        if (s)
+            return s;
+        if (p->no_cycles && *second <= *first && i + 1 < PAIR_TRIES && turns < UINT32_MAX / 4)
+            turns *= 2;
+    }
+    if (*second <= *first)
+        return as_fail(err, AS_UNSUPPORTED, "%u turns of %u steps take no longer than those of half of them", turns,
+                       p->body.steps);
+    if (p->tick) {
+        enum as_status s = as_tick_measure(p->tick, half_s + whole_s, &hz, err);
+        if (s)
+            return s;
+    }
+    const struct as_device_info *info = &p->timed.dev->info;
+    const double steps = (double)turns * p->body.steps, units = info->compute_units ? info->compute_units : 1;
+    double operations = 2.0 * m->m * p->desc.n * m->k * p->body.chains * (double)p->teams;
+    *out = (struct as_peak_time){.seconds = half_s + whole_s,
+                                 .cycles = (p->no_cycles ? (whole_s - half_s) * hz : whole - half) / (steps / 2),
+                                 .operations = p->no_cycles ? operations * (double)p->workgroups / units : operations,
+                                 .clock_hz = p->no_cycles ? hz : as_timed_clock(&p->timed),
+                                 .rate = operations * (double)p->workgroups * steps / whole_s};
     return AS_OK;
 }

@@ -4,7 +4,6 @@
 
 #include "cores.h"
 #include "layout.h"
-#include "lib/ops/tick.h"
 #include "lib/timed/timed.h"
 
 enum as_peak_operands {
@@ -34,7 +33,7 @@ struct as_peak {
     size_t workgroups, workgroup_size, teams; /* per launch, threads, per workgroup */
     size_t images[2], ends_bytes;             /* images of A, of B */
     bool no_cycles;                           /* kernels have no cycle counter */
-    struct as_tick *tick;                     /* the clock then, unless rate_only */
+    struct as_tick *tick;                     /* then the clock, unless rate_only; else NULL */
     unsigned char *image, *end;               /* host copies */
     uint64_t *numbers[2][2];                  /* of A and B, two each, for all variants */
     uint64_t seed;
@@ -44,9 +43,9 @@ struct as_peak {
 struct as_peak_time {
     double seconds;    /* of both launches; on CPUs of the bodies alone */
     double cycles;     /* of a compute unit, per step of all chains of all its warps, without loop overhead; NAN with
-                          rate_only on a device without a cycle counter; by calibration else */
+                          rate_only on a device without a cycle counter */
     double operations; /* of a compute unit per such step: 2 m n k each */
-    double clock_hz;   /* by the device's counter, NAN without one */
+    double clock_hz;   /* by the device's counter or by calibration (tick.h), NAN without them */
     double rate;       /* operations per second of all compute units, in the launch of the longer body */
 };
 
