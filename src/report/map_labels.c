@@ -16,7 +16,7 @@ void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class,
                   css_class, x, y, fill, size, anchor);
 }
 
-enum { FITS = 9, ONE_LINE = 7 }; /* letters of a word, of a name on one line */
+enum { FITS = 9, ONE_LINE = 7 }; /* letters of a word; of a name on one line of a narrow page */
 
 const char *as_map_row_name(const struct map_drawing *d, int row, char name[static 24])
 {
@@ -116,7 +116,7 @@ static void title(struct map_drawing *d, int row, const char *link)
 /* The column is narrow: a long name takes two lines, and smaller letters where one of them is long. */
 static void row_title(struct map_drawing *d, const char *name, double y)
 {
-    const char *blank = strlen(name) > ONE_LINE ? strchr(name, ' ') : NULL;
+    const char *blank = strlen(name) > (size_t)(d->s.wide ? FITS : ONE_LINE) ? strchr(name, ' ') : NULL;
     char first[24];
     as_copy_text(first, blank && (size_t)(blank - name) < sizeof first ? (size_t)(blank - name) + 1 : sizeof first,
                  name);
