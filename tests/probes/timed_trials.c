@@ -38,6 +38,10 @@ static void trial(struct as_device *dev, const char *name, const struct timed_tr
     void *state = NULL;
     char why[160] = "";
     toy_axes(&axes, v->axes);
+    if (probe->applies(&dev->info, &axes, &err) == AS_INAPPLICABLE) {
+        print_message("%s %s: %s\n", name, v->axes, err.text);
+        return;
+    }
     struct as_trial_context vc = {.dev = dev,
                                   .axes = &axes,
                                   .seed = 7,

@@ -11,8 +11,8 @@ struct timed_trial {
     const char *axes;
     uint64_t reps; /* of each of its two samples */
 };
-/* Each has to end with a positive value and a passed check, or with what such a device does not have. Skips the test
- * where there is no OpenCL. */
+/* Each that applies to the device has to end with a positive value and a passed check, or with what such a device does
+ * not have. Skips the test where there is no OpenCL. */
 void timed_trials(const char *probe, const struct timed_trial *trials, size_t n);
 
 #endif
