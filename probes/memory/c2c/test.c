@@ -206,6 +206,29 @@ static void test_device_plays(void **unused)
     assert_int_equal(t.live, 0);
 }
 
+/* A GPU polls the host's memory slower than a core does, also where that is its own: as many polls would hang it. */
+static void test_patience(void **unused)
+{
+    static const char device[] = "peer=device from=0 to=0 op=load pairs=every allocator=upfront";
+    static const char unit[] = "peer=compute_unit from=0 to=1 op=load pairs=every allocator=toy";
+    static const struct {
+        bool is_host_cpu, is_host_memory;
+        uint32_t device, unit;
+    } cases[] = {
+        {true, true, 1u << 27, 1u << 27}, {false, true, 1u << 22, 1u << 18}, {false, false, 1u << 22, 1u << 18}};
+    (void)unused;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        struct toy t;
+        struct toy_trial v;
+        c2c_toy_gpu(&t, true);
+        t.dev.info.is_host_cpu = cases[i / 2].is_host_cpu;
+        t.dev.info.is_host_memory = cases[i / 2].is_host_memory;
+        toy_prepare(&t, &as_probe_c2c, i % 2 ? unit : device, &v, NULL);
+        assert_int_equal(((struct c2c *)v.state)->patience, i % 2 ? cases[i / 2].unit : cases[i / 2].device);
+        toy_finish(&as_probe_c2c, &v);
+    }
+}
+
 /* A device that never starts must cost a bounded wait and a reason, not a hang. */
 static void test_silent_device(void **unused)
 {
@@ -396,14 +419,14 @@ static void test_out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_threads_that_move),
-        cmocka_unit_test(test_one_cpu),           cmocka_unit_test(test_bound_caller),
-        cmocka_unit_test(test_threads_play),      cmocka_unit_test(test_lost_pass_is_seen),
-        cmocka_unit_test(test_device_plays),      cmocka_unit_test(test_silent_device),
-        cmocka_unit_test(test_device_gives_up),   cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_which_units),       cmocka_unit_test(test_units_play),
-        cmocka_unit_test(test_unit_never_starts), cmocka_unit_test(test_units_not_told),
-        cmocka_unit_test(test_on_opencl),
+        cmocka_unit_test(test_which_cells),    cmocka_unit_test(test_threads_that_move),
+        cmocka_unit_test(test_one_cpu),        cmocka_unit_test(test_bound_caller),
+        cmocka_unit_test(test_threads_play),   cmocka_unit_test(test_lost_pass_is_seen),
+        cmocka_unit_test(test_device_plays),   cmocka_unit_test(test_silent_device),
+        cmocka_unit_test(test_patience),       cmocka_unit_test(test_device_gives_up),
+        cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_which_units),
+        cmocka_unit_test(test_units_play),     cmocka_unit_test(test_unit_never_starts),
+        cmocka_unit_test(test_units_not_told), cmocka_unit_test(test_on_opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
