@@ -41,7 +41,8 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
                        "stride that is a power of two, and times itself");
     if (desc->stride < 8 || desc->stride % 8 || desc->size < 2 * desc->stride)
         return as_fail(err, AS_USAGE, "a chase needs a stride that is a multiple of 8 bytes and a size of two of them");
-    as_cycle_init(&c->cycle, desc->pattern, desc->size / desc->stride, desc->stride, 4096, desc->seed);
+    as_cycle_init(&c->cycle, desc->pattern, desc->size / desc->stride, desc->stride, as_info_page(&dev->info),
+                  desc->seed);
     c->spread = spread;
     c->footprint = c->cycle.lines * (spread ? spread : c->stride);
     c->at = as_cycle_at(&c->cycle, 0);

@@ -16,6 +16,11 @@ static const uint64_t STAGGER_FROM = 1 << 20; /* bytes of an array */
 
 /* ---- preparing ---- */
 
+bool as_stream_has_ways(const struct as_device_info *info)
+{
+    return !info->is_host_cpu && !(info->capabilities & AS_CAP_HOST_KERNELS) && info->capabilities & AS_CAP_FP64;
+}
+
 double as_stream_bytes(const struct as_stream *s)
 {
     return (double)(as_stream_shape_of(s)->reads + as_stream_shape_of(s)->writes) * s->element * (double)s->n;
@@ -40,16 +45,16 @@ static void choose_room(struct as_stream *s)
     size_t n = as_stream_grids(s, grids);
     s->results = 1;
     for (size_t i = 0; i < n; i++) {
-        size_t sums = grids[i].workgroups * (s->card ? 1 : grids[i].workgroup_size);
+        size_t sums = grids[i].workgroups * (s->gpu ? 1 : grids[i].workgroup_size);
         if (sums > s->results && !as_stream_shape_of(s)->writes)
             s->results = sums;
     }
-    s->grid = grids[n > 1 && !s->card];
+    s->grid = grids[n > 1 && !s->gpu];
 }
 
 static size_t places(const struct as_stream *s)
 {
-    bool depends = !s->native && !s->desc.barrier && !s->dev->info.is_host_memory &&
+    bool depends = !s->native && !s->desc.barrier && !s->dev->info.is_host_cpu &&
                    s->footprint <= as_info_last_cache(&s->dev->info);
     return depends ? AS_STREAM_PLACES : 1;
 }
@@ -102,7 +107,7 @@ static enum as_status get_memory(struct as_stream *s, struct as_error *err)
         s->results = (size_t)s->desc.threads * AS_STREAM_STRIDE;
     else
         choose_room(s);
-    const char *pinned = s->card && s->desc.host_timed ? as_role_allocator(s->dev->info.id, AS_ROLE_PINNED) : "";
+    const char *pinned = s->gpu && s->desc.host_timed ? as_role_allocator(s->dev->info.id, AS_ROLE_PINNED) : "";
     struct as_memory_desc result = {
         .allocator = *pinned ? pinned : s->desc.allocator, .bytes = s->results * 8, .node = -1};
     struct as_memory_desc table = {.allocator = s->desc.allocator, .bytes = sizeof *s->data, .node = -1};
@@ -149,12 +154,12 @@ static enum as_status build(struct as_stream *s, struct as_error *err)
                                    .host = as_stream_host_kernels};
     if (!st)
         st = s->dev->program->build(s->dev, &desc, &s->program, err);
-    if (!st && !s->card)
+    if (!st && !s->gpu)
         st = s->dev->program->kernel(s->dev, s->program, "stream", &s->kernel, err);
     if (!st)
         st = s->dev->program->kernel(s->dev, s->program, "fill", &s->fill, err);
     as_buf_finish(&defines);
-    return st || !s->card ? st : build_ways(s, err);
+    return st || !s->gpu ? st : build_ways(s, err);
 }
 
 /* The host fills device arrays in pieces, since it may have less memory. */
@@ -301,7 +306,7 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     *s = (struct as_stream){.dev = dev, .desc = *desc, .scalar = 3, .whole_check = desc->whole_check};
     s->native = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->element = s->native || (dev->info.capabilities & AS_CAP_FP64) ? 8 : 4;
-    s->card = !s->native && !dev->info.is_host_memory && desc->choose_width && s->element == 8;
+    s->gpu = desc->choose_width && as_stream_has_ways(&dev->info);
     if (!s->native && desc->choose_width)
         s->desc.width = s->element == 8 ? DEVICE_WIDTH : NARROW_WIDTH;
     lay_out(s);
@@ -387,7 +392,7 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size)
     struct as_buf text = AS_BUF_INIT;
     if (s->native)
         as_buf_printf(&text, "%s", widths[s->desc.width]);
-    else if (s->card)
+    else if (s->gpu)
         as_buf_printf(&text, "%s: %zu workgroups of %zu", s->way, s->grid.workgroups, s->grid.workgroup_size);
     else
         as_buf_printf(&text, "%zu workgroups of %zu, %u %s at once, %s", s->grid.workgroups, s->grid.workgroup_size,
@@ -404,7 +409,7 @@ void as_stream_finish(struct as_stream *s)
         s->dev->program->kernel_destroy(s->dev, s->ways[i]);
         s->dev->program->destroy(s->dev, s->way_programs[i]);
     }
-    if (!s->card)
+    if (!s->gpu)
         s->dev->program->kernel_destroy(s->dev, s->kernel);
     s->dev->program->kernel_destroy(s->dev, s->fill);
     s->dev->program->destroy(s->dev, s->program);

@@ -94,7 +94,7 @@ struct as_stream_desc {
     bool choose_width; /* by a short test; else width */
     enum as_stream_width width;
     bool barrier;      /* barrier between repetitions; on a device each is a launch */
-    unsigned way;      /* of a discrete GPU (as_stream_way_words), 0: the fastest in a short test */
+    unsigned way;      /* of a GPU (as_stream_way_words), 0: the fastest in a short test */
     bool host_timed;   /* the time counts until the host has the sum: few sums of a GPU, in pinned memory */
     bool device_first; /* the device touches the memory first, else the host */
     bool whole_check;
@@ -104,12 +104,14 @@ enum { AS_STREAM_GRIDS_MAX = 8, AS_STREAM_PLACES = 16, AS_STREAM_DRAWN = 64 };
 struct as_stream_grid { /* of a device */
     size_t workgroups, workgroup_size;
     bool interleaved; /* neighbouring threads take neighbouring elements; else each thread its own piece */
-    const char *way;  /* of a discrete GPU: its name */
-    unsigned unroll;  /* of a discrete GPU: pairs of f64 in flight per thread; else 0 */
+    const char *way;  /* of a GPU: its name */
+    unsigned unroll;  /* of a GPU: pairs of f64 in flight per thread; else 0 */
     unsigned cache;   /* likewise, CACHE of the kernel */
 };
-/* The ways of a discrete GPU by name, "best" first; NULL-terminated. */
+/* The ways of a GPU by name, "best" first; NULL-terminated. */
 extern const char *const as_stream_way_words[];
+/* A GPU with f64, wherever its memory is: the ways are kernels for pairs of f64. */
+bool as_stream_has_ways(const struct as_device_info *info);
 struct as_stream {
     struct as_device *dev;
     struct as_stream_desc desc;
@@ -123,11 +125,11 @@ struct as_stream {
     unsigned element;  /* bytes: 8, or 4 where a device has no f64 */
     uint64_t n, pitch; /* elements of an array; from array to array */
     size_t results;    /* words of results */
-    bool native, card;
-    struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* of a discrete GPU, by candidate; kernel is one of them */
+    bool native, gpu;
+    struct as_kernel *ways[AS_STREAM_GRIDS_MAX]; /* of a GPU, by candidate; kernel is one of them */
     struct as_program *way_programs[AS_STREAM_GRIDS_MAX];
     struct as_stream_grid grid;
-    const char *way; /* of a discrete GPU: its name */
+    const char *way; /* of a GPU: its name */
     unsigned samples;
     double scalar, reps, scalars; /* of the last launch; sums over all */
     uint64_t last_reps;

@@ -29,7 +29,7 @@ enum as_status as_stream_check_sum(struct as_stream *s, struct as_error *err)
     if (s->element != 8)
         return check_narrow_sum(s, err);
     const size_t used = s->native ? s->results
-                        : s->card ? s->grid.workgroups
+                        : s->gpu  ? s->grid.workgroups
                                   : s->grid.workgroups * s->grid.workgroup_size;
     uint64_t *words = malloc(used * sizeof *words);
     if (!words)

@@ -39,7 +39,7 @@ static uint64_t key_of(const struct as_stream *s)
            s->desc.size,
            s->desc.threads,
            s->native ? 0
-           : s->card ? UINT64_MAX
+           : s->gpu  ? UINT64_MAX
                      : (uint64_t)s->desc.width, /* says what the candidates are */
            (uint64_t)s->desc.nontemporal | (uint64_t)s->desc.barrier << 1 | (uint64_t)s->desc.host_timed << 2 |
                (uint64_t)s->desc.way << 3,
@@ -57,7 +57,7 @@ static double time_of(const struct as_stream *s, const struct as_choice *m, size
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += times[i];
-    if (!s->card || n == 0)
+    if (!s->gpu || n == 0)
         return as_choice_least(m, candidate);
     return s->places_n > 1 ? sum / (double)n : as_median(times, n);
 }
@@ -82,7 +82,7 @@ static size_t groups_for(uint64_t items, size_t workgroup_size, uint64_t most)
     return workgroups ? (size_t)workgroups : 1;
 }
 
-/* Ways of a discrete GPU: pairs of f64 in flight per thread, resident workgroups per compute unit or one per tile (0),
+/* Ways of a GPU: pairs of f64 in flight per thread, resident workgroups per compute unit or one per tile (0),
  * and cache hints. */
 static const struct way {
     const char *name;
@@ -171,7 +171,7 @@ static void hold_at_once(const struct as_stream *s, struct as_stream_grid *grids
     const uint64_t compute_units = s->dev->info.compute_units ? s->dev->info.compute_units : 1;
     for (size_t i = 0; i < n; i++) {
         const uint64_t most =
-            compute_units * resident_workgroups(s, s->card ? s->ways[i] : s->kernel, grids[i].workgroup_size);
+            compute_units * resident_workgroups(s, s->gpu ? s->ways[i] : s->kernel, grids[i].workgroup_size);
         if (grids[i].workgroups > most)
             grids[i].workgroups = (size_t)most;
     }
@@ -179,7 +179,7 @@ static void hold_at_once(const struct as_stream *s, struct as_stream_grid *grids
 
 size_t as_stream_grids(const struct as_stream *s, struct as_stream_grid out[AS_STREAM_GRIDS_MAX])
 {
-    const size_t n = s->card ? gpu_grids(s, out) : loop_grids(s, out);
+    const size_t n = s->gpu ? gpu_grids(s, out) : loop_grids(s, out);
     if (!s->desc.barrier && s->program)
         hold_at_once(s, out, n);
     return n;
@@ -205,7 +205,7 @@ static void take(struct as_stream *s, const struct as_stream_grid *grids, size_t
         return;
     }
     s->grid = grids[which];
-    if (s->card) {
+    if (s->gpu) {
         s->kernel = s->ways[which];
         s->way = grids[which].way;
     }

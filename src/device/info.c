@@ -1,5 +1,6 @@
 /* Look-ups in device descriptions, and capability words. */
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "device/device.h"
 
@@ -98,6 +99,7 @@ const struct as_cache *as_info_memory_side(const struct as_device_info *info)
 
 /* Bound of an unreported last-level cache. */
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
+enum { GPU_PAGE = 4096 };
 
 static bool is_native(const struct as_device_info *info)
 {
@@ -108,6 +110,14 @@ static bool is_native(const struct as_device_info *info)
 static bool is_card(const struct as_device_info *info)
 {
     return !is_native(info) && !info->is_host_memory;
+}
+
+uint64_t as_info_page(const struct as_device_info *info)
+{
+    if (is_card(info))
+        return GPU_PAGE;
+    /* Of a GPU in the host's memory page_size may be the driver's unit of allocation. */
+    return is_native(info) && info->page_size ? info->page_size : as_host_page();
 }
 
 /* Is what it allocates the host's memory, wherever it is used? */

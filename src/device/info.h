@@ -195,6 +195,9 @@ bool as_info_is_memory(const struct as_device_info *info, const char *allocator,
 /* Bytes of a working set in main memory that is also long enough for a launch: symbol "DRAM" of axes. */
 uint64_t as_info_memory_set(const struct as_device_info *info);
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
+/* Bytes of a base page of the memory it uses: symbol "page" of axes. That of the host where the memory is the host's; a
+ * GPU's own memory has page sizes that do not depend on the host, the smallest 4 KiB. */
+uint64_t as_info_page(const struct as_device_info *info);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
 void as_info_to_json(const struct as_device_info *info, struct as_buf *out);

@@ -79,7 +79,8 @@ static bool is_absent(const struct parser *p, const char *item)
 /* "4LLC", "0.5L2", "0.25free": a number in front of a size that the device tells. */
 static enum as_status parse_symbol(const struct parser *p, const char *s, uint64_t *value, int *is_symbol)
 {
-    static const char *const names[] = {"LLC", "L1", "L2", "L3", "free", "memory", "LLCs", "DRAM", MEMORY_SIDE, NULL};
+    static const char *const names[] = {"LLC",  "L1",   "L2",        "L3",   "free", "memory",
+                                        "LLCs", "DRAM", MEMORY_SIDE, "page", NULL};
     *is_symbol = 0;
     double factor = strspn(s, "0123456789.") ? 0 : 1;
     char number[32] = "";
@@ -110,7 +111,8 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
                               p->info->memory_bytes,
                               all_last_caches(p->info),
                               as_info_memory_set(p->info),
-                              memory_side(p->info)};
+                              memory_side(p->info),
+                              as_info_page(p->info)};
     uint64_t unit = sizes[which];
     /* Devices that do not report caches get a common size, so that suites still sweep there. */
     if (unit == 0)

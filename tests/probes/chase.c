@@ -35,6 +35,35 @@ static void test_chases_end_at_the_expected_line(void **unused)
             }
 }
 
+/* pattern=page keeps the lines of a page of the memory together: the CPU's; of a GPU with memory of its own 4 KiB. */
+static void test_pages_of_the_memory(void **unused)
+{
+    static const struct {
+        unsigned capabilities;
+        uint64_t page;
+        bool is_host_memory;
+        uint64_t lines;
+    } cases[] = {{AS_CAP_HOST_KERNELS, 4096, true, 64},
+                 {AS_CAP_HOST_KERNELS, 16384, true, 256},
+                 {AS_CAP_HOST_KERNELS, 65536, true, 1024},
+                 {AS_CAP_SOURCE, 2 << 20, false, 64}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct as_chase_desc d = {
+            .allocator = "toy", .size = 1 << 20, .stride = 64, .pattern = AS_PATTERN_PAGE, .seed = 3};
+        struct as_error err = {0};
+        struct play p;
+        toy_init(&p.toy, cases[i].capabilities);
+        p.toy.kernel = run_kernel;
+        p.toy.dev.info.page_size = cases[i].page;
+        p.toy.dev.info.is_host_memory = cases[i].is_host_memory;
+        if (as_chase_prepare(&p.chase, &p.toy.dev, &d, &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(p.chase.cycle.per_page, cases[i].lines);
+        assert_true(run_and_check(&p));
+    }
+}
+
 /* ---- linked only as far as it is chased ---- */
 
 enum { LINES_LAZY = 1 << 19, LINE_BYTES = 64 };
@@ -263,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chases_end_at_the_expected_line),
+        cmocka_unit_test(test_pages_of_the_memory),
         cmocka_unit_test(test_lazy_path),
         cmocka_unit_test(test_lazy_path_goes_on),
         cmocka_unit_test(test_wrong_link_of_a_lazy_path_is_detected),

@@ -33,13 +33,12 @@ static void init_card(struct toy *t)
 {
     toy_init_sm90(t, card);
     t->dev.info.capabilities |= AS_CAP_FP64;
-    t->dev.info.is_host_memory = false;
     t->dev.info.caches_n = 1;
     t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20};
     t->launch_s = 1e-3;
 }
 
-static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool barrier)
+static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool barrier, bool is_host_memory)
 {
     struct as_error err = {0};
     const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
@@ -51,6 +50,7 @@ static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool b
                                      .seed = 5};
     double gbs = 0, seconds = 0;
     init_card(t);
+    t->dev.info.is_host_memory = is_host_memory;
     if (as_stream_prepare(s, &t->dev, &d, &err))
         fail_msg("%s", err.text);
     places_seen = 0;
@@ -68,7 +68,7 @@ static void test_places(void **unused)
     char why[160];
     (void)unused;
     for (size_t wrong = 0; wrong <= AS_STREAM_PLACES; wrong++) {
-        start_card(&t, &s, 1 << 20, false);
+        start_card(&t, &s, 1 << 20, false, wrong % 2); /* an APU's GPU too */
         assert_int_equal(s.places_n, AS_STREAM_PLACES);
         assert_int_equal(places_seen, AS_STREAM_PLACES);
         if (wrong < AS_STREAM_PLACES)
@@ -78,7 +78,7 @@ static void test_places(void **unused)
         assert_int_equal(t.live, 0);
     }
     for (int barrier = 0; barrier < 2; barrier++) {
-        start_card(&t, &s, barrier ? 1 << 20 : 16 << 20, barrier);
+        start_card(&t, &s, barrier ? 1 << 20 : 16 << 20, barrier, false);
         assert_int_equal(places_seen, 1);
         assert_true(as_stream_check(&s, why, sizeof why));
         as_stream_finish(&s);
@@ -159,16 +159,16 @@ static enum as_status held_by_a_unit(struct as_device *dev, struct as_kernel *ke
 static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
 {
     static const struct {
-        bool barrier, is_host_cpu, is_host_memory, driver_tells;
+        bool barrier, is_host_cpu, has_ways, driver_tells;
         unsigned compute_unit_threads;
         size_t workgroups, threads; /* a unit, at most */
-    } cases[] = {{false, true, true, false, 0, 1, 256},
-                 {false, false, true, false, 0, 8, 1024},
-                 {false, false, true, false, 1536, 8, 1536},
-                 {false, false, true, true, 1536, 8, 768},
-                 {false, false, false, true, 2048, 8, 1024},
-                 {false, false, false, false, 1024, 8, 1024},
-                 {true, false, true, false, 0, SIZE_MAX, SIZE_MAX}};
+    } cases[] = {{false, true, false, false, 0, 1, 256},
+                 {false, false, false, false, 0, 8, 1024},
+                 {false, false, false, false, 1536, 8, 1536},
+                 {false, false, false, true, 1536, 8, 768},
+                 {false, false, true, true, 2048, 8, 1024},
+                 {false, false, true, false, 1024, 8, 1024},
+                 {true, false, false, false, 0, SIZE_MAX, SIZE_MAX}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
@@ -179,13 +179,13 @@ static void test_all_groups_of_a_sweep_are_held_at_once(void **unused)
         const struct as_stream_desc d = {.op = AS_STREAM_WRITE,
                                          .allocator = "toy",
                                          .size = 1 << 20,
-                                         .choose_width = true,
+                                         .width = AS_WIDTH_256, /* a plain loop */
+                                         .choose_width = cases[i].has_ways,
                                          .barrier = cases[i].barrier,
                                          .device_first = true,
                                          .seed = 5};
         init_card(&t);
         t.dev.info.is_host_cpu = cases[i].is_host_cpu;
-        t.dev.info.is_host_memory = cases[i].is_host_memory;
         t.dev.info.compute_unit_threads = cases[i].compute_unit_threads;
         counted_queue = t.dev.queue;
         queue = *counted_queue;

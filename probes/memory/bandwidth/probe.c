@@ -56,7 +56,7 @@ static const struct as_axis axes[] = {
      .words = touch_words,
      .def = "cpu"},
     {.name = "way",
-     .help = "discrete GPU: once (streaming hints), stay (resident workgroups per compute unit), tile (a workgroup per "
+     .help = "GPU with f64: once (streaming hints), stay (resident workgroups per compute unit), tile (a workgroup per "
              "tile), and pairs of f64 by threads; best: the fastest in a short test, noted",
      .type = AS_AXIS_WORD,
      .words = as_stream_way_words,
@@ -122,8 +122,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
         return AS_PRUNED;
-    if (way_of(a) && ((info->capabilities & AS_CAP_HOST_KERNELS) || info->is_host_memory || width != AS_WIDTHS ||
-                      as_word_is(a, "level", "sweep")))
+    if (way_of(a) && (!as_stream_has_ways(info) || width != AS_WIDTHS || as_word_is(a, "level", "sweep")))
         return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(a, width, err);

@@ -128,12 +128,13 @@ struct window {
  * hold together is less than this share of what stands behind. */
 static const double MEMORY_SIDE_LEAST = 0.25;
 
-/* Units of a card have caches that no driver tells of, in one memory with their shared memory. The ways among which
- * "best" chooses read past them; the others find there what a unit has read before. */
+/* Units of a GPU have caches that no driver tells of, in one memory with their shared memory. The ways among which
+ * "best" chooses for f64 read past them; the others find there what a unit has read before. */
 static double untold_cache(const struct as_rule_context *c, const struct as_cell *cell)
 {
-    bool card = !c->info->is_host_memory && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
-    return card && strcmp(as_cell_axis(cell, "width"), "best") != 0 ? (double)c->info->compute_unit_shared : 0;
+    const bool gpu = !c->info->is_host_cpu && !(c->info->capabilities & AS_CAP_HOST_KERNELS);
+    const bool past = c->info->capabilities & AS_CAP_FP64 && strcmp(as_cell_axis(cell, "width"), "best") == 0;
+    return gpu && !past ? (double)c->info->compute_unit_shared : 0;
 }
 
 static bool belongs_to_cache(const struct as_rule_context *c, const struct as_cell *cell, const void *what)

@@ -44,6 +44,32 @@ static void test_which_cells(void **unused)
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[6].axes, &err), AS_APPLIES);
 }
 
+/* Ways are kernels of GPUs for f64: an APU's GPU has them, a GPU without f64 (Apple's) and a CPU do not. */
+static void test_which_ways(void **unused)
+{
+    static const char axes[] = "op=triad level=memory size=65536 threads=0 store=regular width=best touch=cpu "
+                               "way=once-4x256";
+    static const struct {
+        unsigned capabilities;
+        bool is_host_cpu, is_host_memory;
+        enum as_applies applies;
+    } cases[] = {{AS_CAP_SOURCE | AS_CAP_FP64, false, false, AS_APPLIES},
+                 {AS_CAP_SOURCE | AS_CAP_FP64, false, true, AS_APPLIES},
+                 {AS_CAP_SOURCE | AS_CAP_FP64, true, true, AS_PRUNED},
+                 {AS_CAP_SOURCE, false, true, AS_PRUNED},
+                 {AS_CAP_SOURCE, false, false, AS_PRUNED},
+                 {AS_CAP_HOST_KERNELS | AS_CAP_FP64, false, true, AS_PRUNED}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        struct as_error err = {0};
+        toy_init(&t, cases[i].capabilities);
+        t.dev.info.is_host_cpu = cases[i].is_host_cpu;
+        t.dev.info.is_host_memory = cases[i].is_host_memory;
+        assert_int_equal(toy_applies(&t, &as_probe_bandwidth, axes, &err), cases[i].applies);
+    }
+}
+
 static void test_trial(void **unused)
 {
     struct toy t;
@@ -79,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_which_ways),
         cmocka_unit_test(test_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,8 +58,6 @@ static void test_bandwidth(void **state)
     made_end(&m);
 }
 
-/* An API may name a cache and say nothing of who shares it: there may be one. What main memory gave is not the cache's
- * in any case. */
 /* What only the memory-side cache holds: a quarter to three quarters of it. */
 static void test_memory_side(void **state)
 {
@@ -83,10 +81,13 @@ static void test_memory_side(void **state)
     made_free(m);
 }
 
+/* An API may name a cache and say nothing of who shares it: there may be one. What main memory gave is not the cache's
+ * in any case. */
 static void test_cache_of_unknown_sharing(void **state)
 {
     (void)state;
     struct made *m = made_gpu();
+    m->info.capabilities |= AS_CAP_FP64;
     made_add(m, "bandwidth", "GB/s", 4000, "op=read level=sweep size=536870912 threads=0 width=best");
     made_add(m, "bandwidth", "GB/s", 4200, "op=triad level=memory size=25165824 threads=0 width=best");
     made_derive(m);
@@ -98,12 +99,42 @@ static void test_cache_of_unknown_sharing(void **state)
     made_free(m);
 }
 
+/* Units find in their own caches, of which no driver tells, what they have read before: in an APU's GPU as in a card's.
+ * Only the ways for f64 read past them. */
+static void test_untold_caches(void **state)
+{
+    static const struct {
+        bool is_host_memory, is_host_cpu;
+        unsigned capabilities;
+        const char *width;
+        bool is_told;
+    } cases[] = {{false, false, AS_CAP_FP64, "best", true}, {false, false, AS_CAP_FP64, "128", false},
+                 {true, false, AS_CAP_FP64, "best", true},  {true, false, AS_CAP_FP64, "128", false},
+                 {true, false, 0, "best", false},           {true, true, AS_CAP_FP64, "128", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made *m = made_gpu();
+        char axes[128];
+        m->info.is_host_memory = cases[i].is_host_memory;
+        m->info.is_host_cpu = cases[i].is_host_cpu;
+        m->info.capabilities = AS_CAP_SOURCE | cases[i].capabilities;
+        m->info.compute_unit_shared = 64 << 10; /* together more than what is read */
+        snprintf(axes, sizeof axes, "op=read level=sweep size=4194304 threads=0 width=%s", cases[i].width);
+        made_add(m, "bandwidth", "GB/s", 9000, axes);
+        made_derive(m);
+        if ((made_find(m, "bandwidth.L2.read.all") != NULL) != cases[i].is_told)
+            fail_msg("case %zu", i);
+        made_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bandwidth),
         cmocka_unit_test(test_cache_of_unknown_sharing),
         cmocka_unit_test(test_memory_side),
+        cmocka_unit_test(test_untold_caches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

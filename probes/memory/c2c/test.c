@@ -1,11 +1,9 @@
 /* Probe c2c: which pairs, the game on threads and with a device's kernel, and that a lost pass is seen. */
-#include "device/dialect/host_prelude.h"
 #include "probes/memory/c2c/c2c.h"
-#include "tests/probes/toy_device.h"
+#include "tests/probes/c2c_toy.h"
 #include "tests/scripted_clock.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,58 +13,8 @@
 
 #include <cmocka.h>
 
-/* Both programs of the probe, as it builds them. What the timed one has before its text, in short. */
-#define SCOPE SCOPE_DEVICE
-#define TAKE ORDER_ACQUIRE
-#define GIVE ORDER_RELEASE
-#define CYCLES_NOW() 0
-#define NANOS_NOW() now_ns()
-#define HAVE_UNIT 1
-#define UNIT() unit_here
-static _Thread_local u32 unit_here;
-static u64 now_ns(void)
-{
-    return as_now_ns();
-}
-static bool units_told;
-static void timed_record(u64 *r, u64 value, u64 c0, u64 c1, u64 n0, u64 n1)
-{
-    r[0] = value;
-    r[1] = c1 - c0;
-    r[2] = n1 - n0;
-    r[3] = 1 + unit_here;
-    r[4] = AS_HAS_NANOS | (units_told ? AS_HAS_UNIT : 0);
-}
-
-_Thread_local struct as_host_item as_host_item;
-#include "probes/memory/c2c/c2c.kernel"
-#define BETWEEN_UNITS
-#define sees sees_between
-#define answers answers_between
-#include "probes/memory/c2c/c2c.kernel"
-
 extern const struct as_probe as_probe_c2c;
 static const unsigned host_caps = AS_CAP_HOST_KERNELS | AS_CAP_PIN;
-static const unsigned device_caps = AS_CAP_SOURCE | AS_CAP_ASYNC;
-
-/* The host and a kernel see each other in its second kind of memory. */
-static void device_init(struct toy *t)
-{
-    toy_init(t, device_caps);
-    t->dev.info.compute_units = 4;
-    t->dev.info.allocators[1].host_access = true;
-    t->dev.info.allocators[1].coherent = true;
-}
-
-static void run_pingpong(const char *name, void *const *a)
-{
-    as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
-    assert_string_equal(name, "pingpong");
-    const uint32_t *v[8];
-    for (int i = 1; i < 8; i++)
-        v[i] = a[i];
-    pingpong(a[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7]);
-}
 
 /* The first two CPUs that this process may use; cpus[1] is -1 where there is one only. */
 static void find_cpus(int cpus[2])
@@ -99,7 +47,7 @@ static void test_which_cells(void **unused)
     (void)unused;
     find_cpus(cpus);
     toy_init(&cpu, host_caps);
-    device_init(&gpu);
+    c2c_toy_device(&gpu);
     toy_init(&plain, AS_CAP_SOURCE | AS_CAP_ASYNC);
     plain.dev.info.allocators[0].coherent = false;
     assert_int_equal(toy_applies(&cpu, &as_probe_c2c, "peer=cpu from=2 to=1 op=cas pairs=every", &err), AS_PRUNED);
@@ -239,9 +187,9 @@ static void test_device_plays(void **unused)
     int cpus[2];
     (void)unused;
     need_two_cpus(cpus);
-    device_init(&t);
+    c2c_toy_device(&t);
     t.device_cpu = cpus[1];
-    t.kernel = run_pingpong;
+    t.kernel = c2c_toy_pingpong;
     snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=every allocator=upfront", cpus[0]);
     toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
     /* Neither side gives up, however long a loaded machine leaves it waiting: to the host no time passes. */
@@ -258,6 +206,29 @@ static void test_device_plays(void **unused)
     assert_int_equal(t.live, 0);
 }
 
+/* A GPU polls the host's memory slower than a core does, also where that is its own: as many polls would hang it. */
+static void test_patience(void **unused)
+{
+    static const char device[] = "peer=device from=0 to=0 op=load pairs=every allocator=upfront";
+    static const char unit[] = "peer=compute_unit from=0 to=1 op=load pairs=every allocator=toy";
+    static const struct {
+        bool is_host_cpu, is_host_memory;
+        uint32_t device, unit;
+    } cases[] = {
+        {true, true, 1u << 27, 1u << 27}, {false, true, 1u << 22, 1u << 18}, {false, false, 1u << 22, 1u << 18}};
+    (void)unused;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        struct toy t;
+        struct toy_trial v;
+        c2c_toy_gpu(&t, true);
+        t.dev.info.is_host_cpu = cases[i / 2].is_host_cpu;
+        t.dev.info.is_host_memory = cases[i / 2].is_host_memory;
+        toy_prepare(&t, &as_probe_c2c, i % 2 ? unit : device, &v, NULL);
+        assert_int_equal(((struct c2c *)v.state)->patience, i % 2 ? cases[i / 2].unit : cases[i / 2].device);
+        toy_finish(&as_probe_c2c, &v);
+    }
+}
+
 /* A device that never starts must cost a bounded wait and a reason, not a hang. */
 static void test_silent_device(void **unused)
 {
@@ -269,7 +240,7 @@ static void test_silent_device(void **unused)
     int cpus[2];
     (void)unused;
     find_cpus(cpus);
-    device_init(&t);
+    c2c_toy_device(&t);
     snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=every allocator=upfront", cpus[0]);
     toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
     t.lose_launches = 1;
@@ -285,65 +256,17 @@ static void test_device_gives_up(void **unused)
 {
     static uint32_t memory[3 * 64];
     (void)unused;
+    uint32_t numbers[] = {64, 2, 4, 1, 0, 9, 1000}; /* a thousand tries */
+    void *args[8] = {memory};
+    for (int i = 0; i < 7; i++)
+        args[1 + i] = &numbers[i];
     memset(memory, 0, sizeof memory);
-    as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
-    pingpong(memory, 64, 2, 4, 1, 0, 9, 1000);
+    c2c_toy_pingpong("pingpong", args);
     assert_int_equal(memory[0], 9);
     assert_int_equal(memory[64], 0);
 }
 
-/* ---- between units: the groups of a launch that are on the units asked for are threads here ---- */
-
-struct group {
-    pthread_t thread;
-    void *const *args;
-    u32 unit, patience;
-};
-static u32 unit_missing; /* no group starts on it: 1 + its number, and that for so many launches */
-static int launches_missing;
-
-static void *run_group(void *arg)
-{
-    struct group *g = arg;
-    void *const *a = g->args;
-    const u32 *v[11];
-    unit_here = g->unit;
-    as_host_item = (struct as_host_item){0, 1, g->unit, 4, NULL};
-    for (int i = 3; i < 11; i++)
-        v[i] = a[i];
-    between(a[0], a[1], a[2], *v[3], *v[4], *v[5], *v[6], *v[7], *v[8], *v[9], *v[10], g->patience);
-    return NULL;
-}
-
-/* Two groups on each of four units. */
-static void run_between(const char *name, void *const *args)
-{
-    struct group workgroups[8];
-    u32 missing = launches_missing > 0 ? unit_missing : 0;
-    assert_string_equal(name, "between");
-    if (*(const u32 *)args[8] && launches_missing > 0)
-        launches_missing--;
-    for (u32 i = 0; i < 8; i++) {
-        /* A loaded machine may leave a thread waiting for long: only one that waits in vain gives up. */
-        workgroups[i] = (struct group){.args = args, .unit = i % 4, .patience = missing ? 1000 : UINT32_MAX};
-        if (1 + i % 4 != missing)
-            assert_int_equal(pthread_create(&workgroups[i].thread, NULL, run_group, &workgroups[i]), 0);
-    }
-    for (u32 i = 0; i < 8; i++)
-        if (1 + i % 4 != missing)
-            pthread_join(workgroups[i].thread, NULL);
-}
-
-static void gpu_init(struct toy *t, bool told)
-{
-    device_init(t);
-    t->dev.info.capabilities |= AS_CAP_CYCLES;
-    t->dev.info.clock_max_hz = 2e9;
-    t->dev.info.is_host_memory = false;
-    t->kernel = run_between;
-    units_told = told;
-    launches_missing = 0;
-}
+/* ---- between units ---- */
 
 static void test_which_units(void **unused)
 {
@@ -362,8 +285,8 @@ static void test_which_units(void **unused)
     struct toy card, portable, cpu;
     struct as_error err = {0};
     (void)unused;
-    gpu_init(&card, true);
-    device_init(&portable);
+    c2c_toy_gpu(&card, true);
+    c2c_toy_device(&portable);
     toy_init(&cpu, host_caps);
     cpu.dev.info.compute_units = 4;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -385,16 +308,15 @@ static void test_units_play(void **unused)
     int cpus[2];
     (void)unused;
     need_two_cpus(cpus);
-    gpu_init(&t, true);
+    c2c_toy_gpu(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
     assert_true(fabs(v.vc.limit - 0.5) < 1e-9);
     for (int n = 0; n < 2; n++) {
         struct as_sample s = {.value = NAN};
-        launches_missing = 1; /* a launch that leaves out a unit is made again */
-        unit_missing = 1 + 1;
+        c2c_toy_leave_out(1, 1); /* a launch that leaves out a unit is made again */
         assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
         assert_true(s.value > 0);
-        assert_int_equal(launches_missing, 0);
+        assert_int_equal(c2c_toy_left_out(), 0);
     }
     assert_true(as_probe_c2c.check(v.state, why, sizeof why));
     assert_string_equal(why, "each of 64 lines was passed 128 times");
@@ -412,10 +334,9 @@ static void test_unit_never_starts(void **unused)
     struct as_sample s = {0};
     struct as_error err = {0};
     (void)unused;
-    gpu_init(&t, true);
+    c2c_toy_gpu(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
-    launches_missing = 1000;
-    unit_missing = 1 + 2;
+    c2c_toy_leave_out(2, 1000);
     assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "units 1 and 2"));
     toy_finish(&as_probe_c2c, &v);
@@ -429,7 +350,7 @@ static void test_units_not_told(void **unused)
     struct toy_trial v;
     struct as_error err = {0};
     (void)unused;
-    gpu_init(&t, false);
+    c2c_toy_gpu(&t, false);
     assert_int_equal(
         toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, &err),
         AS_UNSUPPORTED);
@@ -498,14 +419,14 @@ static void test_out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_cells),       cmocka_unit_test(test_threads_that_move),
-        cmocka_unit_test(test_one_cpu),           cmocka_unit_test(test_bound_caller),
-        cmocka_unit_test(test_threads_play),      cmocka_unit_test(test_lost_pass_is_seen),
-        cmocka_unit_test(test_device_plays),      cmocka_unit_test(test_silent_device),
-        cmocka_unit_test(test_device_gives_up),   cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_which_units),       cmocka_unit_test(test_units_play),
-        cmocka_unit_test(test_unit_never_starts), cmocka_unit_test(test_units_not_told),
-        cmocka_unit_test(test_on_opencl),
+        cmocka_unit_test(test_which_cells),    cmocka_unit_test(test_threads_that_move),
+        cmocka_unit_test(test_one_cpu),        cmocka_unit_test(test_bound_caller),
+        cmocka_unit_test(test_threads_play),   cmocka_unit_test(test_lost_pass_is_seen),
+        cmocka_unit_test(test_device_plays),   cmocka_unit_test(test_silent_device),
+        cmocka_unit_test(test_patience),       cmocka_unit_test(test_device_gives_up),
+        cmocka_unit_test(test_out_of_memory),  cmocka_unit_test(test_which_units),
+        cmocka_unit_test(test_units_play),     cmocka_unit_test(test_unit_never_starts),
+        cmocka_unit_test(test_units_not_told), cmocka_unit_test(test_on_opencl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 extern const char as_kernel_c2c[];
 
-enum { SIDES = 2, TRIES = 8, GROUPS_OF_UNIT = 4, PATIENCE_OF_CARD = 1 << 18 };
+enum { SIDES = 2, TRIES = 8, GROUPS_OF_UNIT = 4, PATIENCE_OF_GPU = 1 << 18 };
 
 /* Without unit ids there is one pair: two workgroups, wherever they start. Such a device also reports no counters in
  * kernels. */
@@ -76,8 +76,8 @@ static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct
     struct as_memory_desc want = {
         .allocator = as_axes_text(vc->axes, "allocator"), .bytes = C2C_DEVICE_BYTES, .node = -1, .fresh = true};
     char orders[96], defines[128];
-    if (!dev->info.is_host_memory) /* both run from the start, or the launch ends early */
-        s->patience = PATIENCE_OF_CARD;
+    if (!dev->info.is_host_cpu) /* both run from the start, or the launch ends early */
+        s->patience = PATIENCE_OF_GPU;
     c2c_device_defines(vc->axes, "SCOPE_DEVICE", orders, sizeof orders);
     snprintf(defines, sizeof defines, "%s -DBETWEEN_UNITS", orders);
     enum as_status st = as_timed_prepare(&s->timed, dev, "c2c", "", as_kernel_c2c, defines, SIDES, err);

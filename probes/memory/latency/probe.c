@@ -47,7 +47,7 @@ static const char *const full[] = {
     "size=1KiB..4GiB x1 allocator=pageable pattern=random", "size=1KiB..4LLC x2 allocator=base_pages pattern=page",
     "size=1KiB..4LLC x1 allocator=huge_pages pattern=page,stride", "size=1KiB..1GiB x2 allocator=device",
     "size=4GiB,0.5MSC..4MSC x1 allocator=device", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
-    "size=4KiB..64MiB x2 stride=4KiB allocator=base_pages,huge_pages",
+    "size=4KiB..64MiB x2 stride=page allocator=base_pages,huge_pages",
 
     /* inside levels: at an edge placement differs more than the instruments */
     "size=16KiB,512KiB,8MiB,256MiB allocator=first instrument=timed,persistent", NULL};

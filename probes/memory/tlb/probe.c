@@ -14,10 +14,10 @@ static const struct as_axis axes[] = {
      .max = 1 << 24,
      .def = "16384"},
     {.name = "stride",
-     .help = "bytes between pages, a power of two; 0: as many contiguous elements, the control",
+     .help = "bytes between pages, a power of two; page: base page; 0: as many contiguous elements, the control",
      .type = AS_AXIS_SIZE,
      .max = 1 << 30,
-     .def = "4KiB",
+     .def = "page",
      .zero = "packed"},
     {.name = "allocator",
      .help = "how the memory is allocated",
@@ -27,23 +27,23 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* The CPU's control lies on huge pages, so that it needs few translations at any length. */
-static const char *const quick[] = {"pages=16..16384 x1 stride=4KiB allocator=base_pages",
-                                    "pages=64,1024,16384 stride=4KiB allocator=huge_pages",
+static const char *const quick[] = {"pages=16..16384 x1 stride=page allocator=base_pages",
+                                    "pages=64,1024,16384 stride=page allocator=huge_pages",
                                     "pages=16..16384 x1 stride=0 allocator=huge_pages",
                                     "pages=16..512 x1 stride=2MiB allocator=huge_pages",
-                                    "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=device",
+                                    "pages=64,1024,16384 stride=0,page,64KiB allocator=device",
                                     "pages=16..16384 x1 stride=0,2MiB allocator=device",
                                     NULL};
 static const char *const full[] = {
-    "pages=16..1048576 x2 stride=4KiB allocator=base_pages",
+    "pages=16..1048576 x2 stride=page allocator=base_pages",
     "pages=16..1048576 x2 stride=0 allocator=huge_pages,reserved_huge_pages",
-    "pages=16..1048576 x1 stride=4KiB allocator=huge_pages,reserved_huge_pages,pageable",
+    "pages=16..1048576 x1 stride=page allocator=huge_pages,reserved_huge_pages,pageable",
     "pages=16..65536 x1 stride=64KiB allocator=base_pages,huge_pages,reserved_huge_pages",
     "pages=16..16384 x2 stride=2MiB allocator=base_pages,huge_pages,reserved_huge_pages",
-    "pages=16..1048576 x1 stride=0,4KiB allocator=device",
+    "pages=16..1048576 x1 stride=0,page allocator=device",
     "pages=16..262144 x1 stride=64KiB allocator=device",
     "pages=16..65536 x2 stride=2MiB allocator=device",
-    "pages=64,1024,16384 stride=0,4KiB,64KiB allocator=all",
+    "pages=64,1024,16384 stride=0,page,64KiB allocator=all",
     NULL};
 
 /* Of the longest cache line of the device, so that elements share no line. */

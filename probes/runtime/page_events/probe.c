@@ -28,11 +28,11 @@ static const struct as_axis axes[] = {
      .max = 1 << 24,
      .def = "16384"},
     {.name = "stride",
-     .help = "misses: bytes between pages, a power of two",
+     .help = "misses: bytes between pages, a power of two; page: base page",
      .type = AS_AXIS_SIZE,
      .min = STRIDE_MIN,
      .max = 1 << 30,
-     .def = "4KiB"},
+     .def = "page"},
     {.name = "allocator",
      .help = "how the memory is allocated",
      .type = AS_AXIS_WORD,
@@ -87,7 +87,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const bool misses = as_word_is(a, "what", "misses"), device = as_word_is(a, "touch", "device");
     const uint64_t stride = as_axes_u64(a, "stride");
     const double bytes = as_axes_number(a, "pages") * (double)(misses ? stride : as_host_page());
-    if (misses ? device : stride != STRIDE_MIN || (device && (info->capabilities & AS_CAP_HOST_KERNELS)))
+    if (misses ? device : stride != as_info_page(info) || (device && (info->capabilities & AS_CAP_HOST_KERNELS)))
         return AS_PRUNED;
     const char *why = allocator && allocator->why_not[0] ? allocator->why_not
                       : misses                           ? why_no_misses(info)

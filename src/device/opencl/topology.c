@@ -22,7 +22,7 @@ enum as_status as_cl_topology(struct as_device *dev, struct as_buf *json, struct
     as_tree_core(json, "compute unit", info->compute_units, info->warp);
     as_tree_memory(json, "memory", "local memory", as_cl_device_number(api, cl->id, CL_DEVICE_LOCAL_MEM_SIZE), 0);
     as_buf_str(json, "]}");
-    as_tree_memory(json, info->is_host_memory ? "L3" : "L2", "global memory cache",
+    as_tree_memory(json, info->is_host_cpu ? "L3" : "L2", "global memory cache",
                    as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE),
                    as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE));
     as_tree_memory(json, "memory", "global memory", info->memory_bytes, 0);

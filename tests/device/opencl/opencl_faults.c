@@ -128,6 +128,24 @@ static void test_topology_is_json(void **unused)
     close_all(&o);
 }
 
+/* The cache of a GPU is its own, also where its memory is the host's. */
+static void test_cache_of_an_integrated_gpu(void **unused)
+{
+    struct opened o;
+    struct as_buf json = AS_BUF_INIT;
+    struct as_error err = {0};
+    (void)unused;
+    fake("unified");
+    open_all(&o, 0);
+    assert_true(o.dev.info.is_host_memory && !o.dev.info.is_host_cpu);
+    assert_int_equal(o.dev.info.caches[0].level, 2);
+    assert_int_equal(o.dev.device->topology(&o.dev, &json, &err), AS_OK);
+    assert_non_null(strstr(as_buf_get(&json), "\"L2\""));
+    assert_null(strstr(as_buf_get(&json), "\"L3\""));
+    as_buf_finish(&json);
+    close_all(&o);
+}
+
 static void test_old_driver_has_no_svm(void **unused)
 {
     struct opened o;
@@ -304,12 +322,19 @@ static void test_unavailable(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_platform),      cmocka_unit_test(test_order_is_pci),
-        cmocka_unit_test(test_text_and_uuid),    cmocka_unit_test(test_driver_lies_about_sizes),
-        cmocka_unit_test(test_topology_is_json), cmocka_unit_test(test_old_driver_has_no_svm),
-        cmocka_unit_test(test_memory_errors),    cmocka_unit_test(test_memory_bounds),
-        cmocka_unit_test(test_part_errors),      cmocka_unit_test(test_build_log),
-        cmocka_unit_test(test_kernels),          cmocka_unit_test(test_unavailable),
+        cmocka_unit_test(test_no_platform),
+        cmocka_unit_test(test_order_is_pci),
+        cmocka_unit_test(test_text_and_uuid),
+        cmocka_unit_test(test_driver_lies_about_sizes),
+        cmocka_unit_test(test_topology_is_json),
+        cmocka_unit_test(test_cache_of_an_integrated_gpu),
+        cmocka_unit_test(test_old_driver_has_no_svm),
+        cmocka_unit_test(test_memory_errors),
+        cmocka_unit_test(test_memory_bounds),
+        cmocka_unit_test(test_part_errors),
+        cmocka_unit_test(test_build_log),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_unavailable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
  * FAKE_OPENCL in the environment is a list of words:
  *   none      no platform          empty   platforms without devices      norun   kernels end with an error
  *   nomem     no buffers           nobuild programs do not compile        off     devices are not available
- *   taken   no context can be made         lies    counts and sizes are larger than what is given, or it is not given
+ *   taken   no context can be made         unified GPUs with a cache in the host's memory
+ *   lies    counts and sizes are larger than what is given, or it is not given
  * It knows no OpenCL above 1.2, so nothing of shared virtual memory is in it. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -102,6 +103,10 @@ static cl_int device_number(int d, cl_device_info what, size_t size, void *out, 
     if (what == CL_DEVICE_GLOBAL_MEM_SIZE)
         return GIVE(memory);
     if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
+        return GIVE(largest);
+    if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && asked("unified"))
+        return GIVE(yes);
+    if (what == CL_DEVICE_GLOBAL_MEM_CACHE_SIZE && asked("unified"))
         return GIVE(largest);
     if (what == CL_DEVICE_MAX_WORK_GROUP_SIZE)
         return GIVE(group);
