@@ -95,7 +95,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->host_work |= !as_word_is(vc->axes, "peer", "compute_unit");
     s->pair[0] = (int)as_axes_u64(vc->axes, "from");
     s->pair[1] = (int)as_axes_u64(vc->axes, "to");
-    s->patience = 1u << (vc->dev->info.is_host_cpu ? 27 : 22); /* a GPU polls slower than a core */
+    s->patience = 1u << (vc->dev->info.is_host_memory ? 27 : 22);
     vc->min_reps = C2C_ROUNDS;
     vc->max_reps = (uint64_t)C2C_ROUNDS << 10;
     as_note_number(vc, "lines", C2C_LINES);

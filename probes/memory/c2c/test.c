@@ -206,7 +206,8 @@ static void test_device_plays(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-/* A GPU polls the host's memory slower than a core does, also where that is its own: as many polls would hang it. */
+/* Workgroups of a GPU poll slower than a core, also in the host's memory: with a core's patience, a launch whose other
+ * workgroup never starts would take minutes. */
 static void test_patience(void **unused)
 {
     static const char device[] = "peer=device from=0 to=0 op=load pairs=every allocator=upfront";
@@ -215,7 +216,7 @@ static void test_patience(void **unused)
         bool is_host_cpu, is_host_memory;
         uint32_t device, unit;
     } cases[] = {
-        {true, true, 1u << 27, 1u << 27}, {false, true, 1u << 22, 1u << 18}, {false, false, 1u << 22, 1u << 18}};
+        {true, true, 1u << 27, 1u << 27}, {false, true, 1u << 27, 1u << 18}, {false, false, 1u << 22, 1u << 18}};
     (void)unused;
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
         struct toy t;
