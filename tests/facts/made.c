@@ -158,6 +158,7 @@ struct made *made_gpu(void)
     m->clock_hz = 2e9;
     m->info = (struct as_device_info){.id = "cuda:0",
                                       .backend = "cuda",
+                                      .capabilities = AS_CAP_FP64,
                                       .compute_units = 132,
                                       .compute_unit_threads = 2048,
                                       .compute_unit_registers = 65536,
