@@ -21,10 +21,12 @@ enum {
     STEPS_MOST = 64,
     GROUP_MAX = 1024,
     PARTS = 4,         /* workgroups that share the warps of a compute unit where none can be placed */
-    WAVES = 2,         /* and how many of them follow each other, so that an uneven start matters less */
+    WAVES = 2,         /* as many sets of them per compute unit, so that uneven placement matters less */
     LEAST_TURNS = 512, /* on a CPU: enough for the tick counter to resolve each part */
     MANY_WORDS = 48,   /* per lane: beyond this compilers use over 128 registers, and fewer warps fit */
 };
+
+static const double LONGEST_S = 0.1; /* of a launch when turns are searched for */
 
 static bool waits(const struct as_matrix *m)
 {
@@ -110,6 +112,10 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
     if (threads > GROUP_MAX || threads > info->threads) {
         as_fail(err, AS_UNSUPPORTED, "a workgroup has at most %u threads, %u warps are %zu",
                 info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
+        return AS_INAPPLICABLE;
+    }
+    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->compute_units) {
+        as_fail(err, AS_UNSUPPORTED, "the number of compute units is unknown");
         return AS_INAPPLICABLE;
     }
     if (!d.rate_only && as_tick_needed(info, err))
@@ -269,8 +275,8 @@ static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context 
         return as_fail(err, AS_UNSUPPORTED, "the compiler spills %llu bytes of accumulators per lane",
                        (unsigned long long)info.private_bytes);
     if (info.max_threads && info.max_threads < p->workgroup_size)
-        return as_fail(err, AS_UNSUPPORTED, "with %u registers per thread a compute unit holds %u threads, not %zu",
-                       info.registers, info.max_threads, p->workgroup_size);
+        return as_fail(err, AS_UNSUPPORTED, "the kernel's registers allow at most %u threads per workgroup, not %zu",
+                       info.max_threads, p->workgroup_size);
     return AS_OK;
 }
 
@@ -301,12 +307,13 @@ static void expect_code(struct as_peak *p, struct as_trial_context *vc)
     as_judge_code(vc, gate, text);
 }
 
-/* Turns whose difference between both bodies the device's time stamps resolve. */
+/* Turns whose difference between both bodies the device's time stamps resolve. Where the bodies take equally long, none
+ * do, and systems end launches of seconds. */
 static enum as_status enough(struct as_peak *p, uint64_t *turns, struct as_error *err)
 {
     uint64_t next = 1;
+    double unused, half_s, whole_s;
     do {
-        double unused, half_s, whole_s;
         *turns = next;
         enum as_status s = as_peak_launch(p, AS_PEAK_HALF, (uint32_t)next, &unused, &half_s, err);
         if (!s)
@@ -314,7 +321,7 @@ static enum as_status enough(struct as_peak *p, uint64_t *turns, struct as_error
         if (s)
             return s;
         next = as_tick_enough(next, whole_s - half_s);
-    } while (next != *turns && next < UINT32_MAX / 2);
+    } while (next != *turns && whole_s < LONGEST_S && next < UINT32_MAX / 2);
     return AS_OK;
 }
 

@@ -8,9 +8,10 @@
 
 enum { CORE_TURNS = 8192 };
 
-const struct as_metric as_ops_time[] = {{"time", "ns", true, "the same in time, at the clock that it had", NULL}, {0}};
+const struct as_metric as_ops_time[] = {
+    {"time", "ns", true, "the same in nanoseconds, at the clock of the sample", NULL}, {0}};
 const struct as_metric as_ops_rate[] = {
-    {"rate", "GOP/s", false, "results per second of a compute unit, at the clock that it had", NULL}, {0}};
+    {"rate", "GOP/s", false, "results per second and compute unit, at the clock of the sample", NULL}, {0}};
 
 struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struct as_axes *axes)
 {

@@ -172,9 +172,10 @@ static void note_no_allocator(struct planner *p, const struct as_probe *probe, c
         if (known)
             axes.v[i] = v->v[0];
     }
-    if (known && !p->has_foreign && as_plan_applies(probe, &axes, p->info, &why) != AS_APPLIES)
+    if (known && !p->has_foreign && as_plan_applies(probe, &axes, p->info, &why) != AS_APPLIES && why.text[0]) {
         append_why(p, probe, why.text, p->plan->foreign, sizeof p->plan->foreign);
-    p->has_foreign = true;
+        p->has_foreign = true;
+    }
     for (size_t i = 0; i < axes_n; i++)
         as_axis_values_finish(&first[i]);
 }

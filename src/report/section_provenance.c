@@ -205,7 +205,8 @@ static void cycles(struct as_buf *b, const struct as_device_info *d)
         snprintf(text, sizeof text,
                  "no counter in kernels; by calibration, with %u f32 fused multiply-adds per %s and cycle as published",
                  d->unit_fma, as_info_words(d)->compute_unit);
-    pair(b, "cycles", d->unit_fma ? text : "no counter in kernels");
+    const char *host = "no counter in kernels; by calibration, one dependent addition per cycle";
+    pair(b, "cycles", d->unit_fma ? text : d->is_host_cpu ? host : "no counter in kernels");
 }
 
 static void device(struct as_buf *b, const struct as_device_info *d)

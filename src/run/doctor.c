@@ -333,7 +333,7 @@ void as_doctor_demand(const struct as_device_info *info, struct as_finding *f)
     *f = (struct as_finding){.severity = info->demand[0] ? AS_FINE : AS_NOTE};
     snprintf(f->what, sizeof f->what, "%.20s", info->id);
     if (info->demand[0])
-        as_buf_printf(&b, "traffic and power during trials are read from %s", info->demand);
+        as_buf_printf(&b, "during trials, counters are read from %s", info->demand);
     else
         as_buf_str(&b, "memory traffic during trials is not visible");
     if (info->demand_why[0])

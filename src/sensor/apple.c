@@ -172,9 +172,9 @@ static void open_pressure(struct apple *a, struct as_buf *why_not)
     if (!library || missing)
         add_reason(why_not, "throttling", missing ? missing : why);
     else if (!a->has_pressure)
-        add_reason(why_not, "throttling", "notify_register_check knows no thermal pressure");
+        add_reason(why_not, "throttling", "notify_register_check failed for the thermal pressure");
     else if (a->get_state(a->pressure, &level) != 0)
-        add_reason(why_not, "throttling", "notify_get_state tells no thermal pressure");
+        add_reason(why_not, "throttling", "notify_get_state failed for the thermal pressure");
     else if (level > PRESSURE_LAST)
         add_reason(why_not, "throttling", "a thermal pressure that macOS does not define");
 }
@@ -200,7 +200,7 @@ static enum as_status open_rail(enum as_rail rail, void **ctx, struct as_buf *wh
     if (rail == AS_RAIL_GPU)
         open_states(a, why_not);
     add_reason(why_not, rail == AS_RAIL_GPU ? "clock, temperature, other processes" : "clock, temperature",
-               "IOReport does not tell");
+               "not read from IOReport");
     *ctx = a;
     return AS_OK;
 }

@@ -2,9 +2,10 @@
  * lets a user count them.
  *
  * Group "AMC Stats", sub-group "Perf Counters": channels "DCS RD" and "DCS WR" count the bytes of all who ask, one more
- * of each die "DIE1 DCS RD" (NeoAsitop; SiliconScope, docs/ioreport-channels.md). M3 and the larger chips after it list
- * the group and refuse a subscription. What those have instead, histograms in the group "PMP", is not read: their last
- * bin is open and lies below what one GPU moves, so that no mean follows from them. */
+ * of each die "DIE1 DCS RD" (NeoAsitop; SiliconScope, docs/ioreport-channels.md). M4 Max and M5 Max list the group
+ * and refuse a subscription; an M3 Max with macOS 27 gives INT64_MIN (SiliconScope). What those have instead,
+ * histograms in the group "PMP", is not read: their last bin is open and lies below what one GPU moves, so that no mean
+ * follows from them. */
 #include "base/buf.h"
 #include "base/text.h"
 #include "sensor/demand.h"
@@ -110,7 +111,7 @@ static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c
     if (!is_count)
         refuse(t, c, "counts no bytes");
     else if (bytes < 0) /* INT64_MIN on an M3 Max with macOS 27 */
-        refuse(t, c, "counts backwards");
+        refuse(t, c, "has a negative difference");
     t->bytes[way] += (double)bytes;
     t->n[way]++;
 }

@@ -97,9 +97,9 @@ static enum as_status copy_channels(struct as_ioreport *r, const char *group, co
     drop(a, &name);
     drop(a, &part);
     if (!made)
-        return as_fail(err, AS_UNSUPPORTED, "CFStringCreateWithCString makes no string");
+        return as_fail(err, AS_UNSUPPORTED, "CFStringCreateWithCString failed");
     if (!*out)
-        return as_fail(err, AS_UNSUPPORTED, "IOReportCopyChannelsInGroup knows no group '%s'", group);
+        return as_fail(err, AS_UNSUPPORTED, "IOReportCopyChannelsInGroup found no group '%s'", group);
     enum as_status s = as_ioreport_list(r, *out, &list, &n, err);
     if (!s && n == 0)
         s = as_fail(err, AS_UNSUPPORTED, "IOReport's group '%s' is empty", group);
@@ -137,7 +137,7 @@ enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err)
 {
     drop(&r->api, &r->base);
     r->base = sample(r, &r->base_at);
-    return r->base ? AS_OK : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples gives none of '%s'", r->title);
+    return r->base ? AS_OK : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples returned no sample of '%s'", r->title);
 }
 
 enum as_status as_ioreport_since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err)
@@ -148,11 +148,12 @@ enum as_status as_ioreport_since(struct as_ioreport *r, as_cf *delta, double *se
         return as_fail(err, AS_UNSUPPORTED, "no sample of '%s' to count from", r->title);
     as_cf now = sample(r, &at);
     if (!now)
-        return as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples gives none of '%s'", r->title);
+        return as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples returned no sample of '%s'", r->title);
     *delta = r->api.delta(r->base, now, NULL);
     *seconds = at - r->base_at;
     drop(&r->api, &now);
-    return *delta ? AS_OK : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamplesDelta gives none of '%s'", r->title);
+    return *delta ? AS_OK
+                  : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamplesDelta returned nothing for '%s'", r->title);
 }
 
 enum as_status as_ioreport_list(const struct as_ioreport *r, as_cf set, as_cf *list, size_t *n, struct as_error *err)
@@ -161,7 +162,7 @@ enum as_status as_ioreport_list(const struct as_ioreport *r, as_cf set, as_cf *l
     *n = 0;
     *list = a->type_of(set) == a->dictionary_type() ? a->value(set, r->key) : NULL;
     if (!*list || a->type_of(*list) != a->array_type())
-        return as_fail(err, AS_UNSUPPORTED, "what IOReport gives of '%s' has no list of channels", r->title);
+        return as_fail(err, AS_UNSUPPORTED, "IOReport's reply for '%s' has no list of channels", r->title);
     const long count = a->count(*list);
     if (count < 0 || count > AS_IOREPORT_CHANNELS_MAX)
         return as_fail(err, AS_UNSUPPORTED, "IOReport's group '%s' has %ld channels, more than %d", r->title, count,

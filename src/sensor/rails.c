@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A chip of several dies has a channel for each, "DIE_1_CPU Energy", and may have one for all, which is it then. */
+/* A chip of several dies has a channel for each, "DIE_1_CPU Energy", and may have one for all, which then counts. */
 struct sum {
     double whole, dies;
     size_t whole_n, dies_n;
@@ -89,13 +89,13 @@ static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c
     const bool is_die = name != c->name;
     const int64_t count = c->format == AS_IOREPORT_SIMPLE ? r->api.number(c->ref, NULL) : 0;
     if (c->format != AS_IOREPORT_SIMPLE)
-        refuse(out, (enum as_rail)rail, c, "is no plain count");
+        refuse(out, (enum as_rail)rail, c, "is not a simple counter");
     else if (!isfinite(joule))
         refuse(out, (enum as_rail)rail, c, "counts in an unknown unit:");
     else if (count < 0)
-        refuse(out, (enum as_rail)rail, c, "counts backwards");
+        refuse(out, (enum as_rail)rail, c, "has a negative difference");
     else if (!is_die && sum[rail].whole_n && !rails[rail].is_numbered)
-        refuse(out, (enum as_rail)rail, c, "is there twice");
+        refuse(out, (enum as_rail)rail, c, "occurs twice");
     *(is_die ? &sum[rail].dies : &sum[rail].whole) += joule * (double)count;
     *(is_die ? &sum[rail].dies_n : &sum[rail].whole_n) += 1;
 }
@@ -126,7 +126,7 @@ enum as_status as_rails_since(struct as_ioreport *r, struct as_rails *out, doubl
     }
     for (size_t i = 0; !s && i < AS_RAILS; i++)
         if (!sum[i].whole_n && !sum[i].dies_n)
-            snprintf(out->why[i], sizeof out->why[i], "'Energy Model' has no channel of the %s", rails[i].word);
+            snprintf(out->why[i], sizeof out->why[i], "'Energy Model' has no %s channel", rails[i].word);
         else if (!out->why[i][0])
             out->joule[i] = sum[i].whole_n ? sum[i].whole : sum[i].dies;
     if (delta)

@@ -75,7 +75,7 @@ static void test_numbers(void **state)
     use("m1", "");
     struct as_sensing s = open_on(&gpu);
     assert_string_equal(s.sensor->name, "ioreport");
-    assert_string_equal(s.why_not, "clock, temperature, other processes: IOReport does not tell");
+    assert_string_equal(s.why_not, "clock, temperature, other processes: not read from IOReport");
     assert_string_equal(s.demand_names, "AMC Stats, Energy Model");
     assert_string_equal(s.demand_why, ""); /* what only Linux has is not missing here */
     struct as_sensor_reading r = read_at(&s, 3);
@@ -88,7 +88,7 @@ static void test_numbers(void **state)
     as_sensing_close(&s);
     use("m1", "moving");
     s = open_on(&cpu);
-    assert_string_equal(s.why_not, "clock, temperature: IOReport does not tell");
+    assert_string_equal(s.why_not, "clock, temperature: not read from IOReport");
     r = read_at(&s, 101); /* the first sample was at 1 */
     is_near(r.energy_j, 250);
     assert_true(isnan(r.utilisation));
@@ -246,7 +246,7 @@ static void test_hostile(void **state)
     clock_script(0);
     struct as_sensing s = open_on(&cpu);
     says(s.why_not, "power: channel 'CPU Energy' counts in an unknown unit: '\\x1b[2JkWh'");
-    says(s.demand_why, "channel 'DCS RD' counts backwards, its unit is 'B'");
+    says(s.demand_why, "channel 'DCS RD' has a negative difference, its unit is 'B'");
     assert_null(strchr(s.why_not, 0x1b));
     assert_string_equal(s.demand_names, "Energy Model"); /* of what follows no number but the ANE's, till it sinks */
     as_demand_begin(&s.demand);
@@ -258,12 +258,12 @@ static void test_hostile(void **state)
     assert_true(isnan(read_at(&s, 2).energy_j));
     as_sensing_close(&s);
     s = open_on(&gpu);
-    says(s.why_not, "power: channel 'GPU Energy' is no plain count");
+    says(s.why_not, "power: channel 'GPU Energy' is not a simple counter");
     says(s.why_not, "utilisation: 'GPU Stats' has no states of 'GPUPH'");
     as_sensing_close(&s);
     use("twice", "");
     s = open_on(&cpu);
-    says(s.why_not, "power: channel 'CPU Energy' is there twice");
+    says(s.why_not, "power: channel 'CPU Energy' occurs twice");
     says(s.demand_why, "channel 'DCS RD' counts no bytes, its unit is '\\x1b[31mlines'");
     as_sensing_close(&s);
     s = open_on(&gpu);
@@ -302,12 +302,13 @@ static void test_behaviours(void **state)
         {"empty", "IOReport's group 'Energy Model' is empty", "IOReport's group 'GPU Stats' is empty"},
         {"nosubscription", "IOReportCreateSubscription refuses 'Energy Model'", "refuses 'GPU Stats'"},
         {"nosubscribed", "IOReportCreateSubscription refuses 'Energy Model'", "refuses 'GPU Stats'"},
-        {"nosample", "IOReportCreateSamples gives none of 'Energy Model'", "gives none of 'GPU Stats'"},
-        {"nodelta", "IOReportCreateSamplesDelta gives none of 'Energy Model'", "Delta gives none of 'GPU Stats'"},
-        {"nolist", "what IOReport gives of 'Energy Model' has no list", "of 'GPU Stats' has no list"},
-        {"wronglist", "what IOReport gives of 'Energy Model' has no list", "of 'GPU Stats' has no list"},
-        {"wrongchannel", "'Energy Model' has no channel of the GPU", "no states of 'GPUPH'"},
-        {"wrongtext", "'Energy Model' has no channel of the GPU", "no states of 'GPUPH'"},
+        {"nosample", "IOReportCreateSamples returned no sample of 'Energy Model'", "no sample of 'GPU Stats'"},
+        {"nodelta", "IOReportCreateSamplesDelta returned nothing for 'Energy Model'",
+         "Delta returned nothing for 'GPU Stats'"},
+        {"nolist", "IOReport's reply for 'Energy Model' has no list", "for 'GPU Stats' has no list"},
+        {"wronglist", "IOReport's reply for 'Energy Model' has no list", "for 'GPU Stats' has no list"},
+        {"wrongchannel", "'Energy Model' has no GPU channel", "no states of 'GPUPH'"},
+        {"wrongtext", "'Energy Model' has no GPU channel", "no states of 'GPUPH'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -331,7 +332,7 @@ static void test_not_opened(void **state)
     struct as_error err = {0};
     use("m1", "");
     assert_int_equal(as_ioreport_open(&r, "Energy", NULL, &err), AS_UNSUPPORTED);
-    assert_string_equal(err.text, "IOReportCopyChannelsInGroup knows no group 'Energy'");
+    assert_string_equal(err.text, "IOReportCopyChannelsInGroup found no group 'Energy'");
     assert_int_equal(fake_live(), 0);
     use("m1", "nosample");
     assert_int_equal(as_rails_open(&r, &err), AS_UNSUPPORTED);
@@ -345,7 +346,7 @@ static bool whole(const struct as_device_info *info)
     struct as_watch w;
     struct as_readings r;
     struct as_sensing s = open_on(info);
-    bool lacks = strstr(s.why_not, ": IO") != s.why_not + strlen("clock, temperature") + (info == &gpu ? 17 : 0);
+    bool lacks = strstr(s.why_not, ": not read") != s.why_not + strlen("clock, temperature") + (info == &gpu ? 17 : 0);
     lacks |= strcmp(s.demand_names, "AMC Stats, Energy Model") != 0;
     fake_time(1000);
     as_watch_begin(&w, &s, 1e6);

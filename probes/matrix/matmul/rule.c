@@ -243,7 +243,7 @@ static void look_at_unit(const struct products *p, const char *type, const struc
 static void look_at_older(const struct products *p, const char *type)
 {
     static const char *const says[] = {
-        [AS_SUPPORTED] = "is as good as", [AS_REFUTED] = "is NOT as good as", [AS_UNDECIDED] = "may be as good as"};
+        [AS_SUPPORTED] = "matches", [AS_REFUTED] = "does NOT match", [AS_UNDECIDED] = "may match"};
     static const char *const tensor_paths[] = {"tensor", NULL};
     struct both at = largest(p, type, old_paths, type, tensor_paths);
     struct as_fact *f = at.a ? as_fact_add(p->c, "matrix", "x", "matmul.older.%s", type) : NULL;
@@ -251,7 +251,7 @@ static void look_at_older(const struct products *p, const char *type)
         return;
     as_fact_ratio(f, at.a, at.b);
     f->verdict = as_verdict_above(f->ci, 1 / SAME_UNIT);
-    as_fact_say(f, "The older path %s the newer one in %s: GEMMs of size %s by %s run at %.3gx the rate of %s",
+    as_fact_say(f, "Path mma %s path tensor in %s: GEMMs of size %s by %s run at %.3gx the rate of %s",
                 says[f->verdict], type, as_cell_axis(at.a, "size"), path_of(at.a), f->value, path_of(at.b));
     as_fact_evidence(f, at.a);
     as_fact_evidence(f, at.b);

@@ -44,7 +44,7 @@ static enum what what_of(const struct as_axes *a)
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     if (!(info->capabilities & AS_CAP_CYCLES)) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device tell neither their compute unit nor the time");
+        as_fail(err, AS_UNSUPPORTED, "kernels of this device cannot read their compute unit's number or a clock");
         return AS_INAPPLICABLE;
     }
     double unit = as_axes_number(a, "compute_unit"), filler = as_axes_number(a, "filler");

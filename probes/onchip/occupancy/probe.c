@@ -243,7 +243,8 @@ static enum as_status most_that_meet(struct state *s, size_t each, size_t most, 
     return AS_OK;
 }
 
-/* By whole workgroups per compute unit; where not even one each is resident, the device is not all ours. */
+/* By whole workgroups per compute unit; where not even one each is resident, the device is shared with another process.
+ */
 static enum as_status sample_meeting(struct state *s, struct as_sample *out, struct as_error *err)
 {
     size_t found = 0;
@@ -312,7 +313,7 @@ const struct as_probe as_probe_occupancy = {
     .unit = "workgroups",
     .lower_is_better = false,
     .counts = "resident workgroups per compute unit: by overlap, median over compute units; without a clock in kernels "
-              "by whether all of a launch meet",
+              "by a barrier across the launch",
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,

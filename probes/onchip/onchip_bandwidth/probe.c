@@ -310,12 +310,14 @@ static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uin
     return st;
 }
 
+static const double LONGEST_S = 0.1; /* of a launch when turns are searched for */
+
 /* Turns that the device's time stamps resolve. */
 static enum as_status enough(struct state *s, uint64_t *turns, struct as_error *err)
 {
     uint64_t next = 1;
+    double seconds, turns_s;
     do {
-        double seconds, turns_s;
         *turns = next;
         enum as_status st = run(s, s->buffers[0], next, &seconds, err);
         if (!st)
@@ -323,7 +325,7 @@ static enum as_status enough(struct state *s, uint64_t *turns, struct as_error *
         if (st)
             return st;
         next = as_tick_enough(next, seconds - turns_s);
-    } while (next != *turns && next < UINT32_MAX / 4);
+    } while (next != *turns && seconds < LONGEST_S && next < UINT32_MAX / 4);
     return AS_OK;
 }
 
