@@ -26,8 +26,6 @@ enum {
     MANY_WORDS = 48,   /* per lane: beyond this compilers use over 128 registers, and fewer warps fit */
 };
 
-static const double LONGEST_S = 0.1; /* of a launch when turns are searched for */
-
 static bool waits(const struct as_matrix *m)
 {
     return m->held[AS_MATRIX_B].held == AS_HELD_SHARED;
@@ -307,22 +305,16 @@ static void expect_code(struct as_peak *p, struct as_trial_context *vc)
     as_judge_code(vc, gate, text);
 }
 
-/* Turns whose difference between both bodies the device's time stamps resolve. Where the bodies take equally long, none
- * do, and systems end launches of seconds. */
-static enum as_status enough(struct as_peak *p, uint64_t *turns, struct as_error *err)
+static enum as_status time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
+                                struct as_error *err)
 {
-    uint64_t next = 1;
-    double unused, half_s, whole_s;
-    do {
-        *turns = next;
-        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, (uint32_t)next, &unused, &half_s, err);
-        if (!s)
-            s = as_peak_launch(p, AS_PEAK_LONG, (uint32_t)next, &unused, &whole_s, err);
-        if (s)
-            return s;
-        next = as_tick_enough(next, whole_s - half_s);
-    } while (next != *turns && whole_s < LONGEST_S && next < UINT32_MAX / 2);
-    return AS_OK;
+    struct as_peak *p = user;
+    double unused, half_s = 0;
+    enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &unused, &half_s, err);
+    if (!s)
+        s = as_peak_launch(p, AS_PEAK_LONG, turns, &unused, longer_s, err);
+    *difference_s = *longer_s - half_s;
+    return s;
 }
 
 enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_peak_desc *desc,
@@ -353,7 +345,7 @@ enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, c
     as_note_number(vc, "columns", p->desc.n);
     expect_code(p, vc);
     if (p->no_cycles)
-        s = enough(p, &vc->min_reps, err);
+        s = as_tick_turns(time_both, p, UINT32_MAX / 2, &vc->min_reps, err);
     return s || !p->no_cycles || p->desc.rate_only ? s : as_tick_prepare(&p->tick, vc, true, err);
 }
 

@@ -406,20 +406,24 @@ enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half
         c->desc.steps);
 }
 
+static enum as_status time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
+                                struct as_error *err)
+{
+    struct as_chains *c = user;
+    double half = 0, whole = 0, seconds = 0;
+    enum as_status s = run(c, AS_CHAINS_HALF, turns, &half, &seconds, err);
+    if (!s)
+        s = run(c, AS_CHAINS_WHOLE, turns, &whole, longer_s, err);
+    *difference_s = has_counter(c) ? INFINITY : whole - half; /* a counter resolves any */
+    return s;
+}
+
 enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err)
 {
-    double half, whole, seconds;
-    uint64_t next = *turns = 1;
-    do {
-        *turns = (uint32_t)next;
-        enum as_status s = run(c, AS_CHAINS_HALF, *turns, &half, &seconds, err);
-        if (!s)
-            s = run(c, AS_CHAINS_WHOLE, *turns, &whole, &seconds, err);
-        if (s || has_counter(c))
-            return s;
-        next = as_tick_enough(*turns, whole - half);
-    } while (next != *turns && next < AS_CHAINS_TURNS_MAX);
-    return AS_OK;
+    uint64_t least;
+    enum as_status s = as_tick_turns(time_both, c, AS_CHAINS_TURNS_MAX, &least, err);
+    *turns = (uint32_t)least;
+    return s;
 }
 
 /* Cycles per turn. Long and short body differ by half of the steps, if the compiler generated equivalent code: the loop

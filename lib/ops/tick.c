@@ -13,7 +13,7 @@ enum {
 };
 
 /* Launches differ by a few microseconds in what they take besides. */
-static const double ENOUGH_S = 200e-6, GROW_MOST = 8;
+static const double ENOUGH_S = 200e-6, GROW_MOST = 8, LONGEST_S = 0.1;
 
 struct as_tick {
     struct as_chains chains;
@@ -52,12 +52,18 @@ static void note(struct as_trial_context *vc)
     }
 }
 
-uint64_t as_tick_enough(uint64_t turns, double difference_s)
+enum as_status as_tick_turns(as_tick_pair_fn pair, void *user, uint64_t most, uint64_t *turns, struct as_error *err)
 {
-    if (difference_s >= ENOUGH_S)
-        return turns;
-    const double grow = difference_s > ENOUGH_S / GROW_MOST ? 1.2 * ENOUGH_S / difference_s : GROW_MOST;
-    return (uint64_t)((double)turns * grow) + 1;
+    double difference = 0, longer = 0;
+    uint64_t next = 1;
+    enum as_status s = AS_OK;
+    do {
+        *turns = next;
+        s = pair(user, (uint32_t)next, &difference, &longer, err);
+        const double grow = difference > ENOUGH_S / GROW_MOST ? 1.2 * ENOUGH_S / difference : GROW_MOST;
+        next = (uint64_t)((double)next * grow) + 1;
+    } while (!s && difference < ENOUGH_S && longer < LONGEST_S && next < most);
+    return s;
 }
 
 enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc, bool every_unit, struct as_error *err)

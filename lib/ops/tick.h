@@ -16,9 +16,12 @@ enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc
                                struct as_error *err);
 /* Hz, right after a sample of so many seconds; takes about as long. */
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err);
-/* Where the device's time stamps have to resolve a difference: the number of turns to try after so many, which make a
- * difference of so many seconds. The same number: they are enough. */
-uint64_t as_tick_enough(uint64_t turns, double difference_s);
+/* Launches two bodies of so many turns: by how many seconds they differ, and the seconds of the longer one. */
+typedef enum as_status (*as_tick_pair_fn)(void *user, uint32_t turns, double *difference_s, double *longer_s,
+                                          struct as_error *err);
+/* The least number of turns, below most, whose difference the device's time stamps resolve. Where bodies take equally
+ * long none does, and systems end launches of seconds: the search ends with launches of 0.1 s. */
+enum as_status as_tick_turns(as_tick_pair_fn pair, void *user, uint64_t most, uint64_t *turns, struct as_error *err);
 void as_tick_finish(struct as_tick *t); /* takes NULL */
 
 #endif

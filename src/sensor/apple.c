@@ -78,32 +78,31 @@ static double busy_share(const struct as_ioreport *r, as_cf channel)
     return all > 0 ? busy / all : NAN;
 }
 
+struct busy {
+    double share;
+    bool found;
+};
+
+static void look_at_states(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
+{
+    struct busy *b = user;
+    if (strcmp(c->name, "GPUPH") != 0 || c->format != AS_IOREPORT_STATE)
+        return;
+    b->share = b->found ? NAN : busy_share(r, c->ref);
+    b->found = true;
+}
+
 /* Since the last reading; its channel is named "GPUPH" on M1 to M5. */
 static double utilisation_now(struct apple *a, struct as_error *err)
 {
-    struct as_ioreport *r = &a->states;
-    as_cf delta = NULL, list;
-    double seconds, share = NAN;
-    size_t n = 0;
-    bool found = false;
-    if (!r->subscription)
+    struct busy busy = {.share = NAN};
+    double seconds;
+    if (!a->states.subscription)
         return NAN;
-    enum as_status s = as_ioreport_since(r, &delta, &seconds, err);
-    if (!s)
-        s = as_ioreport_list(r, delta, &list, &n, err);
-    for (size_t i = 0; !s && i < n; i++) {
-        struct as_ioreport_channel c;
-        if (!as_ioreport_channel(r, list, i, &c) || strcmp(c.name, "GPUPH") != 0 || c.format != AS_IOREPORT_STATE)
-            continue;
-        share = found ? NAN : busy_share(r, c.ref);
-        found = true;
-    }
-    if (!s && !found)
+    if (!as_ioreport_each(&a->states, look_at_states, &busy, &seconds, err) && !busy.found)
         as_fail(err, AS_UNSUPPORTED, "'GPU Stats' has no states of 'GPUPH'");
-    if (delta)
-        r->api.release(delta);
-    (void)as_ioreport_begin(r, NULL);
-    return share;
+    (void)as_ioreport_begin(&a->states, NULL);
+    return busy.share;
 }
 
 static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)

@@ -101,8 +101,9 @@ static void refuse(struct traffic *t, const struct as_ioreport_channel *c, const
     as_buf_finish(&b);
 }
 
-static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, struct traffic *t)
+static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
 {
+    struct traffic *t = user;
     const int way = way_of(c->name);
     if (way < 0 || strcmp(c->subgroup, "Perf Counters") != 0)
         return;
@@ -118,19 +119,8 @@ static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c
 
 static enum as_status count(struct as_ioreport *r, struct traffic *t, double *seconds, struct as_error *err)
 {
-    as_cf delta = NULL, list;
-    size_t n = 0;
     *t = (struct traffic){.why = ""};
-    enum as_status s = as_ioreport_since(r, &delta, seconds, err);
-    if (!s)
-        s = as_ioreport_list(r, delta, &list, &n, err);
-    for (size_t i = 0; !s && i < n; i++) {
-        struct as_ioreport_channel c;
-        if (as_ioreport_channel(r, list, i, &c))
-            add(r, &c, t);
-    }
-    if (delta)
-        r->api.release(delta);
+    enum as_status s = as_ioreport_each(r, add, t, seconds, err);
     if (!s && t->why[0])
         s = as_fail(err, AS_UNSUPPORTED, "%s", t->why);
     return s || (t->n[0] && t->n[1])

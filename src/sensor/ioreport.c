@@ -84,6 +84,45 @@ void as_ioreport_close(struct as_ioreport *r)
     *r = (struct as_ioreport){.title = NULL};
 }
 
+/* The channels of what was sampled or copied: *list lives as long as the set. */
+static enum as_status channels_of(const struct as_ioreport *r, as_cf set, as_cf *list, size_t *n, struct as_error *err)
+{
+    const struct as_ioreport_api *a = &r->api;
+    *n = 0;
+    *list = a->type_of(set) == a->dictionary_type() ? a->value(set, r->key) : NULL;
+    if (!*list || a->type_of(*list) != a->array_type())
+        return as_fail(err, AS_UNSUPPORTED, "IOReport's reply for '%s' has no list of channels", r->title);
+    const long count = a->count(*list);
+    if (count < 0 || count > AS_IOREPORT_CHANNELS_MAX)
+        return as_fail(err, AS_UNSUPPORTED, "IOReport's group '%s' has %ld channels, more than %d", r->title, count,
+                       AS_IOREPORT_CHANNELS_MAX);
+    *n = (size_t)count;
+    return AS_OK;
+}
+
+static void text_of(const struct as_ioreport_api *a, as_cf string, char *out, size_t size)
+{
+    char text[256];
+    const bool good =
+        string && a->type_of(string) == a->string_type() && a->string_text(string, text, (long)sizeof text, UTF8) != 0;
+    as_copy_clean(out, size, good ? text : "");
+}
+
+/* False for what is no channel. */
+static bool channel_at(const struct as_ioreport *r, as_cf list, size_t i, struct as_ioreport_channel *out)
+{
+    const struct as_ioreport_api *a = &r->api;
+    out->ref = a->at(list, (long)i);
+    if (!out->ref || a->type_of(out->ref) != a->dictionary_type())
+        return false;
+    text_of(a, a->group(out->ref), out->group, sizeof out->group);
+    text_of(a, a->subgroup(out->ref), out->subgroup, sizeof out->subgroup);
+    text_of(a, a->name(out->ref), out->name, sizeof out->name);
+    text_of(a, a->unit(out->ref), out->unit, sizeof out->unit);
+    out->format = a->format(out->ref);
+    return true;
+}
+
 /* The channels to ask for, owned. */
 static enum as_status copy_channels(struct as_ioreport *r, const char *group, const char *subgroup, as_cf *out,
                                     struct as_error *err)
@@ -100,7 +139,7 @@ static enum as_status copy_channels(struct as_ioreport *r, const char *group, co
         return as_fail(err, AS_UNSUPPORTED, "CFStringCreateWithCString failed");
     if (!*out)
         return as_fail(err, AS_UNSUPPORTED, "IOReportCopyChannelsInGroup found no group '%s'", group);
-    enum as_status s = as_ioreport_list(r, *out, &list, &n, err);
+    enum as_status s = channels_of(r, *out, &list, &n, err);
     if (!s && n == 0)
         s = as_fail(err, AS_UNSUPPORTED, "IOReport's group '%s' is empty", group);
     return s;
@@ -140,7 +179,8 @@ enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err)
     return r->base ? AS_OK : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples returned no sample of '%s'", r->title);
 }
 
-enum as_status as_ioreport_since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err)
+/* What was counted since, owned, and the seconds. */
+static enum as_status since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err)
 {
     double at;
     *delta = NULL;
@@ -156,41 +196,21 @@ enum as_status as_ioreport_since(struct as_ioreport *r, as_cf *delta, double *se
                   : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamplesDelta returned nothing for '%s'", r->title);
 }
 
-enum as_status as_ioreport_list(const struct as_ioreport *r, as_cf set, as_cf *list, size_t *n, struct as_error *err)
+enum as_status as_ioreport_each(struct as_ioreport *r, as_ioreport_fn each, void *user, double *seconds,
+                                struct as_error *err)
 {
-    const struct as_ioreport_api *a = &r->api;
-    *n = 0;
-    *list = a->type_of(set) == a->dictionary_type() ? a->value(set, r->key) : NULL;
-    if (!*list || a->type_of(*list) != a->array_type())
-        return as_fail(err, AS_UNSUPPORTED, "IOReport's reply for '%s' has no list of channels", r->title);
-    const long count = a->count(*list);
-    if (count < 0 || count > AS_IOREPORT_CHANNELS_MAX)
-        return as_fail(err, AS_UNSUPPORTED, "IOReport's group '%s' has %ld channels, more than %d", r->title, count,
-                       AS_IOREPORT_CHANNELS_MAX);
-    *n = (size_t)count;
-    return AS_OK;
-}
-
-static void text_of(const struct as_ioreport_api *a, as_cf string, char *out, size_t size)
-{
-    char text[256];
-    const bool good =
-        string && a->type_of(string) == a->string_type() && a->string_text(string, text, (long)sizeof text, UTF8) != 0;
-    as_copy_clean(out, size, good ? text : "");
-}
-
-bool as_ioreport_channel(const struct as_ioreport *r, as_cf list, size_t i, struct as_ioreport_channel *out)
-{
-    const struct as_ioreport_api *a = &r->api;
-    out->ref = a->at(list, (long)i);
-    if (!out->ref || a->type_of(out->ref) != a->dictionary_type())
-        return false;
-    text_of(a, a->group(out->ref), out->group, sizeof out->group);
-    text_of(a, a->subgroup(out->ref), out->subgroup, sizeof out->subgroup);
-    text_of(a, a->name(out->ref), out->name, sizeof out->name);
-    text_of(a, a->unit(out->ref), out->unit, sizeof out->unit);
-    out->format = a->format(out->ref);
-    return true;
+    as_cf delta, list;
+    size_t n = 0;
+    enum as_status s = since(r, &delta, seconds, err);
+    if (!s)
+        s = channels_of(r, delta, &list, &n, err);
+    for (size_t i = 0; !s && i < n; i++) {
+        struct as_ioreport_channel c;
+        if (channel_at(r, list, i, &c))
+            each(r, &c, user);
+    }
+    drop(&r->api, &delta);
+    return s;
 }
 
 void as_ioreport_state(const struct as_ioreport *r, as_cf channel, int i, char *out, size_t size)

@@ -70,12 +70,11 @@ enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const 
 void as_ioreport_close(struct as_ioreport *r); /* takes one that is closed */
 /* Differences count from now on; without a sample there is no base. */
 enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err);
-/* What was counted since, which the caller releases, and the seconds; the base stays. */
-enum as_status as_ioreport_since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err);
-/* The channels of what was sampled, or of r->subscribed: *list lives as long as the set. */
-enum as_status as_ioreport_list(const struct as_ioreport *r, as_cf set, as_cf *list, size_t *n, struct as_error *err);
-/* False for what is no channel. */
-bool as_ioreport_channel(const struct as_ioreport *r, as_cf list, size_t i, struct as_ioreport_channel *out);
+/* Calls each for every channel with what it counted since, and gives the seconds; the base stays. The channel is lent.
+ */
+typedef void (*as_ioreport_fn)(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user);
+enum as_status as_ioreport_each(struct as_ioreport *r, as_ioreport_fn each, void *user, double *seconds,
+                                struct as_error *err);
 /* Name of a state as text, "" where there is none. */
 void as_ioreport_state(const struct as_ioreport *r, as_cf channel, int i, char *out, size_t size);
 

@@ -34,7 +34,7 @@ static const char *skip_digits(const char *at)
 }
 
 /* "DIE_1_CPU Energy" and "DIE1 ANE0": what follows the die. */
-static const char *behind_die(const char *name)
+static const char *past_die(const char *name)
 {
     if (strncmp(name, "DIE", 3) != 0)
         return name;
@@ -77,13 +77,21 @@ static void refuse(struct as_rails *out, enum as_rail rail, const struct as_iore
     as_buf_finish(&b);
 }
 
-static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, struct sum *sum, struct as_rails *out)
+struct counted {
+    struct sum sum[AS_RAILS];
+    struct as_rails *out;
+};
+
+static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
 {
-    const char *name = behind_die(c->name);
+    struct counted *all = user;
+    struct sum *sum = all->sum;
+    struct as_rails *out = all->out;
+    const char *name = past_die(c->name);
     size_t rail = 0;
     while (rail < AS_RAILS && !is_of((enum as_rail)rail, name))
         rail++;
-    if (rail == AS_RAILS)
+    if (rail == AS_RAILS || strcmp(c->group, "Energy Model") != 0)
         return;
     const double joule = joule_of(c->unit);
     const bool is_die = name != c->name;
@@ -112,24 +120,14 @@ enum as_status as_rails_open(struct as_ioreport *r, struct as_error *err)
 
 enum as_status as_rails_since(struct as_ioreport *r, struct as_rails *out, double *seconds, struct as_error *err)
 {
-    struct sum sum[AS_RAILS] = {{0}};
-    as_cf delta = NULL, list;
-    size_t n = 0;
+    struct counted all = {.out = out};
+    const struct sum *sum = all.sum;
     *out = (struct as_rails){.joule = {NAN, NAN, NAN, NAN}};
-    enum as_status s = as_ioreport_since(r, &delta, seconds, err);
-    if (!s)
-        s = as_ioreport_list(r, delta, &list, &n, err);
-    for (size_t i = 0; !s && i < n; i++) {
-        struct as_ioreport_channel c;
-        if (as_ioreport_channel(r, list, i, &c) && strcmp(c.group, "Energy Model") == 0)
-            add(r, &c, sum, out);
-    }
+    enum as_status s = as_ioreport_each(r, add, &all, seconds, err);
     for (size_t i = 0; !s && i < AS_RAILS; i++)
         if (!sum[i].whole_n && !sum[i].dies_n)
             snprintf(out->why[i], sizeof out->why[i], "'Energy Model' has no %s channel", rails[i].word);
         else if (!out->why[i][0])
             out->joule[i] = sum[i].whole_n ? sum[i].whole : sum[i].dies;
-    if (delta)
-        r->api.release(delta);
     return s;
 }

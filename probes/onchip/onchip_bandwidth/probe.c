@@ -310,23 +310,16 @@ static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uin
     return st;
 }
 
-static const double LONGEST_S = 0.1; /* of a launch when turns are searched for */
-
-/* Turns that the device's time stamps resolve. */
-static enum as_status enough(struct state *s, uint64_t *turns, struct as_error *err)
+static enum as_status time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
+                                struct as_error *err)
 {
-    uint64_t next = 1;
-    double seconds, turns_s;
-    do {
-        *turns = next;
-        enum as_status st = run(s, s->buffers[0], next, &seconds, err);
-        if (!st)
-            st = run(s, s->buffers[0], 0, &turns_s, err);
-        if (st)
-            return st;
-        next = as_tick_enough(next, seconds - turns_s);
-    } while (next != *turns && seconds < LONGEST_S && next < UINT32_MAX / 4);
-    return AS_OK;
+    struct state *s = user;
+    double before = 0;
+    enum as_status st = run(s, s->buffers[0], turns, longer_s, err);
+    if (!st)
+        st = run(s, s->buffers[0], 0, &before, err);
+    *difference_s = *longer_s - before;
+    return st;
 }
 
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
@@ -356,7 +349,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     if (!st)
         st = as_tick_prepare(&s->tick, vc, p->workgroups > 1, err);
     if (!st && s->tick)
-        st = enough(s, &vc->min_reps, err);
+        st = as_tick_turns(time_both, s, UINT32_MAX / 4, &vc->min_reps, err);
     as_note_number(vc, "workgroups", (double)p->workgroups);
     as_note_number(vc, "group_threads", (double)p->threads);
     as_note_number(vc, "loads_in_a_row", (double)p->unroll);
