@@ -28,8 +28,16 @@ struct number {
     int64_t cell;
 };
 
-/* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word; false: the device has no
- * such allocator. */
+/* All of a CPU's; a device launches what it needs, which its cells call 0. */
+static bool add_threads(const struct source *s, struct as_buf *b)
+{
+    const bool cpu = s->info && (s->info->capabilities & AS_CAP_HOST_KERNELS);
+    as_buf_printf(b, "%u", cpu ? s->info->threads : 0);
+    return s->info != NULL;
+}
+
+/* Writes text with "@all" as the threads of the whole device, "@role" as the name of the device's allocator and
+ * "{unit}" as its word; false: the device has no such allocator. */
 static bool expand(const struct source *s, const char *text, char *out, size_t size)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -40,9 +48,13 @@ static bool expand(const struct source *s, const char *text, char *out, size_t s
         if (*text == '@' && n < sizeof role) {
             memcpy(role, text + 1, n);
             role[n] = 0;
-            const char *name = as_role_allocator(s->device, as_role_find(role));
-            known &= name[0] != 0;
-            as_buf_str(&b, name);
+            if (strcmp(role, "all") == 0)
+                known &= add_threads(s, &b);
+            else {
+                const char *name = as_role_allocator(s->device, as_role_find(role));
+                known &= name[0] != 0;
+                as_buf_str(&b, name);
+            }
             text += n + 1;
         } else if (strncmp(text, "{unit}", 6) == 0) {
             as_buf_str(&b, as_info_words(s->info)->compute_unit);

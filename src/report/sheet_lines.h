@@ -1,7 +1,7 @@
 /* What the data sheet lists. A source is the id of a fact, or a probe's name followed by axes that its cell must have:
  * of several cells the one with the largest size, then the most threads, then the best number. Several may stand in one
- * text with '|' between them. "@pinned" stands for the device's first allocator of that role. In texts, {unit} is the
- * device's word for a compute unit. */
+ * text with '|' between them. "@pinned" stands for the device's first allocator of that role, "@all" for
+ * the threads of the whole device. In texts, {unit} is the device's word for a compute unit. */
 #ifndef AS_REPORT_SHEET_LINES_H
 #define AS_REPORT_SHEET_LINES_H
 

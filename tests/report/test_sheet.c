@@ -69,8 +69,8 @@ static void test_facts_before_cells(void **state)
     (void)state;
     add_fact("bandwidth.memory.read.all", 3000, "GB/s", 4000)->evidence_n = 1;
     facts[0].evidence[0] = 1;
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"read\",\"size\":1073741824}", 2900, "GB/s")->status =
-        AS_CELL_WIDE;
+    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"read\",\"size\":1073741824}", 2900, "GB/s")
+        ->status = AS_CELL_WIDE;
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "read");
     assert_non_null(row);
@@ -119,7 +119,7 @@ static void test_memory_side(void **state)
     add_fact("cache.memory_side.size", 300e6, "B", 256 << 20);
     add_fact("cache.memory_side.latency", 300, "ns", NAN);
     add_fact("bandwidth.memory_side.read.all", 9500, "GB/s", NAN);
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":536870912}", 8000, "GB/s");
+    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":536870912}", 8000, "GB/s");
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "capacity");
     assert_true(row && row->specified == 256 << 20);
@@ -138,19 +138,42 @@ static void test_memory_side(void **state)
 static void test_choice_of_cells(void **state)
 {
     (void)state;
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":1073741824}", 5000, "GB/s");
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296,\"store\":\"regular\"}", 3000,
+    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":1073741824}", 5000, "GB/s");
+    add_cell("bandwidth",
+             "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296,\"store\":\"regular\"}", 3000,
              "GB/s");
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296,\"store\":\"nt\"}", 3100, "GB/s");
+    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296,\"store\":\"nt\"}",
+             3100, "GB/s");
     add_cell("bandwidth", "{\"level\":\"sweep\",\"op\":\"write\",\"size\":8192}", 9000, "GB/s");
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":8589934592}", 9000, "GB/s")->status =
-        AS_CELL_REJECTED;
-    strcpy(add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":8589934592}", 9000, "GB/s")->device,
-           "cpu");
+    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":8589934592}", 9000, "GB/s")
+        ->status = AS_CELL_REJECTED;
+    strcpy(
+        add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":8589934592}", 9000, "GB/s")
+            ->device,
+        "cpu");
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "write");
     assert_true(row && row->value == 3100 && row->cell == 3);
     assert_null(as_sheet_find(&s, "Memory", "copy"));
+    as_sheet_finish(&s);
+}
+
+/* What one thread of a CPU reads is not what the CPU does. */
+static void test_one_thread(void **state)
+{
+    (void)state;
+    gpu.capabilities = AS_CAP_HOST_KERNELS;
+    gpu.threads = 16;
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"read\",\"size\":1073741824,\"threads\":1}", 13, "GB/s");
+    add_fact("bandwidth.memory.read.1", 13, "GB/s", NAN);
+    struct as_sheet s = made();
+    assert_null(as_sheet_find(&s, "Memory", "read"));
+    assert_non_null(as_sheet_find(&s, "Memory", "read, 1 thread"));
+    as_sheet_finish(&s);
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"read\",\"size\":1073741824,\"threads\":16}", 99, "GB/s");
+    s = made();
+    const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "read");
+    assert_true(row && row->value == 99);
     as_sheet_finish(&s);
 }
 
@@ -188,7 +211,7 @@ static void name_device(const char *name, unsigned units)
 
 static void add_sheet(void)
 {
-    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
+    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
     add_cell("matmul", "{\"type\":\"f16\",\"operands\":\"random\",\"hold\":\"burst\"}", 7e14, "FLOP/s");
     add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
     add_fact("onchip.L1.latency", 32, "cycles", NAN);
@@ -240,8 +263,8 @@ static void test_text_names_source_and_marks(void **state)
 {
     (void)state;
     add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
-    struct as_cell *c =
-        add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
+    struct as_cell *c = add_cell(
+        "bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
     c->sum.ci = (struct as_interval){2900, 3100};
     assert_true(shows("  reported  share"));
     assert_true(shows("Reported by driver or OS, or computed from what they report"));
@@ -448,6 +471,7 @@ int main(void)
         cmocka_unit_test_setup(test_sizes_that_fit, start),
         cmocka_unit_test_setup(test_memory_side, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),
+        cmocka_unit_test_setup(test_one_thread, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),
         cmocka_unit_test_setup(test_text_names_source_and_marks, start),
