@@ -1,18 +1,15 @@
 """Faults planted in the Metal backend, one at a time; the tests on the stand-in have to see each.
 
-mutants.py BUILD [NUMBER...]: BUILD is a folder that meson has set up and ninja has built. A changed copy of one source is
-compiled as the build compiles it, and the tests are linked with it; nothing in BUILD or the sources changes. Fails where a
-fault is not seen. It takes minutes, so that no suite runs it."""
-import json
+mutants.py BUILD [NUMBER...]: BUILD is a folder that meson has set up and ninja has built. It takes minutes, so that no
+suite runs it."""
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-TESTS = ("metal_run", "metal_memory", "metal_faults", "metal_open", "metal_matrix", "metal_products")
+sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
+import planted_faults  # noqa: E402  (in tests/)
+
+TESTS = ("run", "memory", "faults", "open", "matrix", "products")
 # File, text, what it becomes.
 MUTANTS = (
     ("queue.c", "as_mtl_buffer(a->u.memory), 0, i)", "as_mtl_buffer(a->u.memory), 0, i + 1)"),
@@ -104,94 +101,9 @@ MUTANTS = (
 )
 
 
-class Build:
-    def __init__(self, build, folder):
-        self.build, self.folder = os.path.abspath(build), folder
-        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as f:
-            self.compiles = {os.path.abspath(os.path.join(c["directory"], c["file"])): c for c in json.load(f)}
-        self.links = {t: self.link_of(t) for t in TESTS}
-        self.environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(self.build, "tests/device/metal/fake"),
-                                ASSAY_MSL_FOLDER=HERE)
-
-    def link_of(self, test):
-        made = subprocess.run(["ninja", "-C", self.build, "-t", "commands", f"tests/device/metal/{test}"],
-                              capture_output=True, text=True, check=True).stdout
-        return shlex.split(made.strip().splitlines()[-1])
-
-    def sources(self):
-        return sorted(p for p in self.compiles if os.path.dirname(p) == os.path.join(TOP, "src/device/metal"))
-
-    def archive(self, changed, copies):
-        """The backend's library with one source, or all for a header, compiled from the copy."""
-        objects = []
-        for path in self.sources():
-            c = self.compiles[path]
-            words = shlex.split(c["command"])
-            out = os.path.join(c["directory"], words[words.index("-o") + 1])
-            if changed.endswith(".h") or os.path.basename(path) == changed:
-                source = os.path.join(copies, "device/metal", os.path.basename(path))
-                out = os.path.join(self.folder, os.path.basename(path) + ".o")
-                at = words.index("-MD")  # with two options that have an argument
-                words = words[:at] + words[at + 5:-1] + [source]
-                words[words.index("-o") + 1] = out
-                words[1:1] = ["-I" + copies, "-w"]
-                if subprocess.run(words, cwd=c["directory"], capture_output=True, check=False).returncode:
-                    return None
-            objects.append(out)
-        library = os.path.join(self.folder, "libmetal.a")
-        if os.path.exists(library):
-            os.unlink(library)
-        subprocess.run(["ar", "cr", library, *objects], check=True)
-        return library
-
-    def seen_by(self, library):
-        """The first test that fails with the library; None."""
-        for test in TESTS:
-            words = [library if w.endswith("device/metal/libmetal.a") else w for w in self.links[test]]
-            out = os.path.join(self.folder, test)
-            words[words.index("-o") + 1] = out
-            subprocess.run(words, cwd=self.build, check=True, capture_output=True)
-            try:
-                done = subprocess.run([out], env=self.environment, capture_output=True, timeout=60, check=False)
-            except subprocess.TimeoutExpired:
-                return test + " hangs"
-            if done.returncode:
-                return test
-        return None
-
-
-def copy_with(folder, name, old, new):
-    """All of the backend's folder, with the fault; None where its text is not there once."""
-    to = os.path.join(folder, "copies", "device/metal")
-    os.makedirs(to, exist_ok=True)
-    for file in os.listdir(os.path.join(TOP, "src/device/metal")):
-        with open(os.path.join(TOP, "src/device/metal", file), encoding="utf-8") as f:
-            text = f.read()
-        if file == name:
-            if text.count(old) != 1:
-                return None
-            text = text.replace(old, new)
-        with open(os.path.join(to, file), "w", encoding="utf-8") as f:
-            f.write(text)
-    return os.path.join(folder, "copies")
-
-
-def main():
-    chosen = [int(n) for n in sys.argv[2:]] or range(len(MUTANTS))
-    missed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        build = Build(sys.argv[1], folder)
-        for n in chosen:
-            name, old, new = MUTANTS[n]
-            copies = copy_with(folder, name, old, new)
-            library = build.archive(name, copies) if copies else None
-            by = build.seen_by(library) if library else None
-            verdict = by or ("NOT SEEN" if library else "NOT PLANTED")
-            missed += not by
-            print(f"{n:2} {name}: {old.strip()!r}: {verdict}", flush=True)
-    print(f"{len(chosen) - missed} of {len(chosen)} faults are seen")
-    sys.exit(missed > 0)
+def environment(build):
+    return {"LD_LIBRARY_PATH": os.path.join(build, "tests/device/metal/fake"), "ASSAY_MSL_FOLDER": HERE}
 
 
 if __name__ == "__main__":
-    main()
+    planted_faults.main("src/device/metal", [f"tests/device/metal/metal_{t}" for t in TESTS], MUTANTS, environment)

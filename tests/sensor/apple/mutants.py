@@ -1,18 +1,14 @@
 """Faults planted in the sensor of Apple's chips, one at a time; the test on the stand-in has to see each.
 
-mutants.py BUILD [NUMBER...]: BUILD is a folder that meson has set up and ninja has built. A changed copy of one source is
-compiled as the build compiles it, and the test is linked with it; nothing in BUILD or the sources changes. Fails where a
-fault is not seen."""
-import json
+mutants.py BUILD [NUMBER...]: BUILD is a folder that meson has set up and ninja has built. It takes minutes, so that no
+suite runs it."""
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-TEST = "test_sensor_apple"
+sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
+import planted_faults  # noqa: E402  (in tests/)
+
 # File, text, what it becomes.
 MUTANTS = (
     ("ioreport.c", "    drop(&r->api, &r->base);\n    drop(&r->api, &r->subscribed);\n", "    drop(&r->api, &r->subscribed);\n"),
@@ -52,7 +48,7 @@ MUTANTS = (
     ("rails.c", "    if (c->format != AS_IOREPORT_SIMPLE)\n", "    if (false)\n"),
     ("rails.c", "c->format == AS_IOREPORT_SIMPLE ? r->api.number(c->ref, NULL) : 0", "r->api.number(c->ref, NULL)"),
     ("rails.c", "[AS_RAIL_GPU] = {\"GPU\", \"GPU Energy\", false}", "[AS_RAIL_GPU] = {\"GPU\", \"GPU\", true}"),
-    ("rails.c", "        r->api.release(delta);\n", "        (void)0;\n"),
+    ("ioreport.c", "    drop(&r->api, &delta);\n", ""),
     ("rails.c", "        as_ioreport_close(r);\n        s = AS_UNSUPPORTED;\n", "        s = AS_UNSUPPORTED;\n"),
     ("rails.c", "strncmp(name, \"DIE\", 3) != 0", "true"),
     ("apple.c", "a->is_energy_refused = !isfinite(joule) || joule < a->last_j;", "a->is_energy_refused = !isfinite(joule);"),
@@ -67,9 +63,8 @@ MUTANTS = (
     ("apple.c", "busy += is_off ? 0 : (double)time;", "busy += (double)time;"),
     ("apple.c", "    if (time < 0 || !name[0])", "    if (!name[0])"),
     ("apple.c", " && n <= AS_IOREPORT_STATES_MAX", ""),
-    ("apple.c", "c.format != AS_IOREPORT_STATE", "false"),
-    ("apple.c", "    (void)as_ioreport_begin(r, NULL);\n", ""),
-    ("apple.c", "        r->api.release(delta);\n", "        (void)0;\n"),
+    ("apple.c", "c->format != AS_IOREPORT_STATE", "false"),
+    ("apple.c", "    (void)as_ioreport_begin(&a->states, NULL);\n", ""),
     ("apple.c", "a->rail == AS_RAIL_CPU && stands_still(a)", "false"),
     ("apple.c", "a->rail == AS_RAIL_CPU && stands_still(a)", "stands_still(a)"),
     ("apple.c", "i < READINGS && !(joule > 0)", "i < 0 && !(joule > 0)"),
@@ -86,73 +81,9 @@ MUTANTS = (
 )
 
 
-def command_of(build, target):
-    made = subprocess.run(["ninja", "-C", build, "-t", "commands", target], capture_output=True, text=True, check=True).stdout
-    return shlex.split(made.strip().splitlines()[-1])
-
-
-def compiled(build, folder, name, old, new):
-    """The object of the source with the fault; None where its text is not there once, or no compiler takes it."""
-    source = os.path.join(TOP, "src/sensor", name)
-    with open(source, encoding="utf-8") as f:
-        text = f.read()
-    if text.count(old) != 1:
-        return None, None
-    changed = os.path.join(folder, name)
-    with open(changed, "w", encoding="utf-8") as f:
-        f.write(text.replace(old, new))
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-        entry = next(c for c in json.load(f) if os.path.abspath(os.path.join(c["directory"], c["file"])) == source)
-    words = shlex.split(entry["command"])
-    original = words[words.index("-o") + 1]
-    out = os.path.join(folder, os.path.basename(original))
-    at = words.index("-MD")  # with two options that have an argument
-    words = words[:at] + words[at + 5:-1] + [changed, "-w"]
-    words[words.index("-o") + 1] = out
-    done = subprocess.run(words, cwd=entry["directory"], capture_output=True, check=False)
-    return (None if done.returncode else out), original
-
-
-def archive(build, folder, original, changed):
-    """The sensors' library with the object in place of the original."""
-    library = os.path.join(folder, "libsensor.a")
-    if os.path.exists(library):
-        os.unlink(library)
-    objects = os.path.join(build, "src/sensor/libsensor.a.p")
-    kept = [os.path.join(objects, o) for o in sorted(os.listdir(objects)) if o.endswith(".o")]
-    kept = [o for o in kept if os.path.basename(o) != os.path.basename(original)]
-    subprocess.run(["ar", "cr", library, changed, *kept], check=True)
-    return library
-
-
-def is_seen(build, folder, library):
-    words = [library if w.endswith("libsensor.a") else w for w in command_of(build, f"tests/sensor/{TEST}")]
-    out = os.path.join(folder, TEST)
-    words[words.index("-o") + 1] = out
-    subprocess.run(words, cwd=build, check=True, capture_output=True)
-    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(build, "tests/sensor/apple"),
-                       ASSAY_LISTS=os.path.join(HERE, "lists"))
-    try:
-        return subprocess.run([out], env=environment, capture_output=True, timeout=60, check=False).returncode != 0
-    except subprocess.TimeoutExpired:
-        return True
-
-
-def main():
-    build = os.path.abspath(sys.argv[1])
-    chosen = [int(n) for n in sys.argv[2:]] or range(len(MUTANTS))
-    missed = 0
-    for n in chosen:
-        name, old, new = MUTANTS[n]
-        with tempfile.TemporaryDirectory() as folder:
-            changed, original = compiled(build, folder, name, old, new)
-            seen = changed and is_seen(build, folder, archive(build, folder, original, changed))
-        verdict = "seen" if seen else "NOT SEEN" if changed else "NOT PLANTED"
-        missed += not seen
-        print(f"{n:2} {name}: {old.strip()!r}: {verdict}", flush=True)
-    print(f"{len(chosen) - missed} of {len(chosen)} faults are seen")
-    sys.exit(missed > 0)
+def environment(build):
+    return {"LD_LIBRARY_PATH": os.path.join(build, "tests/sensor/apple"), "ASSAY_LISTS": os.path.join(HERE, "lists")}
 
 
 if __name__ == "__main__":
-    main()
+    planted_faults.main("src/sensor", ["tests/sensor/test_sensor_apple"], MUTANTS, environment)
