@@ -92,9 +92,10 @@ static enum as_applies tensor_applies(const struct as_device_info *info, const s
     if (as_dialect_find(info->dialect) != AS_DIALECT_METAL)
         return AS_PRUNED;
     if (!(info->capabilities & AS_CAP_TENSOR_OPS))
-        as_fail(err, AS_UNSUPPORTED, "no kernel with an operation on tensors (Metal 4) can be built here");
+        as_fail(err, AS_UNSUPPORTED, "this system's compiler cannot build a kernel with tensor operations (Metal 4)");
     else if (small && !(info->capabilities & AS_CAP_TENSOR_FP8))
-        as_fail(err, AS_UNSUPPORTED, "no kernel with tensors of 8-bit floats (Metal 4.1) can be built here");
+        as_fail(err, AS_UNSUPPORTED,
+                "this system's compiler cannot build a kernel with tensors of 8-bit floats (Metal 4.1)");
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;

@@ -118,7 +118,7 @@ enum { AS_SEED_A = 0x1234567, AS_SEED_B = 0x7654321, AS_SEED_BIAS = 0x2468ace };
 struct as_product_shape {
     const char *source;
     unsigned side, row_bytes; /* rows and columns of a tile of d, bytes of K per step */
-    unsigned threads, down;   /* per workgroup; rows of the tile per team of lanes */
+    unsigned threads, down;   /* per workgroup; rows of the tile per subgroup */
 };
 /* NULL: the device's dialect has no such kernel. */
 const struct as_product_shape *as_product_unit_shape(const struct as_device_info *info);

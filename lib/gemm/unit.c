@@ -8,8 +8,8 @@
 
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[], as_kernel_gemm_simdgroup[], as_kernel_gemm_tensor[];
 
-/* See unit.kernel and simdgroup.kernel: a tile of side x side by so many threads, of which each team of lanes has
- * `down` rows. */
+/* See unit.kernel and simdgroup.kernel: a tile of side x side per workgroup, of which each subgroup computes `down`
+ * rows. */
 static const struct as_product_shape unit = {as_kernel_gemm_unit, 128, 64, 256, 64},
                                      simdgroup = {as_kernel_gemm_simdgroup, 64, 64, 128, 32};
 

@@ -75,7 +75,7 @@ enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_dev
         return AS_INAPPLICABLE;
     }
     if (!builds(m, info)) {
-        as_fail(err, AS_UNSUPPORTED, "the compiler of this system builds no kernel with %s", m->name);
+        as_fail(err, AS_UNSUPPORTED, "this system's compiler cannot build a kernel with %s", m->name);
         return AS_INAPPLICABLE;
     }
     if (!is_one_of(info->arch, m->only)) {

@@ -402,7 +402,7 @@ enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half
     }
     return as_fail(
         err, AS_UNSUPPORTED,
-        "%u turns of a body of %u steps take no longer than those of half of it, by the clock of this device", *turns,
+        "by the device's timer, %u iterations of a body of %u steps take no longer than those of half the body", *turns,
         c->desc.steps);
 }
 

@@ -44,10 +44,10 @@ static void note(struct as_trial_context *vc)
     char text[80];
     const struct as_device_info *info = &vc->dev->info;
     if (info->is_host_cpu)
-        as_note(vc, "cycles", "by calibration: an addition of a chain takes one");
+        as_note(vc, "cycles", "by calibration: one dependent addition per cycle");
     else {
-        snprintf(text, sizeof text, "by calibration: a %s does %u ffma32 in one", as_info_words(info)->compute_unit,
-                 info->unit_fma);
+        snprintf(text, sizeof text, "by calibration: %u ffma32 per %s and cycle", info->unit_fma,
+                 as_info_words(info)->compute_unit);
         as_note(vc, "cycles", text);
     }
 }

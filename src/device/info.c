@@ -31,10 +31,10 @@ static const struct {
     {"dot 4x8", "dot product of four packed bytes"},
     {"peers", "access to the memory of other devices"},
     {"bf16", "bf16 in kernels"},
-    {"matrix", "matrices held by a subgroup"},
-    {"tensor ops", "operations on tensors in kernels"},
-    {"tensor fp8", "operations on tensors of 8-bit floats"},
-    {"tensor fragments", "operations on tensors held by a subgroup"},
+    {"matrix", "subgroup matrices in kernels"},
+    {"tensor ops", "tensor operations in kernels"},
+    {"tensor fp8", "tensor operations on 8-bit floats"},
+    {"tensor fragments", "tensor operations with all operands in cooperative tensors"},
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 

@@ -191,8 +191,8 @@ static void sensor(struct as_buf *b, const struct as_device_info *d)
         as_buf_str(b, "</dd></div>");
     }
     pair(b, d->sensor[0] ? "not reported" : "no sensor", d->sensor_why);
-    pair(b, "memory traffic by", d->demand);
-    pair(b, "no memory traffic by", d->demand_why);
+    pair(b, "counters during trials", d->demand);
+    pair(b, "counters not read", d->demand_why);
     pair(b, "state before the run", d->unfit);
 }
 

@@ -1,11 +1,10 @@
 /* Apple's chips on macOS, by IOReport: power of the chip's parts, and bytes at the memory controllers where the chip
  * lets a user count them.
  *
- * Group "AMC Stats", sub-group "Perf Counters": channels "DCS RD" and "DCS WR" count the bytes of all who ask, one more
- * of each die "DIE1 DCS RD" (NeoAsitop; SiliconScope, docs/ioreport-channels.md). M4 Max and M5 Max list the group
- * and refuse a subscription; an M3 Max with macOS 27 gives INT64_MIN (SiliconScope). What those have instead,
- * histograms in the group "PMP", is not read: their last bin is open and lies below what one GPU moves, so that no mean
- * follows from them. */
+ * Group "AMC Stats", sub-group "Perf Counters": channels "DCS RD" and "DCS WR" count the bytes of all requesters;
+ * further dies have their own, "DIE1 DCS RD" (NeoAsitop; SiliconScope, docs/ioreport-channels.md). M4 Max and M5 Max
+ * list the group but refuse a subscription; an M3 Max with macOS 27 returns INT64_MIN (SiliconScope). Their histograms
+ * in group "PMP" are not read: the last bin is open and starts below the bandwidth of one GPU, so they give no mean. */
 #include "base/buf.h"
 #include "base/text.h"
 #include "sensor/demand.h"

@@ -159,7 +159,7 @@ order = relaxed
 # Why a cell has no number here, by a part of what is said.
 TRUE_REASONS = ("cannot record launches as a graph", "has unified memory, of which no second copy is kept",
                 "not co-resident", "relaxed, at device scope")
-BUSY = "take no longer than"  # a launch was preempted in each of its tries: threads of the host are the device
+BUSY = " no longer than "  # a launch was preempted in each of its tries: threads of the host are the device
 
 
 def metal(assay, words="", **more):
@@ -206,7 +206,7 @@ def check_cycles(assay, text, words=""):
     """Cells say how they count cycles, and have the clock and a time beside them."""
     for cell in check_probes(assay, SUITE + text, words):
         if cell["probe"] in ("alu", "alu_latency", "mix", "onchip_bandwidth", "matmul_peak"):
-            expect(cell["detail"]["cycles"] == "by calibration: a GPU core does 128 ffma32 in one", "a note", cell)
+            expect(cell["detail"]["cycles"] == "by calibration: 128 ffma32 per GPU core and cycle", "a note", cell)
             expect(cell["clock_hz"] > 0, "a clock", cell)
         if cell["probe"] in ("alu", "alu_latency", "mix"):
             expect({m["name"] for m in cell["metrics"]} & {"time", "rate"}, "times", cell)

@@ -86,7 +86,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     else if (strncmp(info->arch, c->only, strlen(c->only)) != 0)
         as_fail(err, AS_UNSUPPORTED, "%s is an instruction of %s, this is %s", c->word, c->only, info->arch);
     else if (c->needs & ~info->capabilities)
-        as_fail(err, AS_UNSUPPORTED, "the compiler of this system builds no kernel with %s", c->format);
+        as_fail(err, AS_UNSUPPORTED, "this system's compiler cannot build a kernel with %s", c->format);
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;

@@ -72,8 +72,7 @@ static void test_two_paths(void **unused)
     made_derive(&m);
     made_verdict(&m, "matmul.older.f16", AS_SUPPORTED);
     made_near(&m, "matmul.older.f16", 12.9 / 14.8, 1e-6);
-    made_says(made_get(&m, "matmul.older.f16"),
-              "matches path tensor in f16: GEMMs of size 4096 by mma run at 0.872x");
+    made_says(made_get(&m, "matmul.older.f16"), "matches path tensor in f16: GEMMs of size 4096 by mma run at 0.872x");
     made_verdict(&m, "matmul.older.bf16", AS_REFUTED);
     assert_null(made_find(&m, "matmul.older.f32"));
     made_verdict(&m, "matmul.unit.f16", AS_REFUTED);

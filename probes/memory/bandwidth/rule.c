@@ -128,8 +128,8 @@ struct window {
  * hold together is less than this share of what stands behind. */
 static const double MEMORY_SIDE_LEAST = 0.25;
 
-/* Units of a GPU have caches that no driver tells of, in one memory with their shared memory. The ways among which
- * "best" chooses for f64 read past them; the others find there what a unit has read before. */
+/* Drivers do not report a GPU's L1, which shares storage with the shared memory. The ways among which "best" chooses
+ * for f64 bypass it; others may hit lines that the same compute unit has read. */
 static double untold_cache(const struct as_rule_context *c, const struct as_cell *cell)
 {
     const bool gpu = !c->info->is_host_cpu && !(c->info->capabilities & AS_CAP_HOST_KERNELS);

@@ -111,8 +111,7 @@ static bool makes_sense(const struct as_device_info *info, const struct as_axes 
     if (shared && (as_word_is(a, "aggressor", "write_nt") || is_copy(a, "op") || is_copy(a, "aggressor")))
         return as_fail(err, AS_UNSUPPORTED, "it would overwrite what the other side works on"), false;
     if (threads >= cpus_usable(info) && cpus_usable(info) >= 2)
-        return as_fail(err, AS_UNSUPPORTED, "one CPU is left to the other side: threads=%u at most",
-                       cpus_usable(info) - 1),
+        return as_fail(err, AS_UNSUPPORTED, "the other side needs one CPU: threads=%u at most", cpus_usable(info) - 1),
                false;
     if (none && (shared || !usual || !normal || threads != 0))
         return as_fail(err, AS_UNSUPPORTED, "aggressor=none is measured once, with the other axes at their defaults"),
@@ -206,7 +205,8 @@ static const struct as_metric further[] = {
     {"aggressor_alone", "GB/s", false,
      "the aggressor's bytes while the victim does nothing; 64 per chase load or atomic", NULL},
     {"aggressor_loaded", "GB/s", false, "the same while the victim works", NULL},
-    {"aggressor_keeps", "%", false, "aggressor_loaded over aggressor_alone", NULL},
+    {"aggressor_keeps", "%", false,
+     "the aggressor's rate while the victim works over its rate alone, paired by block; median", NULL},
     {0}};
 
 const struct as_probe as_probe_interference = {

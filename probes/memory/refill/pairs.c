@@ -124,7 +124,7 @@ const char *pairs_why_not(const struct as_device_info *info, enum pairs_cold col
     if (cold == PAIRS_COLD_ALL || keeper_of(info, cold) > 0)
         return NULL;
     return cold == PAIRS_COLD_L1 ? "the system does not tell the sizes of an L1 and an L2"
-                                 : "the system knows of no cache beyond the L2: level=LLC measures its misses";
+                                 : "the system reports no cache beyond L2: level=LLC measures L2 misses";
 }
 
 static uint64_t count_pairs(const struct as_device_info *info, enum pairs_cold cold)

@@ -187,8 +187,8 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
     as_curve_evidence(f, v, 0, 1);
     const double lines = as_cell_size(v->cells[0]) / as_cell_axis_number(v->cells[0], "stride");
     as_fact_value_text(lines * first.value, AS_NO_INTERVAL, "ns", cost, sizeof cost);
-    as_fact_say(f, "One pass of rewarming, which takes %s, makes %s faster by %s %s, each relative to its control",
-                cost, pass_of(v->cells[1], "second", pass, sizeof pass),
+    as_fact_say(f, "One pass of rewarming, which takes %s, shortens %s by %s %s, each relative to its control", cost,
+                pass_of(v->cells[1], "second", pass, sizeof pass),
                 as_fact_value_text(f->value, f->ci, "%", share, sizeof share),
                 after(c, v->cells[1], text, sizeof text));
 }

@@ -288,7 +288,8 @@ static enum as_status time_turns(struct state *s, struct as_memory *buffer, uint
         st = run(s, buffer, reps, &whole, err);
     }
     return st ? st
-              : as_fail(err, AS_UNSUPPORTED, "%llu turns take no longer than none, by the clock of this device",
+              : as_fail(err, AS_UNSUPPORTED,
+                        "by the device's timer, a launch of %llu iterations takes no longer than one without",
                         (unsigned long long)reps);
 }
 

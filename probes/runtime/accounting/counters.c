@@ -86,7 +86,7 @@ void counters_of_calls(const struct as_system_memory *memory, struct counter_rea
     as_copy_text(out->why[COUNTER_NODES], size, "the system has no NUMA nodes");
     as_copy_text(out->why[COUNTER_ROLLUP], size, "the system has no smaps_rollup");
     if (!memory->resident)
-        as_copy_text(out->why[COUNTER_RSS], size, "the system does not tell this process's memory");
+        as_copy_text(out->why[COUNTER_RSS], size, "the system does not report this process's resident memory");
 }
 
 static void read_files(const char *root, struct counter_reading *out)

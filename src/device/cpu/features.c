@@ -205,6 +205,7 @@ bool as_cpu_has_vectors(unsigned wanted, unsigned bits, char *text, size_t size)
     const struct as_cpu_features f = bits ? as_cpu_features() : (struct as_cpu_features){0};
     const unsigned has = 8 * (wanted & AS_CPU_SME ? f.sme_bytes : f.sve_bytes);
     if (has != bits)
-        snprintf(text, size, "%s vectors of %u bits (its own have %u)", wanted & AS_CPU_SME ? "SME" : "SVE", bits, has);
+        snprintf(text, size, "%s vectors of %u bits (its vectors have %u bits)", wanted & AS_CPU_SME ? "SME" : "SVE",
+                 bits, has);
     return has == bits;
 }

@@ -97,7 +97,8 @@ static enum as_status make(struct as_gemm *g, struct as_device *dev, const struc
     snprintf(g->name, sizeof g->name, "MPSMatrixMultiplication, %s", dev->info.driver);
     return g->product && g->matrices[0] && g->matrices[1] && g->matrices[2]
                ? AS_OK
-               : as_fail(err, AS_FAILED, "metal: MPSMatrixMultiplication makes no product of %s", t->word);
+               : as_fail(err, AS_FAILED, "metal: cannot create MPSMatrixMultiplication or its matrices for %s",
+                         t->word);
 }
 
 static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,

@@ -102,8 +102,8 @@ static void tensors_refused(const char *words, enum as_product_type type, const 
 static void test_tensors_refused(void **state)
 {
     (void)state;
-    tensors_refused("", AS_PRODUCT_F16, "operation on tensors (Metal 4) can be built here");
-    tensors_refused("metal4 nompp", AS_PRODUCT_F16, "operation on tensors (Metal 4) can be built here");
+    tensors_refused("", AS_PRODUCT_F16, "a kernel with tensor operations (Metal 4)");
+    tensors_refused("metal4 nompp", AS_PRODUCT_F16, "a kernel with tensor operations (Metal 4)");
     tensors_refused("metal4", AS_PRODUCT_E4M3, "8-bit floats (Metal 4.1)");
 }
 
@@ -327,7 +327,7 @@ static void test_refused(void **state)
     refused("", AS_PRODUCT_BF16, AS_UNSUPPORTED, "has f32 and f16 only, not bf16");
     refused("", AS_PRODUCT_S8, AS_UNSUPPORTED, "has f32 and f16 only, not s8 with results of s32");
     refused("nomps", AS_PRODUCT_F16, AS_UNSUPPORTED, "do not support this device");
-    refused("noproduct", AS_PRODUCT_F32, AS_FAILED, "makes no product of f32");
+    refused("noproduct", AS_PRODUCT_F32, AS_FAILED, "for f32");
 }
 
 /* A failure of the GPU is the product's. */
