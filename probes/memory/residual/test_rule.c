@@ -76,7 +76,8 @@ static void test_evicted(void **unused)
     made_says(made_near(&m, ID("slowdown_64mib"), 1.31, 1e-9), "as long after another core read 64 MiB as after");
     made_says(made_near(&m, ID("slowdown_512mib"), 1.63, 1e-9), "as long after another core read 512 MiB as after");
     assert_null(made_find(&m, ID("slowdown"))); /* the largest footprint has one already */
-    made_says(made_near(&m, ID("rewarm_512mib"), 100 * (1 - 1.2 / 1.63), 1e-9), "shortens the CPU's second linear pass");
+    made_says(made_near(&m, ID("rewarm_512mib"), 100 * (1 - 1.2 / 1.63), 1e-9),
+              "shortens the CPU's second linear pass");
     made_says(made_near(&m, ID("recovers"), 3, 1e-9), "The slowdown ends at pass 3 after another core read 512 MiB");
 }
 
