@@ -181,7 +181,10 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
     }
     if (is_native(info)) {
         bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
-        return has && d->epilogue == AS_PRODUCT_PLAIN ? size_applies(info, d, err) : AS_PRUNED;
+        if (has && d->epilogue == AS_PRODUCT_PLAIN)
+            return size_applies(info, d, err);
+        as_fail(err, AS_UNSUPPORTED, "a CPU has no kernel of this path, type and epilogue");
+        return AS_PRUNED;
     }
     const bool unit = as_product_by_unit(info, d);
     if (d->path != AS_PRODUCT_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
