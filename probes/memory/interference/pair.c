@@ -2,10 +2,6 @@
 
 #include <math.h>
 
-/* Where the device's threads are those of the host, the scheduler may give the aggressor no CPU while the victim runs.
- */
-enum { TRIES = 5 };
-
 static enum as_status victim_works(struct pair *p, struct span *span, struct as_error *err)
 {
     enum as_status st = p->victim.ops->work(p->victim.self, err);
@@ -40,14 +36,12 @@ static enum as_status judge(const struct pair *p, const struct reading *a, const
     return AS_OK;
 }
 
-/* *idle: it failed since the aggressor did not work all the time. */
-static enum as_status work_together(struct pair *p, double *each, bool *idle, struct as_error *err)
+static enum as_status work_together(struct pair *p, double *each, struct as_error *err)
 {
     const struct side *a = &p->aggressor, *v = &p->victim;
     struct span span;
     const struct reading before = a->ops->read(a->self);
     enum as_status st = v->ops->work(v->self, err), later = AS_OK;
-    *idle = false;
     if (st)
         return st;
     while (a->ops->step && !later && !v->ops->ended(v->self))
@@ -59,7 +53,6 @@ static enum as_status work_together(struct pair *p, double *each, bool *idle, st
     if (!later && a->ops->progress)
         later = a->ops->progress(a->self, err);
     st = later ? later : judge(p, &before, &after, &span, err);
-    *idle = st && !later;
     p->loaded_rate = (after.items - before.items) / (after.at - before.at);
     p->seconds[PAIR_LOADED] = span.seconds;
     *each = span.seconds / span.items;
@@ -75,9 +68,8 @@ static enum as_status run_loaded(struct pair *p, double *each, struct as_error *
         return st;
     }
     enum as_status st = a->ops->start(a->self, err);
-    bool idle = !st;
-    for (int i = 0; i < TRIES && idle; i++)
-        st = work_together(p, each, &idle, err);
+    if (!st)
+        st = work_together(p, each, err);
     a->ops->stop(a->self);
     return st;
 }

@@ -34,7 +34,6 @@ static int need_two_cpus(void)
 struct machine {
     double now, from, factor, items;
     bool running, dies, never_stops, late;
-    int idle; /* times of the victim in which the aggressor gets no CPU */
 };
 
 static enum as_status victim_work(void *self, struct as_error *err)
@@ -44,9 +43,7 @@ static enum as_status victim_work(void *self, struct as_error *err)
     (void)err;
     m->from = m->now;
     m->now += seconds;
-    if (m->running && m->idle > 0)
-        m->idle--;
-    else if ((m->running && !m->dies) || m->never_stops)
+    if ((m->running && !m->dies) || m->never_stops)
         m->items += 10 * seconds;
     return AS_OK;
 }
@@ -167,24 +164,6 @@ static void test_faults_of_the_aggressor(void **state)
     p = make_pair(&m, &driven_ops);
     assert_int_equal(loaded_arm(&p, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "all of the victim's time"));
-}
-
-static const struct side_ops idle_ops = {.start = aggressor_start, .stop = aggressor_stop, .read = aggressor_read};
-
-/* One that the scheduler left out is tried again, not forever. */
-static void test_idle_aggressor(void **state)
-{
-    struct as_error err = {0};
-    (void)state;
-    struct machine m = {.factor = 2, .idle = 3};
-    struct pair p = make_pair(&m, &idle_ops);
-    p.starves = false;
-    assert_int_equal(pair_start(&p, 7, &err), AS_OK);
-    assert_true(m.idle == 0 && m.items > 0);
-    m.idle = 1000;
-    assert_int_equal(pair_start(&p, 7, &err), AS_FAILED);
-    assert_non_null(strstr(err.text, "no progress while the victim ran"));
-    assert_false(m.running);
 }
 
 /* ---- threads ---- */
@@ -483,7 +462,6 @@ int main(void)
         cmocka_unit_test(test_planted_factor),
         cmocka_unit_test(test_control),
         cmocka_unit_test(test_faults_of_the_aggressor),
-        cmocka_unit_test(test_idle_aggressor),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_a_thread_that_stops),
         cmocka_unit_test(test_a_priority_that_is_refused),
