@@ -31,7 +31,8 @@ static void axis_words(const struct as_probe *p, const struct as_axis *a, bool a
 /* The values that an axis may take, in words. */
 static void axis_range(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
 {
-    static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] = "allocators or their roles",
+    static const char *const domains[] = {[AS_DOMAIN_ALLOCATOR] =
+                                              "allocators or their roles, largest_pages, first, all",
                                           [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
                                           [AS_DOMAIN_CPU] = "logical CPUs"};
     if (a->domain == AS_DOMAIN_THREADS && (p->needs & AS_CAP_SOURCE)) {

@@ -99,7 +99,7 @@ const struct as_cache *as_info_memory_side(const struct as_device_info *info)
 
 /* Bound of an unreported last-level cache. */
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
-enum { GPU_PAGE = 4096 };
+enum { GPU_PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 static bool is_native(const struct as_device_info *info)
 {
@@ -110,6 +110,11 @@ static bool is_native(const struct as_device_info *info)
 static bool is_card(const struct as_device_info *info)
 {
     return !is_native(info) && !info->is_host_memory;
+}
+
+uint64_t as_info_huge_page(const struct as_device_info *info)
+{
+    return is_native(info) && info->huge_page ? info->huge_page : HUGE_PAGE;
 }
 
 uint64_t as_info_page(const struct as_device_info *info)

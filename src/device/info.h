@@ -148,6 +148,7 @@ struct as_device_info {
     uint64_t memory_free;  /* at the time of asking */
     uint64_t max_alloc;    /* largest single allocation, 0 unknown */
     uint64_t page_size;    /* base page of the memory, 0 unknown */
+    uint64_t huge_page;    /* transparent huge page, else one of the reserved pool; 0 none or unknown */
     double peak_bandwidth; /* bytes/s, physical peak when known, else 0 */
     bool is_host_cpu;      /* the host's CPU through a device API */
     bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
@@ -198,6 +199,8 @@ uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
 /* Bytes of a base page of the memory it uses: symbol "page" of axes. That of the host where the memory is the host's; a
  * GPU's own memory has page sizes that do not depend on the host, the smallest 4 KiB. */
 uint64_t as_info_page(const struct as_device_info *info);
+/* Bytes of a huge page: symbol "huge_page" of axes. The commonest size, 2 MiB, where the device tells none. */
+uint64_t as_info_huge_page(const struct as_device_info *info);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
 void as_info_to_json(const struct as_device_info *info, struct as_buf *out);

@@ -47,6 +47,7 @@ static const struct field info_fields[] = {
     I(U64, memory_free),
     I(U64, max_alloc),
     I(U64, page_size),
+    I(U64, huge_page),
     I(DOUBLE, peak_bandwidth),
     I(BOOL, is_host_cpu),
     I(BOOL, is_host_memory),

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -229,6 +231,29 @@ const char *as_map_huge_limit(void)
 uint64_t as_map_huge_page(void)
 {
     return 0;
+}
+
+/* Bytes of a transparent huge page; 0 unknown, or larger than is of use to so many bytes. */
+static size_t huge_page_for(size_t bytes)
+{
+    enum { ALWAYS_OF_USE = 2 << 20 };
+    unsigned long long page = 0;
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "re");
+    if (f && fscanf(f, "%llu", &page) != 1)
+        page = 0;
+    if (f)
+        fclose(f);
+    return page > ALWAYS_OF_USE && page > bytes ? 0 : (size_t)page;
+}
+
+void *as_take_large(size_t bytes)
+{
+    const size_t huge = huge_page_for(bytes), page = huge ? huge : (size_t)sysconf(_SC_PAGESIZE);
+    const size_t room = bytes > SIZE_MAX / 2 ? SIZE_MAX / 2 / page * page : (bytes + page - 1) / page * page;
+    void *at = aligned_alloc(page, room ? room : page);
+    if (at && huge)
+        (void)as_advise_pages(at, room, AS_PAGES_HUGE);
+    return at;
 }
 
 int as_node_of(const void *address)

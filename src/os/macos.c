@@ -195,6 +195,13 @@ uint64_t as_map_huge_page(void)
     return as_map_huge_limit() ? 0 : UINT64_C(2) << 20;
 }
 
+void *as_take_large(size_t bytes)
+{
+    void *at = NULL;
+    errno = posix_memalign(&at, (size_t)getpagesize(), bytes);
+    return at;
+}
+
 int as_node_of(const void *address)
 {
     (void)address;

@@ -15,6 +15,7 @@ static void list_names(const struct as_axis *axis, const struct as_device_info *
     size_t n = 0;
     names[n++] = "all";
     names[n++] = "first";
+    names[n++] = "largest_pages";
     for (size_t i = 0; axis->words && axis->words[i] && n < NAMES_MAX - 1; i++)
         names[n++] = axis->words[i];
     for (int role = AS_ROLE_UNKNOWN + 1; role < AS_ROLES_N && n < NAMES_MAX - 1; role++)

@@ -79,8 +79,8 @@ static bool is_absent(const struct parser *p, const char *item)
 /* "4LLC", "0.5L2", "0.25free": a number in front of a size that the device tells. */
 static enum as_status parse_symbol(const struct parser *p, const char *s, uint64_t *value, int *is_symbol)
 {
-    static const char *const names[] = {"LLC",  "L1",   "L2",        "L3",   "free", "memory",
-                                        "LLCs", "DRAM", MEMORY_SIDE, "page", NULL};
+    static const char *const names[] = {"LLC",  "L1",   "L2",        "L3",   "free",      "memory",
+                                        "LLCs", "DRAM", MEMORY_SIDE, "page", "huge_page", NULL};
     *is_symbol = 0;
     double factor = strspn(s, "0123456789.") ? 0 : 1;
     char number[32] = "";
@@ -112,7 +112,8 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
                               all_last_caches(p->info),
                               as_info_memory_set(p->info),
                               memory_side(p->info),
-                              as_info_page(p->info)};
+                              as_info_page(p->info),
+                              as_info_huge_page(p->info)};
     uint64_t unit = sizes[which];
     /* Devices that do not report caches get a common size, so that suites still sweep there. */
     if (unit == 0)
@@ -254,11 +255,22 @@ static enum as_status add_number_item(struct parser *p, char *item)
     return add_range(p, item, a, b, steps);
 }
 
+/* The role of the largest pages that take no preparation by an administrator. */
+static enum as_role largest_pages(const struct as_device_info *info)
+{
+    for (size_t i = 0; i < info->allocators_n; i++)
+        if (info->allocators[i].role == AS_ROLE_HUGE_PAGES && info->allocators[i].why_not[0] == 0)
+            return AS_ROLE_HUGE_PAGES;
+    return AS_ROLE_BASE_PAGES;
+}
+
 /* By name, by role, the first usable one or all of them. A name that is also a role is the name. */
 static enum as_status add_allocator(struct parser *p, const char *item)
 {
     const bool all = strcmp(item, "all") == 0, first = strcmp(item, "first") == 0;
-    const enum as_role role = as_info_allocator(p->info, item) ? AS_ROLE_UNKNOWN : as_role_find(item);
+    const enum as_role role = as_info_allocator(p->info, item)     ? AS_ROLE_UNKNOWN
+                              : strcmp(item, "largest_pages") == 0 ? largest_pages(p->info)
+                                                                   : as_role_find(item);
     for (size_t i = 0; i < p->info->allocators_n; i++) {
         const struct as_allocator *a = &p->info->allocators[i];
         if (((all || first) && a->why_not[0] == 0) || (role && a->role == role) || strcmp(a->name, item) == 0) {

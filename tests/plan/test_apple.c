@@ -71,6 +71,44 @@ static struct as_device_info describe(const struct chip *c)
     return info;
 }
 
+/* The CPU of such a chip: macOS has no huge pages there and binds no thread. Caches: the M1's, of its performance cores
+ * (Apple's sysctl hw.perflevel0); a plan depends little on them. */
+static struct as_device_info describe_cpu(const struct chip *c)
+{
+    struct as_device_info info = {.capabilities = AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_FP64 |
+                                                  AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC,
+                                  .compute_units = 8,
+                                  .threads = 8,
+                                  .warp = 1,
+                                  .page_size = 16384,
+                                  .is_host_memory = true,
+                                  .caches_n = 3,
+                                  .allocators_n = 4};
+    static const struct {
+        const char *name, *why_not;
+        enum as_role role;
+    } allocators[] = {{"malloc", "", AS_ROLE_PAGEABLE},
+                      {"mmap", "", AS_ROLE_BASE_PAGES},
+                      {"thp", "the kernel has no transparent huge pages", AS_ROLE_HUGE_PAGES},
+                      {"hugetlb", "macOS has no superpages", AS_ROLE_RESERVED_HUGE_PAGES}};
+    snprintf(info.id, sizeof info.id, "cpu");
+    snprintf(info.backend, sizeof info.backend, "cpu");
+    snprintf(info.name, sizeof info.name, "%s", c->name);
+    info.memory_bytes = info.memory_free = info.max_alloc = c->memory_gib << 30;
+    info.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 128 << 10, .line = 128, .shared = 1};
+    info.caches[1] = (struct as_cache){.level = 1, .kind = 'i', .size = 192 << 10, .line = 128, .shared = 1};
+    info.caches[2] = (struct as_cache){.level = 2, .kind = 'u', .size = 12 << 20, .line = 128, .shared = 4};
+    for (size_t i = 0; i < info.allocators_n; i++) {
+        struct as_allocator *a = &info.allocators[i];
+        *a =
+            (struct as_allocator){.role = allocators[i].role, .host_access = true, .on_demand = true, .coherent = true};
+        snprintf(a->name, sizeof a->name, "%s", allocators[i].name);
+        snprintf(a->why_not, sizeof a->why_not, "%s", allocators[i].why_not);
+    }
+    as_memory_cache_describe(&info);
+    return info;
+}
+
 static const char *text_of(const char *suite)
 {
     for (size_t i = 0; as_suite_texts[i].name; i++)
@@ -134,6 +172,32 @@ static size_t count(const struct as_plan *p, const char *probe, const char *axis
         n += p->cells[i].status == AS_CELL_PLANNED && strcmp(p->cells[i].probe, probe) == 0 &&
              (!axis || strcmp(as_axes_text(&p->cells[i].axes, axis), value) == 0);
     return n;
+}
+
+/* What the sources measured on the CPUs of these chips has cells in the suites that answer it, on base pages. */
+static void test_cpus(void **unused)
+{
+    static const struct {
+        const char *suite, *probe;
+    } rows[] = {{"quick", "latency"}, {"quick", "bandwidth"}, {"quick", "loaded_latency"}, {"quick", "alloc"},
+                {"tensor", "matmul"}, {"full", "latency"},    {"upm", "latency"},          {"upm", "tlb"},
+                {"upm", "fault"},     {"upm", "atomics"},     {"upm", "page_events"},      {"upm", "accounting"},
+                {"alu", "alu"},       {"residual", "refill"}, {"residual_full", "refill"}};
+    (void)unused;
+    for (size_t i = 0; i < CHIPS; i++) {
+        const struct as_device_info info = describe_cpu(&chips[i]);
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            struct as_plan p;
+            plan(rows[r].suite, &info, &p);
+            for (size_t n = 0; n < p.n; n++)
+                if (p.cells[n].status == AS_CELL_PLANNED)
+                    check_cell(&p.cells[n], &info);
+            if (count(&p, rows[r].probe, NULL, NULL) == 0)
+                fail_msg("suite %s has no cell of %s on the CPU of an %s", rows[r].suite, rows[r].probe, info.name);
+            assert_int_equal(count(&p, rows[r].probe, "allocator", "thp"), 0);
+            as_plan_finish(&p);
+        }
+    }
 }
 
 /* What the suite tensor has for the matrix paths of each chip: instructions of every type that its language has, GEMMs
@@ -237,7 +301,8 @@ static void test_references(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_matrix_units),
-                                       cmocka_unit_test(test_system_level_cache), cmocka_unit_test(test_references)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_cpus),
+                                       cmocka_unit_test(test_matrix_units), cmocka_unit_test(test_system_level_cache),
+                                       cmocka_unit_test(test_references)};
     return cmocka_run_group_tests_name("plans on Apple's chips", tests, open_stand_in, NULL);
 }

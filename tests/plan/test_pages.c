@@ -20,8 +20,8 @@ static struct as_device_info device(const char *id, unsigned capabilities, const
                                .threads = 8,
                                .compute_units = 8,
                                .warp = 32,
-                               .memory_bytes = UINT64_C(512) << 30,
-                               .memory_free = UINT64_C(512) << 30,
+                               .memory_bytes = UINT64_C(64) << 40,
+                               .memory_free = UINT64_C(64) << 40,
                                .caches_n = 2,
                                .allocators_n = roles_n};
     i.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 32 * KIB, .line = 64};
@@ -40,6 +40,7 @@ static struct as_device_info cpu(uint64_t page)
     static const enum as_role roles[] = {AS_ROLE_PAGEABLE, AS_ROLE_BASE_PAGES, AS_ROLE_HUGE_PAGES};
     struct as_device_info i = device("cpu", AS_CAP_HOST_KERNELS, roles, 3);
     i.page_size = page;
+    i.huge_page = page / 8 * page; /* as many as a page holds entries of 8 bytes */
     i.is_host_memory = true;
     return i;
 }
@@ -89,11 +90,11 @@ static const char *strides(const char *suite_text, const struct as_device_info *
 
 static const struct {
     uint64_t page;
-    const char *base, *pageable, *latency, *one;
+    const char *base, *pageable, *latency, *one, *misses;
 } sizes[] = {
-    {4 * KIB, "4096 65536 2097152 0", "4096 0 65536", "64 4096", "4096"},
-    {16 * KIB, "16384 65536 2097152 0", "16384 0 65536", "64 16384", "16384"},
-    {64 * KIB, "65536 2097152 0", "65536 0", "64 65536", "65536"},
+    {4 * KIB, "4096 65536 2097152 0", "4096 0 65536", "64 4096", "4096", "4096 2097152"},
+    {16 * KIB, "16384 65536 33554432 0", "16384 0 65536", "64 16384", "16384", "16384 33554432"},
+    {64 * KIB, "65536 536870912 0", "65536 0", "64 65536", "65536", "65536 536870912"},
 };
 
 static void test_cpu(void **unused)
@@ -108,7 +109,23 @@ static void test_cpu(void **unused)
         assert_string_equal(strides("[latency]\ngrids = full\n", &info, "allocator", "base_pages"), sizes[i].latency);
         assert_string_equal(strides("[page_events]\ngrids = quick\n", &info, "what", "misses"), sizes[i].one);
         assert_string_equal(strides("[page_events]\ngrids = quick\n", &info, "what", "faults"), sizes[i].one);
+        assert_string_equal(strides("[page_events]\ngrids = full\n", &info, "what", "misses"), sizes[i].misses);
     }
+}
+
+/* Where the system has no huge pages, or has them switched off, what asks for the largest gets base pages. */
+static void test_largest_pages(void **unused)
+{
+    static const char suite[] = "[latency]\nsize = 1MiB\nallocator = largest_pages\nstride = 64\n";
+    struct as_device_info info = cpu(16 * KIB);
+    (void)unused;
+    assert_string_equal(strides(suite, &info, "allocator", "huge_pages"), "64");
+    assert_string_equal(strides(suite, &info, "allocator", "base_pages"), "");
+    as_copy_text(info.allocators[2].why_not, sizeof info.allocators[2].why_not, "switched off");
+    assert_string_equal(strides(suite, &info, "allocator", "huge_pages"), "");
+    assert_string_equal(strides(suite, &info, "allocator", "base_pages"), "64");
+    info.huge_page = 0;
+    assert_int_equal(as_info_huge_page(&info), 2048 * KIB);
 }
 
 static void test_multiples(void **unused)
@@ -141,7 +158,7 @@ static void test_gpus(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpu), cmocka_unit_test(test_multiples),
-                                       cmocka_unit_test(test_gpus)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpu), cmocka_unit_test(test_largest_pages),
+                                       cmocka_unit_test(test_multiples), cmocka_unit_test(test_gpus)};
     return cmocka_run_group_tests_name("plans on pages of any size", tests, NULL, NULL);
 }

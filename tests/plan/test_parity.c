@@ -88,7 +88,8 @@ static bool is_no_name(const struct as_axis *axis, const char *item, const struc
     for (const char *const *w = axis->words; w && *w; w++)
         if (strcmp(*w, item) == 0)
             return true;
-    return strcmp(item, "all") == 0 || strcmp(item, "first") == 0 || as_role_find(item) != AS_ROLE_UNKNOWN;
+    return strcmp(item, "all") == 0 || strcmp(item, "first") == 0 || strcmp(item, "largest_pages") == 0 ||
+           as_role_find(item) != AS_ROLE_UNKNOWN;
 }
 
 static bool is_absent_role(const struct as_axis *axis, const char *item, const struct as_device_info *info)

@@ -92,6 +92,7 @@ static struct as_device_info machine(void)
     i.caches[2] = (struct as_cache){.level = 3, .kind = 'u', .size = 24 << 20};
     as_copy_text(i.allocators[0].name, 40, "malloc");
     as_copy_text(i.allocators[1].name, 40, "thp");
+    i.allocators[1].role = AS_ROLE_HUGE_PAGES;
     as_copy_text(i.allocators[2].name, 40, "hugetlb");
     as_copy_text(i.allocators[2].why_not, 160, "no pages are reserved");
     return i;
@@ -169,6 +170,7 @@ static void test_words(void **state)
     assert_string_equal(values(&axes[3], "all"), "malloc thp");
     assert_string_equal(values(&axes[3], "first"), "malloc");
     assert_string_equal(values(&axes[3], "hugetlb"), "hugetlb");
+    assert_string_equal(values(&axes[3], "largest_pages"), "thp");
     assert_string_equal(values(&axes[3], "clSVMAlloc fine"), "");
 }
 

@@ -64,20 +64,20 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "op=triad level=sweep size=16KiB..LLC threads=max allocator=huge_pages",
-    "op=read level=sweep size=16KiB..LLC threads=1 allocator=huge_pages",
+    "op=triad level=sweep size=16KiB..LLC threads=max allocator=largest_pages",
+    "op=read level=sweep size=16KiB..LLC threads=1 allocator=largest_pages",
     "op=triad level=sweep size=1MiB..LLC threads=0 allocator=first",
     "op=read level=sweep size=0.25MSC,0.5MSC threads=0 allocator=first",
-    "op=read,write,copy,triad level=memory threads=max store=all allocator=huge_pages",
-    "op=read,triad level=memory threads=1 store=all allocator=huge_pages",
+    "op=read,write,copy,triad level=memory threads=max store=all allocator=largest_pages",
+    "op=read,triad level=memory threads=1 store=all allocator=largest_pages",
     "op=read,write,triad level=memory threads=0 allocator=first",
     "op=read,write,copy,triad level=memory size=DRAM threads=0 allocator=device touch=device",
     "op=triad level=memory threads=max allocator=first",
     NULL,
 };
 static const char *const full[] = {
-    "op=read,write,copy,triad level=sweep size=4KiB..4LLC x2 threads=1,max allocator=huge_pages",
-    "op=mul,add,nstream,dot level=sweep size=16KiB,0.5LLC threads=1,max allocator=huge_pages",
+    "op=read,write,copy,triad level=sweep size=4KiB..4LLC x2 threads=1,max allocator=largest_pages",
+    "op=mul,add,nstream,dot level=sweep size=16KiB,0.5LLC threads=1,max allocator=largest_pages",
     "op=read,write,copy,triad level=sweep size=1MiB..4LLC x1 threads=0 allocator=first",
     "op=mul,add,nstream,dot level=sweep size=0.5LLC threads=0 allocator=first",
     "op=all level=memory threads=0,1,max store=all allocator=first",

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { HUGE_PAGE = 2 << 20, PAGE = 4096, CHUNK_LINES = 1 << 14 };
+enum { PAGE = 4096, CHUNK_LINES = 1 << 14 };
 
 uint64_t line_first(const struct lines *l, uint64_t line, uint64_t mark)
 {
@@ -35,12 +35,8 @@ static enum as_status fill_by_copies(struct lines *l, struct as_error *err)
 
 static enum as_status take_from_host(struct lines *l, struct as_error *err)
 {
-    const size_t room = (l->n * LINE_BYTES + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    l->host = aligned_alloc(HUGE_PAGE, room);
-    if (!l->host)
-        return as_nomem(err, room, "the CPU's lines");
-    (void)as_advise_pages(l->host, room, AS_PAGES_HUGE); /* fewer TLB misses, where the system grants it */
-    return AS_OK;
+    l->host = as_take_large(l->n * LINE_BYTES);
+    return l->host ? AS_OK : as_nomem(err, l->n * LINE_BYTES, "the CPU's lines");
 }
 
 static enum as_status take_from_device(struct lines *l, const struct lines_desc *desc, struct as_error *err)

@@ -35,7 +35,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* On the CPU both base and huge pages: the difference shows the TLB. */
-static const char *const quick[] = {"size=1KiB..4LLC allocator=huge_pages",
+static const char *const quick[] = {"size=1KiB..4LLC allocator=largest_pages",
                                     "size=64KiB..LLC allocator=base_pages",
                                     "size=4LLC allocator=base_pages pattern=random,page",
                                     "size=1KiB..4LLC allocator=device devices=opencl",
@@ -45,7 +45,7 @@ static const char *const quick[] = {"size=1KiB..4LLC allocator=huge_pages",
 static const char *const full[] = {
     "size=1KiB..4LLC x4 allocator=base_pages,huge_pages,reserved_huge_pages",
     "size=1KiB..4GiB x1 allocator=pageable pattern=random", "size=1KiB..4LLC x2 allocator=base_pages pattern=page",
-    "size=1KiB..4LLC x1 allocator=huge_pages pattern=page,stride", "size=1KiB..1GiB x2 allocator=device",
+    "size=1KiB..4LLC x1 allocator=largest_pages pattern=page,stride", "size=1KiB..1GiB x2 allocator=device",
     "size=4GiB,0.5MSC..4MSC x1 allocator=device", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
     "size=4KiB..64MiB x2 stride=page allocator=base_pages,huge_pages",
 

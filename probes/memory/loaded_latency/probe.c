@@ -43,15 +43,15 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const quick[] = {
-    "op=none threads=1 allocator=huge_pages", "op=read delay=0,32,128,512,4096 threads=max allocator=huge_pages",
+    "op=none threads=1 allocator=largest_pages", "op=read delay=0,32,128,512,4096 threads=max allocator=largest_pages",
     "op=none threads=0 allocator=first", "op=read delay=0,32,128,512,4096 threads=0 allocator=first", NULL};
 static const char *const full[] = {
-    "op=none threads=0,1 size=4LLC,0.25LLC allocator=huge_pages,device",
-    "op=read,update threads=0,max delay=0,16,32,64,128,256,512,1024,2048,4096,8192 allocator=huge_pages,device",
-    "op=read threads=0,max size=0.25LLC delay=0,32,128,512,4096 allocator=huge_pages,device",
+    "op=none threads=0,1 size=4LLC,0.25LLC allocator=largest_pages,device",
+    "op=read,update threads=0,max delay=0,16,32,64,128,256,512,1024,2048,4096,8192 allocator=largest_pages,device",
+    "op=read threads=0,max size=0.25LLC delay=0,32,128,512,4096 allocator=largest_pages,device",
     "op=none threads=0,1 allocator=base_pages,managed,pinned",
     "op=read threads=0,max delay=0,32,128,512,4096 allocator=base_pages,managed,pinned",
-    "op=read,update threads=all allocator=huge_pages",
+    "op=read,update threads=all allocator=largest_pages",
     NULL};
 
 /* ---- which cells ---- */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { HUGE_PAGE = 2 << 20, LINE = 64 };
+enum { LINE = 64 };
 
 #if defined(__x86_64__)
 #define STEP "mov (%0), %0\n\t"
@@ -58,8 +58,7 @@ enum as_status conflict_prepare(struct conflict *c, struct as_device *dev, const
                                 uint64_t distance, uint64_t seed, struct as_error *err)
 {
     const struct as_program_desc program = {.name = "refill", .host = host_kernels};
-    const uint64_t bytes = (lines * distance + LINE + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    const struct as_memory_desc memory = {.allocator = allocator, .bytes = bytes, .node = -1};
+    const struct as_memory_desc memory = {.allocator = allocator, .bytes = lines * distance + LINE, .node = -1};
     *c = (struct conflict){.dev = dev, .lines = lines, .distance = distance};
     if (lines < 1 || lines > CONFLICT_LINES_MAX)
         return as_fail(err, AS_USAGE, "a chase over 1 to %d lines", CONFLICT_LINES_MAX);

@@ -47,18 +47,18 @@ static const struct as_axis axes[] = {
      .def = "first"},
     {0},
 };
-static const char *const quick[] = {"what=sector level=L1,LLC distance=8,32,64,128 allocator=huge_pages",
-                                    "what=sector level=LLC distance=64 start=64 allocator=huge_pages",
-                                    "what=alias distance=64,2048,4096,4160 allocator=huge_pages",
-                                    "what=conflict distance=16KiB lines=2,4,5,8,9,12,13,16,17 allocator=huge_pages",
+static const char *const quick[] = {"what=sector level=L1,LLC distance=8,32,64,128 allocator=largest_pages",
+                                    "what=sector level=LLC distance=64 start=64 allocator=largest_pages",
+                                    "what=alias distance=64,2048,4096,4160 allocator=largest_pages",
+                                    "what=conflict distance=16KiB lines=2,4,5,8,9,12,13,16,17 allocator=largest_pages",
                                     NULL};
 static const char *const full[] = {
-    "what=sector level=all distance=8,16,24,32,48,64,96,128,192,256,384,512,768,1024 allocator=huge_pages",
-    "what=sector level=L2,LLC distance=8,32,64,96,128,192,256 start=64 allocator=huge_pages",
+    "what=sector level=all distance=8,16,24,32,48,64,96,128,192,256,384,512,768,1024 allocator=largest_pages",
+    "what=sector level=L2,LLC distance=8,32,64,96,128,192,256 start=64 allocator=largest_pages",
     "what=alias distance=8,64,128,256,512,1024,2048,3072,3584,3840,3968,4032,4088,4096,4104,4160,4224,6144,8192,8256,"
-    "65536,1048576 allocator=huge_pages",
+    "65536,1048576 allocator=largest_pages",
     "what=conflict distance=1KiB,2KiB,4KiB,8KiB,16KiB,64KiB,128KiB,2MiB lines=2,4,5,8,9,12,13,16,17,24,25,32 "
-    "allocator=huge_pages",
+    "allocator=largest_pages",
     NULL};
 
 /* ---- which cells ---- */

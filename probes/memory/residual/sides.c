@@ -114,12 +114,8 @@ enum as_status side_memory_make(struct side_memory *m, const struct side_kernels
             st = kernels->dev->memory->map(kernels->dev, m->sums, err);
         return st;
     }
-    const size_t room = (bytes + SIDE_HUGE_PAGE - 1) / SIDE_HUGE_PAGE * SIDE_HUGE_PAGE;
-    m->host = aligned_alloc(SIDE_HUGE_PAGE, room);
-    if (!m->host)
-        return as_nomem(err, bytes, "the CPU's buffer");
-    (void)as_advise_pages(m->host, room, AS_PAGES_HUGE); /* fewer TLB misses, where the system grants it */
-    return AS_OK;
+    m->host = as_take_large(bytes);
+    return m->host ? AS_OK : as_nomem(err, bytes, "the CPU's buffer");
 }
 
 void side_memory_free(struct side_memory *m)

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 
-enum { SIDE_LINE = 64, SIDE_HUGE_PAGE = 2 << 20 };
+enum { SIDE_LINE = 64 };
 
 /* Both kernels of a device. Outlives the sides that use it. */
 struct side_kernels {

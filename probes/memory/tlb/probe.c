@@ -14,7 +14,8 @@ static const struct as_axis axes[] = {
      .max = 1 << 24,
      .def = "16384"},
     {.name = "stride",
-     .help = "bytes between pages, a power of two; page: base page; 0: as many contiguous elements, the control",
+     .help = "bytes between pages, a power of two; page, huge_page: one of that size; 0: as many contiguous elements, "
+             "the control",
      .type = AS_AXIS_SIZE,
      .max = 1 << 30,
      .def = "page",
@@ -26,20 +27,20 @@ static const struct as_axis axes[] = {
      .def = "first"},
     {0},
 };
-/* The CPU's control lies on huge pages, so that it needs few translations at any length. */
+/* The CPU's control lies on huge pages, where there are any, so that it needs few translations at any length. */
 static const char *const quick[] = {"pages=16..16384 x1 stride=page allocator=base_pages",
                                     "pages=64,1024,16384 stride=page allocator=huge_pages",
-                                    "pages=16..16384 x1 stride=0 allocator=huge_pages",
-                                    "pages=16..512 x1 stride=2MiB allocator=huge_pages",
+                                    "pages=16..16384 x1 stride=0 allocator=largest_pages",
+                                    "pages=16..512 x1 stride=huge_page allocator=huge_pages",
                                     "pages=64,1024,16384 stride=0,page,64KiB allocator=device",
                                     "pages=16..16384 x1 stride=0,2MiB allocator=device",
                                     NULL};
 static const char *const full[] = {
     "pages=16..1048576 x2 stride=page allocator=base_pages",
-    "pages=16..1048576 x2 stride=0 allocator=huge_pages,reserved_huge_pages",
+    "pages=16..1048576 x2 stride=0 allocator=largest_pages,reserved_huge_pages",
     "pages=16..1048576 x1 stride=page allocator=huge_pages,reserved_huge_pages,pageable",
     "pages=16..65536 x1 stride=64KiB allocator=base_pages,huge_pages,reserved_huge_pages",
-    "pages=16..16384 x2 stride=2MiB allocator=base_pages,huge_pages,reserved_huge_pages",
+    "pages=16..16384 x2 stride=huge_page allocator=base_pages,huge_pages,reserved_huge_pages",
     "pages=16..1048576 x1 stride=0,page allocator=device",
     "pages=16..262144 x1 stride=64KiB allocator=device",
     "pages=16..65536 x2 stride=2MiB allocator=device",

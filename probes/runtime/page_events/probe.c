@@ -28,7 +28,7 @@ static const struct as_axis axes[] = {
      .max = 1 << 24,
      .def = "16384"},
     {.name = "stride",
-     .help = "misses: bytes between pages, a power of two; page: base page",
+     .help = "misses: bytes between pages, a power of two; page, huge_page: one of that size",
      .type = AS_AXIS_SIZE,
      .min = STRIDE_MIN,
      .max = 1 << 30,
@@ -49,7 +49,7 @@ static const char *const quick[] = {"what=misses pages=16,1024,16384 allocator=b
                                     "what=faults pages=16384 allocator=all touch=all", NULL};
 static const char *const full[] = {
     "what=misses pages=16..262144 x1 allocator=base_pages,huge_pages,reserved_huge_pages",
-    "what=misses pages=16..4096 x1 stride=2MiB allocator=huge_pages,reserved_huge_pages",
+    "what=misses pages=16..4096 x1 stride=huge_page allocator=huge_pages,reserved_huge_pages",
     "what=faults pages=16384,65536 allocator=all touch=all", NULL};
 
 struct state {

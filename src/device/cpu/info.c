@@ -173,6 +173,7 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
         .clock_max_hz = clock_max(cpu->order[0]),
         .memory_bytes = limits.total,
         .page_size = cpu->pages.base,
+        .huge_page = cpu->pages.huge ? cpu->pages.huge : cpu->pages.hugetlb,
         .is_host_memory = true,
         .numa_nodes = as_cpu_machine_nodes(cpu->machine),
     };
