@@ -198,6 +198,7 @@ static bool read_row(const json_t *line, struct as_sheet_row *row)
                                                ? (size_t)json_integer_value(json_object_get(line, "trials"))
                                                : 0,
                                  .specified = number(line, "specified")};
+    as_copy_text(row->title, sizeof row->title, row->group ? row->group : "");
     take_text(line, "quantity", row->label, sizeof row->label);
     take_text(line, "unit", row->unit, sizeof row->unit);
     take_text(line, "further", row->remark, sizeof row->remark);

@@ -136,8 +136,9 @@ static void line(struct as_page *p, const struct as_sheet *sheets, const struct 
 {
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
-    as_buf_printf(b, "<tr%s><th scope=\"row\">%s<td class=\"l\">", first ? " class=\"first\"" : "",
-                  first ? row->group : "");
+    as_buf_printf(b, "<tr%s><th scope=\"row\">", first ? " class=\"first\"" : "");
+    as_buf_html(b, first ? row->title : "");
+    as_buf_str(b, "<td class=\"l\">");
     as_buf_html(b, row->label);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
@@ -177,7 +178,7 @@ static void source(struct as_buf *b, const struct as_sheet_row *row, const char 
 {
     const char *address = strstr(ref->url, "://"); /* in words: the page links to nothing on the network */
     as_buf_str(b, "<li>");
-    as_buf_html(b, row->group);
+    as_buf_html(b, row->title);
     as_buf_char(b, ' ');
     as_buf_html(b, row->label);
     as_buf_printf(b, ", %s for ", kind);

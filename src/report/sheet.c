@@ -4,6 +4,7 @@
 #include "facts/facts.h"
 #include "report/sheet_lines.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,13 +121,16 @@ static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
     return as_cell_is_better(a, b);
 }
 
-/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, and one that a cache
- * holds nothing about memory. */
-static bool is_held(const struct source *s, const struct as_cell *c, const char *group)
+/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, one that a cache
+ * holds nothing about memory, and a GEMM of plain multiply-adds nothing about the matrix path. */
+static bool is_of_group(const struct source *s, const struct as_cell *c, const char *group)
 {
     const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
     const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
     const double size = as_axes_number(&c->axes, "size");
+    if (strcmp(group, "Matrix") == 0)
+        return strcmp(as_axes_text(&c->axes, "path"), "tiled") != 0 &&
+               strcmp(as_axes_text(&c->axes, "path"), "naive") != 0;
     if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
         return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
     return !bytes || !isfinite(size) || size <= (double)bytes;
@@ -137,8 +141,8 @@ static bool from_cells(const struct source *s, const char *filter, const char *g
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->run->cells_n; i++) {
         const struct as_cell *c = &s->run->cells[i];
-        if (as_cell_is_valid(c) && strcmp(c->device, s->device) == 0 && matches(c, filter) && is_held(s, c, group) &&
-            (!found || is_preferred(c, found)))
+        if (as_cell_is_valid(c) && strcmp(c->device, s->device) == 0 && matches(c, filter) &&
+            is_of_group(s, c, group) && (!found || is_preferred(c, found)))
             found = c;
     }
     if (!found)
@@ -237,6 +241,19 @@ static void name_memory_side(const struct source *s, struct as_sheet_row *row)
     snprintf(row->remark, sizeof row->remark, "%s, known from %s", label, as_cache_source_text(c));
 }
 
+/* Copies between CPU and GPU cross no link where they share the memory. */
+static void name_group(const struct source *s, const char *group, char *out, size_t size)
+{
+    const struct as_device_info *info = s->info;
+    if (info && strcmp(group, "Shared memory") == 0) {
+        as_copy_text(out, size, as_info_words(info)->shared_memory);
+        out[0] = (char)toupper((unsigned char)out[0]);
+    } else if (info && info->is_host_memory && strcmp(group, "Host link") == 0)
+        as_copy_text(out, size, "Copies with the host");
+    else
+        as_copy_text(out, size, group);
+}
+
 static bool make_row(const struct source *s, const struct as_sheet_line *line, struct as_sheet_row *row)
 {
     struct number n = {0}, further;
@@ -246,6 +263,7 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
     if (i == AS_SHEET_SOURCES || (!n.decided && strcmp(n.unit, "B") == 0)) /* a capacity that nothing confirms */
         return false;
     *row = (struct as_sheet_row){.group = line->group};
+    name_group(s, line->group, row->title, sizeof row->title);
     expand(s, line->label, row->label, sizeof row->label);
     if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n.unit, "B") == 0)
         name_memory_side(s, row);

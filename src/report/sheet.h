@@ -7,6 +7,7 @@
 
 struct as_sheet_row {
     const char *group; /* "Memory" */
+    char title[32];    /* the group in the words of the device: "Threadgroup memory" */
     char label[48];    /* "read" */
     double value;
     struct as_interval ci;

@@ -48,7 +48,7 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
 {
     struct as_buf text = AS_BUF_INIT;
     const double share = as_sheet_share(r);
-    as_table_add(t, first ? r->group : "", AS_PAINT_STRONG);
+    as_table_add(t, first ? r->title : "", AS_PAINT_STRONG);
     as_table_add(t, r->label, AS_PAINT_NONE);
     add_measured(t, r, style);
     if (as_sheet_shows_specified(r))
@@ -89,7 +89,7 @@ static void list_published(const struct as_sheet *sheet, const char *source, str
         const struct as_sheet_row *r = &sheet->rows[i];
         if (!r->published || strcmp(r->published->source, source) != 0)
             continue;
-        as_buf_printf(out, "%s%s %s ", lead, r->group, r->label);
+        as_buf_printf(out, "%s%s %s ", lead, r->title, r->label);
         as_sheet_published(r, out);
         lead = ", ";
     }

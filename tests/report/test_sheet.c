@@ -159,6 +159,43 @@ static void test_choice_of_cells(void **state)
 }
 
 /* What one thread of a CPU reads is not what the CPU does. */
+/* A GEMM of plain multiply-adds is no number of the matrix path, however fast. */
+static void test_matrix_path_only(void **state)
+{
+    static const char *const paths[] = {"tiled", "naive", "library", "mma"};
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct as_buf axes = AS_BUF_INIT;
+        cells[0] = (struct as_cell){0};
+        run.cells_n = 0;
+        as_buf_printf(&axes,
+                      "{\"path\":\"%s\",\"type\":\"f16\",\"size\":512,\"operands\":\"random\",\"hold\":\"burst\"}",
+                      paths[i]);
+        add_cell("matmul", as_buf_get(&axes), 9e12, "FLOP/s");
+        struct as_sheet s = made();
+        assert_int_equal(as_sheet_find(&s, "Matrix", "FP16") != NULL, i >= 2);
+        as_sheet_finish(&s);
+        as_buf_finish(&axes);
+    }
+}
+
+/* Groups are called as the device's API calls the thing; what finds and stores lines keeps one name. */
+static void test_groups_in_the_device_s_words(void **state)
+{
+    (void)state;
+    add_fact("onchip.unit.shared", 32768, "B", NAN);
+    add_fact("link.host-0.to", 20, "GB/s", NAN);
+    gpu.words = (struct as_vocabulary){"core", "threadgroup", "simdgroup", "threadgroup memory", "queue"};
+    struct as_sheet s = made();
+    assert_string_equal(as_sheet_find(&s, "Shared memory", "capacity")->title, "Threadgroup memory");
+    assert_string_equal(as_sheet_find(&s, "Host link", "to device")->title, "Host link");
+    as_sheet_finish(&s);
+    gpu.is_host_memory = true;
+    s = made();
+    assert_string_equal(as_sheet_find(&s, "Host link", "to device")->title, "Copies with the host");
+    as_sheet_finish(&s);
+}
+
 static void test_one_thread(void **state)
 {
     (void)state;
@@ -471,6 +508,8 @@ int main(void)
         cmocka_unit_test_setup(test_sizes_that_fit, start),
         cmocka_unit_test_setup(test_memory_side, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),
+        cmocka_unit_test_setup(test_matrix_path_only, start),
+        cmocka_unit_test_setup(test_groups_in_the_device_s_words, start),
         cmocka_unit_test_setup(test_one_thread, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),
