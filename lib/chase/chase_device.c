@@ -8,7 +8,7 @@ extern const char as_kernel_latency[];
 
 static const uint64_t PIECE = UINT64_C(16) << 20;
 /* Late reads evict early ones where a cache cannot hold all: one pass does not reach the steady state. */
-enum { SWEEPS = 3, LAPS = 4 };
+enum { SWEEPS = 3, LAPS = 4, HOST_LAPS_LINES = 1 << 20 };
 /* Elements of a list, 256 KiB of positions, and threads that share them. */
 enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
 
@@ -144,7 +144,8 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
 /* Brings the last-level cache into the steady state of a long chase, which a trial is too short to reach (method.md of
  * latency). A buffer of twice the cache or more: evicts what was written last. One that fits: the compute unit reads
  * all, which copies far lines into the near partition. One that fits in part: reads it in chase order, since the order
- * decides what stays. */
+ * decides what stays. So does a host CPU where that takes little time: how much of the last-level cache a virtual
+ * machine or a process may use is not known. */
 static enum as_status settle(struct as_chase *c, struct as_error *err)
 {
     const struct as_device_info *info = &c->dev->info;
@@ -153,7 +154,7 @@ static enum as_status settle(struct as_chase *c, struct as_error *err)
         return info->is_host_cpu ? AS_OK : as_timed_evict(&c->timed, err);
     if (c->spread)
         return AS_OK;
-    if (c->footprint >= cache / 2 && !info->is_host_cpu)
+    if (info->is_host_cpu ? c->cycle.lines <= HOST_LAPS_LINES : c->footprint >= cache / 2)
         return run_laps(c, err);
     return as_timed_sweep_alone(&c->timed, c->memory, c->cycle.lines, c->stride, SWEEPS, err);
 }
