@@ -123,16 +123,17 @@ struct times {
     bool is_known;              /* no state's time is negative, each has a name */
 };
 
+/* The first reason counts. state NULL: one without a name or with less than no time. */
 static void explain(char why[120], const struct as_ioreport_channel *c, const char *state, const char *key)
 {
     struct as_buf b = AS_BUF_INIT;
     if (why[0])
         return;
-    as_buf_str(&b, "state '");
-    as_buf_terminal(&b, state);
-    as_buf_str(&b, "' of '");
+    as_buf_str(&b, state ? "state '" : "the states");
+    as_buf_terminal(&b, state ? state : "");
+    as_buf_str(&b, state ? "' of '" : " of '");
     as_buf_terminal(&b, c->name);
-    as_buf_printf(&b, "' is none of '%s'", key);
+    as_buf_printf(&b, state ? "' is none of '%s'" : "' cannot be read%s", key);
     as_copy_text(why, 120, as_buf_get(&b));
     as_buf_finish(&b);
 }
@@ -142,24 +143,25 @@ static void explain(char why[120], const struct as_ioreport_channel *c, const ch
 static struct times add_up(const struct as_ioreport *r, const struct as_ioreport_channel *c, bool is_cpu,
                            const struct as_clock_table *table, char why[120])
 {
-    struct times t = {.is_known = true};
-    const int n = c->format == AS_IOREPORT_STATE ? r->api.states(c->ref) : 0;
-    if (n < 1 || n > AS_IOREPORT_STATES_MAX)
-        return (struct times){.is_known = false};
-    for (int i = 0; i < n; i++) {
+    struct times t = {.all = 0};
+    const int n = r->api.states(c->ref);
+    t.is_known = n > 0 && n <= AS_IOREPORT_STATES_MAX;
+    for (int i = 0; t.is_known && i < n; i++) {
         char name[32];
         const double time = (double)r->api.residency(c->ref, i);
         as_ioreport_state(r, c->ref, i, name, sizeof name);
-        t.is_known &= time >= 0 && name[0];
+        t.is_known = time >= 0 && name[0];
         t.all += time;
         if (is_off(name))
             continue;
         const double hz = table && table->n ? clock_of(table, is_cpu, name) : NAN;
-        if (table && table->n && isnan(hz) && (is_cpu || time > 0))
+        if (t.is_known && table && table->n && isnan(hz) && (is_cpu || time > 0))
             explain(why, c, name, table->key);
         t.active += time;
         t.cycles += time > 0 ? hz * time : 0;
     }
+    if (!t.is_known)
+        explain(why, c, NULL, "");
     return t;
 }
 
@@ -181,13 +183,13 @@ static void look_at_gpu(const struct as_ioreport *r, const struct as_ioreport_ch
     const struct times t = add_up(r, c, false, table, seen->why);
     const bool good = gpu->n++ == 0 && t.is_known && t.all > 0;
     seen->busy = good ? t.active / t.all : NAN;
-    seen->hz = good && t.active > 0 && !seen->why[0] ? t.cycles / t.active : NAN;
     if (!table->n)
         as_copy_text(seen->why, sizeof seen->why, table->why);
     else if (table->hz[0] > 0)
         snprintf(seen->why, sizeof seen->why, "entry 0 of '%s' is not off", table->key);
-    if (seen->why[0])
-        seen->hz = NAN;
+    else if (gpu->n > 1)
+        as_copy_text(seen->why, sizeof seen->why, "channel 'GPUPH' occurs twice");
+    seen->hz = good && t.active > 0 && !seen->why[0] ? t.cycles / t.active : NAN;
 }
 
 /* ---- CPU ---- */
@@ -262,7 +264,7 @@ static void check_cluster(struct cluster *k)
         snprintf(k->why, sizeof k->why, "no table of clocks is known for cluster '%s'", k->name);
     else if (!k->table->n)
         as_copy_text(k->why, sizeof k->why, k->table->why);
-    else if (k->asked_n != 1 || k->was_n != 1)
+    else if (!k->why[0] && (k->asked_n != 1 || k->was_n != 1))
         snprintf(k->why, sizeof k->why, "cluster '%s' has %zu channels of states asked for and %zu of states taken",
                  k->name, k->asked_n, k->was_n);
 }
@@ -273,13 +275,11 @@ static void weigh(struct cpu *cpu, struct as_states_seen *out)
 {
     static const double busy_share = 0.75;
     double fastest = 0, active = 0, cycles = 0;
-    bool is_known = true;
     for (size_t i = 0; i < cpu->n; i++) {
         struct cluster *k = &cpu->clusters[i];
         check_cluster(k);
         if (k->why[0] && !out->why[0])
             as_copy_text(out->why, sizeof out->why, k->why);
-        is_known &= k->asked.is_known && k->was.is_known;
         if (k->why[0] || !(k->asked.all > 0 && k->asked.active >= busy_share * k->asked.all))
             continue;
         const double top = k->table->hz[k->table->n - 1];
@@ -292,7 +292,7 @@ static void weigh(struct cpu *cpu, struct as_states_seen *out)
         active += k->was.active;
         cycles += k->was.cycles;
     }
-    if (is_known && active > 0 && !out->why[0])
+    if (active > 0 && !out->why[0])
         out->hz = cycles / active;
 }
 

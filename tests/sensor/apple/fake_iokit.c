@@ -99,10 +99,11 @@ int IOServiceGetMatchingServices(uint32_t main_port, ref matching, uint32_t *fou
 /* Others are beside the one that is looked for. */
 static const char *name_at(int class, int index)
 {
-    static const char *const tree[] = {"aic", "pmgr", "dart"}, *const smc[] = {"AppleSMC", "AppleSMCKeysEndpoint"};
+    static const char *const tree[] = {"aic", "pmgr", "dart"}, *const smc[] = {"AppleSMC", "AppleSMCKeysEndpoint",
+                                                                               "AppleSMCClient"};
     if (class == CLASS_TREE)
         return index < 3 && lines_of("pmgr") ? tree[index] : NULL;
-    return index < 2 && lines_of("smc") ? smc[index] : NULL;
+    return index < 3 && lines_of("smc") ? smc[index] : NULL;
 }
 
 uint32_t IOIteratorNext(uint32_t iterator)
@@ -249,7 +250,16 @@ static int answer(const unsigned char *in, unsigned char *out)
     return 0;
 }
 
-/* Of the two services the first has no keys. */
+/* What is in a record that was refused means nothing. */
+static int refuse(unsigned char *out)
+{
+    put(out + AT_SIZE, 4);
+    put(out + AT_TYPE, letters("ui32"));
+    out[AT_BYTES + 3] = 9;
+    return 0x85;
+}
+
+/* Only the second of the services has keys. */
 int IOConnectCallStructMethod(uint32_t connection, uint32_t selector, const void *in, size_t in_size, void *out,
                               size_t *out_size)
 {
@@ -260,7 +270,7 @@ int IOConnectCallStructMethod(uint32_t connection, uint32_t selector, const void
         return -1;
     unsigned char *record = out;
     memset(record, 0, RECORD);
-    record[AT_RESULT] = (unsigned char)(p->index == 0 ? 0x85 : answer(in, record));
+    record[AT_RESULT] = (unsigned char)(p->index == 1 ? answer(in, record) : refuse(record));
     *out_size = fake_asked("shortreply") ? RECORD - 1 : RECORD;
     return 0;
 }
