@@ -2,6 +2,7 @@
 #include "apple/use.h"
 #include "sensor/smc.h"
 #include "sensor/states.h"
+#include "sensor/watch.h"
 
 #include <float.h>
 
@@ -60,6 +61,30 @@ static void test_nothing_works(void **state)
     assert_true(isnan(clock_at(&gpu, 1)));
     use("idle", "");
     assert_true(isnan(clock_at(&cpu, 1))); /* 29 of 40 ticks are not enough */
+}
+
+/* What a trial's preparation took is not the samples', also where there is no energy to count from. */
+static void test_trial(void **state)
+{
+    (void)state;
+    struct as_watch w;
+    struct as_readings r;
+    use("m5pro", "");
+    struct as_sensing s = open_on(&cpu);
+    for (int64_t worked = 0; worked < 2; worked++) {
+        as_watch_begin(&w, &s, 0);
+        fake_time(100 * worked + 10);
+        as_watch_mark(&w);
+        fake_time(100 * worked + 10 + worked);
+        as_watch_end(&w, &r);
+        assert_true(isnan(r.power_w));
+        is_near(r.temperature_after, 79.5);
+        if (worked)
+            is_near(r.clock_hz, (4332e6 + 4380e6) / 2);
+        else
+            assert_true(isnan(r.clock_hz));
+    }
+    as_sensing_close(&s);
 }
 
 /* Each is a list that lacks, or has wrongly, one thing. */
@@ -266,9 +291,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, check_end)
     const struct CMUnitTest tests[] = {
-        TEST(test_clocks),     TEST(test_nothing_works), TEST(test_refused),    TEST(test_refused_later),
-        TEST(test_tables),     TEST(test_temperatures),  TEST(test_properties), TEST(test_no_temperature),
-        TEST(test_not_opened), TEST(test_every_call),
+        TEST(test_trial),          TEST(test_clocks),     TEST(test_nothing_works), TEST(test_refused),
+        TEST(test_refused_later),  TEST(test_tables),     TEST(test_temperatures),  TEST(test_properties),
+        TEST(test_no_temperature), TEST(test_not_opened), TEST(test_every_call),
     };
     return cmocka_run_group_tests_name("clock and temperature of Apple's chips", tests, NULL, NULL);
 }

@@ -125,6 +125,7 @@ MUTANTS = (
     ("states.c", "number < 2 ? &s->tables[AS_STATES_M0 + number] : NULL", "&s->tables[AS_STATES_E]"),
     ("states.c", "    as_buf_terminal(&b, state ? state : \"\");", "    as_buf_str(&b, state ? state : \"\");"),
     ("states.c", "    else\n        as_states_close(s);\n", ""),
+    ("watch.c", "counts_energy || (sensor && sensor->is_mean)", "counts_energy"),
     ("demand_apple.c", "isdigit((unsigned char)name[3])", "false"),
     ("demand_apple.c", "strcmp(name, \"DCS RD\") == 0 ? 0", "strstr(name, \"DCS RD\") ? 0"),
     ("demand_apple.c", "bytes < 0)", "false)"),
