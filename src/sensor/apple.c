@@ -1,9 +1,12 @@
-/* Apple's chips on macOS, without root: energy and the GPU's states by IOReport, thermal pressure by notify(3). */
+/* Apple's chips on macOS, without root: energy and performance states by IOReport, temperature by the SMC, thermal
+ * pressure by notify(3). */
 #include "base/buf.h"
 #include "base/library.h"
 #include "base/text.h"
 #include "sensor/rails.h"
 #include "sensor/sensor.h"
+#include "sensor/smc.h"
+#include "sensor/states.h"
 #include "sensor/watch.h"
 
 #include <math.h>
@@ -17,7 +20,9 @@ enum { PRESSURE_NOMINAL = 0, PRESSURE_LAST = 4 };
 
 struct apple {
     enum as_rail rail; /* of this device */
-    struct as_ioreport energy, states;
+    struct as_ioreport energy;
+    struct as_states states;
+    struct as_smc smc;
     double last_j;
     bool is_energy_refused; /* it went backwards, so that no difference of it is believed */
     bool has_pressure;
@@ -57,61 +62,24 @@ static int throttle_now(const struct apple *a)
     return level > PRESSURE_NOMINAL ? (int)AS_THROTTLE_THERMAL : 0;
 }
 
-/* Of one channel: the share of the time outside of the states that are off. NAN: unknown. */
-static double busy_share(const struct as_ioreport *r, as_cf channel)
+/* Clock and utilisation are those since the reading before. */
+static void read_states(struct apple *a, struct as_sensor_reading *out)
 {
-    static const char *const off[] = {"OFF", "IDLE", "DOWN"};
-    const int n = r->api.states(channel);
-    double all = 0, busy = 0;
-    for (int i = 0; i < n && n <= AS_IOREPORT_STATES_MAX; i++) {
-        char name[32];
-        bool is_off = false;
-        const int64_t time = r->api.residency(channel, i);
-        as_ioreport_state(r, channel, i, name, sizeof name);
-        if (time < 0 || !name[0])
-            return NAN;
-        for (size_t k = 0; k < sizeof off / sizeof *off; k++)
-            is_off |= strcmp(off[k], name) == 0;
-        all += (double)time;
-        busy += is_off ? 0 : (double)time;
-    }
-    return all > 0 ? busy / all : NAN;
-}
-
-struct busy {
-    double share;
-    bool found;
-};
-
-static void look_at_states(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
-{
-    struct busy *b = user;
-    if (strcmp(c->name, "GPUPH") != 0 || c->format != AS_IOREPORT_STATE)
+    struct as_states_seen seen;
+    if (!a->states.report.subscription || as_states_since(&a->states, &seen, NULL))
         return;
-    b->share = b->found ? NAN : busy_share(r, c->ref);
-    b->found = true;
-}
-
-/* Since the last reading; its channel is named "GPUPH" on M1 to M5. */
-static double utilisation_now(struct apple *a, struct as_error *err)
-{
-    struct busy busy = {.share = NAN};
-    double seconds;
-    if (!a->states.subscription)
-        return NAN;
-    if (!as_ioreport_each(&a->states, look_at_states, &busy, &seconds, err) && !busy.found)
-        as_fail(err, AS_UNSUPPORTED, "'GPU Stats' has no states of 'GPUPH'");
-    (void)as_ioreport_begin(&a->states, NULL);
-    return busy.share;
+    out->clock_hz = seen.hz;
+    out->utilisation = seen.busy;
 }
 
 static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     struct apple *a = ctx;
-    (void)part;
     out->energy_j = energy_now(a);
     out->throttle = throttle_now(a);
-    out->utilisation = utilisation_now(a, NULL);
+    read_states(a, out);
+    if (part == AS_SENSOR_ALL)
+        out->temperature = as_smc_hottest(&a->smc);
 }
 
 /* ---- opening ---- */
@@ -145,14 +113,21 @@ static void open_energy(struct apple *a, struct as_buf *why_not)
 
 static void open_states(struct apple *a, struct as_buf *why_not)
 {
+    const bool is_cpu = a->rail == AS_RAIL_CPU;
     struct as_error err = {0};
-    if (!as_ioreport_open(&a->states, "GPU Stats", "GPU Performance States", &err) &&
-        !as_ioreport_begin(&a->states, &err))
-        (void)utilisation_now(a, &err);
-    if (!err.text[0])
-        return;
-    add_reason(why_not, "utilisation", err.text);
-    as_ioreport_close(&a->states);
+    struct as_states_seen seen = {.why = ""};
+    if (as_states_open(&a->states, is_cpu, &err) || as_states_since(&a->states, &seen, &err)) {
+        add_reason(why_not, is_cpu ? "clock" : "clock, utilisation", err.text);
+        as_states_close(&a->states);
+    } else if (seen.why[0])
+        add_reason(why_not, "clock", seen.why);
+}
+
+static void open_temperature(struct apple *a, struct as_buf *why_not)
+{
+    struct as_error err = {0};
+    if (as_smc_open(&a->smc, a->rail == AS_RAIL_CPU, &err))
+        add_reason(why_not, "temperature", err.text);
 }
 
 static void open_pressure(struct apple *a, struct as_buf *why_not)
@@ -182,7 +157,8 @@ static void close_apple(void *ctx)
 {
     struct apple *a = ctx;
     as_ioreport_close(&a->energy);
-    as_ioreport_close(&a->states);
+    as_states_close(&a->states);
+    as_smc_close(&a->smc);
     if (a->has_pressure)
         a->cancel(a->pressure);
     free(a);
@@ -196,10 +172,10 @@ static enum as_status open_rail(enum as_rail rail, void **ctx, struct as_buf *wh
     a->rail = rail;
     open_energy(a, why_not);
     open_pressure(a, why_not);
+    open_states(a, why_not);
+    open_temperature(a, why_not);
     if (rail == AS_RAIL_GPU)
-        open_states(a, why_not);
-    add_reason(why_not, rail == AS_RAIL_GPU ? "clock, temperature, other processes" : "clock, temperature",
-               "not read from IOReport");
+        add_reason(why_not, "other processes", "macOS does not tell which use the GPU");
     *ctx = a;
     return AS_OK;
 }
@@ -231,9 +207,10 @@ static enum as_status open_cpu(const struct as_device_info *info, void **ctx, st
 extern const struct as_sensor as_sensor_apple_gpu, as_sensor_apple_cpu;
 const struct as_sensor as_sensor_apple_gpu = {
     .name = "ioreport",
-    .title = "GPUs of Apple's chips, by IOReport and the thermal pressure of macOS",
+    .title = "GPUs of Apple's chips, by IOReport, SMC and the thermal pressure of macOS",
     .background = true,
-    .lag_s = AS_WATCH_EVERY_S, /* utilisation is that since the reading before */
+    .is_mean = true,
+    .lag_s = AS_WATCH_EVERY_S, /* as long as between readings */
     .serves = serves_gpu,
     .open = open_gpu,
     .read = read_now,
@@ -241,8 +218,9 @@ const struct as_sensor as_sensor_apple_gpu = {
 };
 const struct as_sensor as_sensor_apple_cpu = {
     .name = "ioreport",
-    .title = "CPUs of Apple's chips, by IOReport and the thermal pressure of macOS",
+    .title = "CPUs of Apple's chips, by IOReport, SMC and the thermal pressure of macOS",
     .background = false, /* polling would compete for a core with the measurement */
+    .is_mean = true,
     .serves = serves_cpu,
     .open = open_cpu,
     .read = read_now,

@@ -33,8 +33,7 @@ static const char *skip_digits(const char *at)
     return at + strspn(at, "0123456789");
 }
 
-/* "DIE_1_CPU Energy" and "DIE1 ANE0": what follows the die. */
-static const char *past_die(const char *name)
+const char *as_rail_past_die(const char *name)
 {
     if (strncmp(name, "DIE", 3) != 0)
         return name;
@@ -87,7 +86,7 @@ static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c
     struct counted *all = user;
     struct sum *sum = all->sum;
     struct as_rails *out = all->out;
-    const char *name = past_die(c->name);
+    const char *name = as_rail_past_die(c->name);
     size_t rail = 0;
     while (rail < AS_RAILS && !is_of((enum as_rail)rail, name))
         rail++;

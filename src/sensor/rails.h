@@ -8,6 +8,9 @@
 enum as_rail { AS_RAIL_CPU, AS_RAIL_GPU, AS_RAIL_ANE, AS_RAIL_DRAM, AS_RAILS };
 const char *as_rail_word(enum as_rail rail); /* "CPU" */
 
+/* What follows the die in a channel's name: "DIE_1_CPU Energy", "DIE1 ANE0". */
+const char *as_rail_past_die(const char *name);
+
 struct as_rails {
     double joule[AS_RAILS];  /* NAN: unknown */
     char why[AS_RAILS][100]; /* of an unknown one; control characters are escaped */

@@ -139,8 +139,10 @@ void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every
 void as_watch_mark(struct as_watch *w)
 {
     struct as_sensor_reading now = {.throttle = -1};
+    const struct as_sensor *sensor = w->sensing->sensor;
     const bool counts_energy = isfinite(w->before.energy_j); /* what preparing took is not the samples' */
-    const double at = counts_energy ? timed_reading(w->sensing, AS_SENSOR_QUICK, &now) : NAN;
+    const bool starts = counts_energy || (sensor && sensor->is_mean);
+    const double at = starts ? timed_reading(w->sensing, AS_SENSOR_QUICK, &now) : NAN;
     pthread_mutex_lock(&w->lock);
     if (counts_energy) {
         w->energy_j = now.energy_j;
