@@ -102,7 +102,8 @@ class Instruction:
         """Capabilities of a device whose language has it."""
         if self.key != "msl":
             return "0"
-        words = ["TENSOR_FRAGMENTS" if self.get("needs") == "tensors" else "MATRIX"]
+        words = {"tensors": ["TENSOR_FRAGMENTS"], "tensors_fp8": ["TENSOR_FRAGMENTS", "TENSOR_FP8"]}.get(
+            self.get("needs"), ["MATRIX"])
         return " | ".join("AS_CAP_" + w for w in words + (["BF16"] if "bf16" in (self.a, self.b, self.c) else []))
 
     def types(self):

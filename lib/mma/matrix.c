@@ -206,7 +206,8 @@ static void add_multiply_hip(const struct as_matrix *m, struct as_buf *out)
 /* Fragments are matrices of the language. */
 static void add_multiply_metal(const struct as_matrix *m, struct as_buf *out)
 {
-    as_buf_printf(out, "#define TENSOR_UNIT %d\n#define MULTIPLY(c, a, b) ", (m->needs & AS_CAP_TENSOR_FRAGMENTS) != 0);
+    as_buf_printf(out, "#define TENSOR_UNIT %d\n#define IN_MEMORY %d\n#define MULTIPLY(c, a, b) ",
+                  (m->needs & AS_CAP_TENSOR_FRAGMENTS) != 0, (m->needs & AS_CAP_TENSOR_FP8) != 0);
     for (const char *at = m->text; *at; at++) {
         if (*at == '$')
             as_buf_printf(out, "(%c).m", *++at);
@@ -283,7 +284,14 @@ static void add_places(const struct as_matrix *m, enum as_matrix_operand which, 
 /* The type of an element in Metal's dialect and language. */
 static const char *element_word(const struct as_number_format *f)
 {
-    return strcmp(f->word, "s8") == 0 ? "int8_t" : strcmp(f->word, "s32") == 0 ? "int32_t" : f->word;
+    static const struct {
+        const char *format, *type;
+    } others[] = {
+        {"s8", "int8_t"}, {"s32", "int32_t"}, {"e4m3", "metal_fp8_e4m3_format"}, {"e5m2", "metal_fp8_e5m2_format"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(f->word, others[i].format) == 0)
+            return others[i].type;
+    return f->word;
 }
 
 static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which, unsigned n, struct as_buf *out)

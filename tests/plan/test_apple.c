@@ -218,22 +218,26 @@ static void test_matrix_units(void **unused)
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_f16_f32", 4}, /* operands, burst or sustained */
             {"matmul_rate", "instruction", "simdgroup_m8n8k8_bf16_f32", bf16},
             {"matmul_rate", NULL, NULL,
-             tensors ? 10
-             : bf16  ? 7
-                     : 6},
+             fp8       ? 11
+             : tensors ? 10
+             : bf16    ? 7
+                       : 6},
+            {"numerics", "instruction", "matmul2d_m16n32k16_e4m3_f32", fp8 ? 8 : 0},
             {"matmul_rate", "instruction", "matmul2d_m16n32k16_s8_s32", tensors},
             {"numerics", "instruction", "matmul2d_m16n32k16_f16_f32", tensors ? 8 : 0},
             /* with one variant of operands, and of chains by warps; where the clock can be calibrated */
             {"matmul_peak", NULL, NULL,
              info.unit_fma == 0 ? 0
+             : fp8              ? 20
              : tensors          ? 18
              : bf16             ? 14
                                 : 13},
             {"numerics", "instruction", "simdgroup_m8n8k8_f16_f32", 15},
             {"numerics", NULL, NULL,
-             tensors ? 57
-             : bf16  ? 39
-                     : 31},
+             fp8       ? 65
+             : tensors ? 57
+             : bf16    ? 39
+                       : 31},
             {"layout", NULL, NULL, tensors ? 9 : 6},
             {"layout", "instruction", "matmul2d_frag16_m16n32k16_f16_f32", tensors && chips[i].family >= 10 ? 3 : 0},
             {"conversion", "op", "f32_f16", 6},

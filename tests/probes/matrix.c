@@ -59,6 +59,8 @@ static void test_where_it_applies(void **state)
         {"metal", "apple10", "simdgroup_m8n8k8_bf16_f32", AS_APPLIES, AS_CAP_MATRIX | AS_CAP_BF16},
         {"cuda", "sm_90", "simdgroup_m8n8k8_f16_f32", AS_PRUNED, 0},
         {"metal", "apple9", "matmul2d_m16n32k16_f16_f32", AS_INAPPLICABLE, AS_CAP_MATRIX | AS_CAP_TENSOR_OPS},
+        {"metal", "apple9", "matmul2d_m16n32k16_e4m3_f32", AS_INAPPLICABLE, AS_CAP_TENSOR_FRAGMENTS},
+        {"metal", "apple9", "matmul2d_m16n32k16_e4m3_f32", AS_APPLIES, AS_CAP_TENSOR_FRAGMENTS | AS_CAP_TENSOR_FP8},
         {"metal", "apple9", "matmul2d_frag8_m16n32k16_f16_f32", AS_APPLIES, AS_CAP_TENSOR_FRAGMENTS},
         {"metal", "apple9", "matmul2d_frag16_m16n32k16_f16_f32", AS_INAPPLICABLE, AS_CAP_TENSOR_FRAGMENTS},
         {"metal", "apple10", "matmul2d_frag16_m16n32k16_f16_f32", AS_APPLIES, AS_CAP_TENSOR_FRAGMENTS},

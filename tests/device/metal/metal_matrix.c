@@ -107,6 +107,7 @@ static void test_instructions(void **state)
     (void)state;
     check_instructions("", 4);
     check_instructions("metal4", 8);
+    check_instructions("metal41", 10);
 }
 
 /* Repeated on accumulators that stay in registers, on all of a small device. */
@@ -117,7 +118,7 @@ static void check_rate(const char *instruction)
     struct as_peak_time t = {.rate = 0};
     struct as_error err = {0};
     char why[200] = "";
-    fake("metal4");
+    fake("metal41");
     open_card(&o, 0);
     o.dev.info.compute_units = 1;
     o.dev.info.unit_fma = 0;
@@ -152,6 +153,7 @@ static void test_rate(void **state)
     (void)state;
     check_rate("simdgroup_m8n8k8_bf16_f32");
     check_rate("matmul2d_m16n32k16_f16_f32");
+    check_rate("matmul2d_m16n32k16_e4m3_f32");
 }
 
 /* ---- a layout that is not the hardware's ---- */

@@ -152,10 +152,12 @@ template <matmul2d_descriptor what, class Scope> class matmul2d
         static_assert(msl_supported<typename L::element_type, typename R::element_type, T>,
                       "matmul2d does not support this combination of types");
         constexpr bool whole = T(0.5f) == T(0);
-        const bool all = msl_runtime.item->threads == Scope::count * MSL_LANES;
+        const bool all =
+            Scope::count == 1 ? msl_whole_simdgroup() : msl_runtime.item->threads == Scope::count * MSL_LANES;
         const int inner = what.transpose_left ? left.get_extent(1) : left.get_extent(0);
         const int depth = what.k == static_cast<int>(dynamic_extent) ? inner : what.k;
-        msl_runtime.barrier();
+        if (Scope::count > 1)
+            msl_runtime.barrier();
         for (uint16_t i = 0; i < to.get_capacity(); i++) {
             const msl_place at = to.get_multidimensional_index(i);
             const bool keeps = what.matmul_mode == matmul2d_descriptor::mode::multiply_accumulate;
