@@ -242,6 +242,7 @@ static void test_matrix_units(void **unused)
             {"layout", "instruction", "matmul2d_frag16_m16n32k16_f16_f32", tensors && chips[i].family >= 10 ? 3 : 0},
             {"conversion", "op", "f32_f16", 6},
             {"conversion", "op", "f32_bf16", bf16 ? 6 : 0},
+            {"conversion", "op", "f32_e4m3", fp8 ? 6 : 0},
             {"matmul", "path", "wgmma", 0},
             {"fusion", "path", "mma", 10},
             {"fusion", "path", "tensor", tensors ? 10 : 0},

@@ -63,6 +63,12 @@ path = tensor
 type = bf16
 size = 64
 operation = bias_gelu
+[numerics]
+instruction = matmul2d_m16n32k16_e4m3_f32
+property = accumulator
+[conversion]
+op = f32_e4m3
+property = overflow
 """
 # Those that count cycles: by calibration, since kernels have no counter.
 CYCLES = """[alu]

@@ -14,6 +14,7 @@ extern const char as_method_conversion[], as_kernel_convert[];
 /* d: u32, x: bits of f32 */
 #define PTX_16(text) "{ u16 h; asm(\"" text "\" : \"=h\"(h) : \"f\"(__uint_as_float(x)), \"f\"(0.0f)); d = h; }"
 #define GCN_8(name) "d = (u32)__builtin_amdgcn_cvt_pk_" name "_f32(__uint_as_float(x), 0.0f, 0, 0) & 0xffu;"
+#define MSL_8(format) "d = pack<" format ">(float4(as_type<f32>(x))).as_storage_type()[0];"
 #define MSL_16(type) "{ u16 h = as_type<u16>((" type ")as_type<f32>(x)); d = h; }"
 static const struct conversion {
     const char *word, *format;
@@ -31,6 +32,8 @@ static const struct conversion {
      "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(d) : \"f\"(__uint_as_float(x)));", 0},
     {"f32_e4m3fnuz", "e4m3fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("fp8"), 0},
     {"f32_e5m2fnuz", "e5m2fnuz", AS_DIALECT_HIP, 0, "gfx942", GCN_8("bf8"), 0},
+    {"f32_e4m3", "e4m3", AS_DIALECT_METAL, 0, "", MSL_8("metal_fp8_e4m3_format"), AS_CAP_TENSOR_FP8},
+    {"f32_e5m2", "e5m2", AS_DIALECT_METAL, 0, "", MSL_8("metal_fp8_e5m2_format"), AS_CAP_TENSOR_FP8},
     {"f32_f16", "f16", AS_DIALECT_METAL, 0, "", MSL_16("f16"), AS_CAP_FP16},
     {"f32_bf16", "bf16", AS_DIALECT_METAL, 0, "", MSL_16("bf16"), AS_CAP_BF16},
 };

@@ -423,4 +423,5 @@ MSL_FOLD(simd_prefix_inclusive_sum, 0, own + 1, x + y)
 MSL_FOLD(quad_sum, own & ~3u, (own & ~3u) + 4, x + y)
 
 #include "metal_matrix.h"
+#include "metal_pack.h"
 } // namespace metal

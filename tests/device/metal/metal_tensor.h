@@ -27,12 +27,6 @@ template <class I, int rank> class dextents
     }
 };
 
-#if __METAL_VERSION__ >= 410
-#define __HAVE_METAL_FP8_E4M3_FORMAT_TYPE__ 1
-#define __HAVE_METAL_FP8_E5M2_FORMAT_TYPE__ 1
-struct metal_fp8_e4m3_format;
-struct metal_fp8_e5m2_format;
-#endif
 /* What an element is in memory, and as a number. */
 template <class T> struct msl_element {
     typedef T data;
@@ -52,26 +46,17 @@ MSL_ELEMENT(bfloat)
 MSL_ELEMENT(float)
 MSL_ELEMENT(int8_t)
 #if __METAL_VERSION__ >= 410
-inline float msl_small_float(uint8_t code, int fraction, int bias, bool infinite)
-{
-    const int exponent = (code & 0x7f) >> fraction, digits = code & ((1 << fraction) - 1), top = 0x7f >> fraction;
-    float x = exponent ? __builtin_ldexpf((float)((1 << fraction) + digits), exponent - bias - fraction)
-                       : __builtin_ldexpf((float)digits, 1 - bias - fraction);
-    if (infinite ? exponent == top : (code & 0x7f) == 0x7f)
-        x = infinite && digits == 0 ? __builtin_inff() : __builtin_nanf("");
-    return code >> 7 ? -x : x;
-}
-#define MSL_FORMAT(T, fraction, bias, infinite)                                                                        \
+#define MSL_FORMAT(T)                                                                                                  \
     template <> struct msl_element<T> {                                                                                \
         typedef uint8_t data;                                                                                          \
         static constexpr bool known = true;                                                                            \
         static float number(data x)                                                                                    \
         {                                                                                                              \
-            return msl_small_float(x, fraction, bias, infinite);                                                       \
+            return msl_small_float(x, msl_packing<T>::fraction, msl_packing<T>::bias, msl_packing<T>::infinite);       \
         }                                                                                                              \
     };
-MSL_FORMAT(metal_fp8_e4m3_format, 3, 7, false)
-MSL_FORMAT(metal_fp8_e5m2_format, 2, 15, true)
+MSL_FORMAT(metal_fp8_e4m3_format)
+MSL_FORMAT(metal_fp8_e5m2_format)
 #endif
 
 /* The type without its address space. */
