@@ -39,8 +39,9 @@ static void test_table(void **state)
         assert_true(op->reference != NULL);
         size_t widest =
             as_op_bytes(op->type) > as_op_bytes(op->result) ? as_op_bytes(op->type) : as_op_bytes(op->result);
-        static const unsigned bytes[AS_NATIVE_WIDTHS] = {0, 16, 32, 64};
-        assert_int_equal(n->lanes, n->width == AS_NATIVE_SCALAR ? 1 : bytes[n->width] / widest);
+        const unsigned bytes[AS_NATIVE_WIDTHS] = {0, 16, 32, 64, as_cpu_features().sve_bytes};
+        assert_int_equal(as_native_lanes(n), n->width == AS_NATIVE_SCALAR ? 1 : bytes[n->width] / widest);
+        assert_true(bytes[n->width] <= AS_NATIVE_SLOT);
         assert_true(bodies_of(n) > 0);
         for (size_t b = 0; b < bodies_of(n); b++) {
             const struct as_native_body *body = &n->bodies[b];
