@@ -381,6 +381,9 @@ def main():
     fronts = ((X86, "    .intel_syntax noprefix\n    .text\n"), (A64, "    .text\n    .arch_extension sve2\n"))
     machines = [(m, front, list(rows_of(operations, sections, m))) for m, front in fronts]
     assembly.write(sys.argv[1], sys.argv[2], "lib/ops/native.h", "as_native_run", "struct as_native as_natives", machines)
+    with open(sys.argv[2], "a", encoding="ascii") as f:
+        f.write(f'_Static_assert(AS_NATIVE_SLOT == {SLOT} && AS_NATIVE_CHAINS >= {max(BODIES)} && AS_NATIVE_BODIES >= '
+                f'{len(BODIES)}, "as native.py has them");\n')
 
 
 if __name__ == "__main__":

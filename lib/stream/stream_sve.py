@@ -98,13 +98,17 @@ def reader(op):
     return kernel(op, arrays, begin, add_up(op, range(UNROLL), "p0"), add_up(op, [None], "p1"), total(op))
 
 
+def kernels():
+    """The text of each by name."""
+    found = {op + suffix: writer(op, suffix, instruction) for op in WRITERS
+             for suffix, instruction in (("_regular", "st1d"), ("_nt", "stnt1d"))}
+    return found | {op: reader(op) for op in ("dot", "read")}
+
+
 def main():
-    kernels = [writer(op, suffix, instruction) for op in WRITERS
-               for suffix, instruction in (("_regular", "st1d"), ("_nt", "stnt1d"))]
-    kernels += [reader(op) for op in ("dot", "read")]
     with open(sys.argv[1], "w", encoding="ascii") as f:
         f.write(assembly.FORMATS + "#if (defined(__ELF__) || defined(__APPLE__)) && defined(__aarch64__)\n    .text\n"
-                "    .arch_extension sve\n" + "".join(kernels) +
+                "    .arch_extension sve\n" + "".join(kernels().values()) +
                 '#endif\n#ifdef __ELF__\n    .section .note.GNU-stack, "", %progbits\n#endif\n')
 
 

@@ -131,7 +131,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(a, width, err);
-    if (threads != 0 || nt)
+    if (threads != 0 || nt || width == AS_WIDTH_SVE)
         return AS_PRUNED;
     if (info->is_host_cpu && as_word_is(a, "touch", "device"))
         return AS_PRUNED; /* the CPU touches it either way */
