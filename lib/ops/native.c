@@ -14,7 +14,7 @@
 #define as_ticks() ((uint64_t)0)
 #endif
 
-const char *const as_native_width_words[] = {"scalar", "128", "256", "512", NULL};
+const char *const as_native_width_words[] = {"scalar", "128", "256", "512", "sve", NULL};
 
 const struct as_native *as_native_find(const char *op, enum as_native_width width)
 {
@@ -22,6 +22,11 @@ const struct as_native *as_native_find(const char *op, enum as_native_width widt
         if (n->width == width && strcmp(n->op, op) == 0)
             return n;
     return NULL;
+}
+
+unsigned as_native_lanes(const struct as_native *n)
+{
+    return n->lanes ? n->lanes : as_cpu_features().sve_bytes / n->lane_bytes;
 }
 
 const struct as_native_body *as_native_body(const struct as_native *n, unsigned chains)
@@ -204,7 +209,7 @@ static enum as_status sample(struct as_native_trial *v, uint64_t turns, struct a
     if (!s)
         s = v->dev->memory->read(v->dev, v->ticks, 0, ticks, sizeof ticks, err);
     *out = (struct as_chains_time){
-        .seconds = as_timing_seconds(&t), .clock_hz = NAN, .operations = v->body->chains * v->native->lanes};
+        .seconds = as_timing_seconds(&t), .clock_hz = NAN, .operations = v->body->chains * as_native_lanes(v->native)};
     return s ? s : evaluate(v, ticks, turns, out, err);
 }
 
@@ -223,7 +228,7 @@ static void tell(const struct as_native_trial *v, struct as_trial_context *vc)
     char text[160];
     enum as_gate_state gate = as_native_code_gate(v->native, v->body, text, sizeof text);
     as_note_number(vc, "steps", v->body->steps);
-    as_note_number(vc, "lanes", v->native->lanes);
+    as_note_number(vc, "lanes", as_native_lanes(v->native));
     as_note(vc, "assembly", v->native->text);
     if (v->native->link && !v->body->apart)
         as_note(vc, "link", v->native->link);

@@ -6,12 +6,12 @@
 #include "chains.h"
 #include "probe/probe.h"
 
-/* Width of a step: scalar, or a vector of so many bits. */
-enum as_native_width { AS_NATIVE_SCALAR, AS_NATIVE_128, AS_NATIVE_256, AS_NATIVE_512, AS_NATIVE_WIDTHS };
+/* Width of a step: scalar, a vector of so many bits, or one of SVE, as long as this CPU makes it. */
+enum as_native_width { AS_NATIVE_SCALAR, AS_NATIVE_128, AS_NATIVE_256, AS_NATIVE_512, AS_NATIVE_SVE, AS_NATIVE_WIDTHS };
 extern const char *const as_native_width_words[]; /* NULL-terminated */
 
-/* Distance of states and operands; each holds one vector or scalar. */
-enum { AS_NATIVE_SLOT = 64, AS_NATIVE_CHAINS = 12, AS_NATIVE_BODIES = 6 };
+/* Distance of states and operands, in bytes; each holds one vector or scalar, at most SVE's longest. */
+enum { AS_NATIVE_SLOT = 256, AS_NATIVE_CHAINS = 18, AS_NATIVE_BODIES = 6 };
 /* Runs so many turns of a body on one state per chain. operands: the second one of even steps, of odd steps, the third
  * one. */
 typedef void as_native_run(void *states, const void *operands, uint64_t turns);
@@ -27,11 +27,12 @@ struct as_native_body {
 struct as_native {
     const char *op;
     enum as_native_width width;
-    unsigned lanes;
-    unsigned needs;     /* bits of enum as_cpu_set */
-    const char *text;   /* the instructions, with $d, $a, ... for registers */
-    const char *link;   /* the link between the steps of a chain, NULL none */
-    const char *wanted; /* the operation's instruction */
+    unsigned lanes;      /* 0: as many as a vector of SVE has, see as_native_lanes */
+    unsigned lane_bytes; /* of all operands, where narrower ones lie apart; 0: their own */
+    unsigned needs;      /* bits of enum as_cpu_set */
+    const char *text;    /* the instructions, with $d, $a, ... for registers */
+    const char *link;    /* the link between the steps of a chain, NULL none */
+    const char *wanted;  /* the operation's instruction */
     enum as_op_domain a, b, c;
     as_native_run *once;                            /* turns: 1; the operation, without the link */
     as_native_run *step;                            /* with the link */
@@ -61,6 +62,8 @@ extern const size_t as_native_codes_n;
 extern const char as_native_codes_why[]; /* why none are counted; "" if they are */
 
 const struct as_native *as_native_find(const char *op, enum as_native_width width);
+/* Results per step; 0 of SVE on a CPU without. */
+unsigned as_native_lanes(const struct as_native *n);
 /* With so many chains; 0: the default body for throughput. NULL: none. */
 const struct as_native_body *as_native_body(const struct as_native *n, unsigned chains);
 

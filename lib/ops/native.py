@@ -4,18 +4,20 @@ CPU.ini has a section per operation of the other files (see ops.py) that CPUs ha
 optionally followed by a type ("x86v.f32"; an empty one: not this type):
   x86   scalar x86-64 instructions, separated by semicolons
   x86v  vectors of 128 and 256 bits, and of 512 unless there is x86z
-  a64   scalar aarch64 instructions; a64v vectors of 128 bits
+  a64   scalar aarch64 instructions; a64v vectors of 128 bits; sve vectors of SVE, of any length: p0 enables all lanes, p1 is
+        scratch, and every operand has lanes as wide as the widest one's
   ...link  instructions that turn a result $r into an operand $a, if the types differ or results would converge.
         Throughput is then of independent operations: each result in its own register, no chain and no link.
+  ...apart the instructions for independent results, if those of the chain overwrite $a
   ...want  the operation's instruction, if it is not the first after mov
   linkop   the operation that the link corresponds to
   a b c    domains of the operands, if they differ from those of devices
 $d is the result, which in a chain is the register of $a; $b and $c the other operands, $t another vector register. A width
 follows a dot: $a.q .d .w .b (64 to 8 bits), $a.x .y .h (128 and 256 bits, half of the vector), on aarch64 $a.x .w,
-$a.16b and so on. $s is ss or sd, $p is ps or pd, $i is b, w, d or q. Scratch: eax, edx, ecx (not with a link), k1; w16, w17.
+$a.16b and so on, of SVE $a.s, .d and .z (no lanes). $s is ss or sd, $p is ps or pd, $i is b, w, d or q, $e SVE's h, s or d. Scratch: eax, edx, ecx (not with a link), k1; w16, w17.
 
 A chain alternates between two second operands. Every kernel is a function (states, operands, turns): one state per
-chain, 64 bytes apart; operands are two b and one c, equally far apart.
+chain, SLOT bytes apart; operands are two b and one c, equally far apart.
 """
 import os
 import re
@@ -26,9 +28,11 @@ import ops
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import assembly  # noqa: E402  (lib/)
 
-WIDTHS = {"scalar": 0, "128": 128, "256": 256, "512": 512}
-# Chains, and steps per chain in the long body. Half of them is a multiple of the two second operands.
-BODIES = {1: 48, 2: 24, 4: 12, 8: 8, 12: 4}
+SVE = "sve"  # the width of vectors whose length the implementation chooses
+SLOT = 256  # AS_NATIVE_SLOT of native.h: the longest of them
+# Chains, and steps per chain in the long body. Half of them is a multiple of the two second operands. 18 keep two pipes of
+# nine cycles busy, as A64FX has.
+BODIES = {1: 48, 2: 24, 4: 12, 8: 8, 12: 4, 18: 4}
 # CPU features of instructions, first match: name, then vector bits; narrow AVX-512 forms need more.
 NEEDS = (
     (r"popcnt$", "POPCNT"), (r"lzcnt$", "LZCNT"), (r"tzcnt$|andn$|blsr$|blsi$", "BMI1"),
@@ -38,6 +42,7 @@ NEEDS = (
     (r"vpternlog|vpro[lr]|vpm(in|ax)[su]q$|vpabsq$|vpsraq$|vpsravq$|vcvtt?ps2udq$|vcvtudq2ps$|vrndscale|vblendm|vrcp14|"
      r"vrsqrt14", "AVX512F"),
 )
+SVE2 = {"eor3", "urhadd"}  # instructions that SVE has since its second version
 SIZE = {"q": 64, "d": 32, "w": 16, "b": 8}
 
 
@@ -45,7 +50,15 @@ class X86:
     name, keys, guard = "x86", {0: ("x86",), 128: ("x86v",), 256: ("x86v",), 512: ("x86z", "x86v")}, "__x86_64__"
     general = {"b": ("rbx", "rbp"), "c": "rsi", "r": "rdx", "apart": "rcx"}
     vector = {"b": (12, 13), "c": 14, "t": 15, "r": 15, "apart": 15}
-    chains = {True: 8, False: 12}
+    most = {True: 8, False: 12}
+
+    @staticmethod
+    def bank(_):
+        return X86.vector
+
+    @staticmethod
+    def chains(_, general):
+        return X86.most[general]
 
     @staticmethod
     def chain(general, k):
@@ -78,9 +91,12 @@ class X86:
         return f"mov [rdi+{offset}], {reg}"
 
     saved = ("rbx", "rbp", "r12", "r13", "r14", "r15")
-    enter = [f"push {r}" for r in saved]
     begin = ["push rdi", "mov rdi, rdx"]
     end = ["dec rdi", "jnz 1b", "pop rdi"]
+
+    @staticmethod
+    def enter(_):
+        return [f"push {r}" for r in X86.saved]
 
     @staticmethod
     def leave(row):
@@ -111,10 +127,18 @@ class X86:
 
 
 class A64:
-    name, keys, guard = "a64", {0: ("a64",), 128: ("a64v",)}, "__aarch64__"
+    name, keys, guard = "a64", {0: ("a64",), 128: ("a64v",), SVE: ("sve",)}, "__aarch64__"
     general = {"b": ("x3", "x4"), "c": "x5", "r": "x7", "apart": "x6"}
     vector = {"b": (20, 21), "c": 22, "t": 23, "r": 24, "apart": 25}
-    chains = {True: 8, False: 12}
+    vector_sve = {"b": (26, 27), "c": 28, "t": 29, "r": 30, "apart": 31}
+
+    @staticmethod
+    def bank(row):
+        return A64.vector_sve if row.width == SVE else A64.vector
+
+    @staticmethod
+    def chains(row, general):
+        return 18 if row.width == SVE else 8 if general else 12
 
     @staticmethod
     def chain(general, k):
@@ -122,36 +146,48 @@ class A64:
 
     @staticmethod
     def register(reg, bits, modifier, row):
-        if isinstance(reg, int):
-            if modifier and modifier[0].isdigit():
-                return f"v{reg}.{modifier}"
-            if modifier:
-                return f"{modifier}{reg}"
-            if row.width:
-                return f"v{reg}.{row.width // bits}{ {8: 'b', 16: 'h', 32: 's', 64: 'd'}[bits]}"
-            return {16: "h", 32: "s", 64: "d"}[bits] + str(reg)
-        return {"x": "x", "w": "w", None: "x" if bits == 64 else "w"}[modifier] + reg[1:]
+        letter = {8: "b", 16: "h", 32: "s", 64: "d"}[bits]
+        if not isinstance(reg, int):
+            return {"x": "x", "w": "w", None: "x" if bits == 64 else "w"}[modifier] + reg[1:]
+        if row.width == SVE:
+            return f"z{reg}" + ("" if modifier == "z" else f".{modifier or letter}")
+        if modifier and modifier[0].isdigit():
+            return f"v{reg}.{modifier}"
+        if modifier:
+            return f"{modifier}{reg}"
+        return f"v{reg}.{row.width // bits}{letter}" if row.width else letter + str(reg)
 
     @staticmethod
     def load(row, reg, at):
         base, offset = at
         base = {"states": "x0", "operands": "x1"}[base]
+        if row.width == SVE:
+            return f"mov x16, #{offset}\n    ld1b {{z{reg}.b}}, p0/z, [{base}, x16]"
         return f"ldr {'q%d' % reg if isinstance(reg, int) else reg}, [{base}, #{offset}]"
 
     @staticmethod
     def store(row, reg, offset):
+        if row.width == SVE:
+            return f"mov x16, #{offset}\n    st1b {{z{reg}.b}}, p0, [x0, x16]"
         return f"str {'q%d' % reg if isinstance(reg, int) else reg}, [x0, #{offset}]"
 
-    enter, begin = [], []
+    begin = []
     end = ["subs x2, x2, #1", "b.ne 1b"]
 
     @staticmethod
-    def leave(row):
+    def enter(row):
+        return ["ptrue p0.b"] if row.width == SVE else []
+
+    @staticmethod
+    def leave(_):
         return []
 
     @staticmethod
     def needs(row):
-        return set()
+        if row.width != SVE:
+            return set()
+        names = {text.split()[0] for text in row.instructions(row.text)}
+        return {"SVE", "SVE2"} if names & SVE2 else {"SVE"}
 
 
 class Row:
@@ -166,11 +202,13 @@ class Row:
         self.link, self.want = self.get(self.key + "link"), self.get(self.key + "want")
         if not self.link and self.key == "x86z":
             self.link = self.get("x86vlink")
+        self.text_apart = self.get(self.key + "apart") or self.text
         self.linkop = self.get("linkop") if self.link else None
         self.types = {"d": op.result, "r": op.result, "a": op.type, "b": op.btype, "c": op.ctype, "t": op.type}
         self.vectors = any(not self.is_general(n) for n in "dabc"[:2 + op.args])
         sizes = {ops.TYPES[self.types[n]].bits for n in "abc"[:op.args]} | {self.bits("d")}
-        self.lanes = width // max(sizes) if width else 1
+        self.lane = max(sizes)
+        self.lanes = 0 if width == SVE else width // self.lane if width else 1
 
     def get(self, key):
         for name in (f"{key}.{self.op.type}", key):
@@ -197,7 +235,8 @@ class Row:
     def letters(self, text):
         kind = self.op.type
         for letter, words in (("s", {"f32": "ss", "f64": "sd"}), ("p", {"f32": "ps", "f64": "pd"}),
-                              ("i", {"i8": "b", "i16": "w", "i32": "d", "i64": "q"})):
+                              ("i", {"i8": "b", "i16": "w", "i32": "d", "i64": "q"}),
+                              ("e", {"i16": "h", "i32": "s", "i64": "d", "f16": "h", "f32": "s", "f64": "d"})):
             text = re.sub(r"\$" + letter + r"(?![a-z.])", lambda m, w=words, l=letter: w.get(kind) or ops.fail(
                 self.symbol, f"${l} of {kind}"), text)
         return text
@@ -212,12 +251,12 @@ class Row:
         return [re.sub(r"\$([dabcrt])(?:\.([a-z0-9]+))?", one, t) for t in self.instructions(self.letters(text))]
 
     def register(self, name, letter, index=None):
-        bank = self.machine.general if self.is_general(letter) else self.machine.vector
+        bank = self.machine.general if self.is_general(letter) else self.machine.bank(self)
         return bank[name] if index is None else bank[name][index]
 
     def regs(self, a, d, turn):
         return {"a": a, "d": d, "r": d, "b": self.register("b", "b", turn), "c": self.register("c", "c"),
-                "t": self.machine.vector["t"] if self.is_general("a") == self.is_general("d") else None}
+                "t": self.machine.bank(self)["t"] if self.is_general("a") == self.is_general("d") else None}
 
     def step(self, k, turn):
         """Chain k: the operation, then the link."""
@@ -229,29 +268,29 @@ class Row:
     def apart(self, k):
         regs = self.regs(self.register("apart", "a"), self.machine.chain(self.is_general("d"), k), 0)
         regs["t"] = None if self.machine is X86 else regs["t"]
-        return self.spell(self.text, regs)
+        return self.spell(self.text_apart, regs)
 
     # ---- kernels ----
 
     def kernel(self, name, loads, body, stores):
         m = self.machine
-        operands = [m.load(self, self.register("b", "b", 1), ("operands", 64)),
+        operands = [m.load(self, self.register("b", "b", 1), ("operands", SLOT)),
                     m.load(self, self.register("b", "b", 0), ("operands", 0)),
-                    m.load(self, self.register("c", "c"), ("operands", 128))]
+                    m.load(self, self.register("c", "c"), ("operands", 2 * SLOT))]
         lines = [f"    begin_function {name}"]
-        code = m.enter + loads + operands + m.begin + ["    .p2align 6", "1:"] + body + m.end + stores + m.leave(self)
+        code = m.enter(self) + loads + operands + m.begin + ["    .p2align 6", "1:"] + body + m.end + stores + m.leave(self)
         return lines + ["    " + c if c != "1:" else c for c in code] + ["    ret", f"    end_function {name}"]
 
     def chain_kernel(self, name, ilp, steps):
         regs = [self.machine.chain(self.is_general("a"), k) for k in range(ilp)]
-        loads = [self.machine.load(self, r, ("states", 64 * k)) for k, r in enumerate(regs)]
+        loads = [self.machine.load(self, r, ("states", SLOT * k)) for k, r in enumerate(regs)]
         turns = 2 if steps > 1 else 1
         body = [f".rept {steps // turns}"] if steps > 1 else []
         for turn in range(turns):
             for k in range(ilp):
                 body += self.step(k, turn)
         body += [".endr"] if steps > 1 else []
-        return self.kernel(name, loads, body, [self.machine.store(self, r, 64 * k) for k, r in enumerate(regs)])
+        return self.kernel(name, loads, body, [self.machine.store(self, r, SLOT * k) for k, r in enumerate(regs)])
 
     def apart_kernel(self, name, ilp, steps):
         regs = [self.machine.chain(self.is_general("d"), k) for k in range(ilp)]
@@ -260,7 +299,7 @@ class Row:
         for k in range(ilp):
             body += self.apart(k)
         body += [".endr"] if steps > 1 else []
-        return self.kernel(name, loads, body, [self.machine.store(self, r, 64 * k) for k, r in enumerate(regs)])
+        return self.kernel(name, loads, body, [self.machine.store(self, r, SLOT * k) for k, r in enumerate(regs)])
 
     def once_kernel(self, name):
         a = self.machine.chain(self.is_general("a"), 0)
@@ -270,7 +309,7 @@ class Row:
 
     def bodies(self):
         """(name, chains, steps per chain in the long body, independent results)"""
-        most = self.machine.chains[self.is_general("a") or self.is_general("d")]
+        most = self.machine.chains(self, self.is_general("a") or self.is_general("d"))
         for ilp in BODIES if not self.link else (1,):
             if ilp <= most:
                 yield f"{self.symbol}_{ilp}", ilp, BODIES[ilp], False
@@ -316,8 +355,8 @@ class Row:
         needs = " | ".join(f"AS_CPU_{n}" for n in sorted(self.machine.needs(self))) or "0"
         text = "; ".join(self.instructions(self.letters(self.text)))
         link = f'"{self.linkop or self.link}"' if self.link else "NULL"
-        return (f"    {{.op = \"{self.op.name}\", .width = AS_NATIVE_{'SCALAR' if not self.width else self.width}, "
-                f".lanes = {self.lanes}, .needs = {needs},\n     .text = \"{text}\", .link = {link}, "
+        return (f"    {{.op = \"{self.op.name}\", .width = AS_NATIVE_{str(self.width or 'scalar').upper()}, "
+                f".lanes = {self.lanes}, .lane_bytes = {self.lane // 8 if self.width == SVE else 0}, .needs = {needs},\n     .text = \"{text}\", .link = {link}, "
                 f".wanted = \"{self.wanted()}\",\n     .a = {self.domain('a')}, .b = {self.domain('b')}, "
                 f".c = {self.domain('c')}, .once = {self.symbol}_once, .step = {self.symbol}_"
                 f"{'step' if self.link else 'once'},\n     .bodies = {{\n{bodies}     }}}},\n")
@@ -339,9 +378,12 @@ def rows_of(operations, sections, machine):
 def main():
     operations = [o for path in sys.argv[4:] for o in ops.read(path)]
     sections = ops.parse(sys.argv[3])
-    machines = [(m, ("    .intel_syntax noprefix\n" if m is X86 else "") + "    .text\n",
-                 list(rows_of(operations, sections, m))) for m in (X86, A64)]
+    fronts = ((X86, "    .intel_syntax noprefix\n    .text\n"), (A64, "    .text\n    .arch_extension sve2\n"))
+    machines = [(m, front, list(rows_of(operations, sections, m))) for m, front in fronts]
     assembly.write(sys.argv[1], sys.argv[2], "lib/ops/native.h", "as_native_run", "struct as_native as_natives", machines)
+    with open(sys.argv[2], "a", encoding="ascii") as f:
+        f.write(f'_Static_assert(AS_NATIVE_SLOT == {SLOT} && AS_NATIVE_CHAINS >= {max(BODIES)} && AS_NATIVE_BODIES >= '
+                f'{len(BODIES)}, "as native.py has them");\n')
 
 
 if __name__ == "__main__":

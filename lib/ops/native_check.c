@@ -6,15 +6,20 @@
 
 enum { DRAWN = 1024, TURNS = 3, SLOT = AS_NATIVE_SLOT };
 
-static void draw(enum as_op_domain domain, enum as_op_type type, unsigned lanes, unsigned turn, struct as_rng *rng,
-                 unsigned char *slot)
+/* Bytes from lane to lane. */
+static size_t pitch_of(const struct as_native *n, enum as_op_type type)
 {
-    size_t bytes = as_op_bytes(type);
+    return n->lane_bytes ? n->lane_bytes : as_op_bytes(type);
+}
+
+static void draw(const struct as_native *n, enum as_op_domain domain, enum as_op_type type, unsigned turn,
+                 struct as_rng *rng, unsigned char *slot)
+{
     memset(slot, 0, SLOT);
-    for (unsigned l = 0; l < lanes; l++) {
+    for (unsigned l = 0; l < as_native_lanes(n); l++) {
         union as_op_value x;
         as_op_draw(domain, type, turn, rng, &x);
-        memcpy(slot + l * bytes, &x, bytes);
+        memcpy(slot + l * pitch_of(n, type), &x, as_op_bytes(type));
     }
 }
 
@@ -22,16 +27,17 @@ void as_native_draw(const struct as_native *n, const struct as_op *op, struct as
                     struct as_native_operands *out)
 {
     for (unsigned k = 0; k < AS_NATIVE_CHAINS; k++)
-        draw(n->a, op->type, n->lanes, k, rng, out->states[k]);
-    draw(n->b, op->btype, n->lanes, 0, rng, out->others[0]);
-    draw(n->b, op->btype, n->lanes, 1, rng, out->others[1]);
-    draw(n->c, op->ctype, n->lanes, 0, rng, out->others[2]);
+        draw(n, n->a, op->type, k, rng, out->states[k]);
+    draw(n, n->b, op->btype, 0, rng, out->others[0]);
+    draw(n, n->b, op->btype, 1, rng, out->others[1]);
+    draw(n, n->c, op->ctype, 0, rng, out->others[2]);
 }
 
-static union as_op_value lane_of(const unsigned char *slot, enum as_op_type type, unsigned lane)
+static union as_op_value lane_of(const struct as_native *n, const unsigned char *slot, enum as_op_type type,
+                                 unsigned lane)
 {
     union as_op_value v = {0};
-    memcpy(&v, slot + lane * as_op_bytes(type), as_op_bytes(type));
+    memcpy(&v, slot + lane * pitch_of(n, type), as_op_bytes(type));
     return v;
 }
 
@@ -39,14 +45,20 @@ static bool check_once(const struct as_native *n, const struct as_op *op, struct
 {
     struct as_native_operands x;
     unsigned char result[SLOT];
-    for (unsigned i = 0; i < DRAWN; i += n->lanes) {
+    const unsigned lanes = as_native_lanes(n);
+    if (lanes == 0) {
+        snprintf(why, size, "this CPU has no lanes of %s", op->name);
+        return false;
+    }
+    for (unsigned i = 0; i < DRAWN; i += lanes) {
         as_native_draw(n, op, rng, &x);
         memcpy(result, x.states[0], SLOT);
         n->once(result, x.others, 1);
-        for (unsigned l = 0; l < n->lanes; l++) {
-            const union as_op_value abc[1][3] = {{lane_of(x.states[0], op->type, l), lane_of(x.others[0], op->btype, l),
-                                                  lane_of(x.others[2], op->ctype, l)}};
-            const union as_op_value r = lane_of(result, op->result, l);
+        for (unsigned l = 0; l < lanes; l++) {
+            const union as_op_value abc[1][3] = {{lane_of(n, x.states[0], op->type, l),
+                                                  lane_of(n, x.others[0], op->btype, l),
+                                                  lane_of(n, x.others[2], op->ctype, l)}};
+            const union as_op_value r = lane_of(n, result, op->result, l);
             if (!as_op_agrees(op, AS_DIALECT_HOST, abc, 0, 1, &r, why, size))
                 return false;
         }
@@ -72,7 +84,7 @@ static bool check_ends(const struct as_native *n, const struct as_op *op, const 
     struct as_native_operands x, end;
     unsigned char want[SLOT];
     unsigned steps = whole ? body->steps : body->steps / 2;
-    size_t bytes = n->lanes * as_op_bytes(body->apart ? op->result : op->type);
+    size_t bytes = as_native_lanes(n) * pitch_of(n, body->apart ? op->result : op->type);
     as_native_draw(n, op, rng, &x);
     end = x;
     (whole ? body->whole : body->half)(end.states, end.others, TURNS);

@@ -6,13 +6,14 @@ import re
 import subprocess
 import sys
 
+SVE = "--mattr=+sve2"  # which LLVM's decode only when told so, and others refuse
 # Alignment padding before a loop.
 NOTHING = re.compile(r"nop|xchg$|data16$|cs$")
 
 
 def disassemble(tools, library):
     for tool in tools:
-        for options in (["-M", "intel"], []):
+        for options in (["-M", "intel", SVE], [SVE], ["-M", "intel"], []):
             done = subprocess.run([tool, "-d", "--no-show-raw-insn", *options, library], capture_output=True, text=True,
                                   check=False)
             if done.returncode == 0 and re.search("<_?as_native_", done.stdout):
@@ -24,9 +25,9 @@ def count(text):
     """{symbol: {instruction: count}}"""
     codes, code = {}, None
     for line in text.splitlines():
-        start = re.match(r"[0-9a-f]+ <_?(as_native_\w+)>:", line)
+        start = re.match(r"[0-9a-f]+ <_?(as_\w+)>:", line)
         if start:
-            code = codes.setdefault(start.group(1), {})
+            code = codes.setdefault(start.group(1), {}) if start.group(1).startswith("as_native_") else None
             continue
         one = re.match(r"\s+[0-9a-f]+:\s+(?:\{\w+\} )?([a-z][\w.]*)", line)
         if one and code is not None and not NOTHING.match(one.group(1)):

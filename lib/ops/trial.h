@@ -33,8 +33,9 @@
     }
 #define AS_WIDTH_AXIS                                                                                                  \
     {                                                                                                                  \
-        .name = "width", .help = "CPU: scalar, or a vector of so many bits; devices: scalar", .type = AS_AXIS_WORD,    \
-        .words = as_native_width_words, .def = "scalar"                                                                \
+        .name = "width",                                                                                               \
+        .help = "CPU: scalar, a vector of so many bits, or one of SVE, as long as the CPU makes it; devices: scalar",  \
+        .type = AS_AXIS_WORD, .words = as_native_width_words, .def = "scalar"                                          \
     }
 /* Operation, operands, steps and threads of the axes, if present; the caller sets the rest. No sequence for an unknown
  * operation. */

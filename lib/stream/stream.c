@@ -2,6 +2,7 @@
 #include "stream.h"
 
 #include "base/text.h"
+#include "device/cpu/features.h"
 #include "stream_internal.h"
 
 #include <stdlib.h>
@@ -388,9 +389,11 @@ enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, do
 
 void as_stream_variant(const struct as_stream *s, char *out, size_t size)
 {
-    static const char *const widths[AS_WIDTHS] = {"scalar", "128", "256", "512"};
+    static const char *const widths[AS_WIDTHS] = {"scalar", "128", "256", "512", "sve"};
     struct as_buf text = AS_BUF_INIT;
-    if (s->native)
+    if (s->native && s->desc.width == AS_WIDTH_SVE)
+        as_buf_printf(&text, "sve of %u", 8 * as_cpu_features().sve_bytes);
+    else if (s->native)
         as_buf_printf(&text, "%s", widths[s->desc.width]);
     else if (s->gpu)
         as_buf_printf(&text, "%s: %zu workgroups of %zu", s->way, s->grid.workgroups, s->grid.workgroup_size);

@@ -106,6 +106,36 @@ typedef uint64_t ivec_512 __attribute__((vector_size(64), may_alias));
 #include "stream_kernels.h"
 #endif
 
+#if defined(__aarch64__)
+/* ---- SVE, vectors of any length (stream_sve.py) ---- */
+typedef union as_stream_sum sve_fn(double *out, const double *x, const double *y, uint64_t n, double s, uint64_t reps);
+sve_fn as_stream_sve_copy_regular, as_stream_sve_copy_nt, as_stream_sve_mul_regular, as_stream_sve_mul_nt,
+    as_stream_sve_add_regular, as_stream_sve_add_nt, as_stream_sve_triad_regular, as_stream_sve_triad_nt,
+    as_stream_sve_nstream_regular, as_stream_sve_nstream_nt, as_stream_sve_dot, as_stream_sve_read,
+    as_stream_sve_write_regular, as_stream_sve_write_nt;
+static const struct as_stream_kernels sve_kernels = {{
+    [AS_STREAM_COPY] = {as_stream_sve_copy_regular, as_stream_sve_copy_nt},
+    [AS_STREAM_MUL] = {as_stream_sve_mul_regular, as_stream_sve_mul_nt},
+    [AS_STREAM_ADD] = {as_stream_sve_add_regular, as_stream_sve_add_nt},
+    [AS_STREAM_TRIAD] = {as_stream_sve_triad_regular, as_stream_sve_triad_nt},
+    [AS_STREAM_NSTREAM] = {as_stream_sve_nstream_regular, as_stream_sve_nstream_nt},
+    [AS_STREAM_DOT] = {as_stream_sve_dot, NULL},
+    [AS_STREAM_READ] = {as_stream_sve_read, NULL},
+    [AS_STREAM_WRITE] = {as_stream_sve_write_regular, as_stream_sve_write_nt},
+}};
+#endif
+
+bool as_stream_knows(enum as_stream_width width)
+{
+#if defined(__aarch64__)
+    return width != AS_WIDTH_256 && width != AS_WIDTH_512;
+#elif defined(__x86_64__)
+    return width != AS_WIDTH_SVE;
+#else
+    return false;
+#endif
+}
+
 const struct as_stream_kernels *as_stream_kernels(enum as_stream_width width)
 {
     struct as_cpu_features f = as_cpu_features();
@@ -121,6 +151,10 @@ const struct as_stream_kernels *as_stream_kernels(enum as_stream_width width)
         return f.avx2 && f.fma ? &w256_kernels : NULL;
     case AS_WIDTH_512:
         return f.avx512f ? &w512_kernels : NULL;
+#endif
+#if defined(__aarch64__)
+    case AS_WIDTH_SVE:
+        return f.sve ? &sve_kernels : NULL;
 #endif
     default:
         (void)f;

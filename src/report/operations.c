@@ -81,7 +81,7 @@ static const char *form_axis(const struct as_cell *c)
     return as_axes_text(&c->axes, "operands");
 }
 
-/* Of a CPU's vectors in bits; "scalar" also where a store is older than the axis. */
+/* Of a CPU's vectors in bits, or "sve"; "scalar" also where a store is older than the axis. */
 static const char *width_of(const struct as_cell *c)
 {
     const char *width = as_axes_text(&c->axes, "width");
@@ -178,8 +178,9 @@ static void name_form(struct as_operation *o)
         return;
     char form[sizeof o->form];
     as_copy_text(form, sizeof form, o->form);
-    snprintf(o->form, sizeof o->form, "%.30s%s%.12s bits", strcmp(axis, "0") == 0 ? "" : form,
-             strcmp(axis, "0") == 0 ? "" : ", ", width_of(c));
+    const bool sve = strcmp(width_of(c), "sve") == 0;
+    snprintf(o->form, sizeof o->form, "%.30s%s%.12s%s", strcmp(axis, "0") == 0 ? "" : form,
+             strcmp(axis, "0") == 0 ? "" : ", ", sve ? "SVE" : width_of(c), sve ? "" : " bits");
 }
 
 static void name_steps(struct as_operation *o)

@@ -201,6 +201,26 @@ static uint64_t model_f32(const struct as_matrix *m, const uint64_t *a, const ui
     return f32_bits(fmaf(f32_of(a[0]), f32_of(b[0]), f32_of(c)));
 }
 
+static uint64_t model_f64(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    double x, y, z;
+    uint64_t bits;
+    (void)m;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    memcpy(&z, &c, sizeof z);
+    z = fma(x, y, z);
+    memcpy(&bits, &z, sizeof bits);
+    return bits;
+}
+
+/* A double holds the product, and the sum where it is not c alone, so that it is rounded once. */
+static uint64_t model_f16(const struct as_matrix *m, const uint64_t *a, const uint64_t *b, uint64_t c)
+{
+    const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
+    return as_number_nearest(f, fma(as_number_decode(f, *a), as_number_decode(f, *b), as_number_decode(f, c)));
+}
+
 static model_fn *model_of(const struct as_matrix *m)
 {
     static const struct {
@@ -209,13 +229,15 @@ static model_fn *model_of(const struct as_matrix *m)
     } rows[] = {{"vpdpbusds", model_saturates},
                 {"vdpbf16ps", model_bf16},
                 {"tdpbf16ps", model_tiles_bf16},
-                {"vfmadd231ps", model_f32},
-                {"fmla_4s", model_f32}};
+                {"vfmadd231ps", model_f32}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strncmp(m->name, rows[i].begin, strlen(rows[i].begin)) == 0)
             return rows[i].model;
-    if (m->k == 1 && strcmp(m->c, "f32") == 0) /* of SVE and SME */
-        return model_f32;
+    if (m->k == 1) /* of Advanced SIMD, SVE and SME */
+        return strcmp(m->c, "f32") == 0   ? model_f32
+               : strcmp(m->c, "f64") == 0 ? model_f64
+               : strcmp(m->c, "f16") == 0 ? model_f16
+                                          : NULL;
     return strcmp(m->c, "s32") == 0 ? model_wraps : NULL;
 }
 

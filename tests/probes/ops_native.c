@@ -39,8 +39,9 @@ static void test_table(void **state)
         assert_true(op->reference != NULL);
         size_t widest =
             as_op_bytes(op->type) > as_op_bytes(op->result) ? as_op_bytes(op->type) : as_op_bytes(op->result);
-        static const unsigned bytes[AS_NATIVE_WIDTHS] = {0, 16, 32, 64};
-        assert_int_equal(n->lanes, n->width == AS_NATIVE_SCALAR ? 1 : bytes[n->width] / widest);
+        const unsigned bytes[AS_NATIVE_WIDTHS] = {0, 16, 32, 64, as_cpu_features().sve_bytes};
+        assert_int_equal(as_native_lanes(n), n->width == AS_NATIVE_SCALAR ? 1 : bytes[n->width] / widest);
+        assert_true(bytes[n->width] <= AS_NATIVE_SLOT);
         assert_true(bodies_of(n) > 0);
         for (size_t b = 0; b < bodies_of(n); b++) {
             const struct as_native_body *body = &n->bodies[b];
@@ -179,6 +180,65 @@ static void test_planted_errors(void **state)
     assert_non_null(strstr(why, "short body"));
 }
 
+/* SVE: the last lane of a result, or of the last chain, is another's, whatever the length of vectors. */
+static const struct as_native *sve;
+static const struct as_native_body *sve_body;
+
+static size_t sve_bytes(void)
+{
+    return as_cpu_features().sve_bytes;
+}
+
+static void wrong_lane(void *states, const void *operands, uint64_t turns)
+{
+    unsigned char *p = states;
+    sve->once(states, operands, turns);
+    memcpy(p + sve_bytes() - 8, p, 8);
+}
+
+static void wrong_chain(void *states, const void *operands, uint64_t turns)
+{
+    unsigned char *last = (unsigned char *)states + AS_NATIVE_SLOT * (sve_body->chains - 1);
+    sve_body->whole(states, operands, turns);
+    memcpy(last + sve_bytes() - 8, last, 8);
+}
+
+/* As if a vector had 128 bits. */
+static void short_vectors(void *states, const void *operands, uint64_t turns)
+{
+    unsigned char before[AS_NATIVE_SLOT];
+    memcpy(before, states, sizeof before);
+    sve->once(states, operands, turns);
+    memcpy((unsigned char *)states + 16, before + 16, sizeof before - 16);
+}
+
+static void test_planted_lanes(void **state)
+{
+    char why[256] = "";
+    (void)state;
+    sve = as_native_find("fadd64", AS_NATIVE_SVE);
+    if (!sve || !can_run(sve)) {
+        print_message("skipped: this CPU has no SVE\n");
+        skip();
+    }
+    sve_body = as_native_body(sve, 0);
+    assert_int_equal(sve_body->chains, AS_NATIVE_CHAINS);
+    assert_int_equal(8 * as_native_lanes(sve), sve_bytes());
+    const struct as_op *op = as_op_find("fadd64");
+    struct as_native wrong = *sve;
+    struct as_native_body body = *sve_body;
+    assert_true(as_native_check(&wrong, op, &body, 5, why, sizeof why));
+    wrong.once = wrong_lane;
+    assert_false(as_native_check(&wrong, op, &body, 5, why, sizeof why));
+    assert_non_null(strstr(why, "gave "));
+    wrong.once = short_vectors;
+    assert_true(as_native_check(&wrong, op, &body, 5, why, sizeof why) == (sve_bytes() == 16));
+    wrong = *sve;
+    body.whole = wrong_chain;
+    assert_false(as_native_check(&wrong, op, &body, 5, why, sizeof why));
+    assert_non_null(strstr(why, "long body"));
+}
+
 /* A body whose code has not the steps, and one that is of another instruction. */
 static void test_planted_code(void **state)
 {
@@ -225,6 +285,15 @@ static void test_which_cells(void **state)
     assert_non_null(strstr(err.text, "no instruction for it"));
     d.width = AS_NATIVE_256; /* said once */
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
+    d = (struct as_native_desc){.op = as_op_find("iadd32"), .width = AS_NATIVE_SVE};
+#if defined(__aarch64__)
+    assert_int_equal(as_native_apply(&cpu, &d, &err), as_cpu_features().sve ? AS_APPLIES : AS_INAPPLICABLE);
+    if (!as_cpu_features().sve)
+        assert_string_equal(err.text, "this CPU lacks SVE");
+    d.chains = 18; /* of the vectors of SVE alone */
+    d.width = AS_NATIVE_128;
+#endif
+    assert_int_equal(as_native_apply(&cpu, &d, &err), AS_PRUNED);
     cpu.capabilities |= AS_CAP_SIMULATED;
     d.width = AS_NATIVE_SCALAR;
     assert_int_equal(as_native_apply(&cpu, &d, &err), AS_INAPPLICABLE);
@@ -234,9 +303,9 @@ static void test_which_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),          cmocka_unit_test(test_all_agree),    cmocka_unit_test(test_all_code),
-        cmocka_unit_test(test_planted_errors), cmocka_unit_test(test_planted_code), cmocka_unit_test(test_which_cells),
-        cmocka_unit_test(test_about),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_all_agree),     cmocka_unit_test(test_all_code),
+        cmocka_unit_test(test_planted_errors), cmocka_unit_test(test_planted_code),  cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_about),          cmocka_unit_test(test_planted_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

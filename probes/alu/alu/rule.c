@@ -18,11 +18,14 @@ static void add_rate(struct as_rule_context *c, const struct as_cell *const *cel
     if (!f)
         return;
     char value[96];
-    const bool vectors = !as_cell_is(cell, "width", "scalar");
+    const bool sve = as_cell_is(cell, "width", "sve"), vectors = !sve && !as_cell_is(cell, "width", "scalar");
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_say(f, "Each %s executes %s of %s%s%.12s%s", as_unit_name(c),
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
-                vectors ? ", in vectors of " : "", vectors ? as_cell_axis(cell, "width") : "", vectors ? " bits" : "");
+                sve       ? ", in SVE vectors"
+                : vectors ? ", in vectors of "
+                          : "",
+                vectors ? as_cell_axis(cell, "width") : "", vectors ? " bits" : "");
     as_fact_evidence(f, cell);
 }
 

@@ -75,6 +75,9 @@ static void test_widths(void **unused)
     made_derive(&m);
     made_says(made_near(&m, "alu.throughput.ffma32", 16, 1e-9), "in vectors of 256 bits");
     assert_null(made_find(&m, "alu.peak.f32")); /* what it calls a unit may be half a core */
+    made_add(&m, "alu", "ops/cycle", 32, "op=ffma32 ilp=0 warps=0 width=sve operands=0 steps=0");
+    made_derive(&m);
+    made_says(made_near(&m, "alu.throughput.ffma32", 32, 1e-9), "of ffma32, in SVE vectors");
     m.info.warp = 32;
 }
 

@@ -5,7 +5,7 @@ extern const char as_method_alu_latency[];
 
 static const struct as_axis axes[] = {AS_OP_AXIS("all"), AS_WIDTH_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
 static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32",
-                                    "op=iadd32,imul32,ixor32,fadd32,ffma32 width=256", NULL};
+                                    "op=iadd32,imul32,ixor32,fadd32,ffma32 width=256,sve", NULL};
 static const char *const full[] = {"op=all operands=0 width=all", NULL};
 
 static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)

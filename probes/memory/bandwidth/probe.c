@@ -13,7 +13,7 @@ static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream",
 static const char *const level_words[] = {"sweep", "memory", NULL};
 static const char *const store_words[] = {"regular", "nt", NULL};
 /* In the order of enum as_stream_width, then the fastest in a test. */
-static const char *const width_words[] = {"scalar", "128", "256", "512", "best", NULL};
+static const char *const width_words[] = {"scalar", "128", "256", "512", "sve", "best", NULL};
 static const char *const touch_words[] = {"cpu", "device", NULL};
 
 static const struct as_axis axes[] = {
@@ -40,8 +40,8 @@ static const struct as_axis axes[] = {
      .words = store_words,
      .def = "regular"},
     {.name = "width",
-     .help = "bits per access; on a device per thread, in a plain loop through L1; best: the fastest in a short test, "
-             "noted",
+     .help = "bits per access; sve: of an SVE vector; on a device per thread, in a plain loop through L1; best: the "
+             "fastest in a short test, noted",
      .type = AS_AXIS_WORD,
      .words = width_words,
      .def = "best"},
@@ -106,8 +106,13 @@ static enum as_applies applies_natively(const struct as_axes *a, size_t width, s
 {
     if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
         return AS_PRUNED;
+    if (width == AS_WIDTH_SVE && !as_stream_knows(AS_WIDTH_SVE))
+        return AS_PRUNED;
     if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU has no %s-bit vectors", width_words[width]);
+        if (width == AS_WIDTH_SVE)
+            as_fail(err, AS_UNSUPPORTED, "this CPU lacks SVE");
+        else
+            as_fail(err, AS_UNSUPPORTED, "this CPU has no %s-bit vectors", width_words[width]);
         return AS_INAPPLICABLE;
     }
     return AS_APPLIES;
@@ -126,7 +131,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
         return applies_natively(a, width, err);
-    if (threads != 0 || nt)
+    if (threads != 0 || nt || width == AS_WIDTH_SVE)
         return AS_PRUNED;
     if (info->is_host_cpu && as_word_is(a, "touch", "device"))
         return AS_PRUNED; /* the CPU touches it either way */

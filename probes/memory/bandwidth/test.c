@@ -1,4 +1,5 @@
 /* Probe bandwidth on a toy device: which cells, and a trial. lib/stream has tests of its own. */
+#include "device/cpu/features.h"
 #include "tests/probes/toy_device.h"
 
 #include <math.h>
@@ -42,6 +43,27 @@ static void test_which_cells(void **unused)
     device.dev.info.is_host_cpu = true; /* its memory is the CPU's, whoever touches it */
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[1].axes, &err), AS_PRUNED);
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, cases[6].axes, &err), AS_APPLIES);
+}
+
+/* SVE is for CPUs of aarch64 that have it; the others of them are told so, and no other architecture or device is. */
+static void test_which_sve(void **unused)
+{
+    static const char on_cpu[] = "op=triad level=sweep size=65536 threads=1 store=regular width=sve touch=cpu",
+                      on_device[] = "op=triad level=sweep size=65536 threads=0 store=regular width=sve touch=device";
+    struct toy cpu, device;
+    struct as_error err = {0};
+    (void)unused;
+    toy_init(&cpu, AS_CAP_HOST_KERNELS);
+    toy_init(&device, AS_CAP_SOURCE | AS_CAP_FP64);
+    assert_int_equal(toy_applies(&device, &as_probe_bandwidth, on_device, &err), AS_PRUNED);
+#if defined(__aarch64__)
+    const bool sve = as_cpu_features().sve;
+    assert_int_equal(toy_applies(&cpu, &as_probe_bandwidth, on_cpu, &err), sve ? AS_APPLIES : AS_INAPPLICABLE);
+    if (!sve)
+        assert_string_equal(err.text, "this CPU lacks SVE");
+#else
+    assert_int_equal(toy_applies(&cpu, &as_probe_bandwidth, on_cpu, &err), AS_PRUNED);
+#endif
 }
 
 /* Ways are kernels of GPUs for f64: an APU's GPU has them, a GPU without f64 (Apple's) and a CPU do not. */
@@ -105,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_which_sve),
         cmocka_unit_test(test_which_ways),
         cmocka_unit_test(test_trial),
     };

@@ -6,7 +6,8 @@
 
 static const struct as_stream_kernels *widest(void)
 {
-    static const enum as_stream_width widths[] = {AS_WIDTH_512, AS_WIDTH_256, AS_WIDTH_128, AS_WIDTH_SCALAR};
+    static const enum as_stream_width widths[] = {AS_WIDTH_SVE, AS_WIDTH_512, AS_WIDTH_256, AS_WIDTH_128,
+                                                  AS_WIDTH_SCALAR};
     const struct as_stream_kernels *k = NULL;
     for (size_t i = 0; i < sizeof widths / sizeof *widths && !k; i++)
         k = as_stream_kernels(widths[i]);

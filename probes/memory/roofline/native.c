@@ -10,11 +10,15 @@ unsigned as_peak_start(uint32_t key, uint32_t i)
     return (h ^ h >> 15) & 63;
 }
 
-static const unsigned width_bytes[AS_PEAK_WIDTHS] = {0, 16, 32, 64};
-
 unsigned as_peak_lanes(unsigned bits, enum as_peak_width width)
 {
-    return width == AS_PEAK_SCALAR ? 1 : width_bytes[width] * 8 / bits;
+    const unsigned bytes[AS_PEAK_WIDTHS] = {bits / 8, 16, 32, 64, as_cpu_features().sve_bytes};
+    return bytes[width] * 8 / bits;
+}
+
+unsigned as_peak_chains(enum as_peak_width width)
+{
+    return width == AS_PEAK_SVE ? AS_PEAK_SVE_CHAINS : AS_PEAK_CHAINS;
 }
 
 /* Scalar variables: some compilers keep an array of vectors in memory. */
@@ -96,6 +100,54 @@ KERNEL(f32_128, , f32x4, float, -1)
 #define STEP(x, a, y) __asm__("fmla %0.2d, %1.2d, %2.2d" : "+w"(x) : "w"(a), "w"(y));
 KERNEL(f64_128, , f64x2, double, -1)
 #undef STEP
+
+/* Vectors of SVE have no size that a compiler without it knows, so the whole loop is assembly: chains in z0 to z7 and
+ * z16 to z25, the operands in z26 to z28. The callee-saved z8 to z15 stay. */
+#define LOW(X) X("0", "0") X("1", "1") X("2", "2") X("3", "3") X("4", "4") X("5", "5") X("6", "6") X("7", "7")
+#define MIDDLE(X) X("16", "8") X("17", "9") X("18", "10") X("19", "11") X("20", "12")
+#define HIGH(X) X("21", "13") X("22", "14") X("23", "15") X("24", "16") X("25", "17")
+#define EIGHTEEN(X) LOW(X) MIDDLE(X) HIGH(X)
+#define LOAD_SVE(z, k) "ldr z" z ", [%[out], #" k ", mul vl]\n"
+#define STORE_SVE(z, k) "str z" z ", [%[out], #" k ", mul vl]\n"
+#define STEP_SVE(z, with, lane) "fmla z" z "." lane ", p0/m, z26." lane ", z" with "." lane "\n"
+#define OPERANDS(lane)                                                                                                 \
+    ".arch_extension sve\n"                                                                                            \
+    "ptrue p0.b\n"                                                                                                     \
+    "fmov z26." lane ", #-1.0\n"                                                                                       \
+    "mov z27." lane ", %" lane "[b]\n"                                                                                 \
+    "mov z28." lane ", %" lane "[c]\n"
+#define LOOP "1:\n.rept 64\n"
+#define AGAIN ".endr\nsubs %[turns], %[turns], #1\nb.ne 1b\n"
+#define B_S(z, k) STEP_SVE(z, "27", "s")
+#define C_S(z, k) STEP_SVE(z, "28", "s")
+#define B_D(z, k) STEP_SVE(z, "27", "d")
+#define C_D(z, k) STEP_SVE(z, "28", "d")
+#ifdef __ARM_FEATURE_SVE
+#define PREDICATE , "p0"
+#else /* a compiler without SVE may not know its name, and does not use it */
+#define PREDICATE
+#endif
+#define KERNEL_SVE(name, lane, B, C, real)                                                                             \
+    static void name(const struct as_host_call *call)                                                                  \
+    {                                                                                                                  \
+        const uint32_t n = AS_PEAK_SVE_CHAINS * as_peak_lanes(8 * sizeof(real), AS_PEAK_SVE),                          \
+                       first = call->thread * n;                                                                       \
+        const real b = (real) * (const double *)call->args[1], c = (real) - *(const double *)call->args[2];            \
+        real *out = (real *)call->args[0] + first;                                                                     \
+        uint64_t turns = call->reps;                                                                                   \
+        for (uint32_t i = 0; i < n; i++)                                                                               \
+            out[i] = (real)as_peak_start(*(const uint32_t *)call->args[3], first + i);                                 \
+        if (turns == 0)                                                                                                \
+            return;                                                                                                    \
+        __asm__ volatile(OPERANDS(lane) EIGHTEEN(LOAD_SVE) LOOP EIGHTEEN(B) EIGHTEEN(C) AGAIN EIGHTEEN(STORE_SVE)      \
+                         : [turns] "+r"(turns)                                                                         \
+                         : [out] "r"(out), [b] "w"(b), [c] "w"(c)                                                      \
+                         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21",   \
+                           "v22", "v23", "v24", "v25", "v26", "v27", "v28", "cc", "memory" PREDICATE);                 \
+    }
+_Static_assert(AS_PEAK_SVE_CHAINS == 18 && AS_PEAK_PAIRS == 64, "as the assembly has them");
+KERNEL_SVE(f32_sve, "s", B_S, C_S, float)
+KERNEL_SVE(f64_sve, "d", B_D, C_D, double)
 #endif
 
 const struct as_host_kernel as_peak_kernels[] = {
@@ -111,14 +163,21 @@ const struct as_host_kernel as_peak_kernels[] = {
     {"f32-512", f32_512},
     {"f64-512", f64_512},
 #endif
+#if defined(__aarch64__)
+    {"f32-sve", f32_sve},
+    {"f64-sve", f64_sve},
+#endif
     {NULL, NULL}};
 
 const char *as_peak_kernel(unsigned bits, enum as_peak_width width)
 {
-    static const char *const names[2][AS_PEAK_WIDTHS] = {{"f32-scalar", "f32-128", "f32-256", "f32-512"},
-                                                         {"f64-scalar", "f64-128", "f64-256", "f64-512"}};
+    static const char *const names[2][AS_PEAK_WIDTHS] = {{"f32-scalar", "f32-128", "f32-256", "f32-512", "f32-sve"},
+                                                         {"f64-scalar", "f64-128", "f64-256", "f64-512", "f64-sve"}};
     struct as_cpu_features f = as_cpu_features();
     bool narrow = f.neon || (f.avx2 && f.fma);
-    bool has = width == AS_PEAK_512 ? f.avx512f : width == AS_PEAK_256 ? f.avx2 && f.fma : narrow;
+    bool has = width == AS_PEAK_SVE   ? f.sve
+               : width == AS_PEAK_512 ? f.avx512f
+               : width == AS_PEAK_256 ? f.avx2 && f.fma
+                                      : narrow;
     return has ? names[bits == 64][width] : NULL;
 }

@@ -16,7 +16,7 @@ enum { CLOCKS = 2 };
 static const double TRIAL_S = 2e-3;
 
 static const char *const type_words[] = {"f32", "f64", "f16", NULL};
-static const char *const width_words[] = {"scalar", "128", "256", "512", "best", NULL};
+static const char *const width_words[] = {"scalar", "128", "256", "512", "sve", "best", NULL};
 
 static const struct as_axis axes[] = {
     {.name = "type",
@@ -30,7 +30,7 @@ static const struct as_axis axes[] = {
      .domain = AS_DOMAIN_THREADS,
      .def = "0,max"},
     {.name = "width",
-     .help = "CPU: vector width in bits; best: the fastest in a short test, noted",
+     .help = "CPU: vector width in bits, or sve: of SVE; best: the fastest in a short test, noted",
      .type = AS_AXIS_WORD,
      .words = width_words,
      .def = "best"},
@@ -53,6 +53,10 @@ static enum as_applies applies_natively(unsigned bits, const struct as_axes *a, 
     size_t width = as_word_index(a, "width", width_words);
     if (bits == 16 || !(as_axes_number(a, "threads") >= 1))
         return AS_PRUNED;
+#if !defined(__aarch64__)
+    if (width == AS_PEAK_SVE)
+        return AS_PRUNED;
+#endif
     if (as_peak_kernel(bits, width < AS_PEAK_WIDTHS ? (enum as_peak_width)width : AS_PEAK_SCALAR))
         return AS_APPLIES;
     as_fail(err, AS_UNSUPPORTED, "this CPU has no fused multiply-adds%s%s", width < AS_PEAK_WIDTHS ? " of width " : "",
@@ -176,7 +180,7 @@ static enum as_status list_native(struct state *s, const struct as_axes *a, stru
         struct candidate *c = &s->candidates[s->candidates_n++];
         *c = (struct candidate){.width = (enum as_peak_width)w,
                                 .lanes = as_peak_lanes(s->bits, (enum as_peak_width)w),
-                                .chains = AS_PEAK_CHAINS,
+                                .chains = as_peak_chains((enum as_peak_width)w),
                                 .pairs = AS_PEAK_PAIRS,
                                 .workgroups = (size_t)as_axes_u64(a, "threads"),
                                 .workgroup_size = 1,
@@ -326,7 +330,7 @@ static void fill_context(struct as_trial_context *vc, struct state *s)
     /* x stays below 2^24, where f32 represents every integer; f64 cannot overflow within a run. */
     vc->max_reps = s->bits == 32 ? ((UINT64_C(1) << 24) - 4096) / s->used->pairs : UINT64_C(1) << 31;
     if (s->native) {
-        snprintf(text, sizeof text, "%s, %d chains", width_words[s->used->width], AS_PEAK_CHAINS);
+        snprintf(text, sizeof text, "%s, %u chains", width_words[s->used->width], s->used->chains);
     } else {
         int n = snprintf(text, sizeof text, "%zu workgroups of %zu, %u chains", s->used->workgroups,
                          s->used->workgroup_size, s->used->chains);

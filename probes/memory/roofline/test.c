@@ -98,7 +98,7 @@ static void test_which_cells(void **unused)
     assert_string_equal(err.text, "the device has no f16");
 }
 
-static const char *const widths[] = {"scalar", "128", "256", "512"};
+static const char *const widths[] = {"scalar", "128", "256", "512", "sve"};
 
 static void test_native_kernels(void **unused)
 {
@@ -115,8 +115,8 @@ static void test_native_kernels(void **unused)
             snprintf(axes, sizeof axes, "type=f%u threads=2 width=%s", bits, widths[w]);
             if (!scripted_check(&s, &as_probe_roofline, axes, 3, &value, why, sizeof why))
                 fail_msg("%s: %s", axes, why);
-            /* two threads, 12 chains, 64 pairs of 2 steps of 2 operations, in the script's microsecond */
-            double ops = 2.0 * 12 * as_peak_lanes(bits, (enum as_peak_width)w) * 64 * 4;
+            /* two threads, 12 or 18 chains, 64 pairs of 2 steps of 2 operations, in the script's microsecond */
+            double ops = 2.0 * (w == AS_PEAK_SVE ? 18 : 12) * as_peak_lanes(bits, (enum as_peak_width)w) * 64 * 4;
             assert_true(fabs(value / (ops / 1e-6) - 1) < 1e-9);
             ran++;
         }

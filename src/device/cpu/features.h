@@ -48,6 +48,7 @@ enum as_cpu_set {
     AS_CPU_SME = 1u << 29,
     AS_CPU_SMEF64F64 = 1u << 30,
 };
+#define AS_CPU_SVE2 (1u << 31) /* no int, as enumerators have to be */
 /* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here, so
  * what works on them is asked for together with AS_CPU_AMXTILE. */
 bool as_cpu_has(unsigned sets, char *text, size_t size);
