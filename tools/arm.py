@@ -43,17 +43,18 @@ TESTS_LEFT_OUT = {"robust_ displacement": "its budget is 12 s, which emulated wo
                   "robust_ forward": "asks this machine for an NVRTC, not the program"}
 
 # "max" has LSE atomics, SVE, SME and all matrix instructions of qemu; the second is Armv8.0 and has none of them; the others
-# have the first's with vectors of other lengths than its 256 bits, the longest without kernels.
-CPUS = ("max", "cortex-a53") + tuple(f"max,sve-default-vector-length={n},sme-default-vector-length={n}" for n in (16, 64, 128))
+# have the first's with vectors of other lengths than its 256 bits, the longer two without kernels in the table of instructions.
+LENGTHS = (16, 64, 128, 256)
+CPUS = ("max", "cortex-a53") + tuple(f"max,sve-default-vector-length={n},sme-default-vector-length={n}" for n in LENGTHS)
 # What the processor decides, again on the second.
 DECIDED = [f"device_ {name}" for name in ("cpu", "team")] + [f"probes_ {name}" for name in (
     "atomics", "atomics_lost", "c2c", "codegen", "conversion", "ops native", "matrix unit", "matrix cores", "matrix formats",
-    "matrix find", "matrix multiplication", "layout", "roofline", "stream", "stream kernels", "stream places", "chase",
-    "chase persistent", "refill")]
+    "matrix find", "matrix multiplication", "outer products", "layout", "roofline", "stream", "stream kernels",
+    "stream places", "chase", "chase persistent", "refill")]
 
 
 # What the length of vectors decides.
-BY_LENGTH = ["device_ cpu"] + [f"probes_ {name}" for name in ("matrix cores", "matrix multiplication")]
+BY_LENGTH = ["device_ cpu"] + [f"probes_ {name}" for name in ("matrix cores", "matrix multiplication", "outer products")]
 
 
 def qemu():
