@@ -157,10 +157,15 @@ static const struct {
     unsigned long of_first, of_second; /* bits of AT_HWCAP and AT_HWCAP2 */
     const char *feature;               /* as Arm calls it */
 } sets[] = {
-    {AS_CPU_FPHP, "FP16", 1ul << 10, 0, "FEAT_FP16"}, {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0, "FEAT_DotProd"},
-    {AS_CPU_I8MM, "I8MM", 0, 1ul << 13, "FEAT_I8MM"}, {AS_CPU_BF16, "BF16", 0, 1ul << 14, "FEAT_BF16"},
-    {AS_CPU_LSE, "LSE", 1ul << 8, 0, "FEAT_LSE"},     {AS_CPU_SVE, "SVE", 1ul << 22, 0, "FEAT_SVE"},
-    {AS_CPU_SME, "SME", 0, 1ul << 23, "FEAT_SME"},    {AS_CPU_SMEF64F64, "SME F64F64", 0, 1ul << 25, "FEAT_SME_F64F64"},
+    {AS_CPU_FPHP, "FP16", 1ul << 10, 0, "FEAT_FP16"},
+    {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0, "FEAT_DotProd"},
+    {AS_CPU_I8MM, "I8MM", 0, 1ul << 13, "FEAT_I8MM"},
+    {AS_CPU_BF16, "BF16", 0, 1ul << 14, "FEAT_BF16"},
+    {AS_CPU_LSE, "LSE", 1ul << 8, 0, "FEAT_LSE"},
+    {AS_CPU_SVE, "SVE", 1ul << 22, 0, "FEAT_SVE"},
+    {AS_CPU_SME, "SME", 0, 1ul << 23, "FEAT_SME"},
+    {AS_CPU_SMEF64F64, "SME F64F64", 0, 1ul << 25, "FEAT_SME_F64F64"},
+    {AS_CPU_SMEI16I64, "SME I16I64", 0, 1ul << 24, "FEAT_SME_I16I64"},
 };
 
 static bool has_set(size_t i, char why[WHY_BYTES])

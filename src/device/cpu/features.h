@@ -47,6 +47,7 @@ enum as_cpu_set {
     AS_CPU_SVE = 1u << 28,
     AS_CPU_SME = 1u << 29,
     AS_CPU_SMEF64F64 = 1u << 30,
+    AS_CPU_SMEI16I64 = AS_CPU_AMXFP16, /* bits of x86-64 stand for other sets here */
 };
 /* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here, so
  * what works on them is asked for together with AS_CPU_AMXTILE. */
