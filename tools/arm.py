@@ -49,12 +49,12 @@ CPUS = ("max", "cortex-a53") + tuple(f"max,sve-default-vector-length={n},sme-def
 # What the processor decides, again on the second.
 DECIDED = [f"device_ {name}" for name in ("cpu", "team")] + [f"probes_ {name}" for name in (
     "atomics", "atomics_lost", "c2c", "codegen", "conversion", "ops native", "matrix unit", "matrix cores", "matrix formats",
-    "matrix find", "matrix multiplication", "outer products", "layout", "roofline", "stream", "stream kernels",
+    "matrix find", "matrix multiplication", "gemm of arm", "layout", "roofline", "stream", "stream kernels",
     "stream places", "chase", "chase persistent", "refill")]
 
 
 # What the length of vectors decides.
-BY_LENGTH = ["device_ cpu"] + [f"probes_ {name}" for name in ("matrix cores", "matrix multiplication", "outer products")]
+BY_LENGTH = ["device_ cpu"] + [f"probes_ {name}" for name in ("matrix cores", "matrix multiplication", "gemm of arm")]
 
 
 def qemu():

@@ -35,6 +35,7 @@ static const struct choice {
 } choices[] = {
     {AS_PRODUCT_S8, "tdpbssd_s8_s32", false},        {AS_PRODUCT_S8, "smmla_s8_s32", false},
     {AS_PRODUCT_S8, "vpdpbusd_512_u8_s8_s32", true}, {AS_PRODUCT_S8, "vpdpbusd_256_u8_s8_s32", true},
+    {AS_PRODUCT_S8, "sdot_sve_512_s8_s32", false},   {AS_PRODUCT_S8, "sdot_sve_256_s8_s32", false},
     {AS_PRODUCT_S8, "sdot_s8_s32", false},           {AS_PRODUCT_BF16, "tdpbf16ps_bf16_f32", false},
     {AS_PRODUCT_BF16, "bfmmla_bf16_f32", false},     {AS_PRODUCT_BF16, "vdpbf16ps_512_bf16_f32", false},
     {AS_PRODUCT_BF16, "bfdot_bf16_f32", false},      {AS_PRODUCT_F16, "tdpfp16ps_f16_f32", false},
@@ -62,14 +63,15 @@ static const struct choice *choose(const struct as_product_desc *d)
 /* "AMX-TILE, AMX-INT8; or AVX-VNNI" */
 static void write_missing(const struct as_product_desc *d, struct as_buf *out)
 {
-    char missing[200];
+    char missing[200], before[200] = ""; /* of the same for other vectors */
     const struct as_outer *o = as_outer_find(d->type);
     if (o && !as_outer_has(o, missing, sizeof missing))
         as_buf_str(out, missing);
     for (const struct choice *c = choices; c < choices + CHOICES; c++) {
         const struct as_core *core = c->type == d->type ? as_core_find(c->name) : NULL;
-        if (!core || as_core_has(core, missing, sizeof missing))
+        if (!core || as_core_has(core, missing, sizeof missing) || strcmp(missing, before) == 0)
             continue;
+        snprintf(before, sizeof before, "%s", missing);
         as_buf_printf(out, "%s%s", out->len ? "; or " : "", missing);
     }
 }

@@ -1,9 +1,11 @@
-/* Kernels of SME's outer products: packing and sums of all sizes of blocks, nothing outside is touched, and the caller
- * finds its state as the ABI says. tests/probes/outer_mutants.py plants faults in the kernels. */
-#include "lib/gemm/outer.h"
+/* GEMM kernels of SME and SVE: packing and sums of all sizes of blocks, nothing outside is touched, and the caller
+ * finds its state as the ABI says. gemm_arm_mutants.py plants faults in the kernels. */
 #include "device/cpu/features.h"
+#include "lib/gemm/outer.h"
+#include "lib/gemm/tiled_sve.h"
 #include "lib/mma/formats.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -225,6 +227,74 @@ static void test_sums(void **state)
     }
 }
 
+/* ---- path tiled ---- */
+
+#if defined(__aarch64__)
+/* Element e of a row, of f32 or f64. */
+static void put(unsigned char *row, uint64_t e, unsigned bytes, double value)
+{
+    memcpy(row + e * bytes, bytes == 4 ? (const void *)&(float){(float)value} : &value, bytes);
+}
+
+static double get(const unsigned char *row, uint64_t e, unsigned bytes)
+{
+    double value = 0;
+    float narrow = 0;
+    memcpy(bytes == 4 ? (void *)&narrow : &value, row + e * bytes, bytes);
+    return bytes == 4 ? narrow : value;
+}
+
+/* Four rows by four of so many elements. */
+static void check_tiled(unsigned bytes, as_tiled_sve *block, uint64_t elements, bool add)
+{
+    const uint64_t in_row = elements * bytes, out_row = (4 + MARGIN) * bytes;
+    unsigned char *a = at_end(4 * in_row), *b = at_end(4 * in_row), *d = filled(5 * out_row);
+    for (uint64_t i = 0; i < 4; i++)
+        for (uint64_t e = 0; e < elements; e++) {
+            put(a + i * in_row, e, bytes, number_at(i, e));
+            put(b + i * in_row, e, bytes, number_at(1000 + i, e));
+        }
+    for (uint64_t i = 0; i < 16; i++)
+        put(d + i / 4 * out_row, i % 4, bytes, add ? (double)i : NAN);
+    block(&(struct as_tiled_block){a, b, d, elements, in_row, out_row, add});
+    for (uint64_t i = 0; i < 16; i++) {
+        double sum = add ? (double)i : 0;
+        for (uint64_t e = 0; e < elements; e++)
+            sum += number_at(i / 4, e) * number_at(1000 + i % 4, e);
+        if (!(get(d + i / 4 * out_row, i % 4, bytes) == sum))
+            fail_msg("%u bytes, %d elements%s: row %d, column %d is %g, not %g", bytes, (int)elements,
+                     add ? ", added" : "", (int)i / 4, (int)i % 4, get(d + i / 4 * out_row, i % 4, bytes), sum);
+        assert_true(is_guard(d + i / 4 * out_row + 4 * (uint64_t)bytes, MARGIN * bytes));
+    }
+    assert_true(is_guard(d + 4 * out_row, out_row));
+    release(a, 4 * in_row);
+    release(b, 4 * in_row);
+    free(d);
+}
+
+static void test_tiled(void **state)
+{
+    const struct as_cpu_features has = as_cpu_features();
+    (void)state;
+    if (!has.sve) {
+        print_message("skipped: this CPU has no SVE\n");
+        skip();
+    }
+    for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
+        const uint64_t v = has.sve_bytes / bytes, counts[] = {1, v - 1, v, v + 1, 5 * v, 5 * v + 1};
+        for (size_t i = 0; i < 2 * sizeof counts / sizeof *counts; i++)
+            if (counts[i / 2])
+                check_tiled(bytes, bytes == 4 ? as_native_tiled_sve_4 : as_native_tiled_sve_8, counts[i / 2], i % 2);
+    }
+}
+#else
+static void test_tiled(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
 /* ---- the caller's state ---- */
 
 #if defined(__aarch64__)
@@ -290,10 +360,8 @@ static void test_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_packing),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_state),
+        cmocka_unit_test(test_table), cmocka_unit_test(test_packing), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_tiled), cmocka_unit_test(test_state),
     };
-    return cmocka_run_group_tests_name("outer products of SME", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("GEMM of Arm", tests, NULL, NULL);
 }

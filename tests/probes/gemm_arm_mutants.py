@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Plants faults in the kernels of SME's outer products and runs the test that has to see them: outer_mutants.py BUILD [NUMBER...]
+"""Plants faults in the GEMM kernels of SME and SVE and runs the tests that have to see them: gemm_arm_mutants.py BUILD [NUMBER...]
 
 BUILD is one for aarch64, whose programs run here, by themselves or by the command in ASSAY_WRAPPER. A changed copy of
-outer.py writes the assembly; it is assembled as the build does, and the test is linked with it. Fails where a fault is not seen."""
+a generator writes the assembly; it is assembled as the build does, and the test is linked with it. Fails where a fault is not
+seen."""
 import json
 import os
 import shlex
@@ -11,10 +12,11 @@ import sys
 import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TEST, LIBRARY, SOURCE = "tests/probes/probe_outer", "lib/libops_native.a", "lib/gemm_outers.S"
+LIBRARY, TEST = "lib/libops_native.a", "tests/probes/probe_gemm_arm"
+SOURCES = {"outer.py": "lib/gemm_outers.S", "tiled_sve.py": "lib/gemm_tiled_sve.S"}  # by what generates them
 
 # text of outer.py, what it becomes
-MUTANTS = [
+OUTER = [
     ("leave = [SMSTOP] +", 'leave = ["nop"] +'),  # stays in streaming mode
     ('for r, at in SAVED] + [SMSTART]', 'for r, at in SAVED[:3]] + [SMSTART]'),  # d14 and d15 are not kept
     ("(12, 32), (14, 48)]", "(12, 32), (14, 32)]"),
@@ -42,15 +44,30 @@ MUTANTS = [
     ('"subs x6, x6, x10, lsl #1", "b.gt 1b"', '"subs x6, x6, x10, lsl #1"'),  # one panel
 ]
 
+# text of tiled_sve.py, what it becomes
+TILED = [
+    ("p0/m, z{i}.{kind}, z{4 + j}", "p1/m, z{j}.{kind}, z{4 + i}"),  # transposed
+    ("z{16 + 4 * i + j}.{kind}, p0/m", "z{16 + 4 * i}.{kind}, p0/m"),  # all sums of a row in one
+    ('"b.first 1b", "2:"', '"nop", "2:"'),  # one vector
+    ('f"faddv {kind}{j}, p1', 'f"faddv {kind}{j}, p0'),  # only lanes of the last vector
+    ('"cbz x7, 3f"', '"b 3f"'),  # does not add
+    ('"cbz x7, 3f"', '"nop"'),  # adds to what was there
+    ('"add x3, x3, x6"', '"nop"'),
+    ('{rows[i - 1]}, x5', '{rows[0]}, x5'),  # the second row three times
+]
+MUTANTS = [("outer.py", *m) for m in OUTER] + [("tiled_sve.py", *m) for m in TILED]
+
 
 class Build:
-    def __init__(self, folder, scratch):
-        self.folder, self.scratch = os.path.abspath(folder), scratch
+    def __init__(self, folder, scratch, generator):
+        self.folder, self.scratch, self.generator = os.path.abspath(folder), scratch, generator
+        self.source = SOURCES[generator]
         with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as f:
-            self.command = next(shlex.split(c["command"]) for c in json.load(f) if c["file"].endswith(SOURCE))
-        made = subprocess.run(["ninja", "-C", folder, "-t", "commands", TEST], capture_output=True, text=True, check=True).stdout
+            self.command = next(shlex.split(c["command"]) for c in json.load(f) if c["file"].endswith(self.source))
+        made = subprocess.run(["ninja", "-C", folder, "-t", "commands", TEST], capture_output=True, text=True,
+                              check=True).stdout
         self.link = shlex.split(made.strip().splitlines()[-1])
-        with open(os.path.join(TOP, "lib/gemm/outer.py"), encoding="ascii") as f:
+        with open(os.path.join(TOP, "lib/gemm", generator), encoding="ascii") as f:
             self.text = f.read()
 
     def path(self, name):
@@ -65,7 +82,7 @@ class Build:
         with open(os.path.join(TOP, "lib/assembly.py"), encoding="ascii") as f, \
                 open(self.path("lib/assembly.py"), "w", encoding="ascii") as g:
             g.write(f.read())
-        with open(os.path.join(folder, "outer.py"), "w", encoding="ascii") as f:
+        with open(os.path.join(folder, self.generator), "w", encoding="ascii") as f:
             f.write(self.text.replace(old, new))
         source, made, library = self.path("outers.S"), self.path("outers.o"), self.path("library.a")
         words = list(self.command)
@@ -73,8 +90,8 @@ class Build:
         words[words.index("-c") + 1] = source
         objects = [os.path.join(self.folder, name) for name in subprocess.run(
             ["ninja", "-C", self.folder, "-t", "query", LIBRARY], capture_output=True, text=True, check=True).stdout.split()
-            if name.endswith(".o") and "gemm_outers" not in name]
-        steps = [["python3", os.path.join(folder, "outer.py"), source, self.path("outers.c")], words]
+            if name.endswith(".o") and os.path.basename(self.source) not in name]
+        steps = [["python3", os.path.join(folder, self.generator), source, self.path("outers.c")], words]
         if any(subprocess.run(step, cwd=self.folder, capture_output=True, check=False).returncode for step in steps):
             return None
         if os.path.exists(library):
@@ -98,15 +115,17 @@ def main():
     chosen = [int(n) for n in sys.argv[2:]] or range(len(MUTANTS))
     missed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        build = Build(sys.argv[1], scratch)
-        unchanged = build.library("pack_4, pack_8", "pack_4, pack_8")
-        if not unchanged or build.sees(unchanged):
-            sys.exit("the test fails without a fault")
+        builds = {generator: Build(sys.argv[1], scratch, generator) for generator in SOURCES}
+        for generator, build in builds.items():
+            unchanged = build.library("import sys", "import sys")
+            if not unchanged or build.sees(unchanged):
+                sys.exit(f"the test of {generator} fails without a fault")
         for n in chosen:
-            library = build.library(*MUTANTS[n])
-            seen = library and build.sees(library)
+            generator, old, new = MUTANTS[n]
+            library = builds[generator].library(old, new)
+            seen = library and builds[generator].sees(library)
             missed += not seen
-            print(f"{n:2} {MUTANTS[n][0]!r}: {'seen' if seen else 'NOT SEEN' if library else 'NOT PLANTED'}", flush=True)
+            print(f"{n:2} {generator} {old!r}: {'seen' if seen else 'NOT SEEN' if library else 'NOT PLANTED'}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} faults are seen")
     sys.exit(missed > 0)
 
