@@ -43,19 +43,20 @@ TESTS_LEFT_OUT = {"robust_ displacement": "its budget is 12 s, which emulated wo
                   "robust_ forward": "asks this machine for an NVRTC, not the program"}
 
 # "max" has LSE atomics, SVE, SME and all matrix instructions of qemu; the second is Armv8.0 and has none of them; the others
-# have the first's with vectors of other lengths than its 256 bits, the longer ones without kernels of matrices.
-CPUS = ("max", "cortex-a53") + tuple(
-    f"max,sve-default-vector-length={n},sme-default-vector-length={n}" for n in (16, 64, 128, 256))
+# have the first's with vectors of other lengths than its 256 bits, the longer two without kernels in the table of instructions.
+LENGTHS = (16, 64, 128, 256)
+CPUS = ("max", "cortex-a53") + tuple(f"max,sve-default-vector-length={n},sme-default-vector-length={n}" for n in LENGTHS)
 # What the processor decides, again on the second.
 DECIDED = [f"device_ {name}" for name in ("cpu", "team")] + [f"probes_ {name}" for name in (
     "atomics", "atomics_lost", "c2c", "codegen", "conversion", "ops native", "matrix unit", "matrix cores", "matrix formats",
-    "matrix find", "matrix multiplication", "layout", "roofline", "stream", "stream kernels", "stream places", "bandwidth",
-    "chase", "chase persistent", "refill")]
+    "matrix find", "matrix multiplication", "gemm of arm", "layout", "roofline", "stream", "stream kernels",
+    "stream places", "bandwidth", "chase", "chase persistent", "refill")]
 
 
 # What the length of vectors decides.
 BY_LENGTH = ["device_ cpu"] + [f"probes_ {name}" for name in (
-    "matrix cores", "matrix multiplication", "ops native", "stream kernels", "stream", "bandwidth", "roofline")]
+    "matrix cores", "matrix multiplication", "gemm of arm", "ops native", "stream kernels", "stream", "bandwidth",
+    "roofline")]
 
 
 def qemu():

@@ -1,6 +1,6 @@
-/* GEMM by a CPU's matrix instructions. All threads first pack both operands into register images of the instruction;
- * then each thread multiplies register blocks along parts of K, from panels of B that fit L2. The instruction's layout
- * places the words, and its micro-kernel (cores.py) does the rest. */
+/* GEMM by a CPU's matrix instructions; by SME's see outer.c, where the CPU has it. All threads first pack both operands
+ * into register images of the instruction; then each thread multiplies register blocks along parts of K, from panels of
+ * B that fit L2. The instruction's layout places the words, and its micro-kernel (cores.py) does the rest. */
 #include "cores_internal.h"
 
 #include "base/text.h"
@@ -15,6 +15,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 enum {
@@ -33,11 +35,19 @@ static const struct choice {
 } choices[] = {
     {AS_PRODUCT_S8, "tdpbssd_s8_s32", false},        {AS_PRODUCT_S8, "smmla_s8_s32", false},
     {AS_PRODUCT_S8, "vpdpbusd_512_u8_s8_s32", true}, {AS_PRODUCT_S8, "vpdpbusd_256_u8_s8_s32", true},
+    {AS_PRODUCT_S8, "sdot_sve_512_s8_s32", false},   {AS_PRODUCT_S8, "sdot_sve_256_s8_s32", false},
     {AS_PRODUCT_S8, "sdot_s8_s32", false},           {AS_PRODUCT_BF16, "tdpbf16ps_bf16_f32", false},
     {AS_PRODUCT_BF16, "bfmmla_bf16_f32", false},     {AS_PRODUCT_BF16, "vdpbf16ps_512_bf16_f32", false},
     {AS_PRODUCT_BF16, "bfdot_bf16_f32", false},      {AS_PRODUCT_F16, "tdpfp16ps_f16_f32", false},
 };
 enum { CHOICES = sizeof choices / sizeof *choices };
+
+static const struct as_outer *choose_outer(const struct as_product_desc *d)
+{
+    char missing[200];
+    const struct as_outer *o = as_outer_find(d->type);
+    return o && as_outer_has(o, missing, sizeof missing) ? o : NULL;
+}
 
 static const struct choice *choose(const struct as_product_desc *d)
 {
@@ -53,23 +63,27 @@ static const struct choice *choose(const struct as_product_desc *d)
 /* "AMX-TILE, AMX-INT8; or AVX-VNNI" */
 static void write_missing(const struct as_product_desc *d, struct as_buf *out)
 {
-    char missing[200];
+    char missing[200], before[200] = ""; /* of the same for other vectors */
+    const struct as_outer *o = as_outer_find(d->type);
+    if (o && !as_outer_has(o, missing, sizeof missing))
+        as_buf_str(out, missing);
     for (const struct choice *c = choices; c < choices + CHOICES; c++) {
         const struct as_core *core = c->type == d->type ? as_core_find(c->name) : NULL;
-        if (!core || as_core_has(core, missing, sizeof missing))
+        if (!core || as_core_has(core, missing, sizeof missing) || strcmp(missing, before) == 0)
             continue;
+        snprintf(before, sizeof before, "%s", missing);
         as_buf_printf(out, "%s%s", out->len ? "; or " : "", missing);
     }
 }
 
 enum as_applies as_product_cores_apply(const struct as_product_desc *d, struct as_error *err)
 {
-    bool any = false;
+    bool any = as_outer_find(d->type);
     for (const struct choice *c = choices; c < choices + CHOICES; c++)
         any |= c->type == d->type;
     if (!any || d->epilogue != AS_PRODUCT_PLAIN || d->batch > 1)
         return AS_PRUNED;
-    if (choose(d))
+    if (choose_outer(d) || choose(d))
         return AS_APPLIES;
     struct as_buf text = AS_BUF_INIT;
     write_missing(d, &text);
@@ -117,7 +131,7 @@ static bool sums_in_rows(const struct as_matrix *m)
     return good;
 }
 
-static uint64_t panels_of(const struct as_packing *p)
+uint64_t as_product_panels(const struct as_packing *p)
 {
     const uint64_t lines = (uint64_t)p->images * p->image_lines;
     return lines ? (p->lines + lines - 1) / lines : 0;
@@ -131,15 +145,18 @@ static uint64_t step_of(const struct as_packing *p)
 
 static uint64_t bytes_of(const struct as_product_cores *c, const struct as_packing *p)
 {
-    return panels_of(p) * c->steps * step_of(p) * sizeof(uint32_t);
+    return as_product_panels(p) * c->steps * step_of(p) * sizeof(uint32_t);
 }
 
 static enum as_status allocate(struct as_product *p, struct as_error *err)
 {
     const struct as_product_cores *c = p->cores;
+    const struct as_product_format *f = &as_product_formats[c->type];
+    const uint64_t d = c->outer && f->out_bytes == c->outer->word ? 1 : c->a.lines * c->b.lines;
     const uint64_t bytes[] = {bytes_of(c, &c->a), bytes_of(c, &c->b),
-                              panels_of(&c->a) * panels_of(&c->b) * c->tile_bytes,
-                              panels_of(&c->b) * c->b.images * c->b.image_lines * sizeof(int32_t)};
+                              c->outer ? d * sizeof(float)
+                                       : as_product_panels(&c->a) * as_product_panels(&c->b) * c->tile_bytes,
+                              as_product_panels(&c->b) * c->b.images * c->b.image_lines * sizeof(int32_t)};
     uint64_t all = 0, largest = 0;
     for (size_t i = 0; i < AS_PRODUCT_PACKED; i++) {
         all += bytes[i];
@@ -151,34 +168,48 @@ static enum as_status allocate(struct as_product *p, struct as_error *err)
     return s;
 }
 
+/* The instruction of the table, and where its images have their words. */
+static enum as_status set_core(struct as_product_cores *c, const struct choice *choice, struct as_error *err)
+{
+    const struct as_matrix *m = as_matrix_find(choice->name);
+    const unsigned k_bytes = m->k * as_product_formats[c->type].in_bytes;
+    c->core = as_core_find(choice->name);
+    c->matrix = m;
+    snprintf(c->name, sizeof c->name, "%s", choice->name);
+    c->a.images = c->core->rows;
+    c->a.flip = choice->offset ? 0x80808080 : 0;
+    c->b.images = c->core->columns;
+    c->step_words = k_bytes / (unsigned)sizeof(uint32_t);
+    c->part = PART_BYTES / k_bytes;
+    c->tile_bytes = (size_t)c->core->rows * c->core->columns * as_image_bytes(m, AS_MATRIX_C, 0);
+    if (!place_words(&c->a, m, AS_MATRIX_A) || !place_words(&c->b, m, AS_MATRIX_B) || !sums_in_rows(m))
+        return as_fail(err, AS_FAILED, "operands of %s are not words along K", m->name);
+    return AS_OK;
+}
+
 enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *err)
 {
     const struct as_product_desc *d = &p->desc;
-    const struct choice *choice = choose(d);
+    const struct as_outer *outer = choose_outer(d);
+    const struct choice *choice = outer ? NULL : choose(d);
+    if (!outer && !choice)
+        return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction for %s",
+                       as_product_type_words[d->type]);
     struct as_product_cores *c = aligned_alloc(_Alignof(struct as_product_cores), sizeof *c);
     if (!c)
         return as_nomem(err, sizeof *c, "a product");
-    if (!choice) {
-        free(c);
-        return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction for %s",
-                       as_product_type_words[d->type]);
-    }
-    const struct as_matrix *m = as_matrix_find(choice->name);
-    const unsigned bytes = as_product_formats[d->type].in_bytes;
     memset(c, 0, sizeof *c);
     p->cores = c;
-    c->core = as_core_find(choice->name);
-    c->matrix = m;
     c->type = d->type;
-    c->a = (struct as_packing){.lines = d->m, .images = c->core->rows, .flip = choice->offset ? 0x80808080 : 0};
-    c->b = (struct as_packing){.lines = d->n, .images = c->core->columns};
-    if (!place_words(&c->a, m, AS_MATRIX_A) || !place_words(&c->b, m, AS_MATRIX_B) || !sums_in_rows(m))
-        return as_fail(err, AS_FAILED, "operands of %s are not words along K", m->name);
-    c->step_words = m->k * bytes / (unsigned)sizeof(uint32_t);
-    c->words = d->k * bytes / sizeof(uint32_t);
+    c->a.lines = d->m;
+    c->b.lines = d->n;
+    if (outer)
+        as_product_outer_set(c, outer);
+    enum as_status s = outer ? AS_OK : set_core(c, choice, err);
+    if (s)
+        return s;
+    c->words = d->k * as_product_formats[d->type].in_bytes / sizeof(uint32_t);
     c->steps = (c->words + c->step_words - 1) / c->step_words;
-    c->part = PART_BYTES / (m->k * bytes);
-    c->tile_bytes = (size_t)c->core->rows * c->core->columns * as_image_bytes(m, AS_MATRIX_C, 0);
     c->meet.threads = (uint32_t)(p->dev->info.threads ? p->dev->info.threads : 1);
     c->meet.spin_ns = SPIN_NS;
     return allocate(p, err);
@@ -193,31 +224,29 @@ void as_product_cores_finish(struct as_product *p)
 
 const char *as_product_cores_name(const struct as_product *p)
 {
-    return p->cores->core->name;
+    return p->cores->name;
 }
 
-/* Does the micro-kernel have one instruction per accumulator? */
+/* Does the micro-kernel have one instruction per accumulator and step? */
 enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text, size_t size)
 {
     const struct as_core *core = p->cores->core;
+    const struct as_outer *outer = p->cores->outer;
+    const char *code = outer ? outer->code : p->cores->matrix->code;
     struct as_instructions list;
-    if (!as_core_counted(core->symbol, "_block", &list, text, size))
+    if (!as_core_counted(outer ? outer->symbol : core->symbol, outer ? "" : "_block", &list, text, size))
         return AS_GATE_NA;
-    uint64_t n = as_code_count(&list, p->cores->matrix->code), want = (uint64_t)core->rows * core->columns;
-    snprintf(text, size, "%llu of %s per step of K, expected %llu", (unsigned long long)n, p->cores->matrix->code,
-             (unsigned long long)want);
+    uint64_t n = as_code_count(&list, code), want = outer ? outer->instructions : (uint64_t)core->rows * core->columns;
+    snprintf(text, size, "%llu of %s per %s, expected %llu", (unsigned long long)n, code,
+             outer ? "micro-kernel" : "step of K", (unsigned long long)want);
     return n == want ? AS_GATE_PASS : AS_GATE_FAIL;
 }
 
 /* ---- packing ---- */
 
-struct share {
-    uint64_t from, to;
-};
-
 /* Packs n steps of one line into the images; zeros past the line's end, and for a missing line (NULL). */
 static void pack_line(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *line,
-                      const unsigned *place, struct share steps, uint32_t *image)
+                      const unsigned *place, struct as_share steps, uint32_t *image)
 {
     const unsigned step_words = c->step_words;
     const uint64_t stride = step_of(p), end = line ? c->words : 0;
@@ -232,7 +261,7 @@ static void pack(const struct as_product_cores *c, const struct as_packing *p, c
                  uint32_t *to)
 {
     const uint64_t lines = (uint64_t)p->images * p->image_lines, first = panel * lines;
-    for (struct share steps = {0, 0}; steps.from < c->steps; steps.from = steps.to) {
+    for (struct as_share steps = {0, 0}; steps.from < c->steps; steps.from = steps.to) {
         steps.to = c->steps - steps.from < PACKED_STEPS ? c->steps : steps.from + PACKED_STEPS;
         for (uint64_t l = 0; l < lines; l++)
             pack_line(c, p, first + l < p->lines ? from + (first + l) * c->words : NULL, p->place[l % p->image_lines],
@@ -252,9 +281,9 @@ static int32_t excess(const uint32_t *column, uint64_t words)
     return (int32_t)(OFFSET * ((int64_t)sum - (int64_t)(4 * OFFSET * words)));
 }
 
-static struct share share_of(uint64_t n, unsigned which, unsigned of)
+struct as_share as_product_share(uint64_t n, unsigned which, unsigned of)
 {
-    return of ? (struct share){n * which / of, n * (which + 1) / of} : (struct share){0, 0};
+    return of ? (struct as_share){n * which / of, n * (which + 1) / of} : (struct as_share){0, 0};
 }
 
 static void pack_all(const struct as_product_cores *c, const struct as_host_call *call)
@@ -262,11 +291,11 @@ static void pack_all(const struct as_product_cores *c, const struct as_host_call
     const struct as_packing *const sides[] = {&c->a, &c->b};
     for (int side = 0; side < 2; side++) {
         const struct as_packing *p = sides[side];
-        const struct share own = share_of(panels_of(p), call->thread, call->threads);
+        const struct as_share own = as_product_share(as_product_panels(p), call->thread, call->threads);
         for (uint64_t panel = own.from; panel < own.to; panel++)
             pack(c, p, call->args[side], panel, (uint32_t *)call->args[4 + side] + panel * c->steps * step_of(p));
     }
-    const struct share columns = share_of(c->b.lines, call->thread, call->threads);
+    const struct as_share columns = as_product_share(c->b.lines, call->thread, call->threads);
     for (uint64_t j = columns.from; j < columns.to; j++)
         ((int32_t *)call->args[7])[j] =
             c->a.flip ? excess((const uint32_t *)call->args[1] + j * c->words, c->words) : 0;
@@ -290,6 +319,11 @@ __attribute__((target("f16c"))) static uint16_t as_f16(uint32_t sum)
     memcpy(&f, &sum, sizeof f);
     return (uint16_t)_cvtss_sh(f, _MM_FROUND_TO_NEAREST_INT);
 }
+#elif defined(__aarch64__)
+static uint16_t as_f16(uint32_t sum)
+{
+    return vget_lane_u16(vreinterpret_u16_f16(vcvt_f16_f32(vreinterpretq_f32_u32(vdupq_n_u32(sum)))), 0);
+}
 #else
 static uint16_t as_f16(uint32_t sum)
 {
@@ -299,11 +333,10 @@ static uint16_t as_f16(uint32_t sum)
 }
 #endif
 
-/* Stores n accumulators of an image's row to d from `at` on. */
-static void store_row(const struct as_product_cores *c, const uint32_t *sums, unsigned n, const int32_t *more, void *d,
-                      uint64_t at)
+void as_product_store_row(const struct as_product_cores *c, const uint32_t *sums, uint64_t n, const int32_t *more,
+                          void *d, uint64_t at)
 {
-    unsigned i = 0;
+    uint64_t i = 0;
     if (c->type == AS_PRODUCT_S8) {
         for (; i + 4 <= n; i += 4)
             *(u32x4 *)((uint32_t *)d + at + i) = *(const u32x4 *)(sums + i) - *(const u32x4 *)(more + i);
@@ -329,8 +362,8 @@ static void store(const struct as_product_cores *c, const uint32_t *tile, uint64
             const uint64_t column = (jb * c->core->columns + j) * n;
             const uint32_t *sums = tile + ((size_t)(i / m * c->core->columns + j) * m + i % m) * n;
             if (column < c->b.lines)
-                store_row(c, sums, c->b.lines - column < n ? (unsigned)(c->b.lines - column) : n, more + column, d,
-                          row * c->b.lines + column);
+                as_product_store_row(c, sums, c->b.lines - column < n ? c->b.lines - column : n, more + column, d,
+                                     row * c->b.lines + column);
         }
     }
 }
@@ -338,10 +371,10 @@ static void store(const struct as_product_cores *c, const uint32_t *tile, uint64
 /* ---- blocks ---- */
 
 /* A thread's panels of A and B: the split that minimises the largest share. */
-static void divide(const struct as_product_cores *c, const struct as_host_call *call, struct share *rows,
-                   struct share *columns)
+static void divide(const struct as_product_cores *c, const struct as_host_call *call, struct as_share *rows,
+                   struct as_share *columns)
 {
-    const uint64_t a = panels_of(&c->a), b = panels_of(&c->b);
+    const uint64_t a = as_product_panels(&c->a), b = as_product_panels(&c->b);
     uint64_t least = UINT64_MAX;
     unsigned beside = 1;
     for (unsigned n = 1; n <= call->threads; n++) {
@@ -352,13 +385,13 @@ static void divide(const struct as_product_cores *c, const struct as_host_call *
             beside = n;
         }
     }
-    *rows = share_of(a, call->thread / beside, call->threads / beside);
-    *columns = share_of(b, call->thread % beside, beside);
+    *rows = as_product_share(a, call->thread / beside, call->threads / beside);
+    *columns = as_product_share(b, call->thread % beside, beside);
 }
 
 /* All of a thread's blocks along one part of K, `cached` panels of B at a time. */
-static void multiply_part(const struct as_product_cores *c, const struct as_host_call *call, const struct share *rows,
-                          const struct share *columns, uint64_t step)
+static void multiply_part(const struct as_product_cores *c, const struct as_host_call *call,
+                          const struct as_share *rows, const struct as_share *columns, uint64_t step)
 {
     const uint64_t steps = c->steps - step < c->part ? c->steps - step : c->part;
     const uint64_t panel_bytes = c->part * step_of(&c->b) * sizeof(uint32_t), cached = CACHED / panel_bytes + 1;
@@ -366,7 +399,8 @@ static void multiply_part(const struct as_product_cores *c, const struct as_host
     for (uint64_t first = columns->from; first < columns->to; first += cached)
         for (uint64_t i = rows->from; i < rows->to; i++)
             for (uint64_t j = first; j < first + cached && j < columns->to; j++) {
-                unsigned char *tile = (unsigned char *)call->args[6] + (i * panels_of(&c->b) + j) * c->tile_bytes;
+                unsigned char *tile =
+                    (unsigned char *)call->args[6] + (i * as_product_panels(&c->b) + j) * c->tile_bytes;
                 if (step == 0)
                     memset(tile, 0, c->tile_bytes);
                 c->core->block(a + (i * c->steps + step) * step_of(&c->a), b + (j * c->steps + step) * step_of(&c->b),
@@ -379,7 +413,11 @@ static void multiply_part(const struct as_product_cores *c, const struct as_host
 static void run_mma(const struct as_host_call *call)
 {
     struct as_product_cores *c = as_pointer_in(call->args[3]);
-    struct share rows, columns;
+    struct as_share rows, columns;
+    if (c->outer) {
+        as_product_outer_run(c, call);
+        return;
+    }
     divide(c, call, &rows, &columns);
     for (uint64_t rep = 0; rep < call->reps; rep++) {
         pack_all(c, call);

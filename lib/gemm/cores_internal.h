@@ -5,6 +5,7 @@
 #include "device/cpu/barrier.h"
 #include "gemm.h"
 #include "lib/mma/cores.h"
+#include "outer.h"
 
 /* Of an image: rows of A or columns of B, and words of K in each. */
 enum { AS_PACKED_LINES = 16, AS_PACKED_WORDS = 16 };
@@ -18,8 +19,12 @@ struct as_packing {
 };
 struct as_product_cores {
     struct as_barrier meet;
+    _Atomic uint64_t next; /* block of outer.c */
     const struct as_core *core;
     const struct as_matrix *matrix;
+    const struct as_outer *outer; /* instead of these two, by SME */
+    unsigned vector;              /* of outer: its words */
+    char name[48];                /* of the instruction */
     enum as_product_type type;
     struct as_packing a, b;
     unsigned step_words;  /* bytes of K per step */
@@ -27,5 +32,21 @@ struct as_product_cores {
     uint64_t steps, part; /* steps of all of K, of a part of it */
     size_t tile_bytes;
 };
+
+struct as_share {
+    uint64_t from, to;
+};
+/* A thread's part of n. */
+struct as_share as_product_share(uint64_t n, unsigned which, unsigned of);
+uint64_t as_product_panels(const struct as_packing *p);
+/* Stores n accumulators of one row to d from element `at` on, in d's type. more: to subtract from integers. */
+void as_product_store_row(const struct as_product_cores *c, const uint32_t *sums, uint64_t n, const int32_t *more,
+                          void *d, uint64_t at);
+
+/* ---- outer.c ---- */
+
+/* The instruction, and how it has its operands. */
+void as_product_outer_set(struct as_product_cores *c, const struct as_outer *outer);
+void as_product_outer_run(struct as_product_cores *c, const struct as_host_call *call);
 
 #endif

@@ -138,8 +138,9 @@ static void find_tile(const struct as_device_info *info, const struct as_product
         return;
     }
     if (is_native(info) && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
+        const unsigned bytes = as_product_formats[d->type].in_bytes;
         tile[0] = tile[1] = 1;
-        tile[2] = sizeof(uint32_t) / as_product_formats[d->type].in_bytes;
+        tile[2] = bytes < sizeof(uint32_t) ? sizeof(uint32_t) / bytes : 1;
         return;
     }
     const struct made *k = &kernels[d->path];

@@ -1,7 +1,11 @@
 /* GEMM by native CPU kernels. */
-#include "gemm.h"
+#include "tiled_sve.h"
 
 #include "device/cpu/features.h"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 struct sizes {
     uint64_t m, n, k;
@@ -12,12 +16,17 @@ static struct sizes sizes_of(const struct as_host_call *call)
                           *(const uint32_t *)call->args[6]};
 }
 
+/* Compilers of ISO C do not fuse by themselves. */
 #define PLAIN(a, b, c) ((c) + (a) * (b))
 #define TYPE float
 #define NAME(x) f32_128_##x
 #define LANES 4
 #define TARGET
+#if defined(__aarch64__)
+#define FMA(a, b, c) (f32_128_vec) vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b))
+#else
 #define FMA PLAIN
+#endif
 #include "native_kernels.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -38,7 +47,11 @@ static struct sizes sizes_of(const struct as_host_call *call)
 #define NAME(x) f64_128_##x
 #define LANES 2
 #define TARGET
+#if defined(__aarch64__)
+#define FMA(a, b, c) (f64_128_vec) vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b))
+#else
 #define FMA PLAIN
+#endif
 #include "native_kernels.h"
 #if defined(__x86_64__)
 #define NAME(x) f64_256_##x
@@ -54,9 +67,36 @@ static struct sizes sizes_of(const struct as_host_call *call)
 #endif
 #undef TYPE
 
+#if defined(__aarch64__)
+/* ---- SVE, vectors of any length (tiled_sve.py) ---- */
+/* As NAME(tiled) of native_kernels.h. Along 128 vectors, adding up those of the sums takes a fifth of the time at most;
+ * 64 rows of b as long as that fit L2. */
+static void tiled_sve(const struct as_host_call *call, unsigned bytes, as_tiled_sve *block)
+{
+    const struct sizes z = sizes_of(call);
+    const unsigned char *a = call->args[0], *b = call->args[1];
+    unsigned char *d = call->args[2];
+    const uint64_t vectors = 128 * (uint64_t)as_cpu_features().sve_bytes;
+    const uint64_t depth = (vectors < 8192 ? vectors : 8192) / bytes, strip = 64, rows = z.m / 4;
+    const uint64_t from = rows * call->thread / call->threads * 4, to = rows * (call->thread + 1) / call->threads * 4;
+    for (uint64_t rep = 0; rep < call->reps; rep++)
+        for (uint64_t c = 0; c < z.n; c += strip)
+            for (uint64_t at = 0; at < z.k; at += depth)
+                for (uint64_t r = from; r < to; r += 4)
+                    for (uint64_t j = c; j < c + strip && j < z.n; j += 4)
+                        block(&(struct as_tiled_block){.a = a + (r * z.k + at) * bytes,
+                                                       .b = b + (j * z.k + at) * bytes,
+                                                       .d = d + (r * z.n + j) * bytes,
+                                                       .elements = z.k - at < depth ? z.k - at : depth,
+                                                       .in_row = z.k * bytes,
+                                                       .out_row = z.n * bytes,
+                                                       .add = at > 0});
+}
+#endif
+
 /* The widest of this CPU. */
 #if defined(__x86_64__)
-#define TILED(type)                                                                                                    \
+#define TILED(type, bytes)                                                                                             \
     static void type##_tiled(const struct as_host_call *call)                                                          \
     {                                                                                                                  \
         const struct as_cpu_features has = as_cpu_features();                                                          \
@@ -67,15 +107,24 @@ static struct sizes sizes_of(const struct as_host_call *call)
         else                                                                                                           \
             type##_128_tiled(call);                                                                                    \
     }
+#elif defined(__aarch64__)
+#define TILED(type, bytes)                                                                                             \
+    static void type##_tiled(const struct as_host_call *call)                                                          \
+    {                                                                                                                  \
+        if (as_cpu_features().sve)                                                                                     \
+            tiled_sve(call, bytes, as_native_tiled_sve_##bytes);                                                       \
+        else                                                                                                           \
+            type##_128_tiled(call);                                                                                    \
+    }
 #else
-#define TILED(type)                                                                                                    \
+#define TILED(type, bytes)                                                                                             \
     static void type##_tiled(const struct as_host_call *call)                                                          \
     {                                                                                                                  \
         type##_128_tiled(call);                                                                                        \
     }
 #endif
-TILED(f32)
-TILED(f64)
+TILED(f32, 4)
+TILED(f64, 8)
 
 #define NAIVE(name, type)                                                                                              \
     static void name(const struct as_host_call *call)                                                                  \

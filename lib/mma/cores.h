@@ -3,6 +3,7 @@
 #ifndef AS_LIB_MMA_CORES_H
 #define AS_LIB_MMA_CORES_H
 
+#include "device/cpu/features.h"
 #include "lib/timed/timed.h"
 #include "matrix.h"
 
@@ -18,8 +19,8 @@ struct as_core_body {
 };
 struct as_core {
     const char *name; /* of the instruction */
-    unsigned needs;   /* bits of enum as_cpu_set */
-    unsigned bits;    /* of the vectors of SVE or SME that it is written for; 0: neither */
+    as_cpu_sets needs;
+    unsigned bits; /* of the vectors of SVE or SME that it is written for; 0: neither */
     const char *symbol;
     unsigned rows, columns; /* images of A and B per block; it has rows x columns images of C, row by row */
     as_core_run *multiply, *block;

@@ -1,7 +1,7 @@
 """Generates the assembly kernels of CPUs' matrix instructions, and their table: cores.py OUT.S OUT.c FILE.ini...
 
 The files are those of instructions.py; keys for CPUs only: x86, a64 (the instruction; $c $a $b are registers), width (of x86
-registers: 128, 256, 512 or tile), needs (CPU features: words of enum as_cpu_set), vex (prefix and opcode
+registers: 128, 256, 512 or tile), needs (CPU features: AS_CPU_ words of features.h), vex (prefix and opcode
 in map 0F38, for instructions that assemblers may lack), vectors (lengths of SVE's or, with inst, SME's vectors), inst (an
 SME instruction's word with registers 0).
 All kernels are functions (a, b, c, n) of operand images (layout.h). Each operand is one register.

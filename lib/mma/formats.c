@@ -18,6 +18,7 @@ const struct as_number_format as_number_formats[] = {
     {"e3m2", "6 bits, 2 fraction bits (OCP)", AS_NUMBER_FLOAT, 6, 3, 2, 3, 0, AS_SPECIAL_NONE},
     {"e2m3", "6 bits, 3 fraction bits (OCP)", AS_NUMBER_FLOAT, 6, 2, 3, 1, 0, AS_SPECIAL_NONE},
     {"e2m1", "4 bits, 1 fraction bit (OCP)", AS_NUMBER_FLOAT, 4, 2, 1, 1, 0, AS_SPECIAL_NONE},
+    {"s64", "64-bit integers", AS_NUMBER_SIGNED, 64, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {"s32", "32-bit integers", AS_NUMBER_SIGNED, 32, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {"s16", "16-bit integers", AS_NUMBER_SIGNED, 16, 0, 0, 0, 0, AS_SPECIAL_NONE},
     {"s8", "8-bit integers", AS_NUMBER_SIGNED, 8, 0, 0, 0, 0, AS_SPECIAL_NONE},
@@ -150,8 +151,9 @@ static uint64_t encode_integer(const struct as_number_format *f, double value, e
     double rounded = isfinite(value) ? as_round(rounding, value) : value;
     if (overflow == AS_OVERFLOW_CLAMP || isinf(value))
         rounded = fmin(fmax(rounded, least), most);
-    double modulus = ldexp(1, (int)f->bits), wrapped = fmod(rounded, modulus);
-    return (uint64_t)(wrapped < 0 ? wrapped + modulus : wrapped);
+    double wrapped = fmod(rounded, ldexp(1, (int)f->bits));
+    uint64_t size = (uint64_t)fabs(wrapped);
+    return (wrapped < 0 ? 0 - size : size) & ones(f->bits);
 }
 
 /* The remainder below the last kept bit: none, below a half, a half, above. */

@@ -56,7 +56,7 @@ enum as_overflow {
     AS_OVERFLOW_INFINITY, /* infinity, NaN without one, also in directed rounding */
 };
 
-/* The exact value of a code; ignores unused and higher bits. */
+/* The exact value of a code, of s64 to 53 digits; ignores unused and higher bits. */
 double as_number_decode(const struct as_number_format *format, uint64_t code);
 /* The code of a value. NaN becomes the quiet NaN without payload, the largest number in formats without NaN, 0 in
  * integers. */

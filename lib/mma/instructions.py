@@ -8,7 +8,7 @@ import sys
 
 # format: bits in a register or in memory
 BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8, "e4m3fnuz": 8, "e5m2fnuz": 8,
-        "s32": 32, "s16": 16, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
+        "s64": 64, "s32": 32, "s16": 16, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
 KEYS = {"name", "title", "size", "columns", "types", "lanes", "sparse", "a", "b", "c", "ptx", "hip", "load", "store",
         "code", "least", "only", "emulated", "atype", "btype", "ctype",
         "msl", "x86", "a64", "width", "needs", "vex", "vectors", "inst"}

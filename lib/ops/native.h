@@ -4,6 +4,7 @@
 #define AS_LIB_OPS_NATIVE_H
 
 #include "chains.h"
+#include "device/cpu/features.h"
 #include "probe/probe.h"
 
 /* Width of a step: scalar, a vector of so many bits, or one of SVE, as long as this CPU makes it. */
@@ -29,10 +30,10 @@ struct as_native {
     enum as_native_width width;
     unsigned lanes;      /* 0: as many as a vector of SVE has, see as_native_lanes */
     unsigned lane_bytes; /* of all operands, where narrower ones lie apart; 0: their own */
-    unsigned needs;      /* bits of enum as_cpu_set */
-    const char *text;    /* the instructions, with $d, $a, ... for registers */
-    const char *link;    /* the link between the steps of a chain, NULL none */
-    const char *wanted;  /* the operation's instruction */
+    as_cpu_sets needs;
+    const char *text;   /* the instructions, with $d, $a, ... for registers */
+    const char *link;   /* the link between the steps of a chain, NULL none */
+    const char *wanted; /* the operation's instruction */
     enum as_op_domain a, b, c;
     as_native_run *once;                            /* turns: 1; the operation, without the link */
     as_native_run *step;                            /* with the link */

@@ -233,11 +233,11 @@ static void information_is_plausible(void **state)
 /* Sets of x86-64 on aarch64 and the reverse are not there, whatever has no bit for them. */
 static void sets_of_another_kind(void **state)
 {
-    const unsigned others = as_cpu_features().neon ? AS_CPU_POPCNT | AS_CPU_AVX2 : AS_CPU_FPHP | AS_CPU_I8MM;
+    const as_cpu_sets others = as_cpu_features().neon ? AS_CPU_POPCNT | AS_CPU_AVX2 : AS_CPU_FPHP | AS_CPU_I8MM;
     char missing[200];
     (void)state;
     assert_true(as_cpu_has(0, missing, sizeof missing));
-    for (unsigned set = 1; set <= others; set <<= 1)
+    for (as_cpu_sets set = 1; set <= others; set <<= 1)
         if (others & set) {
             assert_false(as_cpu_has(set, missing, sizeof missing));
             assert_true(missing[0]);

@@ -55,6 +55,13 @@ static void run(struct as_product *p)
         fail_msg("%s", err.text);
 }
 
+/* QEMU before 9.0 errs in SME's integer outer products: see matrix_cores.c. */
+static bool is_wrong_here(const struct as_product *p)
+{
+    const char *emulator = getenv("ASSAY_EMULATED");
+    return emulator && atoi(emulator) < 9 && p->cores && p->cores->outer && p->desc.type == AS_PRODUCT_S8;
+}
+
 static void assert_right(struct as_device *dev, const struct as_product_desc *d)
 {
     struct as_product p;
@@ -62,7 +69,7 @@ static void assert_right(struct as_device *dev, const struct as_product_desc *d)
     prepare(&p, dev, d);
     assert_false(as_product_check(&p, why, sizeof why)); /* nothing was computed yet */
     run(&p);
-    if (!as_product_check(&p, why, sizeof why))
+    if (!is_wrong_here(&p) && !as_product_check(&p, why, sizeof why))
         fail_msg("%s %s %llu on %s: %s", as_product_path_words[d->path], as_product_type_words[d->type],
                  (unsigned long long)d->n, dev->info.id, why);
     as_product_finish(&p);
@@ -106,24 +113,48 @@ static void test_cpu_matrix(void **state)
         skip();
 }
 
+/* SME's kernel, which takes the first panel of B for all. */
+static const struct as_outer *true_outer;
+
+static void stays_at_first(const struct as_outer_job *job)
+{
+    struct as_outer_job other = *job;
+    other.panel_bytes = 0;
+    true_outer->multiply(&other);
+}
+
 /* A product that loses its last step of K, and one whose packed words lie at other places. */
 static void test_cpu_matrix_wrong(void **state)
 {
     (void)state;
-    for (int type = AS_PRODUCT_BF16; type <= AS_PRODUCT_S8; type++) {
-        struct as_product p;
+    for (int type = AS_PRODUCT_F64; type <= AS_PRODUCT_S8; type++) {
+        struct as_product p = {.dev = NULL};
         struct as_error err = {0};
         char why[200], text[200];
         const struct as_product_desc d = desc_of(AS_PRODUCT_MMA, (enum as_product_type)type, 512);
         if (as_product_applies(&cpu.device.info, &d, &err) != AS_APPLIES)
             continue;
         prepare(&p, &cpu.device, &d);
+        if (!p.cores) {
+            fail();
+            return;
+        }
         assert_int_not_equal(as_product_cores_gate(&p, text, sizeof text), AS_GATE_FAIL);
         p.cores->steps--;
         run(&p);
         assert_false(as_product_check(&p, why, sizeof why));
         assert_non_null(strstr(why, "results are wrong"));
         p.cores->steps++;
+        if (p.cores->outer) {
+            true_outer = p.cores->outer;
+            struct as_outer other = *true_outer;
+            other.multiply = stays_at_first;
+            p.cores->outer = &other;
+            run(&p);
+            assert_false(as_product_check(&p, why, sizeof why));
+            as_product_finish(&p);
+            continue;
+        }
         unsigned *place[] = {p.cores->b.place[0], p.cores->b.place[1]}, first = place[0][0];
         place[0][0] = place[1][0];
         place[1][0] = first;
@@ -347,8 +378,9 @@ static void test_what_applies(void **state)
     assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
     d = desc_of(AS_PRODUCT_NAIVE, AS_PRODUCT_F32, 16384);
     assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
-    d.path = AS_PRODUCT_MMA;
-    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
+    d.path = AS_PRODUCT_MMA; /* only SME's is of f32 */
+    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err),
+                     as_outer_find(AS_PRODUCT_F32) ? AS_INAPPLICABLE : AS_PRUNED);
     d.type = AS_PRODUCT_S8;
     assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_INAPPLICABLE); /* seconds, or no instruction */
     d = desc_of(AS_PRODUCT_MMA, AS_PRODUCT_S8, 64);

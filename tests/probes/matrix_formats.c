@@ -10,13 +10,15 @@
 
 #include <cmocka.h>
 
-/* Codes of the short formats all, of the long ones those whose upper 16 bits take every value. */
+/* Codes of the short formats all, of the long ones those whose upper 16 bits take every value; no more digits than a
+ * double has. */
 static uint64_t code_at(const struct as_number_format *f, uint64_t i)
 {
     if (f->bits <= 16)
         return i;
     uint64_t low = i * UINT64_C(2654435761) & ((UINT64_C(1) << (f->bits - 16)) - 1);
-    return i << (f->bits - 16) | (low >> f->unused << f->unused);
+    const unsigned unused = f->kind != AS_NUMBER_FLOAT && f->bits == 64 ? 11 : f->unused;
+    return i << (f->bits - 16) | (low >> unused << unused);
 }
 
 static uint64_t codes_of(const struct as_number_format *f)
@@ -124,6 +126,7 @@ static const struct {
     {"s8", -129, AS_ROUND_NEAREST_EVEN, AS_OVERFLOW_CLAMP, 0x80},
     {"u8", -1, AS_ROUND_NEAREST_EVEN, AS_OVERFLOW_CLAMP, 0},
     {"s32", 2147483648.0, AS_ROUND_NEAREST_EVEN, AS_OVERFLOW_FORMAT, 0x80000000},
+    {"s64", -3, AS_ROUND_NEAREST_EVEN, AS_OVERFLOW_FORMAT, UINT64_MAX - 2},
 };
 
 static void test_ends(void **unused)

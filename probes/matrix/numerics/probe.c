@@ -62,6 +62,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "%s is sparse: see the dense instruction", m->name);
         return AS_INAPPLICABLE;
     }
+    if (can == AS_APPLIES && integers && as_matrix_format(m, AS_MATRIX_C)->bits > 53) {
+        as_fail(err, AS_UNSUPPORTED, "%s sums more bits than the models, which compute in f64", m->name);
+        return AS_INAPPLICABLE;
+    }
     return can;
 }
 

@@ -97,7 +97,7 @@ enum { WHY_BYTES = 160 };
 enum cpuid_register { EAX, EBX, ECX, EDX };
 
 static const struct {
-    enum as_cpu_set set;
+    as_cpu_sets set;
     const char *name;
     unsigned leaf, subleaf; /* of CPUID */
     enum cpuid_register where;
@@ -152,7 +152,7 @@ static bool has_set(size_t i, char why[WHY_BYTES])
 }
 #else
 static const struct {
-    unsigned set; /* of enum as_cpu_set */
+    as_cpu_sets set;
     const char *name;
     unsigned long of_first, of_second; /* bits of AT_HWCAP and AT_HWCAP2 */
     const char *feature;               /* as Arm calls it */
@@ -166,6 +166,7 @@ static const struct {
     {AS_CPU_SVE2, "SVE2", 0, 1ul << 1, "FEAT_SVE2"},
     {AS_CPU_SME, "SME", 0, 1ul << 23, "FEAT_SME"},
     {AS_CPU_SMEF64F64, "SME F64F64", 0, 1ul << 25, "FEAT_SME_F64F64"},
+    {AS_CPU_SMEI16I64, "SME I16I64", 0, 1ul << 24, "FEAT_SME_I16I64"},
 };
 
 static bool has_set(size_t i, char why[WHY_BYTES])
@@ -183,15 +184,15 @@ static bool has_set(size_t i, char why[WHY_BYTES])
 }
 #endif
 
-bool as_cpu_has(unsigned wanted, char *text, size_t size)
+bool as_cpu_has(as_cpu_sets wanted, char *text, size_t size)
 {
     size_t at = 0;
     bool all = true;
-    unsigned other = wanted;
+    as_cpu_sets other = wanted;
     text[0] = 0;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         char why[WHY_BYTES] = "";
-        other &= ~(unsigned)sets[i].set;
+        other &= ~sets[i].set;
         if (!(wanted & sets[i].set) || has_set(i, why))
             continue;
         int n = snprintf(text + at, size - at, "%s%s%s", all ? "" : ", ", sets[i].name, why);
@@ -203,7 +204,7 @@ bool as_cpu_has(unsigned wanted, char *text, size_t size)
     return all && !other;
 }
 
-bool as_cpu_has_vectors(unsigned wanted, unsigned bits, char *text, size_t size)
+bool as_cpu_has_vectors(as_cpu_sets wanted, unsigned bits, char *text, size_t size)
 {
     if (!as_cpu_has(wanted, text, size))
         return false;

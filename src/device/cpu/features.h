@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct as_cpu_features {
     bool sse2, avx2, fma, avx512f; /* x86-64: supported by CPU and OS (register state) */
@@ -15,45 +16,46 @@ struct as_cpu_features as_cpu_features(void);
 
 /* Extensions beyond the x86-64 or aarch64 baseline. Vectors and tiles count only if the OS saves their state for this
  * process. */
-enum as_cpu_set {
-    AS_CPU_POPCNT = 1u << 0,
-    AS_CPU_LZCNT = 1u << 1,
-    AS_CPU_BMI1 = 1u << 2,
-    AS_CPU_BMI2 = 1u << 3,
-    AS_CPU_AVX = 1u << 4,
-    AS_CPU_AVX2 = 1u << 5,
-    AS_CPU_FMA = 1u << 6,
-    AS_CPU_F16C = 1u << 7,
-    AS_CPU_AVX512F = 1u << 8,
-    AS_CPU_AVX512DQ = 1u << 9,
-    AS_CPU_AVX512CD = 1u << 10,
-    AS_CPU_AVX512BW = 1u << 11,
-    AS_CPU_AVX512VL = 1u << 12,
-    AS_CPU_AVX512VNNI = 1u << 13,
-    AS_CPU_AVX512VPOPCNTDQ = 1u << 14,
-    AS_CPU_AVXVNNI = 1u << 15,
-    AS_CPU_AVXVNNIINT8 = 1u << 16,
-    AS_CPU_AVX512BF16 = 1u << 17,
-    AS_CPU_AVX512FP16 = 1u << 18,
-    AS_CPU_AMXTILE = 1u << 19,
-    AS_CPU_AMXINT8 = 1u << 20,
-    AS_CPU_AMXBF16 = 1u << 21,
-    AS_CPU_AMXFP16 = 1u << 22,
-    AS_CPU_FPHP = 1u << 23, /* aarch64 from here on */
-    AS_CPU_DOTPROD = 1u << 24,
-    AS_CPU_I8MM = 1u << 25,
-    AS_CPU_BF16 = 1u << 26,
-    AS_CPU_LSE = 1u << 27,
-    AS_CPU_SVE = 1u << 28,
-    AS_CPU_SME = 1u << 29,
-    AS_CPU_SMEF64F64 = 1u << 30,
-};
-#define AS_CPU_SVE2 (1u << 31) /* no int, as enumerators have to be */
+typedef uint64_t as_cpu_sets; /* several of these */
+#define AS_CPU_POPCNT (UINT64_C(1) << 0)
+#define AS_CPU_LZCNT (UINT64_C(1) << 1)
+#define AS_CPU_BMI1 (UINT64_C(1) << 2)
+#define AS_CPU_BMI2 (UINT64_C(1) << 3)
+#define AS_CPU_AVX (UINT64_C(1) << 4)
+#define AS_CPU_AVX2 (UINT64_C(1) << 5)
+#define AS_CPU_FMA (UINT64_C(1) << 6)
+#define AS_CPU_F16C (UINT64_C(1) << 7)
+#define AS_CPU_AVX512F (UINT64_C(1) << 8)
+#define AS_CPU_AVX512DQ (UINT64_C(1) << 9)
+#define AS_CPU_AVX512CD (UINT64_C(1) << 10)
+#define AS_CPU_AVX512BW (UINT64_C(1) << 11)
+#define AS_CPU_AVX512VL (UINT64_C(1) << 12)
+#define AS_CPU_AVX512VNNI (UINT64_C(1) << 13)
+#define AS_CPU_AVX512VPOPCNTDQ (UINT64_C(1) << 14)
+#define AS_CPU_AVXVNNI (UINT64_C(1) << 15)
+#define AS_CPU_AVXVNNIINT8 (UINT64_C(1) << 16)
+#define AS_CPU_AVX512BF16 (UINT64_C(1) << 17)
+#define AS_CPU_AVX512FP16 (UINT64_C(1) << 18)
+#define AS_CPU_AMXTILE (UINT64_C(1) << 19)
+#define AS_CPU_AMXINT8 (UINT64_C(1) << 20)
+#define AS_CPU_AMXBF16 (UINT64_C(1) << 21)
+#define AS_CPU_AMXFP16 (UINT64_C(1) << 22)
+/* aarch64 */
+#define AS_CPU_FPHP (UINT64_C(1) << 23)
+#define AS_CPU_DOTPROD (UINT64_C(1) << 24)
+#define AS_CPU_I8MM (UINT64_C(1) << 25)
+#define AS_CPU_BF16 (UINT64_C(1) << 26)
+#define AS_CPU_LSE (UINT64_C(1) << 27)
+#define AS_CPU_SVE (UINT64_C(1) << 28)
+#define AS_CPU_SME (UINT64_C(1) << 29)
+#define AS_CPU_SMEF64F64 (UINT64_C(1) << 30)
+#define AS_CPU_SVE2 (UINT64_C(1) << 31)
+#define AS_CPU_SMEI16I64 (UINT64_C(1) << 32)
 /* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here, so
  * what works on them is asked for together with AS_CPU_AMXTILE. */
-bool as_cpu_has(unsigned sets, char *text, size_t size);
+bool as_cpu_has(as_cpu_sets sets, char *text, size_t size);
 /* The same for code written for vectors of so many bits: SME's in its streaming mode if it is among the sets, else
  * SVE's. 0 bits: any. */
-bool as_cpu_has_vectors(unsigned sets, unsigned bits, char *text, size_t size);
+bool as_cpu_has_vectors(as_cpu_sets sets, unsigned bits, char *text, size_t size);
 
 #endif
