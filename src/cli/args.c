@@ -43,7 +43,8 @@ static enum as_status add_given(struct as_args *out, const struct as_option *opt
 {
     for (size_t i = 0; i < out->given_n && !option->many; i++)
         if (out->given[i].option == option)
-            return as_fail(err, AS_USAGE, "'--%s' is given twice", option->name);
+            return as_fail(err, AS_USAGE, "'--%s' is given twice%s", option->name,
+                           option->value && strcmp(option->value, "LIST") == 0 ? "; give one list, with commas" : "");
     out->given[out->given_n++] = (struct as_given){option, value};
     return AS_OK;
 }
