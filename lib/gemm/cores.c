@@ -153,10 +153,10 @@ static enum as_status allocate(struct as_product *p, struct as_error *err)
     const struct as_product_cores *c = p->cores;
     const struct as_product_format *f = &as_product_formats[c->type];
     const uint64_t d = c->outer && f->out_bytes == c->outer->word ? 1 : c->a.lines * c->b.lines;
-    const uint64_t bytes[] = {bytes_of(c, &c->a), bytes_of(c, &c->b),
-                              c->outer ? d * sizeof(float)
-                                       : as_product_panels(&c->a) * as_product_panels(&c->b) * c->tile_bytes,
-                              as_product_panels(&c->b) * c->b.images * c->b.image_lines * sizeof(int32_t)};
+    const uint64_t bytes[] = {
+        bytes_of(c, &c->a), bytes_of(c, &c->b),
+        c->outer ? d * sizeof(float) : as_product_panels(&c->a) * as_product_panels(&c->b) * c->tile_bytes,
+        c->outer ? sizeof(int32_t) : as_product_panels(&c->b) * c->b.images * c->b.image_lines * sizeof(int32_t)};
     uint64_t all = 0, largest = 0;
     for (size_t i = 0; i < AS_PRODUCT_PACKED; i++) {
         all += bytes[i];

@@ -5,8 +5,8 @@ of each line. Both operands are packed step by step; a step has the words of sev
   pack_4, pack_8   one vector of lines, whose words lie along K, by way of a tile: rows in, columns out
   multiply         a panel of A times panels of B, with all tiles of ZA
 SME's instructions are words, since many assemblers lack them. Streaming mode has nothing else of SVE for sure; entering and
-leaving it clears the vector registers, so the callee-saved ones are kept in memory. No caller has a dormant ZA: nothing else
-here uses it.
+leaving it clears the vector registers, so the callee-saved ones are kept in memory. No caller has a live or dormant ZA: every
+kernel leaves streaming mode and ZA before it returns.
 """
 import os
 import sys
@@ -39,10 +39,6 @@ def function(name, lines):
 
 def letter(word):
     return "s" if word == 4 else "d"
-
-
-def shift(word):
-    return 2 if word == 4 else 3
 
 
 def slice_of(opcode, word, tile, predicate, base, index=XZR, vertical=False):

@@ -151,6 +151,8 @@ static uint64_t encode_integer(const struct as_number_format *f, double value, e
     double rounded = isfinite(value) ? as_round(rounding, value) : value;
     if (overflow == AS_OVERFLOW_CLAMP || isinf(value))
         rounded = fmin(fmax(rounded, least), most);
+    if ((overflow == AS_OVERFLOW_CLAMP || isinf(value)) && rounded >= most) /* which f64 may round up */
+        return ones(f->kind == AS_NUMBER_SIGNED ? f->bits - 1 : f->bits);
     double wrapped = fmod(rounded, ldexp(1, (int)f->bits));
     uint64_t size = (uint64_t)fabs(wrapped);
     return (wrapped < 0 ? 0 - size : size) & ones(f->bits);

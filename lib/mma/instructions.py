@@ -44,7 +44,7 @@ class Instruction:
         return self.for_length(key, text) if self.bits and text else text
 
     def for_length(self, key, text):
-        """V: the words of a vector (of C's size, at least 32 bits); H: its halves; L, R: all bits of a lane, of a register."""
+        """V: the words of a vector (of C's size, at least 32 bits); H: its 16-bit elements; L, R: all bits of a lane, of a register."""
         words = self.bits // max(BITS[self.c], 32)
         if key in ("size", "lanes", "title"):
             return re.sub(r"\b[VH]\b", lambda m: str(words if m[0] == "V" else self.bits // 16), text)

@@ -7,7 +7,7 @@
 #include "device/cpu/features.h"
 #include "probe/probe.h"
 
-/* Width of a step: scalar, a vector of so many bits, or one of SVE, as long as this CPU makes it. */
+/* Width of a step: scalar, a vector of so many bits, or SVE at this CPU's vector length. */
 enum as_native_width { AS_NATIVE_SCALAR, AS_NATIVE_128, AS_NATIVE_256, AS_NATIVE_512, AS_NATIVE_SVE, AS_NATIVE_WIDTHS };
 extern const char *const as_native_width_words[]; /* NULL-terminated */
 
@@ -28,8 +28,9 @@ struct as_native_body {
 struct as_native {
     const char *op;
     enum as_native_width width;
-    unsigned lanes;      /* 0: as many as a vector of SVE has, see as_native_lanes */
-    unsigned lane_bytes; /* of all operands, where narrower ones lie apart; 0: their own */
+    unsigned lanes; /* 0: as many as a vector of SVE has, see as_native_lanes */
+    unsigned
+        lane_bytes; /* from lane to lane of every operand (SVE: the widest operand's); 0: each operand's own size */
     as_cpu_sets needs;
     const char *text;   /* the instructions, with $d, $a, ... for registers */
     const char *link;   /* the link between the steps of a chain, NULL none */

@@ -15,8 +15,9 @@ static size_t pitch_of(const struct as_native *n, enum as_op_type type)
 static void draw(const struct as_native *n, enum as_op_domain domain, enum as_op_type type, unsigned turn,
                  struct as_rng *rng, unsigned char *slot)
 {
+    const unsigned lanes = as_native_lanes(n);
     memset(slot, 0, SLOT);
-    for (unsigned l = 0; l < as_native_lanes(n); l++) {
+    for (unsigned l = 0; l < lanes; l++) {
         union as_op_value x;
         as_op_draw(domain, type, turn, rng, &x);
         memcpy(slot + l * pitch_of(n, type), &x, as_op_bytes(type));

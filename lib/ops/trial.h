@@ -34,7 +34,7 @@
 #define AS_WIDTH_AXIS                                                                                                  \
     {                                                                                                                  \
         .name = "width",                                                                                               \
-        .help = "CPU: scalar, a vector of so many bits, or one of SVE, as long as the CPU makes it; devices: scalar",  \
+        .help = "CPU: scalar, vector width in bits, or sve: the CPU's SVE vector length; devices: scalar",             \
         .type = AS_AXIS_WORD, .words = as_native_width_words, .def = "scalar"                                          \
     }
 /* Operation, operands, steps and threads of the axes, if present; the caller sets the rest. No sequence for an unknown

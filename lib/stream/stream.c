@@ -392,7 +392,7 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size)
     static const char *const widths[AS_WIDTHS] = {"scalar", "128", "256", "512", "sve"};
     struct as_buf text = AS_BUF_INIT;
     if (s->native && s->desc.width == AS_WIDTH_SVE)
-        as_buf_printf(&text, "sve of %u", 8 * as_cpu_features().sve_bytes);
+        as_buf_printf(&text, "SVE, %u bits", 8 * as_cpu_features().sve_bytes);
     else if (s->native)
         as_buf_printf(&text, "%s", widths[s->desc.width]);
     else if (s->gpu)

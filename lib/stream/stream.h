@@ -44,8 +44,6 @@ typedef union as_stream_sum (*as_stream_fn)(double *out, const double *x, const 
 struct as_stream_kernels {
     as_stream_fn of[AS_STREAM_OPS][2]; /* [1]: non-temporal stores; NULL without stores */
 };
-/* Does this CPU architecture have kernels of the width, whatever this CPU has? */
-bool as_stream_knows(enum as_stream_width width);
 /* NULL if this CPU cannot run them. out, x and y are aligned to 64 bytes. */
 const struct as_stream_kernels *as_stream_kernels(enum as_stream_width width);
 

@@ -125,17 +125,6 @@ static const struct as_stream_kernels sve_kernels = {{
 }};
 #endif
 
-bool as_stream_knows(enum as_stream_width width)
-{
-#if defined(__aarch64__)
-    return width != AS_WIDTH_256 && width != AS_WIDTH_512;
-#elif defined(__x86_64__)
-    return width != AS_WIDTH_SVE;
-#else
-    return false;
-#endif
-}
-
 const struct as_stream_kernels *as_stream_kernels(enum as_stream_width width)
 {
     struct as_cpu_features f = as_cpu_features();

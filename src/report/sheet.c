@@ -249,7 +249,7 @@ static void name_group(const struct source *s, const char *group, char *out, siz
         as_copy_text(out, size, as_info_words(info)->shared_memory);
         out[0] = (char)toupper((unsigned char)out[0]);
     } else if (info && info->is_host_memory && strcmp(group, "Host link") == 0)
-        as_copy_text(out, size, "Copies with the host");
+        as_copy_text(out, size, "Host copies");
     else
         as_copy_text(out, size, group);
 }

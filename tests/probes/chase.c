@@ -202,8 +202,8 @@ static void test_device_warms_up(void **unused)
 }
 
 /* Warm-up before the chase: the compute unit reads a buffer that fits the last-level cache element by element; one that
- * fits in part it reads in chase order, a CPU any that is short; before a larger one, the GPU's cache is filled with
- * other data. */
+ * fits in part it reads in chase order, as a host CPU reads any short one; before a larger one, the GPU's cache is
+ * filled with other data. */
 static void test_caches_are_settled(void **unused)
 {
     static const struct {

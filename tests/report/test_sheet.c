@@ -158,7 +158,6 @@ static void test_choice_of_cells(void **state)
     as_sheet_finish(&s);
 }
 
-/* What one thread of a CPU reads is not what the CPU does. */
 /* A GEMM of plain multiply-adds is no number of the matrix path, however fast. */
 static void test_matrix_path_only(void **state)
 {
@@ -192,10 +191,11 @@ static void test_groups_in_the_device_s_words(void **state)
     as_sheet_finish(&s);
     gpu.is_host_memory = true;
     s = made();
-    assert_string_equal(as_sheet_find(&s, "Host link", "to device")->title, "Copies with the host");
+    assert_string_equal(as_sheet_find(&s, "Host link", "to device")->title, "Host copies");
     as_sheet_finish(&s);
 }
 
+/* What one thread of a CPU reads is not what the CPU does. */
 static void test_one_thread(void **state)
 {
     (void)state;

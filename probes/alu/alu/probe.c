@@ -6,9 +6,9 @@ extern const char as_method_alu[];
 static const struct as_axis axes[] = {
     AS_OP_AXIS("all"),
     {.name = "ilp",
-     .help = "independent chains per thread; 0, CPU: as many as its registers hold, 8 or 12",
+     .help = "independent chains per thread; 0, CPU: as many as its registers hold: 8, 12, or 18 with SVE",
      .type = AS_AXIS_COUNT,
-     .max = 16,
+     .max = 18,
      .def = "4",
      .zero = "most"},
     AS_WARPS_AXIS,

@@ -40,7 +40,7 @@ static const struct as_axis axes[] = {
      .words = store_words,
      .def = "regular"},
     {.name = "width",
-     .help = "bits per access; sve: of an SVE vector; on a device per thread, in a plain loop through L1; best: the "
+     .help = "bits per access; sve: one SVE vector; on a device per thread, in a plain loop through L1; best: the "
              "fastest in a short test, noted",
      .type = AS_AXIS_WORD,
      .words = width_words,
@@ -106,8 +106,10 @@ static enum as_applies applies_natively(const struct as_axes *a, size_t width, s
 {
     if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
         return AS_PRUNED;
-    if (width == AS_WIDTH_SVE && !as_stream_knows(AS_WIDTH_SVE))
+#if !defined(__aarch64__)
+    if (width == AS_WIDTH_SVE)
         return AS_PRUNED;
+#endif
     if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
         if (width == AS_WIDTH_SVE)
             as_fail(err, AS_UNSUPPORTED, "this CPU lacks SVE");

@@ -72,12 +72,19 @@ static unsigned sme_bytes(void)
     return (unsigned)bytes;
 }
 
+/* Kept, since kernels ask in each launch. */
 struct as_cpu_features as_cpu_features(void)
 {
-    char why[80];
-    struct as_cpu_features f = {.neon = true, .vector_bytes = 16};
-    f.sve = as_cpu_has(AS_CPU_SVE, why, sizeof why);
-    f.sme = as_cpu_has(AS_CPU_SME, why, sizeof why);
+    enum { KNOWN = 1, SVE = 2, SME = 4 };
+    static _Atomic unsigned kept;
+    unsigned has = atomic_load_explicit(&kept, memory_order_relaxed);
+    if (!has) {
+        char why[80];
+        has = KNOWN | (as_cpu_has(AS_CPU_SVE, why, sizeof why) ? SVE : 0) |
+              (as_cpu_has(AS_CPU_SME, why, sizeof why) ? SME : 0);
+        atomic_store_explicit(&kept, has, memory_order_relaxed);
+    }
+    struct as_cpu_features f = {.neon = true, .sve = has & SVE, .sme = has & SME, .vector_bytes = 16};
     f.sve_bytes = f.sve ? sve_bytes() : 0;
     f.sme_bytes = f.sme ? sme_bytes() : 0;
     return f;

@@ -16,7 +16,7 @@ struct as_cpu_features as_cpu_features(void);
 
 /* Extensions beyond the x86-64 or aarch64 baseline. Vectors and tiles count only if the OS saves their state for this
  * process. */
-typedef uint64_t as_cpu_sets; /* several of these */
+typedef uint64_t as_cpu_sets; /* a set of AS_CPU_ bits */
 #define AS_CPU_POPCNT (UINT64_C(1) << 0)
 #define AS_CPU_LZCNT (UINT64_C(1) << 1)
 #define AS_CPU_BMI1 (UINT64_C(1) << 2)
