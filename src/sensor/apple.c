@@ -7,7 +7,6 @@
 #include "sensor/sensor.h"
 #include "sensor/smc.h"
 #include "sensor/states.h"
-#include "sensor/watch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -209,7 +208,6 @@ const struct as_sensor as_sensor_apple_gpu = {
     .title = "GPUs of Apple's chips, by IOReport, SMC and the thermal pressure of macOS",
     .background = true,
     .is_mean = true,
-    .lag_s = AS_WATCH_EVERY_S, /* as long as between readings */
     .serves = serves_gpu,
     .open = open_gpu,
     .read = read_now,

@@ -68,6 +68,7 @@ MUTANTS = (
     ("apple.c", "    out->clock_hz = seen.hz;\n", ""),
     ("apple.c", "as_smc_open(&a->smc, a->rail == AS_RAIL_CPU, &err)", "as_smc_open(&a->smc, a->rail != AS_RAIL_CPU, &err)"),
     ("apple.c", "    } else if (seen.why[0])", "    } else if (false)"),
+    ("apple.c", "    .is_mean = true,\n    .serves = serves_gpu,", "    .is_mean = true,\n    .lag_s = 0.05,\n    .serves = serves_gpu,"),
     ("iokit.c", "        io->release_port(service);\n", ""),
     ("iokit.c", "    io->release_port(found);\n", ""),
     ("iokit.c", "while (!done && (service", "while ((service"),
@@ -129,6 +130,11 @@ MUTANTS = (
     ("states.c", "    as_buf_terminal(&b, state ? state : \"\");", "    as_buf_str(&b, state ? state : \"\");"),
     ("states.c", "    else\n        as_states_close(s);\n", ""),
     ("watch.c", "counts_energy || (sensor && sensor->is_mean)", "counts_energy"),
+    ("watch.c", "w->marked && (was_marked || !is_mean)", "w->marked"),
+    ("watch.c", "w->marked && (was_marked || !is_mean)", "w->marked && !is_mean"),
+    ("watch.c", "timed_reading(w->sensing, AS_SENSOR_QUICK, &after)", "timed_reading(w->sensing, AS_SENSOR_ALL, &after)"),
+    ("watch.c", "add_load(w, &after, ended)", "add_load(w, &rest, ended)"),
+    ("watch.c", "= rest.temperature;", "= after.temperature;"),
     ("demand_apple.c", "isdigit((unsigned char)name[3])", "false"),
     ("demand_apple.c", "strcmp(name, \"DCS RD\") == 0 ? 0", "strstr(name, \"DCS RD\") ? 0"),
     ("demand_apple.c", "bytes < 0)", "false)"),
@@ -147,4 +153,5 @@ def environment(build):
 
 
 if __name__ == "__main__":
-    planted_faults.main("src/sensor", ["tests/sensor/test_sensor_apple", "tests/sensor/test_sensor_apple_clock"], MUTANTS, environment)
+    planted_faults.main("src/sensor", ["tests/sensor/test_sensor_apple", "tests/sensor/test_sensor_apple_clock",
+                                       "tests/sensor/test_sensor_watch"], MUTANTS, environment)
