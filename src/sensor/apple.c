@@ -7,13 +7,11 @@
 #include "sensor/sensor.h"
 #include "sensor/smc.h"
 #include "sensor/states.h"
-#include "sensor/watch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const system_names[] = {"/usr/lib/libSystem.B.dylib", "libSystem.B.dylib"};
 /* libkern/OSThermalNotification.h: nominal, moderate, heavy, trapping, sleeping */
 static const char pressure_key[] = "com.apple.system.thermalpressurelevel";
 enum { PRESSURE_NOMINAL = 0, PRESSURE_LAST = 4 };
@@ -135,7 +133,7 @@ static void open_pressure(struct apple *a, struct as_buf *why_not)
     char why[160] = "";
     const char *found = "", *missing = NULL;
     uint32_t (*watch)(const char *name, int *token) = NULL;
-    void *library = as_library_open(system_names, 2, &found, why, sizeof why);
+    void *library = as_library_open(as_system_names, 2, &found, why, sizeof why);
     uint64_t level = 0;
     if (library) {
         as_library_function(library, "notify_register_check", &watch, &missing);
@@ -210,7 +208,6 @@ const struct as_sensor as_sensor_apple_gpu = {
     .title = "GPUs of Apple's chips, by IOReport, SMC and the thermal pressure of macOS",
     .background = true,
     .is_mean = true,
-    .lag_s = AS_WATCH_EVERY_S, /* as long as between readings */
     .serves = serves_gpu,
     .open = open_gpu,
     .read = read_now,

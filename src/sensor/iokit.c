@@ -4,12 +4,7 @@
 
 #include <string.h>
 
-/* Where macOS has them, though not as files; then by the linker's path. */
 static const char *const iokit_names[] = {"/System/Library/Frameworks/IOKit.framework/IOKit", "IOKit.dylib"};
-static const char *const system_names[] = {"/usr/lib/libSystem.B.dylib", "libSystem.B.dylib"};
-static const char *const foundation_names[] = {"/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation",
-                                               "CoreFoundation.dylib"};
-enum { UTF8 = 0x08000100 }; /* kCFStringEncodingUTF8 */
 
 static void load_functions(struct as_iokit *io, void *kit, void *foundation, void *system, const char **missing)
 {
@@ -36,8 +31,8 @@ enum as_status as_iokit_load(struct as_iokit *io, struct as_error *err)
     char why[240] = "";
     const char *found = "", *missing = NULL;
     void *kit = as_library_open(iokit_names, 2, &found, why, sizeof why);
-    void *foundation = kit ? as_library_open(foundation_names, 2, &found, why, sizeof why) : NULL;
-    void *system = foundation ? as_library_open(system_names, 2, &found, why, sizeof why) : NULL;
+    void *foundation = kit ? as_library_open(as_foundation_names, 2, &found, why, sizeof why) : NULL;
+    void *system = foundation ? as_library_open(as_system_names, 2, &found, why, sizeof why) : NULL;
     if (!system)
         return as_fail(err, AS_UNSUPPORTED, "no IOKit on this system: %s", why);
     load_functions(io, kit, foundation, system, &missing);
@@ -61,7 +56,7 @@ bool as_iokit_each(const struct as_iokit *io, const char *class_name, as_iokit_f
 
 size_t as_iokit_property(const struct as_iokit *io, uint32_t entry, const char *key, void *out, size_t size)
 {
-    as_cf name = io->string(NULL, key, UTF8), data = name ? io->property(entry, name, NULL, 0) : NULL;
+    as_cf name = io->string(NULL, key, AS_CF_UTF8), data = name ? io->property(entry, name, NULL, 0) : NULL;
     size_t n = 0;
     if (data && io->type_of(data) == io->data_type()) {
         const long length = io->length(data);

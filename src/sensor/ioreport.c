@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where macOS has them, though not as files; then by the linker's path. */
-static const char *const foundation_names[] = {"/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation",
-                                               "CoreFoundation.dylib"};
+const char *const as_foundation_names[2] = {"/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation",
+                                            "CoreFoundation.dylib"};
+const char *const as_system_names[2] = {"/usr/lib/libSystem.B.dylib", "libSystem.B.dylib"};
 static const char *const report_names[] = {"/usr/lib/libIOReport.dylib", "libIOReport.dylib"};
-enum { UTF8 = 0x08000100 }; /* kCFStringEncodingUTF8 */
 
 static enum as_status load_foundation(struct as_ioreport_api *a, struct as_error *err)
 {
     char why[240] = "";
     const char *found = "", *missing = NULL;
-    void *library = as_library_open(foundation_names, 2, &found, why, sizeof why);
+    void *library = as_library_open(as_foundation_names, 2, &found, why, sizeof why);
     if (!library)
         return as_fail(err, AS_UNSUPPORTED, "no CoreFoundation on this system: %s", why);
     as_library_function(library, "CFStringCreateWithCString", &a->string, &missing);
@@ -103,8 +102,8 @@ static enum as_status channels_of(const struct as_ioreport *r, as_cf set, as_cf 
 static void text_of(const struct as_ioreport_api *a, as_cf string, char *out, size_t size)
 {
     char text[256];
-    const bool good =
-        string && a->type_of(string) == a->string_type() && a->string_text(string, text, (long)sizeof text, UTF8) != 0;
+    const bool good = string && a->type_of(string) == a->string_type() &&
+                      a->string_text(string, text, (long)sizeof text, AS_CF_UTF8) != 0;
     as_copy_clean(out, size, good ? text : "");
 }
 
@@ -128,9 +127,10 @@ static enum as_status copy_channels(struct as_ioreport *r, const char *group, co
                                     struct as_error *err)
 {
     const struct as_ioreport_api *a = &r->api;
-    as_cf list, name = a->string(NULL, group, UTF8), part = subgroup ? a->string(NULL, subgroup, UTF8) : NULL;
+    as_cf list, name = a->string(NULL, group, AS_CF_UTF8),
+                part = subgroup ? a->string(NULL, subgroup, AS_CF_UTF8) : NULL;
     size_t n = 0;
-    r->key = a->string(NULL, "IOReportChannels", UTF8);
+    r->key = a->string(NULL, "IOReportChannels", AS_CF_UTF8);
     const bool made = r->key && name && (part || !subgroup);
     *out = made ? a->copy_group(name, part, 0, 0, 0) : NULL;
     drop(a, &name);

@@ -11,7 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef const void *as_cf; /* CFTypeRef */
+/* Where macOS has these libraries, though not as files; then by the linker's path. */
+extern const char *const as_foundation_names[2], *const as_system_names[2];
+
+typedef const void *as_cf;        /* CFTypeRef */
+enum { AS_CF_UTF8 = 0x08000100 }; /* kCFStringEncodingUTF8 */
 
 struct as_ioreport_api {
     /* CoreFoundation: CFString.h, CFDictionary.h, CFArray.h, CFBase.h */

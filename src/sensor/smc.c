@@ -83,7 +83,7 @@ static bool is_core(uint32_t key, bool is_cpu)
     return false;
 }
 
-/* NAN: no reading. Sensors of what is switched off tell 0. */
+/* NAN: no reading. Sensors of powered-down cores read 0. */
 static double temperature_of(const struct as_smc *smc, uint32_t key)
 {
     uint8_t bytes[4];

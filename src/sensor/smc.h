@@ -17,7 +17,7 @@ struct as_smc {
 };
 /* Of the CPU's or the GPU's cores. AS_UNSUPPORTED where nothing of them can be read now. */
 enum as_status as_smc_open(struct as_smc *smc, bool is_cpu, struct as_error *err);
-/* Degrees Celsius of the hottest place, since that is what clocks are lowered for. NAN: none is between 0 and 130. */
+/* Degrees Celsius of the hottest core sensor, which decides when clocks drop. NAN: none reads between 0 and 130. */
 double as_smc_hottest(const struct as_smc *smc);
 void as_smc_close(struct as_smc *smc); /* takes one that is closed */
 

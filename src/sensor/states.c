@@ -30,7 +30,7 @@ static double unit_of(const double *counts, size_t n)
     return is_hz ? 1 : is_khz ? 1e3 : 0;
 }
 
-void as_clock_table_from(const unsigned char *bytes, size_t size, struct as_clock_table *out)
+void as_clock_table_from(const unsigned char *bytes, size_t size, bool is_gpu, struct as_clock_table *out)
 {
     enum { ENTRY = 8 };
     const size_t n = size / ENTRY;
@@ -43,7 +43,7 @@ void as_clock_table_from(const unsigned char *bytes, size_t size, struct as_cloc
     }
     for (size_t i = 0; i < n; i++) {
         out->hz[i] = word_at(bytes + ENTRY * i);
-        ascends &= i == 0 || out->hz[0] == 0 || out->hz[i] > out->hz[i - 1];
+        ascends &= i == 0 || (is_gpu && out->hz[0] == 0) || out->hz[i] > out->hz[i - 1];
     }
     const double unit = unit_of(out->hz, n);
     if (!ascends || unit == 0 || (n == 1 && out->hz[0] == 0))
@@ -64,9 +64,9 @@ static bool read_tables(const struct as_iokit *io, uint32_t service, void *user)
         unsigned char bytes[8 * AS_CLOCKS_MAX];
         const size_t size = as_iokit_property(io, service, tables[i].key, bytes, sizeof bytes);
         if (size)
-            as_clock_table_from(bytes, size, &tables[i]);
+            as_clock_table_from(bytes, size, i == AS_STATES_GPU, &tables[i]);
         else
-            snprintf(tables[i].why, sizeof tables[i].why, "the device tree has no '%s'", tables[i].key);
+            snprintf(tables[i].why, sizeof tables[i].why, "the device tree has no usable '%s'", tables[i].key);
     }
     return true;
 }
@@ -123,7 +123,7 @@ struct times {
     bool is_known;              /* no state's time is negative, each has a name */
 };
 
-/* The first reason counts. state NULL: one without a name or with less than no time. */
+/* The first reason counts. state NULL: a state has no name or a negative time. */
 static void explain(char why[120], const struct as_ioreport_channel *c, const char *state, const char *key)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -200,8 +200,8 @@ struct cluster {
     char name[32]; /* "P1", "DIE_1_P0" */
     char kind;
     const struct as_clock_table *table; /* NULL: none is known */
-    struct times asked, was;
-    size_t asked_n, was_n;
+    struct times requested, actual;
+    size_t requested_n, actual_n;
     char why[120];
 };
 struct cpu {
@@ -224,8 +224,8 @@ static const struct as_clock_table *table_of(const struct as_states *s, char kin
     }
 }
 
-/* "PCPU", "MCPM1", "DIE_1_PCPU0": the cluster, and whether these are the states that it was in. */
-static struct cluster *cluster_of(struct cpu *cpu, const char *name, bool *is_was)
+/* "PCPU", "MCPM1", "DIE_1_PCPU0": the cluster, and whether these are its actual states. */
+static struct cluster *cluster_of(struct cpu *cpu, const char *name, bool *is_actual)
 {
     const char *unit = as_rail_past_die(name), *at = unit + 4;
     size_t number = 0, i = 0;
@@ -233,7 +233,7 @@ static struct cluster *cluster_of(struct cpu *cpu, const char *name, bool *is_wa
     if (strlen(unit) < 4 || *unit < 'A' || *unit > 'Z' || strncmp(unit + 1, "CP", 2) != 0 ||
         (unit[3] != 'U' && unit[3] != 'M') || (*at && (!number_at(&at, &number) || *at)))
         return NULL;
-    *is_was = unit[3] == 'M';
+    *is_actual = unit[3] == 'M';
     snprintf(key, sizeof key, "%.*s%c%zu", (int)(unit - name), name, *unit, number);
     while (i < cpu->n && strcmp(cpu->clusters[i].name, key) != 0)
         i++;
@@ -249,12 +249,12 @@ static struct cluster *cluster_of(struct cpu *cpu, const char *name, bool *is_wa
 static void look_at_cpu(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
 {
     struct cpu *cpu = user;
-    bool is_was = false;
-    struct cluster *k = c->format == AS_IOREPORT_STATE ? cluster_of(cpu, c->name, &is_was) : NULL;
+    bool is_actual = false;
+    struct cluster *k = c->format == AS_IOREPORT_STATE ? cluster_of(cpu, c->name, &is_actual) : NULL;
     if (!k)
         return;
-    *(is_was ? &k->was : &k->asked) = add_up(r, c, true, is_was ? k->table : NULL, k->why);
-    *(is_was ? &k->was_n : &k->asked_n) += 1;
+    *(is_actual ? &k->actual : &k->requested) = add_up(r, c, true, is_actual ? k->table : NULL, k->why);
+    *(is_actual ? &k->actual_n : &k->requested_n) += 1;
 }
 
 /* Why a cluster's clock cannot be known; "" where it can. */
@@ -264,9 +264,10 @@ static void check_cluster(struct cluster *k)
         snprintf(k->why, sizeof k->why, "no table of clocks is known for cluster '%s'", k->name);
     else if (!k->table->n)
         as_copy_text(k->why, sizeof k->why, k->table->why);
-    else if (!k->why[0] && (k->asked_n != 1 || k->was_n != 1))
-        snprintf(k->why, sizeof k->why, "cluster '%s' has %zu channels of states asked for and %zu of states taken",
-                 k->name, k->asked_n, k->was_n);
+    else if (!k->why[0] && (k->requested_n != 1 || k->actual_n != 1))
+        snprintf(k->why, sizeof k->why,
+                 "cluster '%s': %zu channels with requested states, %zu with actual states; one each is expected",
+                 k->name, k->requested_n, k->actual_n);
 }
 
 /* That of the fastest kind of core which worked: a cluster that mostly idled says nothing of the work, and its states
@@ -280,7 +281,7 @@ static void weigh(struct cpu *cpu, struct as_states_seen *out)
         check_cluster(k);
         if (k->why[0] && !out->why[0])
             as_copy_text(out->why, sizeof out->why, k->why);
-        if (k->why[0] || !(k->asked.all > 0 && k->asked.active >= busy_share * k->asked.all))
+        if (k->why[0] || !(k->requested.all > 0 && k->requested.active >= busy_share * k->requested.all))
             continue;
         const double top = k->table->hz[k->table->n - 1];
         if (top > fastest) {
@@ -289,8 +290,8 @@ static void weigh(struct cpu *cpu, struct as_states_seen *out)
         }
         if (top < fastest)
             continue;
-        active += k->was.active;
-        cycles += k->was.cycles;
+        active += k->actual.active;
+        cycles += k->actual.cycles;
     }
     if (active > 0 && !out->why[0])
         out->hz = cycles / active;

@@ -4,10 +4,10 @@
  * whose entry 0 is off (macmon; SiliconScope, GPUSampler.swift).
  *
  * CPU: group "CPU Stats", subgroup "CPU Complex Performance States", where a cluster has two channels. "PCPU1" has the
- * states that were asked for and the idle ones, and so tells how long the cluster worked. "PCPM1" has those that it was
- * in, which are what powermetrics reports (socpowerbud, issue 15; oshi, pull request 3675): a chip that slows down for
- * its heat shows it only there (macmon, issue 78). A state "V<n>P<m>" is entry n of a table of n + m + 1 entries, by
- * which the table is checked: "voltage-states1-sram" of E, "voltage-states5-sram" of P, "voltage-states22-sram" and
+ * requested states and the idle ones, and so tells how long the cluster worked. "PCPM1" has the actual states, which
+ * are what powermetrics reports (socpowerbud, issue 15; oshi, pull request 3675): a chip that slows down for its heat
+ * shows it only there (macmon, issue 78). A state "V<n>P<m>" is entry n of a table of n + m + 1 entries, by which the
+ * table is checked: "voltage-states1-sram" of E, "voltage-states5-sram" of P, "voltage-states22-sram" and
  * "voltage-states23-sram" of M0 and M1 on M5 Pro and Max (SiliconScope, docs/ioreport-channels.md). */
 #ifndef AS_SENSOR_STATES_H
 #define AS_SENSOR_STATES_H
@@ -26,7 +26,7 @@ struct as_clock_table {
 /* Entries are two 32-bit words, the first is the clock: Hz up to the M3 and of all GPUs, kHz of later CPUs. What is
  * neither for all entries is no table of clocks, nor is one of a CPU that does not ascend: tables beside these have
  * reciprocals. A GPU's is sorted by voltage (338, ... 1312, 1242, 1380 MHz on M3 Max and M4 Pro). */
-void as_clock_table_from(const unsigned char *bytes, size_t size, struct as_clock_table *out);
+void as_clock_table_from(const unsigned char *bytes, size_t size, bool is_gpu, struct as_clock_table *out);
 
 enum as_states_table { AS_STATES_E, AS_STATES_P, AS_STATES_M0, AS_STATES_M1, AS_STATES_GPU, AS_STATES_TABLES };
 

@@ -67,10 +67,14 @@ static void *run(void *user)
 {
     struct as_watch *w = user;
     as_thread_name("assay-sensor");
+    const bool is_mean = w->sensing->sensor->is_mean;
+    bool was_marked = false;
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         struct as_sensor_reading now;
-        bool counts = w->marked; /* a reading that began earlier does not cover the samples */
+        /* A reading that began before the mark does not cover the samples; a mean right after it covers hardly any. */
+        const bool counts = w->marked && (was_marked || !is_mean);
+        was_marked = w->marked;
         if (counts) {
             pthread_mutex_unlock(&w->lock);
             double read_at = as_now();
@@ -176,10 +180,12 @@ static double grown(double before, double after)
 
 void as_watch_end(struct as_watch *w, struct as_readings *out)
 {
-    struct as_sensor_reading after;
+    struct as_sensor_reading after, rest;
     end_thread(w);
     as_demand_end(&w->sensing->demand, &w->demand);
-    const double ended = as_now(), passed = timed_reading(w->sensing, AS_SENSOR_ALL, &after) - w->energy_at;
+    /* Timed like the mark: what only a full reading reads can take longer than the samples. */
+    const double ended = as_now(), passed = timed_reading(w->sensing, AS_SENSOR_QUICK, &after) - w->energy_at;
+    as_sensing_read(w->sensing, AS_SENSOR_ALL, &rest); /* its means cover no time */
     struct as_readings *seen = &w->seen;
     if (w->marked)
         add_load(w, &after, ended); /* the last sample has just ended */
@@ -189,12 +195,12 @@ void as_watch_end(struct as_watch *w, struct as_readings *out)
     seen->utilisation = mean(&w->utilisation);
     as_clock_range(w->clock, w->clock_n, &seen->clock_hz, &seen->clock_lo, &seen->clock_hi);
     seen->temperature_before = w->before.temperature;
-    seen->temperature_after = after.temperature;
-    seen->pcie_generation_max = after.pcie_generation_max;
-    seen->pcie_width_max = after.pcie_width_max;
-    seen->ecc_corrected = grown(w->before.ecc_corrected, after.ecc_corrected);
-    seen->ecc_uncorrected = grown(w->before.ecc_uncorrected, after.ecc_uncorrected);
-    seen->users = fmax(w->before.users, after.users);
+    seen->temperature_after = rest.temperature;
+    seen->pcie_generation_max = rest.pcie_generation_max;
+    seen->pcie_width_max = rest.pcie_width_max;
+    seen->ecc_corrected = grown(w->before.ecc_corrected, rest.ecc_corrected);
+    seen->ecc_uncorrected = grown(w->before.ecc_uncorrected, rest.ecc_uncorrected);
+    seen->users = fmax(w->before.users, rest.users);
     seen->reads = (double)w->reads;
     if (w->sensing->sensor)
         as_copy_text(seen->sensor, sizeof seen->sensor, w->sensing->sensor->name);

@@ -125,6 +125,28 @@ static void test_trial(void **state)
     as_sensing_close(&s);
 }
 
+/* Utilisation counts from the mark, so that it needs no wait, in a trial shorter than the thread's first nap. */
+static void test_short_trial(void **state)
+{
+    (void)state;
+    struct as_watch w;
+    struct as_readings r;
+    use("m1", "");
+    clock_script(0);
+    struct as_sensing s = open_on(&gpu);
+    fake_time(10);
+    as_watch_begin(&w, &s, 3600);
+    fake_time(20);
+    as_watch_mark(&w);
+    fake_time(24);
+    clock_pass(0.001);
+    as_watch_end(&w, &r);
+    is_near(r.utilisation, 0.75);
+    is_near(r.clock_hi, 484e6);
+    assert_true(r.reads == 1 && fabs(r.power_w * 0.001 - 32) < 1e-3);
+    as_sensing_close(&s);
+}
+
 static void test_pressure(void **state)
 {
     (void)state;
@@ -328,7 +350,7 @@ int main(void)
         TEST(test_numbers),        TEST(test_units_and_dies), TEST(test_demand),     TEST(test_refused_group),
         TEST(test_trial),          TEST(test_pressure),       TEST(test_hostile),    TEST(test_many),
         TEST(test_energy_refused), TEST(test_behaviours),     TEST(test_every_call), TEST(test_not_opened),
-        TEST(test_standing_still),
+        TEST(test_standing_still), TEST(test_short_trial),
     };
     return cmocka_run_group_tests_name("Apple's chips", tests, NULL, NULL);
 }

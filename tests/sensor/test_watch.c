@@ -1,4 +1,5 @@
 /* Watching with a sensor whose readings are known: which of them count, and that the thread stops when it is told. */
+#include "os/wait.h"
 #include "scripted_clock.h"
 #include "sensor/watch.h"
 
@@ -16,21 +17,24 @@
 struct known {
     atomic_int quick;
     int all;
-    char thread[16]; /* name of the thread that read last */
+    char thread[16]; /* name of the thread that read first in the trial */
     struct as_sensor_reading says;
     double energy_step, ecc_step;
+    double full_s; /* how long a full reading goes on after the energy */
 };
 
 static void read_known(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     struct known *k = ctx;
-    if (part == AS_SENSOR_QUICK) {
-        pthread_getname_np(pthread_self(), k->thread, sizeof k->thread);
-    } else
+    if (part == AS_SENSOR_ALL)
         k->all++;
+    else if (!k->quick)
+        pthread_getname_np(pthread_self(), k->thread, sizeof k->thread);
     k->says.energy_j += k->energy_step;
     k->says.ecc_uncorrected += part == AS_SENSOR_ALL ? k->ecc_step : 0;
     *out = k->says;
+    if (part == AS_SENSOR_ALL)
+        clock_pass(k->full_s);
     k->quick += part == AS_SENSOR_QUICK;
 }
 static const struct as_sensor in_background = {.name = "known", .background = true, .read = read_known};
@@ -75,7 +79,7 @@ static void test_in_background(void **state)
     k.ecc_step = 0;
     struct as_readings r = trial(&in_background, &k, true, 1);
     assert_string_equal(r.sensor, "known");
-    assert_true(k.quick >= 1 && r.reads == k.quick + 1);
+    assert_true(k.quick >= 2 && r.reads == k.quick); /* the last after the thread's */
     assert_int_equal(k.all, 2);
     assert_string_equal(k.thread, "assay-sensor");
     assert_true(r.power_w == 300 && r.clock_hz == 1.98e9 && r.clock_lo == 1.98e9 && r.clock_hi == 1.98e9);
@@ -141,7 +145,7 @@ static void test_nothing_counts_before_the_samples(void **state)
     k.says.power_w = 80;
     k.says.throttle = AS_THROTTLE_THERMAL;
     struct as_readings r = trial(&in_background, &k, false, 1);
-    assert_int_equal(k.quick, 0);
+    assert_int_equal(k.quick, 1); /* at the end */
     assert_true(r.reads == 0 && isnan(r.power_w));
     assert_int_equal(r.throttle, -1);
 }
@@ -156,7 +160,7 @@ static void test_before_and_after(void **state)
     k.ecc_step = 1;
     k.says.throttle = 0;
     struct as_readings r = trial(&before_and_after, &k, true, 0.5);
-    assert_int_equal(k.quick, 1);
+    assert_int_equal(k.quick, 2); /* at the mark and the end */
     assert_int_equal(k.all, 2);
     assert_true(fabs(r.power_w - 10) < 1e-6); /* 5 J in half a second, those of before the samples left out */
     assert_true(r.ecc_uncorrected == 1);
@@ -165,6 +169,67 @@ static void test_before_and_after(void **state)
     k.ecc_step = -1;
     r = trial(&before_and_after, &k, true, 0.5);
     assert_true(isnan(r.power_w) && isnan(r.ecc_uncorrected));
+}
+
+/* Temperatures and errors are read when the time that the energy is for has ended. */
+static void test_full_reading_takes_long(void **state)
+{
+    (void)state;
+    struct known k = some();
+    k.says.energy_j = 100;
+    k.energy_step = 5;
+    k.full_s = 7;
+    const struct as_readings r = trial(&before_and_after, &k, true, 0.5);
+    assert_true(fabs(r.power_w - 10) < 1e-6);
+}
+
+/* A sensor whose readings are means since the one before; a full one right after a quick one covers no time. */
+static atomic_int means;
+
+static void read_mean(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+{
+    (void)ctx;
+    out->clock_hz = part == AS_SENSOR_ALL ? 1e9 : 2e9;
+    out->utilisation = part == AS_SENSOR_ALL ? 0 : 1;
+    out->temperature = part == AS_SENSOR_ALL ? 70 : NAN;
+    means += part == AS_SENSOR_QUICK;
+}
+static const struct as_sensor mean_in_background = {
+    .name = "mean", .background = true, .is_mean = true, .read = read_mean};
+
+/* The watch whose thread's naps after the mark are counted. */
+static struct as_watch napping;
+static atomic_int naps;
+bool __wrap_as_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, double end);
+bool __real_as_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, double end);
+
+bool __wrap_as_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, double end)
+{
+    if (lock == &napping.lock)
+        naps += napping.marked;
+    return __real_as_condition_wait_until(condition, lock, end);
+}
+
+/* What the thread would read as soon as the mark wakes it is the mean of the time since the mark. */
+static void test_first_mean(void **state)
+{
+    (void)state;
+    static const double every_s[] = {3600, 0.002};
+    struct as_sensing s = {.sensor = &mean_in_background};
+    struct as_readings r;
+    clock_real();
+    for (int i = 0; i < 2; i++) {
+        naps = means = 0;
+        as_watch_begin(&napping, &s, every_s[i]);
+        as_watch_mark(&napping);
+        while (!naps || (i && means < 3))
+            sched_yield();
+        if (!i)
+            assert_int_equal(means, 1); /* the mark's */
+        as_watch_end(&napping, &r);
+        assert_true(r.reads == means - 1);
+        assert_true(r.clock_lo == 2e9 && r.clock_hi == 2e9 && r.utilisation == 1 && r.temperature_after == 70);
+    }
 }
 
 static void test_without_sensor(void **state)
@@ -226,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_in_background),    cmocka_unit_test(test_nothing_counts_before_the_samples),
         cmocka_unit_test(test_before_and_after), cmocka_unit_test(test_without_sensor),
         cmocka_unit_test(test_stops_at_once),    cmocka_unit_test(test_clock_range),
+        cmocka_unit_test(test_first_mean),       cmocka_unit_test(test_full_reading_takes_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
