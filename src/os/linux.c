@@ -233,16 +233,22 @@ uint64_t as_map_huge_page(void)
     return 0;
 }
 
-/* Bytes of a transparent huge page; 0 unknown, or larger than is of use to so many bytes. */
-static size_t huge_page_for(size_t bytes)
+uint64_t as_transparent_page(void)
 {
-    enum { ALWAYS_OF_USE = 2 << 20 };
     unsigned long long page = 0;
     FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "re");
     if (f && fscanf(f, "%llu", &page) != 1)
         page = 0;
     if (f)
         fclose(f);
+    return page;
+}
+
+/* 0: none, or larger than is of use to so many bytes. */
+static size_t huge_page_for(size_t bytes)
+{
+    enum { ALWAYS_OF_USE = 2 << 20 };
+    const uint64_t page = as_transparent_page();
     return page > ALWAYS_OF_USE && page > bytes ? 0 : (size_t)page;
 }
 

@@ -195,6 +195,11 @@ uint64_t as_map_huge_page(void)
     return as_map_huge_limit() ? 0 : UINT64_C(2) << 20;
 }
 
+uint64_t as_transparent_page(void)
+{
+    return 0;
+}
+
 void *as_take_large(size_t bytes)
 {
     void *at = NULL;

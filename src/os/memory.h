@@ -18,6 +18,7 @@ void *as_map_reserve(size_t bytes);  /* without access */
 void *as_map_huge(size_t bytes);     /* in huge pages, of a reserved pool where the system has one */
 const char *as_map_huge_limit(void); /* NULL where the system may have huge pages, else why it has none */
 uint64_t as_map_huge_page(void);     /* bytes of a page of the latter where they need no pool, else 0 */
+uint64_t as_transparent_page(void);  /* bytes of a transparent huge page; 0 none, or unknown */
 /* Heap memory for the process's own use on huge pages where the system grants them, which saves TLB misses. Freed by
  * free(); NULL with errno. */
 void *as_take_large(size_t bytes);

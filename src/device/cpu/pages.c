@@ -40,7 +40,7 @@ void as_cpu_pages_read(struct as_cpu_pages *out)
     *out = (struct as_cpu_pages){.base = as_host_page(), .hugetlb = as_map_huge_page()};
     out->without_pool = out->hugetlb != 0;
     if (as_buf_read_file(&b, THP_DIR "enabled", 4096, NULL) == AS_OK) {
-        out->huge = number_in(THP_DIR "hpage_pmd_size");
+        out->huge = as_transparent_page();
         out->thp_always = strstr(as_buf_get(&b), "[always]") != NULL;
         out->thp_never = strstr(as_buf_get(&b), "[never]") != NULL;
     }
