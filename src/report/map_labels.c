@@ -53,12 +53,19 @@ double as_map_bar_share(const struct as_map_number *n)
     return 0;
 }
 
+/* The column is narrow: a long note takes smaller letters, each about half as wide as high. */
+static double note_size(const struct map_drawing *d, const char *note)
+{
+    const double size = d->s.wide ? 11.5 : 9.5, fits = d->s.number_w / (0.53 * size), length = (double)strlen(note);
+    return length > fits ? size * fits / length : size;
+}
+
 /* Below a value: the reported value, or the measured range if the reported value is shown. */
 static void number_note(struct map_drawing *d, const struct as_map_number *n, double x, double y)
 {
     const struct as_fact *f = n->fact;
-    double size = d->s.wide ? 11.5 : 9.5;
     bool claim = f && isfinite(f->claimed);
+    const double size = note_size(d, claim ? "" : n->note);
     if (!claim && !n->note[0])
         return;
     as_map_text_at(d->b, x, y, "claimed", f && f->verdict == AS_REFUTED ? AS_MAP_BAD : AS_MAP_MUTED, size, "start");
