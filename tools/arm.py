@@ -43,7 +43,7 @@ TESTS_LEFT_OUT = {"robust_ displacement": "its budget is 12 s, which emulated wo
                   "robust_ forward": "asks this machine for an NVRTC, not the program"}
 
 # "max" has LSE atomics, SVE, SME and all matrix instructions of qemu; the second is Armv8.0 and has none of them; the others
-# have the first's with vectors of other lengths than its 256 bits, the longer two without kernels in the table of instructions.
+# differ from the first, which has 256 bits, in vector length; the instruction table has no kernels for the two longest.
 LENGTHS = (16, 64, 128, 256)
 CPUS = ("max", "cortex-a53") + tuple(f"max,sve-default-vector-length={n},sme-default-vector-length={n}" for n in LENGTHS)
 # What the processor decides, again on the second.

@@ -144,7 +144,7 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
 /* Brings the last-level cache into the steady state of a long chase, which a trial is too short to reach (method.md of
  * latency). A buffer of twice the cache or more: evicts what was written last. One that fits: the compute unit reads
  * all, which copies far lines into the near partition. One that fits in part: reads it in chase order, since the order
- * decides what stays. So does a host CPU where that takes little time: how much of the last-level cache a virtual
+ * decides what stays. A host CPU reads short buffers likewise: how much of the last-level cache a virtual
  * machine or a process may use is not known. */
 static enum as_status settle(struct as_chase *c, struct as_error *err)
 {

@@ -1,6 +1,6 @@
-/* Path mma on a CPU with SME: both operands are packed by a transposition in ZA, then threads take blocks of d one
- * after another, since cores of one machine may differ several times in speed. Sums of 16-bit types are f32 until K
- * ends; others are summed in d. */
+/* Path mma on a CPU with SME: both operands are packed by a transposition in ZA, then each thread takes the next free
+ * block of d, since cores of one machine may differ several times in speed. Sums of 16-bit types are f32 until K ends;
+ * others are summed in d. */
 #include "outer.h"
 
 #include "cores_internal.h"

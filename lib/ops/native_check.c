@@ -48,7 +48,7 @@ static bool check_once(const struct as_native *n, const struct as_op *op, struct
     unsigned char result[SLOT];
     const unsigned lanes = as_native_lanes(n);
     if (lanes == 0) {
-        snprintf(why, size, "this CPU has no lanes of %s", op->name);
+        snprintf(why, size, "this CPU lacks SVE, which %s needs", op->name);
         return false;
     }
     for (unsigned i = 0; i < DRAWN; i += lanes) {

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-# LLVM's decodes everything since version 15 unless told what; before, only what it is told. Others refuse the option.
+# Since version 15, LLVM's objdump decodes all extensions unless given --mattr; before, only those given. Others reject it.
 EVERYTHING = "--mattr=+sve2,+sme,+sme-i64,+sme-f64,+dotprod,+i8mm,+bf16,+lse,+fullfp16"
 UNKNOWN = re.compile(r"<unknown>|\.inst\b|\(bad\)|\bundefined\b|\budf\b")
 # Alignment padding before a loop.

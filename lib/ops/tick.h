@@ -19,8 +19,8 @@ enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, st
 /* Launches two bodies of so many turns: by how many seconds they differ, and the seconds of the longer one. */
 typedef enum as_status (*as_tick_pair_fn)(void *user, uint32_t turns, double *difference_s, double *longer_s,
                                           struct as_error *err);
-/* The least number of turns, below most, whose difference the device's time stamps resolve. Where bodies take equally
- * long none does, and systems end launches of seconds: the search ends with launches of 0.1 s. */
+/* The least number of turns, below most, whose difference the device's time stamps resolve. If both bodies take equally
+ * long, none does, and watchdogs kill launches of seconds: the search stops at launches of 0.1 s. */
 enum as_status as_tick_turns(as_tick_pair_fn pair, void *user, uint64_t most, uint64_t *turns, struct as_error *err);
 void as_tick_finish(struct as_tick *t); /* takes NULL */
 

@@ -29,7 +29,7 @@ struct as_sensor {
     const char *name;  /* "nvml" */
     const char *title; /* one line */
     bool background;   /* reading takes nothing from the device, so it may go on while it is measured */
-    bool is_mean;      /* a reading of clock or utilisation is that since the reading before */
+    bool is_mean;      /* clock and utilisation are means since the previous reading */
     double lag_s;      /* a reading of power or utilisation may be of that long ago */
     /* NULL for a backend's own, which serves all of the backend's devices */
     bool (*serves)(const struct as_device_info *info);

@@ -29,7 +29,7 @@ struct number {
     int64_t cell;
 };
 
-/* All of a CPU's; a device launches what it needs, which its cells call 0. */
+/* All threads of a CPU; 0 on other devices, as their cells have it: as many as the launch needs. */
 static bool add_threads(const struct source *s, struct as_buf *b)
 {
     const bool cpu = s->info && (s->info->capabilities & AS_CAP_HOST_KERNELS);

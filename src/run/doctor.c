@@ -356,8 +356,9 @@ void as_doctor_device(const struct as_device_info *info, struct as_finding *f)
     } else if (info->sensor_why[0]) {
         as_buf_printf(&b, "its sensor '%s' does not report everything: %s", info->sensor, info->sensor_why);
         set(f, AS_NOTE, "");
-    } else
-        as_buf_printf(&b, "not throttled and used by no other process, by its sensor '%s'", info->sensor);
+    } else /* no sensor of a CPU counts its other users */
+        as_buf_printf(&b, "not throttled%s, by its sensor '%s'",
+                      info->capabilities & AS_CAP_HOST_KERNELS ? "" : " and used by no other process", info->sensor);
     as_copy_text(f->text, sizeof f->text, as_buf_get(&b));
     as_buf_finish(&b);
 }

@@ -60,7 +60,7 @@ static int throttle_now(const struct apple *a)
     return level > PRESSURE_NOMINAL ? (int)AS_THROTTLE_THERMAL : 0;
 }
 
-/* Clock and utilisation are those since the reading before. */
+/* Clock and utilisation are means since the previous reading. */
 static void read_states(struct apple *a, struct as_sensor_reading *out)
 {
     struct as_states_seen seen;

@@ -28,7 +28,7 @@ struct as_iokit {
 };
 
 enum as_status as_iokit_load(struct as_iokit *io, struct as_error *err);
-/* Calls each for the services of a class until it returns true, and returns what it did last. The service is lent. */
+/* Calls `each` with the services of a class until it returns true; returns its last result. Services are lent. */
 typedef bool (*as_iokit_fn)(const struct as_iokit *io, uint32_t service, void *user);
 bool as_iokit_each(const struct as_iokit *io, const char *class_name, as_iokit_fn each, void *user);
 /* The bytes of an entry's property, and how many there are; 0 where it has none, another type or more than size. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where macOS has these libraries, though not as files; then by the linker's path. */
+/* The system's path, which is in dyld's shared cache and no file; then a name for the linker's search path. */
 extern const char *const as_foundation_names[2], *const as_system_names[2];
 
 typedef const void *as_cf;        /* CFTypeRef */
@@ -74,7 +74,7 @@ enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const 
 void as_ioreport_close(struct as_ioreport *r); /* takes one that is closed */
 /* Differences count from now on; without a sample there is no base. */
 enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err);
-/* Calls each for every channel with what it counted since, and gives the seconds; the base stays. The channel is lent.
+/* Calls `each` with every channel's counts since the base, which stays, and gives the seconds. Channels are lent.
  */
 typedef void (*as_ioreport_fn)(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user);
 enum as_status as_ioreport_each(struct as_ioreport *r, as_ioreport_fn each, void *user, double *seconds,

@@ -53,7 +53,7 @@ static uint32_t count_keys(const struct as_smc *smc)
                                                                                       : 0;
 }
 
-/* Several services have the class; that one is right which knows how many keys it has. */
+/* Several services have this class; only the right one reports its number of keys. */
 static bool open_service(const struct as_iokit *io, uint32_t service, void *user)
 {
     struct as_smc *smc = user;
@@ -68,7 +68,7 @@ static bool open_service(const struct as_iokit *io, uint32_t service, void *user
     return false;
 }
 
-/* Sensors beside cores have other letters, and so do limits and set points. */
+/* Sensors next to cores, limits and set points have other prefixes. */
 static bool is_core(uint32_t key, bool is_cpu)
 {
     static const uint32_t cpu[] = {LETTERS('T', 'p', '0', 0), LETTERS('T', 'p', '1', 0), LETTERS('T', 'e', '0', 0),
@@ -114,7 +114,8 @@ static enum as_status find_keys(struct as_smc *smc, bool is_cpu, struct as_error
             smc->keys[smc->n++] = out.key;
     }
     if (!smc->n)
-        return as_fail(err, AS_UNSUPPORTED, "AppleSMC has no key of the %s's cores", is_cpu ? "CPU" : "GPU");
+        return as_fail(err, AS_UNSUPPORTED, "AppleSMC has no temperature key of the %s's cores",
+                       is_cpu ? "CPU" : "GPU");
     if (isnan(as_smc_hottest(smc)))
         return as_fail(err, AS_UNSUPPORTED,
                        "none of AppleSMC's %zu keys of the %s's cores reads between 0 and 130 \u00b0C", smc->n,

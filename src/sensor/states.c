@@ -133,7 +133,7 @@ static void explain(char why[120], const struct as_ioreport_channel *c, const ch
     as_buf_terminal(&b, state ? state : "");
     as_buf_str(&b, state ? "' of '" : " of '");
     as_buf_terminal(&b, c->name);
-    as_buf_printf(&b, state ? "' is none of '%s'" : "' cannot be read%s", key);
+    as_buf_printf(&b, state ? "' has no entry in '%s'" : "' cannot be read%s", key);
     as_copy_text(why, 120, as_buf_get(&b));
     as_buf_finish(&b);
 }
@@ -270,7 +270,7 @@ static void check_cluster(struct cluster *k)
                  k->name, k->requested_n, k->actual_n);
 }
 
-/* That of the fastest kind of core which worked: a cluster that mostly idled says nothing of the work, and its states
+/* The clock of the fastest kind of core that was busy: a mostly idle cluster did not run the work, and its states
  * include those of idling. */
 static void weigh(struct cpu *cpu, struct as_states_seen *out)
 {

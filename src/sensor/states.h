@@ -39,7 +39,7 @@ struct as_states {
 struct as_states_seen {
     double hz;     /* NAN unknown, also where nothing worked */
     double busy;   /* share of the time, of a GPU; NAN unknown */
-    char why[120]; /* of an unknown clock, but for that nothing worked */
+    char why[120]; /* why the clock is unknown; "" also where nothing ran */
 };
 enum as_status as_states_open(struct as_states *s, bool is_cpu, struct as_error *err); /* and begins */
 /* Since the call before, or the opening. */

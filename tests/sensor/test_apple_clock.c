@@ -100,8 +100,8 @@ static void test_refused(void **state)
         {&cpu, "clock_falls", "clock: 'voltage-states5-sram' is no table of clocks in Hz or kHz"},
         {&cpu, "clock_zero_falls", "clock: 'voltage-states5-sram' is no table of clocks in Hz or kHz"},
         {&gpu, "clock_falls", "clock: entry 0 of 'voltage-states9' is not off"},
-        {&cpu, "clock_count", "clock: state 'V0P2' of 'PCPM' is none of 'voltage-states5-sram'"},
-        {&cpu, "clock_name", "clock: state 'F0P1' of 'PCPM' is none of 'voltage-states5-sram'"},
+        {&cpu, "clock_count", "clock: state 'V0P2' of 'PCPM' has no entry in 'voltage-states5-sram'"},
+        {&cpu, "clock_name", "clock: state 'F0P1' of 'PCPM' has no entry in 'voltage-states5-sram'"},
         {&cpu, "clock_size", "clock: 'voltage-states5-sram' has 23 bytes, no table of clocks"},
         {&gpu, "clock_size", "clock: the device tree has no usable 'voltage-states9'"}, /* too long a one */
         {&cpu, "clock_pair",
@@ -113,7 +113,7 @@ static void test_refused(void **state)
         {&cpu, "clock_no_tree", "clock: the device tree has no 'pmgr'"},
         {&gpu, "clock_no_tree", "clock: the device tree has no 'pmgr'"},
         {&cpu, "clock_no_states", "clock: 'CPU Stats' has no states of a cluster"},
-        {&cpu, "hostile", "clock: state '\\x1b[2JV1P0' of 'PCPM' is none of 'voltage-states5-sram'"},
+        {&cpu, "hostile", "clock: state '\\x1b[2JV1P0' of 'PCPM' has no entry in 'voltage-states5-sram'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         use(rows[i].list, "moving");
@@ -214,7 +214,7 @@ static void test_no_temperature(void **state)
         {&cpu, "m1", "shortreply", "temperature: no service of AppleSMC lets a user read its keys"},
         {&cpu, "twice", "", "temperature: no service of AppleSMC lets a user read its keys"},
         {&cpu, "m1", "manykeys", "temperature: AppleSMC has 1048576 keys, more than 16384"},
-        {&gpu, "clock_no_tree", "", "temperature: AppleSMC has no key of the GPU's cores"},
+        {&gpu, "clock_no_tree", "", "temperature: AppleSMC has no temperature key of the GPU's cores"},
         {&cpu, "hostile", "",
          "temperature: none of AppleSMC's 1 keys of the CPU's cores reads between 0 and 130 \u00b0C"},
         {&gpu, "hostile", "",

@@ -63,7 +63,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_INAPPLICABLE;
     }
     if (can == AS_APPLIES && integers && as_matrix_format(m, AS_MATRIX_C)->bits > 53) {
-        as_fail(err, AS_UNSUPPORTED, "%s sums more bits than the models, which compute in f64", m->name);
+        as_fail(err, AS_UNSUPPORTED, "%s accumulates in more than 53 bits; the models compute in f64", m->name);
         return AS_INAPPLICABLE;
     }
     return can;

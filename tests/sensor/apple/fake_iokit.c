@@ -215,7 +215,7 @@ static uint32_t letters(const char *text)
     return word;
 }
 
-/* The key at an index, or with a name: 0 is the number of keys, which is as the bytes of a network are. */
+/* The key at an index, or with a name: 0 is the number of keys, in network byte order. */
 static const struct line *key_line(uint32_t key)
 {
     for (size_t i = 0; i < lines_of("smc"); i++)

@@ -1,0 +1,88 @@
+/* Figures of data sheets and of others' measurements: each belongs to lines of the sheet. */
+#include "base/text.h"
+#include "facts/refs.h"
+#include "report/sheet_lines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+    const char *group, *quantity, *unit;
+} units[] = {
+    /* the first that fits */
+    {"Matrix", "INT8", "OP/s"}, {"Matrix", NULL, "FLOP/s"},  {"Compute", NULL, "FLOP/s"}, {NULL, "latency", "ns"},
+    {NULL, "capacity", "B"},    {"Host link", NULL, "GB/s"}, {"Memory", NULL, "GB/s"},    {NULL, "read", "GB/s"},
+};
+
+static const char *unit_of(const struct as_sheet_line *line)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if ((!units[i].group || strcmp(units[i].group, line->group) == 0) &&
+            (!units[i].quantity || strcmp(units[i].quantity, line->label) == 0))
+            return units[i].unit;
+    return "";
+}
+
+/* Every figure is for lines that there are, each of its labels, in the unit of these. */
+static void test_figures_are_of_lines(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"gpus", "cpus"};
+    for (size_t k = 0; k < 2; k++) {
+        struct as_refs refs;
+        struct as_error err;
+        assert_int_equal(as_refs_load(sets[k], &refs, &err), AS_OK);
+        for (size_t i = 0; i < refs.n; i++) {
+            const struct as_ref *ref = &refs.v[i];
+            size_t labels = 1, found = 0;
+            for (const char *at = strchr(ref->quantity, '|'); at; at = strchr(at + 1, '|'))
+                labels++;
+            for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++) {
+                if (strcmp(line->group, ref->group) != 0 || !as_ref_has_quantity(ref, line->label))
+                    continue;
+                found++;
+                if (strcmp(ref->unit, unit_of(line)) != 0 &&
+                    !(strcmp(unit_of(line), "ns") == 0 && strcmp(ref->unit, "cycles") == 0))
+                    fail_msg("%s, %s: unit %s", ref->chip, ref->metric, ref->unit);
+            }
+            if (found != labels)
+                fail_msg("%s: no line '%s' of '%s'", ref->chip, ref->quantity, ref->group);
+            assert_true(ref->source[0] && ref->conditions[0]);
+        }
+        as_refs_finish(&refs);
+    }
+}
+
+/* One specified and one published figure for a line of a device, whatever globs match its name. */
+static void test_one_figure_a_line(void **state)
+{
+    (void)state;
+    struct as_refs all, own;
+    struct as_error err;
+    assert_int_equal(as_refs_load("gpus", &all, &err), AS_OK);
+    for (size_t i = 0; i < all.n; i++) {
+        struct as_device_info info = {.id = "cuda:0", .compute_units = (unsigned)all.v[i].units};
+        as_copy_text(info.name, sizeof info.name, all.v[i].match);
+        info.name[strcspn(info.name, "*|")] = '\0'; /* a name that the glob matches */
+        assert_int_equal(as_refs_of_device(&info, &own, &err), AS_OK);
+        for (size_t a = 0; a < own.n; a++)
+            for (size_t b = a + 1; b < own.n; b++)
+                if (strcmp(own.v[a].kind, own.v[b].kind) == 0 && strcmp(own.v[a].group, own.v[b].group) == 0 &&
+                    strcmp(own.v[a].quantity, own.v[b].quantity) == 0 && own.v[a].units == own.v[b].units)
+                    fail_msg("'%s' has %s of %s and %s", info.name, own.v[a].metric, own.v[a].chip, own.v[b].chip);
+        as_refs_finish(&own);
+    }
+    as_refs_finish(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_figures_are_of_lines),
+                                       cmocka_unit_test(test_one_figure_a_line)};
+    return cmocka_run_group_tests_name("figures of the sheet", tests, NULL, NULL);
+}
