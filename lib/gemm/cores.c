@@ -81,8 +81,14 @@ enum as_applies as_product_cores_apply(const struct as_product_desc *d, struct a
     bool any = as_outer_find(d->type);
     for (const struct choice *c = choices; c < choices + CHOICES; c++)
         any |= c->type == d->type;
-    if (!any || d->epilogue != AS_PRODUCT_PLAIN || d->batch > 1)
+    if (!any || d->epilogue != AS_PRODUCT_PLAIN || d->batch > 1) {
+        if (any)
+            as_fail(err, AS_UNSUPPORTED, "path mma of a CPU has only plain GEMMs, one at a time");
+        else
+            as_fail(err, AS_UNSUPPORTED, "this CPU architecture has no matrix instruction for %s",
+                    as_product_type_words[d->type]);
         return AS_PRUNED;
+    }
     if (choose_outer(d) || choose(d))
         return AS_APPLIES;
     struct as_buf text = AS_BUF_INIT;

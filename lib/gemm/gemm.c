@@ -184,7 +184,7 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
         bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
         if (has && d->epilogue == AS_PRODUCT_PLAIN)
             return size_applies(info, d, err);
-        as_fail(err, AS_UNSUPPORTED, "a CPU has no kernel of this path, type and epilogue");
+        as_fail(err, AS_UNSUPPORTED, "there is no CPU kernel for this path, type and epilogue");
         return AS_PRUNED;
     }
     const bool unit = as_product_by_unit(info, d);

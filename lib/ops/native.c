@@ -72,8 +72,11 @@ static bool any_body_has(unsigned chains, struct as_error *err)
 /* What an architecture lacks is reported once per operation; missing widths are evident. */
 static enum as_applies none(const struct as_native_desc *d, struct as_error *err)
 {
-    if (d->width != AS_NATIVE_SCALAR)
+    if (d->width != AS_NATIVE_SCALAR) {
+        as_fail(err, AS_UNSUPPORTED, "this CPU architecture has no %s of width %s", d->op->name,
+                as_native_width_words[d->width]);
         return AS_PRUNED;
+    }
     as_fail(err, AS_UNSUPPORTED, "%s",
             !as_natives[0].op       ? "this build has no native kernels of operations for this CPU architecture"
             : is_known(d->op->name) ? "this CPU architecture has only vector instructions for it"

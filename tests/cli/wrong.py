@@ -50,6 +50,7 @@ REFUSED = [
     (["run", "probe:alu", "--device", "cpu", "--set", "ilp=9"], 2, ["no cell", "alu on cpu: ", "'ilp': '9' is not one of 0, 1"]),
     (["run", "probe:alu", "--device", "cpu", "--set", "steps=25"], 2, ["no cell", "'steps'"]),
     (["run", "probe:alu", "--device", "cpu", "--set", "width=1024"], 2, ["alu", "'1024'", "scalar, 128, 256, 512, sve, all"]),
+    (["run", "matmul", "--device", "cpu", "--set", "path=wgmma", "--set", "type=f16"], 2, ["no cell", "there is no CPU kernel"]),
     (["resume", "1", "2"], 2, ["does not take '2'"]),
     (["resume"], None, ["store"]),
     (["replay"], 2, ["needs CELL"]),

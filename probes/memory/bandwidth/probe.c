@@ -107,8 +107,10 @@ static enum as_applies applies_natively(const struct as_axes *a, size_t width, s
     if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
         return AS_PRUNED;
 #if !defined(__aarch64__)
-    if (width == AS_WIDTH_SVE)
+    if (width == AS_WIDTH_SVE) {
+        as_fail(err, AS_UNSUPPORTED, "SVE is an extension of aarch64");
         return AS_PRUNED;
+    }
 #endif
     if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
         if (width == AS_WIDTH_SVE)

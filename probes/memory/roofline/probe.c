@@ -54,8 +54,10 @@ static enum as_applies applies_natively(unsigned bits, const struct as_axes *a, 
     if (bits == 16 || !(as_axes_number(a, "threads") >= 1))
         return AS_PRUNED;
 #if !defined(__aarch64__)
-    if (width == AS_PEAK_SVE)
+    if (width == AS_PEAK_SVE) {
+        as_fail(err, AS_UNSUPPORTED, "SVE is an extension of aarch64");
         return AS_PRUNED;
+    }
 #endif
     if (as_peak_kernel(bits, width < AS_PEAK_WIDTHS ? (enum as_peak_width)width : AS_PEAK_SCALAR))
         return AS_APPLIES;
