@@ -347,7 +347,26 @@ static const struct as_sheet_row *read_row(const struct as_sheet *sheet, const c
     return row ? row : as_sheet_find(sheet, group, "read, 1 thread");
 }
 
-/* Bandwidths of the rows are those of the data sheet, so that a quantity has one number on the page. */
+static void take_bandwidth(const struct as_sheet *sheet, const char *group, struct as_map_number *n)
+{
+    bool one_thread;
+    const struct as_sheet_row *row = read_row(sheet, group, &one_thread);
+    if (!row || strcmp(row->unit, "GB/s") != 0)
+        return;
+    *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "GB/s"};
+    if (one_thread || strstr(row->remark, "B/cycle"))
+        as_copy_text(n->note, sizeof n->note, one_thread ? "1 thread" : row->remark);
+}
+
+/* That of a cell where no fact has one. */
+static void take_latency(const struct as_sheet *sheet, const char *group, struct as_map_number *n)
+{
+    const struct as_sheet_row *row = as_sheet_find(sheet, group, "latency");
+    if (n->known != AS_MAP_MEASURED && row && strcmp(row->unit, "ns") == 0)
+        *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "ns"};
+}
+
+/* Numbers of the rows are those of the data sheet, so that a quantity has one number on the page. */
 static void take_sheet(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
 {
     static const struct {
@@ -360,17 +379,13 @@ static void take_sheet(const struct as_report_run *run, const struct as_device_i
     if (as_sheet_make(run, info->id, &sheet, &err))
         return;
     for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
-        bool one_thread;
-        const struct as_sheet_row *row = read_row(&sheet, objects[k].group, &one_thread);
         const int r = objects[k].object                                   ? as_map_row(objects[k].object)
                       : side && side->level <= (unsigned)AS_MAP_CACHE_MAX ? (int)side->level
                                                                           : -1;
-        if (!row || r < 0 || strcmp(row->unit, "GB/s") != 0)
+        if (r < 0)
             continue;
-        struct as_map_number *n = &out->row[r][AS_MAP_BANDWIDTH];
-        *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "GB/s"};
-        if (one_thread || strstr(row->remark, "B/cycle"))
-            as_copy_text(n->note, sizeof n->note, one_thread ? "1 thread" : row->remark);
+        take_bandwidth(&sheet, objects[k].group, &out->row[r][AS_MAP_BANDWIDTH]);
+        take_latency(&sheet, objects[k].group, &out->row[r][AS_MAP_LATENCY]);
     }
     as_sheet_finish(&sheet);
 }

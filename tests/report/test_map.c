@@ -198,6 +198,30 @@ static void map_says_what_is_rejected(void **state)
     synth_free(s);
 }
 
+/* A latency that only a cell has stands in the data sheet, and so in the map. */
+static void map_has_the_latency_of_the_data_sheet(void **state)
+{
+    (void)state;
+    struct as_error err;
+    struct as_buf svg = AS_BUF_INIT;
+    struct synth *s = synth_make("gpus");
+    struct as_cell *c = &s->runs[0].cells[0];
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_hasnt(&svg, "77.7");
+    as_copy_text(c->probe, sizeof c->probe, "topology");
+    as_copy_text(c->unit, sizeof c->unit, "ns");
+    c->status = AS_CELL_OK;
+    c->sum = (struct as_summary){.n = 10, .median = 77.7, .ci = {77, 78}};
+    c->axes = (struct as_axes){.n = 0};
+    assert_int_equal(as_axes_add(&c->axes, "place", "memory", &err), AS_OK);
+    assert_int_equal(as_axes_add(&c->axes, "what", "latency", &err), AS_OK);
+    as_buf_clear(&svg);
+    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
+    assert_has(&svg, "77.7\u00a0ns");
+    as_buf_finish(&svg);
+    synth_free(s);
+}
+
 static void map_of_many_devices_draws_the_first(void **state)
 {
     (void)state;
@@ -306,6 +330,7 @@ int main(void)
         cmocka_unit_test(map_names_units_not_their_parts),
         cmocka_unit_test(map_shows_what_a_device_reaches),
         cmocka_unit_test(map_says_what_is_rejected),
+        cmocka_unit_test(map_has_the_latency_of_the_data_sheet),
         cmocka_unit_test(map_of_many_devices_draws_the_first),
         cmocka_unit_test(roofline_is_drawn_and_told),
         cmocka_unit_test(map_survives_any_topology),
