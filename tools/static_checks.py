@@ -6,6 +6,7 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import kernel_names
 import layers as layers_check
 import macos as macos_build
 import words as words_check
@@ -90,6 +91,11 @@ def layers(top, tally):
 def words(top, tally):
     """Words that docs/words.md replaces."""
     check_texts("words", words_check, top, tally)
+
+
+def kernels(top, tally):
+    """Names in kernels that one of the languages reserves."""
+    check_texts("kernels", kernel_names, top, tally)
 
 
 def tidy(top, tally):

@@ -3,6 +3,7 @@
 #define AS_TESTS_DEVICE_KERNEL_TRIALS_H
 
 #include "device/device.h"
+#include "device/dialect/dialect.h"
 
 /* What a language has no words for: trials of the probe with this text in their axes do not apply, or have no kernel.
  */
@@ -14,7 +15,9 @@ struct kernel_compiler {
     const char *loose;               /* (optional) what stands in the axes of trials whose code is not asked for */
     bool brief;                      /* each value of an axis once, of a compiler whose code another test looks at */
     bool skips_long;                 /* what takes a compiler long */
-    bool no_f64;                     /* of a language without them */
+    enum as_dialect dialect;         /* that the trials find as the device's */
+    unsigned without;                /* capabilities (AS_CAP_*) that its devices lack */
+    bool partial;                    /* trials that do not apply, or whose kernel is missing, are passed over */
     const struct kernel_lack *lacks; /* (optional) ends with NULL */
     /* *code is the caller's */
     enum as_status (*compile)(const struct as_program_desc *desc, const char *arch, unsigned char **code, size_t *bytes,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of modules and of words pass on a small tree and fail on each planted violation. planted.py TOP"""
+"""The checks of modules, of words and of names in kernels pass on a small tree and fail on each planted violation. planted.py TOP"""
 import os
 import shutil
 import sys
@@ -7,6 +7,7 @@ import tempfile
 
 TOP = sys.argv[1]
 sys.path.insert(0, os.path.join(TOP, "tools"))
+import kernel_names  # noqa: E402
 import layers  # noqa: E402  (found by the line above)
 import words  # noqa: E402
 
@@ -66,6 +67,10 @@ def texts(**changed):
     return found(words.check, words.ENDINGS, **changed)
 
 
+def names(text):
+    return found(kernel_names.check, (".kernel",), probes__memory__chase__chase_dot_kernel=text)
+
+
 def one(wrong, part):
     return len(wrong) == 1 and part in wrong[0]
 
@@ -97,6 +102,13 @@ CASES = [
     ("not on a line that says so", lambda: not texts(lib__README_dot_md="A column `visits` (words: ok).\n")),
     ("nor in a file that keeps the name",
      lambda: not texts(src__cli__main_dot_c='/* words: keep visits */\nconst char *sql = "SELECT visits FROM cells";\n')),
+    ("a name that one language reserves is found in a kernel",
+     lambda: one(names("/* u32 half */\nfor (u32 half = 2; half; half /= 2)\n"), "chase.kernel:2: 'half' is a keyword of OpenCL C")),
+    ("in an argument", lambda: one(names("FUNCTION u32 part(GLOBAL u32 *p, u32 thread)\n"), "'thread' is a keyword of Metal")),
+    ("as an argument of a kernel", lambda: one(names("KERNEL(a)(ARG_GLOBAL(0, f64, this))\n"), "'this' is a keyword of C++")),
+    ("as a further variable, in a branch of one API",
+     lambda: one(names("#if DIALECT_CUDA\nu32 a = 1, uint4 = 2;\n#endif\n"), "'uint4'")),
+    ("not where it is the language's own", lambda: not names("#if DIALECT_METAL\ntypedef half f16;\nthread f16 *p;\n#endif\n")),
     ("every pattern of the table is one",
      lambda: len(words.read_table(TOP)) > 20),
 ]

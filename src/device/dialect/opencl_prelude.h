@@ -142,7 +142,8 @@ typedef atomic_uint atomic_f32;
 AS_ADD_BY_SWAP(f32, u32, atomic_uint, as_uint, as_float, as_atomic_add_f32)
 #define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v, order, scope)
 #endif
-#if HAVE_F64 && defined(__opencl_c_ext_fp64_global_atomic_add)
+/* atomic_double needs the atomics of 64 bits beside. */
+#if HAVE_F64 && HAVE_ATOMIC_ADD_U64 && defined(__opencl_c_ext_fp64_global_atomic_add)
 #define HAVE_ATOMIC_ADD_F64 1
 typedef atomic_double atomic_f64;
 #define ATOMIC_ADD_F64(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)

@@ -15,6 +15,7 @@ static void test_arch(void **state)
 {
     char **words = *state;
     const struct kernel_compiler by = {.warp = 32,
+                                       .dialect = AS_DIALECT_CUDA,
                                        .kib_local = 227,
                                        .brief = words[2] != NULL,
                                        .skips_long = words[2] != NULL,

@@ -316,6 +316,7 @@ static void test_probes(void **state)
 {
     /* Of thousands of operations in a row, clang takes the last few apart to add in pairs what they multiplied. */
     const struct kernel_compiler by = {.warp = 64,
+                                       .dialect = AS_DIALECT_HIP,
                                        .kib_local = 64,
                                        .loose = "what=ifetch",
                                        .brief = brief,

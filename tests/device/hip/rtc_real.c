@@ -20,6 +20,7 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
 static void test_probes(void **state)
 {
     static const struct kernel_compiler by = {.warp = 64,
+                                              .dialect = AS_DIALECT_HIP,
                                               .kib_local = 64,
                                               .loose = "what=ifetch",
                                               .brief = true,

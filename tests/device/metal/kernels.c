@@ -67,7 +67,8 @@ static void test_probes(void **state)
     static const struct kernel_compiler by = {.warp = 32,
                                               .kib_local = 32,
                                               .brief = true,
-                                              .no_f64 = true,
+                                              .dialect = AS_DIALECT_METAL,
+                                              .without = AS_CAP_FP64,
                                               .lacks = lacks,
                                               .compile = compile,
                                               .code_bytes = code_bytes};

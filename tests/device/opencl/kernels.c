@@ -1,6 +1,10 @@
-/* Kernels that use extensions which no local device may have, compiled by clang for a generic OpenCL target: they
- * compile, and the builtins are called. */
+/* Every kernel of the probes, every operation and every GEMM as OpenCL C of each version, with and without extensions,
+ * compiled by clang for generic and for GPU targets: what drivers for GPUs compile, without one. Skipped where there is
+ * no clang. */
+#include "../kernel_trials.h"
+#include "../ops_batch.h"
 #include "base/buf.h"
+#include "base/text.h"
 #include "device/dialect/dialect.h"
 
 #include <setjmp.h>
@@ -17,31 +21,182 @@
 
 extern const char as_kernel_gemm_simple[];
 
-enum { TEXT_MAX = 64 << 20, MET = 16, SIDE = 8 };
+enum { TEXT_MAX = 64 << 20, MET = 16, SIDE = 8, TOGETHER = OPS_BATCH_MOST };
 
-/* The LLVM IR that clang generates; false: it does not compile. */
+static const char *clang_path(void)
+{
+    const char *path = getenv("ASSAY_CL_CLANG");
+    return path && path[0] ? path : NULL;
+}
+
+static void need_clang(void)
+{
+    if (clang_path())
+        return;
+    print_message("skipped: no clang\n");
+    skip();
+}
+
+/* The LLVM IR, or what clang says; false: it does not compile. */
 static bool compiles(const char *source, const char *options, struct as_buf *out)
 {
-    char command[400], path[] = "/tmp/assay-cl-XXXXXX";
-    struct as_buf text = AS_BUF_INIT;
+    char log[40], path[] = "/tmp/assay-cl-XXXXXX";
+    struct as_buf command = AS_BUF_INIT, text = AS_BUF_INIT;
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    snprintf(command, sizeof command,
-             "'%s' -x cl -Xclang -finclude-default-header -target spir64 -O2 -S -emit-llvm %s -o %s - 2>/dev/null",
-             getenv("ASSAY_CL_CLANG"), options, path);
+    snprintf(log, sizeof log, "%s.log", path);
+    as_buf_printf(&command,
+                  "'%s' -x cl -Xclang -finclude-default-header -Xclang -fdeclare-opencl-builtins -S -emit-llvm %s "
+                  "-o %s - >%s 2>&1",
+                  clang_path(), options, path, log);
     as_dialect_source(AS_DIALECT_OPENCL, source, &text);
-    FILE *compiler = popen(command, "w");
+    FILE *compiler = popen(as_buf_get(&command), "w");
     assert_non_null(compiler);
     bool written = fputs(as_buf_get(&text), compiler) >= 0;
     bool good = pclose(compiler) == 0 && written;
     as_buf_clear(out);
-    if (good)
-        assert_int_equal(as_buf_read_file(out, path, TEXT_MAX, NULL), 0);
+    assert_int_equal(as_buf_read_file(out, good ? path : log, TEXT_MAX, NULL), 0);
     unlink(path);
+    unlink(log);
+    as_buf_finish(&command);
     as_buf_finish(&text);
     return good;
 }
+
+/* ---- what drivers offer: language, target and extensions ---- */
+
+/* The options of the driver's compiler are those of the program; warnings of ours are errors. */
+#define STRICT " -Werror -Wno-pass-failed"
+#define GENERIC " -target spir64 -O0"
+#define NO_ATOMIC_FEATURES                                                                                             \
+    ",-__opencl_c_atomic_order_acq_rel,-__opencl_c_atomic_order_seq_cst,-__opencl_c_atomic_scope_device,"              \
+    "-__opencl_c_atomic_scope_all_devices"
+static const struct variant {
+    const char *name, *options;
+    unsigned without; /* capabilities that its devices lack */
+} variants[] = {
+    {"3.0 with all extensions", "-cl-std=CL3.0 -Xclang -cl-ext=+all" GENERIC, AS_CAP_CYCLES | AS_CAP_CODE},
+    {"2.0 with all extensions", "-cl-std=CL2.0 -Xclang -cl-ext=+all" GENERIC, AS_CAP_CYCLES | AS_CAP_CODE},
+    {"1.2 with all extensions", "-cl-std=CL1.2 -Xclang -cl-ext=+all" GENERIC,
+     AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_SVM_ATOMICS},
+    {"3.0 with fp64 only",
+     "-cl-std=CL3.0 -Xclang -cl-ext=-all,+cl_khr_fp64,+__opencl_c_fp64" NO_ATOMIC_FEATURES GENERIC,
+     AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_FP16 | AS_CAP_SVM_ATOMICS},
+    {"1.2 with fp64 only", "-cl-std=CL1.2 -Xclang -cl-ext=-all,+cl_khr_fp64" GENERIC,
+     AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_FP16 | AS_CAP_SVM_ATOMICS},
+    {"3.0 without extensions", "-cl-std=CL3.0 -Xclang -cl-ext=-all" NO_ATOMIC_FEATURES GENERIC,
+     AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_FP16 | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS},
+    {"1.2 without extensions", "-cl-std=CL1.2 -Xclang -cl-ext=-all" GENERIC,
+     AS_CAP_CYCLES | AS_CAP_CODE | AS_CAP_FP16 | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS},
+    /* with the clock of these GPUs, whose driver has no fp16 and no device-wide orders */
+    {"1.2 for a GPU with a clock",
+     "-cl-std=CL1.2 -Xclang -cl-ext=-all,+cl_khr_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics "
+     "-target "
+     "nvptx64-nvidia-nvcl -D__NV_CL_C_VERSION=120 -Dasm=__asm__ -O1",
+     AS_CAP_CODE | AS_CAP_FP16 | AS_CAP_SVM_ATOMICS},
+    {"2.0 for a GPU of wavefronts", "-cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O1",
+     AS_CAP_CYCLES | AS_CAP_CODE},
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+/* arch: the variant's options */
+static enum as_status compile(const struct as_program_desc *desc, const char *arch, unsigned char **code, size_t *bytes,
+                              struct as_error *err)
+{
+    struct as_buf out = AS_BUF_INIT, options = AS_BUF_INIT;
+    as_buf_printf(&options, "%s%s %s", arch, STRICT, desc->defines ? desc->defines : "");
+    enum as_status s = AS_OK;
+    if (compiles(desc->source, as_buf_get(&options), &out)) {
+        *bytes = out.len + 1;
+        *code = malloc(*bytes);
+        assert_non_null(*code);
+        memcpy(*code, as_buf_get(&out), *bytes);
+    } else {
+        char complaint[300];
+        as_dialect_complaint(as_buf_get(&out), complaint, sizeof complaint);
+        s = as_fail(err, AS_FAILED, "%s", complaint);
+    }
+    as_buf_finish(&out);
+    as_buf_finish(&options);
+    return s;
+}
+
+/* Only whether there is such a kernel. */
+static enum as_status code_bytes(const unsigned char *code, size_t bytes, const char *kernel, uint64_t *n,
+                                 struct as_error *err)
+{
+    char name[64];
+    (void)bytes;
+    *n = 0;
+    snprintf(name, sizeof name, "@%s(", kernel);
+    for (const char *at = (const char *)code; (at = strstr(at, "\ndefine ")); at++) {
+        const char *found = strstr(at, name), *end = strchr(at + 1, '\n');
+        if (found && end && found < end)
+            return AS_OK;
+    }
+    return as_fail(err, AS_NOTFOUND, "there is no kernel '%s'", kernel);
+}
+
+/* Every trial has its kernels there. */
+static bool is_whole(const struct variant *v)
+{
+    return strcmp(v->name, "3.0 with all extensions") == 0;
+}
+
+static void test_variant(void **state)
+{
+    /* OpenCL tells nothing of machine code. */
+    static const struct kernel_lack lacks[] = {{"onchip", "what=ifetch"}, {"onchip_lines", "level=L2"}, {NULL, NULL}};
+    const struct variant *v = *state;
+    const struct kernel_compiler by = {.warp = 32,
+                                       .kib_local = 48,
+                                       .brief = true,
+                                       .dialect = AS_DIALECT_OPENCL,
+                                       .without = v->without,
+                                       .partial = !is_whole(v),
+                                       .skips_long = !is_whole(v),
+                                       .lacks = lacks,
+                                       .compile = compile,
+                                       .code_bytes = code_bytes};
+    need_clang();
+    kernel_trials_check(&by, v->options);
+}
+
+/* Operations whose types the variant lacks are not asked for; a device of all extensions has all. */
+static void test_operations(void **state)
+{
+    const struct ops_batch dialect = {.dialect = AS_DIALECT_OPENCL};
+    struct ops_batch_part part[TOGETHER];
+    size_t n = 0, seen = 0;
+    (void)state;
+    need_clang();
+    for (const struct as_op *op = as_ops; op->name || n; op += op->name != NULL) {
+        if (op->name) {
+            part[n] = (struct ops_batch_part){.sequence = as_op_alone(op, 0), .name = op->name, .ilp = 2};
+            n += ops_batch_has_all(&dialect, &part[n].sequence);
+        }
+        if (n < TOGETHER && (op->name || !n))
+            continue;
+        for (size_t i = 0; i < VARIANTS; i++) {
+            struct as_buf source = AS_BUF_INIT;
+            struct as_error err = {0};
+            unsigned char *code = NULL;
+            size_t bytes;
+            ops_batch_source(part, n, false, &source);
+            const struct as_program_desc desc = {.source = as_buf_get(&source), .defines = "-Wno-macro-redefined"};
+            if (strstr(variants[i].name, "all extensions") && compile(&desc, variants[i].options, &code, &bytes, &err))
+                fail_msg("%s to %s for %s: %s", part[0].name, part[n - 1].name, variants[i].name, err.text);
+            as_buf_finish(&source);
+            free(code);
+        }
+        seen += n;
+        n = 0;
+    }
+    assert_true(seen > 100);
+}
+
+/* ---- packed bytes ---- */
 
 static size_t count(const char *text, const char *word)
 {
@@ -55,30 +210,33 @@ static void test_dot(void **unused)
 {
     static const char *const languages[] = {"-cl-std=CL3.0", "-cl-std=CL2.0"};
     struct as_buf out = AS_BUF_INIT;
-    char options[120];
+    char options[160];
     (void)unused;
-    if (!getenv("ASSAY_CL_CLANG") || !getenv("ASSAY_CL_CLANG")[0]) {
-        print_message("skipped: no clang\n");
-        skip();
-    }
+    need_clang();
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
-        snprintf(options, sizeof options, "%s -DIN_S8 -DEPILOGUE=0 -DTILED -DDOT", languages[i]);
+        snprintf(options, sizeof options, "-target spir64 -O2 %s -DIN_S8 -DEPILOGUE=0 -DTILED -DDOT", languages[i]);
         assert_true(compiles(as_kernel_gemm_simple, options, &out));
         /* each result of a thread in each word of a piece, and once one after the other */
         assert_int_equal(count(as_buf_get(&out), "call spir_func i32 @_Z20dot_4x8packed_ss_int"),
                          MET * SIDE * SIDE + 1);
-        snprintf(options, sizeof options, "%s -DIN_S8 -DEPILOGUE=0 -DTILED", languages[i]);
+        snprintf(options, sizeof options, "-target spir64 -O2 %s -DIN_S8 -DEPILOGUE=0 -DTILED", languages[i]);
         assert_true(compiles(as_kernel_gemm_simple, options, &out));
         assert_int_equal(count(as_buf_get(&out), "dot_4x8packed"), 0);
     }
     /* A compiler that does not report the extension rejects it. */
-    assert_false(compiles(as_kernel_gemm_simple, "-cl-std=CL1.2 -DIN_S8 -DEPILOGUE=0 -DTILED -DDOT", &out));
-    assert_true(compiles(as_kernel_gemm_simple, "-cl-std=CL1.2 -DIN_S8 -DEPILOGUE=0 -DTILED", &out));
+    assert_false(compiles(as_kernel_gemm_simple,
+                          "-target spir64 -cl-std=CL1.2 -Xclang -cl-ext=-all -DIN_S8 -DEPILOGUE=0 -DTILED -DDOT",
+                          &out));
+    assert_true(compiles(as_kernel_gemm_simple, "-target spir64 -cl-std=CL1.2 -DIN_S8 -DEPILOGUE=0 -DTILED", &out));
     as_buf_finish(&out);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dot)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct CMUnitTest tests[VARIANTS + 3] = {cmocka_unit_test(kernel_trials_complete), cmocka_unit_test(test_dot),
+                                             cmocka_unit_test(test_operations)};
+    for (size_t i = 0; i < VARIANTS; i++)
+        tests[i + 3] = (struct CMUnitTest){
+            .name = variants[i].name, .test_func = test_variant, .initial_state = (void *)(uintptr_t)&variants[i]};
+    return _cmocka_run_group_tests("OpenCL", tests, VARIANTS + 3, NULL, NULL);
 }
