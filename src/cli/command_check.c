@@ -3,10 +3,7 @@
 #include "cli/check_output.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
-#include "cli/session.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,9 +66,10 @@ static enum as_status load_all(const struct as_args *args, const char *const *na
 }
 
 /* Writes a file for CI; NULL: none is wanted. */
-static enum as_status write_for_ci(const struct as_checked *c, const char *path,
-                                   void (*make)(const struct as_checked *c, struct as_buf *out), const char *mode,
-                                   struct as_error *err)
+static enum as_status
+write_for_ci(const struct as_checked *c, const char *path, void (*make)(const struct as_checked *c, struct as_buf *out),
+             enum as_status (*write)(const char *path, const char *data, size_t len, struct as_error *err),
+             struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
     if (!path)
@@ -80,22 +78,18 @@ static enum as_status write_for_ci(const struct as_checked *c, const char *path,
     enum as_status st = as_buf_check(&text, err);
     if (!st)
         st = as_cli_check_memory(err);
-    FILE *f = st ? NULL : fopen(path, mode);
-    if (!st && !f)
-        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
-    const bool written = f && fwrite(as_buf_get(&text), 1, text.len, f) == text.len;
-    if (f && (fclose(f) != 0 || !written))
-        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
+    if (!st)
+        st = write(path, as_buf_get(&text), text.len, err);
     as_buf_finish(&text);
     return st;
 }
 
 /* stdout has the verdicts. */
-static enum as_status check_file(const char *path, struct as_error *err)
+static enum as_status check_is_file(const char *path, struct as_error *err)
 {
     if (path && strcmp(path, "-") == 0)
         return as_fail(err, AS_USAGE, "--junit and --summary need a file name, not '-': the verdicts go to stdout");
-    return as_session_check_output(path, err);
+    return AS_OK;
 }
 
 static int exit_code(const struct as_checked *c)
@@ -118,9 +112,9 @@ static enum as_status check(const struct as_args *args, struct as_checked *c, st
     else if (!st)
         st = as_check_text(c, &style, out, err);
     if (!st)
-        st = write_for_ci(c, as_args_value(args, "junit"), as_check_junit, "we", err);
+        st = write_for_ci(c, as_args_value(args, "junit"), as_check_junit, as_write_file, err);
     if (!st)
-        st = write_for_ci(c, as_args_value(args, "summary"), as_check_markdown, "ae", err);
+        st = write_for_ci(c, as_args_value(args, "summary"), as_check_markdown, as_append_file, err);
     return st;
 }
 
@@ -139,9 +133,9 @@ static int run_check(const struct as_command *command, const struct as_args *arg
     if (!st)
         st = as_args_number(args, "tolerance", &tolerance_range, &c.tolerance, &err);
     if (!st)
-        st = check_file(as_args_value(args, "junit"), &err);
+        st = check_is_file(as_args_value(args, "junit"), &err);
     if (!st)
-        st = check_file(as_args_value(args, "summary"), &err);
+        st = check_is_file(as_args_value(args, "summary"), &err);
     if (!st)
         st = as_args_values(args, "against", &bases, &bases_n, &err);
     if (!st)

@@ -180,8 +180,6 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_args_number(args, "check", &check_range, &limit, &err);
-    if (!st)
-        st = as_session_check_output(page, &err);
     if (!st && page && strcmp(page, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file name, not '-': the comparison goes to stdout");
     if (!st)
