@@ -90,12 +90,13 @@ static void write_counts(const struct as_pairs *pairs, double limit, double tole
 /* Warns that a check of few cells proves little. */
 static void note_unchecked(const struct as_pairs *pairs)
 {
-    const size_t open = pairs->verdicts[AS_CANNOT_TELL], none = pairs->matches[AS_MATCH_NO_NUMBER],
+    const size_t open = pairs->verdicts[AS_CANNOT_TELL],
+                 none = pairs->matches[AS_MATCH_NO_NUMBER] + pairs->matches[AS_MATCH_ONLY_A],
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
         as_cli_note(
-            "of %zu cells in both runs, %zu lack a valid number in one of them, and %zu are undecided: the check "
-            "covers the other %zu",
+            "of %zu cells of the first run, %zu lack a valid number in one of the runs, and %zu are undecided: the "
+            "check covers the other %zu",
             all, none, open, all - none - open);
 }
 
