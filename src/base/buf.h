@@ -49,9 +49,16 @@ void as_buf_csv(struct as_buf *b, const char *s); /* quoted where needed (RFC 41
 int as_open(const char *path, int flags, unsigned mode);
 /* Reads a whole file (at most max bytes) into b. Works for /proc and pipes. AS_NOTFOUND: there is no such file. */
 enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, struct as_error *err);
+/* Do the bytes begin as an SQLite database does? */
+bool as_is_database(const char *bytes, size_t n);
+/* AS_USAGE: there is a regular file at path and it begins so. */
+enum as_status as_check_no_database(const char *path, struct as_error *err);
 /* Writes all of it to path ("-" is stdout), via a temporary file renamed at the end for regular files; errors of
- * write, flush and close are reported (a full disk, /dev/full). */
+ * write, flush and close are reported (a full disk, /dev/full). A database is never replaced (AS_USAGE). */
 enum as_status as_write_file(const char *path, const char *data, size_t len, struct as_error *err);
+
+/* The same behind what a regular file holds, at most 64 MiB. */
+enum as_status as_append_file(const char *path, const char *data, size_t len, struct as_error *err);
 
 /* The same for what is written in parts, so that it never has to be in memory whole. */
 struct as_writer {

@@ -65,15 +65,36 @@ static enum as_status write_all(int fd, const char *path, const char *data, size
     return AS_OK;
 }
 
-/* Beside target, so that the rename stays in one file system. */
+bool as_is_database(const char *bytes, size_t n)
+{
+    static const char magic[16] = "SQLite format 3";
+    return n >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+enum as_status as_check_no_database(const char *path, struct as_error *err)
+{
+    char head[16];
+    struct stat info;
+    const int fd = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? as_open(path, O_RDONLY, 0) : -1;
+    const ssize_t n = fd < 0 ? 0 : pread(fd, head, sizeof head, 0);
+    if (fd >= 0)
+        close(fd);
+    return n > 0 && as_is_database(head, (size_t)n)
+               ? as_fail(err, AS_USAGE, "cannot write \"%s\": it is a database; give another file", path)
+               : AS_OK;
+}
+
+/* Beside target, so that the rename stays in one file system; by a short name, since target's may be the longest. */
 static enum as_status open_beside(struct as_writer *w, struct as_error *err)
 {
     char hex[17];
     as_hash_hex(as_rng_entropy(), hex);
-    size_t size = strlen(w->target) + sizeof hex + sizeof "..tmp";
+    const char *slash = strrchr(w->target, '/');
+    const int folder = slash ? (int)(slash - w->target + 1) : 0;
+    size_t size = (size_t)folder + sizeof hex + sizeof ".assay..tmp";
     if (!(w->tmp = malloc(size)))
         return as_nomem(err, size, "a file name");
-    snprintf(w->tmp, size, "%s.%s.tmp", w->target, hex);
+    snprintf(w->tmp, size, "%.*s.assay.%s.tmp", folder, w->target, hex);
     w->fd = as_open(w->tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
     return w->fd < 0 ? as_fail(err, AS_IO, "cannot create a file beside \"%s\": %s", w->target, strerror(errno))
                      : AS_OK;
@@ -112,9 +133,11 @@ enum as_status as_writer_open(struct as_writer *w, const char *path, struct as_e
     const bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode))
         return as_fail(err, AS_IO, "cannot write \"%s\": it is a folder; give the name of a file in it", path);
+    enum as_status st = as_check_no_database(path, err);
+    if (st)
+        return st;
     w->mode = exists ? info.st_mode & 0777 : 0;
-    enum as_status st =
-        exists && !S_ISREG(info.st_mode) ? open_special(w, path, err) : open_regular(w, path, exists, err);
+    st = exists && !S_ISREG(info.st_mode) ? open_special(w, path, err) : open_regular(w, path, exists, err);
     return st ? as_writer_close(w, st, err) : AS_OK;
 }
 
@@ -161,4 +184,21 @@ enum as_status as_write_file(const char *path, const char *data, size_t len, str
     if (st)
         return st;
     return as_writer_close(&w, as_writer_add(&w, data, len, err), err);
+}
+
+enum as_status as_append_file(const char *path, const char *data, size_t len, struct as_error *err)
+{
+    enum { APPEND_MAX = 64 << 20 };
+    struct as_buf all = AS_BUF_INIT;
+    struct stat info;
+    enum as_status st = AS_OK;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        st = as_buf_read_file(&all, path, APPEND_MAX, err);
+    as_buf_add(&all, data, len);
+    if (!st)
+        st = as_buf_check(&all, err);
+    if (!st)
+        st = as_write_file(path, as_buf_get(&all), all.len, err);
+    as_buf_finish(&all);
+    return st;
 }

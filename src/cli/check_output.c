@@ -35,7 +35,7 @@ static void add_count(const struct as_checked *c, enum as_check_verdict v, const
 
 bool as_check_is_incomplete(const struct as_checked *c)
 {
-    return c->check.devices_missing || (c->complete && c->check.counts[AS_CHECK_MISSING]);
+    return c->check.counts[AS_CHECK_MISSING] && !c->allow_missing;
 }
 
 void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
@@ -46,11 +46,8 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
     if (n[AS_CHECK_WORSE])
         as_buf_printf(out, "worse: %zu of %zu line%s by more than %.4g%%", n[AS_CHECK_WORSE], compared,
                       compared == 1 ? "" : "s", 100 * c->tolerance);
-    else if (c->check.devices_missing)
-        as_buf_printf(out, "incomplete: %zu device%s of the base not measured", c->check.devices_missing,
-                      c->check.devices_missing == 1 ? "" : "s");
     else if (as_check_is_incomplete(c))
-        as_buf_str(out, "incomplete");
+        as_buf_printf(out, "incomplete: %zu compared", compared);
     else if (n[AS_CHECK_UNCONFIRMED])
         as_buf_printf(out,
                       "unconfirmed: %zu of %zu lines worse in this run; a virtual machine needs two runs on each side "
@@ -60,8 +57,9 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
         as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_NOISE], compared);
     else
         as_buf_printf(out, "no line is worse: %zu compared, tolerance %.4g%%", compared, 100 * c->tolerance);
-    if (n[AS_CHECK_MISSING] && !c->check.devices_missing)
-        as_buf_printf(out, "; %zu of the base missing", n[AS_CHECK_MISSING]);
+    if (n[AS_CHECK_MISSING])
+        as_buf_printf(out, "; %zu line%s of the base missing", n[AS_CHECK_MISSING],
+                      n[AS_CHECK_MISSING] == 1 ? "" : "s");
 }
 
 static void counts_text(const struct as_checked *c, struct as_buf *out)
@@ -155,6 +153,22 @@ static enum as_status device_text(const struct as_checked *c, size_t from, size_
     return st;
 }
 
+/* Every line that is missing, with the reason. */
+static void list_missing(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf line = AS_BUF_INIT;
+    for (size_t i = 0; i < c->check.n; i++) {
+        const struct as_check_line *l = &c->check.v[i];
+        if (l->verdict != AS_CHECK_MISSING)
+            continue;
+        as_buf_clear(&line);
+        as_buf_printf(&line, "missing: %s, %s, %s: %s", l->device->id, l->base->group, l->base->label, l->why);
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 2);
+    }
+    out->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
                              struct as_error *err)
 {
@@ -174,6 +188,7 @@ enum as_status as_check_text(const struct as_checked *c, const struct as_table_s
             st = device_text(c, i, end, style, out, err);
     }
     as_buf_char(out, '\n');
+    list_missing(c, style, out);
     counts_text(c, out);
     as_buf_char(out, '\n');
     as_buf_printf(&line,
@@ -205,6 +220,8 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         as_ndjson_interval(out, "ratio_ci", line->comparison.ci);
         as_ndjson_interval(out, "ratio_interval", line->comparison.differ);
         as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict));
+        if (line->why[0])
+            as_json_add_text(out, "reason", line->why);
         as_buf_str(out, "}\n");
     }
     as_check_verdict_text(c, &text);
@@ -232,6 +249,8 @@ static void numbers_text(const struct as_check_line *line, struct as_buf *out)
         as_buf_printf(out, "%schecked ", between);
         value_of(line->now, out);
     }
+    if (line->why[0])
+        as_buf_printf(out, ", %s", line->why);
     if (isfinite(line->comparison.ratio)) {
         as_buf_str(out, ", ratio ");
         ratio_of(line, out);
@@ -322,6 +341,7 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
         value_cell(line->now, out);
         as_buf_str(out, " | ");
         ratio_of(line, out);
+        markdown_cell(line->why, out);
         as_buf_str(out, " |\n");
     }
     as_buf_char(out, '\n');

@@ -3,10 +3,7 @@
 #include "cli/check_output.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
-#include "cli/session.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,8 +22,10 @@ static enum as_status load_sheet(const char *name, struct as_machine_sheet *out,
         return AS_OK;
     enum as_status st = as_buf_read_file(&text, name, SHEET_BYTES_MAX, err);
     *is = !st && as_machine_sheet_is(as_buf_get(&text), text.len);
-    if (*is && (st = as_machine_sheet_read(as_buf_get(&text), text.len, out, err)))
+    if (*is && (st = as_machine_sheet_read(as_buf_get(&text), text.len, out, err))) {
         as_fail_in(err, name);
+        st = err->code = st == AS_FORMAT ? AS_USAGE : st; /* of the command: it names a file that is no data sheet */
+    }
     as_buf_finish(&text);
     return st;
 }
@@ -69,9 +68,10 @@ static enum as_status load_all(const struct as_args *args, const char *const *na
 }
 
 /* Writes a file for CI; NULL: none is wanted. */
-static enum as_status write_for_ci(const struct as_checked *c, const char *path,
-                                   void (*make)(const struct as_checked *c, struct as_buf *out), const char *mode,
-                                   struct as_error *err)
+static enum as_status
+write_for_ci(const struct as_checked *c, const char *path, void (*make)(const struct as_checked *c, struct as_buf *out),
+             enum as_status (*write)(const char *path, const char *data, size_t len, struct as_error *err),
+             struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
     if (!path)
@@ -80,29 +80,23 @@ static enum as_status write_for_ci(const struct as_checked *c, const char *path,
     enum as_status st = as_buf_check(&text, err);
     if (!st)
         st = as_cli_check_memory(err);
-    FILE *f = st ? NULL : fopen(path, mode);
-    if (!st && !f)
-        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
-    const bool written = f && fwrite(as_buf_get(&text), 1, text.len, f) == text.len;
-    if (f && (fclose(f) != 0 || !written))
-        st = as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
+    if (!st)
+        st = write(path, as_buf_get(&text), text.len, err);
     as_buf_finish(&text);
     return st;
 }
 
 /* stdout has the verdicts. */
-static enum as_status check_file(const char *path, struct as_error *err)
+static enum as_status check_is_file(const char *path, struct as_error *err)
 {
     if (path && strcmp(path, "-") == 0)
         return as_fail(err, AS_USAGE, "--junit and --summary need a file name, not '-': the verdicts go to stdout");
-    return as_session_check_output(path, err);
+    return AS_OK;
 }
 
 static int exit_code(const struct as_checked *c)
 {
-    if (c->check.counts[AS_CHECK_WORSE])
-        return AS_EXIT_REGRESSION;
-    return as_check_is_incomplete(c) ? AS_EXIT_PARTLY : AS_EXIT_OK;
+    return c->check.counts[AS_CHECK_WORSE] || as_check_is_incomplete(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
 static enum as_status check(const struct as_args *args, struct as_checked *c, struct as_buf *out, struct as_error *err)
@@ -118,9 +112,9 @@ static enum as_status check(const struct as_args *args, struct as_checked *c, st
     else if (!st)
         st = as_check_text(c, &style, out, err);
     if (!st)
-        st = write_for_ci(c, as_args_value(args, "junit"), as_check_junit, "we", err);
+        st = write_for_ci(c, as_args_value(args, "junit"), as_check_junit, as_write_file, err);
     if (!st)
-        st = write_for_ci(c, as_args_value(args, "summary"), as_check_markdown, "ae", err);
+        st = write_for_ci(c, as_args_value(args, "summary"), as_check_markdown, as_append_file, err);
     return st;
 }
 
@@ -128,7 +122,7 @@ static int run_check(const struct as_command *command, const struct as_args *arg
 {
     struct as_machine_sheet base = {0}, now = {0};
     struct as_checked c = {
-        .base = &base, .now = &now, .tolerance = usual_tolerance, .complete = as_args_flag(args, "complete")};
+        .base = &base, .now = &now, .tolerance = usual_tolerance, .allow_missing = as_args_flag(args, "allow-missing")};
     const char **bases = NULL;
     size_t bases_n = 0;
     struct as_buf out = AS_BUF_INIT;
@@ -139,9 +133,9 @@ static int run_check(const struct as_command *command, const struct as_args *arg
     if (!st)
         st = as_args_number(args, "tolerance", &tolerance_range, &c.tolerance, &err);
     if (!st)
-        st = check_file(as_args_value(args, "junit"), &err);
+        st = check_is_file(as_args_value(args, "junit"), &err);
     if (!st)
-        st = check_file(as_args_value(args, "summary"), &err);
+        st = check_is_file(as_args_value(args, "summary"), &err);
     if (!st)
         st = as_args_values(args, "against", &bases, &bases_n, &err);
     if (!st)
@@ -166,7 +160,8 @@ static const struct as_option options[] = {
      "are the base",
      true},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
-    {"complete", 0, NULL, "every line of BASE must have a number, else exit 4", false},
+    {"allow-missing", 0, NULL, "lines of BASE without a number in RUN are listed, but no failure", false},
+    {"complete", 0, NULL, "no effect: every line of BASE must have a number unless --allow-missing", false},
     {"junit", 0, "FILE", "write a JUnit report, a test case per line of the data sheet", false},
     {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
     AS_OPTION_COLOUR,
@@ -184,14 +179,15 @@ const struct as_command as_command_check = {
         "the number "
         "of lines, so that an unchanged machine fails in at most 1% of checks. On a virtual machine the placement of "
         "its CPUs may change between runs: what depends on it is worse only with two runs or more on each side, and "
-        "unconfirmed until then. Exit status: 3 if a line is worse; 4 if none is, but a device of BASE (with "
-        "--complete, any line) has no number; else 0, even if lines are undecided or unconfirmed. Without a RUN, the "
-        "last; several RUNs count as one, and "
-        "their intervals are joined.\n\n"
+        "unconfirmed until then. Lines of BASE that RUN has no number for are listed with the reason. Exit status: 3 "
+        "if a line is worse, or missing without --allow-missing; 2 if a data sheet is damaged; else 0, even if lines "
+        "are undecided or unconfirmed. Without a RUN, the last; several RUNs count as one, and their intervals are "
+        "joined.\n\n"
         "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
         "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM cards that assay "
-        "was developed on, without the lines that depend on their host.",
-    .example = "assay check --against h100\nassay export --format sheet -o base.json\nassay run quick && assay check "
+        "was developed on, without the lines that depend on their host; they have lines that quick does not measure.",
+    .example = "assay check --against h100 --allow-missing\nassay export --format sheet -o base.json\nassay run quick "
+               "&& assay check "
                "--against base.json\n"
                "assay check --against 3 --against 4 -2 -1 --tolerance 10% --junit check.xml",
     .options = options,

@@ -90,12 +90,13 @@ static void write_counts(const struct as_pairs *pairs, double limit, double tole
 /* Warns that a check of few cells proves little. */
 static void note_unchecked(const struct as_pairs *pairs)
 {
-    const size_t open = pairs->verdicts[AS_CANNOT_TELL], none = pairs->matches[AS_MATCH_NO_NUMBER],
+    const size_t open = pairs->verdicts[AS_CANNOT_TELL],
+                 none = pairs->matches[AS_MATCH_NO_NUMBER] + pairs->matches[AS_MATCH_ONLY_A],
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
         as_cli_note(
-            "of %zu cells in both runs, %zu lack a valid number in one of them, and %zu are undecided: the check "
-            "covers the other %zu",
+            "of %zu cells of the first run, %zu lack a valid number in one of the runs, and %zu are undecided: the "
+            "check covers the other %zu",
             all, none, open, all - none - open);
 }
 
@@ -180,8 +181,6 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st)
         st = as_args_number(args, "check", &check_range, &limit, &err);
-    if (!st)
-        st = as_session_check_output(page, &err);
     if (!st && page && strcmp(page, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file name, not '-': the comparison goes to stdout");
     if (!st)

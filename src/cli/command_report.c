@@ -4,7 +4,7 @@
 #include "cli/deliver.h"
 #include "cli/hwloc_export.h"
 #include "cli/lookup.h"
-#include "cli/session.h"
+#include "cli/outputs.h"
 #include "report/sheet_export.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     enum as_status st = runs && about ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
     if (!st && open && strcmp(path, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--open needs a file: give -o FILE, or no -o");
-    if (!st)
-        st = as_session_check_output(path, &err);
+    if (!st && path == usual_page)
+        st = as_check_output(args, path, &err);
     if (!st && published)
         st = as_published(published, &refs, &chip, &err);
     for (size_t i = 0; i < n && !st; i++)
@@ -152,8 +152,6 @@ static int run_export(const struct as_command *command, const struct as_args *ar
     struct as_error err = {0};
     export_fn write = NULL;
     enum as_status st = find_format(as_args_value(args, "format"), &write, &err);
-    if (!st)
-        st = as_session_check_output(path, &err);
     if (!st)
         st = as_cli_store(args, AS_STORE_READ, &store, &err);
     if (!st)

@@ -70,8 +70,6 @@ static int run_run(const struct as_command *command, const struct as_args *args)
         st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
     if (!st)
         st = as_args_values(args, "set", &sets, &options.sets_n, &err);
-    if (!st)
-        st = as_session_check_output(report, &err);
     options.suites = args->words ? args->word : quick;
     options.suites_n = args->words ? args->words : 1;
     options.sets = sets;
@@ -147,8 +145,6 @@ static int run_resume(const struct as_command *command, const struct as_args *ar
     struct as_error err = {0};
     const char *report = as_args_value(args, "report");
     enum as_status st = as_args_number(args, "budget", &budget_range, &options.budget_s, &err);
-    if (!st)
-        st = as_session_check_output(report, &err);
     if (!st)
         st = as_session_begin(&session, args, &options, &err);
     if (!st)

@@ -31,16 +31,10 @@ static enum as_status load_from(struct as_store *store, const char *run, struct 
     return st ? st : as_store_cells(store, &filter, &out->cells, &out->n, err);
 }
 
-static bool is_database_head(const char *text, size_t len)
-{
-    static const char magic[16] = "SQLite format 3";
-    return len >= sizeof magic && memcmp(text, magic, sizeof magic) == 0;
-}
-
 enum as_status as_read_export(const char *path, struct as_buf *text, struct as_error *err)
 {
     enum as_status st = as_buf_read_file(text, path, EXPORT_MAX, err);
-    if (st || !is_database_head(as_buf_get(text), text->len))
+    if (st || !as_is_database(as_buf_get(text), text->len))
         return st;
     return as_fail(err, AS_USAGE,
                    "\"%s\" is a store (an SQLite database), not an export, and cannot be read here: give what 'assay "
@@ -87,7 +81,7 @@ static bool is_database(const char *path)
     size_t n = f ? fread(head, 1, sizeof head, f) : 0;
     if (f)
         fclose(f);
-    return is_database_head(head, n);
+    return as_is_database(head, n);
 }
 
 /* No run has such a name. */

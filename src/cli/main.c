@@ -1,6 +1,7 @@
 /* assay: the entry. Finds the subcommand, has its arguments parsed, runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "os/process.h"
 #include "run/provenance.h"
 #include "run/run.h"
@@ -68,6 +69,8 @@ static int run_command(const struct as_command *command, int argc, char **argv, 
         struct as_buf b = AS_BUF_INIT;
         as_help_text(command, &b);
         code = as_cli_print(&b, AS_EXIT_OK);
+    } else if (as_check_outputs(&args, &err)) {
+        code = as_cli_misuse(command, &err);
     } else {
         code = command->run(command, &args);
     }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -226,29 +225,4 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
         return as_cli_fail(&err);
     }
     return s->json ? code : as_cli_print(&out, code);
-}
-
-enum as_status as_session_check_output(const char *path, struct as_error *err)
-{
-    struct stat info;
-    if (!path || strcmp(path, "-") == 0)
-        return AS_OK;
-    if (stat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode))
-            return as_fail(err, AS_USAGE, "cannot write \"%s\": it is a folder; give the name of a file in it", path);
-        if (access(path, W_OK) != 0)
-            return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
-        return AS_OK;
-    }
-    char *folder = as_strdup(path);
-    if (!folder)
-        return as_nomem(err, strlen(path), "a path");
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = 0;
-    enum as_status st = AS_OK;
-    if (access(slash ? folder : ".", W_OK) != 0)
-        st = as_fail(err, AS_IO, "cannot write into the folder of \"%s\": %s", path, strerror(errno));
-    free(folder);
-    return st;
 }

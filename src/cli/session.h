@@ -28,7 +28,5 @@ int as_session_code(const struct as_run_result *result);
 /* Prints the short page of a run to stdout (nothing with --json) and writes the page to report (NULL: none). */
 int as_session_views(const struct as_session *s, struct as_store *store, const struct as_run_result *result,
                      const char *report, int code);
-/* Checks that the file can be written before an hour is spent measuring. */
-enum as_status as_session_check_output(const char *path, struct as_error *err);
 
 #endif

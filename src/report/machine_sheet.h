@@ -4,12 +4,20 @@
 
 #include "report/sheet.h"
 
+/* A line of the table that a run has no number for. */
+struct as_sheet_absent {
+    const char *group;
+    char label[48];
+    char why[200]; /* "bandwidth: skipped: the budget ended" */
+};
 struct as_device_sheet {
     char id[32]; /* "cuda:0" */
     char name[128];
     char bus_id[24]; /* "0000:01:00.0"; "" unknown */
     struct as_sheet sheet;
-    size_t *runs; /* owned: of each row of the sheet, how many runs have it */
+    size_t *runs;                   /* owned: of each row of the sheet, how many runs have it */
+    struct as_sheet_absent *absent; /* owned; of a run of a store only */
+    size_t absent_n;
 };
 enum { AS_MACHINE_RUNS_MAX = 64 };
 struct as_machine_sheet {
@@ -26,13 +34,18 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
 const char *as_machine_json(const char *name);
 /* Does the text look like the JSON of a data sheet, rather than that of a whole run? */
 bool as_machine_sheet_is(const char *text, size_t len);
-/* Lines of groups that this version does not know are left out. AS_FORMAT: not such JSON, or of another version. */
+/* AS_FORMAT, with the device and the line in the text: not such JSON, of another version, or with a line that no data
+ * sheet of this version can have: an unknown quantity, one that is there twice, a value that is no number above 0, a
+ * unit that the quantity has not, or an interval that does not hold the value. */
 enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err);
 /* Adds the lines of another run: of a line that both have, the geometric mean of the runs, with an interval that holds
- * all of theirs, none where one has none. AS_USAGE: the run is there already, or there are more than
- * AS_MACHINE_RUNS_MAX. */
+ * all of theirs, none where one has none. AS_USAGE: the run is there already, a line is in another unit, or there are
+ * more than AS_MACHINE_RUNS_MAX. */
 enum as_status as_machine_sheet_merge(struct as_machine_sheet *into, const struct as_machine_sheet *run,
                                       struct as_error *err);
 void as_machine_sheet_finish(struct as_machine_sheet *m);
+/* For those who fill one: room for so many devices and for one run; and that every row is of one run. */
+enum as_status as_machine_sheet_room(struct as_machine_sheet *m, size_t devices, struct as_error *err);
+enum as_status as_device_sheet_count(struct as_device_sheet *d, struct as_error *err);
 
 #endif

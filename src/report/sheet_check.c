@@ -4,6 +4,7 @@
 #include "report/sheet_lines.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,11 +99,32 @@ static const struct as_sheet_row *same_line(const struct as_device_sheet *other,
     return found;
 }
 
+static const struct as_sheet_absent *find_absent(const struct as_device_sheet *d, const struct as_sheet_row *row)
+{
+    for (size_t i = 0; i < d->absent_n; i++)
+        if (strcmp(d->absent[i].group, row->group) == 0 && strcmp(d->absent[i].label, row->label) == 0)
+            return &d->absent[i];
+    return NULL;
+}
+
+/* Why the device that stands for the base's has no number for its row. */
+static void explain_missing(struct as_check_line *line)
+{
+    const struct as_device_sheet *d = line->against;
+    const struct as_sheet_row *other = d ? as_sheet_find(&d->sheet, line->base->group, line->base->label) : NULL;
+    const struct as_sheet_absent *absent = d ? find_absent(d, line->base) : NULL;
+    if (!d)
+        as_copy_text(line->why, sizeof line->why, "the device was not measured");
+    else if (other)
+        snprintf(line->why, sizeof line->why, "measured in %s, not %s", other->unit, line->base->unit);
+    else
+        as_copy_text(line->why, sizeof line->why, absent ? absent->why : "its data sheet has no such line");
+}
+
 static void pair_lines(const struct as_machine_sheet *base, const struct as_machine_sheet *now, struct as_check *out)
 {
     for (size_t i = 0; i < base->n; i++) {
         const struct as_device_sheet *other = matching(base, &base->v[i], now);
-        out->devices_missing += base->v[i].sheet.n && (!other || !other->sheet.n);
         for (size_t k = 0; k < base->v[i].sheet.n; k++) {
             struct as_check_line *line = &out->v[out->n++];
             *line = (struct as_check_line){.device = &base->v[i],
@@ -110,6 +132,8 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
                                            .base = &base->v[i].sheet.rows[k],
                                            .base_runs = base->v[i].runs[k]};
             line->now = same_line(other, line->base, &line->now_runs);
+            if (!line->now)
+                explain_missing(line);
         }
     }
     for (size_t i = 0; i < now->n; i++) {

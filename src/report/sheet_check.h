@@ -24,11 +24,11 @@ struct as_check_line {
     size_t base_runs, now_runs;            /* that have it */
     struct as_comparison comparison;       /* of now against base */
     enum as_check_verdict verdict;
+    char why[200]; /* of a missing line: why the checked machine has no number; "" for others */
 };
 struct as_check {
     struct as_check_line *v; /* owned; in the order of base, then new ones */
     size_t n, counts[AS_CHECK_VERDICTS_N];
-    size_t devices_missing; /* devices of the base without a line on the checked side */
 };
 /* Devices are matched by id; one that only one side has, with the other's only remaining one of the same backend.
  * tolerance: fraction. At most 1% of checks of an unchanged machine find a line worse (Bonferroni over the lines). The

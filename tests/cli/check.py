@@ -12,10 +12,14 @@ import fixture
 PROGRAM, CELL_KEY = (os.path.abspath(p) for p in sys.argv[1:3])
 
 
-def assay(folder, *args, code=0):
+def run(folder, *args):
     env = dict({k: v for k, v in os.environ.items() if not k.startswith(("ASSAY_", "XDG_"))}, HOME=folder, LC_ALL="C",
                ASSAY_STORE=os.path.join(folder, "store.db"))
-    done = subprocess.run([PROGRAM, *args], cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run([PROGRAM, *args], cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300)
+
+
+def assay(folder, *args, code=0):
+    done = run(folder, *args)
     assert done.returncode == code, f"{args}: exit {done.returncode}: {done.stderr}"
     return done.stdout
 
@@ -59,16 +63,81 @@ def test_several(folder):
     assert "no line is worse" in assay(folder, "check", "--against", "1", "--against", "2", "2")
 
 
-def test_complete(folder):
-    """A line that the run lacks is an error where all are wanted."""
+def changed_sheet(folder, name, change):
+    """A copy of base.json after change(sheet)."""
     with open(path_of(folder, "base.json"), encoding="utf-8") as f:
         sheet = json.load(f)
-    sheet["devices"][0]["lines"].append(dict(sheet["devices"][0]["lines"][0], group="Memory", quantity="read", unit="GB/s"))
-    with open(path_of(folder, "more.json"), "w", encoding="utf-8") as f:
+    change(sheet)
+    with open(path_of(folder, name), "w", encoding="utf-8") as f:
         json.dump(sheet, f)
-    assert "1 of the base missing" in assay(folder, "check", "--against", "more.json", "1")
-    assert "incomplete" in assay(folder, "check", "--against", "more.json", "1", "--complete", "--junit", "m.xml", code=4)
-    assert len(xml.parse(path_of(folder, "m.xml")).getroot().findall(".//error")) == 1
+
+
+def add_line(sheet):
+    sheet["devices"][0]["lines"].append(dict(sheet["devices"][0]["lines"][0], group="Launch", quantity="launch + sync", unit="ns"))
+
+
+def test_missing(folder):
+    """A line that the run lacks is a failure, named with the reason, unless it is allowed."""
+    changed_sheet(folder, "more.json", add_line)
+    missing = ("check", "--against", "more.json", "1")
+    printed = assay(folder, *missing, "--junit", "m.xml", "--summary", "m.md", code=3)
+    assert "missing: cpu, Launch, launch + sync: launch: not measured" in printed, printed
+    assert "incomplete" in printed and "1 line of the base missing" in printed, printed
+    assert "launch: not measured" in xml.parse(path_of(folder, "m.xml")).getroot().find(".//error").get("message")
+    with open(path_of(folder, "m.md"), encoding="utf-8") as f:
+        assert "launch: not measured" in f.read()
+    assert assay(folder, *missing, "--complete", code=3) == printed  # an earlier name of what is usual
+    allowed = assay(folder, *missing, "--allow-missing", "--junit", "m.xml")
+    assert "missing: cpu, Launch, launch + sync" in allowed and "incomplete" not in allowed, allowed
+    assert not xml.parse(path_of(folder, "m.xml")).getroot().findall(".//error")
+    reasons = [json.loads(line).get("reason") for line in assay(folder, *missing, "--json", code=3).splitlines()]
+    assert reasons.count("launch: not measured") == 1, reasons
+
+
+def test_missing_device(folder):
+    """So is a device without a number, and nearly all lines are too."""
+    changed_sheet(folder, "two-devices.json", lambda s: s["devices"].append(dict(s["devices"][0], id="cuda:0")))
+    assert "missing: cuda:0, Clock, core: the device was not measured" in assay(
+        folder, "check", "--against", "two-devices.json", "1", code=3)
+    changed_sheet(folder, "few.json", lambda s: s["devices"][0].update(lines=s["devices"][0]["lines"][:1]))
+    assay(folder, "check", "--against", "1", "few.json", code=3)
+    assay(folder, "check", "--against", "1", "few.json", "--allow-missing")
+
+
+def test_damaged(folder):
+    """A damaged sheet is refused on either side, and the line is named; it decides nothing."""
+    def line(**changes):
+        def change(sheet):
+            target = sheet["devices"][0]["lines"][1]
+            for member, value in changes.items():
+                target.pop(member)
+                if value is not ...:
+                    target[member] = value
+        return change
+
+    def twice(sheet):
+        sheet["devices"][0]["lines"].append(sheet["devices"][0]["lines"][1])
+
+    for change in (line(value="110"), line(value=...), line(value=None), line(value=0), line(group="L33"), line(quantity="latncy"),
+                   line(unit="GB/s"), line(unit=""), line(ci_low=1e9), line(ci_low=0, ci_high=1), line(ci_high=None), twice):
+        changed_sheet(folder, "damaged.json", change)
+        for args in (("--against", "damaged.json", "1"), ("--against", "1", "damaged.json"),
+                     ("--against", "damaged.json", "1", "--allow-missing", "--junit", "none.xml")):
+            done = run(folder, "check", *args)
+            assert done.returncode == 2 and not done.stdout, f"{args}: exit {done.returncode}: {done.stdout}"
+            assert "damaged.json: device 'cpu', line " in done.stderr, done.stderr
+    assert not os.path.exists(path_of(folder, "none.xml"))
+
+
+def test_own_sheets(folder):
+    """Every sheet of the samples can be read again."""
+    samples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../samples")
+    stores = sorted(n for n in os.listdir(samples) if n.endswith(".db"))
+    assert stores
+    for store in stores:
+        assay(folder, "export", "--format", "sheet", "-o", "own.json", "--store", os.path.join(samples, store))
+        done = run(folder, "check", "--against", "own.json", os.path.join(samples, store))
+        assert done.returncode == 0 or "nothing to check" in done.stderr, f"{store}: {done.stderr}"
 
 
 def test_hostile_name(folder):
@@ -78,7 +147,7 @@ def test_hostile_name(folder):
     sheet["host"] = fixture.HOSTILE
     for device in sheet["devices"]:
         device["name"] = fixture.HOSTILE
-        device["lines"][0]["quantity"] = "a|b" + fixture.HOSTILE
+        device["lines"][0]["further"] = "a|b" + fixture.HOSTILE
     with open(path_of(folder, "odd|.json"), "w", encoding="utf-8") as f:
         json.dump(sheet, f)
     printed = assay(folder, "check", "--against", "odd|.json", "1", "--junit", "odd.xml", "--summary", "odd.md")
@@ -86,7 +155,7 @@ def test_hostile_name(folder):
     xml.parse(path_of(folder, "odd.xml"))
     with open(path_of(folder, "odd.md"), encoding="utf-8") as f:
         text = f.read()
-    assert "<script" not in text and "a\\|b" in text and "\x1b" not in text
+    assert "<script" not in text and "odd\\|.json" in text and "\x1b" not in text
 
 
 def test_built_in(folder):
@@ -112,7 +181,7 @@ def test_report(folder):
     assert "numbers of this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
-TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_complete, test_hostile_name, test_built_in, test_report)
+TESTS = (test_junit, test_summary, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in, test_report)
 
 
 def main():

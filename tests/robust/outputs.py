@@ -199,7 +199,7 @@ def test_report_keeps_the_old_page(assay):
     expect_refused(done, harness.FAILED, page, "file size limit", "ulimit -f")
     with open(page, encoding="ascii") as f:
         expect(f.read() == "old", "the old page is still there", done)
-    leftovers = [n for n in os.listdir(assay.folder) if n.startswith("page") and n != "page.html"]
+    leftovers = [n for n in os.listdir(assay.folder) if n.endswith(".tmp")]
     expect(not leftovers, f"no half page is left: {leftovers}")
 
 
