@@ -358,11 +358,14 @@ static void take_bandwidth(const struct as_sheet *sheet, const char *group, stru
         as_copy_text(n->note, sizeof n->note, one_thread ? "1 thread" : row->remark);
 }
 
-/* That of a cell where no fact has one. */
+/* Caches are shown in cycles where a fact has them. */
 static void take_latency(const struct as_sheet *sheet, const char *group, struct as_map_number *n)
 {
     const struct as_sheet_row *row = as_sheet_find(sheet, group, "latency");
-    if (n->known != AS_MAP_MEASURED && row && strcmp(row->unit, "ns") == 0)
+    const bool memory = strcmp(group, "Memory") == 0;
+    if (!row && memory)
+        row = as_sheet_find(sheet, group, "latency, base pages");
+    if (row && strcmp(row->unit, "ns") == 0 && (memory || n->known != AS_MAP_MEASURED))
         *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "ns"};
 }
 

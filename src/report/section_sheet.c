@@ -157,6 +157,50 @@ static void line(struct as_page *p, const struct as_sheet *sheets, const struct 
     as_buf_char(b, '\n');
 }
 
+/* A line without a number says why; the page of one run has these. */
+static void gap_line(struct as_page *p, const struct as_sheet *sheet, const struct as_sheet_gap *gap, bool first)
+{
+    struct as_buf *b = p->out;
+    as_buf_printf(b, "<tr class=\"gap%s\"><th scope=\"row\">", first ? " first" : "");
+    as_buf_html(b, first ? gap->title : "");
+    as_buf_str(b, "<td class=\"l\">");
+    as_buf_html(b, gap->label);
+    as_buf_str(b, "<td class=\"v\">–<td>");
+    if (as_sheet_has_specified(sheet))
+        as_buf_str(b, "<td><td><td>");
+    if (as_sheet_has_published(sheet))
+        as_buf_str(b, "<td>");
+    as_buf_str(b, "<td class=\"l\">");
+    as_buf_html(b, gap->reason);
+    as_buf_char(b, '\n');
+}
+
+static void lines_of_one(struct as_page *p, const struct as_sheet *sheet)
+{
+    const char *group = "";
+    struct as_sheet_entry e;
+    for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
+        const char *own = e.row ? e.row->group : e.gap->group;
+        if (e.row)
+            line(p, sheet, e.row, strcmp(group, own) != 0);
+        else
+            gap_line(p, sheet, e.gap, strcmp(group, own) != 0);
+        group = own;
+    }
+}
+
+static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_sheet_not_in_suite(sheet, &text);
+    if (text.len) {
+        as_buf_str(p->out, "<p class=\"note\">Not in this suite: ");
+        as_buf_html(p->out, as_buf_get(&text));
+        as_buf_str(p->out, "</p>\n");
+    }
+    as_buf_finish(&text);
+}
+
 /* Lines of the first run's sheet, then those that only another run has. */
 static void lines(struct as_page *p, const struct as_sheet *sheets)
 {
@@ -222,15 +266,21 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
     enum as_status st = sheets ? AS_OK : as_nomem(p->err, p->n * sizeof *sheets, "data sheets");
     for (size_t r = 0; r < p->n && !st; r++) {
         st = as_sheet_make(&p->runs[r], device, &sheets[r], p->err);
-        rows += sheets[r].n;
+        struct as_sheet_entry any;
+        rows += as_sheet_next(&sheets[r], &(size_t){0}, &(size_t){0}, &any);
     }
     if (!st && rows) {
         head(p, device, &sheets[0]);
         as_buf_str(p->out, "<tbody>");
-        lines(p, sheets);
-        as_buf_str(p->out, "</table></div>\n");
         if (p->n == 1)
-            sources(p, &sheets[0]);
+            lines_of_one(p, sheets);
+        else
+            lines(p, sheets);
+        as_buf_str(p->out, "</table></div>\n");
+        if (p->n == 1) {
+            not_in_suite(p, sheets);
+            sources(p, sheets);
+        }
     }
     for (size_t r = 0; sheets && r < p->n; r++)
         as_sheet_finish(&sheets[r]);

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "facts/facts.h"
-#include "report/sheet_lines.h"
+#include "report/sheet_find.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,170 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct source {
-    const struct as_report_run *run;
-    const char *device;
-    const struct as_device_info *info; /* NULL unknown */
-    double clock_hz;                   /* NAN unknown */
-};
-
-/* An interval of a fact that is wider than this share of the value is marked, whatever was requested. */
-static const double WIDE = 0.2;
-
-struct number {
-    double value, claimed;
-    struct as_interval ci;
-    char unit[16];
-    bool wide, decided, refuted;
-    size_t trials;
-    int64_t cell;
-};
-
-/* All threads of a CPU; 0 on other devices, as their cells have it: as many as the launch needs. */
-static bool add_threads(const struct source *s, struct as_buf *b)
-{
-    const bool cpu = s->info && (s->info->capabilities & AS_CAP_HOST_KERNELS);
-    as_buf_printf(b, "%u", cpu ? s->info->threads : 0);
-    return s->info != NULL;
-}
-
-/* Writes text with "@all" as the threads of the whole device, "@role" as the name of the device's allocator and
- * "{unit}" as its word; false: the device has no such allocator. */
-static bool expand(const struct source *s, const char *text, char *out, size_t size)
-{
-    struct as_buf b = AS_BUF_INIT;
-    bool known = true;
-    while (*text) {
-        char role[32];
-        size_t n = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
-        if (*text == '@' && n < sizeof role) {
-            memcpy(role, text + 1, n);
-            role[n] = 0;
-            if (strcmp(role, "all") == 0)
-                known &= add_threads(s, &b);
-            else {
-                const char *name = as_role_allocator(s->device, as_role_find(role));
-                known &= name[0] != 0;
-                as_buf_str(&b, name);
-            }
-            text += n + 1;
-        } else if (strncmp(text, "{unit}", 6) == 0) {
-            as_buf_str(&b, as_info_words(s->info)->compute_unit);
-            text += 6;
-        } else
-            as_buf_char(&b, *text++);
-    }
-    as_copy_text(out, size, as_buf_get(&b));
-    as_buf_finish(&b);
-    return known;
-}
-
-static bool from_fact(const struct source *s, const char *id, struct number *out)
-{
-    const struct as_fact *f = as_fact_find(s->run->facts, s->run->facts_n, s->device, id);
-    if (!f || !isfinite(f->value))
-        return false;
-    const struct as_cell *cell = f->evidence_n ? as_report_cell(s->run, f->evidence[0]) : NULL;
-    *out =
-        (struct number){.value = f->value,
-                        .claimed = f->claimed,
-                        .ci = f->ci,
-                        .wide = strcmp(f->unit, "Hz") != 0 && strcmp(f->unit, "B") != 0 &&
-                                ((cell && cell->status == AS_CELL_WIDE) || f->ci.hi - f->ci.lo > WIDE * fabs(f->value)),
-                        .decided = f->verdict != AS_UNDECIDED,
-                        .refuted = f->verdict == AS_REFUTED,
-                        .trials = cell ? cell->sum.trials : 0,
-                        .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
-    as_copy_text(out->unit, sizeof out->unit, f->unit);
-    return true;
-}
-
-/* "probe axis=value ...": does the cell have these? */
-static bool matches(const struct as_cell *c, const char *filter)
-{
-    size_t n = strcspn(filter, " ");
-    if (strncmp(c->probe, filter, n) != 0 || c->probe[n])
-        return false;
-    for (filter += n; *filter == ' '; filter += n) {
-        char name[24], value[64];
-        filter++;
-        n = strcspn(filter, " ");
-        const size_t eq = strcspn(filter, "=");
-        if (eq >= n || eq >= sizeof name || n - eq - 1 >= sizeof value)
-            return false;
-        as_copy_text(name, eq + 1, filter);
-        as_copy_text(value, n - eq, filter + eq + 1);
-        const struct as_axis_value *v = as_axes_get(&c->axes, name);
-        if (!v || strcmp(v->text, value) != 0)
-            return false;
-    }
-    return true;
-}
-
-static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
-{
-    static const char *const more[] = {"size", "threads"};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        const double x = as_axes_number(&a->axes, more[i]), y = as_axes_number(&b->axes, more[i]);
-        if (isfinite(x) && isfinite(y) && x != y)
-            return x > y;
-    }
-    return as_cell_is_better(a, b);
-}
-
-/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, one that a cache
- * holds nothing about memory, and a GEMM of plain multiply-adds nothing about the matrix path. */
-static bool is_of_group(const struct source *s, const struct as_cell *c, const char *group)
-{
-    const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
-    const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
-    const double size = as_axes_number(&c->axes, "size");
-    if (strcmp(group, "Matrix") == 0)
-        return strcmp(as_axes_text(&c->axes, "path"), "tiled") != 0 &&
-               strcmp(as_axes_text(&c->axes, "path"), "naive") != 0;
-    if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
-        return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
-    return !bytes || !isfinite(size) || size <= (double)bytes;
-}
-
-static bool from_cells(const struct source *s, const char *filter, const char *group, struct number *out)
-{
-    const struct as_cell *found = NULL;
-    for (size_t i = 0; i < s->run->cells_n; i++) {
-        const struct as_cell *c = &s->run->cells[i];
-        if (as_cell_is_valid(c) && strcmp(c->device, s->device) == 0 && matches(c, filter) &&
-            is_of_group(s, c, group) && (!found || is_preferred(c, found)))
-            found = c;
-    }
-    if (!found)
-        return false;
-    *out = (struct number){.value = found->sum.median,
-                           .claimed = NAN,
-                           .ci = found->sum.ci,
-                           .wide = found->status == AS_CELL_WIDE,
-                           .decided = true,
-                           .trials = found->sum.trials,
-                           .cell = found->id};
-    as_copy_text(out->unit, sizeof out->unit, found->unit);
-    return true;
-}
-
-/* from: a source, or several with '|' between them. */
-static bool find(const struct source *s, const char *from, const char *group, struct number *out)
-{
-    char text[128], one[128];
-    while (from && *from) {
-        const size_t n = strcspn(from, "|");
-        as_copy_text(one, n < sizeof one ? n + 1 : sizeof one, from);
-        from += n + (from[n] == '|');
-        if (expand(s, one, text, sizeof text) &&
-            (strchr(text, ' ') ? from_cells(s, text, group, out) : from_fact(s, text, out)))
-            return true;
-    }
-    return false;
-}
-
-static void add_text(struct as_sheet_row *row, const char *before, const struct number *n, const char *behind)
+static void add_text(struct as_sheet_row *row, const char *before, const struct as_sheet_number *n, const char *behind)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
@@ -190,7 +27,7 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
     as_buf_finish(&b);
 }
 
-static void scale(struct number *n, double by, const char *unit)
+static void scale(struct as_sheet_number *n, double by, const char *unit)
 {
     n->value *= by;
     n->ci.lo *= by;
@@ -201,9 +38,9 @@ static void scale(struct number *n, double by, const char *unit)
 
 /* Converts cycles to ns, and B/cycle per compute unit to GB/s of the device, at the measured clock; the remark keeps
  * the original. */
-static bool by_the_clock(const struct source *s, struct number *n, struct as_sheet_row *row)
+static bool by_the_clock(const struct as_sheet_subject *s, struct as_sheet_number *n, struct as_sheet_row *row)
 {
-    const struct number cycles = *n;
+    const struct as_sheet_number cycles = *n;
     char unit[32];
     if (!(s->clock_hz > 0))
         return false;
@@ -211,7 +48,7 @@ static bool by_the_clock(const struct source *s, struct number *n, struct as_she
         add_text(row, "", &cycles, "");
         scale(n, 1e9 / s->clock_hz, "ns");
     } else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units) {
-        expand(s, "per {unit}", unit, sizeof unit);
+        as_sheet_expand(s, "per {unit}", unit, sizeof unit);
         add_text(row, "", &cycles, unit);
         scale(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
     } else
@@ -219,19 +56,8 @@ static bool by_the_clock(const struct source *s, struct number *n, struct as_she
     return true;
 }
 
-/* Facts compare a rate of arithmetic with the peak at the clock of their cell: what is specified is at the highest
- * clock. NAN where that is not known. */
-static double specified_of(const struct source *s, const struct number *n, const char *group)
-{
-    if (strcmp(group, "Compute") != 0 || !isfinite(n->claimed))
-        return n->claimed;
-    const struct as_cell *cell = as_report_cell(s->run, n->cell);
-    const double clock = cell ? cell->clock_hz : NAN, highest = s->info ? s->info->clock_max_hz : 0;
-    return clock > 0 && highest > 0 ? n->claimed * highest / clock : n->claimed;
-}
-
 /* Its own name, and who knows of it. */
-static void name_memory_side(const struct source *s, struct as_sheet_row *row)
+static void name_memory_side(const struct as_sheet_subject *s, struct as_sheet_row *row)
 {
     const struct as_cache *c = s->info ? as_info_memory_side(s->info) : NULL;
     char label[24];
@@ -242,7 +68,7 @@ static void name_memory_side(const struct source *s, struct as_sheet_row *row)
 }
 
 /* Copies between CPU and GPU cross no link where they share the memory. */
-static void name_group(const struct source *s, const char *group, char *out, size_t size)
+static void name_group(const struct as_sheet_subject *s, const char *group, char *out, size_t size)
 {
     const struct as_device_info *info = s->info;
     if (info && strcmp(group, "Shared memory") == 0) {
@@ -254,40 +80,142 @@ static void name_group(const struct source *s, const char *group, char *out, siz
         as_copy_text(out, size, group);
 }
 
-static bool make_row(const struct source *s, const struct as_sheet_line *line, struct as_sheet_row *row)
+/* A line's label and title, and where it stands. */
+static void name_row(const struct as_sheet_subject *s, const struct as_sheet_line *line, struct as_sheet_row *row)
 {
-    struct number n = {0}, further;
-    size_t i = 0;
-    while (i < AS_SHEET_SOURCES && !find(s, line->from[i], line->group, &n))
-        i++;
-    if (i == AS_SHEET_SOURCES || (!n.decided && strcmp(n.unit, "B") == 0)) /* a capacity that nothing confirms */
-        return false;
-    *row = (struct as_sheet_row){.group = line->group};
+    *row = (struct as_sheet_row){.group = line->group, .line = (size_t)(line - as_sheet_lines)};
     name_group(s, line->group, row->title, sizeof row->title);
-    expand(s, line->label, row->label, sizeof row->label);
-    if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n.unit, "B") == 0)
-        name_memory_side(s, row);
-    const bool converted = by_the_clock(s, &n, row);
-    row->value = n.value;
-    row->ci = n.ci;
-    row->wide = n.wide;
-    row->trials = n.trials;
-    row->specified = specified_of(s, &n, line->group);
-    row->cell = n.cell;
-    as_copy_text(row->unit, sizeof row->unit, n.unit);
-    for (i = 0; i < AS_SHEET_ALSO; i++) {
+    as_sheet_expand(s, line->label, row->label, sizeof row->label);
+}
+
+static void add_word(struct as_sheet_row *row, const char *word)
+{
+    const size_t n = strlen(row->remark);
+    if (word && word[0])
+        snprintf(row->remark + n, sizeof row->remark - n, "%s%s", n ? ", " : "", word);
+}
+
+static void add_further(const struct as_sheet_subject *s, const struct as_sheet_line *line, bool converted,
+                        struct as_sheet_row *row)
+{
+    struct as_sheet_number further;
+    struct as_buf reason = AS_BUF_INIT;
+    for (size_t i = 0; i < AS_SHEET_ALSO && line->also[i].from; i++) {
+        const struct as_sheet_source source = {.from = line->also[i].from};
         char behind[32];
-        if (!line->also[i].from || !find(s, line->also[i].from, line->group, &further) ||
-            (converted && as_unit_is_of_cycles(further.unit)) || !further.decided)
+        if (!as_sheet_is_of_side(s, line->also[i].side) ||
+            as_sheet_find_source(s, &source, line->group, &further, &reason) != AS_SHEET_FOUND ||
+            (further.cell && further.cell == row->cell) || (converted && as_unit_is_of_cycles(further.unit)) ||
+            !further.decided)
             continue;
-        expand(s, line->also[i].behind, behind, sizeof behind);
+        as_sheet_expand(s, line->also[i].behind, behind, sizeof behind);
         add_text(row, line->also[i].before, &further, behind);
     }
+    as_buf_finish(&reason);
+}
+
+static void fill_row(const struct as_sheet_subject *s, const struct as_sheet_line *line,
+                     const struct as_sheet_source *source, struct as_sheet_number *n, struct as_sheet_row *row)
+{
+    char said[64];
+    name_row(s, line, row);
+    if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n->unit, "B") == 0)
+        name_memory_side(s, row);
+    as_sheet_expand(s, source->said ? source->said : "", said, sizeof said);
+    add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
+    add_word(row, n->named);
+    const bool converted = by_the_clock(s, n, row);
+    row->value = n->value;
+    row->ci = n->ci;
+    row->wide = n->wide;
+    row->trials = n->trials;
+    row->specified = n->claimed;
+    row->cell = n->cell;
+    as_copy_text(row->unit, sizeof row->unit, n->unit);
+    add_further(s, line, converted, row);
+}
+
+/* Lines of the other side, and of caches that the device does not have, are no gaps. */
+static bool is_expected(const struct as_sheet_subject *s, const struct as_sheet_line *line)
+{
+    bool of_side = false;
+    for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++)
+        of_side |= as_sheet_is_of_side(s, line->from[i].side);
+    if (!s->info || !of_side)
+        return false;
+    if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0)
+        return as_info_memory_side(s->info) != NULL;
+    if (strcmp(line->group, "L3") == 0)
+        return as_info_cache_at(s->info, 3) != NULL && !as_info_cache_at(s->info, 3)->memory_side;
     return true;
 }
 
+/* The first source of the device's side that its hardware can have decides. */
+static enum as_sheet_found make_row(const struct as_sheet_subject *s, const struct as_sheet_line *line,
+                                    struct as_sheet_row *row, char *why, size_t why_size)
+{
+    struct as_sheet_number n = {0};
+    struct as_buf reason = AS_BUF_INIT;
+    enum as_sheet_found state = AS_SHEET_NOT_IN_SUITE;
+    for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++) {
+        const struct as_sheet_source *source = &line->from[i];
+        if (!as_sheet_is_of_side(s, source->side))
+            continue;
+        const enum as_sheet_found found = as_sheet_find_source(s, source, line->group, &n, &reason);
+        if (found == AS_SHEET_NOT_IN_SUITE || (found == AS_SHEET_IMPOSSIBLE && state == AS_SHEET_IMPOSSIBLE))
+            continue;
+        state = found;
+        as_copy_text(why, why_size, as_buf_get(&reason));
+        if (found == AS_SHEET_FOUND)
+            fill_row(s, line, source, &n, row);
+        if (found != AS_SHEET_IMPOSSIBLE)
+            break;
+    }
+    as_buf_finish(&reason);
+    return state;
+}
+
+static void add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
+{
+    struct as_sheet_gap *gap = &out->gaps[out->gaps_n++];
+    *gap = (struct as_sheet_gap){.group = of->group, .line = of->line};
+    as_copy_text(gap->title, sizeof gap->title, of->title);
+    as_copy_text(gap->label, sizeof gap->label, of->label);
+    as_copy_text(gap->reason, sizeof gap->reason, reason);
+}
+
+/* Load does not make memory faster: a loaded latency all below the idle one on the same pages is no number. */
+static bool is_below_idle(const struct as_sheet *sheet, const struct as_sheet_row *row, char *why, size_t size)
+{
+    const bool on_base = strncmp(row->remark, "base pages", strlen("base pages")) == 0;
+    const struct as_sheet_row *idle = as_sheet_find(sheet, "Memory", on_base ? "latency, base pages" : "latency");
+    if (strcmp(row->label, "latency under full load") != 0 || !idle || strcmp(idle->unit, row->unit) != 0 ||
+        !(row->ci.hi < idle->ci.lo))
+        return false;
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "unsteady: ");
+    as_format_value(&b, row->value, row->unit);
+    as_buf_str(&b, ", below the idle ");
+    as_format_value(&b, idle->value, idle->unit);
+    as_copy_text(why, size, as_buf_get(&b));
+    as_buf_finish(&b);
+    return true;
+}
+
+static void add_line(const struct as_sheet_subject *s, const struct as_sheet_line *line, struct as_sheet *out)
+{
+    struct as_sheet_row *row = &out->rows[out->n];
+    char why[sizeof((struct as_sheet_gap *)0)->reason] = "";
+    name_row(s, line, row);
+    const enum as_sheet_found found = make_row(s, line, row, why, sizeof why);
+    if (found == AS_SHEET_FOUND && !is_below_idle(out, row, why, sizeof why))
+        out->n++;
+    else if (is_expected(s, line))
+        add_gap(row, why, out);
+}
+
 /* What the driver says of memory holds for every way of using it, and of the link to the host in each direction. */
-static double of_driver(const struct source *s, const struct as_sheet_row *row)
+static double of_driver(const struct as_sheet_subject *s, const struct as_sheet_row *row)
 {
     if (!s->info || strcmp(row->unit, "GB/s") != 0)
         return NAN;
@@ -299,7 +227,7 @@ static double of_driver(const struct source *s, const struct as_sheet_row *row)
 }
 
 /* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */
-static void add_figures(const struct source *s, struct as_sheet *sheet)
+static void add_figures(const struct as_sheet_subject *s, struct as_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->n; i++) {
         struct as_sheet_row *row = &sheet->rows[i];
@@ -317,7 +245,7 @@ static void add_figures(const struct source *s, struct as_sheet *sheet)
 }
 
 /* A copy: a sheet may outlive the run's figures, and rows point into it. */
-static enum as_status find_figures(const struct source *s, struct as_sheet *out, struct as_error *err)
+static enum as_status find_figures(const struct as_sheet_subject *s, struct as_sheet *out, struct as_error *err)
 {
     out->chip = s->run->chip ? s->run->chip->name : "";
     if (!s->run->chip)
@@ -325,24 +253,29 @@ static enum as_status find_figures(const struct source *s, struct as_sheet *out,
     return as_refs_of_side(s->run->chip, s->device, &out->figures, err);
 }
 
+static enum as_status make_space(struct as_sheet *out, struct as_error *err)
+{
+    size_t lines = 0;
+    while (as_sheet_lines[lines].group)
+        lines++;
+    out->rows = calloc(lines, sizeof *out->rows);
+    out->gaps = calloc(lines, sizeof *out->gaps);
+    return out->rows && out->gaps ? AS_OK : as_nomem(err, lines * sizeof *out->rows, "a data sheet");
+}
+
 enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
                              struct as_error *err)
 {
-    struct source s = {.run = run, .device = device, .info = as_report_device(run, device), .clock_hz = NAN};
+    struct as_sheet_subject s = {.run = run, .device = device, .info = as_report_device(run, device), .clock_hz = NAN};
     const struct as_fact *clock = as_fact_find(run->facts, run->facts_n, device, "clock.core");
-    size_t cap = 0;
     *out = (struct as_sheet){0};
     if (clock)
         s.clock_hz = clock->value;
-    for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++) {
-        enum as_status st = as_grow((void **)&out->rows, &cap, out->n + 1, sizeof *out->rows, err);
-        if (st) {
-            as_sheet_finish(out);
-            return st;
-        }
-        out->n += make_row(&s, line, &out->rows[out->n]);
-    }
-    const enum as_status st = find_figures(&s, out, err);
+    enum as_status st = make_space(out, err);
+    for (const struct as_sheet_line *line = as_sheet_lines; line->group && !st; line++)
+        add_line(&s, line, out);
+    if (!st)
+        st = find_figures(&s, out, err);
     if (st)
         as_sheet_finish(out);
     else
@@ -350,17 +283,15 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
     return st;
 }
 
-/* Ids of facts among a line's sources, apart by blanks; what names an allocator or axes is none. */
+/* Ids of facts that a line's sources are or stand for, apart by blanks; what names an allocator is none. */
 static void add_facts(const struct as_sheet_line *line, struct as_ref *ref)
 {
-    for (size_t i = 0; i < AS_SHEET_SOURCES; i++) {
-        const char *from = line->from[i];
-        while (from && *from) {
-            const size_t n = strcspn(from, "|"), used = strlen(ref->fact);
-            if (strcspn(from, "@ ") >= n && used + n + 2 < sizeof ref->fact)
-                snprintf(ref->fact + used, sizeof ref->fact - used, "%s%.*s", used ? " " : "", (int)n, from);
-            from += n + (from[n] == '|');
-        }
+    for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++) {
+        const struct as_sheet_source *source = &line->from[i];
+        const char *id = source->fact ? source->fact : source->from;
+        const size_t used = strlen(ref->fact);
+        if (!strpbrk(id, "@ ") && !strstr(ref->fact, id) && used + strlen(id) + 2 < sizeof ref->fact)
+            snprintf(ref->fact + used, sizeof ref->fact - used, "%s%s", used ? " " : "", id);
     }
 }
 
@@ -377,6 +308,7 @@ void as_sheet_name_facts(struct as_refs *refs)
 void as_sheet_finish(struct as_sheet *s)
 {
     free(s->rows);
+    free(s->gaps);
     as_refs_finish(&s->figures);
     *s = (struct as_sheet){0};
 }
@@ -492,4 +424,43 @@ const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *g
         if (strcmp(s->rows[i].group, group) == 0 && strcmp(s->rows[i].label, label) == 0)
             return &s->rows[i];
     return NULL;
+}
+
+bool as_sheet_next(const struct as_sheet *s, size_t *row, size_t *gap, struct as_sheet_entry *out)
+{
+    while (*gap < s->gaps_n && !s->gaps[*gap].reason[0])
+        ++*gap;
+    *out = (struct as_sheet_entry){*row < s->n ? &s->rows[*row] : NULL, *gap < s->gaps_n ? &s->gaps[*gap] : NULL};
+    if (out->row && out->gap && out->row->line < out->gap->line)
+        out->gap = NULL;
+    else if (out->gap)
+        out->row = NULL;
+    *row += out->row != NULL;
+    *gap += out->gap != NULL;
+    return out->row || out->gap;
+}
+
+static bool has_group(const struct as_sheet *s, const char *group)
+{
+    bool has = false;
+    for (size_t i = 0; i < s->n; i++)
+        has |= strcmp(s->rows[i].group, group) == 0;
+    for (size_t i = 0; i < s->gaps_n; i++)
+        has |= s->gaps[i].reason[0] && strcmp(s->gaps[i].group, group) == 0;
+    return has;
+}
+
+void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out)
+{
+    const char *group = "", *lead = "";
+    for (size_t i = 0; i < s->gaps_n; i++) {
+        const struct as_sheet_gap *gap = &s->gaps[i];
+        const bool first = strcmp(group, gap->group) != 0, whole = !has_group(s, gap->group);
+        if (gap->reason[0] || (whole && !first))
+            continue;
+        as_buf_printf(out, "%s%s%s%s", lead, first ? gap->title : "", first && !whole ? " " : "",
+                      whole ? "" : gap->label);
+        group = gap->group;
+        lead = "; ";
+    }
 }

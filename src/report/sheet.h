@@ -19,20 +19,40 @@ struct as_sheet_row {
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
     char remark[96];                   /* further numbers of the same thing, "" none */
     int64_t cell;                      /* that it rests on; 0: several */
+    size_t line;                       /* its place in as_sheet_lines */
+};
+/* A line without a number. */
+struct as_sheet_gap {
+    const char *group;
+    char title[32], label[48]; /* as of a row */
+    char reason[96];           /* "left out by the budget", "rejected: checksum"; "": not in this suite */
+    size_t line;
 };
 struct as_sheet {
     struct as_sheet_row *rows; /* owned */
     size_t n;
+    struct as_sheet_gap *gaps; /* owned; lines that the device could have, in the order of the table */
+    size_t gaps_n;
     struct as_refs figures; /* owned: those that rows point to are among them */
     const char *chip;       /* "MI300X": whose figures these are where the run names another chip; "": the device's */
 };
-/* Rows without a valid number are left out. Facts and cells of the run must be loaded. Specified and published figures
+/* A line without a valid number is a gap. Facts and cells of the run must be loaded. Specified and published figures
  * are those of the device, by its name, or those of the chip that run->chip holds. */
 enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
                              struct as_error *err);
 void as_sheet_finish(struct as_sheet *s);
 /* Names the facts that figures of data-sheet lines stand beside: those that the lines rest on. */
 void as_sheet_name_facts(struct as_refs *refs);
+/* The next row or gap with a reason in the order of the table, from *row and *gap on, which it moves; false: none is
+ * left. The one of out that it is not is NULL. */
+struct as_sheet_entry {
+    const struct as_sheet_row *row;
+    const struct as_sheet_gap *gap;
+};
+bool as_sheet_next(const struct as_sheet *s, size_t *row, size_t *gap, struct as_sheet_entry *out);
+/* "Atomics; Memory write; copy": the lines that the suite does not measure, a group by its name where it has no
+ * other line; "" none. */
+void as_sheet_not_in_suite(const struct as_sheet *s, struct as_buf *out);
 const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *group, const char *label); /* or NULL */
 /* Are larger values of this unit better: rates and capacities, not times? */
 bool as_sheet_more_is_better(const char *unit);

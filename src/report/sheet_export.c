@@ -71,6 +71,21 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     as_buf_char(out, '}');
 }
 
+/* Lines without a number, and why. */
+static void json_gaps(const struct as_sheet *sheet, struct as_buf *out)
+{
+    as_json_add_name(out, "missing");
+    for (size_t i = 0; i < sheet->gaps_n; i++) {
+        const struct as_sheet_gap *gap = &sheet->gaps[i];
+        as_buf_str(out, i ? ",\n{" : "[\n{");
+        as_json_add_text(out, "group", gap->group);
+        as_json_add_text(out, "quantity", gap->label);
+        as_json_add_text(out, "reason", gap->reason[0] ? gap->reason : "not in this suite");
+        as_buf_char(out, '}');
+    }
+    as_buf_str(out, sheet->gaps_n ? "]" : "[]");
+}
+
 static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
 {
     as_buf_char(out, '{');
@@ -90,7 +105,9 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
             as_buf_str(out, k ? ",\n" : "[\n");
             json_row(&m->v[i].sheet.rows[k], out);
         }
-        as_buf_str(out, m->v[i].sheet.n ? "]}" : "[]}");
+        as_buf_str(out, m->v[i].sheet.n ? "]" : "[]");
+        json_gaps(&m->v[i].sheet, out);
+        as_buf_char(out, '}');
     }
     as_buf_str(out, m->n ? "]}\n" : "[]}\n");
 }

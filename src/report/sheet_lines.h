@@ -1,7 +1,9 @@
-/* What the data sheet lists. A source is the id of a fact, or a probe's name followed by axes that its cell must have:
- * of several cells the one with the largest size, then the most threads, then the best number. Several may stand in one
- * text with '|' between them. "@pinned" stands for the device's first allocator of that role, "@all" for
- * the threads of the whole device. In texts, {unit} is the device's word for a compute unit. */
+/* What the data sheet lists. A line has one definition, so that two runs compare: a source is the id of a fact, or a
+ * probe's name followed by the value of each of its axes. Of memory, whose size does not matter once no cache holds it,
+ * the largest size counts; of an axis that the source names in the remark, the best value. A later source serves only
+ * where the device cannot have the earlier one, which the remark then says; never where that was left out or rejected.
+ * "@pinned" stands for the device's first allocator of that role, "@all" for the threads of the whole device. In texts,
+ * {unit} is the device's word for a compute unit. */
 #ifndef AS_REPORT_SHEET_LINES_H
 #define AS_REPORT_SHEET_LINES_H
 
@@ -9,14 +11,26 @@
 
 /* The group of a cache in front of memory, which has a level of its own on each device. */
 #define AS_SHEET_MEMORY_SIDE "Memory-side cache"
-enum { AS_SHEET_SOURCES = 3, AS_SHEET_ALSO = 3 };
+enum { AS_SHEET_SOURCES = 6, AS_SHEET_ALSO = 4 };
 
+/* Which devices have it: those whose kernels are the host's own code, or others. */
+enum as_sheet_side { AS_SHEET_BOTH, AS_SHEET_CPU, AS_SHEET_DEVICE };
+
+struct as_sheet_source {
+    enum as_sheet_side side;
+    const char *from;
+    const char *cells; /* of a fact: the cells that it needs, as a source; NULL: any of the device */
+    const char *said;  /* in the remark; NULL nothing */
+    const char *named; /* the axis whose value the remark gives; NULL none */
+    const char *fact;  /* the fact that says the same as the cell, for published figures; NULL none */
+};
 struct as_sheet_line {
     const char *group, *label;
-    const char *from[AS_SHEET_SOURCES]; /* the first that has a number */
+    struct as_sheet_source from[AS_SHEET_SOURCES]; /* ends with a NULL from */
     struct {
+        enum as_sheet_side side;
         const char *before, *from, *behind; /* "graph of 100", source, "per kernel" */
-    } also[AS_SHEET_ALSO];                  /* further numbers for the remark */
+    } also[AS_SHEET_ALSO];                  /* further numbers for the remark; ends with a NULL from */
 };
 extern const struct as_sheet_line as_sheet_lines[]; /* ends with a NULL group */
 /* Of a device's line: does its number depend on the host's CPUs? */

@@ -70,6 +70,32 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
     as_buf_finish(&text);
 }
 
+static void add_gap(struct as_table *t, const struct as_sheet_gap *gap, bool first, const struct as_table_style *style)
+{
+    as_table_add(t, first ? gap->title : "", AS_PAINT_STRONG);
+    as_table_add(t, gap->label, AS_PAINT_NONE);
+    as_table_add(t, style->unicode ? "–" : "-", AS_PAINT_DIM);
+    for (int i = 0; i < 5; i++)
+        as_table_add(t, "", AS_PAINT_NONE);
+    as_table_add(t, gap->reason, AS_PAINT_DIM);
+}
+
+static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool published,
+                        const struct as_table_style *style)
+{
+    const char *group = "";
+    struct as_sheet_entry e;
+    for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
+        const char *own = e.row ? e.row->group : e.gap->group;
+        const bool first = strcmp(group, own) != 0;
+        group = own;
+        if (e.row)
+            add_row(t, e.row, first, published, style);
+        else
+            add_gap(t, e.gap, first, style);
+    }
+}
+
 /* Is it the first row whose published figure is of this source? */
 static bool is_first_of_source(const struct as_sheet *sheet, size_t row)
 {
@@ -113,6 +139,17 @@ static void add_legend(const struct as_sheet *sheet, const struct as_table_style
         }
 }
 
+static void add_not_in_suite(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_str(&text, "Not in this suite: ");
+    const size_t n = text.len;
+    as_sheet_not_in_suite(sheet, &text);
+    if (text.len > n)
+        add_line(as_buf_get(&text), style, out);
+    as_buf_finish(&text);
+}
+
 /* Sources of specified figures; where there is no column for them, also the published figures. */
 static void add_sources(const struct as_sheet *sheet, const struct as_table_style *style, struct as_buf *out)
 {
@@ -148,7 +185,8 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     struct as_buf title = AS_BUF_INIT;
     struct as_table t;
     enum as_status st = as_sheet_make(run, device, &sheet, err);
-    if (st || !sheet.n)
+    struct as_sheet_entry any;
+    if (st || !as_sheet_next(&sheet, &(size_t){0}, &(size_t){0}, &any))
         goto done;
     const char *name = as_report_device_name(run, device);
     as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
@@ -172,13 +210,12 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
                            "",
                            NULL};
     as_table_init(&t, heads);
-    for (size_t i = 0; i < sheet.n; i++)
-        add_row(&t, &sheet.rows[i], i == 0 || strcmp(sheet.rows[i].group, sheet.rows[i - 1].group) != 0, published,
-                style);
+    add_entries(&t, &sheet, published, style);
     st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     if (!st) {
         add_legend(&sheet, style, out);
+        add_not_in_suite(&sheet, style, out);
         add_sources(&sheet, style, out);
     }
 done:

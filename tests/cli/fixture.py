@@ -73,7 +73,7 @@ def run(factor=1.0, host="anvil", extra=()):
                     "tool_commit": "0123456789ab", "host": host,
                     "provenance": {"cpu": {"model": "Test CPU", "governor": "performance"}},
                     "devices": [{"id": "cpu", "backend": "cpu", "name": "Test CPU " + HOSTILE, "units": 2,
-                                 "threads": 2}], "reference_clock_hz": 3.4e9, "sampling_share": 0.64,
+                                 "threads": 2, "capabilities": ["host kernels"]}], "reference_clock_hz": 3.4e9, "sampling_share": 0.64,
                     "clock_exponents": [], "left_out": {}},
             "cells": cells, "sentinels": []}
 

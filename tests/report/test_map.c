@@ -208,13 +208,13 @@ static void map_has_the_latency_of_the_data_sheet(void **state)
     struct as_cell *c = &s->runs[0].cells[0];
     assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
     assert_hasnt(&svg, "77.7");
-    as_copy_text(c->probe, sizeof c->probe, "topology");
+    as_copy_text(c->probe, sizeof c->probe, "l2_latency");
     as_copy_text(c->unit, sizeof c->unit, "ns");
     c->status = AS_CELL_OK;
     c->sum = (struct as_summary){.n = 10, .median = 77.7, .ci = {77, 78}};
     c->axes = (struct as_axes){.n = 0};
-    assert_int_equal(as_axes_add(&c->axes, "place", "memory", &err), AS_OK);
-    assert_int_equal(as_axes_add(&c->axes, "what", "latency", &err), AS_OK);
+    assert_int_equal(as_axes_add(&c->axes, "what", "missed", &err), AS_OK);
+    assert_int_equal(as_axes_add(&c->axes, "compute_unit", "0", &err), AS_OK);
     as_buf_clear(&svg);
     assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
     assert_has(&svg, "77.7\u00a0ns");

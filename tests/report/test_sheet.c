@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,25 +65,127 @@ static struct as_sheet made(void)
     return s;
 }
 
-static void test_facts_before_cells(void **state)
+#define READ(size, more) "{\"op\":\"read\",\"level\":\"memory\",\"threads\":0,\"size\":" size more "}"
+#define BEST ",\"store\":\"regular\",\"width\":\"best\",\"way\":\"best\",\"touch\":\"device\""
+
+/* One definition: a cell that differs in any axis is another quantity, however like it may be. */
+static void test_no_other_cell(void **state)
 {
     (void)state;
-    add_fact("bandwidth.memory.read.all", 3000, "GB/s", 4000)->evidence_n = 1;
-    facts[0].evidence[0] = 1;
-    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"read\",\"size\":1073741824}", 2900, "GB/s")
-        ->status = AS_CELL_WIDE;
+    static const char *const others[] = {
+        READ("1073741824", ",\"allocator\":\"cuMemAllocManaged\"" BEST),
+        READ("1073741824", ",\"allocator\":\"cuMemAlloc\",\"store\":\"nt\""),
+        READ("1073741824", ",\"allocator\":\"cuMemAlloc\",\"store\":\"regular\",\"width\":\"128\""),
+        READ("1073741824", ",\"allocator\":\"cuMemAlloc\",\"touch\":\"cpu\""),
+        READ("1073741824", ",\"allocator\":\"cuMemAlloc\",\"way\":\"tile\""),
+        "{\"op\":\"read\",\"level\":\"sweep\",\"threads\":0,\"size\":1073741824}",
+        "{\"op\":\"copy\",\"level\":\"memory\",\"threads\":0,\"size\":1073741824}",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        add_cell("bandwidth", others[i], 9000, "GB/s");
+    add_fact("bandwidth.memory.read.all", 9000, "GB/s", NAN); /* the best of them */
     struct as_sheet s = made();
-    const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "read");
-    assert_non_null(row);
-    assert_true(row->value == 3000 && row->specified == 4000 && row->wide && row->cell == 1);
-    assert_true(as_sheet_share(row) == 0.75);
+    assert_null(as_sheet_find(&s, "Memory", "read"));
     as_sheet_finish(&s);
-    facts[0].value = NAN; /* a fact without a number: the cell */
+    add_cell("bandwidth", READ("1073741824", ",\"allocator\":\"cuMemAlloc\"" BEST), 2900, "GB/s")->status =
+        AS_CELL_WIDE;
     s = made();
-    row = as_sheet_find(&s, "Memory", "read");
-    assert_true(row && row->value == 2900 && isnan(as_sheet_share(row)));
+    const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "read");
+    assert_true(row && row->value == 2900 && row->wide && row->cell == 8);
     as_sheet_finish(&s);
 }
+
+static const struct as_sheet_gap *gap_of(const struct as_sheet *s, const char *group, const char *label)
+{
+    for (size_t i = 0; i < s->gaps_n; i++)
+        if (strcmp(s->gaps[i].group, group) == 0 && strcmp(s->gaps[i].label, label) == 0)
+            return &s->gaps[i];
+    return NULL;
+}
+
+#define COPY(from, to, size)                                                                                           \
+    "{\"from\":\"" from "\",\"to\":\"" to "\",\"direction\":\"one\",\"how\":\"engine\",\"size\":" size "}"
+
+/* A line whose cell has no valid number says why, and takes no other cell in its place. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    static const struct {
+        enum as_cell_status status;
+        const char *reason, *said;
+    } cases[] = {
+        {AS_CELL_SKIPPED, "left out: the budget does not suffice", "left out by the budget"},
+        {AS_CELL_SKIPPED, "the device was lost", "skipped: the device was lost"},
+        {AS_CELL_REJECTED, "limit: 103%", "rejected: limit"},
+        {AS_CELL_UNSUPPORTED, "no copy call", "unsupported: no copy call"},
+        {AS_CELL_CRASHED, "signal 11", "crashed: signal 11"},
+        {AS_CELL_PLANNED, "", "not measured"},
+    };
+    gpu.words = (struct as_vocabulary){"SM", "block", "warp", "shared memory", "stream"};
+    add_cell("copy", COPY("cuMemHostAlloc", "cuMemAlloc", "4096"), 1.61, "GB/s");
+    add_cell("copy", COPY("cuMemAlloc", "cuMemHostAlloc", "67108864"), 55, "GB/s");
+    struct as_cell *c = add_cell("copy", COPY("cuMemHostAlloc", "cuMemAlloc", "67108864"), NAN, "GB/s");
+    c->gates[AS_GATE_LIMIT].state = AS_GATE_FAIL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c->status = cases[i].status;
+        as_copy_text(c->reason, sizeof c->reason, cases[i].reason);
+        struct as_sheet s = made();
+        const struct as_sheet_gap *gap = gap_of(&s, "Host link", "to device");
+        assert_null(as_sheet_find(&s, "Host link", "to device"));
+        assert_true(as_sheet_find(&s, "Host link", "from device")->value == 55);
+        assert_true(gap && strcmp(gap->reason, cases[i].said) == 0);
+        gap = gap_of(&s, "Allocate 16 MiB", "pinned");
+        assert_true(gap && !gap->reason[0]);
+        as_sheet_finish(&s);
+    }
+    c->status = AS_CELL_SKIPPED;
+    struct as_buf out = AS_BUF_INIT;
+    assert_int_equal(as_text_sheet(&run, "cuda:0", &(struct as_table_style){.width = 100}, &out, NULL), AS_OK);
+    assert_non_null(strstr(as_buf_get(&out), "Host link  to device"));
+    assert_non_null(strstr(as_buf_get(&out), "Not in this suite: Clock; Compute; Matrix; Memory; L2; L1;"));
+    as_buf_finish(&out);
+}
+
+/* Load makes no memory faster: then neither number is one of the machine. */
+static void test_loaded_below_idle(void **state)
+{
+    (void)state;
+    gpu.capabilities = AS_CAP_HOST_KERNELS;
+    gpu.threads = 16;
+    as_copy_text(gpu.id, sizeof gpu.id, "cpu");
+    static const char chase[] = "{\"pattern\":\"random\",\"stride\":64,\"instrument\":\"timed\",\"allocator\":\"%s\","
+                                "\"size\":1073741824}",
+                      load[] = "{\"op\":\"read\",\"delay\":0,\"size\":1073741824,\"threads\":16,\"allocator\":\"%s\"}";
+    static const struct {
+        const char *chase, *load, *idle;
+        double ns;
+        bool shown;
+    } cases[] = {{"thp", "thp", "latency", 178, false},
+                 {"thp", "thp", "latency", 300, true},
+                 {"mmap", "thp", "latency, base pages", 178, true}, /* on other pages: nothing to compare */
+                 {"mmap", "mmap", "latency, base pages", 178, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char axes[256];
+        run.cells_n = 0;
+        memset(cells, 0, sizeof cells);
+        snprintf(axes, sizeof axes, chase, cases[i].chase);
+        as_copy_text(add_cell("latency", axes, 243, "ns")->device, sizeof cells[0].device, "cpu");
+        snprintf(axes, sizeof axes, load, cases[i].load);
+        as_copy_text(add_cell("loaded_latency", axes, cases[i].ns, "ns")->device, sizeof cells[0].device, "cpu");
+        struct as_sheet s;
+        struct as_error err;
+        assert_int_equal(as_sheet_make(&run, "cpu", &s, &err), AS_OK);
+        assert_true(as_sheet_find(&s, "Memory", cases[i].idle)->value == 243);
+        assert_int_equal(as_sheet_find(&s, "Memory", "latency under full load") != NULL, cases[i].shown);
+        if (!cases[i].shown)
+            assert_string_equal(gap_of(&s, "Memory", "latency under full load")->reason,
+                                "unsteady: 178 ns, below the idle 243 ns");
+        as_sheet_finish(&s);
+    }
+}
+
+#define CHASE(size)                                                                                                    \
+    "{\"pattern\":\"random\",\"stride\":64,\"instrument\":\"timed\",\"allocator\":\"cuMemAlloc\",\"size\":" size "}"
 
 /* A cache that the buffer does not fit, and memory that a cache holds, are not what was measured. */
 static void test_sizes_that_fit(void **state)
@@ -94,14 +197,14 @@ static void test_sizes_that_fit(void **state)
     add_cell("onchip_bandwidth",
              "{\"what\":\"common\",\"size\":16777216,\"width\":\"128\",\"stride\":1,\"compute_units\":\"every\"}", 40,
              "B/cycle");
-    add_cell("loaded_latency", "{\"op\":\"none\",\"size\":8192}", 1, "ns");
+    add_cell("latency", CHASE("8192"), 1, "ns");
     struct as_sheet s = made();
     assert_null(as_sheet_find(&s, "L2", "read"));
     assert_null(as_sheet_find(&s, "Memory", "latency"));
     as_sheet_finish(&s);
     gpu.caches[0].size = 50 << 20;
     cells[1].axes = (struct as_axes){0};
-    assert_int_equal(as_axes_from_json("{\"op\":\"none\",\"size\":268435456}", &cells[1].axes, NULL), AS_OK);
+    assert_int_equal(as_axes_from_json(CHASE("268435456"), &cells[1].axes, NULL), AS_OK);
     s = made();
     assert_non_null(as_sheet_find(&s, "L2", "read"));
     assert_non_null(as_sheet_find(&s, "Memory", "latency"));
@@ -134,7 +237,7 @@ static void test_memory_side(void **state)
     gpu.caches_n = 0;
 }
 
-/* The largest size, then the best number; no other device's, and none that a gate rejected. */
+/* The largest size of memory; no other device's, and none that a gate rejected. */
 static void test_choice_of_cells(void **state)
 {
     (void)state;
@@ -153,7 +256,7 @@ static void test_choice_of_cells(void **state)
         "cpu");
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "write");
-    assert_true(row && row->value == 3100 && row->cell == 3);
+    assert_true(row && row->value == 3000 && row->cell == 2);
     assert_null(as_sheet_find(&s, "Memory", "copy"));
     as_sheet_finish(&s);
 }
@@ -168,7 +271,7 @@ static void test_matrix_path_only(void **state)
         cells[0] = (struct as_cell){0};
         run.cells_n = 0;
         as_buf_printf(&axes,
-                      "{\"path\":\"%s\",\"type\":\"f16\",\"size\":512,\"operands\":\"random\",\"hold\":\"burst\"}",
+                      "{\"path\":\"%s\",\"type\":\"f16\",\"size\":8192,\"operands\":\"random\",\"hold\":\"burst\"}",
                       paths[i]);
         add_cell("matmul", as_buf_get(&axes), 9e12, "FLOP/s");
         struct as_sheet s = made();
@@ -183,7 +286,7 @@ static void test_groups_in_the_device_s_words(void **state)
 {
     (void)state;
     add_fact("onchip.unit.shared", 32768, "B", NAN);
-    add_fact("link.host-0.to", 20, "GB/s", NAN);
+    add_cell("copy", COPY("cuMemHostAlloc", "cuMemAlloc", "67108864"), 20, "GB/s");
     gpu.words = (struct as_vocabulary){"core", "threadgroup", "simdgroup", "threadgroup memory", "queue"};
     struct as_sheet s = made();
     assert_string_equal(as_sheet_find(&s, "Shared memory", "capacity")->title, "Threadgroup memory");
@@ -220,7 +323,9 @@ static void test_units_and_words(void **state)
     add_fact("clock.core", 2e9, "Hz", NAN);
     add_fact("onchip.L1.latency", 32, "cycles", NAN);
     add_fact("cache.L1.latency_cycles", 33, "cycles", NAN); /* the same again */
-    add_fact("onchip.shared.bandwidth", 128, "B/cycle", NAN);
+    add_cell("onchip_bandwidth",
+             "{\"what\":\"shared\",\"size\":0,\"width\":\"128\",\"stride\":1,\"compute_units\":\"every\"}", 128,
+             "B/cycle");
     add_fact("c2c.unit.median", 600, "ns", NAN);
     add_cell("alloc", "{\"op\":\"alloc\",\"allocator\":\"cuMemAlloc\",\"size\":16777216}", 4e4, "ns");
     add_cell("alloc", "{\"op\":\"free\",\"allocator\":\"cuMemAlloc\",\"size\":16777216}", 3e4, "ns");
@@ -249,8 +354,8 @@ static void name_device(const char *name, unsigned units)
 static void add_sheet(void)
 {
     add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
-    add_cell("matmul", "{\"type\":\"f16\",\"operands\":\"random\",\"hold\":\"burst\"}", 7e14, "FLOP/s");
-    add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
+    add_cell("matmul", "{\"size\":8192,\"type\":\"f16\",\"operands\":\"random\",\"hold\":\"burst\"}", 7e14, "FLOP/s");
+    add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s")->limit = 66.8e12;
     add_fact("onchip.L1.latency", 32, "cycles", NAN);
     add_fact("clock.core", 2e9, "Hz", NAN);
     struct as_fact *size = add_fact("onchip.L2.size", 48 << 20, "B", NAN);
@@ -299,7 +404,7 @@ static bool shows(const char *text)
 static void test_text_names_source_and_marks(void **state)
 {
     (void)state;
-    add_fact("arithmetic.peak.f32", 66e12, "FLOP/s", 66.8e12);
+    add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s")->limit = 66.8e12;
     struct as_cell *c = add_cell(
         "bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
     c->sum.ci = (struct as_interval){2900, 3100};
@@ -435,7 +540,9 @@ static void test_worth_knowing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_facts_before_cells, start),
+        cmocka_unit_test_setup(test_no_other_cell, start),
+        cmocka_unit_test_setup(test_reasons, start),
+        cmocka_unit_test_setup(test_loaded_below_idle, start),
         cmocka_unit_test_setup(test_sizes_that_fit, start),
         cmocka_unit_test_setup(test_memory_side, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),

@@ -1,0 +1,282 @@
+#include "report/sheet_find.h"
+
+#include "base/text.h"
+#include "model/metrics.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* An interval of a fact that is wider than this share of the value is marked, whatever was requested. */
+static const double WIDE = 0.2;
+
+static const char role_letters[] = "abcdefghijklmnopqrstuvwxyz_";
+
+bool as_sheet_is_of_side(const struct as_sheet_subject *s, enum as_sheet_side side)
+{
+    const bool cpu = s->info && (s->info->capabilities & AS_CAP_HOST_KERNELS);
+    return side == AS_SHEET_BOTH || (side == AS_SHEET_CPU) == cpu;
+}
+
+static void put_role(const struct as_sheet_subject *s, const char *word, size_t n, struct as_buf *out)
+{
+    char role[32];
+    as_copy_text(role, n < sizeof role ? n + 1 : sizeof role, word);
+    as_buf_str(out, as_role_allocator(s->device, as_role_find(role)));
+}
+
+void as_sheet_expand(const struct as_sheet_subject *s, const char *text, char *out, size_t size)
+{
+    static const char unit[] = "{unit}";
+    struct as_buf b = AS_BUF_INIT;
+    while (*text) {
+        const size_t role = *text == '@' ? strspn(text + 1, role_letters) : 0;
+        if (role)
+            put_role(s, text + 1, role, &b);
+        else if (strncmp(text, unit, sizeof unit - 1) == 0)
+            as_buf_str(&b, as_info_words(s->info)->compute_unit);
+        else
+            as_buf_char(&b, *text);
+        text += role ? role + 1 : strncmp(text, unit, sizeof unit - 1) == 0 ? sizeof unit - 1 : 1;
+    }
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+/* ---- cells ---- */
+
+/* One "axis=value" of a source. */
+struct condition {
+    char axis[24], value[64];
+};
+
+/* Sets out from what begins at *at; false at the end. */
+static bool next_condition(const char **at, struct condition *out)
+{
+    *at += strspn(*at, " ");
+    const size_t n = strcspn(*at, " "), axis = strcspn(*at, "= ");
+    if (n == 0 || axis >= n)
+        return false;
+    as_copy_text(out->axis, axis < sizeof out->axis ? axis + 1 : sizeof out->axis, *at);
+    as_copy_text(out->value, n - axis <= sizeof out->value ? n - axis : sizeof out->value, *at + axis + 1);
+    *at += n;
+    return true;
+}
+
+/* All threads of a CPU; 0 on other devices, as their cells have it: as many as the launch needs. */
+static double all_threads(const struct as_sheet_subject *s)
+{
+    if (!s->info)
+        return NAN;
+    return as_sheet_is_of_side(s, AS_SHEET_CPU) ? s->info->threads : 0;
+}
+
+static bool holds(const struct as_sheet_subject *s, const struct as_cell *c, const struct condition *want)
+{
+    const struct as_axis_value *have = as_axes_get(&c->axes, want->axis);
+    if (!have)
+        return true; /* the store is older than the axis */
+    if (strcmp(want->value, "@all") == 0)
+        return have->number == all_threads(s);
+    if (want->value[0] != '@')
+        return strcmp(have->text, want->value) == 0;
+    const char *name = as_role_allocator(s->device, as_role_find(want->value + 1));
+    return name[0] && strcmp(have->text, name) == 0;
+}
+
+/* "probe axis=value ...": does the cell have these? */
+static bool matches(const struct as_sheet_subject *s, const struct as_cell *c, const char *filter)
+{
+    const size_t n = strcspn(filter, " ");
+    struct condition want;
+    if (strcmp(c->device, s->device) != 0 || strncmp(c->probe, filter, n) != 0 || c->probe[n])
+        return false;
+    for (filter += n; next_condition(&filter, &want);)
+        if (!holds(s, c, &want))
+            return false;
+    return true;
+}
+
+/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, one that a cache
+ * holds nothing about memory, and a GEMM of plain multiply-adds nothing about the matrix path. */
+static bool is_of_group(const struct as_sheet_subject *s, const struct as_cell *c, const char *group)
+{
+    const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
+    const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
+    const double size = as_axes_number(&c->axes, "size");
+    if (strcmp(group, "Matrix") == 0)
+        return strcmp(as_axes_text(&c->axes, "path"), "tiled") != 0 &&
+               strcmp(as_axes_text(&c->axes, "path"), "naive") != 0;
+    if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
+        return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
+    return !bytes || !isfinite(size) || size <= (double)bytes;
+}
+
+/* The largest of memory; of an axis that the source leaves open and names, the best. */
+static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
+{
+    const double x = as_axes_number(&a->axes, "size"), y = as_axes_number(&b->axes, "size");
+    return isfinite(x) && isfinite(y) && x != y ? x > y : as_cell_is_better(a, b);
+}
+
+static bool is_on_small_pages(const struct as_sheet_subject *s, const struct as_cell *c)
+{
+    const double got = as_detail_number(c->detail, "page_size");
+    return s->info && s->info->page_size && got > 0 && got <= (double)s->info->page_size &&
+           as_allocator_role(c->device, as_axes_text(&c->axes, "allocator")) == AS_ROLE_HUGE_PAGES;
+}
+
+static void name_axis(const struct as_cell *c, const char *axis, char *out, size_t size)
+{
+    const struct as_axis_value *v = c && axis ? as_axes_get(&c->axes, axis) : NULL;
+    struct as_buf b = AS_BUF_INIT;
+    if (v && strcmp(axis, "size") == 0 && v->number > 0) {
+        as_buf_str(&b, "over ");
+        as_format_size(&b, as_axes_u64(&c->axes, axis));
+    } else if (v)
+        as_buf_str(&b, v->text);
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void take_cell(const struct as_sheet_subject *s, const struct as_cell *c, const char *named,
+                      struct as_sheet_number *out)
+{
+    *out = (struct as_sheet_number){.value = c->sum.median,
+                                    .claimed = NAN,
+                                    .ci = c->sum.ci,
+                                    .wide = c->status == AS_CELL_WIDE,
+                                    .decided = true,
+                                    .trials = c->sum.trials,
+                                    .cell = c->id,
+                                    .on_small_pages = is_on_small_pages(s, c)};
+    as_copy_text(out->unit, sizeof out->unit, c->unit);
+    name_axis(c, named, out->named, sizeof out->named);
+}
+
+/* ---- reasons ---- */
+
+/* How much a status says about why there is no number; of several cells the one that says most counts. */
+static const struct {
+    int rank;
+    const char *said;
+} statuses[AS_CELL_STATUS_N] = {
+    [AS_CELL_UNSUPPORTED] = {1, "unsupported"}, [AS_CELL_PLANNED] = {2, "not measured"},
+    [AS_CELL_SKIPPED] = {3, "skipped"},         [AS_CELL_FAILED] = {4, "failed"},
+    [AS_CELL_CRASHED] = {4, "crashed"},         [AS_CELL_TIMEOUT] = {4, "timed out"},
+    [AS_CELL_REJECTED] = {5, "rejected"},
+};
+
+static void say_missing(const struct as_cell *c, struct as_buf *out)
+{
+    if (c->status == AS_CELL_SKIPPED && strncmp(c->reason, "left out", strlen("left out")) == 0) {
+        as_buf_str(out, "left out by the budget");
+        return;
+    }
+    as_buf_str(out, statuses[c->status].said);
+    for (int g = 0; g < AS_GATE_N && c->status == AS_CELL_REJECTED; g++)
+        if (c->gates[g].state == AS_GATE_FAIL) {
+            as_buf_printf(out, ": %s", as_gate_name((enum as_gate)g));
+            return;
+        }
+    if (c->reason[0])
+        as_buf_printf(out, ": %s", c->reason);
+}
+
+/* Why the device cannot have memory of the role that the source names; "" where it can. */
+static const char *why_no_memory(const struct as_sheet_subject *s, const char *filter)
+{
+    struct condition want;
+    for (filter += strcspn(filter, " "); s->info && next_condition(&filter, &want);) {
+        const enum as_role role = want.value[0] == '@' ? as_role_find(want.value + 1) : AS_ROLE_UNKNOWN;
+        const char *why = role && s->info->allocators_n ? "no such memory" : "";
+        for (size_t i = 0; role && i < s->info->allocators_n; i++)
+            if (as_allocator_role(s->device, s->info->allocators[i].name) == role)
+                why = s->info->allocators[i].why_not;
+        if (why[0])
+            return why;
+    }
+    return "";
+}
+
+/* Why no cell that the filter wants has a valid number. */
+static enum as_sheet_found explain(const struct as_sheet_subject *s, const char *filter, struct as_buf *reason)
+{
+    const struct as_cell *most = NULL;
+    bool valid = false;
+    for (size_t i = 0; i < s->run->cells_n; i++) {
+        const struct as_cell *c = &s->run->cells[i];
+        if (!matches(s, c, filter))
+            continue;
+        valid |= as_cell_is_valid(c);
+        if (!as_cell_is_valid(c) && (!most || statuses[c->status].rank > statuses[most->status].rank))
+            most = c;
+    }
+    as_buf_clear(reason);
+    if (most && (!valid || statuses[most->status].rank > statuses[AS_CELL_UNSUPPORTED].rank)) {
+        say_missing(most, reason);
+        return most->status == AS_CELL_UNSUPPORTED ? AS_SHEET_IMPOSSIBLE : AS_SHEET_MISSING;
+    }
+    if (valid) {
+        as_buf_str(reason, "undecided");
+        return AS_SHEET_MISSING;
+    }
+    const char *why = why_no_memory(s, filter);
+    as_buf_printf(reason, "%s%s", why[0] ? "unsupported: " : "", why);
+    return why[0] ? AS_SHEET_IMPOSSIBLE : AS_SHEET_NOT_IN_SUITE;
+}
+
+/* ---- sources ---- */
+
+static enum as_sheet_found from_cells(const struct as_sheet_subject *s, const struct as_sheet_source *source,
+                                      const char *group, struct as_sheet_number *out, struct as_buf *reason)
+{
+    const struct as_cell *found = NULL;
+    for (size_t i = 0; i < s->run->cells_n; i++) {
+        const struct as_cell *c = &s->run->cells[i];
+        if (as_cell_is_valid(c) && matches(s, c, source->from) && is_of_group(s, c, group) &&
+            (!found || is_preferred(c, found)))
+            found = c;
+    }
+    if (!found)
+        return explain(s, source->from, reason);
+    take_cell(s, found, source->named, out);
+    if (strcmp(group, "Compute") == 0 && found->limit > 0)
+        out->claimed = found->limit; /* at the highest clock */
+    return AS_SHEET_FOUND;
+}
+
+static bool from_fact(const struct as_sheet_subject *s, const struct as_sheet_source *source,
+                      struct as_sheet_number *out)
+{
+    char id[128];
+    as_sheet_expand(s, source->from, id, sizeof id);
+    const struct as_fact *f = as_fact_find(s->run->facts, s->run->facts_n, s->device, id);
+    if (!f || !isfinite(f->value))
+        return false;
+    const struct as_cell *cell = f->evidence_n ? as_report_cell(s->run, f->evidence[0]) : NULL;
+    *out = (struct as_sheet_number){
+        .value = f->value,
+        .claimed = f->claimed,
+        .ci = f->ci,
+        .wide = strcmp(f->unit, "Hz") != 0 && strcmp(f->unit, "B") != 0 &&
+                ((cell && cell->status == AS_CELL_WIDE) || f->ci.hi - f->ci.lo > WIDE * fabs(f->value)),
+        .decided = f->verdict != AS_UNDECIDED,
+        .refuted = f->verdict == AS_REFUTED,
+        .trials = cell ? cell->sum.trials : 0,
+        .cell = f->evidence_n == 1 ? f->evidence[0] : 0};
+    as_copy_text(out->unit, sizeof out->unit, f->unit);
+    name_axis(cell, source->named, out->named, sizeof out->named);
+    return out->decided || strcmp(out->unit, "B") != 0; /* a capacity that nothing confirms is none */
+}
+
+enum as_sheet_found as_sheet_find_source(const struct as_sheet_subject *s, const struct as_sheet_source *source,
+                                         const char *group, struct as_sheet_number *out, struct as_buf *reason)
+{
+    as_buf_clear(reason);
+    if (strchr(source->from, ' '))
+        return from_cells(s, source, group, out, reason);
+    if (from_fact(s, source, out))
+        return AS_SHEET_FOUND;
+    return source->cells ? explain(s, source->cells, reason) : AS_SHEET_NOT_IN_SUITE;
+}
