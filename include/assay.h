@@ -77,7 +77,7 @@ ASSAY_API void assay_devices_free(struct assay_device *devices, size_t n);
 
 struct assay_options {
     size_t size;             /* sizeof(struct assay_options), so that it can grow */
-    const char *devices;     /* "cpu", "cpu,opencl:0"; NULL: all that can be used */
+    const char *devices;     /* "cpu", "cpu,opencl:0"; NULL: every piece of hardware once */
     const char *const *sets; /* "size=1KiB..1MiB", NULL-terminated; NULL: none */
     double precision;        /* of every cell; 0: the suite's, which may differ from probe to probe */
     double budget;           /* seconds; 0: the suite's */

@@ -201,6 +201,9 @@ uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
 uint64_t as_info_page(const struct as_device_info *info);
 /* Bytes of a huge page: symbol "huge_page" of axes. The commonest size, 2 MiB, where the device tells none. */
 uint64_t as_info_huge_page(const struct as_device_info *info);
+/* Do both describe one piece of hardware, driven by two APIs or listed twice by one? UUIDs decide where both have one,
+ * since partitions of a GPU share its bus address; else the bus address. how: by what it is known, also where not. */
+bool as_info_same_hardware(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
 void as_info_to_json(const struct as_device_info *info, struct as_buf *out);

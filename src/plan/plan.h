@@ -31,7 +31,7 @@ struct as_suite {
     double device_budget_s; /* plus this per participating device */
     double precision;
     int trials;
-    char devices[128];         /* list, or "" for all */
+    char devices[128];         /* list, or "" for every piece of hardware once */
     struct as_grid *grids;     /* owned */
     char (*grid_devices)[128]; /* per grid, "" for the suite's; owned */
     size_t grids_n;
@@ -40,9 +40,8 @@ struct as_suite {
 /* text: INI of at most 64 KiB. Unknown probes and axes are refused with the nearest name. */
 enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err);
 void as_suite_finish(struct as_suite *s);
-/* The list of devices of suites that run together: that of those that have one; "" where two differ, or none has one.
- */
-const char *as_suites_devices(const struct as_suite *suites, size_t n);
+/* The devices of suites that run together: the lists of those that have one, each once; "each" where none has. */
+void as_suites_devices(const struct as_suite *suites, size_t n, struct as_buf *out);
 /* Of "probe:NAME" and "suite:NAME" the name and which of both is meant; a name alone may be of either. */
 const char *as_suite_or_probe(const char *word, bool *suite, bool *probe);
 /* A built-in suite, the name of a probe (its quick grids), or a path of an .ini file. Of a name that is both, the

@@ -326,17 +326,17 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     return s;
 }
 
-const char *as_suites_devices(const struct as_suite *suites, size_t n)
+void as_suites_devices(const struct as_suite *suites, size_t n, struct as_buf *out)
 {
-    const char *list = "";
     for (size_t i = 0; i < n; i++) {
-        if (!suites[i].devices[0])
-            continue;
-        if (list[0] && strcmp(list, suites[i].devices) != 0)
-            return "";
-        list = suites[i].devices;
+        bool known = !suites[i].devices[0];
+        for (size_t k = 0; k < i && !known; k++)
+            known = strcmp(suites[k].devices, suites[i].devices) == 0;
+        if (!known)
+            as_buf_printf(out, "%s%s", out->len ? "," : "", suites[i].devices);
     }
-    return list;
+    if (out->len == 0)
+        as_buf_str(out, "each");
 }
 
 void as_suite_finish(struct as_suite *s)

@@ -3,51 +3,19 @@
 #include "base/text.h"
 #include "probe/probe.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Smaller differences are irrelevant, however significant. */
 static const double TOLERANCE = 0.01;
-enum { UUID_DIGITS = 32 };
 
 /* ---- which devices are one ---- */
 
-/* "GPU-5ede5d59-c949-..." and "5ede5d59c949..." are the same 128 bits. */
-static bool uuid_digits(const char *text, char out[UUID_DIGITS + 1])
-{
-    size_t n = 0;
-    for (; *text; text++) {
-        if (!isxdigit((unsigned char)*text))
-            continue;
-        if (n == UUID_DIGITS)
-            return false;
-        out[n++] = (char)tolower((unsigned char)*text);
-    }
-    out[n] = '\0';
-    return n == UUID_DIGITS;
-}
-
 bool as_is_same_hardware(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size)
 {
-    char ua[UUID_DIGITS + 1], ub[UUID_DIGITS + 1];
-    bool host_a = a->capabilities & AS_CAP_HOST_KERNELS, host_b = b->capabilities & AS_CAP_HOST_KERNELS;
-    if (strcmp(a->backend, b->backend) == 0)
-        return false;
-    if ((host_a && b->is_host_cpu) || (host_b && a->is_host_cpu)) {
-        snprintf(how, size, "Both are the host's CPU");
-        return true;
-    }
-    if (uuid_digits(a->uuid, ua) &&
-        uuid_digits(b->uuid, ub)) { /* partitions of a GPU share its bus address, but not its UUID */
-        snprintf(how, size, "UUID %s", a->uuid);
-        return strcmp(ua, ub) == 0;
-    }
-    snprintf(how, size, "bus %s", a->bus_id);
-    return a->bus_id[0] && strcasecmp(a->bus_id, b->bus_id) == 0;
+    return strcmp(a->backend, b->backend) != 0 && as_info_same_hardware(a, b, how, size);
 }
 
 /* ---- which cells are asked for alike ---- */

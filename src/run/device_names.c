@@ -18,6 +18,33 @@ bool as_is_on_request(const char *name)
     return backend && backend->on_request;
 }
 
+static bool is_portable(const struct as_device_info *info)
+{
+    const struct as_backend *backend = as_backend_find(info->backend);
+    return backend && backend->portable;
+}
+
+static bool usable(const struct as_found_device *d)
+{
+    return !d->why[0] && !as_is_on_request(d->info.backend);
+}
+
+const char *as_found_same(const struct as_found_device *found, size_t n, size_t i)
+{
+    const char *same = NULL;
+    char how[96];
+    for (size_t k = 0; is_portable(&found[i].info) && k < n; k++) {
+        const bool native = !is_portable(&found[k].info);
+        if (k == i || !usable(&found[k]) || !as_info_same_hardware(&found[i].info, &found[k].info, how, sizeof how))
+            continue;
+        if (native)
+            return found[k].info.id;
+        if (!same && k < i)
+            same = found[k].info.id;
+    }
+    return same;
+}
+
 /* One wrong letter in three is another word ("gpu" is not "cpu"): a name is suggested when one is the beginning of the
  * other, or when a longer word has a single slip. */
 static bool surely_meant(const char *word, const char *name)
@@ -28,11 +55,6 @@ static bool surely_meant(const char *word, const char *name)
     if (len >= 2 && strncmp(word, name, len < name_len ? len : name_len) == 0)
         return true;
     return len >= 4 && as_edit_distance(word, name) <= 1;
-}
-
-static bool usable(const struct as_found_device *d)
-{
-    return !d->why[0] && !as_is_on_request(d->info.backend);
 }
 
 /* "cpu, opencl:0 (Name of it)" */

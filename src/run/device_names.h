@@ -8,6 +8,9 @@
 bool as_is_device_id(const char *word);
 /* Devices of this backend are used only where they are asked for by name. */
 bool as_is_on_request(const char *backend);
+/* The device that drives the same hardware as found[i] and is preferred to it: the native one, of two of one portable
+ * API the first; NULL: found[i] is that itself. A CPU behind a portable API is the same hardware as native kernels. */
+const char *as_found_same(const struct as_found_device *found, size_t n, size_t i);
 /* Fails with why a word means no device: the reason of its backend, and the devices that there are. */
 enum as_status as_unknown_device(const char *word, const struct as_found_device *found, size_t n, struct as_error *err);
 

@@ -88,9 +88,9 @@ enum as_status as_slot_open(struct as_slot *slot, const char *program, double de
 /* Reopens a device during a run, with retries within the budget; a device that stays unusable is lost, and its
  * remaining cells are skipped. AS_INTERRUPTED: stopped by the user or the budget. (lost_device.c) */
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
-/* Devices for a list such as "cpu,opencl", opened. "all" or "": every one that can be used; "each": of those that
- * several backends drive only the one by the device's own API, and what that leaves out is said in left_out (which may
- * be NULL). */
+/* Devices for a list such as "cpu,opencl", opened. "all": every one that can be used; "each" or "": every piece of
+ * hardware once, by its native backend (as_found_same), and what that leaves out is said in left_out (which may be
+ * NULL). */
 enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
                              struct as_slot **slots, size_t *n, struct as_buf *left_out, struct as_error *err);
 void as_slots_close(struct as_slot *slots, size_t n);

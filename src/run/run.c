@@ -319,9 +319,20 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
     return s;
 }
 
-static const char *device_list(const struct as_run_options *o, const struct as_suite *suites)
+static enum as_status open_devices(struct as_engine *e, const struct as_suite *suites, struct as_buf *left_out,
+                                   struct as_error *err)
 {
-    return o->devices && o->devices[0] ? o->devices : as_suites_devices(suites, o->suites_n);
+    const struct as_run_options *o = e->options;
+    struct as_buf list = AS_BUF_INIT;
+    if (o->devices && o->devices[0])
+        as_buf_str(&list, o->devices);
+    else
+        as_suites_devices(suites, o->suites_n, &list);
+    enum as_status s = as_buf_check(&list, err);
+    if (!s)
+        s = as_slots_open(as_buf_get(&list), o->worker, o->stop, &e->slots, &e->slots_n, left_out, err);
+    as_buf_finish(&list);
+    return s;
 }
 
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
@@ -340,8 +351,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
         s = find_suites(options, suites, name, sizeof name, err);
     double start = as_now();
     if (!s)
-        s = as_slots_open(device_list(options, suites), options->worker, options->stop, &e.slots, &e.slots_n, &left_out,
-                          err);
+        s = open_devices(&e, suites, &left_out, err);
     if (!s) {
         merge_settings(&run, suites, options->suites_n, e.slots_n, options);
         s = make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);

@@ -180,12 +180,19 @@ void as_found_devices_free(struct as_found_device *devices, size_t n)
     free(devices);
 }
 
+static bool is_open(const struct as_slot *slots, size_t n, const char *id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(slots[i].info.id, id) == 0)
+            return true;
+    return false;
+}
+
 static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id, const char *program,
                                const volatile sig_atomic_t *stop, struct as_error *err)
 {
-    for (size_t i = 0; i < *n; i++)
-        if (strcmp((*slots)[i].info.id, id) == 0)
-            return AS_OK;
+    if (is_open(*slots, *n, id))
+        return AS_OK;
     struct as_slot *p = realloc(*slots, (*n + 1) * sizeof *p);
     if (!p)
         return as_nomem(err, (*n + 1) * sizeof *p, "devices");
@@ -200,46 +207,21 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     return s;
 }
 
-static bool is_portable(const struct as_device_info *info)
+/* What "each" left out and no other word of the list opened. */
+static void note_left_out(const struct as_found_device *found, size_t found_n, const struct as_slot *slots, size_t n,
+                          struct as_buf *left_out)
 {
-    const struct as_backend *backend = as_backend_find(info->backend);
-    return backend && backend->portable;
-}
-
-static int is_accelerator(const struct as_found_device *d)
-{
-    return !d->why[0] && !(d->info.capabilities & AS_CAP_HOST_KERNELS) && !d->info.is_host_cpu &&
-           !as_is_on_request(d->info.backend);
-}
-
-/* The name under which the device's native API drives it too, else NULL. The CPU as an OpenCL device is used only if
- * there is no other device. */
-static const char *same_as(const struct as_found_device *d, const struct as_found_device *found, size_t n)
-{
-    if (!is_portable(&d->info))
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct as_found_device *other = &found[i];
-        if (other->why[0] || is_portable(&other->info))
-            continue;
-        if (d->info.bus_id[0] && strcmp(d->info.bus_id, other->info.bus_id) == 0)
-            return other->info.id;
+    for (size_t i = 0; left_out && i < found_n; i++) {
+        const char *same = found[i].why[0] ? NULL : as_found_same(found, found_n, i);
+        if (same && !is_open(slots, n, found[i].info.id) && !as_is_on_request(found[i].info.backend))
+            as_buf_printf(left_out, "%s%s is the same hardware as %s",
+                          left_out->len ? ", " : "left out: ", found[i].info.id, same);
     }
-    for (size_t i = 0; d->info.is_host_cpu && i < n; i++)
-        if (is_accelerator(&found[i]))
-            return "the CPU";
-    return NULL;
-}
-
-static void note_left_out(const struct as_found_device *d, const char *same, struct as_buf *left_out)
-{
-    if (left_out)
-        as_buf_printf(left_out, "%s%s is %s", left_out->len ? ", " : "left out: ", d->info.id, same);
 }
 
 static enum as_status add_word(const char *word, const struct as_found_device *found, size_t found_n,
                                struct as_slot **slots, size_t *n, const char *program,
-                               const volatile sig_atomic_t *stop, struct as_buf *left_out, struct as_error *err)
+                               const volatile sig_atomic_t *stop, struct as_error *err)
 {
     int each = strcmp(word, "each") == 0, all = each || strcmp(word, "all") == 0, any = 0;
     enum as_status s = AS_OK;
@@ -249,11 +231,8 @@ static enum as_status add_word(const char *word, const struct as_found_device *f
         int match = strcmp(found[i].info.id, word) == 0 || strcmp(found[i].info.backend, word) == 0;
         if (found[i].why[0] || !(match || (all && !as_is_on_request(found[i].info.backend))))
             continue;
-        const char *same = each ? same_as(&found[i], found, found_n) : NULL;
-        if (same) {
-            note_left_out(&found[i], same, left_out);
+        if (each && as_found_same(found, found_n, i))
             continue;
-        }
         any = 1;
         s = add_slot(slots, n, found[i].info.id, program, stop, err);
     }
@@ -266,24 +245,28 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
     char text[512];
     struct as_found_device *found = NULL;
     size_t found_n = 0;
+    bool each = false;
     *slots = NULL;
     *n = 0;
     if (strlen(list) >= sizeof text)
         return as_fail(err, AS_USAGE, "the list of devices is too long");
-    as_copy_text(text, sizeof text, list[0] ? list : "all");
+    as_copy_text(text, sizeof text, list[0] ? list : "each");
     enum as_status s = AS_OK;
     for (char *rest = text, *word; (word = strsep(&rest, ",")) && !s;)
         if (word[strspn(word, " ")] && !as_is_device_id(word + strspn(word, " ")))
             if ((s = as_find_devices(program, stop, &found, &found_n, err)) == AS_OK)
                 break;
-    as_copy_text(text, sizeof text, list[0] ? list : "all");
+    as_copy_text(text, sizeof text, list[0] ? list : "each");
     for (char *rest = text, *word; !s && (word = strsep(&rest, ","));) {
         word += strspn(word, " ");
         for (size_t len = strlen(word); len && word[len - 1] == ' ';)
             word[--len] = 0;
         if (word[0])
-            s = add_word(word, found, found_n, slots, n, program, stop, left_out, err);
+            s = add_word(word, found, found_n, slots, n, program, stop, err);
+        each |= strcmp(word, "each") == 0;
     }
+    if (!s && each)
+        note_left_out(found, found_n, *slots, *n, left_out);
     if (!s && *n == 0)
         s = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");
     as_found_devices_free(found, found_n);

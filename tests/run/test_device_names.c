@@ -102,11 +102,69 @@ static void ids_are_told_from_words(void **state)
     assert_false(as_is_device_id(":"));
 }
 
+static const struct as_found_device CPU = {
+    .info = {.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS}};
+
+static void must_be_same(const struct as_found_device *found, size_t n, size_t i, const char *wanted)
+{
+    const char *same = as_found_same(found, n, i);
+    assert_true(!same == !wanted);
+    if (wanted)
+        assert_string_equal(same, wanted);
+}
+
+/* Whatever else there is, and in whatever order backends are listed. */
+static void a_cpu_is_taken_once(void **state)
+{
+    (void)state;
+    struct as_found_device portable = device("opencl", "opencl:0", "P", ""),
+                           second = device("opencl", "opencl:1", "Q", "");
+    portable.info.is_host_cpu = second.info.is_host_cpu = true;
+    struct as_found_device found[] = {portable, CPU, second, device("cuda", "cuda:0", "G", "")};
+    for (size_t n = 3; n <= 4; n++) {
+        must_be_same(found, n, 0, "cpu");
+        must_be_same(found, n, 1, NULL);
+        must_be_same(found, n, 2, "cpu");
+    }
+    must_be_same(found, 4, 3, NULL);
+    as_copy_text(found[1].why, sizeof found[1].why, "cannot be used"); /* then the portable API is the only way */
+    must_be_same(found, 4, 0, NULL);
+    must_be_same(found, 4, 2, "opencl:0");
+    found[1] = device("null", "null", "N", ""); /* for tests, on request */
+    found[1].info.capabilities = AS_CAP_HOST_KERNELS;
+    must_be_same(found, 4, 0, NULL);
+}
+
+static void a_gpu_is_taken_once(void **state)
+{
+    (void)state;
+    static const char uuid[] = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab5", same[] = "5ede5d59c9493aca4b2811bd00045ab5";
+    struct as_found_device found[] = {CPU,
+                                      device("cuda", "cuda:0", "G", ""),
+                                      device("cuda", "cuda:1", "G", ""),
+                                      device("opencl", "opencl:0", "G", ""),
+                                      device("opencl", "opencl:1", "G", ""),
+                                      device("opencl", "opencl:2", "other", ""),
+                                      device("opencl", "opencl:3", "other", "")};
+    as_copy_text(found[1].info.bus_id, sizeof found[1].info.bus_id, "0000:0A:00.0");
+    as_copy_text(found[3].info.bus_id, sizeof found[3].info.bus_id, "0000:0a:00.0");
+    as_copy_text(found[2].info.uuid, sizeof found[2].info.uuid, uuid);
+    as_copy_text(found[4].info.uuid, sizeof found[4].info.uuid, same);
+    for (size_t i = 5; i < 7; i++) /* one GPU by two platforms */
+        as_copy_text(found[i].info.bus_id, sizeof found[i].info.bus_id, "0000:0c:00.0");
+    static const char *const wanted[] = {NULL, NULL, NULL, "cuda:0", "cuda:1", NULL, "opencl:2"};
+    for (size_t i = 0; i < 7; i++)
+        must_be_same(found, 7, i, wanted[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(families_are_answered_with_the_devices), cmocka_unit_test(a_slip_is_recognised),
-        cmocka_unit_test(a_backend_says_why_it_cannot_be_used),
-        cmocka_unit_test(many_devices_and_long_names_are_bounded), cmocka_unit_test(ids_are_told_from_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(families_are_answered_with_the_devices),
+                                       cmocka_unit_test(a_slip_is_recognised),
+                                       cmocka_unit_test(a_backend_says_why_it_cannot_be_used),
+                                       cmocka_unit_test(a_cpu_is_taken_once),
+                                       cmocka_unit_test(a_gpu_is_taken_once),
+                                       cmocka_unit_test(many_devices_and_long_names_are_bounded),
+                                       cmocka_unit_test(ids_are_told_from_words)};
     return cmocka_run_group_tests_name("core: names of devices", tests, NULL, NULL);
 }
