@@ -5,6 +5,7 @@
 #include "report/sheet_lines.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,16 +122,13 @@ static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
     return as_cell_is_better(a, b);
 }
 
-/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, one that a cache
- * holds nothing about memory, and a GEMM of plain multiply-adds nothing about the matrix path. */
+/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, and one that a cache
+ * holds nothing about memory. */
 static bool is_of_group(const struct source *s, const struct as_cell *c, const char *group)
 {
     const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
     const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
     const double size = as_axes_number(&c->axes, "size");
-    if (strcmp(group, "Matrix") == 0)
-        return strcmp(as_axes_text(&c->axes, "path"), "tiled") != 0 &&
-               strcmp(as_axes_text(&c->axes, "path"), "naive") != 0;
     if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
         return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
     return !bytes || !isfinite(size) || size <= (double)bytes;
@@ -254,6 +252,28 @@ static void name_group(const struct source *s, const char *group, char *out, siz
         as_copy_text(out, size, group);
 }
 
+/* Who multiplied, "cuBLASLt 13.1.2" or "by wgmma", and what the device did meanwhile: "1.75 GHz, power cap". */
+static void describe_product(const struct as_cell *cell, struct as_sheet_row *row)
+{
+    json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
+    const char *library = json_string_value(json_object_get(detail, "library"));
+    const char *throttled = json_string_value(json_object_get(detail, "throttled_by"));
+    struct as_buf b = AS_BUF_INIT;
+    if (library)
+        as_buf_add(&b, library, strcspn(library, ","));
+    else
+        as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
+    if (cell->clock_hz > 0) {
+        as_buf_str(&b, ", ");
+        as_format_value(&b, cell->clock_hz, "Hz");
+    }
+    if (throttled)
+        as_buf_printf(&b, ", %s", throttled);
+    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+    as_buf_finish(&b);
+    json_decref(detail);
+}
+
 static bool make_row(const struct source *s, const struct as_sheet_line *line, struct as_sheet_row *row)
 {
     struct number n = {0}, further;
@@ -267,6 +287,8 @@ static bool make_row(const struct source *s, const struct as_sheet_line *line, s
     expand(s, line->label, row->label, sizeof row->label);
     if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n.unit, "B") == 0)
         name_memory_side(s, row);
+    if (strcmp(line->group, "Matrix") == 0 && n.cell)
+        describe_product(as_report_cell(s->run, n.cell), row);
     const bool converted = by_the_clock(s, &n, row);
     row->value = n.value;
     row->ci = n.ci;
@@ -298,17 +320,29 @@ static double of_driver(const struct source *s, const struct as_sheet_row *row)
     return NAN;
 }
 
+/* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".
+ */
+static const char *specified_label(const struct as_sheet_row *row, char out[sizeof row->label])
+{
+    as_copy_text(out, sizeof row->label, row->label);
+    if (strcmp(row->group, "Matrix") == 0)
+        out[strcspn(out, " ")] = '\0';
+    return out;
+}
+
 /* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */
 static void add_figures(const struct source *s, struct as_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->n; i++) {
         struct as_sheet_row *row = &sheet->rows[i];
+        char label[sizeof row->label];
         if (sheet->chip[0])
             row->specified = NAN;
         else if (!isfinite(row->specified))
             row->specified = of_driver(s, row);
         if (!isfinite(row->specified) &&
-            (row->specified_by = as_refs_find_line(&sheet->figures, "specified", row->group, row->label, row->unit)))
+            (row->specified_by =
+                 as_refs_find_line(&sheet->figures, "specified", row->group, specified_label(row, label), row->unit)))
             row->specified = row->specified_by->lo;
         row->published = as_refs_find_line(&sheet->figures, "measured", row->group, row->label, row->unit);
         if (!row->published && strcmp(row->unit, "ns") == 0)

@@ -33,13 +33,17 @@
         }                                                                                                              \
     }
 #define ON_CHIP(what) "onchip_bandwidth what=" what " width=128 stride=1 compute_units=every"
-/* GEMM of one size, so that runs agree, in bursts, which the power limit does not slow down; random operands. */
-#define GEMM(type, hold) "matmul size=8192 type=" type " operands=random hold=" hold
+/* GEMM of one size, so that runs agree; random operands. Own kernels: the first of these paths that a device has. */
+#define GEMM(path, type, hold) "matmul path=" path " type=" type " size=8192 operands=random hold=" hold
+#define OWN_GEMM(type)                                                                                                 \
+    GEMM("wgmma", type, "burst")                                                                                       \
+    "|" GEMM("tensor", type, "burst") "|" GEMM("mma", type, "burst") "|" GEMM("dot", type, "burst")
 #define MATRIX(label, type)                                                                                            \
+    {"Matrix", label, {GEMM("library", type, "burst")}, {{0}}},                                                        \
+        {"Matrix", label " sustained", {GEMM("library", type, "sustained")}, {{0}}},                                   \
     {                                                                                                                  \
-        "Matrix", label, {GEMM(type, "burst"), "matmul type=" type " operands=random hold=burst"},                     \
+        "Matrix", label " own kernel", {OWN_GEMM(type)},                                                               \
         {                                                                                                              \
-            {"sustained", GEMM(type, "sustained"), ""},                                                                \
             {                                                                                                          \
                 "", "matmul.peak." type, "per {unit}"                                                                  \
             }                                                                                                          \
