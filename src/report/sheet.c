@@ -5,6 +5,7 @@
 #include "report/sheet_find.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,28 @@ static void add_further(const struct as_sheet_subject *s, const struct as_sheet_
     as_buf_finish(&reason);
 }
 
+/* Who multiplied, "cuBLASLt 13.1.2" or "by wgmma", and what the device did meanwhile: "1.75 GHz, power cap". */
+static void describe_product(const struct as_cell *cell, struct as_sheet_row *row)
+{
+    json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
+    const char *library = json_string_value(json_object_get(detail, "library"));
+    const char *throttled = json_string_value(json_object_get(detail, "throttled_by"));
+    struct as_buf b = AS_BUF_INIT;
+    if (library)
+        as_buf_add(&b, library, strcspn(library, ","));
+    else
+        as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
+    if (cell->clock_hz > 0) {
+        as_buf_str(&b, ", ");
+        as_format_value(&b, cell->clock_hz, "Hz");
+    }
+    if (throttled)
+        as_buf_printf(&b, ", %s", throttled);
+    as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+    as_buf_finish(&b);
+    json_decref(detail);
+}
+
 static void fill_row(const struct as_sheet_subject *s, const struct as_sheet_line *line,
                      const struct as_sheet_source *source, struct as_sheet_number *n, struct as_sheet_row *row)
 {
@@ -121,6 +144,8 @@ static void fill_row(const struct as_sheet_subject *s, const struct as_sheet_lin
     name_row(s, line, row);
     if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n->unit, "B") == 0)
         name_memory_side(s, row);
+    if (strcmp(line->group, "Matrix") == 0 && n->cell)
+        describe_product(as_report_cell(s->run, n->cell), row);
     as_sheet_expand(s, source->said ? source->said : "", said, sizeof said);
     add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
     add_word(row, n->named);
@@ -226,17 +251,29 @@ static double of_driver(const struct as_sheet_subject *s, const struct as_sheet_
     return NAN;
 }
 
+/* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".
+ */
+static const char *specified_label(const struct as_sheet_row *row, char out[sizeof row->label])
+{
+    as_copy_text(out, sizeof row->label, row->label);
+    if (strcmp(row->group, "Matrix") == 0)
+        out[strcspn(out, " ")] = '\0';
+    return out;
+}
+
 /* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */
 static void add_figures(const struct as_sheet_subject *s, struct as_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->n; i++) {
         struct as_sheet_row *row = &sheet->rows[i];
+        char label[sizeof row->label];
         if (sheet->chip[0])
             row->specified = NAN;
         else if (!isfinite(row->specified))
             row->specified = of_driver(s, row);
         if (!isfinite(row->specified) &&
-            (row->specified_by = as_refs_find_line(&sheet->figures, "specified", row->group, row->label, row->unit)))
+            (row->specified_by =
+                 as_refs_find_line(&sheet->figures, "specified", row->group, specified_label(row, label), row->unit)))
             row->specified = row->specified_by->lo;
         row->published = as_refs_find_line(&sheet->figures, "measured", row->group, row->label, row->unit);
         if (!row->published && strcmp(row->unit, "ns") == 0)

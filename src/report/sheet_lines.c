@@ -54,13 +54,19 @@
       {.side = CPU, .from = "bandwidth." name ".read.all", .cells = SWEEP " threads=@all", .named = "size"}},          \
      {{0}}},                                                                                                           \
         READ_1(name)
-/* GEMM of one size, so that runs agree, in bursts, which the power limit does not slow down; random operands. */
-#define GEMM(type, hold) "matmul size=8192 type=" type " operands=random hold=" hold
-#define MATRIX(label, type)                                                                                            \
+/* GEMM of one size, so that runs agree; random operands. Own kernels: the first of these paths that a device has. */
+#define GEMM(path, type, hold)                                                                                         \
     {                                                                                                                  \
-        "Matrix", label, {{.side = DEVICE, .from = GEMM(type, "burst"), .named = "path"}},                             \
+        .side = BOTH, .from = "matmul path=" path " type=" type " size=8192 operands=random hold=" hold                \
+    }
+#define MATRIX(label, type)                                                                                            \
+    {"Matrix", label, {GEMM("library", type, "burst")}, {{0}}},                                                        \
+        {"Matrix", label " sustained", {GEMM("library", type, "sustained")}, {{0}}},                                   \
+    {                                                                                                                  \
+        "Matrix", label " own kernel",                                                                                 \
+            {GEMM("wgmma", type, "burst"), GEMM("tensor", type, "burst"), GEMM("mma", type, "burst"),                  \
+             GEMM("dot", type, "burst")},                                                                              \
         {                                                                                                              \
-            {DEVICE, "sustained", GEMM(type, "sustained"), ""},                                                        \
             {                                                                                                          \
                 DEVICE, "", "matmul.peak." type, "per {unit}"                                                          \
             }                                                                                                          \
@@ -209,7 +215,10 @@ const struct as_sheet_line as_sheet_lines[] = {
     CAPACITY("L1"),
     LATENCY("L1"),
     READ("L1", "own size=65536"),
-    {"Shared memory", "capacity", {{.side = DEVICE, .from = "onchip.unit.shared", .cells = "occupancy shared=16384"}}, {{0}}},
+    {"Shared memory",
+     "capacity",
+     {{.side = DEVICE, .from = "onchip.unit.shared", .cells = "occupancy shared=16384"}},
+     {{0}}},
     {"Shared memory",
      "latency",
      {{.side = DEVICE, .from = "onchip.shared.latency", .cells = "onchip what=shared"}},

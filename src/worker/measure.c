@@ -41,6 +41,7 @@ struct sampler {
     double clock[CLOCKS_MAX];
     size_t clock_n;
     double clock_at; /* when it was read last */
+    bool tells;      /* samples tell their clock: that of an idle device before them is another */
     uint64_t key;    /* of the cell */
     uint64_t reps;
     double share_s;
@@ -53,7 +54,7 @@ struct sampler {
 static void read_clock(struct sampler *m)
 {
     double hz;
-    if (!m->dev->device->clock || m->clock_n == CLOCKS_MAX || as_now() - m->clock_at < CLOCK_EVERY_S)
+    if (m->tells || !m->dev->device->clock || m->clock_n == CLOCKS_MAX || as_now() - m->clock_at < CLOCK_EVERY_S)
         return;
     if (!m->dev->device->clock(m->dev, &hz, NULL) && isfinite(hz) && hz > 0)
         m->clock[m->clock_n++] = hz;
@@ -74,7 +75,8 @@ static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct
         return st;
     if (!isfinite(s->value))
         return as_fail(err, AS_FAILED, "probe '%s' returned a sample that is not a number", m->probe->name);
-    if (isfinite(s->clock_hz) && s->clock_hz > 0 && m->clock_n < CLOCKS_MAX)
+    m->tells = isfinite(s->clock_hz) && s->clock_hz > 0;
+    if (m->tells && m->clock_n < CLOCKS_MAX)
         m->clock[m->clock_n++] = s->clock_hz;
     return AS_OK;
 }
@@ -405,6 +407,19 @@ static void note_demand(struct as_trial_context *vc, const struct as_demand_seen
             as_note_number(vc, as_demand_metrics[i].name, values[i]);
 }
 
+/* For facts and the data sheet, which see cells and not their trials. */
+static void note_readings(struct as_trial_context *vc, const struct as_readings *r)
+{
+    struct as_buf words = AS_BUF_INIT;
+    if (isfinite(r->power_w))
+        as_note_number(vc, "power_w", r->power_w);
+    if (r->throttle > 0 && r->throttle & ~(int)AS_THROTTLE_HARMLESS) {
+        as_throttle_text(r->throttle & ~(int)AS_THROTTLE_HARMLESS, &words);
+        as_note(vc, "throttled_by", as_buf_get(&words));
+    }
+    as_buf_finish(&words);
+}
+
 enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
                                 const struct as_trial_order *order, struct as_trial *out, struct as_error *err)
 {
@@ -436,8 +451,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
         st = keep(&m, out, err);
     note_code(&m.vc, &dev->code);
     note_demand(&m.vc, &m.watch.demand);
-    if (isfinite(out->readings.power_w)) /* for facts, which see cells and not their trials */
-        as_note_number(&m.vc, "power_w", out->readings.power_w);
+    note_readings(&m.vc, &out->readings);
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
     out->detail = as_buf_take(&m.vc.detail);
     out->duration_s = as_now() - started;

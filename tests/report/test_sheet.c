@@ -261,24 +261,57 @@ static void test_choice_of_cells(void **state)
     as_sheet_finish(&s);
 }
 
-/* A GEMM of plain multiply-adds is no number of the matrix path, however fast. */
-static void test_matrix_path_only(void **state)
+static void add_product(const char *path, const char *hold, int size, double rate)
 {
-    static const char *const paths[] = {"tiled", "naive", "library", "mma"};
+    char axes[160];
+    snprintf(axes, sizeof axes,
+             "{\"path\":\"%s\",\"type\":\"f16\",\"size\":%d,\"operands\":\"random\",\"hold\":\"%s\"}", path, size,
+             hold);
+    add_cell("matmul", axes, rate, "FLOP/s");
+}
+
+/* A line of a GEMM is of one path, one size and one way of running it; none stands in for another that is missing. */
+static void test_products(void **state)
+{
+    static const struct {
+        const char *path, *hold;
+        int size;
+        const char *label; /* of the only line that the cell makes; NULL none */
+    } rows[] = {
+        {"library", "burst", 8192, "FP16"},
+        {"library", "sustained", 8192, "FP16 sustained"},
+        {"wgmma", "burst", 8192, "FP16 own kernel"},
+        {"mma", "burst", 8192, "FP16 own kernel"},
+        {"dot", "burst", 8192, "FP16 own kernel"},
+        {"library", "burst", 512, NULL},
+        {"wgmma", "sustained", 8192, NULL},
+        {"tiled", "burst", 8192, NULL},
+        {"naive", "burst", 8192, NULL},
+    };
     (void)state;
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct as_buf axes = AS_BUF_INIT;
-        cells[0] = (struct as_cell){0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         run.cells_n = 0;
-        as_buf_printf(&axes,
-                      "{\"path\":\"%s\",\"type\":\"f16\",\"size\":8192,\"operands\":\"random\",\"hold\":\"burst\"}",
-                      paths[i]);
-        add_cell("matmul", as_buf_get(&axes), 9e12, "FLOP/s");
+        cells[0] = (struct as_cell){0};
+        add_product(rows[i].path, rows[i].hold, rows[i].size, 9e12);
         struct as_sheet s = made();
-        assert_int_equal(as_sheet_find(&s, "Matrix", "FP16") != NULL, i >= 2);
+        assert_int_equal(s.n, rows[i].label != NULL);
+        if (rows[i].label)
+            assert_string_equal(s.rows[0].label, rows[i].label);
         as_sheet_finish(&s);
-        as_buf_finish(&axes);
     }
+    run.cells_n = 0;
+    cells[0] = cells[1] = (struct as_cell){0};
+    add_product("library", "burst", 8192, 8e12);
+    cells[0].clock_hz = 1.5e9;
+    cells[0].detail = strdup("{\"library\":\"BLAS 1.2, the 3. of 8\",\"throttled_by\":\"power cap\"}");
+    add_product("wgmma", "burst", 8192, 9e12);
+    struct as_sheet s = made();
+    assert_int_equal(s.n, 2);
+    assert_string_equal(s.rows[0].remark, "BLAS 1.2, 1.50 GHz, power cap");
+    assert_string_equal(s.rows[1].remark, "by wgmma");
+    as_sheet_finish(&s);
+    free(cells[0].detail);
+    cells[0].detail = NULL;
 }
 
 /* Titles of groups use the device API's term; the name that finds and stores lines does not change. */
@@ -354,7 +387,9 @@ static void name_device(const char *name, unsigned units)
 static void add_sheet(void)
 {
     add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
-    add_cell("matmul", "{\"size\":8192,\"type\":\"f16\",\"operands\":\"random\",\"hold\":\"burst\"}", 7e14, "FLOP/s");
+    add_cell("matmul",
+             "{\"path\":\"library\",\"type\":\"f16\",\"size\":8192,\"operands\":\"random\",\"hold\":\"burst\"}", 7e14,
+             "FLOP/s");
     add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s")->limit = 66.8e12;
     add_fact("onchip.L1.latency", 32, "cycles", NAN);
     add_fact("clock.core", 2e9, "Hz", NAN);
@@ -546,7 +581,7 @@ int main(void)
         cmocka_unit_test_setup(test_sizes_that_fit, start),
         cmocka_unit_test_setup(test_memory_side, start),
         cmocka_unit_test_setup(test_choice_of_cells, start),
-        cmocka_unit_test_setup(test_matrix_path_only, start),
+        cmocka_unit_test_setup(test_products, start),
         cmocka_unit_test_setup(test_groups_in_the_device_s_words, start),
         cmocka_unit_test_setup(test_one_thread, start),
         cmocka_unit_test_setup(test_units_and_words, start),

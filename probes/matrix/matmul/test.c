@@ -33,6 +33,34 @@ static void test_which_cells(void **unused)
     }
 }
 
+static void nothing(const char *name, void *const *args)
+{
+    (void)name, (void)args;
+}
+
+/* A burst is five GEMMs, or as many as the power limit leaves time for. */
+static void test_gemms_of_a_burst(void **unused)
+{
+    static const struct {
+        const char *hold;
+        double launch_s;
+        uint64_t want;
+    } rows[] = {{"burst", 1e-6, 5}, {"burst", 1e-3, 5}, {"burst", 0.03, 3}, {"burst", 3, 1}, {"sustained", 10, 1}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char axes[120];
+        struct toy t;
+        struct toy_trial v;
+        toy_init_sm90(&t, nothing);
+        t.free_bytes = UINT64_C(1) << 30;
+        t.launch_s = rows[i].launch_s;
+        snprintf(axes, sizeof axes, "path=naive type=f32 size=64 operands=random hold=%s", rows[i].hold);
+        toy_prepare(&t, &as_probe_matmul, axes, &v, NULL);
+        assert_int_equal(v.vc.min_reps, rows[i].want);
+        toy_finish(&as_probe_matmul, &v);
+    }
+}
+
 static void test_cpu(void **unused)
 {
     static const char *const operands[] = {"random", "zero"};
@@ -52,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
+        cmocka_unit_test(test_gemms_of_a_burst),
         cmocka_unit_test(test_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,7 @@ enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err)
         .name = "cuBLASLt",
         .prefix = "cublasLt",
         .api = api,
+        .chosen = out->chosen,
         .transposed = CUBLAS_OP_T,
         .plain = CUBLAS_OP_N,
         .left_attribute = CUBLASLT_MATMUL_DESC_TRANSA,

@@ -1,5 +1,6 @@
 #include "device/gpu/blaslt.h"
 
+#include "base/clock.h"
 #include "device/gpu/memory.h"
 
 #include <math.h>
@@ -91,11 +92,11 @@ static enum as_status time_way(struct as_lt_gemm *g, double *seconds, struct as_
 
 /* The first proposal is not always the fastest; proposals that fail are skipped. */
 static enum as_status choose(struct as_lt_gemm *g, const struct as_lt_way *ways, int n, const char *version,
-                             struct as_error *err)
+                             struct as_lt_choice *out, struct as_error *err)
 {
     double best = INFINITY;
-    int chosen = -1;
     enum as_status s = AS_OK;
+    *out = (struct as_lt_choice){.proposed = n};
     for (int i = 0; i < n; i++) {
         double seconds;
         if (!ways[i].usable)
@@ -106,20 +107,18 @@ static enum as_status choose(struct as_lt_gemm *g, const struct as_lt_way *ways,
             return s;
         if (!s && seconds < best) {
             best = seconds;
-            chosen = i;
+            out->way = ways[i];
+            out->number = i + 1;
         }
     }
-    if (chosen < 0)
-        return s ? s
-                 : as_fail(err, AS_UNSUPPORTED, "%s %s has no algorithm for this product on this device", g->lib->name,
-                           version);
-    g->call.way = ways[chosen];
-    snprintf(g->name, sizeof g->name, "%s %s, the %d. of %d algorithms that it proposed", g->lib->name, version,
-             chosen + 1, n);
-    return AS_OK;
+    if (out->number)
+        return AS_OK;
+    return s ? s
+             : as_fail(err, AS_UNSUPPORTED, "%s %s has no algorithm for this product on this device", g->lib->name,
+                       version);
 }
 
-static enum as_status propose(struct as_lt_gemm *g, const char *version, struct as_error *err)
+static enum as_status propose(struct as_lt_gemm *g, const char *version, struct as_lt_choice *out, struct as_error *err)
 {
     const struct as_lt_library *lib = g->lib;
     struct as_lt_preference *preference = NULL;
@@ -137,7 +136,34 @@ static enum as_status propose(struct as_lt_gemm *g, const char *version, struct 
     if (!s && (n < 0 || n > AS_LT_WAYS))
         s = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms, but %d were requested", lib->name, version, n,
                     (int)AS_LT_WAYS);
-    return s ? s : choose(g, ways, n, version, err);
+    return s ? s : choose(g, ways, n, version, out, err);
+}
+
+static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_gemm_desc *d)
+{
+    char text[160];
+    const int n = snprintf(text, sizeof text, "%s %s %s %s %ju %ju %ju %d %d", g->dev->info.id, d->in, d->sum, d->out,
+                           (uintmax_t)d->m, (uintmax_t)d->n, (uintmax_t)d->k, d->a_transposed, d->b_transposed);
+    return as_hash(text, (size_t)n);
+}
+
+/* The choice of an earlier trial, or a new one, which takes the place of another that has the same one here. */
+static enum as_status recall(struct as_lt_gemm *g, const struct as_gemm_desc *desc, const char *version,
+                             struct as_error *err)
+{
+    const uint64_t product = product_hash(g, desc);
+    struct as_lt_choice *kept = &g->lib->chosen[product % AS_LT_CHOICES], found = *kept;
+    if (kept->product != product) {
+        enum as_status s = propose(g, version, &found, err);
+        if (s)
+            return s;
+        found.product = product;
+        *kept = found;
+    }
+    g->call.way = found.way;
+    snprintf(g->name, sizeof g->name, "%s %s, the %d. of %d algorithms that it proposed", g->lib->name, version,
+             found.number, found.proposed);
+    return AS_OK;
 }
 
 enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
@@ -163,7 +189,7 @@ enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const 
         return s;
     c->workspace = as_gpu_pointer(g->workspace);
     s = describe(g, desc, product, err);
-    return s ? s : propose(g, version, err);
+    return s ? s : recall(g, desc, version, err);
 }
 
 void as_lt_finish(struct as_lt_gemm *g)

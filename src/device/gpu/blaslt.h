@@ -37,6 +37,14 @@ struct as_lt_way { /* an algorithm, as the library has it */
     uint64_t algorithm[8];
     bool usable;
 };
+/* The fastest algorithm of a product. Timing those that the library proposes takes the power and the clock that samples
+ * need, so it is done once per product and process. */
+struct as_lt_choice {
+    uint64_t product; /* hash of device, types, sizes and transpositions; 0 none */
+    struct as_lt_way way;
+    int number, proposed; /* the number-th of so many, from 1 */
+};
+enum { AS_LT_CHOICES = 64 };
 struct as_lt_call { /* what a product is made of */
     struct as_lt_handle *handle;
     struct as_lt_operation *operation;
@@ -50,9 +58,10 @@ struct as_lt_call { /* what a product is made of */
 };
 
 struct as_lt_library {
-    const char *name, *prefix; /* "cuBLASLt", of its functions' names "cublasLt" */
-    const void *api;           /* the backend's own */
-    int transposed, plain;     /* of operands */
+    const char *name, *prefix;   /* "cuBLASLt", of its functions' names "cublasLt" */
+    const void *api;             /* the backend's own */
+    struct as_lt_choice *chosen; /* AS_LT_CHOICES of them */
+    int transposed, plain;       /* of operands */
     int left_attribute, right_attribute, fast_attribute, workspace_attribute;
     int (*create)(struct as_lt_handle **handle);
     int (*destroy)(struct as_lt_handle *handle);
@@ -85,8 +94,8 @@ struct as_lt_gemm {
     char function[32]; /* that multiplies, for messages */
     char name[96];     /* library, version and chosen algorithm */
 };
-/* Describes the product, and times what the library proposes; lib and the memory of desc have to stay. as_lt_finish is
- * to be called whatever comes of it. */
+/* Describes the product, and times what the library proposes unless this process has done so; lib and the memory of
+ * desc have to stay. as_lt_finish is to be called whatever comes of it. */
 enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
                              const struct as_gemm_desc *desc, const struct as_lt_product *product,
                              struct as_error *err);

@@ -21,6 +21,7 @@ struct as_rocblas_api {
 struct as_hipblaslt {
     struct as_hipblaslt_api api;
     struct as_lt_library lt; /* the same as products are made by */
+    struct as_lt_choice chosen[AS_LT_CHOICES];
 };
 
 /* ---- hipblaslt.c ---- */

@@ -155,6 +155,7 @@ enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err)
         .name = "hipBLASLt",
         .prefix = "hipblasLt",
         .api = api,
+        .chosen = out->chosen,
         .transposed = HIPBLAS_OP_T,
         .plain = HIPBLAS_OP_N,
         .left_attribute = HIPBLASLT_MATMUL_DESC_TRANSA,

@@ -25,7 +25,7 @@ static int teardown(void **state)
 }
 
 /* Memory of the stand-in for the driver is the host's, and it is written and read as any device's. */
-static enum as_status multiply(enum as_product_type type, struct as_gemm **g, struct as_memory *m[3],
+static enum as_status multiply(enum as_product_type type, uint64_t n, struct as_gemm **g, struct as_memory *m[3],
                                struct as_error *err)
 {
     const struct as_product_format *f = &as_product_formats[type];
@@ -33,7 +33,7 @@ static enum as_status multiply(enum as_product_type type, struct as_gemm **g, st
                                    .sum = f->sum,
                                    .out = f->out,
                                    .m = 16,
-                                   .n = 32,
+                                   .n = n,
                                    .k = 48,
                                    .b_transposed = true,
                                    .a = m[0],
@@ -64,7 +64,7 @@ static void check_type(enum as_product_type type, struct as_memory *m[3])
     struct as_timing t;
     set(m[0], as_number_format(f->in), 16 * 48, 0);
     set(m[1], as_number_format(f->in), 32 * 48, 1);
-    check_ok(multiply(type, &g, m, &err), &err);
+    check_ok(multiply(type, 32, &g, m, &err), &err);
     assert_non_null(strstr(o.dev.gemm->name(g), "cuBLASLt 13.1.2, the 3. of 3 algorithms that it proposed"));
     memset(got, 0, sizeof got);
     check_ok(o.dev.memory->write(&o.dev, m[2], 0, got, sizeof got, &err), &err);
@@ -97,7 +97,7 @@ static void test_library(void **state)
     for (int type = 0; type < AS_PRODUCT_TYPES; type++)
         if (type != AS_PRODUCT_E4M3FNUZ && type != AS_PRODUCT_E5M2FNUZ)
             check_type((enum as_product_type)type, m);
-    check_fails(multiply(AS_PRODUCT_E4M3FNUZ, &g, m, &err), AS_UNSUPPORTED, &err,
+    check_fails(multiply(AS_PRODUCT_E4M3FNUZ, 32, &g, m, &err), AS_UNSUPPORTED, &err,
                 "cuBLASLt has no product of e4m3fnuz");
     static const struct {
         const char *words, *part;
@@ -110,10 +110,14 @@ static void test_library(void **state)
                  {"fails", "cublasLtMatmul: it says why (13)", AS_FAILED}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv("FAKE_BLAS", wrong[i].words, 1);
-        check_fails(multiply(AS_PRODUCT_F32, &g, m, &err), wrong[i].status, &err, wrong[i].part);
+        check_fails(multiply(AS_PRODUCT_F32, 16, &g, m, &err), wrong[i].status, &err, wrong[i].part);
         assert_null(g);
     }
     setenv("FAKE_BLAS", "", 1);
+    /* proposals were timed with the first product of this kind: no more than samples are multiplied from then on */
+    const int before = fake_live_of("libcublasLt.so.13", "fake_cublaslt_products");
+    check_type(AS_PRODUCT_F32, m);
+    assert_int_equal(fake_live_of("libcublasLt.so.13", "fake_cublaslt_products"), before + 2);
     for (size_t i = 0; i < 3; i++)
         o.dev.memory->free(&o.dev, m[i]);
 }

@@ -10,10 +10,13 @@
 
 static const char *there;
 static struct opened o;
+static uint64_t rows = 48;
 
+/* From here on products have another size, for which nothing has been chosen yet. */
 static void say(const char *words)
 {
     setenv("FAKE_BLAS", words, 1);
+    rows += 16;
 }
 
 static int setup(void **state)
@@ -39,7 +42,8 @@ static int teardown(void **state)
 
 static enum as_status make(struct as_product *p, enum as_product_type type, struct as_error *err)
 {
-    const struct as_product_desc d = {.path = AS_PRODUCT_LIBRARY, .type = type, .m = 48, .n = 80, .k = 96, .seed = 42};
+    const struct as_product_desc d = {
+        .path = AS_PRODUCT_LIBRARY, .type = type, .m = rows, .n = 80, .k = 96, .seed = 42};
     *err = (struct as_error){0};
     return as_product_prepare(p, &o.dev, &d, err);
 }
@@ -93,6 +97,22 @@ static void test_both(void **state)
     is_right(AS_PRODUCT_F32, "rocBLAS");
 }
 
+/* The proposals are timed once per product: a later trial of it multiplies in its samples only. */
+static void test_one_choice(void **state)
+{
+    struct as_product p;
+    struct as_error err;
+    (void)state;
+    say("");
+    for (int trial = 0; trial < 3; trial++) {
+        const int before = fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_products");
+        check_ok(make(&p, AS_PRODUCT_F16, &err), &err);
+        assert_int_equal(fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_products") > before, trial == 0);
+        assert_non_null(strstr(o.dev.gemm->name(p.library), "the 3. of 3 algorithms"));
+        as_product_finish(&p);
+    }
+}
+
 /* What both say is shortened to characters that are whole. */
 static void test_long_words(void **state)
 {
@@ -136,11 +156,11 @@ static void test_wrong(void **state)
     (void)state;
     say("");
     check_ok(make(&p, AS_PRODUCT_F64, &err), &err);
-    say("skips");
+    setenv("FAKE_BLAS", "skips", 1);
     check_ok(as_product_run(&p, 1, &t, &err), &err);
     assert_false(as_product_check(&p, why, sizeof why));
     assert_non_null(strstr(why, "results are wrong"));
-    say("");
+    setenv("FAKE_BLAS", "", 1);
     check_ok(as_product_run(&p, 1, &t, &err), &err);
     assert_true(as_product_check(&p, why, sizeof why));
     as_product_finish(&p);
@@ -187,9 +207,9 @@ static void test_missing(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest both[] = {cmocka_unit_test(test_both), cmocka_unit_test(test_failures),
+    const struct CMUnitTest both[] = {cmocka_unit_test(test_both),       cmocka_unit_test(test_failures),
                                       cmocka_unit_test(test_long_words), cmocka_unit_test(test_wrong),
-                                      cmocka_unit_test(test_tf32)};
+                                      cmocka_unit_test(test_one_choice), cmocka_unit_test(test_tf32)};
     const struct CMUnitTest rocblas[] = {cmocka_unit_test(test_rocblas)};
     const struct CMUnitTest missing[] = {cmocka_unit_test(test_missing)};
     setenv("ASSAY_CACHE", "off", 1);

@@ -8,6 +8,7 @@
 #define FAKE_CUBLASLT
 #define AS_HIPBLASLT_FUNCTIONS AS_CUBLASLT_FUNCTIONS
 #define fake_hipblaslt_live fake_cublaslt_live
+#define fake_hipblaslt_products fake_cublaslt_products
 
 #define hipblasStatus_t cublasStatus_t
 #define hipblasComputeType_t cublasComputeType_t
