@@ -1,7 +1,6 @@
 #include "report/machine_sheet.h"
 
 #include "base/text.h"
-#include "report/sheet_absent.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -13,7 +12,6 @@ void as_machine_sheet_finish(struct as_machine_sheet *m)
     for (size_t i = 0; i < m->n; i++) {
         as_sheet_finish(&m->v[i].sheet);
         free(m->v[i].runs);
-        free(m->v[i].absent);
     }
     free(m->v);
     free(m->run);
@@ -64,8 +62,6 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
             out->n++;
             st = as_device_sheet_count(d, err);
         }
-        if (!st)
-            st = as_sheet_find_absent(run, d, err);
     }
     if (st)
         as_machine_sheet_finish(out);

@@ -4,20 +4,12 @@
 
 #include "report/sheet.h"
 
-/* A line of the table that a run has no number for. */
-struct as_sheet_absent {
-    const char *group;
-    char label[48];
-    char why[200]; /* "bandwidth: skipped: the budget ended" */
-};
 struct as_device_sheet {
     char id[32]; /* "cuda:0" */
     char name[128];
     char bus_id[24]; /* "0000:01:00.0"; "" unknown */
     struct as_sheet sheet;
-    size_t *runs;                   /* owned: of each row of the sheet, how many runs have it */
-    struct as_sheet_absent *absent; /* owned; of a run of a store only */
-    size_t absent_n;
+    size_t *runs; /* owned: of each row of the sheet, how many runs have it */
 };
 enum { AS_MACHINE_RUNS_MAX = 64 };
 struct as_machine_sheet {

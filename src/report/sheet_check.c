@@ -99,12 +99,14 @@ static const struct as_sheet_row *same_line(const struct as_device_sheet *other,
     return found;
 }
 
-static const struct as_sheet_absent *find_absent(const struct as_device_sheet *d, const struct as_sheet_row *row)
+static const char *reason_of_gap(const struct as_device_sheet *d, const struct as_sheet_row *row)
 {
-    for (size_t i = 0; i < d->absent_n; i++)
-        if (strcmp(d->absent[i].group, row->group) == 0 && strcmp(d->absent[i].label, row->label) == 0)
-            return &d->absent[i];
-    return NULL;
+    for (size_t i = 0; i < d->sheet.gaps_n; i++) {
+        const struct as_sheet_gap *gap = &d->sheet.gaps[i];
+        if (strcmp(gap->group, row->group) == 0 && strcmp(gap->label, row->label) == 0)
+            return gap->reason[0] ? gap->reason : "not in this suite";
+    }
+    return "its data sheet has no such line";
 }
 
 /* Why the device that stands for the base's has no number for its row. */
@@ -112,13 +114,12 @@ static void explain_missing(struct as_check_line *line)
 {
     const struct as_device_sheet *d = line->against;
     const struct as_sheet_row *other = d ? as_sheet_find(&d->sheet, line->base->group, line->base->label) : NULL;
-    const struct as_sheet_absent *absent = d ? find_absent(d, line->base) : NULL;
     if (!d)
         as_copy_text(line->why, sizeof line->why, "the device was not measured");
     else if (other)
         snprintf(line->why, sizeof line->why, "measured in %s, not %s", other->unit, line->base->unit);
     else
-        as_copy_text(line->why, sizeof line->why, absent ? absent->why : "its data sheet has no such line");
+        as_copy_text(line->why, sizeof line->why, reason_of_gap(d, line->base));
 }
 
 static void pair_lines(const struct as_machine_sheet *base, const struct as_machine_sheet *now, struct as_check *out)
