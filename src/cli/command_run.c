@@ -172,7 +172,10 @@ const struct as_command as_command_resume = {
     .name = "resume",
     .args = "[RUN]",
     .summary = "resume a run that was interrupted or killed",
-    .about = "Without a RUN, the last unfinished one. Stored trials are kept and count.",
+    .about =
+        "Without a RUN, the last unfinished one of this host. Stored trials are kept and count. A run of another host, "
+        "or of a device that is another one now (by UUID, PCI bus, name, compute units or caches), is refused; "
+        "where some of its devices are here, the cells of the others are skipped.",
     .example = "assay resume\nassay resume 3",
     .options = resume_options,
     .max_args = 1,
@@ -255,7 +258,9 @@ const struct as_command as_command_replay = {
     .name = "replay",
     .args = "CELL",
     .summary = "measure a stored cell again with the same axes and precision",
-    .about = "The new numbers form a run of their own. Compares the two: same, faster, slower or undecided.",
+    .about =
+        "The new numbers form a run of their own. Compares the two: same, faster, slower or undecided. A note says "
+        "where host or device is another.",
     .example = "assay replay 117",
     .options = replay_options,
     .min_args = 1,

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "device/host_hwloc.h"
 #include "report/load.h"
+#include "run/identity.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -10,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* hwloc's memory attributes and the lines of the CPU's sheet that they are taken from. */
 static const struct {
@@ -114,15 +114,19 @@ enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out
 enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                struct as_error *err)
 {
-    char host[64] = "", name[24];
+    char name[24];
+    struct as_buf differs = AS_BUF_INIT;
     struct as_report_run loaded;
     struct as_machine_sheet m;
-    if (gethostname(host, sizeof host - 1) || strcmp(host, run->host) != 0)
-        return as_fail(err, AS_UNSUPPORTED,
-                       "run %lld was measured on '%s', but hwloc describes this host, '%s'; export it on the former",
-                       (long long)run->id, run->host, host);
+    enum as_status st = as_identity_host(run, &differs, err);
+    if (!st && differs.len)
+        st = as_fail(err, AS_UNSUPPORTED, "run %lld: %s, which hwloc describes; export it there", (long long)run->id,
+                     as_buf_get(&differs));
+    as_buf_finish(&differs);
+    if (st)
+        return st;
     snprintf(name, sizeof name, "%lld", (long long)run->id);
-    enum as_status st = as_report_load(store, name, &loaded, err);
+    st = as_report_load(store, name, &loaded, err);
     if (st)
         return st;
     st = as_machine_sheet_make(&loaded, &m, err);

@@ -211,30 +211,49 @@ static bool append_pause(json_t *pauses, double from, double until)
     return pause && json_array_append_new(pauses, pause) == 0;
 }
 
-enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err)
+/* The list of this name in the provenance, made where there is none; NULL: out of memory, or *j is no object. */
+static json_t *list_of(const struct as_run *run, const char *name, json_t **j)
 {
-    json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
-    json_t *pauses = json_object_get(j, "pauses");
-    char *text = NULL;
-    if (run->provenance && !json_is_object(j)) { /* not an object: left as it is */
-        json_decref(j);
-        return AS_OK;
-    }
-    if (!json_is_array(pauses)) {
-        pauses = json_array();
-        if (json_object_set_new(j, "pauses", pauses))
-            pauses = NULL;
-    }
-    /* a run that was killed before it measured anything reports the same time again */
-    from = fmax(from, pauses ? last_until(pauses) : 0);
-    if (pauses && (until <= from || append_pause(pauses, from, until)))
-        text = json_dumps(j, JSON_COMPACT);
+    *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
+    json_t *list = json_object_get(*j, name);
+    if (json_is_array(list))
+        return list;
+    list = json_array();
+    return json_object_set_new(*j, name, list) ? NULL : list;
+}
+
+/* Takes the changed provenance; what is no JSON object is left as it is. j is given up. */
+static enum as_status keep_provenance(struct as_run *run, json_t *j, bool changed, struct as_error *err)
+{
+    char *text = changed ? json_dumps(j, JSON_COMPACT) : NULL;
+    const bool object = json_is_object(j);
     json_decref(j);
+    if (run->provenance && !object)
+        return AS_OK;
     if (!text)
         return as_nomem(err, 0, "the provenance");
     free(run->provenance);
     run->provenance = text;
     return AS_OK;
+}
+
+enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err)
+{
+    json_t *j, *pauses = list_of(run, "pauses", &j);
+    /* a run that was killed before it measured anything reports the same time again */
+    from = fmax(from, pauses ? last_until(pauses) : 0);
+    return keep_provenance(run, j, pauses && (until <= from || append_pause(pauses, from, until)), err);
+}
+
+enum as_status as_run_add_note(struct as_run *run, const char *text, struct as_error *err)
+{
+    json_t *j, *notes = list_of(run, "notes", &j);
+    bool there = false;
+    for (size_t i = 0; i < json_array_size(notes); i++) {
+        const char *other = json_string_value(json_array_get(notes, i));
+        there |= other && strcmp(other, text) == 0;
+    }
+    return keep_provenance(run, j, notes && (there || json_array_append_new(notes, json_string(text)) == 0), err);
 }
 
 double as_run_length(const struct as_run *run)

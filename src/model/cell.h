@@ -206,6 +206,8 @@ void as_run_finish(struct as_run *r);
 void as_runs_free(struct as_run *runs, size_t n);
 /* Adds a pause between two as_wall() times to the run's provenance, unless it is there already. */
 enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err);
+/* Adds a text to the notes of the run's provenance, unless it is there already. */
+enum as_status as_run_add_note(struct as_run *run, const char *text, struct as_error *err);
 /* Seconds from the run's start to its end without its pauses; NAN: it has not ended. */
 double as_run_length(const struct as_run *run);
 

@@ -140,8 +140,8 @@ double as_engine_cut_off(const struct as_engine *e);
 enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err);
 /* Of the cells of a stored run. */
 void as_engine_find_sentinels(struct as_engine *e);
-/* The unfinished run of this name (NULL: the last that no other process measures), claimed, with its cells; then, once
- * its slots are open, all that a resumed run knows from its store (resume.c). */
+/* The unfinished run of this name (NULL: the last of this host that no other process measures), claimed, with its
+ * cells; then, once its slots are open, all that a resumed run knows from its store (resume.c). */
 enum as_status as_engine_claim_run(struct as_engine *e, const char *name, struct as_run *run, struct as_error *err);
 enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err);
 /* Reads the stored trials of all cells, and what they took (resume.c). */

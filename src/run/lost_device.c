@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "run/identity.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,15 +50,33 @@ static void pause_for(struct as_engine *e, double seconds)
         as_sleep(0.05);
 }
 
+/* After a reset or a lost card, the next one may have its name. */
+static enum as_status check_same(struct as_engine *e, struct as_slot *slot, const struct as_device_info *then,
+                                 struct as_error *err)
+{
+    struct as_buf differs = AS_BUF_INIT;
+    enum as_status s = AS_OK;
+    as_identity_differs(then, &slot->info, &differs);
+    if (differs.len) {
+        as_worker_stop(&slot->worker);
+        slot->is_open = 0;
+        slot->info = *then;
+        s = lose(e, slot, as_buf_get(&differs), err);
+    }
+    as_buf_finish(&differs);
+    return s;
+}
+
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err)
 {
     const double patience = fmax(PATIENCE_MIN_S, fmin(PATIENCE_MAX_S, PATIENCE_FACTOR * slot->open_s));
+    const struct as_device_info then = slot->info;
     struct as_error why = {0};
     for (size_t attempt = 0;; attempt++) {
         const double until = fmin(as_now() + patience, as_engine_cut_off(e)), first_s = slot->open_s;
         enum as_status s = as_slot_open(slot, e->program, until, e->options->stop, &why);
         if (!s)
-            return AS_OK;
+            return check_same(e, slot, &then, err);
         const double took = slot->open_s;
         slot->open_s = first_s;
         const bool hangs = slot->hung && took > HANGS_MIN_S + HANGS_FACTOR * first_s;

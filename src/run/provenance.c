@@ -80,6 +80,7 @@ static json_t *host_json(void)
     if (as_machine_value("/etc/os-release", "PRETTY_NAME", text, sizeof text))
         set_text(j, "os", text);
     set_text(j, "virtualization", as_machine_virtualization(text, sizeof text) ? text : "none seen");
+    set_file(j, "boot_id", "/proc/sys/kernel/random/boot_id");
     set_file(j, "clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     set_file(j, "cmdline", "/proc/cmdline");
     return j;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "run/identity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,19 +21,63 @@ static enum as_status claim(struct as_store *store, const struct as_run *seen, s
     return s;
 }
 
+/* Trials of two machines are no samples of one. */
+static enum as_status check_host(const struct as_run *run, struct as_error *err)
+{
+    struct as_buf differs = AS_BUF_INIT;
+    enum as_status s = as_identity_host(run, &differs, err);
+    if (!s && differs.len)
+        s = as_fail(err, AS_USAGE, "run %lld cannot be resumed here: %s; resume it there, or start a new run",
+                    (long long)run->id, as_buf_get(&differs));
+    as_buf_finish(&differs);
+    return s;
+}
+
 static enum as_status claim_named(struct as_store *store, const char *name, struct as_run *run, struct as_error *err)
 {
     struct as_run seen = {0};
     enum as_status s = as_store_run(store, name, &seen, err);
     if (!s)
         s = claim(store, &seen, run, err);
+    if (!s && (s = check_host(run, err)))
+        as_run_finish(run);
     as_run_finish(&seen);
     return s;
 }
 
-/* The last unfinished run that no other process is measuring. */
-static enum as_status claim_last(struct as_store *store, struct as_run *run, struct as_error *err)
+static void note(const struct as_run_options *o, const char *text)
 {
+    if (o->event)
+        o->event(o->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
+}
+
+/* Claims a run, unless it is of another host: then *passed gets the reason. */
+static enum as_status claim_of_host(struct as_store *store, const struct as_run *seen, struct as_run *run,
+                                    struct as_buf *passed, struct as_error *err)
+{
+    enum as_status s = claim(store, seen, run, err);
+    if (s)
+        return s;
+    struct as_buf differs = AS_BUF_INIT;
+    s = as_identity_host(run, &differs, err);
+    if (!s && differs.len) {
+        as_buf_printf(passed, "%srun %lld was passed over: %s", passed->len ? "; " : "", (long long)run->id,
+                      as_buf_get(&differs));
+        s = as_fail(err, AS_NOTFOUND, "it is of another host");
+    }
+    as_buf_finish(&differs);
+    if (s) {
+        as_run_finish(run);
+        as_store_release(store);
+    }
+    return s;
+}
+
+/* The last unfinished run of this host that no other process is measuring. */
+static enum as_status claim_last(struct as_store *store, const struct as_run_options *options, struct as_run *run,
+                                 struct as_error *err)
+{
+    struct as_buf passed = AS_BUF_INIT;
     struct as_run *runs = NULL;
     size_t n = 0;
     struct as_error busy = {0};
@@ -41,7 +86,7 @@ static enum as_status claim_last(struct as_store *store, struct as_run *run, str
         if (runs[i].state == AS_RUN_COMPLETE)
             continue;
         struct as_error why = {0};
-        found = claim(store, &runs[i], run, &why);
+        found = claim_of_host(store, &runs[i], run, &passed, &why);
         if (found == AS_BUSY && !busy.code)
             busy = why;
         else if (found && found != AS_BUSY && found != AS_USAGE && found != AS_NOTFOUND)
@@ -50,7 +95,11 @@ static enum as_status claim_last(struct as_store *store, struct as_run *run, str
     as_runs_free(runs, n);
     if (!s && found)
         s = busy.code ? as_fail(err, AS_BUSY, "%s", busy.text)
-                      : as_fail(err, AS_NOTFOUND, "the store '%s' has no unfinished run", as_store_path(store));
+                      : as_fail(err, AS_NOTFOUND, "the store '%s' has no unfinished run%s%s", as_store_path(store),
+                                passed.len ? " of this machine; " : "", as_buf_get(&passed));
+    else if (!s && passed.len)
+        note(options, as_buf_get(&passed));
+    as_buf_finish(&passed);
     return s;
 }
 
@@ -71,6 +120,58 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
     else
         s = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, NULL, err);
     as_buf_finish(&list);
+    return s;
+}
+
+static void remove_slot(struct as_engine *e, size_t at)
+{
+    as_worker_stop(&e->slots[at].worker);
+    free(e->slots[at].topology);
+    memmove(&e->slots[at], &e->slots[at + 1], (--e->slots_n - at) * sizeof *e->slots);
+}
+
+/* A driver may be updated meanwhile; the run says so. */
+static enum as_status note_driver(struct as_engine *e, const struct as_device_info *then,
+                                  const struct as_device_info *now, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    if (!then->driver[0] || !now->driver[0] || strcmp(then->driver, now->driver) == 0)
+        return AS_OK;
+    as_buf_printf(&text, "resumed with another driver: %s had '%s' and has '%s' now", now->id, then->driver,
+                  now->driver);
+    note(e->options, as_buf_get(&text));
+    const enum as_status s = as_run_add_note(e->run, as_buf_get(&text), err);
+    as_buf_finish(&text);
+    return s;
+}
+
+/* Drops the slots whose devices are not those that the run was measured on; refused where none is left. */
+static enum as_status drop_others(struct as_engine *e, struct as_error *err)
+{
+    struct as_buf why = AS_BUF_INIT;
+    enum as_status s = AS_OK;
+    for (size_t i = e->slots_n; i-- > 0 && !s;) {
+        struct as_device_info then;
+        struct as_buf differs = AS_BUF_INIT;
+        s = as_identity_device(e->run, e->slots[i].info.id, &then, err);
+        if (!s)
+            as_identity_differs(&then, &e->slots[i].info, &differs);
+        s = s == AS_NOTFOUND ? AS_OK : s ? s : note_driver(e, &then, &e->slots[i].info, err);
+        if (differs.len) {
+            as_buf_printf(&why, "%s%s", why.len ? "; " : "", as_buf_get(&differs));
+            remove_slot(e, i);
+        }
+        as_buf_finish(&differs);
+    }
+    if (!s && why.len && !e->slots_n)
+        s = as_fail(err, AS_USAGE,
+                    "run %lld cannot be resumed here: %s; resume it with that device, or start a new run",
+                    (long long)e->run->id, as_buf_get(&why));
+    else if (!s && why.len) {
+        as_buf_str(&why, ": its cells are skipped");
+        note(e->options, as_buf_get(&why));
+    }
+    as_buf_finish(&why);
     return s;
 }
 
@@ -133,17 +234,21 @@ static void plan_skipped(struct as_engine *e)
     }
 }
 
-/* A device may be gone or renamed. */
+/* A device may be gone or another one: its cells keep their trials, and get no more. */
 static void skip_without_device(struct as_engine *e)
 {
     for (size_t i = 0; i < e->cells_n; i++) {
         struct as_cell *cell = &e->cells[i];
-        if (e->progress[i].slot || cell->status != AS_CELL_PLANNED)
+        struct as_progress *p = &e->progress[i];
+        if (p->slot || p->over)
+            continue;
+        p->over = 1;
+        e->lost |= p->trials < e->rounds;
+        if (cell->status != AS_CELL_PLANNED)
             continue;
         cell->status = AS_CELL_SKIPPED;
-        as_copy_text(cell->reason, sizeof cell->reason, "its device is no longer present");
-        e->progress[i].over = 1;
-        e->progress[i].changed = e->lost = true;
+        as_copy_text(cell->reason, sizeof cell->reason, "its device is not here, or another one has its name");
+        p->changed = true;
     }
 }
 
@@ -164,7 +269,7 @@ static void set_deadline(struct as_engine *e)
 
 enum as_status as_engine_claim_run(struct as_engine *e, const char *name, struct as_run *run, struct as_error *err)
 {
-    enum as_status s = name ? claim_named(e->store, name, run, err) : claim_last(e->store, run, err);
+    enum as_status s = name ? claim_named(e->store, name, run, err) : claim_last(e->store, e->options, run, err);
     e->run = run;
     if (!s)
         s = as_store_cells(e->store, &(struct as_cell_filter){.run_id = run->id, .hidden = 1}, &e->cells, &e->cells_n,
@@ -202,6 +307,8 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     enum as_status s = as_engine_claim_run(&e, name, &run, err);
     if (!s)
         s = reopen_devices(&e, err);
+    if (!s)
+        s = drop_others(&e, err);
     if (!s && as_engine_needs_lock(e.slots, e.slots_n))
         s = as_lock_machine(options, &lock, err);
     if (!s)

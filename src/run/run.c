@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "run/identity.h"
 #include "run/provenance.h"
 
 #include <math.h>
@@ -441,6 +442,22 @@ static enum as_status compare_cells(struct as_store *store, int64_t old_id, int6
     return s;
 }
 
+/* Says where the stored number is of another host or device. */
+static enum as_status note_other_machine(const struct as_engine *e, const struct as_run *old_run, struct as_error *err)
+{
+    struct as_device_info then;
+    struct as_buf text = AS_BUF_INIT;
+    enum as_status s = as_identity_host(old_run, &text, err);
+    if (!s && !text.len && !as_identity_device(old_run, e->slots[0].info.id, &then, NULL))
+        as_identity_differs(&then, &e->slots[0].info, &text);
+    if (!s && text.len) {
+        as_buf_printf(&text, "; this compares two machines");
+        as_engine_event((struct as_engine *)e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+    }
+    as_buf_finish(&text);
+    return s;
+}
+
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
                              struct as_run_result *result, struct as_comparison *out, struct as_error *err)
 {
@@ -474,7 +491,10 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
         e.run = &run;
         e.cells = plan.cells;
         e.cells_n = plan.n;
-        if (!(s = as_engine_make(&e, err)))
+        s = as_engine_make(&e, err);
+        if (!s)
+            s = note_other_machine(&e, &old_run, err);
+        if (!s)
             s = as_engine_carry_out(&e, result, err);
     }
     if (!s && run.state == AS_RUN_COMPLETE)

@@ -54,11 +54,13 @@ struct as_run_result {
 /* AS_OK also when cells failed (see result). AS_UNSUPPORTED: no such device to measure on. */
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
                             struct as_error *err);
-/* Resumes an unfinished run (name as for as_store_run; NULL: the last unfinished one). Of options only event,
- * user, stop, wait, worker and budget_s count. */
+/* Resumes an unfinished run (name as for as_store_run; NULL: the last unfinished one of this host). Of options only
+ * event, user, stop, wait, worker and budget_s count. AS_USAGE: it was measured on another host, or on other devices
+ * (identity.h); where some of its devices are here, the cells of the others are skipped. */
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err);
-/* Measures one stored cell again, as it was asked for, in a run of its own; *out is the comparison old to new. */
+/* Measures one stored cell again, as it was asked for, in a run of its own; *out is the comparison old to new. A note
+ * says where host or device is another. */
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
                              struct as_run_result *result, struct as_comparison *out, struct as_error *err);
 

@@ -79,5 +79,85 @@ def test_delete(assay):
     expect(assay.run("doctor").code == harness.OK, "the store is sound")
 
 
+def unfinished(assay, run=1):
+    process = assay.start("run", *CELLS, "--trials", "3", env=assay.script(LONG))
+    own = f"cell_id IN (SELECT id FROM cells WHERE run_id = {run})"
+    harness.wait_for(lambda: len(trials(assay, "id", own)) > 3, "some trials", process)
+    harness.interrupt(assay, process)
+
+
+def change(assay, sql, *values):
+    store = sqlite3.connect(assay.store)
+    store.execute(sql, values)
+    store.commit()
+    store.close()
+
+
+def test_run_of_another_host(assay):
+    """It is refused by its number, and passed over without one."""
+    unfinished(assay)
+    before = trials(assay, "cell_id, number, samples")
+    change(assay, "UPDATE runs SET host = 'elsewhere', provenance = json_remove(provenance, '$.host.boot_id')")
+    expect_refused(assay.run("resume", "1"), USAGE, "run 1 cannot be resumed here", "'elsewhere'", "start a new run")
+    expect_refused(assay.run("resume"), USAGE, "no unfinished run of this machine", "run 1 was passed over", "'elsewhere'")
+    expect(trials(assay, "cell_id, number, samples") == before, "nothing was measured")
+    unfinished(assay, 2)
+    change(assay, "UPDATE runs SET host = (SELECT host FROM runs WHERE id = 2) WHERE id = 1")
+    change(assay, "UPDATE runs SET host = 'elsewhere', provenance = json_remove(provenance, '$.host.boot_id') WHERE id = 2")
+    done = assay.run("resume")
+    expect(done.code in MEASURED and "run 2 was passed over" in done.err, "the run of this host goes on", done)
+    expect(query(assay, "SELECT state FROM runs ORDER BY id") == [("complete",), ("interrupted",)], "and ends", done)
+
+
+def test_run_of_another_cpu(assay):
+    """Virtual machines often have one name."""
+    unfinished(assay)
+    change(assay, "UPDATE runs SET provenance = json_remove(json_set(provenance, '$.cpu.model', 'Other CPU'), "
+           "'$.host.boot_id')")
+    if query(assay, "SELECT json_extract(provenance, '$.cpu.model') FROM runs") != [("Other CPU",)]:
+        raise harness.Skip("no CPU model")
+    expect_refused(assay.run("resume", "1"), USAGE, "'Other CPU'")
+
+
+def test_container_of_another_name(assay):
+    """The same start of the kernel is the same host, whatever it is called."""
+    unfinished(assay)
+    if not query(assay, "SELECT json_extract(provenance, '$.host.boot_id') FROM runs")[0][0]:
+        raise harness.Skip("the kernel has no boot id")
+    change(assay, "UPDATE runs SET host = 'f3a9c1'")
+    expect(assay.run("resume").code in MEASURED, "it goes on")
+
+
+def test_only_its_device_is_skipped(assay):
+    """Where one of two devices is another one now, the other's cells go on."""
+    unfinished(assay)
+    change(assay, "UPDATE runs SET devices = json_insert(devices, '$[#]', json_set(json_extract(devices, '$[0]'), '$.id', "
+           "'cpu', '$.name', 'Other CPU'))")
+    change(assay, "UPDATE cells SET device = 'cpu', backend = 'cpu', status = 'planned', n = 0, trials_done = 0 WHERE "
+           "position = 1")
+    change(assay, "DELETE FROM trials WHERE cell_id IN (SELECT id FROM cells WHERE device = 'cpu')")
+    done = assay.run("resume")
+    expect("'Other CPU'" in done.err and "its cells are skipped" in done.err, "a note says so", done)
+    skipped = query(assay, "SELECT device, status, reason FROM cells WHERE device = 'cpu'")
+    expect(skipped[0][1] == "skipped" and "another one has its name" in skipped[0][2], "its cell says so", skipped)
+    expect(query(assay, "SELECT count(*) FROM cells WHERE device = 'null' AND status = 'planned'") == [(0,)], "others are over")
+    expect(query(assay, "SELECT state FROM runs") == [("interrupted",)], "the run can be resumed where the device is")
+
+
+def test_replay_on_another_machine(assay):
+    """It compares, and says that these are two machines."""
+    measured = assay.run("run", *CELLS, "--trials", "2")
+    expect(measured.code in MEASURED, "measured", measured)
+    cell = str(query(assay, "SELECT id FROM cells WHERE n > 0")[0][0])
+    done = assay.run("replay", cell)
+    expect(done.code in MEASURED and "two machines" not in done.err, "the same machine", done)
+    other = assay.script(dict(harness.FAST, info=dict(harness.ONE_THREAD, name="Beta")))
+    done = assay.run("replay", cell, env=other)
+    expect(done.code in MEASURED and "'Beta' now" in done.err and "two machines" in done.err, "another device", done)
+    change(assay, "UPDATE runs SET host = 'elsewhere', provenance = json_remove(provenance, '$.host.boot_id')")
+    done = assay.run("replay", cell)
+    expect(done.code in MEASURED and "'elsewhere'" in done.err, "another host", done)
+
+
 if __name__ == "__main__":
     harness.main(globals())

@@ -17,9 +17,10 @@ struct bench {
     struct as_run_result result;
     /* what is done when an event comes */
     volatile sig_atomic_t stop;
-    size_t stop_at;          /* when so many trials have begun; 0 never */
-    bool stop_alone;         /* when the first trial of --isolate is stored */
-    const char *after_crash; /* members of the script from the first crash on */
+    size_t stop_at;                             /* when so many trials have begun; 0 never */
+    bool stop_alone;                            /* when the first trial of --isolate is stored */
+    const char *info;                           /* members of the device's description */
+    const char *after_crash, *info_after_crash; /* members of the script, and these, from the first crash on */
     /* what was seen */
     size_t begun, stored, run_starts, run_ends;
     char notes[1024];
@@ -29,7 +30,8 @@ static void set_script(const struct bench *b, const char *members)
 {
     char text[1024];
     int n = snprintf(text, sizeof text,
-                     "{\"seed\":1,\"execute\":true,\"noise\":{\"sd\":0.002},\"info\":{\"threads\":1}%s}", members);
+                     "{\"seed\":1,\"execute\":true,\"noise\":{\"sd\":0.002},\"info\":{\"threads\":1%s}%s}",
+                     b->info ? b->info : "", members);
     assert_in_range(n, 1, sizeof text - 1);
     write_text(b->script, text, (size_t)n);
 }
@@ -49,8 +51,10 @@ static void on_event(void *user, const struct as_event *event)
         return;
     const size_t used = strlen(b->notes);
     snprintf(b->notes + used, sizeof b->notes - used, "%s\n", event->text);
-    if (b->after_crash && strstr(event->text, "signal 11"))
+    if (b->after_crash && strstr(event->text, "signal 11")) {
+        b->info = b->info_after_crash;
         set_script(b, b->after_crash);
+    }
 }
 
 static int set_up_bench(void **state)
@@ -237,6 +241,45 @@ static void an_interrupted_run_is_resumed(void **state)
     forget(&after);
 }
 
+/* Trials of two devices are no samples of one, whatever they are called. */
+static void a_run_is_not_resumed_on_another_device(void **state)
+{
+    static const char *const others[] = {",\"name\":\"Beta\"", ",\"uuid\":\"GPU-2\"", ",\"bus_id\":\"0000:02:00.0\"",
+                                         ",\"caches\":[{\"level\":2,\"kind\":\"u\",\"size\":2097152}]"};
+    static const char alpha[] = ",\"uuid\":\"GPU-1\",\"bus_id\":\"0000:01:00.0\","
+                                "\"caches\":[{\"level\":2,\"kind\":\"u\",\"size\":1048576}]";
+    struct bench *b = *state;
+    const struct as_run_options options = options_of(b);
+    b->stop_at = 5;
+    b->info = alpha;
+    set_script(b, "");
+    start(b, false);
+    struct contents before = contents_of(b);
+    b->stop = 0;
+    b->stop_at = 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        b->info = others[i];
+        set_script(b, "");
+        assert_int_equal(as_run_resume(b->f->store, NULL, &options, &b->result, &b->f->err), AS_USAGE);
+        assert_non_null(strstr(b->f->err.text, "cannot be resumed here: "));
+        b->result.run_id = 1;
+        struct contents after = contents_of(b);
+        assert_int_equal(after.trials_n, before.trials_n);
+        forget(&after);
+    }
+    /* a card in another slot under another driver, and caches that nobody tells */
+    b->info = ",\"uuid\":\"GPU-1\",\"bus_id\":\"0000:03:00.0\",\"driver\":\"later\"";
+    set_script(b, "");
+    resume(b);
+    must_be_complete(b);
+    assert_non_null(strstr(b->notes, "resumed with another driver: null had "));
+    struct as_run run;
+    check(b->f, as_store_run(b->f->store, "1", &run, &b->f->err));
+    assert_non_null(strstr(run.provenance, "resumed with another driver"));
+    as_run_finish(&run);
+    forget(&before);
+}
+
 static void each_cell_is_alone_once(void **state)
 {
     struct bench *b = *state;
@@ -325,6 +368,7 @@ static void is_lost(struct bench *b, const char *open, const char *reason)
     for (size_t i = 0; i < before.cells_n; i++)
         if (before.cells[i].status == AS_CELL_SKIPPED && !strstr(before.cells[i].reason, reason))
             fail_msg("'%s' does not say '%s'", before.cells[i].reason, reason);
+    b->info = NULL;
     set_script(b, "");
     resume(b);
     assert_int_equal(b->result.state, AS_RUN_COMPLETE);
@@ -346,6 +390,14 @@ static void a_device_that_does_not_open_again_is_lost(void **state)
 static void a_device_that_hangs_when_opened_again_is_lost(void **state)
 {
     is_lost(*state, ",\"open\":\"hang\"", "no answer");
+}
+
+/* After a reset, the next card may have its number. */
+static void another_device_of_its_name_is_not_used(void **state)
+{
+    struct bench *b = *state;
+    b->info_after_crash = ",\"name\":\"Beta\"";
+    is_lost(b, "", "and is 'Beta' now");
 }
 
 static void a_device_that_opens_again_goes_on(void **state)
@@ -385,6 +437,7 @@ int main(void)
         TEST(every_cell_is_measured),
         TEST(a_complete_run_is_not_resumed),
         TEST(an_interrupted_run_is_resumed),
+        TEST(a_run_is_not_resumed_on_another_device),
         TEST(each_cell_is_alone_once),
         TEST(a_crash_costs_its_cell),
         TEST(an_exit_costs_its_cell),
@@ -393,6 +446,7 @@ int main(void)
         TEST(a_hang_costs_its_cell),
         TEST(a_device_that_does_not_open_again_is_lost),
         TEST(a_device_that_hangs_when_opened_again_is_lost),
+        TEST(another_device_of_its_name_is_not_used),
         TEST(a_device_that_opens_again_goes_on),
         TEST(without_a_device_there_is_no_run),
     };

@@ -1,0 +1,76 @@
+/* Which descriptions are of one device. */
+#include "run/identity.h"
+
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct as_device_info card = {.id = "cuda:0",
+                                           .name = "H100",
+                                           .uuid = "GPU-1",
+                                           .bus_id = "0000:01:00.0",
+                                           .driver = "CUDA 12.2",
+                                           .compute_units = 132,
+                                           .caches_n = 1,
+                                           .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}}};
+
+static void expect_differs(const struct as_device_info *then, const struct as_device_info *now, const char *word)
+{
+    struct as_buf out = AS_BUF_INIT;
+    as_identity_differs(then, now, &out);
+    if (word ? !strstr(as_buf_get(&out), word) : out.len)
+        fail_msg("'%s' instead of '%s'", as_buf_get(&out), word ? word : "");
+    as_buf_finish(&out);
+}
+
+static void test_differs(void **state)
+{
+    (void)state;
+    struct as_device_info other = card;
+    as_copy_text(other.uuid, sizeof other.uuid, "GPU-2");
+    expect_differs(&card, &other, "UUID 'GPU-2'");
+    other.uuid[0] = 0; /* then the bus decides */
+    expect_differs(&card, &other, NULL);
+    as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0");
+    expect_differs(&card, &other, "bus '0000:02:00.0'");
+    other.bus_id[0] = 0; /* then the name */
+    expect_differs(&card, &other, NULL);
+    as_copy_text(other.name, sizeof other.name, "H200");
+    expect_differs(&card, &other, "'H200' now");
+    other = card;
+    other.compute_units = 66; /* a partition of it */
+    expect_differs(&card, &other, "66 now");
+    other = card;
+    other.caches[0].size = 25 << 20;
+    expect_differs(&card, &other, "L2 cache");
+}
+
+static void test_same(void **state)
+{
+    (void)state;
+    struct as_device_info other = card;
+    as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0"); /* the card moved */
+    as_copy_text(other.name, sizeof other.name, "NVIDIA H100");      /* the driver says it in other words */
+    as_copy_text(other.driver, sizeof other.driver, "CUDA 13.0");
+    expect_differs(&card, &other, NULL);
+    other = card;
+    other.name[0] = other.uuid[0] = other.bus_id[0] = 0; /* nothing is known */
+    other.caches_n = other.compute_units = 0;
+    expect_differs(&card, &other, NULL);
+    expect_differs(&other, &card, NULL);
+    struct as_device_info cpu = {.id = "cpu", .name = "EPYC", .capabilities = AS_CAP_HOST_KERNELS, .compute_units = 8};
+    other = cpu;
+    other.compute_units = 2; /* those that the process may use */
+    expect_differs(&cpu, &other, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_differs), cmocka_unit_test(test_same)};
+    return cmocka_run_group_tests_name("identity", tests, NULL, NULL);
+}
