@@ -17,7 +17,7 @@ ABSOLUTE = re.compile(r"\b(no|none|never|not|all|every|nowhere|nothing|only|any|
 NUMBER = r"[\d.,]+(?: [kMGT]?i?B| million| billion)?"
 
 # Absolute words that a fact may use, each with the fewest cells that it has to cite for them. A phrase says how far it goes:
-# over which cells, up to which size; or names somebody ("all other cores"), or a way of measuring ("a page every 4 KiB").
+# over which cells, up to which size; or names a participant ("all other cores") or a way of measuring ("a page every 4 KiB").
 PHRASES = [(re.compile(text), cells) for text, cells in (
     # who takes part, and how
     (r"\b[Aa]ll CPUs but one\b", 1), (r"\b[Aa]ll other (?:cores|devices)\b", 1), (r"\b[Aa]ll CPU threads\b", 1),
