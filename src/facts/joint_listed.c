@@ -10,6 +10,8 @@
 /* The last cache of known chips answers in at most two thirds of the time of the memory behind it. Where loads inside
  * one take nearly as long as there, most of them missed it. */
 static const double CACHE_MOST = 0.8;
+/* A miss takes as long as a load from memory, not longer than this. */
+static const double LONGER = 1.2;
 
 static bool ends_with(const char *s, const char *tail)
 {
@@ -34,7 +36,16 @@ static bool is_known(const struct as_rule_context *c, const char *place, bool ba
 struct known {
     double value;
     struct as_interval ci;
+    const struct as_cell *cell; /* a fact's first */
 };
+
+static const struct as_cell *cell_of(const struct as_rule_context *c, int64_t id)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->cells[i]->id == id)
+            return c->cells[i];
+    return NULL;
+}
 
 static struct known memory_latency(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n)
 {
@@ -42,13 +53,13 @@ static struct known memory_latency(const struct as_rule_context *c, const struct
         const struct as_fact *f = &c->facts->v[i];
         if (strcmp(f->device, c->device) == 0 && strcmp(f->object, "memory") == 0 && ends_with(f->id, ".latency") &&
             strcmp(f->unit, "ns") == 0)
-            return (struct known){f->value, f->ci};
+            return (struct known){f->value, f->ci, f->evidence_n ? cell_of(c, f->evidence[0]) : NULL};
     }
     for (size_t i = 0; i < n; i++)
         if (strcmp(as_cell_axis(cells[i], "place"), "memory") == 0 &&
             strcmp(as_cell_axis(cells[i], "what"), "latency") == 0 && strcmp(cells[i]->unit, "ns") == 0)
-            return (struct known){cells[i]->sum.median, as_cell_interval(cells[i])};
-    return (struct known){NAN, AS_NO_INTERVAL};
+            return (struct known){cells[i]->sum.median, as_cell_interval(cells[i]), cells[i]};
+    return (struct known){NAN, AS_NO_INTERVAL, NULL};
 }
 
 /* Behind it there is only memory. */
@@ -73,20 +84,27 @@ static enum as_fact_verdict takes_as_long(const struct as_cell *cell, const stru
 
 static void say_missed(struct as_fact *f, const char *place, const char *value, const struct known *memory, bool surely)
 {
+    const bool longer =
+        as_verdict_above(as_ratio_interval(f->value, f->ci, memory->value, memory->ci), LONGER) == AS_SUPPORTED;
     char text[96];
     f->verdict = AS_UNDECIDED;
     if (isnan(memory->value)) {
-        as_fact_say(f, "Loads within the listed size of %s take %s; it is unknown whether they hit it, %s", place,
-                    value, "since there is no valid memory latency to compare");
+        as_fact_say(
+            f, "Loads within the listed size of %s take %s; whether they hit it would show beside a memory latency",
+            place, value);
         return;
     }
+    if (memory->cell)
+        as_fact_evidence(f, memory->cell);
     as_fact_value_text(memory->value, surely ? AS_NO_INTERVAL : memory->ci, f->unit, text, sizeof text);
     as_fact_say(f,
-                surely ? "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s"
-                       : "Loads within the listed size of %s take %s, those from memory %s; %s",
+                longer   ? "Loads within the listed size of %s take %s, longer than from memory (%s): %s"
+                : surely ? "Loads within the listed size of %s take %s, nearly as long as from memory (%s): %s"
+                         : "Loads within the listed size of %s take %s, those from memory %s; %s",
                 place, value, text,
-                surely ? "most of them miss, as when a hypervisor gives a guest only part of a cache"
-                       : "whether most of them hit is undecided");
+                longer   ? "misses alone do not explain it"
+                : surely ? "most of them seem to miss, as when a hypervisor gives a guest a part of a cache"
+                         : "whether most of them hit is undecided");
 }
 
 static void add_level(struct as_rule_context *c, const struct as_cell *cell, const char *place, bool bandwidth,

@@ -1,6 +1,5 @@
 #include "report/worth.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { RANK_NONE = 1000, PER_KIND = 2 };
@@ -28,17 +27,8 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Device-scope atomics are not atomic with respect to the CPU: lost updates are expected. */
-static bool is_out_of_scope(const struct as_fact *f)
-{
-    const size_t n = strlen(f->id);
-    return strncmp(f->id, "lost.both.", strlen("lost.both.")) == 0 && n > 7 && strcmp(f->id + n - 7, ".device") == 0;
-}
-
 static size_t rank_of(const struct as_fact *f)
 {
-    if (is_out_of_scope(f))
-        return RANK_NONE;
     for (size_t i = 0; i < KINDS; i++)
         if (f->verdict == kinds[i].verdict && strncmp(f->id, kinds[i].id, strlen(kinds[i].id)) == 0)
             return i;

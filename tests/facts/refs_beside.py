@@ -18,7 +18,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # At least so many figures of each file stand beside something.
 BESIDE = {"cpus": 81, "gpus": 415, "matrix_units": 1, "mi300a": 43, "metal_benchmarks": 748, "metal_benchmarks_early": 341,
-          "rigel": 9, "m4pro": 4}
+          "rigel": 8, "m4pro": 4}
 
 
 def text_of(*path):

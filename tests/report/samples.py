@@ -172,7 +172,7 @@ def test_shared_memory_of_the_h200(assay):
         expect(control["value"] > 0, f"without atomics some are, in {name}", control)
     for name in ("cuMemHostAlloc.u32.system", "cuMemHostRegister_malloc.u64.system", "cuMemAllocManaged_prefer_host.u32.device"):
         lost = facts["lost.both." + name]
-        expect(lost["verdict"] == "refuted" and lost["value"] > 1000, f"updates are lost in {name}", lost)
+        expect(lost["verdict"] == "supported" and lost["value"] > 1000, f"updates are lost in {name}, as expected", lost)
     good = [(c["probe"], c["axes"], c["median"]) for c in cells if c["status"] == "ok" and c["device"] == "cuda:0"]
     counted = {(a["allocator"], a["counter"], a["step"]): v - 1 for p, a, v in good if p == "accounting"}
     for name, counter, moment, share in (("cuMemAlloc", "driver", "allocated", 1), ("cuMemAlloc", "VmRSS", "device-touched", 0),

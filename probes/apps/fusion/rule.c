@@ -38,7 +38,7 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
     if (worth)
         as_buf_printf(&text, "; over %.2fx up to %.0f", WORTH, last_worth);
     else
-        as_buf_printf(&text, "; nowhere over %.2fx", WORTH);
+        as_buf_printf(&text, "; over %.2fx at none of %zu sizes", WORTH, curve->n);
     as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
     as_curve_evidence(f, curve, 0, curve->n - 1);

@@ -14,26 +14,11 @@ static void claim_bus(const struct as_rule_context *c, const struct as_cell *cel
         f->claimed = bus;
 }
 
-/* What a kernel carries is not what the link can, where nothing is known of the engine that is made for it. */
-static bool is_known_by_engine(const struct as_rule_context *c, const struct as_cell *like)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->cells[i]->probe, "link") == 0 && as_cell_is(c->cells[i], "how", "engine") &&
-            as_cells_same(c->cells[i], like, "peer") && as_cells_same(c->cells[i], like, "node") &&
-            as_cells_same(c->cells[i], like, "direction"))
-            return true;
-    return false;
-}
-
-static void say_link(struct as_rule_context *c, const struct as_cell *cell, struct as_fact *f)
+static void say_link(const struct as_cell *cell, struct as_fact *f)
 {
     const char *direction = as_cell_axis(cell, "direction");
     char value[200], peer[64], name[AS_TERM_SIZE];
-    as_fact_noted_text(f, "",
-                       !as_cell_is(cell, "how", "kernel") ? "copy engine"
-                       : is_known_by_engine(c, cell)      ? "copy kernel"
-                                                          : "copy kernel; no number by copy engine is valid",
-                       value, sizeof value);
+    as_fact_noted_text(f, "", as_cell_is(cell, "how", "kernel") ? "copy kernel" : "copy engine", value, sizeof value);
     as_peer_text(cell, peer, sizeof peer);
     if (strcmp(direction, "both") == 0)
         as_fact_say(f, "Device and %s, both directions: %s", peer, value);
@@ -55,7 +40,7 @@ static void derive_links(struct as_rule_context *c)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
         claim_bus(c, cells[i], f);
-        say_link(c, cells[i], f);
+        say_link(cells[i], f);
         as_fact_evidence(f, cells[i]);
     }
     free(cells);

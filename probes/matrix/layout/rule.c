@@ -20,11 +20,11 @@ static void derive_layout(struct as_rule_context *c)
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "layout", &cells);
     struct as_fact *f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_documented, "layout.documented",
-                                     "All matrix fragments have the documented register layout");
+                                     "The elements of these matrix fragments lie where they are documented");
     if (f)
         f->verdict = AS_SUPPORTED;
     f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_elsewhere, "layout.elsewhere",
-                     "Some matrix fragments do NOT have the documented register layout");
+                     "The elements of these matrix fragments do NOT lie where they are documented");
     if (f)
         f->verdict = AS_REFUTED;
     free(cells);

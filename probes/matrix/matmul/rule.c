@@ -1,5 +1,5 @@
-/* GEMMs: which types are accelerated, which only save memory, which units do them, and how near our own
- * kernels come to the vendor's library. */
+/* GEMMs: which types are accelerated, which units do them, and how near our own kernels come to the vendor's library.
+ */
 #include "facts/rule.h"
 #include "base/text.h"
 
@@ -20,13 +20,12 @@ static const double RESPECTED = 0.9;
 enum { WIDER = 2 };
 static const struct number_type {
     const char *word;
-    unsigned bytes;           /* of an operand */
     const char *wider[WIDER]; /* the next one, or the one after where that was not measured */
     const char *vector;       /* the only type of the vector ALU to compare with; NULL: the fastest will do */
 } types[] = {
-    {"e4m3", 1, {"f16", "bf16"}, NULL}, {"e5m2", 1, {"f16", "bf16"}, NULL}, {"s8", 1, {"f16", "bf16"}, "s8"},
-    {"f16", 2, {"tf32", "f32"}, NULL},  {"bf16", 2, {"tf32", "f32"}, NULL}, {"tf32", 4, {"f32", NULL}, "f32"},
-    {"f32", 4, {"f64", NULL}, "f32"},   {"f64", 8, {NULL, NULL}, "f64"},
+    {"e4m3", {"f16", "bf16"}, NULL}, {"e5m2", {"f16", "bf16"}, NULL}, {"s8", {"f16", "bf16"}, "s8"},
+    {"f16", {"tf32", "f32"}, NULL},  {"bf16", {"tf32", "f32"}, NULL}, {"tf32", {"f32", NULL}, "f32"},
+    {"f32", {"f64", NULL}, "f32"},   {"f64", {NULL, NULL}, "f64"},
 };
 enum { TYPES = sizeof types / sizeof *types };
 static const char *const own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", NULL},
@@ -91,52 +90,23 @@ static const char *path_of(const struct as_cell *cell)
     return as_cell_axis(cell, "path");
 }
 
-/* ---- accelerated, or a matter of memory ---- */
-
-static const struct number_type *type_find(const char *word)
-{
-    for (size_t i = 0; i < TYPES; i++)
-        if (strcmp(types[i].word, word) == 0)
-            return &types[i];
-    return NULL;
-}
+/* ---- beside the next wider type ---- */
 
 static void add_accelerated(const struct products *p, const struct number_type *t, const char *wider, struct both at)
 {
-    static const char *const says[] = {[AS_SUPPORTED] = "is accelerated",
-                                       [AS_REFUTED] = "is NOT accelerated",
-                                       [AS_UNDECIDED] = "may be accelerated or not"};
+    static const char *const says[] = {[AS_SUPPORTED] = "accelerated",
+                                       [AS_REFUTED] = "NOT accelerated",
+                                       [AS_UNDECIDED] = "whether it is accelerated is undecided"};
     struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.accelerated.%s", t->word);
     if (!f)
         return;
     as_fact_ratio(f, at.a, at.b);
     f->verdict = as_verdict_above(f->ci, ACCELERATED);
     bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
-    as_fact_say(f, "%s %s: GEMMs of size %s reach %.3gx the rate of %s (%s%s%s)", t->word, says[f->verdict],
-                as_cell_axis(at.a, "size"), f->value, wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
-                path_of(at.b));
-    as_fact_evidence(f, at.a);
-    as_fact_evidence(f, at.b);
-}
-
-static void add_footprint(const struct products *p, const struct number_type *t, const char *wider, struct both at)
-{
-    const struct number_type *w = type_find(wider);
-    if (!w || t->bytes >= w->bytes)
-        return;
-    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.footprint.%s", t->word);
-    if (!f)
-        return;
-    double bytes = (double)t->bytes / w->bytes, rate = at.a->sum.median / at.b->sum.median;
-    enum as_fact_verdict fast = as_verdict_above(as_cells_ratio(at.a, at.b), ACCELERATED);
-    as_fact_number(f, bytes, AS_NO_INTERVAL);
-    f->verdict = fast == AS_UNDECIDED ? AS_UNDECIDED : AS_SUPPORTED;
-    if (fast == AS_SUPPORTED)
-        as_fact_say(f, "%s saves memory and time: %.2gx the bytes of %s at %.3gx its rate", t->word, bytes, wider,
-                    rate);
-    else
-        as_fact_say(f, "%s %s a memory-footprint feature: %.2gx the bytes of %s at %.3gx its rate", t->word,
-                    fast == AS_REFUTED ? "is" : "may be merely", bytes, wider, rate);
+    char ratio[96];
+    as_fact_say(f, "%s GEMMs of size %s run at %s the rate of %s (%s%s%s): %s", t->word, as_cell_axis(at.a, "size"),
+                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), wider, same ? "both by " : path_of(at.a),
+                same ? "" : " against ", path_of(at.b), says[f->verdict]);
     as_fact_evidence(f, at.a);
     as_fact_evidence(f, at.b);
 }
@@ -191,7 +161,7 @@ static enum as_fact_verdict judge_unit(const struct signals *s)
 static void say_unit(struct as_fact *f, const char *type, const struct signals *s)
 {
     static const char *const says[] = {[AS_SUPPORTED] = "run on a matrix unit",
-                                       [AS_REFUTED] = "do NOT need a matrix unit",
+                                       [AS_REFUTED] = "could run on the vector ALU",
                                        [AS_UNDECIDED] = "may run on a matrix unit or not"};
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3gx the peak of the vector ALU (%s)", type, says[f->verdict],
@@ -202,8 +172,6 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
     if (s->energy > 0)
         as_buf_printf(&text, "; %.3gx %s energy per operation than %s", s->energy < 1 ? 1 / s->energy : s->energy,
                       s->energy < 1 ? "less" : "more", path_of(s->power.b));
-    else
-        as_buf_str(&text, "; power was not read for both paths");
     as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
 }
@@ -287,7 +255,6 @@ static void compare_with_wider(const struct products *p, const struct number_typ
         if (!at.a)
             continue;
         add_accelerated(p, t, t->wider[w], at);
-        add_footprint(p, t, t->wider[w], at);
         return;
     }
 }

@@ -47,12 +47,10 @@ static void test_emulated(void **unused)
     made_near(&m, "matmul.accelerated.e4m3", 13.9 / 14.8, 1e-6);
     made_says(made_get(&m, "matmul.accelerated.e4m3"), "NOT accelerated");
     made_says(made_get(&m, "matmul.accelerated.e4m3"), "(both by tiled)");
-    made_verdict(&m, "matmul.footprint.e4m3", AS_SUPPORTED);
-    made_near(&m, "matmul.footprint.e4m3", 0.5, 0);
     made_verdict(&m, "matmul.accelerated.f16", AS_REFUTED); /* no tf32: beside f32 */
     made_verdict(&m, "matmul.unit.f16", AS_REFUTED);
     made_near(&m, "matmul.unit.f16", 14.8 / 32, 1e-6);
-    made_says(made_get(&m, "matmul.unit.f16"), "power was not read");
+    made_says(made_get(&m, "matmul.unit.f16"), "could run on the vector ALU");
     assert_null(made_find(&m, "matmul.accelerated.f32"));
     made_near(&m, "matmul.unit.e4m3", 13.9 / 1000, 1e-6); /* no roof of its own: the highest */
     assert_null(made_find(&m, "matmul.library.f16"));
@@ -96,7 +94,7 @@ static void test_matrix_unit(void **unused)
     made_add(&m, "roofline", "FLOP/s", 66e12, "type=f32 threads=0 width=best");
     made_derive(&m);
     made_verdict(&m, "matmul.accelerated.e4m3", AS_SUPPORTED);
-    made_says(made_get(&m, "matmul.footprint.e4m3"), "saves memory and time");
+    made_says(made_get(&m, "matmul.accelerated.e4m3"), "the rate of f16 (both by wgmma): accelerated");
     made_verdict(&m, "matmul.accelerated.f16", AS_SUPPORTED);
     made_verdict(&m, "matmul.unit.f16", AS_SUPPORTED);
     made_near(&m, "matmul.unit.f16", 900.0 / 130, 1e-6);
@@ -125,7 +123,6 @@ static void test_undecided(void **unused)
     m.cells[2].sum = m.cells[0].sum;
     made_derive(&m);
     made_verdict(&m, "matmul.accelerated.f16", AS_UNDECIDED); /* 50 over 33.3 is 1.5, give or take 2% */
-    made_verdict(&m, "matmul.footprint.f16", AS_UNDECIDED);
 }
 
 /* Ratios that may be 1, or on either side of what counts: no difference is stated. */
@@ -139,8 +136,7 @@ static void test_tied(void **unused)
     made_derive(&m);
     m.share = 0.01;
     made_says(made_get(&m, "matmul.library.f16"), "is statistically tied with the library: 0.98");
-    made_verdict(&m, "matmul.footprint.f16", AS_UNDECIDED);
-    made_says(made_get(&m, "matmul.footprint.f16"), "may be merely a memory-footprint feature");
+    made_says(made_get(&m, "matmul.accelerated.f16"), "whether it is accelerated is undecided");
 }
 
 int main(void)

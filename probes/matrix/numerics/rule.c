@@ -48,7 +48,7 @@ static const struct sort {
     {"subnormal", 4, AS_SUPPORTED, "numerics.subnormal", "Subnormals are preserved in inputs, accumulator and result"},
     {"nan", 1, AS_SUPPORTED, "numerics.nan", "NaN results have one canonical bit pattern"},
     {"explained", 100, AS_SUPPORTED, "numerics.explained",
-     "A model of these findings reproduces every result for random inputs bit for bit"},
+     "A model of these findings reproduces the results for random inputs bit for bit"},
 };
 
 static bool is_of_sort(const struct as_cell *cell, const void *what)
@@ -76,8 +76,9 @@ static void derive_numerics(struct as_rule_context *c)
         if (f)
             f->verdict = sorts[s].verdict;
     }
-    struct as_fact *f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_unexplained, "numerics.unexplained",
-                                     "The findings do NOT explain every result bit for bit");
+    struct as_fact *f =
+        as_fact_list(c, cells, n, as_instruction_name, NULL, is_unexplained, "numerics.unexplained",
+                     "A model of these findings does NOT reproduce the results for random inputs bit for bit");
     if (f)
         f->verdict = AS_REFUTED;
     free(cells);

@@ -105,7 +105,14 @@ static const struct as_cell *worst_of(const struct as_cell *const *cells, size_t
     return worst;
 }
 
-static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many)
+/* What the driver says of memory whose atomics CPU and device do not share; "" of other memory. */
+static const char *unshared_why(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    const struct as_allocator *memory = c->info ? as_info_allocator(c->info, as_cell_axis(cell, "allocator")) : NULL;
+    return memory && as_cell_both_work(cell) ? memory->no_sharing : "";
+}
+
+static void say_lost(const struct as_rule_context *c, struct as_fact *f, const struct as_cell *worst, size_t many)
 {
     char array[64], most[32];
     count_text(worst->sum.max, most, sizeof most);
@@ -115,12 +122,15 @@ static void say_lost(struct as_fact *f, const struct as_cell *worst, size_t many
                     sides_text(worst), as_cell_axis(worst, "allocator"), most);
         return;
     }
-    const bool narrow = as_cell_is(worst, "scope", "device") && strcmp(sides_id(worst), "both") == 0;
-    f->verdict = AS_REFUTED;
-    as_fact_say(f, "UPDATES ARE LOST in '%s' where %s add to %s, scope %s%s: up to %s per sample, in %zu cell%s",
-                as_cell_axis(worst, "allocator"), sides_text(worst), as_array_text(worst, array),
-                as_cell_axis(worst, "scope"), narrow ? ", which does not cover the CPU" : "", most, many,
-                many == 1 ? "" : "s");
+    const bool narrow = as_cell_is(worst, "scope", "device") && as_cell_both_work(worst);
+    const char *why = narrow ? "" : unshared_why(c, worst);
+    const bool expected = narrow || why[0];
+    f->verdict = expected ? AS_SUPPORTED : AS_REFUTED;
+    as_fact_say(f, "%s in '%s' where %s add to %s, scope %s%s: up to %s per sample, in %zu cell%s%s%s",
+                expected ? "Updates are lost" : "UPDATES ARE LOST", as_cell_axis(worst, "allocator"), sides_text(worst),
+                as_array_text(worst, array), as_cell_axis(worst, "scope"),
+                narrow ? ", which does not cover the CPU" : "", most, many, many == 1 ? "" : "s",
+                why[0] ? "; the driver says: " : "", why);
 }
 
 static void add_story(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, size_t at)
@@ -140,7 +150,7 @@ static void add_story(struct as_rule_context *c, const struct as_cell *const *ce
     f->matter = "lost updates"; /* not hidden behind rates of updates, which are of one object with them */
     as_fact_number(f, worst->sum.max, AS_NO_INTERVAL);
     if (lost)
-        say_lost(f, worst, many);
+        say_lost(c, f, worst, many);
     else if (plain) {
         f->verdict = AS_UNDECIDED;
         as_fact_say(f, "Control: plain updates by %s are not lost in '%s', so the absence of losses proves little",
@@ -170,7 +180,8 @@ static void derive_lost(struct as_rule_context *c)
 
 const struct as_rule as_rules_atomics_lost[] = {
     {"lost updates", derive_lost,
-     "a fixed number of additions of 1 compared with the sum of the array: a single lost one is enough",
+     "a fixed number of additions of 1 compared with the sum of the array: a single lost one is enough; expected where "
+     "the scope or, as the driver says, the memory is not shared by CPU and device",
      "a run with the same memory, type and scope in which an update is lost; for a verdict of lost, runs without any "
      "loss"},
     {0},

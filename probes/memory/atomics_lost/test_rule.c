@@ -58,6 +58,29 @@ static void test_lost_updates(void **unused)
     made_end(&m);
 }
 
+/* Where the scope does not cover the CPU, or the driver says that the memory is not shared, losses are expected, and
+ * the sentence says why; in memory of which nobody says so they are not. */
+static void test_expected_losses(void **unused)
+{
+    struct made m;
+    (void)unused;
+    start(&m);
+    m.info.allocators_n = 1;
+    m.info.allocators[0] = (struct as_allocator){.name = "pinned"};
+    lost(&m, 7, "u32", "add", 2);
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "lost.both.pinned.u32.system");
+    assert_int_equal(f->verdict, AS_REFUTED);
+    made_says(f, "UPDATES ARE LOST");
+    strcpy(m.info.allocators[0].no_sharing, "no atomics over the bus");
+    made_derive(&m);
+    f = made_get(&m, "lost.both.pinned.u32.system");
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    made_says(f, "Updates are lost in 'pinned'");
+    made_says(f, "; the driver says: no atomics over the bus");
+    made_end(&m);
+}
+
 /* What a gate failed is used for nothing, and where the probe did not run nothing is said. */
 static void test_rejected_cells_say_nothing(void **unused)
 {
@@ -74,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost_updates),
+        cmocka_unit_test(test_expected_losses),
         cmocka_unit_test(test_rejected_cells_say_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
     if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
         as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size);
     if (size[0] && isnan(threads_of(c, cell)))
-        snprintf(over, sizeof over, ", %s split over the %ss", size, as_unit_name(c));
+        snprintf(over, sizeof over, ", each %s on its own part of %s", as_unit_name(c), size);
     else if (size[0])
         snprintf(over, sizeof over, " over %s", size);
     const struct as_cache *cache = object[0] == 'L' ? as_info_cache_at(c->info, (unsigned)(object[1] - '0')) : NULL;
@@ -211,8 +211,6 @@ static const struct as_pair *best_pair(const struct as_rule_context *c, const st
 
 static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, const char *op, enum team team)
 {
-    static const char *const what[] = {
-        [AS_SUPPORTED] = "pay", [AS_REFUTED] = "do not pay", [AS_UNDECIDED] = "make no clear difference"};
     const struct as_cell *nt = p->a, *regular = p->b;
     struct as_fact *f = as_fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", op, team_words[team]);
     if (!f)
@@ -220,9 +218,13 @@ static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, 
     as_fact_ratio(f, nt, regular);
     f->verdict = as_verdict_above(f->ci, 1);
     char ratio[96], threads[32];
-    as_fact_say(f, "Non-temporal stores %s for %s in memory: %s of the bandwidth of regular ones%s", what[f->verdict],
-                op, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
-                team_text(c, nt, threads, sizeof threads));
+    as_fact_say(
+        f,
+        f->verdict == AS_SUPPORTED ? "Non-temporal stores pay for %s in memory: %s of the bandwidth of regular ones%s"
+        : f->verdict == AS_REFUTED
+            ? "Non-temporal stores cost bandwidth for %s in memory: %s of that of regular ones%s"
+            : "Whether non-temporal stores pay for %s in memory is undecided: %s of the bandwidth of regular ones%s",
+        op, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(c, nt, threads, sizeof threads));
     as_fact_evidence(f, regular);
     as_fact_evidence(f, nt);
 }

@@ -40,16 +40,18 @@ static size_t count_alike(const struct as_cell *const *pairs, size_t n, const st
     return alike;
 }
 
-static void add_pair(struct as_rule_context *c, const struct as_cell *cell, const struct pair_kind *kind,
-                     const char *end, const char *which, size_t alike)
+static void add_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
+                     const struct as_cell *cell, const struct pair_kind *kind, const char *end, const char *which)
 {
-    struct as_fact *f = as_fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end);
+    const size_t alike = count_alike(pairs, n, cell);
+    /* where it may be any of them, it is none */
+    struct as_fact *f = alike + 1 < n ? as_fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end) : NULL;
     char value[200], how[80];
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     how_text(cell, alike, how, sizeof how);
-    as_fact_say(f, "The %s pair, %ss %s and %s, has a one-way latency of %s", which,
+    as_fact_say(f, "The %s pair of %zu, %ss %s and %s, has a one-way latency of %s", which, n,
                 kind->is_within_device ? as_unit_name(c) : kind->end, as_cell_axis(cell, "from"),
                 as_cell_axis(cell, "to"), as_fact_noted_text(f, "", how, value, sizeof value));
     as_fact_evidence(f, cell);
@@ -107,8 +109,8 @@ static void core_to_core(struct as_rule_context *c, const struct as_cell **cells
         far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
     }
     if (kept > 1 && (kind->end || kind->is_within_device)) {
-        add_pair(c, near, kind, "min", "nearest", count_alike(cells, kept, near));
-        add_pair(c, far, kind, "max", "farthest", count_alike(cells, kept, far));
+        add_pair(c, cells, kept, near, kind, "min", "nearest");
+        add_pair(c, cells, kept, far, kind, "max", "farthest");
     }
 }
 
@@ -124,7 +126,7 @@ static void derive_core_to_core(struct as_rule_context *c)
 const struct as_rule as_rules_c2c[] = {
     {"core-to-core latency", derive_core_to_core,
      "one-way transfer time of a cache line between two cores, over all pairs measured with one operation in one "
-     "memory: median, fastest and slowest pair",
+     "memory: median; fastest and slowest pair where some pair differs from it by their intervals",
      "unmeasured pairs outside that range"},
     {0},
 };

@@ -23,10 +23,31 @@ static void test_costs(void **state)
     made_near(&m, "c2c.median", 60, 0);
     made_near(&m, "c2c.max", 140, 0);
     made_near(&m, "c2c.device.median", 800, 0);
-    made_says(made_near(&m, "c2c.min", 50, 0), "The nearest pair, CPUs 0 and 2, has a one-way latency of 50.0 ns (");
+    made_says(made_near(&m, "c2c.min", 50, 0),
+              "The nearest pair of 3, CPUs 0 and 2, has a one-way latency of 50.0 ns (");
     made_says(made_get(&m, "c2c.median"), "; median of 3 pairs, by cas)");
     made_near(&m, "c2c.unit.min", 310, 0);
     made_says(made_near(&m, "c2c.unit.max", 390, 0), "cores 0 and 64"); /* of the same memory */
+    made_end(&m);
+}
+
+/* A pair is nearest where some other one is surely farther; of two tied pairs neither is. */
+static void test_tied_pairs(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    m.share = 0.2;
+    made_add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=every");
+    made_add(&m, "c2c", "ns", 65, "peer=cpu from=0 to=2 op=cas pairs=every");
+    made_derive(&m);
+    made_near(&m, "c2c.median", 62.5, 1e-9);
+    assert_null(made_find(&m, "c2c.min"));
+    assert_null(made_find(&m, "c2c.max"));
+    made_add(&m, "c2c", "ns", 140, "peer=cpu from=0 to=3 op=cas pairs=every");
+    made_derive(&m);
+    made_says(made_near(&m, "c2c.min", 60, 0), "1 other statistically tied");
+    made_says(made_near(&m, "c2c.max", 140, 0), "The farthest pair of 3");
     made_end(&m);
 }
 
@@ -34,6 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_tied_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

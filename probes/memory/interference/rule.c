@@ -11,7 +11,8 @@ static const struct verb {
 } verbs[] = {
     {"read", "reads", "read", "read bandwidth"},
     {"write", "writes", "write", "write bandwidth"},
-    {"write_nt", "writes with non-temporal stores", "write with non-temporal stores", "write bandwidth"},
+    {"write_nt", "writes with non-temporal stores", "write with non-temporal stores",
+     "bandwidth of non-temporal stores"},
     {"atomic", "makes atomic additions", "make atomic additions", "rate of atomic additions"},
     {"chase", "chases pointers", "chase pointers", NULL},
     {"h2d", "copies from the host", "copy from the host", "host-to-device bandwidth"},
@@ -92,15 +93,15 @@ static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell
                        as_cell_axis(cell, "load"), as_cell_axis(cell, "allocator"), as_cell_size(cell));
 }
 
-/* f's number is a percentage or a ratio that `nothing` leaves as it is. */
-static void say(struct as_fact *f, const char *before, const char *per, const char *during, double nothing,
-                const struct as_cell *cell)
+/* f's number is a percentage or a ratio that `nothing` leaves as it is. role: ", as the aggressor" or "". */
+static void say(struct as_fact *f, const char *before, const char *per, const char *role, const char *during,
+                double nothing, const struct as_cell *cell)
 {
-    char number[256], note[160];
+    char number[256], note[160], all[192];
+    snprintf(all, sizeof all, "%s%s", conditions(cell, note, sizeof note), role);
     const bool decided = f->ci.lo > nothing || f->ci.hi < nothing;
     f->verdict = decided ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_say(f, "%s %s while %s%s", before,
-                as_fact_noted_text(f, per, conditions(cell, note, sizeof note), number, sizeof number), during,
+    as_fact_say(f, "%s %s while %s%s", before, as_fact_noted_text(f, per, all, number, sizeof number), during,
                 decided ? "" : "; the interval includes no effect");
     as_fact_evidence(f, cell);
 }
@@ -112,12 +113,12 @@ static const char *while_text(const struct who *w, const struct verb *v, char *o
 }
 
 static void say_keeps(struct as_fact *f, const struct as_cell *cell, const struct who *w, const char *bandwidth,
-                      const char *during)
+                      const char *role, const char *during)
 {
     char before[96], per[64], capital[AS_TERM_SIZE];
     snprintf(before, sizeof before, "%s %s", as_capital(w->name, capital), w->plural ? "keep" : "keeps");
     snprintf(per, sizeof per, " of %s %s", w->plural ? "their" : "its", bandwidth);
-    say(f, before, per, during, 100, cell);
+    say(f, before, per, role, during, 100, cell);
 }
 
 static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
@@ -135,12 +136,12 @@ static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
     while_text(&a, other, during, sizeof during);
     if (own->bandwidth) {
         as_fact_number(f, 100 / slowdown, (struct as_interval){100 / ci.hi, 100 / ci.lo});
-        say_keeps(f, cell, &w, own->bandwidth, during);
+        say_keeps(f, cell, &w, own->bandwidth, "", during);
         return;
     }
     as_fact_number(f, slowdown, ci);
     snprintf(before, sizeof before, "A pointer chase by %s takes", w.name);
-    say(f, before, " as long", during, 1, cell);
+    say(f, before, " as long", "", during, 1, cell);
 }
 
 static void add_aggressor(struct as_rule_context *c, const struct as_cell *cell)
@@ -155,20 +156,22 @@ static void add_aggressor(struct as_rule_context *c, const struct as_cell *cell)
     if (!f)
         return;
     as_fact_number(f, v.value, v.ci);
-    say_keeps(f, cell, &a, other->bandwidth, while_text(&w, own, during, sizeof during));
+    say_keeps(f, cell, &a, other->bandwidth, ", as the aggressor", while_text(&w, own, during, sizeof during));
 }
 
+/* A control that is 1 is as it should be: nothing is said. */
 static void add_control(struct as_rule_context *c, const struct as_cell *cell)
 {
     const struct who w = victim_of(c, cell);
     const struct verb *own = verb_of(cell, "op");
     char number[256], note[160];
-    struct as_fact *f = own ? add(c, cell, "x", "control") : NULL;
+    const enum as_fact_verdict verdict = as_verdict_control(as_cell_interval(cell));
+    struct as_fact *f = own && verdict != AS_SUPPORTED ? add(c, cell, "x", "control") : NULL;
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     const bool one = f->ci.lo <= 1 && f->ci.hi >= 1;
-    f->verdict = as_verdict_control(f->ci);
+    f->verdict = verdict;
     as_fact_say(
         f, "Without an aggressor the paired ratio is %s while %s %s",
         as_fact_noted_text(f, one ? "" : ", not 1,", conditions(cell, note, sizeof note), number, sizeof number),

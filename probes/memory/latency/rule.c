@@ -305,8 +305,8 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     if (wide && f->verdict == AS_SUPPORTED)
         f->verdict = AS_UNDECIDED;
     if (part)
-        as_fact_say(f, "%s capacity seen by one %s: %s (reported %s)", level->name, as_unit_name(c),
-                    as_fact_range_text(ci, "B", range, sizeof range),
+        as_fact_say(f, "%s that one %s reaches at the lowest latency: %s of %s (random chase by one thread)",
+                    level->name, as_unit_name(c), as_fact_range_text(ci, "B", range, sizeof range),
                     as_fact_value_text(claimed, AS_NO_INTERVAL, "B", claim, sizeof claim));
     else
         say_size(f, level, claimed);

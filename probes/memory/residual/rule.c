@@ -149,20 +149,21 @@ static bool is_plain(const struct as_cell *cell, const char *axis)
     return as_cell_is(cell, "control", "launch");
 }
 
-/* Without a footprint the ratio has to be 1. */
+/* Without a footprint the ratio has to be 1: where it is, nothing is said. */
 static void add_controls(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "residual", &cells);
     for (size_t i = 0; i < n; i++) {
         char pass[96], ratio[96];
-        if (as_cell_axis_number(cells[i], "touched") > 0 || !is_plain(cells[i], ""))
+        const enum as_fact_verdict verdict = as_verdict_control(as_cell_interval(cells[i]));
+        if (as_cell_axis_number(cells[i], "touched") > 0 || !is_plain(cells[i], "") || verdict == AS_SUPPORTED)
             continue;
         struct as_fact *f = add(c, cells[i], "x", "control");
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
-        f->verdict = as_verdict_control(f->ci);
+        f->verdict = verdict;
         as_fact_evidence(f, cells[i]);
         as_fact_say(f, "After loads within one page, %s takes %s as long as after the control (expected: 1)",
                     pass_of(cells[i], "first", pass, sizeof pass),

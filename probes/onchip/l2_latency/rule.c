@@ -34,13 +34,13 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
     as_fact_evidence(f, far);
 }
 
-/* Does a unit find what another one brought in? As far from a miss as from what it brought in itself. */
+/* Does a unit find what others brought in? One other says nothing of the rest. As far from a miss as from what it
+ * brought in itself. */
 static void add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                       const struct as_cell *missed)
 {
     size_t others = 0, found = 0, open = 0;
     char undecided[48] = "", unit[AS_TERM_SIZE];
-    static const char *const verbs[] = {[AS_SUPPORTED] = "hits", [AS_REFUTED] = "misses", [AS_UNDECIDED] = "may hit"};
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found") &&
             as_cell_axis_number(cells[i], "filler") != as_cell_axis_number(cells[i], "compute_unit")) {
@@ -49,7 +49,7 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
             found += hit == AS_SUPPORTED;
             open += hit == AS_UNDECIDED;
         }
-    struct as_fact *f = others ? as_fact_add(c, "L2", "units", "onchip.L2.sharing") : NULL;
+    struct as_fact *f = others > 1 ? as_fact_add(c, "L2", "units", "onchip.L2.sharing") : NULL;
     if (!f)
         return;
     as_fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
@@ -57,12 +57,8 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
     if (open)
         snprintf(undecided, sizeof undecided, "; %zu undecided", open);
     as_capital(as_unit_name(c), unit);
-    if (others == 1)
-        as_fact_say(f, "%s %s %s L2 lines loaded by the one other %s tested", unit,
-                    as_cell_axis(missed, "compute_unit"), verbs[f->verdict], as_unit_name(c));
-    else
-        as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu other %ss%s", unit,
-                    as_cell_axis(missed, "compute_unit"), found, others, as_unit_name(c), undecided);
+    as_fact_say(f, "%s %s hits L2 lines loaded by %zu of %zu other %ss%s", unit, as_cell_axis(missed, "compute_unit"),
+                found, others, as_unit_name(c), undecided);
     as_fact_evidence(f, missed);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "found"))

@@ -47,9 +47,12 @@ static void test_wide_intervals(void **state)
     const struct as_fact *f = made_get(m, "onchip.L2.far.unit3");
     assert_int_equal(f->verdict, AS_UNDECIDED);
     made_says(f, "are statistically tied with the near ones");
+    assert_null(made_find(m, "onchip.L2.sharing")); /* of one other unit */
+    made_add(m, "l2_latency", "ns", 110, "what=found compute_unit=3 filler=2");
+    made_derive(m);
     f = made_get(m, "onchip.L2.sharing");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "SM 3 may hit L2 lines loaded by the one other SM tested");
+    made_says(f, "SM 3 hits L2 lines loaded by 0 of 2 other SMs; 2 undecided");
     made_free(m);
 }
 

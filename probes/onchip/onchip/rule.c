@@ -74,7 +74,8 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
     if (claim > 0) {
         f->claimed = claim;
         f->verdict = as_claim_fits(claim, f->ci, 0.07) ? AS_SUPPORTED : AS_REFUTED;
-        as_fact_say(f, "%s cache capacity: %s, %s the reported %s", name, range,
+        as_fact_say(f, "%s cache capacity%s: %s, %s the reported %s", name,
+                    s->path == &paths[PATH_ATOMIC] ? ", by atomic adds" : "", range,
                     f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT",
                     as_fact_value_text(claim, AS_NO_INTERVAL, "B", bytes, sizeof bytes));
     } else if (s->local > 0) {
@@ -82,7 +83,8 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
                     as_workgroup_name(c), as_fact_value_text(s->local, AS_NO_INTERVAL, "B", bytes, sizeof bytes),
                     as_shared_memory_name(c));
     } else if (s->part) {
-        as_fact_say(f, "L%zu capacity seen by one %s: %s", s->level, as_unit_name(c), range);
+        as_fact_say(f, "L%zu that one %s reaches at the lowest latency: %s (loads one line apart)", s->level,
+                    as_unit_name(c), range);
     } else
         as_fact_say(f, "%s cache capacity: %s", name, range);
 }

@@ -17,14 +17,14 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 }
 
 static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best, const char *object, const char *id,
-                          const char *which, const char *from)
+                          const char *which, const char *from, const char *whose)
 {
     struct as_fact *f = best ? as_fact_add(c, object, "B/cycle", "onchip.%s.bandwidth", id) : NULL;
     if (!f)
         return;
-    char text[96], size[32], over[40] = "";
+    char text[96], size[32], over[64] = "";
     if (as_cell_axis_number(best, "size") > 0)
-        snprintf(over, sizeof over, ", over %s",
+        snprintf(over, sizeof over, ", %s%s", whose,
                  as_fact_value_text(as_cell_axis_number(best, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
     as_fact_number(f, best->sum.median, as_cell_interval(best));
     as_fact_say(f, "%s loads %s from %s (%s bits per load%s)", which,
@@ -93,14 +93,15 @@ static void derive_bandwidth(struct as_rule_context *c)
     const struct as_cell **cells;
     struct as_curve *curves;
     size_t n = as_cells_of(c, "onchip_bandwidth", &cells), curves_n;
-    char each[64], alone[64], all[64];
+    char each[64], alone[64], all[64], same[64];
     snprintf(each, sizeof each, "Each %s", as_unit_name(c));
     snprintf(alone, sizeof alone, "One %s alone", as_unit_name(c));
     snprintf(all, sizeof all, "L2 with all %ss active", as_unit_name(c));
-    add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", each, "its L1");
-    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, all);
-    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", alone, "L2");
-    add_bandwidth(c, best_of(cells, n, "shared", "every"), "shared", "shared", each, as_shared_memory_name(c));
+    snprintf(same, sizeof same, "all %ss reading the same ", as_unit_name(c));
+    add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", each, "its L1", "over ");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, all, same);
+    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", alone, "L2", "over ");
+    add_bandwidth(c, best_of(cells, n, "shared", "every"), "shared", "shared", each, as_shared_memory_name(c), "");
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)

@@ -96,7 +96,7 @@ static void list_decided(struct as_buf *out, const struct table *t)
     for (size_t k = 0; k < COUNTERS; k++)
         if (is_blind(t->cell[k]))
             add_name(&names, counters[k]);
-    add_clause(out, "never ", &names, "");
+    add_clause(out, "not ", &names, "at allocation or first touch");
     for (size_t k = 0; k < COUNTERS; k++)
         if (is_seen(t->cell[k][FREED]))
             add_name(&names, counters[k]);
@@ -104,15 +104,16 @@ static void list_decided(struct as_buf *out, const struct table *t)
     as_buf_finish(&names);
 }
 
-/* "VmRSS (40% at first device touch)" */
+/* "VmRSS (20 to 40% at first device touch)" */
 static void list_undecided(struct as_buf *out, const struct table *t)
 {
     for (size_t k = 0; k < COUNTERS; k++)
         for (size_t m = 0; m < FREED; m++) {
-            char part[64];
+            char part[80];
             if (!is_undecided(t->cell[k][m]))
                 continue;
-            snprintf(part, sizeof part, "%s (%.0f%% %s)", counters[k], 100 * (t->cell[k][m]->sum.median - 1),
+            const struct as_interval ci = as_cell_interval(t->cell[k][m]);
+            snprintf(part, sizeof part, "%s (%.0f to %.0f%% %s)", counters[k], 100 * (ci.lo - 1), 100 * (ci.hi - 1),
                      moments_said[m]);
             add_name(out, part);
         }

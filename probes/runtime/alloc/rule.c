@@ -9,10 +9,10 @@
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
 static void add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
-                           const char *id, const char *what, const char *nothing)
+                           const char *id, const char *what)
 {
     const char *allocator = as_cell_axis(more, "allocator");
-    char object[64], value[160], size[32], note[80];
+    char object[64], value[160], size[32], note[80], capital[AS_TERM_SIZE];
     as_allocator_object(allocator, object, sizeof object);
     struct as_fact *f = as_fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
     if (!f)
@@ -24,10 +24,11 @@ static void add_difference(struct as_rule_context *c, const struct as_cell *more
              as_fact_value_text(as_cell_axis_number(more, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
     as_fact_noted_text(f, " per page", note, value, sizeof value);
     f->verdict = f->ci.lo > 0 ? AS_SUPPORTED : f->ci.hi < 0 ? AS_REFUTED : AS_UNDECIDED;
-    if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "%s %s", what, value);
-    else
-        as_fact_say(f, "%s: the difference is %s", nothing, value);
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED ? "%s costs %s"
+                : f->verdict == AS_REFUTED ? "%s costs no time: the difference is %s"
+                                           : "Whether %s costs time is undecided: the difference is %s",
+                f->verdict == AS_UNDECIDED ? what : as_capital(what, capital), value);
     as_fact_evidence(f, more);
     as_fact_evidence(f, less);
 }
@@ -44,8 +45,7 @@ static double size_of(const struct as_pair *p)
 }
 
 /* For each allocator the pair of cells at the largest size that both have. */
-static void differences(struct as_rule_context *c, const char *more, const char *less, const char *id, const char *what,
-                        const char *nothing)
+static void differences(struct as_rule_context *c, const char *more, const char *less, const char *id, const char *what)
 {
     struct as_pair *pairs;
     size_t n, kept = 0;
@@ -61,16 +61,14 @@ static void differences(struct as_rule_context *c, const char *more, const char 
         kept += k == kept;
     }
     for (size_t k = 0; k < kept; k++)
-        add_difference(c, pairs[k].a, pairs[k].b, id, what, nothing);
+        add_difference(c, pairs[k].a, pairs[k].b, id, what);
     free(pairs);
 }
 
 static void derive_first_touch(struct as_rule_context *c)
 {
-    differences(c, "first-touch", "touch-again", "memory.host_backing", "Host backing of untouched memory costs",
-                "No cost of host backing is visible");
-    differences(c, "touch-again", "touch-mapped", "memory.fault", "A page fault costs",
-                "No cost of a page fault is visible");
+    differences(c, "first-touch", "touch-again", "memory.host_backing", "host backing of untouched memory");
+    differences(c, "touch-again", "touch-mapped", "memory.fault", "a page fault");
 }
 
 static void add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)

@@ -51,7 +51,7 @@ static const char *kinds_text(const struct as_cell *cell, char *out, size_t size
     if (as_cell_metric(cell, "minor_faults", &minor) && as_cell_metric(cell, "major_faults", &major))
         snprintf(out, size, "page faults (%.0f minor, %.0f major)", minor.value, major.value);
     else
-        snprintf(out, size, "minor faults (major ones were not counted)");
+        snprintf(out, size, "minor faults");
     return out;
 }
 
