@@ -7,15 +7,15 @@
 
 /* Kinds of pairs: the axis `peer`, what a fact of it is about, its name, and what is at the ends. */
 struct pair_kind {
-    const char *peer, *object, *id;
-    const char *ends;      /* "two cores" */
-    const char *end;       /* one of them; NULL: they differ, and no pair is nearest */
-    bool is_within_device; /* both ends are compute units, which the backend names */
+    const char *peer, *object, *id, *op; /* all pairs by one operation, the same in every run */
+    const char *ends;                    /* "two cores" */
+    const char *end;                     /* one of them; NULL: they differ, and no pair is nearest */
+    bool is_within_device;               /* both ends are compute units, which the backend names */
 };
 static const struct pair_kind pair_kinds[] = {
-    {"cpu", "link:cpu-cpu", "c2c", .ends = "two cores", .end = "CPU"},
-    {"device", "link:cpu-device", "c2c.device", .ends = "a core and the device"},
-    {"compute_unit", "units", "c2c.unit", .is_within_device = true},
+    {"cpu", "link:cpu-cpu", "c2c", "cas", .ends = "two cores", .end = "CPU"},
+    {"device", "link:cpu-device", "c2c.device", "load", .ends = "a core and the device"},
+    {"compute_unit", "units", "c2c.unit", "load", .is_within_device = true},
 };
 
 /* How the line was transferred, and how many pairs may be as near or as far. */
@@ -82,20 +82,32 @@ static void add_median_pair(struct as_rule_context *c, const struct as_cell *con
     free(v);
 }
 
-/* One kind of waiting in one kind of memory, so that all pairs are alike: those of the first cell. */
-static bool is_alike(const struct as_cell *cell, const struct as_cell *first)
+/* Pairs are alike in one kind of memory: pinned memory between a core and the device, where that was measured, else
+ * that of the first cell. */
+static const char *memory_of(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                             const struct pair_kind *kind)
 {
-    return as_cells_same(cell, first, "op") && as_cells_same(cell, first, "allocator");
+    const char *pinned = as_role_allocator(c->device, AS_ROLE_PINNED), *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *own = as_cell_axis(cells[i], "allocator");
+        if (!as_cell_is(cells[i], "peer", kind->peer) || !as_cell_is(cells[i], "op", kind->op))
+            continue;
+        if (strcmp(kind->peer, "device") == 0 && pinned[0] && strcmp(own, pinned) == 0)
+            return own;
+        first = first ? first : own;
+    }
+    return first;
 }
 
 static void core_to_core(struct as_rule_context *c, const struct as_cell **cells, size_t n,
                          const struct pair_kind *kind)
 {
+    const char *memory = memory_of(c, cells, n, kind);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = cells[i];
         if (strcmp(as_cell_axis(cell, "peer"), kind->peer) != 0 || as_cell_axis(cell, "from")[0] == '\0' ||
-            (kept && !is_alike(cell, cells[0])))
+            !as_cell_is(cell, "op", kind->op) || strcmp(as_cell_axis(cell, "allocator"), memory) != 0)
             continue;
         cells[i] = cells[kept]; /* a swap: the others are still looked at for the other kinds of peer */
         cells[kept++] = cell;

@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -51,11 +52,33 @@ static void test_tied_pairs(void **state)
     made_end(&m);
 }
 
+/* A number changes neither operation nor memory because the cells of its own are missing. */
+static void test_one_operation(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    made_add(&m, "c2c", "ns", 55, "peer=cpu from=0 to=1 op=load pairs=every");
+    made_add(&m, "c2c", "ns", 800, "peer=device from=0 to=0 op=cas pairs=some");
+    made_derive(&m);
+    assert_null(made_find(&m, "c2c.median"));
+    assert_null(made_find(&m, "c2c.device.median"));
+    made_end(&m);
+    made_gpu_minimal(&m);
+    strcpy(m.info.id, "cuda:0"); /* whose allocators have roles */
+    made_add(&m, "c2c", "ns", 400, "peer=device;from=0;to=0;op=load;pairs=some;allocator=cuMemAllocManaged");
+    made_add(&m, "c2c", "ns", 900, "peer=device;from=0;to=0;op=load;pairs=some;allocator=cuMemHostAlloc");
+    made_derive(&m);
+    made_near(&m, "c2c.device.median", 900, 0);
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_tied_pairs),
+        cmocka_unit_test(test_one_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

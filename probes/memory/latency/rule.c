@@ -12,22 +12,19 @@
 /* Elements farther apart than a line leave sets of the cache unused: such a curve shows too large a cache. */
 enum { LEVELS_MAX = 8, CURVE_MAX = 512, POINTS_MIN = 6, LINE_MAX_BYTES = 256 };
 
-/* The curve that shows the caches best: random order over all, large pages (so that the TLB is out of it), and among
- * those the longest. Large pages do not win against a curve more than twice as long. */
+/* The curve that shows the caches best: random order over all, on huge pages where there is one (so that the TLB is out
+ * of it, and a level is measured on the same pages in every run), and among those the longest. */
 static const struct as_curve *choose_curve(const struct as_curve *curves, size_t n)
 {
     const struct as_curve *best = NULL;
-    double best_score = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = curves[i].cells[0];
         if (!as_cell_is(cell, "pattern", "random") || !as_cell_is(cell, "instrument", "timed") ||
             curves[i].n < POINTS_MIN || as_cell_axis_number(cell, "stride") > LINE_MAX_BYTES)
             continue;
-        double score = (double)curves[i].n * (as_cell_on_huge_pages(cell) ? 2 : 1);
-        if (score > best_score) {
-            best_score = score;
+        const int larger_pages = best ? as_cell_on_huge_pages(cell) - as_cell_on_huge_pages(best->cells[0]) : 1;
+        if (larger_pages > 0 || (larger_pages == 0 && curves[i].n > best->n))
             best = &curves[i];
-        }
     }
     return best;
 }

@@ -77,6 +77,19 @@ static void reject(struct made *m, double above, double below)
 }
 
 /* A size that is missing or rejected leaves a wide bracket, and no other level's name. */
+/* The pages of a number are those of every run, however long the curve on other pages is. */
+static void test_pages(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    add_curve(&m, "mmap", "random", 6 * MiB, 4);
+    add_curve(&m, "thp", "random", INFINITY, 1);
+    made_derive(&m);
+    made_says(made_near(&m, "memory.latency", 110, 0.01), "thp, random order");
+    made_end(&m);
+}
+
 static void test_cache_with_hole(void **state)
 {
     (void)state;
@@ -377,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_cache_claims),
         cmocka_unit_test(test_memory_side),
+        cmocka_unit_test(test_pages),
         cmocka_unit_test(test_cache_with_hole),
         cmocka_unit_test(test_cache_with_a_slow_rise),
         cmocka_unit_test(test_cache_with_wide_hole),

@@ -44,7 +44,10 @@ static double size_of(const struct as_pair *p)
     return isfinite(size) ? size : 0;
 }
 
-/* For each allocator the pair of cells at the largest size that both have. */
+/* The cost per page depends on how much is touched at once: blocks of one size, the same in every suite. */
+static const double TOUCHED = 16 << 20;
+
+/* For each allocator its pair of cells at that size. */
 static void differences(struct as_rule_context *c, const char *more, const char *less, const char *id, const char *what)
 {
     struct as_pair *pairs;
@@ -54,11 +57,9 @@ static void differences(struct as_rule_context *c, const char *more, const char 
         size_t k = 0;
         while (k < kept && strcmp(allocator_of(&pairs[k]), allocator_of(&pairs[i])) != 0)
             k++;
-        if (k == FACTS_MAX)
+        if (k < kept || k == FACTS_MAX || size_of(&pairs[i]) != TOUCHED)
             continue;
-        if (k == kept || size_of(&pairs[i]) > size_of(&pairs[k]))
-            pairs[k] = pairs[i];
-        kept += k == kept;
+        pairs[kept++] = pairs[i];
     }
     for (size_t k = 0; k < kept; k++)
         add_difference(c, pairs[k].a, pairs[k].b, id, what);

@@ -14,6 +14,8 @@ static void test_costs(void **unused)
     made_add(&m, "alloc", "ns", 700, "op=touch-again allocator=mmap size=16777216");
     made_add(&m, "alloc", "ns", 50, "op=touch-mapped allocator=mmap size=16777216");
     made_add(&m, "alloc", "ns", 9000, "op=first-touch allocator=mmap size=1048576");
+    made_add(&m, "alloc", "ns", 9000, "op=touch-again allocator=mmap size=268435456"); /* another quantity */
+    made_add(&m, "alloc", "ns", 10, "op=touch-mapped allocator=mmap size=268435456");
     made_add(&m, "alloc", "ns", 20, "op=alloc allocator=malloc size=32");
     made_add(&m, "alloc", "ns", 4000, "op=alloc allocator=malloc size=1073741824");
     made_derive(&m);
