@@ -1,6 +1,7 @@
 #include "report/sheet.h"
 
 #include "base/text.h"
+#include "facts/bounds.h"
 #include "facts/facts.h"
 #include "report/sheet_find.h"
 
@@ -239,18 +240,6 @@ static void add_line(const struct as_sheet_subject *s, const struct as_sheet_lin
         add_gap(row, why, out);
 }
 
-/* What the driver says of memory holds for every way of using it, and of the link to the host in each direction. */
-static double of_driver(const struct as_sheet_subject *s, const struct as_sheet_row *row)
-{
-    if (!s->info || strcmp(row->unit, "GB/s") != 0)
-        return NAN;
-    if (strcmp(row->group, "Memory") == 0 && s->info->peak_bandwidth > 0)
-        return s->info->peak_bandwidth * 1e-9;
-    if (strcmp(row->group, "Host link") == 0 && s->info->bus_bandwidth > 0)
-        return s->info->bus_bandwidth * (strcmp(row->label, "bidirectional") == 0 ? 2e-9 : 1e-9);
-    return NAN;
-}
-
 /* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".
  */
 static const char *specified_label(const struct as_sheet_row *row, char out[sizeof row->label])
@@ -270,7 +259,7 @@ static void add_figures(const struct as_sheet_subject *s, struct as_sheet *sheet
         if (sheet->chip[0])
             row->specified = NAN;
         else if (!isfinite(row->specified))
-            row->specified = of_driver(s, row);
+            row->specified = as_reported_line(s->info, row->group, row->label, row->unit);
         if (!isfinite(row->specified) &&
             (row->specified_by =
                  as_refs_find_line(&sheet->figures, "specified", row->group, specified_label(row, label), row->unit)))

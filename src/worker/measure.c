@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "device/arena.h"
+#include "facts/bounds.h"
 #include "model/metrics.h"
 #include "sensor/watch.h"
 
@@ -279,9 +280,28 @@ static void set_outcome(struct as_trial *out, enum as_status st, const char *tex
     as_copy_text(out->reason, sizeof out->reason, text);
 }
 
+/* The looser of the probe's own bound of a rate and what is known of the device: each source allows that much. */
+static enum as_status take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err)
+{
+    const struct as_bound_trial trial = {.probe = probe->name,
+                                         .axes = vc->axes,
+                                         .unit = as_probe_metric(probe, vc->axes).unit,
+                                         .claims_memory = vc->claims_memory,
+                                         .footprint = vc->footprint};
+    struct as_bound bound;
+    const enum as_status st = as_bound_of_trial(&vc->dev->info, &trial, &bound, err);
+    if (!st && isfinite(bound.value) && !(vc->limit >= bound.value)) {
+        vc->limit = bound.value;
+        as_copy_text(vc->limit_why, sizeof vc->limit_why, bound.why);
+    }
+    return st;
+}
+
 static enum as_status run_phases(struct sampler *m, double started, struct as_trial *out, struct as_error *err)
 {
     enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
+    if (!st)
+        st = take_bound(&m->vc, m->probe, err);
     double prepared = as_now();
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;

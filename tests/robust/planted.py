@@ -77,6 +77,27 @@ def test_a_bandwidth_above_the_peak(assay):
     expect(all(c["median"] > 40 for c in hit), "the number is kept as it was measured", hit[0]["median"])
 
 
+def test_a_bandwidth_above_the_data_sheet(assay):
+    """The driver tells no peak, the vendor's data sheet does."""
+    named = {"info": dict(harness.ONE_THREAD, name="NVIDIA L40S")}
+    slow, fast = ({"levels": [{"size": 0, "ns": 90, "gbs": gbs}]} for gbs in (500, 1500))
+    hit = caught_by(assay, "limit", dict(named, **fast), *READ, "--set", "size=16MiB", without=dict(named, **slow))
+    told = hit[0]["gates"]["limit"]["text"]
+    expect("864 GB/s" in told and "specified for L40S" in told, "the bound and its source are named", told)
+
+
+def test_a_copy_faster_than_its_link(assay):
+    """A driver keeps in the device what is asked for in the host's memory: no byte crosses the bus."""
+    card = {"info": dict(harness.ONE_THREAD, is_host_memory=False, capabilities=["copy"], bus="PCIe 5.0 x16",
+                         bus_bandwidth=63e9, allocators=[{"name": "own"}, {"name": "locked", "host_access": True}])}
+    slow, fast = ({"levels": [{"size": 0, "ns": 90, "gbs": gbs}]} for gbs in (50, 1500))
+    link = ["probe:link", "--set", "peer=host", "--set", "node=0", "--set", "allocator=locked", "--set", "size=1MiB",
+            "--set", "direction=to,from,both", "--set", "how=engine,kernel"]
+    hit = caught_by(assay, "limit", dict(card, **fast), *link, without=dict(card, **slow))
+    told = hit[0]["gates"]["limit"]["text"]
+    expect(len(hit) == 6 and "PCIe 5.0 x16" in told, "every cell is rejected by the bus", told)
+
+
 def test_a_cache_sold_as_memory(assay):
     """A working set that fits into the last cache, called main memory: the device says that its caches are larger than the
     plan knew, as a guest sees that is given less of a cache than there is."""

@@ -1,7 +1,6 @@
 /* copy: copy bandwidth between kinds of memory, by copy engine and by copy kernel. See method.md. */
 #include "lib/transfer/transfer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,25 +112,6 @@ static struct as_transfer_end end_of(const struct as_axes *a, const char *axis)
                                     .node = -1};
 }
 
-/* Device memory: not host-accessible, or the backend's first allocator. */
-static bool is_own(const struct as_device_info *info, const char *allocator)
-{
-    const struct as_allocator *a = as_info_allocator(info, allocator);
-    return a && (a == &info->allocators[0] || !a->host_access);
-}
-
-/* A copy within the device's memory reads and writes every byte there. */
-static void set_limit(struct as_trial_context *vc, const struct as_transfer_desc *desc)
-{
-    const struct as_device_info *info = &vc->dev->info;
-    bool in_memory = as_info_is_memory(info, NULL, 1, (double)as_transfer_footprint(desc));
-    if (!(info->peak_bandwidth > 0) || !in_memory || !is_own(info, as_axes_text(vc->axes, "from")) ||
-        !is_own(info, as_axes_text(vc->axes, "to")))
-        return;
-    vc->limit = info->peak_bandwidth / 2 * 1e-9;
-    snprintf(vc->limit_why, sizeof vc->limit_why, "half of the memory interface's peak");
-}
-
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
 {
     char variant[64];
@@ -151,7 +131,6 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
         s = as_transfer_prepare(t, vc->dev, &desc, err);
     if (s)
         return s;
-    set_limit(vc, &desc);
     /* The host stages pageable memory. */
     if (!from.allocator || !to.allocator || desc.bytes < SUBMITTED)
         as_host_part(vc);

@@ -3,7 +3,6 @@
 #include "lib/stream/stream.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 extern const char as_method_bandwidth[];
@@ -158,10 +157,6 @@ static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
     char variant[96];
     vc->footprint = s->footprint;
     vc->claims_memory = as_word_is(vc->axes, "level", "memory");
-    if (vc->claims_memory && vc->dev->info.peak_bandwidth > 0) {
-        vc->limit = vc->dev->info.peak_bandwidth * 1e-9;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "peak rate of the memory interface");
-    }
     if (!s->native) {
         vc->max_reps = as_stream_reps_max(s);
         vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long against the scatter of a launch */

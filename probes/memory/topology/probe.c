@@ -4,7 +4,6 @@
 #include "lib/stream/stream.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 extern const char as_method_topology[];
@@ -98,16 +97,6 @@ struct state {
     bool bandwidth;
 };
 
-static void set_limit(struct as_trial_context *vc, bool bandwidth)
-{
-    const struct as_device_info *info = &vc->dev->info;
-    if (bandwidth && vc->claims_memory && info->peak_bandwidth > 0) {
-        vc->limit = info->peak_bandwidth / 1e9;
-        snprintf(vc->limit_why, sizeof vc->limit_why, "the memory's physical peak");
-    } else if (!bandwidth)
-        as_limit_own_cycle(vc);
-}
-
 static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
 {
     struct state *s = calloc(1, sizeof *s);
@@ -121,7 +110,8 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->max_reps = UINT64_C(1) << 20;
     if (!(vc->dev->info.capabilities & AS_CAP_HOST_KERNELS))
         vc->sample_s = 5e-3; /* long against the scatter of a launch */
-    set_limit(vc, s->bandwidth);
+    if (!s->bandwidth)
+        as_limit_own_cycle(vc);
     if (s->bandwidth) {
         struct as_stream_desc read = {.op = AS_STREAM_READ,
                                       .allocator = vc->dev->info.allocators[0].name,

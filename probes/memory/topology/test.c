@@ -153,23 +153,6 @@ static void test_chases_are_checked(void **unused)
     }
 }
 
-/* A limit is set where physics gives one: the memory's peak. */
-static void test_limit(void **unused)
-{
-    struct toy t;
-    struct toy_trial v;
-    (void)unused;
-    make_cpu(&t);
-    t.dev.info.peak_bandwidth = 64e9;
-    toy_prepare(&t, &as_probe_topology, "place=memory what=bandwidth", &v, NULL);
-    assert_true(fabs(v.vc.limit - 64) < 1e-9);
-    toy_finish(&as_probe_topology, &v);
-    toy_prepare(&t, &as_probe_topology, "place=L2 what=bandwidth", &v, NULL);
-    assert_true(isnan(v.vc.limit));
-    toy_finish(&as_probe_topology, &v);
-    assert_int_equal(t.live, 0);
-}
-
 /* A cell's metric follows from its axes. */
 static void test_metrics(void **unused)
 {
@@ -193,7 +176,6 @@ int main(void)
         cmocka_unit_test(test_working_sets),
         cmocka_unit_test(test_units_have_a_part),
         cmocka_unit_test(test_chases_are_checked),
-        cmocka_unit_test(test_limit),
         cmocka_unit_test(test_memory_suits_its_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,190 @@
+#include "facts/bounds.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A device does a power of two of operations per compute unit and cycle. A printed rate that is so much above one was
+ * printed for a clock above the reported one; else the clock may surpass the printed one. */
+static const double ABOVE_POWER = 1.3;
+
+static const char TO[] = "to device", FROM[] = "from device", BOTH[] = "bidirectional";
+
+double as_reported_line(const struct as_device_info *info, const char *group, const char *label, const char *unit)
+{
+    if (!info || strcmp(unit, "GB/s") != 0)
+        return NAN;
+    if (strcmp(group, "Memory") == 0 && info->peak_bandwidth > 0)
+        return info->peak_bandwidth * 1e-9;
+    if (strcmp(group, "Host link") == 0 && info->bus_bandwidth > 0)
+        return info->bus_bandwidth * (strcmp(label, BOTH) == 0 ? 2e-9 : 1e-9);
+    return NAN;
+}
+
+static double at_highest_clock(const struct as_device_info *info, double printed)
+{
+    const double cycles = info->compute_units * info->clock_max_hz, each = printed / cycles;
+    if (!(cycles > 0) || !(each >= 1))
+        return printed;
+    const double power = exp2(floor(log2(each)));
+    return each / power < ABOVE_POWER ? printed : fmax(printed, 2 * power * cycles);
+}
+
+static void take_loosest(struct as_bound *b, double value, const char *why)
+{
+    if (!isfinite(value) || (isfinite(b->value) && b->value >= value))
+        return;
+    b->value = value;
+    as_copy_text(b->why, sizeof b->why, why);
+}
+
+struct as_bound as_bound_of_line(const struct as_device_info *info, const struct as_refs *figures, const char *group,
+                                 const char *label, const char *unit)
+{
+    struct as_bound b = {.value = NAN};
+    char why[96];
+    const struct as_ref *ref = as_refs_find_line(figures, "specified", group, label, unit);
+    const bool rate = strcmp(group, "Compute") == 0 || strcmp(group, "Matrix") == 0;
+    const double reported = as_reported_line(info, group, label, unit);
+    if (strcmp(group, "Memory") == 0)
+        take_loosest(&b, reported, "peak of the memory interface, as reported");
+    else {
+        snprintf(why, sizeof why, "%.24s%s", info->bus, strcmp(label, BOTH) == 0 ? ", both directions together" : "");
+        take_loosest(&b, reported, why);
+    }
+    if (ref) {
+        snprintf(why, sizeof why, "specified for %s%s", ref->chip, rate ? ", at the highest clock" : "");
+        take_loosest(&b, rate ? at_highest_clock(info, ref->hi) : ref->hi, why);
+    }
+    return b;
+}
+
+/* ---- of a trial ---- */
+
+/* A line that a trial's bytes or operations count for, so many times. */
+struct demand {
+    const char *group, *label;
+    unsigned times;
+};
+enum { DEMANDS_MAX = 2 };
+
+static const struct {
+    const char *probe, *type;
+    struct demand demand;
+} arithmetic[] = {
+    {"roofline", "f64", {"Compute", "FP64", 1}}, {"roofline", "f32", {"Compute", "FP32", 1}},
+    {"roofline", "f16", {"Compute", "FP16", 1}}, {"matmul", "f64", {"Matrix", "FP64", 1}},
+    {"matmul", "tf32", {"Matrix", "TF32", 1}},   {"matmul", "f16", {"Matrix", "FP16", 1}},
+    {"matmul", "bf16", {"Matrix", "BF16", 1}},   {"matmul", "e4m3", {"Matrix", "FP8", 1}},
+    {"matmul", "e5m2", {"Matrix", "FP8", 1}},    {"matmul", "s8", {"Matrix", "INT8", 1}},
+};
+
+enum place { OWN, OF_HOST, ELSEWHERE };
+
+/* Where a device with its own memory finds an allocator's. What a driver may move is elsewhere. */
+static enum place place_of(const struct as_device_info *info, const char *allocator)
+{
+    static const enum as_role of_host[] = {AS_ROLE_PINNED, AS_ROLE_PINNED_WC, AS_ROLE_PINNED_COHERENT,
+                                           AS_ROLE_PINNED_NONCOHERENT, AS_ROLE_REGISTERED};
+    const struct as_allocator *a = as_info_allocator(info, allocator);
+    if (strcmp(allocator, "host") == 0)
+        return OF_HOST;
+    if (!a)
+        return ELSEWHERE;
+    for (size_t i = 0; i < sizeof of_host / sizeof *of_host; i++)
+        if (a->role == of_host[i])
+            return OF_HOST;
+    return a == &info->allocators[0] || !a->host_access ? OWN : ELSEWHERE;
+}
+
+static bool axis_is(const struct as_bound_trial *t, const char *axis, const char *word)
+{
+    return strcmp(as_axes_text(t->axes, axis), word) == 0;
+}
+
+/* Every copied byte once. */
+static size_t copy_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
+{
+    const enum place from = place_of(info, as_axes_text(t->axes, "from")),
+                     to = place_of(info, as_axes_text(t->axes, "to"));
+    const bool both = axis_is(t, "direction", "both");
+    if (from == OWN && to == OWN) { /* is read there and written there */
+        out[0] = (struct demand){"Memory", "copy", 2};
+        return as_info_is_memory(info, NULL, 1, (double)t->footprint);
+    }
+    out[0] = (struct demand){"Host link", both && from != to ? BOTH : to == OF_HOST ? FROM : TO, 1};
+    /* The host may make a copy between its own memories itself. */
+    return !info->is_host_memory && from != ELSEWHERE && to != ELSEWHERE && (from != to || axis_is(t, "how", "kernel"));
+}
+
+static size_t link_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
+{
+    if (info->is_host_memory || !axis_is(t, "peer", "host"))
+        return 0;
+    out[0] = (struct demand){"Host link",
+                             axis_is(t, "direction", "both") ? BOTH
+                             : axis_is(t, "direction", "to") ? FROM
+                                                             : TO,
+                             1};
+    return 1;
+}
+
+/* Streams through memory; a device's through host memory cross the link besides. */
+static size_t stream_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
+{
+    if (!t->claims_memory)
+        return 0;
+    out[0] = (struct demand){"Memory", "read", 1};
+    if (info->is_host_memory || place_of(info, as_axes_text(t->axes, "allocator")) != OF_HOST)
+        return 1;
+    out[1] = (struct demand){"Host link",
+                             axis_is(t, "op", "read") || axis_is(t, "op", "dot") ? TO
+                             : axis_is(t, "op", "write")                         ? FROM
+                                                                                 : BOTH,
+                             1};
+    return 2;
+}
+
+static const struct {
+    const char *probe;
+    size_t (*demands)(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out);
+} transfers[] = {
+    {"copy", copy_demands}, {"link", link_demands}, {"bandwidth", stream_demands}, {"topology", stream_demands}};
+
+static size_t demands_of(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
+{
+    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++)
+        if (strcmp(arithmetic[i].probe, t->probe) == 0 && axis_is(t, "type", arithmetic[i].type)) {
+            out[0] = arithmetic[i].demand;
+            return 1;
+        }
+    for (size_t i = 0; i < sizeof transfers / sizeof *transfers && strcmp(t->unit, "GB/s") == 0; i++)
+        if (strcmp(transfers[i].probe, t->probe) == 0)
+            return transfers[i].demands(info, t, out);
+    return 0;
+}
+
+enum as_status as_bound_of_trial(const struct as_device_info *info, const struct as_bound_trial *trial,
+                                 struct as_bound *out, struct as_error *err)
+{
+    struct demand demands[DEMANDS_MAX];
+    struct as_refs figures = {0};
+    const size_t n = demands_of(info, trial, demands);
+    *out = (struct as_bound){.value = NAN};
+    const enum as_status s = n ? as_refs_of_device(info, &figures, err) : AS_OK;
+    for (size_t i = 0; i < n && !s; i++) {
+        struct as_bound b = as_bound_of_line(info, &figures, demands[i].group, demands[i].label, trial->unit);
+        b.value /= demands[i].times;
+        if (demands[i].times > 1) {
+            char why[sizeof b.why];
+            as_copy_text(why, sizeof why, b.why);
+            snprintf(b.why, sizeof b.why, "every byte crosses it %u times: %.60s", demands[i].times, why);
+        }
+        if (isfinite(b.value) && !(out->value <= b.value))
+            *out = b;
+    }
+    as_refs_finish(&figures);
+    return s;
+}

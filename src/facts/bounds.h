@@ -1,0 +1,36 @@
+/* What no measurement can surpass: the one answer to "what is known of this quantity" for the gate `limit` and for the
+ * data sheet. Known are what the driver and the PCI bus report and what the vendor specifies (refs/gpus.csv and
+ * cpus.csv). What others measured bounds nothing. */
+#ifndef AS_FACTS_BOUNDS_H
+#define AS_FACTS_BOUNDS_H
+
+#include "facts/refs.h"
+
+struct as_bound {
+    double value; /* in the unit that was asked for; NAN: nothing is known */
+    char why[96]; /* "specified for H100 SXM, at the highest clock" */
+};
+
+/* What driver and bus report for a line of the data sheet ("Memory", "read", "GB/s"), in its unit; NAN: nothing. What
+ * they say of memory holds for every use of it, of the host's link for each direction. */
+double as_reported_line(const struct as_device_info *info, const char *group, const char *label, const char *unit);
+
+/* The bound of a line. Where sources differ the loosest counts: a number is refused only when none allows it. Rates of
+ * arithmetic are specified at a boost clock; they hold for the highest clock that the device reports. */
+struct as_bound as_bound_of_line(const struct as_device_info *info, const struct as_refs *figures, const char *group,
+                                 const char *label, const char *unit);
+
+/* What a trial does. */
+struct as_bound_trial {
+    const char *probe;
+    const struct as_axes *axes;
+    const char *unit;
+    bool claims_memory;
+    uint64_t footprint; /* bytes */
+};
+/* The bound of a trial on a device, from the lines of the data sheet that its bytes and operations count for: of
+ * several the tightest. */
+enum as_status as_bound_of_trial(const struct as_device_info *info, const struct as_bound_trial *trial,
+                                 struct as_bound *out, struct as_error *err);
+
+#endif
