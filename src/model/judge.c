@@ -53,14 +53,25 @@ enum as_status as_trials_add(struct as_trials *t, struct as_trial *trial, struct
     return s;
 }
 
-/* The n trials that count, as the statistics take them. NULL: out of memory. */
-static struct as_trial_samples *samples_of(const struct as_trials *t, size_t *n)
+/* Of a trial: where processes differ, the worker that it ran in. */
+static int process_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trial *v)
+{
+    return j->varies_by_process && j->varies_by_process(cell) ? v->worker : 0;
+}
+
+/* The n trials of a cell that count, as the statistics take them. NULL: out of memory. */
+static struct as_trial_samples *samples_of(const struct as_judge *j, const struct as_cell *cell,
+                                           const struct as_trials *t, size_t *n)
 {
     struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
     *n = 0;
     for (size_t i = 0; x && i < t->n; i++)
         if (as_trial_counts(&t->v[i]))
-            x[(*n)++] = (struct as_trial_samples){t->v[i].samples, t->v[i].core_hz, t->v[i].weight, t->v[i].n};
+            x[(*n)++] = (struct as_trial_samples){.x = t->v[i].samples,
+                                                  .clock_hz = t->v[i].core_hz,
+                                                  .weight = t->v[i].weight,
+                                                  .n = t->v[i].n,
+                                                  .process = process_of(j, cell, &t->v[i])};
     return x;
 }
 
@@ -204,7 +215,7 @@ static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_
         if (of[i] != kind)
             continue;
         rate = !cells[i].lower_is_better;
-        x[m].trials = samples_of(&trials[i], &x[m].n);
+        x[m].trials = samples_of(j, &cells[i], &trials[i], &x[m].n);
         if (!x[m++].trials)
             s = as_nomem(err, 0, "trials");
     }
@@ -227,7 +238,7 @@ static enum as_status estimate(const struct as_judge *j, const struct as_kind *k
 {
     size_t n;
     struct as_norm norm;
-    struct as_trial_samples *x = samples_of(t, &n);
+    struct as_trial_samples *x = samples_of(j, cell, t, &n);
     if (!x)
         return as_nomem(err, t->n * sizeof *x, "trials");
     const struct as_aim aim = {.width = isfinite(cell->precision) ? cell->precision : 0,
@@ -384,9 +395,9 @@ static void add_up(struct as_cell *cell, const struct as_trials *t)
 
 /* The estimate of what the trials noted under the metric's name: each counts as one sample. Without a value in any, the
  * metric is left out: *n stays. */
-static enum as_status add_metric(const struct as_kind *k, const struct as_cell *cell, const struct as_trials *t,
-                                 const struct as_metric *m, struct as_metric_value *out, size_t *n,
-                                 struct as_error *err)
+static enum as_status add_metric(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
+                                 const struct as_trials *t, const struct as_metric *m, struct as_metric_value *out,
+                                 size_t *n, struct as_error *err)
 {
     const bool count = as_unit_is_count(m->unit);
     const struct as_aim aim = {.exact = count, .trials = t->n};
@@ -399,7 +410,7 @@ static enum as_status add_metric(const struct as_kind *k, const struct as_cell *
         noted[found] = as_trial_counts(&t->v[i]) ? as_detail_number(t->v[i].detail, m->name) : NAN;
         if (!isfinite(noted[found]))
             continue;
-        x[found] = (struct as_trial_samples){.x = &noted[found], .n = 1};
+        x[found] = (struct as_trial_samples){.x = &noted[found], .n = 1, .process = process_of(j, cell, &t->v[i])};
         found++;
     }
     if (!s && found)
@@ -418,8 +429,8 @@ static enum as_status add_metric(const struct as_kind *k, const struct as_cell *
     return s;
 }
 
-static enum as_status set_metrics(const struct as_kind *k, struct as_cell *cell, const struct as_trials *t,
-                                  const struct as_metric *further, struct as_error *err)
+static enum as_status set_metrics(const struct as_judge *j, const struct as_kind *k, struct as_cell *cell,
+                                  const struct as_trials *t, const struct as_metric *further, struct as_error *err)
 {
     struct as_metric_value before[AS_METRICS_MAX], now[AS_METRICS_MAX];
     struct as_metric kept[AS_METRICS_MAX + 1] = {{0}};
@@ -436,9 +447,9 @@ static enum as_status set_metrics(const struct as_kind *k, struct as_cell *cell,
     }
     n = 0;
     for (const struct as_metric *m = further; m->name && n < AS_METRICS_MAX && !s; m++)
-        s = add_metric(k, cell, t, m, now, &n, err);
+        s = add_metric(j, k, cell, t, m, now, &n, err);
     for (const struct as_metric *m = as_demand_metrics; further != kept && m->name && n < AS_METRICS_MAX && !s; m++)
-        s = add_metric(k, cell, t, m, now, &n, err);
+        s = add_metric(j, k, cell, t, m, now, &n, err);
     return s ? s : as_cell_set_metrics(cell, now, n, err);
 }
 
@@ -458,7 +469,7 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         take_estimate(cell, &e, normalised ? k->beta : NAN);
         as_gates_evaluate(cell, trials->v, trials->n, context);
         set_state(cell, j, &e, context->own_power ? 0 : as_gates_throttled(trials->v, trials->n), broken);
-        return set_metrics(k, cell, trials, context->further, err);
+        return set_metrics(j, k, cell, trials, context->further, err);
     }
     if (broken) {
         cell->status = broken->status;

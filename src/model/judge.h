@@ -30,8 +30,9 @@ struct as_judge {
     const struct as_judge_device *devices; /* the caller's */
     size_t devices_n;
     int trials_asked;
-    double reference_hz;   /* NAN unknown */
-    struct as_kind *kinds; /* owned */
+    bool (*varies_by_process)(const struct as_cell *cell); /* do worker processes differ in its number? NULL: none */
+    double reference_hz;                                   /* NAN unknown */
+    struct as_kind *kinds;                                 /* owned */
     size_t kinds_n;
 };
 /* Learns the reference clock, the exponents and the scatter from all trials: trials[i] are those of cells[i]. Call it

@@ -113,6 +113,8 @@ struct as_probe {
     bool hidden;                     /* not listed (sentinel) */
     bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
     bool own_power;              /* measures behaviour at the power limit: the clock may move */
+    bool varies_by_process;      /* worker processes differ in its numbers (driver calls, pinned memory, atomics over
+                                    a link): its trials come from several, and these are the unit of the interval */
     const struct as_axis *axes;  /* ends with a NULL name */
     const struct as_word *about; /* (optional) descriptions of axis words; ends with a NULL name */
     const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy", devices=LIST for some; ends with NULL */
@@ -145,6 +147,9 @@ static inline struct as_metric as_probe_metric(const struct as_probe *probe, con
 }
 /* All probes of this build in the order of the report; ends with NULL. */
 extern const struct as_probe *const as_probes[];
+/* Do worker processes differ in the number of this cell? By its probe's record, or since a device uses memory of the
+ * host that its driver pins. */
+bool as_varies_by_process(const struct as_cell *cell);
 extern const char *const as_probe_headings[];           /* of each: what the report groups it under */
 extern const unsigned as_probe_leads[];                 /* of each: its place among the report's main curves, 0: none */
 extern const char *const as_probe_methods[];            /* of each: its method.md as HTML */

@@ -85,6 +85,8 @@ static enum as_status one_pass(struct as_engine *e, int round, const size_t *ord
 {
     enum as_status s = AS_OK;
     e->round = round;
+    if (round > 1)
+        as_engine_renew_workers(e, order, n);
     for (size_t k = 0; k < n && !s && !as_engine_stopped(e) && time_left(e) > 0; k++) {
         struct as_progress *p = &e->progress[order[k]];
         if (p->over)

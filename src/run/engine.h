@@ -16,6 +16,8 @@ struct as_slot { /* one device of the run */
     struct as_worker worker;
     int is_open;
     double open_s; /* starting the worker and opening the device took so long; 0 unknown */
+    int renewed;   /* workers that replaced one in good order (processes.c), and what opening took in them */
+    double renewing_s;
     bool hung;     /* opening it got no answer in time */
     bool lost;     /* it cannot be reopened: `resume` measures its cells */
     double need_s; /* minimum cost of its trials, sentinels excluded */
@@ -88,6 +90,9 @@ enum as_status as_slot_open(struct as_slot *slot, const char *program, double de
 /* Reopens a device during a run, with retries within the budget; a device that stays unusable is lost, and its
  * remaining cells are skipped. AS_INTERRUPTED: stopped by the user or the budget. (lost_device.c) */
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err);
+/* Between rounds: a new worker process for each device that has cells in order[0..n) in which processes differ, as far
+ * as that is cheap. (processes.c) */
+void as_engine_renew_workers(struct as_engine *e, const size_t *order, size_t n);
 /* Devices for a list such as "cpu,opencl", opened. "all": every one that can be used; "each" or "": every piece of
  * hardware once, by its native backend (as_found_same), and what that leaves out is said in left_out (which may be
  * NULL). */

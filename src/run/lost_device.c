@@ -75,8 +75,10 @@ enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struc
     for (size_t attempt = 0;; attempt++) {
         const double until = fmin(as_now() + patience, as_engine_cut_off(e)), first_s = slot->open_s;
         enum as_status s = as_slot_open(slot, e->program, until, e->options->stop, &why);
-        if (!s)
+        if (!s) {
+            slot->renewing_s += slot->open_s;
             return check_same(e, slot, &then, err);
+        }
         const double took = slot->open_s;
         slot->open_s = first_s;
         const bool hangs = slot->hung && took > HANGS_MIN_S + HANGS_FACTOR * first_s;

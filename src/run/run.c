@@ -142,8 +142,11 @@ enum as_status as_engine_make(struct as_engine *e, struct as_error *err)
         return as_nomem(err, n * sizeof *e->progress, "the engine");
     for (size_t i = 0; i < e->slots_n; i++)
         e->devices[i] = judge_device(&e->slots[i].info);
-    e->judge = (struct as_judge){
-        .devices = e->devices, .devices_n = e->slots_n, .trials_asked = e->run->trials, .reference_hz = NAN};
+    e->judge = (struct as_judge){.devices = e->devices,
+                                 .devices_n = e->slots_n,
+                                 .trials_asked = e->run->trials,
+                                 .varies_by_process = as_varies_by_process,
+                                 .reference_hz = NAN};
     for (size_t i = 0; i < e->cells_n; i++) {
         e->progress[i].slot = as_engine_slot(e, &e->cells[i]);
         e->progress[i].over = e->cells[i].status != AS_CELL_PLANNED && e->cells[i].sum.n == 0;

@@ -21,7 +21,9 @@ static const double MEDIAN_VAR = 1.5708;
 struct cell {
     struct as_weighted *p, *scratch; /* samples that count; weights of a trial add up to 1 */
     double *median;                  /* of the trials that count, in order of time */
+    int *process;                    /* of each of these */
     size_t n, trials, total;
+    size_t units;       /* that scatter independently: trials, or processes */
     size_t measured;    /* trials of enough samples to see their spread; sums over them: */
     double within;      /* variance that a trial's relative median has from its samples */
     double sample_var;  /* relative variance of its samples */
@@ -117,7 +119,7 @@ static size_t pick(struct as_weighted *p, const struct as_trial_samples *t, cons
     return kept;
 }
 
-static void take_trial(struct cell *c, size_t kept)
+static void take_trial(struct cell *c, size_t kept, int process)
 {
     struct as_weighted *p = c->p + c->n;
     double sum = 0;
@@ -134,6 +136,7 @@ static void take_trial(struct cell *c, size_t kept)
         c->sample_var += var;
         c->measured++;
     }
+    c->process[c->trials] = process;
     c->median[c->trials++] = median;
     c->positive = c->positive && median > 0;
     c->n += kept;
@@ -160,7 +163,7 @@ static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t
             size_t kept = pick(c->p + c->n, &t[k], norm, all);
             bool contended = is_contended(&t[k]), enough = kept >= FEW_SAMPLES || (kept > 0 && kept == t[k].n);
             if (enough && (all || !contended))
-                take_trial(c, kept);
+                take_trial(c, kept, t[k].process);
             c->contended = c->contended || contended;
         }
     }
@@ -211,23 +214,50 @@ static void trim(double *x, size_t n, struct spread *s)
     s->df = (unsigned)(n - 2 * cut - 1);
 }
 
+/* The means of x over the trials of each process, in order of their first trials; how many. Of a single process
+ * nothing is known of others: its trials stay. */
+static size_t merge_processes(const struct cell *c, double *x)
+{
+    size_t n = 0;
+    bool several = false;
+    for (size_t i = 1; i < c->trials; i++)
+        several |= c->process[i] != c->process[0];
+    if (!several)
+        return c->trials;
+    for (size_t i = 0; i < c->trials; i++) {
+        double sum = x[i], of = 1;
+        bool first = true;
+        for (size_t k = 0; k < c->trials && c->process[i]; k++) {
+            if (k == i || c->process[k] != c->process[i])
+                continue;
+            first &= k > i;
+            sum += k > i ? x[k] : 0; /* nothing behind the first trial is overwritten yet */
+            of++;
+        }
+        if (first)
+            x[n++] = sum / of;
+    }
+    return n;
+}
+
 static void look_at_spread(struct cell *c, struct spread *s)
 {
     double *x = c->median;
     if (c->positive)
         for (size_t i = 0; i < c->trials; i++)
             x[i] = log(x[i]);
-    s->plain_var = s->var = variance(x, c->trials, &s->middle);
-    s->df = (unsigned)c->trials - 1;
-    look_at_drift(x, c->trials, s);
-    if (c->trials >= TRIMMED_TRIALS)
-        trim(x, c->trials, s);
+    c->units = merge_processes(c, x);
+    s->plain_var = s->var = variance(x, c->units, &s->middle);
+    s->df = (unsigned)c->units - 1;
+    look_at_drift(x, c->units, s);
+    if (c->units >= TRIMMED_TRIALS)
+        trim(x, c->units, s);
 }
 
 static double few_trials(const struct cell *c, const struct spread *s, const struct as_prior *prior, double scale)
 {
-    double k = (double)c->trials, unit = scale * scale;
-    if (c->trials == 1)
+    double k = (double)c->units, unit = scale * scale;
+    if (c->units == 1)
         return NORMAL95 * sqrt(prior->upper_var * unit);
     double df = prior->df + s->df, var = (prior->df * prior->var * unit + s->df * s->var) / df;
     double own = as_student95(s->df) * sqrt(s->var / k);
@@ -238,11 +268,11 @@ static double few_trials(const struct cell *c, const struct spread *s, const str
 static double half_width(const struct cell *c, const struct spread *s, const struct as_prior *prior, double scale)
 {
     bool known = prior && prior->df > 0;
-    if (!known && c->trials < 3)
+    if (!known && c->units < 3)
         prior = &UNKNOWN_GROUP;
-    double half = prior && prior->df > 0 ? few_trials(c, s, prior, scale)
-                                         : as_student95(s->df) * sqrt(s->var / (double)c->trials);
-    if (c->trials >= TRIMMED_TRIALS)
+    double half =
+        prior && prior->df > 0 ? few_trials(c, s, prior, scale) : as_student95(s->df) * sqrt(s->var / (double)c->units);
+    if (c->units >= TRIMMED_TRIALS)
         half *= TRIMMED_FACTOR;
     if (known && prior->sample_var > 0) /* a group whose trials hold more samples says too little */
         half = fmax(half, NORMAL95 * scale * sqrt(MEDIAN_VAR * prior->sample_var / (double)c->n));
@@ -272,7 +302,7 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
     if (c->positive)
         ci = (struct as_interval){exp(ci.lo), fmin(exp(ci.hi), DBL_MAX)};
     hold(&ci, value, value);
-    if (c->trials == 1 && !isnan(pooled.lo))
+    if (c->units == 1 && !isnan(pooled.lo))
         hold(&ci, pooled.lo, pooled.hi);
     return ci;
 }
@@ -312,13 +342,12 @@ static unsigned causes_of(const struct cell *c, const struct spread *s, const st
                           const struct as_aim *aim, const struct as_estimate *out)
 {
     unsigned causes = 0;
-    double t2 = s->drift_share / (1 - s->drift_share) * ((double)c->trials - 2),
-           t = as_student95((double)c->trials - 2);
+    double t2 = s->drift_share / (1 - s->drift_share) * ((double)c->units - 2), t = as_student95((double)c->units - 2);
     if (c->contended)
         causes |= AS_WIDE_CONTENTION;
     if (normalises(norm) ? c->clock_unknown : !norm && c->clock_moved)
         causes |= AS_WIDE_CLOCK;
-    if (c->trials >= DRIFT_TRIALS && s->drift_share >= 0.5 && t2 > t * t)
+    if (c->units >= DRIFT_TRIALS && s->drift_share >= 0.5 && t2 > t * t)
         causes |= AS_WIDE_DRIFT;
     if (c->trials >= 2 && c->positive && s->plain_var > 4 * c->within)
         causes |= AS_WIDE_PLACEMENT;
@@ -368,8 +397,9 @@ enum as_status as_estimate_cell(const struct as_trial_samples *trials, size_t n,
     c.p = malloc(c.total * sizeof *c.p);
     c.scratch = malloc(c.total * sizeof *c.scratch);
     c.median = malloc(n * sizeof *c.median);
+    c.process = malloc(n * sizeof *c.process);
     double *x = malloc(c.total * sizeof *x);
-    if (!c.p || !c.scratch || !c.median || !x) {
+    if (!c.p || !c.scratch || !c.median || !c.process || !x) {
         st = as_nomem(err, c.total * 5 * sizeof *x, "samples");
     } else {
         look_at_clock(&c, trials, n);
@@ -380,6 +410,7 @@ enum as_status as_estimate_cell(const struct as_trial_samples *trials, size_t n,
     free(c.p);
     free(c.scratch);
     free(c.median);
+    free(c.process);
     free(x);
     return st;
 }

@@ -11,6 +11,8 @@ struct as_trial_samples {
     const double *clock_hz; /* core clock during each sample; NULL or NAN entries: unknown */
     const double *weight;   /* NULL: all 1; 0: left out */
     size_t n;
+    int process; /* trials of one process share what is drawn once per process: together they are one observation of
+                    the scatter, wherever there are two processes or more. 0: the trial stands for itself */
 };
 
 /* How the logarithms of trial medians scatter between the trials of a cell, in a group of cells that behave alike

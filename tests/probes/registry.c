@@ -164,9 +164,34 @@ static void test_grids(void **unused)
         }
 }
 
+static bool varies(const char *device, const char *probe, const char *axis, const char *allocator)
+{
+    struct as_cell cell = {.axes = {.n = 1}};
+    snprintf(cell.device, sizeof cell.device, "%s", device);
+    snprintf(cell.probe, sizeof cell.probe, "%s", probe);
+    snprintf(cell.axes.v[0].name, sizeof cell.axes.v[0].name, "%s", axis);
+    snprintf(cell.axes.v[0].text, sizeof cell.axes.v[0].text, "%s", allocator);
+    return as_varies_by_process(&cell);
+}
+
+/* Driver calls and links always; others where a device uses what its driver pinned. */
+static void test_processes(void **unused)
+{
+    static const char *const always[] = {"launch", "concurrency", "copy", "link", "link_latency", "alloc", "fault"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        assert_true(varies("cuda:0", always[i], "", ""));
+    assert_true(varies("cuda:0", "bandwidth", "allocator", as_role_allocator("cuda:0", AS_ROLE_PINNED)));
+    assert_true(varies("hip:1", "latency", "allocator", as_role_allocator("hip:1", AS_ROLE_REGISTERED)));
+    assert_false(varies("cuda:0", "bandwidth", "allocator", as_role_allocator("cuda:0", AS_ROLE_DEVICE)));
+    assert_false(varies("cpu", "latency", "allocator", "malloc"));
+    assert_false(varies("cpu", "no such probe", "", ""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_records), cmocka_unit_test(test_broken_records),
-                                       cmocka_unit_test(test_suites), cmocka_unit_test(test_grids)};
+                                       cmocka_unit_test(test_suites), cmocka_unit_test(test_grids),
+                                       cmocka_unit_test(test_processes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

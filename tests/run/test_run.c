@@ -5,11 +5,13 @@
 
 #include "base/text.h"
 #include "run/run.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <signal.h>
 
 enum { TRIALS = 2, CELLS = 3 };
+#define PROCESSES_DIFFER "{\"seed\":1,\"noise\":{\"sd\":0.002,\"process_sd\":0.02},\"info\":{\"threads\":1}}"
 
 struct bench {
     struct fixture *f;
@@ -300,6 +302,57 @@ static void each_cell_is_alone_once(void **state)
     forget(&after);
 }
 
+/* ---- processes that differ ---- */
+
+/* How many workers a cell's trials come from; the interval holds what each of them saw. */
+static size_t workers_of(const struct contents *c, const struct as_cell *cell)
+{
+    size_t workers = 0;
+    for (int number = 0; number < cell->trials_done; number++) {
+        const struct as_trial *v = find_trial(c, cell->id, number);
+        bool known = false;
+        assert_non_null(v);
+        for (int earlier = 0; earlier < number && !known; earlier++)
+            known = find_trial(c, cell->id, earlier)->worker == v->worker;
+        workers += !known;
+        const double median = as_median(v->samples, v->n);
+        assert_true(cell->sum.ci.lo <= median && median <= cell->sum.ci.hi);
+    }
+    return workers;
+}
+
+/* An allocation takes a time that each process draws: within one process trials agree to 0.2%. */
+static void trials_come_from_several_processes(void **state)
+{
+    struct bench *b = *state;
+    static const char *const suites[] = {"probe:alloc"}, *const sets[] = {"op=alloc", "size=4KiB,64KiB,1MiB"};
+    struct as_run_options options = options_of(b);
+    options.suites = suites;
+    options.sets = sets;
+    options.sets_n = 2;
+    options.trials = 3;
+    write_text(b->script, PROCESSES_DIFFER, strlen(PROCESSES_DIFFER));
+    must_open(b->f, AS_STORE_WRITE);
+    check(b->f, as_run_start(b->f->store, &options, &b->result, &b->f->err));
+    struct contents c = contents_of(b);
+    for (size_t i = 0; i < c.cells_n; i++) {
+        assert_int_equal(c.cells[i].trials_done, 3);
+        assert_int_equal(workers_of(&c, &c.cells[i]), 3);
+    }
+    forget(&c);
+}
+
+/* Where processes do not differ, none is replaced. */
+static void one_process_suffices_elsewhere(void **state)
+{
+    struct bench *b = *state;
+    start(b, false);
+    struct contents c = contents_of(b);
+    for (size_t i = 1; i < c.trials_n; i++)
+        assert_int_equal(c.trials[i].worker, c.trials[0].worker);
+    forget(&c);
+}
+
 /* ---- trials that break ---- */
 
 /* The trial of 16 KiB does this in its third launch: that cell has no number, for this reason, and the others have. */
@@ -439,6 +492,8 @@ int main(void)
         TEST(an_interrupted_run_is_resumed),
         TEST(a_run_is_not_resumed_on_another_device),
         TEST(each_cell_is_alone_once),
+        TEST(trials_come_from_several_processes),
+        TEST(one_process_suffices_elsewhere),
         TEST(a_crash_costs_its_cell),
         TEST(an_exit_costs_its_cell),
         TEST(an_error_costs_its_cell),

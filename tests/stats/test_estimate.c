@@ -56,7 +56,8 @@ static void test_three(void **state)
 {
     (void)state;
     const double x[] = {9, 10, 11};
-    const struct as_trial_samples t[] = {{&x[0], NULL, NULL, 1}, {&x[1], NULL, NULL, 1}, {&x[2], NULL, NULL, 1}};
+    const struct as_trial_samples t[] = {
+        {&x[0], NULL, NULL, 1, 0}, {&x[1], NULL, NULL, 1, 0}, {&x[2], NULL, NULL, 1, 0}};
     struct as_estimate e = of(t, 3, NULL);
     double m = (log(9) + log(10) + log(11)) / 3, ss = pow(log(9) - m, 2) + pow(log(10) - m, 2) + pow(log(11) - m, 2);
     near(e.ci.lo, exp(m - as_student(2, 0.95) * sqrt(ss / 6)), 1e-6);
@@ -80,7 +81,7 @@ static void test_one(void **state)
 {
     (void)state;
     const double x[] = {10};
-    const struct as_trial_samples t = {x, NULL, NULL, 1};
+    const struct as_trial_samples t = {x, NULL, NULL, 1, 0};
     struct as_estimate e = of(&t, 1, NULL);
     near(e.ci.lo, 5, 1e-3);
     near(e.ci.hi, 20, 1e-3);
@@ -101,9 +102,9 @@ static void test_not_positive(void **state)
 {
     (void)state;
     const double zero[] = {0, 0, 0}, mixed[] = {-1, 0, 1}, negative[] = {-10};
-    const struct as_trial_samples z = {zero, NULL, NULL, 3}, m = {negative, NULL, NULL, 1};
+    const struct as_trial_samples z = {zero, NULL, NULL, 3, 0}, m = {negative, NULL, NULL, 1, 0};
     const struct as_trial_samples three[] = {
-        {&mixed[0], NULL, NULL, 1}, {&mixed[1], NULL, NULL, 1}, {&mixed[2], NULL, NULL, 1}};
+        {&mixed[0], NULL, NULL, 1, 0}, {&mixed[1], NULL, NULL, 1, 0}, {&mixed[2], NULL, NULL, 1, 0}};
     const struct as_trial_samples zeros[] = {z, z, z};
     struct as_prior group = {.df = 4, .var = 1e-4, .upper_var = 4e-4};
     struct as_estimate e = of(zeros, 3, &group);
@@ -122,7 +123,7 @@ static void test_exact(void **state)
 {
     (void)state;
     const double x[] = {64, 64, 64}, y[] = {63, 64, 64};
-    struct as_trial_samples t = {x, NULL, NULL, 3};
+    struct as_trial_samples t = {x, NULL, NULL, 3, 0};
     const struct as_aim count = {.exact = true};
     struct as_estimate e;
     assert_int_equal(as_estimate_cell(&t, 1, NULL, NULL, &count, &e, NULL), AS_OK);
@@ -140,7 +141,7 @@ static void test_clock(void **state)
 {
     (void)state;
     const double times[] = {10, 20, 10, 20}, rates[] = {20, 10, 20, 10}, hz[] = {4e9, 2e9, 4e9, 2e9};
-    struct as_trial_samples t = {times, hz, NULL, 4};
+    struct as_trial_samples t = {times, hz, NULL, 4, 0};
     struct as_norm norm = {.beta = 1, .reference_hz = 4e9};
     struct as_estimate e;
     assert_int_equal(as_estimate_cell(&t, 1, &norm, NULL, NULL, &e, NULL), AS_OK);
@@ -178,7 +179,7 @@ static void test_weights(void **state)
 {
     (void)state;
     const double x[] = {10, 11, 12, 99, 98, 97}, w[] = {1, 1, 1, 0, 0, 0}, few[] = {1, 1, 0, 0, 0, 0};
-    struct as_trial_samples t[2] = {{x, NULL, w, 6}, {x, NULL, w, 6}};
+    struct as_trial_samples t[2] = {{x, NULL, w, 6, 0}, {x, NULL, w, 6, 0}};
     struct as_estimate e = of(t, 1, NULL);
     near(e.value, 11, 0);
     near(e.max, 12, 0);
@@ -202,7 +203,7 @@ static void test_weights(void **state)
     e = of(t, 2, &steady);
     assert_true(log(e.ci.hi / e.ci.lo) > 2 * 6.3 * log(10) / 2);
     const double tiny[] = {1e-300}, huge[] = {1e300};
-    const struct as_trial_samples far[] = {{tiny, NULL, NULL, 1}, {huge, NULL, NULL, 1}};
+    const struct as_trial_samples far[] = {{tiny, NULL, NULL, 1, 0}, {huge, NULL, NULL, 1, 0}};
     assert_true(isfinite(of(far, 2, NULL).ci.hi));
 }
 
@@ -213,15 +214,59 @@ static void test_balance(void **state)
     double x[33];
     for (int i = 0; i < 33; i++)
         x[i] = i < 20 ? 10 + 0.001 * i : 20 + 0.001 * i;
-    const struct as_trial_samples t[] = {{x, NULL, NULL, 20}, {x + 20, NULL, NULL, 6}, {x + 26, NULL, NULL, 7}};
+    const struct as_trial_samples t[] = {
+        {x, NULL, NULL, 20, 0}, {x + 20, NULL, NULL, 6, 0}, {x + 26, NULL, NULL, 7, 0}};
     near(of(t, 3, NULL).value, 20, 0.1);
+}
+
+/* Share of cells whose interval covers the truth where each process draws a speed of its own. */
+static double coverage_over_processes(int processes, int trials_each, bool known)
+{
+    enum { CELLS = 2000, SAMPLES = 10 };
+    struct as_rng r;
+    size_t inside = 0;
+    as_rng_seed(&r, 40);
+    for (int c = 0; c < CELLS; c++) {
+        double x[24][SAMPLES];
+        struct as_trial_samples t[24];
+        size_t n = 0;
+        for (int p = 0; p < processes; p++) {
+            const double speed = 1 + 0.08 * as_rng_normal(&r);
+            for (int k = 0; k < trials_each; k++, n++) {
+                for (int i = 0; i < SAMPLES; i++)
+                    x[n][i] = speed * (1 + 0.005 * as_rng_normal(&r));
+                t[n] = (struct as_trial_samples){.x = x[n], .n = SAMPLES, .process = known ? p + 1 : 0};
+            }
+        }
+        const struct as_estimate e = of(t, n, NULL);
+        inside += e.ci.lo <= 1 && 1 <= e.ci.hi;
+    }
+    return (double)inside / CELLS;
+}
+
+/* Many trials of few processes say how much these differ, not how much all do. */
+static void test_processes(void **state)
+{
+    (void)state;
+    static const struct {
+        int processes, trials_each;
+    } cases[] = {{3, 1}, {3, 4}, {5, 2}, {8, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double covered = coverage_over_processes(cases[i].processes, cases[i].trials_each, true);
+        if (!(covered >= 0.93 && covered <= 0.995))
+            fail_msg("%d processes of %d trials: %.3f", cases[i].processes, cases[i].trials_each, covered);
+    }
+    /* as if trials were independent; and no rule helps with a single process */
+    const double apart = coverage_over_processes(3, 4, false), alone = coverage_over_processes(1, 12, true);
+    if (!(apart < 0.85 && alone < 0.3))
+        fail_msg("%.3f, %.3f", apart, alone);
 }
 
 static void test_refused(void **state)
 {
     (void)state;
     double x[] = {1, 2, 3}, hz[] = {1e9, 1e9, 1e9}, w[] = {1, 1, 1};
-    const struct as_trial_samples t = {x, hz, w, 3};
+    const struct as_trial_samples t = {x, hz, w, 3, 0};
     struct as_estimate e;
     double *const at[] = {&x[1], &hz[1], &w[1]}, bad[] = {INFINITY, 0, -1};
     for (size_t i = 0; i < 3; i++) {
@@ -242,7 +287,7 @@ static void test_drift_and_modes(void **state)
     for (int k = 0; k < 5; k++) {
         for (int i = 0; i < 20; i++)
             x[k][i] = 10 + k + 0.01 * i;
-        t[k] = (struct as_trial_samples){x[k], NULL, NULL, 20};
+        t[k] = (struct as_trial_samples){.x = x[k], .n = 20};
     }
     struct as_estimate e = of(t, 5, NULL);
     near(e.drift, log(1.4), 0.02);
@@ -345,7 +390,7 @@ static struct as_exponent exponent_of(double beta, double moves, bool within, bo
                 x[c][k][i] = level * exp((rate ? beta : -beta) * ln + 0.01 * as_rng_normal(&r));
                 hz[c][k][i] = 4e9 * exp(ln + error * as_rng_normal(&r));
             }
-            t[c][k] = (struct as_trial_samples){x[c][k], hz[c][k], NULL, EACH};
+            t[c][k] = (struct as_trial_samples){.x = x[c][k], .clock_hz = hz[c][k], .n = EACH};
         }
         cells[c] = (struct as_cell_trials){t[c], TRIALS};
     }
@@ -387,7 +432,7 @@ static void test_speed(void **state)
             x[k][i] = 1 + 0.01 * as_rng_normal(&r);
             hz[k][i] = 3.6e9 + 5e8 * as_rng_double(&r);
         }
-        t[k] = (struct as_trial_samples){x[k], hz[k], NULL, EACH};
+        t[k] = (struct as_trial_samples){.x = x[k], .clock_hz = hz[k], .n = EACH};
     }
     const struct as_norm norm = {.beta = 0.7, .reference_hz = 4e9};
     const struct as_prior prior = {.df = 4, .var = 1e-4, .upper_var = 4e-4};
@@ -400,11 +445,21 @@ static void test_speed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weighted),        cmocka_unit_test(test_three),    cmocka_unit_test(test_one),
-        cmocka_unit_test(test_not_positive),    cmocka_unit_test(test_exact),    cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_weights),         cmocka_unit_test(test_balance),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_drift_and_modes), cmocka_unit_test(test_prior),    cmocka_unit_test(test_reference_clock),
-        cmocka_unit_test(test_sample_weights),  cmocka_unit_test(test_exponent), cmocka_unit_test(test_speed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weighted),
+                                       cmocka_unit_test(test_three),
+                                       cmocka_unit_test(test_one),
+                                       cmocka_unit_test(test_not_positive),
+                                       cmocka_unit_test(test_exact),
+                                       cmocka_unit_test(test_clock),
+                                       cmocka_unit_test(test_weights),
+                                       cmocka_unit_test(test_balance),
+                                       cmocka_unit_test(test_processes),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_drift_and_modes),
+                                       cmocka_unit_test(test_prior),
+                                       cmocka_unit_test(test_reference_clock),
+                                       cmocka_unit_test(test_sample_weights),
+                                       cmocka_unit_test(test_exponent),
+                                       cmocka_unit_test(test_speed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,8 @@ void world_measure(const struct world *w, const size_t *trials, size_t samples, 
         for (size_t k = 0; k < trials[c]; k++) {
             double when = ((double)k + as_rng_double(r)) / (double)trials[c];
             measure_trial(w, &own, when, samples, r, out->x[c][k], out->hz[c][k], out->weight[c][k]);
-            cell->trials[k] = (struct as_trial_samples){out->x[c][k], out->hz[c][k], out->weight[c][k], samples};
+            cell->trials[k] = (struct as_trial_samples){
+                .x = out->x[c][k], .clock_hz = out->hz[c][k], .weight = out->weight[c][k], .n = samples};
         }
     }
 }

@@ -162,6 +162,7 @@ const struct as_probe as_probe_copy = {
     .unit = "GB/s",
     .counts =
         "each copied byte once (not its read and its write); both directions together if two copies run; decimal GB",
+    .varies_by_process = true,
     .axes = axes,
     .quick = quick,
     .full = full,

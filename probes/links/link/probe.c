@@ -158,6 +158,7 @@ const struct as_probe as_probe_link = {
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
+    .varies_by_process = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -281,6 +281,7 @@ const struct as_probe as_probe_link_latency = {
     .unit = "ns",
     .lower_is_better = true,
     .counts = "one dependent load, or one dependent atomic addition that returns the old value",
+    .varies_by_process = true,
     .axes = axes,
     .quick = quick,
     .full = full,

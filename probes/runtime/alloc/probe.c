@@ -248,6 +248,7 @@ const struct as_probe as_probe_alloc = {
     .counts = "alloc and free: one call of up to 100 in a row, memory not touched; touches: one base page, by one "
               "store of one thread",
     .further = further,
+    .varies_by_process = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -319,6 +319,7 @@ const struct as_probe as_probe_concurrency = {
     .lower_is_better = true,
     .counts = "time per kernel, from the first call to the last known end (rate, busy); time of a kernel launched "
               "while another queue's work fills the device (behind)",
+    .varies_by_process = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -201,6 +201,7 @@ const struct as_probe as_probe_fault = {
     .counts = "one base page: first touch less second touch (control: one touch of a present page); 1e9 divided by it "
               "is pages/s",
     .further = further,
+    .varies_by_process = true,
     .axes = axes,
     .quick = quick,
     .full = full,

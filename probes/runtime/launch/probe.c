@@ -233,6 +233,7 @@ const struct as_probe as_probe_launch = {
     .lower_is_better = true,
     .counts = "one empty kernel: until the host knows its end (roundtrip), enqueue call alone (submit), per launch of "
               "100 (batch), per graph node (graph-N)",
+    .varies_by_process = true,
     .axes = axes,
     .quick = quick,
     .full = full,

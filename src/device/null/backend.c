@@ -3,8 +3,10 @@
 #include "device/arena.h"
 #include "device/null/null.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SCRIPT_MAX = 1 << 20 };
 
@@ -164,6 +166,14 @@ static enum as_status read_script(struct as_device *dev, const char *path, struc
     return s;
 }
 
+/* Differs between processes also where the script has a seed. */
+static double process_factor(const struct as_null_script *script)
+{
+    struct as_rng rng;
+    as_rng_seed(&rng, as_hash(&(uint64_t[]){script->seed, (uint64_t)getpid()}, 2 * sizeof(uint64_t)));
+    return fmax(1 + script->process_sd * as_rng_normal(&rng), 0.01);
+}
+
 static enum as_status open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     (void)index;
@@ -184,6 +194,7 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
     struct as_null_device *n = as_null(out);
     as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
     n->opened = as_now();
+    n->process_factor = process_factor(&n->script);
     as_null_trial(n);
     return AS_OK;
 }

@@ -9,7 +9,7 @@
 
 void as_null_trial(struct as_null_device *n)
 {
-    n->trial_factor = as_null_noise(n, n->script.trial_sd);
+    n->trial_factor = n->process_factor * as_null_noise(n, n->script.trial_sd);
     n->clock_halved = false;
     n->last_run = NULL;
     for (size_t i = 0; i < n->script.faults_n; i++)

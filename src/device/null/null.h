@@ -20,16 +20,17 @@
  *   "shared"     {"size": bytes, "ns": 3, "restores": 0.9, "pass": "pass", "touch": "touch"}: a cache that both sides
  *                share and keep filled. A launch of a kernel with the name "touch" evicts what it and the
  *                buffer of the last "pass" exceed the cache by, up to all of the buffer; a pass takes `ns` more for
- * each access to an evicted part, and restores that share of it "noise"      {"sd": 0.005, "trial_sd": 0, "walk_sd":
- * 0}: relative standard deviations, of each launch, of each trial, and of the step from launch to launch of a speed
- * that wanders between a half and twice "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each
- * launch is in one of them "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was
- * opened, or "from_launch", "to_launch" by launches since then; the ends may be left out "code"       {"load.global":
- * 0, ...}: instructions of this kind in the machine code of every kernel; those that are not named are there as often
- * as any probe wants. Without it the device does not count instructions "sensor"     {"throttle": "thermal", "power_w":
- * 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9, "users": 1, "ecc_uncorrected": 1 (from one reading
- * to the next), "cannot": what it says that it cannot tell, "why_not": it cannot be opened, for this reason}. Without
- * it there is no sensor "faults"     [{"do": ..., which launches}, ...]
+ * each access to an evicted part, and restores that share of it "noise"      {"sd": 0.005, "trial_sd": 0, "process_sd":
+ * 0, "walk_sd": 0}: relative standard deviations, of each launch, of each trial, of each worker process (whatever the
+ * seed), and of the step from launch to launch of a speed that wanders between a half and twice "modes"      [{"share":
+ * 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them "drift"      {"factor": 1.05,
+ * "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch", "to_launch" by launches since
+ * then; the ends may be left out "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of
+ * every kernel; those that are not named are there as often as any probe wants. Without it the device does not count
+ * instructions "sensor"
+ * {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9, "users": 1,
+ * "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it says that it cannot tell, "why_not": it cannot
+ * be opened, for this reason}. Without it there is no sensor "faults"     [{"do": ..., which launches}, ...]
  *
  * A fault does one of
  *   "crash"       raises SIGSEGV                  "fail"   returns an error
@@ -109,7 +110,7 @@ struct as_null_script {
     enum as_null_execute execute;
     bool sleep, cycles;
     double clock_hz, launch_ns, alloc_ns, free_ns;
-    double sd, trial_sd, walk_sd;
+    double sd, trial_sd, process_sd, walk_sd;
     struct as_null_shared shared;
     double drift_factor, drift_from_s, drift_to_s;
     uint64_t drift_from_launch, drift_to_launch;
@@ -134,7 +135,7 @@ struct as_null_device {
     struct as_rng rng;
     double opened; /* as_now() */
     uint64_t launches;
-    double trial_factor;
+    double process_factor, trial_factor;
     bool clock_halved;
     double wander;          /* logarithm of the speed's factor */
     double buffer, evicted; /* of the last pass: bytes, and the share that is not in the shared cache */

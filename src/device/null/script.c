@@ -53,8 +53,11 @@ static const struct member sensor_members[] = {
     N(NUMBER, memory_clock_hz), N(NUMBER, users),
     N(NUMBER, ecc_uncorrected), {0},
 };
-static const struct member noise_members[] = {
-    S(NUMBER, "sd", sd), S(NUMBER, "trial_sd", trial_sd), S(NUMBER, "walk_sd", walk_sd), {0}};
+static const struct member noise_members[] = {S(NUMBER, "sd", sd),
+                                              S(NUMBER, "trial_sd", trial_sd),
+                                              S(NUMBER, "process_sd", process_sd),
+                                              S(NUMBER, "walk_sd", walk_sd),
+                                              {0}};
 static const struct member shared_members[] = {S(COUNT, "size", shared.size),          S(NUMBER, "ns", shared.ns),
                                                S(NUMBER, "restores", shared.restores), S(TEXT, "touch", shared.touch),
                                                S(TEXT, "pass", shared.pass),           {0}};

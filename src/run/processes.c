@@ -1,0 +1,39 @@
+/* Cells in which worker processes differ get trials from several. */
+#include "run/engine.h"
+
+#include "base/clock.h"
+
+/* As many processes in any case where one opening takes at most SHARE of the time left, more while all openings
+ * together take at most SHARE of the time so far. The devices divide it. */
+enum { PROCESSES_MIN = 3 };
+static const double SHARE = 0.05;
+
+static bool is_cheap(const struct as_engine *e, const struct as_slot *slot)
+{
+    const double share = SHARE / (double)e->slots_n, now = as_now();
+    if (slot->renewed + 1 < PROCESSES_MIN)
+        return slot->open_s <= share * (e->deadline - now);
+    return slot->renewing_s + slot->open_s <= share * (now - e->measured_from);
+}
+
+static bool has_varying(const struct as_engine *e, const struct as_slot *slot, const size_t *order, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const struct as_progress *p = &e->progress[order[k]];
+        if (p->slot == slot && !p->over && as_varies_by_process(&e->cells[order[k]]))
+            return true;
+    }
+    return false;
+}
+
+void as_engine_renew_workers(struct as_engine *e, const size_t *order, size_t n)
+{
+    for (size_t i = 0; i < e->slots_n; i++) {
+        struct as_slot *slot = &e->slots[i];
+        if (!slot->is_open || !is_cheap(e, slot) || !has_varying(e, slot, order, n))
+            continue;
+        as_worker_stop(&slot->worker); /* the next trial opens the device again */
+        slot->is_open = 0;
+        slot->renewed++;
+    }
+}
