@@ -117,7 +117,7 @@ static const char *scope_text(const struct as_rule_context *c, const struct as_c
 {
     const char *allocator = as_cell_axis(cell, "allocator");
     if (loses(c, allocator, "device") && loses(c, allocator, "system"))
-        return "at every scope, system included";
+        return "scopes device and system";
     snprintf(out, 64, "scope %.32s", as_cell_axis(cell, "scope"));
     return out;
 }
@@ -173,8 +173,11 @@ bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_
     struct as_advice controls = {0};
     if (say_facts(c, &controls, control, true, LIST_ALL, ""))
         advice_say(a, ". Without atomics updates are lost in %s, so losses are detected", controls.sentence);
+    else if (say_facts(c, &controls, control, false, LIST_ALL, ""))
+        advice_say(a, ". Without atomics none is lost in %s either, so the absence of losses proves little",
+                   controls.sentence);
     else
-        advice_say(a, ". No control without atomics lost any, so the absence of losses proves little");
+        advice_say(a, ". Whether losses would be detected is unknown: there is no valid control without atomics");
     for (size_t i = 0; i < controls.numbers_n && a->numbers_n < AS_ADVICE_NUMBERS_MAX; i++)
         a->numbers[a->numbers_n++] = controls.numbers[i];
     return true;

@@ -143,11 +143,13 @@ static void add_pair(struct as_advice *a, const struct as_pair *p)
 /* Options that may make first touches by the CPU cheaper. */
 static const struct {
     const char *axis, *a, *b;
-    const char *do_it, *leave_it;
+    const char *do_it, *leave_it, *unclear;
 } cheaper[] = {
-    {"scenario", "cpu-one", "cpu-all", "Touch large blocks with all threads", "More threads do not help a first touch"},
+    {"scenario", "cpu-one", "cpu-all", "Touch large blocks with all threads", "More threads do not help a first touch",
+     "Whether more threads help a first touch is undecided"},
     {"allocator", "base_pages", "huge_pages", "Ask for transparent huge pages",
-     "Transparent huge pages do not help a first touch"},
+     "Transparent huge pages do not help a first touch",
+     "Whether transparent huge pages help a first touch is undecided"},
 };
 
 bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
@@ -160,10 +162,13 @@ bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struc
             continue;
         if (strcmp(cheaper[i].axis, "allocator") == 0 && as_cell_axis_number(p.a, "pages") < 2)
             continue; /* one page does not predict a block */
-        bool helps = as_cells_ratio(p.a, p.b).lo > 1;
+        const enum as_fact_verdict helps = as_verdict_above(as_cells_ratio(p.a, p.b), 1);
         advice_say(a, "%s%s: each of %s pages then takes %s instead of %s, %s", a->sentence[0] ? ". " : "",
-                   helps ? cheaper[i].do_it : cheaper[i].leave_it, as_cell_axis(p.a, "pages"), cell_text(p.b, after),
-                   cell_text(p.a, before), speedup_text(p.a, p.b, ratio));
+                   helps == AS_SUPPORTED ? cheaper[i].do_it
+                   : helps == AS_REFUTED ? cheaper[i].leave_it
+                                         : cheaper[i].unclear,
+                   as_cell_axis(p.a, "pages"), cell_text(p.b, after), cell_text(p.a, before),
+                   speedup_text(p.a, p.b, ratio));
         add_pair(a, &p);
     }
     return a->numbers_n > 0;

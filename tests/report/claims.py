@@ -1,4 +1,4 @@
-"""What facts claim, over the stores under samples/, with all their cells and with some left out: a sentence that says "none",
+"""What facts and advice claim, over the stores under samples/, with all their cells and with some left out: a sentence that says "none",
 "all" or "not" rests on cells that were measured, and those that it cites are among the run's valid ones."""
 import json
 import os
@@ -43,6 +43,14 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     # one cell that says so by its value
     (r"\bwith all \d+ significand bits\b", 1), (r"\bNOT the \d+ of its result format\b", 1),
     (r"\bdoes NOT reproduce the results\b", 1), (r"^NOT native: ", 1), (r", not 1,", 1),
+    # advice: comparisons, what the driver says, and whether a control was measured
+    (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% \(\d+ comparison", 2),
+    (r"\bwhich the host cannot access\b", 1), (r"\bThe driver does not guarantee\b", 1), (r"; system-scope atomics lost no updates$", 1),
+    (r"\bdo not (?:copy data that is read repeatedly|share a counter in|help a first touch)\b", 1),
+    (r"\bwith all threads\b", 2), (r", against [^,]* without, ", 2), (r"\bneither is significantly better\b", 3),
+    (r"\b[Nn]one was lost in\b", 1), (r"\bNo update was lost, for the types and scopes measured, in\b", 1),
+    (r"\bWithout atomics updates are lost in\b", 1), (r"\bthere is no valid control without atomics$", 1),
+    (r"\bWithout atomics none is lost in .* either, so the absence of losses proves little$", 1),
     # fits over many sequences
     (r"\(no other operation is certain to share it\)", 1), (r"\bdo not share a pipe\b", 3),
 )]
@@ -74,7 +82,7 @@ def facts_of(assay, store, run):
 
 
 def check_facts(assay, store, run, where):
-    """Every fact cites valid cells of its device, as many as its words need. Returns how many facts there are."""
+    """Facts and advice cite valid cells of their device, as many as their words need. Returns the facts."""
     done = assay.run("export", "--format", "json", "--store", store, str(run))
     expect(done.code == OK, f"cells of {store}", done)
     valid = {c["id"]: c["device"] for c in json.loads(done.out)["cells"] if c["status"] in ("ok", "wide")}
@@ -86,6 +94,15 @@ def check_facts(assay, store, run, where):
         rest, least = claims_of(fact["sentence"])
         expect(not ABSOLUTE.search(rest), f"{about}: '{rest}' claims no more than cells show")
         expect(len(set(fact["evidence"])) >= least, f"{about}: cites {least} cells or more")
+    done = assay.run("advise", "--json", "--store", store, str(run))
+    expect(done.code == OK, f"advice on {store}", done)
+    for advice in (a for a in json.loads(done.out)["advice"] if a["known"]):
+        cited = {number["cell"] for number in advice["numbers"]}
+        about = f"{where}: {advice['topic']}: {advice['sentence']}"
+        expect(cited and all(valid.get(cell) == advice["device"] for cell in cited), f"{about}: cites valid cells of its device")
+        rest, least = claims_of(advice["sentence"])
+        expect(not ABSOLUTE.search(rest), f"{about}: '{rest}' claims no more than cells show")
+        expect(len(cited) >= least, f"{about}: cites {least} cells or more")
     return facts
 
 

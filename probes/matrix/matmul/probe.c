@@ -59,9 +59,9 @@ enum { PAUSE = 10 /* of a sample's time */, BURST = 5 /* GEMMs at least */ };
 static const double WARM_S = 0.5, SUSTAINED_S = 0.2, BURST_S = 2e-3;
 /* Fewer are a burst where so many take longer: the power limit acts within tens of milliseconds. */
 static const double BURST_MOST_S = 0.1;
-/* The pause ends when the clock is as high as it gets, or after so long. The first one follows other work: operands,
- * the library's choice, an earlier measurement. */
-static const double PAUSE_FIRST_S = 0.05, PAUSE_MOST_S = 0.25, CLOCK_EVERY_S = 0.02, RECOVERED = 0.99;
+/* The pause ends when the clock is as high as it gets or rises no more, or after so long. The first one follows other
+ * work: operands, the library's choice, an earlier measurement. */
+static const double PAUSE_FIRST_S = 0.05, PAUSE_MOST_S = 0.25, CLOCK_EVERY_S = 0.05, RECOVERED = 0.99, RISES = 1.005;
 
 struct trial {
     struct as_product product;
@@ -112,8 +112,12 @@ static void rest(const struct trial *v)
     struct as_device *dev = v->product.dev;
     const double start = as_now(), highest = as_runs_on_host(&dev->info) ? 0 : dev->info.clock_max_hz;
     as_sleep(fmin(fmax(PAUSE * v->seconds, v->seconds > 0 ? 0 : PAUSE_FIRST_S), PAUSE_MOST_S));
-    while (highest > 0 && clock_now(dev) < RECOVERED * highest && as_now() - start < PAUSE_MOST_S)
+    double before = 0, hz = highest > 0 ? clock_now(dev) : NAN;
+    while (hz < RECOVERED * highest && hz > RISES * before && as_now() - start < PAUSE_MOST_S) {
+        before = hz;
         as_sleep(CLOCK_EVERY_S);
+        hz = clock_now(dev);
+    }
 }
 
 /* GEMMs of a burst at least. The first run loads the code; a second one tells, where it does not take long. */

@@ -61,6 +61,55 @@ static void test_gemms_of_a_burst(void **unused)
     }
 }
 
+static const double *clocks; /* that the device has, the last one from then on */
+static unsigned looks;
+
+static enum as_status clock_of(struct as_device *dev, double *hz, struct as_error *err)
+{
+    (void)dev, (void)err;
+    *hz = *clocks;
+    clocks += clocks[1] > 0;
+    looks++;
+    return AS_OK;
+}
+
+/* A burst begins when the clock is back, and not later where it stays below what is specified; its clock is read right
+ * after it. */
+static void test_rest_before_a_burst(void **unused)
+{
+    static const struct {
+        double clocks[5], highest;
+        unsigned least, most; /* looks at it: a slow machine has fewer */
+        double of_sample;     /* 0: where the pause ended by its length */
+    } rows[] = {
+        {{1.98e9, 1.6e9, 0}, 2e9, 2, 2, 1.6e9},
+        {{1.2e9, 0}, 2e9, 2, 3, 1.2e9},
+        {{1.6e9, 0}, 0, 1, 1, 1.6e9},
+        {{1.5e9, 1.7e9, 1.99e9, 0}, 2e9, 2, 4, 0},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct toy t;
+        struct toy_trial v;
+        struct as_sample s;
+        toy_init_sm90(&t, nothing);
+        struct as_device_ops ops = *t.dev.device;
+        ops.clock = clock_of;
+        t.dev.device = &ops;
+        t.dev.info.clock_max_hz = rows[i].highest;
+        t.free_bytes = UINT64_C(1) << 30;
+        t.launch_s = 1e-6;
+        clocks = rows[i].clocks;
+        looks = 0;
+        toy_prepare(&t, &as_probe_matmul, "path=naive type=f32 size=64 operands=random hold=burst", &v, NULL);
+        assert_int_equal(as_probe_matmul.sample(v.state, 5, &s, NULL), AS_OK);
+        assert_in_range(looks, rows[i].least, rows[i].most);
+        if (rows[i].of_sample > 0)
+            assert_true(s.clock_hz == rows[i].of_sample);
+        toy_finish(&as_probe_matmul, &v);
+    }
+}
+
 static void test_cpu(void **unused)
 {
     static const char *const operands[] = {"random", "zero"};
@@ -81,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_gemms_of_a_burst),
+        cmocka_unit_test(test_rest_before_a_burst),
         cmocka_unit_test(test_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
