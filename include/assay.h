@@ -3,7 +3,8 @@
  * Ownership: what a *_open or *_list call hands out belongs to the caller until the matching *_close or *_free call;
  * strings inside live as long as the object they came with. Nothing here is global: several stores may be open at once.
  * Threads: an object is used by one thread at a time.
- * Errors: functions return 0 (ASSAY_OK) or a code, and put a sentence that says what to do into `error`.
+ * Errors: functions return 0 (ASSAY_OK) or a code, and put a sentence that says what to do into `error`, which may be
+ * NULL. Any other pointer that is not said to be optional must not be NULL: ASSAY_USAGE.
  * Measuring happens in worker processes, which are the assay program: $ASSAY_WORKER, else the installed one. */
 #ifndef ASSAY_H
 #define ASSAY_H
@@ -70,6 +71,7 @@ ASSAY_API const char *assay_version(void);
 
 /* path NULL: the user's own store. Created when absent. */
 ASSAY_API int assay_store_open(const char *path, struct assay_store **store, struct assay_error *error);
+/* NULL is allowed; does nothing in a callback of a call that uses the store. */
 ASSAY_API void assay_store_close(struct assay_store *store);
 
 ASSAY_API int assay_devices_list(struct assay_device **devices, size_t *n, struct assay_error *error);
@@ -87,7 +89,9 @@ struct assay_options {
  * resumed). The cell lives until the callback returns. */
 typedef int (*assay_cell_fn)(void *user, const struct assay_cell *cell);
 
-/* what: a suite ("quick") or a probe ("latency"). options and callback may be NULL. *run: number of the new run. */
+/* what: a suite ("quick") or a probe ("latency"). options, callback and user may be NULL. *run: number of the new run,
+ * 0: none was made. ASSAY_BUSY: called by the callback of a run, on any store. ASSAY_INTERRUPTED: the callback ended
+ * it, or a device was lost. */
 ASSAY_API int assay_run(struct assay_store *store, const char *what, const struct assay_options *options,
                         assay_cell_fn callback, void *user, int64_t *run, struct assay_error *error);
 

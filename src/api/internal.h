@@ -8,10 +8,14 @@
 
 struct assay_store {
     struct as_store *store;
+    unsigned users; /* calls that use it now: a callback must not close it */
 };
 
-/* Copies an internal error out and returns its code. error may be NULL. */
-int as_api_code(const struct as_error *err, struct assay_error *error);
+/* Copies an internal error out and returns the code for status; what err holds after AS_OK is left over and counts for
+ * nothing. error may be NULL. */
+int as_api_code(enum as_status status, const struct as_error *err, struct assay_error *error);
+/* AS_USAGE: an argument of the call is NULL that must not be. */
+enum as_status as_api_null(const char *call, const char *argument, struct as_error *err);
 
 /* A public view of a cell: strings and samples stay the cell's, the axes are held here. */
 struct as_api_cell {

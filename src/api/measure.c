@@ -35,6 +35,8 @@ int assay_devices_list(struct assay_device **devices, size_t *n, struct assay_er
     struct as_error err = {0};
     struct as_found_device *found = NULL;
     size_t found_n = 0;
+    if (!devices || !n)
+        return as_api_code(as_api_null("assay_devices_list", devices ? "n" : "devices", &err), &err, error);
     *devices = NULL;
     *n = 0;
     enum as_status st = as_find_devices(NULL, NULL, &found, &found_n, &err);
@@ -51,7 +53,7 @@ int assay_devices_list(struct assay_device **devices, size_t *n, struct assay_er
         *devices = NULL;
         *n = 0;
     }
-    return as_api_code(&err, error);
+    return as_api_code(st, &err, error);
 }
 
 void assay_devices_free(struct assay_device *devices, size_t n)
@@ -157,30 +159,57 @@ static enum as_status read_options(const struct assay_options *from, struct as_r
     return AS_OK;
 }
 
+/* A run in a callback of a run would wait for ever for the lock that this thread holds. */
+static _Thread_local bool is_running;
+
+static enum as_status check_call(const struct assay_store *store, const char *what, const int64_t *run,
+                                 struct as_error *err)
+{
+    if (!store || !what || !run)
+        return as_api_null("assay_run", !store ? "store" : !what ? "what" : "run", err);
+    if (is_running)
+        return as_fail(err, AS_BUSY, "assay_run was called by the callback of a run; call it when that run has ended");
+    return AS_OK;
+}
+
+/* Starts the run and tells the callback of its cells. */
+static enum as_status run_and_tell(struct watch *w, const struct as_run_options *o, struct as_run_result *result,
+                                   struct as_error *err)
+{
+    enum as_status st = as_run_start(w->store, o, result, err);
+    if (!st && w->callback && !w->stop)
+        tell_the_rest(w, result->run_id);
+    if (!st && w->status) {
+        *err = w->err;
+        return w->status;
+    }
+    if (!st && result->state == AS_RUN_INTERRUPTED)
+        st = as_fail(err, AS_INTERRUPTED, "run %lld %s; 'assay resume %lld' continues it", (long long)result->run_id,
+                     w->stop ? "was ended by the callback" : "lost a device", (long long)result->run_id);
+    return st;
+}
+
 int assay_run(struct assay_store *store, const char *what, const struct assay_options *options, assay_cell_fn callback,
               void *user, int64_t *run, struct assay_error *error)
 {
     struct as_error err = {0};
     struct as_run_result result = {0};
+    enum as_status st = check_call(store, what, run, &err);
+    if (st)
+        return as_api_code(st, &err, error);
     struct watch w = {.store = store->store, .callback = callback, .user = user};
     struct as_run_options o = {
         .suites = &what, .suites_n = 1, .wait = 1, .command = "libassay", .stop = &w.stop, .user = &w};
     if (callback)
         o.event = on_event;
-    *run = 0;
-    enum as_status st = read_options(options, &o, &err);
+    is_running = true;
+    store->users++;
+    st = read_options(options, &o, &err);
     if (!st)
-        st = as_run_start(store->store, &o, &result, &err);
+        st = run_and_tell(&w, &o, &result, &err);
     *run = result.run_id;
-    if (!st && callback && !w.stop)
-        tell_the_rest(&w, result.run_id);
-    if (!st && w.status) {
-        st = w.status;
-        err = w.err;
-    }
-    if (!st && (w.stop || result.state == AS_RUN_INTERRUPTED))
-        as_fail(&err, AS_INTERRUPTED, "run %lld was ended by the callback; 'assay resume %lld' continues it",
-                (long long)result.run_id, (long long)result.run_id);
+    store->users--;
+    is_running = false;
     free(w.told);
-    return as_api_code(&err, error);
+    return as_api_code(st, &err, error);
 }

@@ -16,17 +16,22 @@ static const struct {
     {AS_TIMEOUT, ASSAY_TIMEOUT}, {AS_NOTFOUND, ASSAY_NOTFOUND},
 };
 
-int as_api_code(const struct as_error *err, struct assay_error *error)
+int as_api_code(enum as_status status, const struct as_error *err, struct assay_error *error)
 {
     int code = ASSAY_FAILED;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (codes[i].from == err->code)
+        if (codes[i].from == status)
             code = codes[i].to;
     if (error) {
         error->code = code;
-        as_copy_text(error->text, sizeof error->text, err->text);
+        as_copy_text(error->text, sizeof error->text, status ? err->text : "");
     }
     return code;
+}
+
+enum as_status as_api_null(const char *call, const char *argument, struct as_error *err)
+{
+    return as_fail(err, AS_USAGE, "%s: '%s' is NULL", call, argument);
 }
 
 const char *assay_version(void)
@@ -37,20 +42,21 @@ const char *assay_version(void)
 int assay_store_open(const char *path, struct assay_store **store, struct assay_error *error)
 {
     struct as_error err = {0};
+    if (!store)
+        return as_api_code(as_api_null("assay_store_open", "store", &err), &err, error);
     struct assay_store *s = calloc(1, sizeof *s);
     *store = NULL;
-    if (!s)
-        as_nomem(&err, sizeof *s, "a store");
-    else if (as_store_open(path, AS_STORE_WRITE, &s->store, &err))
+    enum as_status st = s ? as_store_open(path, AS_STORE_WRITE, &s->store, &err) : as_nomem(&err, sizeof *s, "a store");
+    if (st)
         free(s);
     else
         *store = s;
-    return as_api_code(&err, error);
+    return as_api_code(st, &err, error);
 }
 
 void assay_store_close(struct assay_store *store)
 {
-    if (!store)
+    if (!store || store->users)
         return;
     as_store_close(store->store);
     free(store);
@@ -94,6 +100,9 @@ int assay_cells(struct assay_store *store, int64_t run, const char *probe, assay
     struct as_cell *cells = NULL;
     struct as_buf name = AS_BUF_INIT;
     size_t n = 0;
+    if (!store || !callback)
+        return as_api_code(as_api_null("assay_cells", store ? "callback" : "store", &err), &err, error);
+    store->users++;
     as_buf_printf(&name, "%lld", (long long)run);
     enum as_status st = as_buf_check(&name, &err);
     if (!st && run < 0)
@@ -112,5 +121,6 @@ int assay_cells(struct assay_store *store, int64_t run, const char *probe, assay
     as_cells_free(cells, n);
     as_run_finish(&found);
     as_buf_finish(&name);
-    return as_api_code(&err, error);
+    store->users--;
+    return as_api_code(st, &err, error);
 }

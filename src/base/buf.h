@@ -43,6 +43,8 @@ void as_buf_json_str(struct as_buf *b, const char *s);       /* with quotes; '<'
 void as_buf_json_text(struct as_buf *b, const char *json);   /* valid JSON; its control characters as \uNNNN */
 void as_buf_terminal(struct as_buf *b, const char *s);       /* control characters and escapes shown as \xNN */
 void as_buf_terminal_lines(struct as_buf *b, const char *s); /* the same for whole lines: their ends and tabs stay */
+void as_buf_markdown(struct as_buf *b, const char *s);       /* one line: no marks, HTML or end of a table's cell */
+void as_buf_c_comment(struct as_buf *b, const char *s);      /* what could end or continue a comment becomes _ */
 void as_buf_csv(struct as_buf *b, const char *s); /* quoted where needed (RFC 4180); leading = + - @ get a ' */
 
 /* open() with O_CLOEXEC, retried on EINTR: a lookup on a network file system can take long. */

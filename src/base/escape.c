@@ -131,3 +131,22 @@ void as_buf_csv(struct as_buf *b, const char *s)
     add_csv(b, s);
     as_buf_str(b, quoted ? "\"" : "");
 }
+
+void as_buf_markdown(struct as_buf *b, const char *s)
+{
+    struct as_buf safe = AS_BUF_INIT;
+    as_buf_html(&safe, s);
+    for (const char *p = as_buf_get(&safe); *p; p++) {
+        if (strchr("|`*_[]~\\", *p))
+            as_buf_char(b, '\\');
+        as_buf_char(b, *p == '\n' || *p == '\t' ? ' ' : *p);
+    }
+    b->failed |= safe.failed;
+    as_buf_finish(&safe);
+}
+
+void as_buf_c_comment(struct as_buf *b, const char *s)
+{
+    for (; s && *s; s++)
+        as_buf_char(b, *s < ' ' || *s > '~' || strchr("*/\\?", *s) ? '_' : *s);
+}

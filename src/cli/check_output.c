@@ -156,17 +156,20 @@ static enum as_status device_text(const struct as_checked *c, size_t from, size_
 /* Every line that is missing, with the reason. */
 static void list_missing(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
 {
-    struct as_buf line = AS_BUF_INIT;
+    struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *l = &c->check.v[i];
         if (l->verdict != AS_CHECK_MISSING)
             continue;
         as_buf_clear(&line);
+        as_buf_clear(&safe);
         as_buf_printf(&line, "missing: %s, %s, %s: %s", l->device->id, l->base->group, l->base->label, l->why);
-        as_text_fill(out, as_buf_get(&line), style->width, 0, 2);
+        as_buf_terminal(&safe, as_buf_get(&line));
+        as_text_fill(out, as_buf_get(&safe), style->width, 0, 2);
     }
-    out->failed |= line.failed;
+    out->failed |= line.failed || safe.failed;
     as_buf_finish(&line);
+    as_buf_finish(&safe);
 }
 
 enum as_status as_check_text(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out,
@@ -291,27 +294,13 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
     as_buf_finish(&text);
 }
 
-/* Text in a cell of a Markdown table: no HTML, no marks, no end of the cell. */
-static void markdown_cell(const char *text, struct as_buf *out)
-{
-    struct as_buf safe = AS_BUF_INIT;
-    as_buf_html(&safe, text);
-    for (const char *p = as_buf_get(&safe); *p; p++) {
-        if (strchr("|`*_[]\\", *p))
-            as_buf_char(out, '\\');
-        as_buf_char(out, *p);
-    }
-    out->failed |= safe.failed;
-    as_buf_finish(&safe);
-}
-
 /* Units come from files too. */
 static void value_cell(const struct as_sheet_row *row, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
     value_of(row, &text);
     as_buf_str(out, " | ");
-    markdown_cell(as_buf_get(&text), out);
+    as_buf_markdown(out, as_buf_get(&text));
     out->failed |= text.failed;
     as_buf_finish(&text);
 }
@@ -329,19 +318,21 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
     as_buf_str(out, "Base: ");
     as_buf_clear(&text);
     name_bases(c, &text);
-    markdown_cell(as_buf_get(&text), out);
+    as_buf_markdown(out, as_buf_get(&text));
     as_buf_str(out, "\n\n|  | device | quantity | base | checked | ratio, interval |\n|--|--|--|--:|--:|--:|\n");
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
         as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_verdict_word(line->verdict));
-        markdown_cell(line->device->id, out);
-        as_buf_printf(out, " | %s ", row_of(line)->group);
-        markdown_cell(row_of(line)->label, out);
+        as_buf_markdown(out, line->device->id);
+        as_buf_str(out, " | ");
+        as_buf_markdown(out, row_of(line)->group);
+        as_buf_char(out, ' ');
+        as_buf_markdown(out, row_of(line)->label);
         value_cell(line->base, out);
         value_cell(line->now, out);
         as_buf_str(out, " | ");
         ratio_of(line, out);
-        markdown_cell(line->why, out);
+        as_buf_markdown(out, line->why);
         as_buf_str(out, " |\n");
     }
     as_buf_char(out, '\n');

@@ -60,15 +60,17 @@ static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *
 /* hwloc escapes marks, but takes no control characters and drops what is not ASCII, as the prefix of "µs". */
 static void add_info(hwloc_obj_t o, const struct as_sheet_row *row)
 {
-    struct as_buf name = AS_BUF_INIT, value = AS_BUF_INIT, safe = AS_BUF_INIT;
+    struct as_buf name = AS_BUF_INIT, value = AS_BUF_INIT, safe_name = AS_BUF_INIT, safe_value = AS_BUF_INIT;
     as_buf_printf(&name, "assay %s %s", row->group, row->label);
-    as_buf_terminal(&safe, as_buf_get(&name));
+    as_buf_terminal(&safe_name, as_buf_get(&name));
     as_buf_printf(&value, "%.4g %s", row->value, row->unit);
-    if (!safe.failed && !value.failed)
-        hwloc_obj_add_info(o, as_buf_get(&safe), as_buf_get(&value));
+    as_buf_terminal(&safe_value, as_buf_get(&value));
+    if (!safe_name.failed && !safe_value.failed)
+        hwloc_obj_add_info(o, as_buf_get(&safe_name), as_buf_get(&safe_value));
     as_buf_finish(&name);
     as_buf_finish(&value);
-    as_buf_finish(&safe);
+    as_buf_finish(&safe_name);
+    as_buf_finish(&safe_value);
 }
 
 /* How many lines of the sheet found their place. */

@@ -211,6 +211,12 @@ static bool append_pause(json_t *pauses, double from, double until)
     return pause && json_array_append_new(pauses, pause) == 0;
 }
 
+bool as_run_has_uuid(const struct as_run *r)
+{
+    const size_t n = strlen(r->uuid);
+    return n >= 8 && strspn(r->uuid, "0123456789abcdef-") == n;
+}
+
 /* The list of this name in the provenance, made where there is none; NULL: out of memory, or *j is no object. */
 static json_t *list_of(const struct as_run *run, const char *name, json_t **j)
 {

@@ -202,6 +202,8 @@ struct as_run {
     char *left_out;      /* JSON object: cells that the budget could not hold; owned, NULL none */
     int cells, cells_ok; /* counts, filled by reading */
 };
+/* Is its UUID one: 8 characters or more, hexadecimal digits in lower case and '-'? Names and comments have it. */
+bool as_run_has_uuid(const struct as_run *r);
 void as_run_finish(struct as_run *r);
 void as_runs_free(struct as_run *runs, size_t n);
 /* Adds a pause between two as_wall() times to the run's provenance, unless it is there already. */

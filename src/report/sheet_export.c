@@ -133,10 +133,10 @@ static void add_word(const char *text, struct as_buf *out)
 
 static void write_header(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
 {
-    as_buf_printf(out,
-                  "/* Measured by assay, run %s: values with the half-width of their 95%% intervals. */\n"
-                  "#ifndef ASSAY_MACHINE_H\n#define ASSAY_MACHINE_H\n",
-                  run->run.uuid); /* hexadecimal digits and '-', as the store checks */
+    as_buf_str(out, "/* Measured by assay, run ");
+    as_buf_c_comment(out, run->run.uuid);
+    as_buf_str(out, ": values with the half-width of their 95% intervals. */\n"
+                    "#ifndef ASSAY_MACHINE_H\n#define ASSAY_MACHINE_H\n");
     for (size_t i = 0; i < m->n; i++) {
         as_buf_char(out, '\n');
         for (size_t k = 0; k < m->v[i].sheet.n; k++) {

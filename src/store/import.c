@@ -322,8 +322,7 @@ static enum as_status read_run(struct import *in, const json_t *root)
     enum as_status s = as_fields_read(&as_run_fields, json_object_get(root, "run"), &place, &in->run, in->err);
     if (!s)
         s = check_foreign(in, &place, json_object_get(root, "run"));
-    size_t len = strlen(in->run.uuid);
-    if (!s && (len < 8 || strspn(in->run.uuid, "0123456789abcdef-") != len))
+    if (!s && !as_run_has_uuid(&in->run))
         s = fail_at(in, &place, "uuid", "not a uuid");
     struct as_error why;
     if (!s && as_devices_check(json_object_get(json_object_get(root, "run"), "devices"), &why))

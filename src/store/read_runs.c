@@ -22,6 +22,8 @@ static enum as_status finish_run(struct as_store *store, struct as_run *r, bool 
 {
     if (!known_state)
         return as_store_damaged(store, "run", r->id, "unknown state", err);
+    if (!as_run_has_uuid(r))
+        return as_store_damaged(store, "run", r->id, "its UUID is none", err);
     if (counted)
         return AS_OK;
     struct as_row row = as_row_start(store, AS_SQL_COUNT_OK);

@@ -134,6 +134,95 @@ static void test_refused(void **state)
     assay_store_close(NULL);
 }
 
+/* No pointer that has to be there may be missing. */
+static void test_null(void **state)
+{
+    struct fixture *f = *state;
+    struct assay_error error = {0};
+    struct assay_device *devices;
+    int64_t run;
+    size_t n;
+    assert_int_equal(assay_store_open(f->path, NULL, &error), ASSAY_USAGE);
+    assert_int_equal(assay_store_open(NULL, NULL, NULL), ASSAY_USAGE);
+    assert_int_equal(assay_devices_list(NULL, &n, &error), ASSAY_USAGE);
+    assert_int_equal(assay_devices_list(&devices, NULL, &error), ASSAY_USAGE);
+    assert_int_equal(assay_run(NULL, "latency", &options, NULL, NULL, &run, &error), ASSAY_USAGE);
+    assert_non_null(strstr(error.text, "'store' is NULL"));
+    assert_int_equal(assay_run(f->store, NULL, &options, NULL, NULL, &run, &error), ASSAY_USAGE);
+    assert_int_equal(assay_run(f->store, "latency", &options, NULL, NULL, NULL, &error), ASSAY_USAGE);
+    assert_int_equal(assay_run(NULL, NULL, NULL, NULL, NULL, NULL, NULL), ASSAY_USAGE);
+    assert_int_equal(assay_cells(NULL, 0, NULL, no_cell, NULL, &error), ASSAY_USAGE);
+    assert_int_equal(assay_cells(f->store, 0, NULL, NULL, NULL, &error), ASSAY_USAGE);
+    assay_store_close(NULL);
+    assay_devices_free(NULL, 3);
+}
+
+struct inner {
+    struct fixture *f;
+    size_t n;
+};
+
+/* What no callback may do returns at once. */
+static int call_again(void *user, const struct assay_cell *cell)
+{
+    struct inner *in = user;
+    struct assay_error error = {0};
+    struct seen none = {.stop_after = 1};
+    int64_t run = 7;
+    (void)cell;
+    in->n++;
+    assert_int_equal(assay_run(in->f->store, "latency", &options, see, &none, &run, &error), ASSAY_BUSY);
+    assert_non_null(strstr(error.text, "callback"));
+    struct assay_store *other;
+    char path[128];
+    snprintf(path, sizeof path, "%s/other.db", in->f->folder);
+    assert_int_equal(assay_store_open(path, &other, &error), ASSAY_OK);
+    assert_int_equal(assay_run(other, "latency", &options, see, &none, &run, &error), ASSAY_BUSY);
+    assay_store_close(other);
+    unlink(path);
+    assert_int_equal(none.n, 0);
+    assay_store_close(in->f->store); /* no-one loses it */
+    return 0;
+}
+
+static void test_calls_in_a_callback(void **state)
+{
+    struct inner in = {.f = *state};
+    struct assay_error error = {0};
+    int64_t run = 0;
+    assert_int_equal(assay_run(in.f->store, "latency", &options, call_again, &in, &run, &error), ASSAY_OK);
+    assert_int_equal(in.n, 2);
+    struct seen after = {0};
+    assert_int_equal(assay_cells(in.f->store, run, NULL, see, &after, &error), ASSAY_OK);
+    assert_int_equal(after.n, 2);
+    assert_int_equal(assay_run(in.f->store, "latency", &options, NULL, NULL, &run, &error), ASSAY_OK);
+}
+
+/* A run that ends is no error, whatever happened within it. */
+static void test_hang_within_a_run(void **state)
+{
+    struct fixture *f = *state;
+    struct assay_error error = {.code = 1, .text = "left over"};
+    char script[128], *before = strdup(getenv("ASSAY_NULL"));
+    int64_t run = 0;
+    snprintf(script, sizeof script, "%s/hang.json", f->folder);
+    FILE *file = fopen(script, "w");
+    assert_true(before && file);
+    fputs("{\"execute\":\"once\",\"noise\":{\"sd\":0.002},\"info\":{\"threads\":1},\"faults\":[{\"do\":\"hang\","
+          "\"launch\":5}]}",
+          file);
+    assert_int_equal(fclose(file), 0);
+    setenv("ASSAY_NULL", script, 1);
+    struct assay_options short_run = options;
+    short_run.budget = 3;
+    assert_int_equal(assay_run(f->store, "latency", &short_run, NULL, NULL, &run, &error), ASSAY_OK);
+    assert_int_equal(error.code, ASSAY_OK);
+    assert_string_equal(error.text, "");
+    setenv("ASSAY_NULL", before, 1);
+    free(before);
+    unlink(script);
+}
+
 static void test_devices(void **state)
 {
     struct assay_device *devices;
@@ -158,6 +247,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callback_ends_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_null, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_in_a_callback, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_hang_within_a_run, set_up, tear_down),
         cmocka_unit_test(test_devices),
     };
     assert_true(strlen(assay_version()) > 0);

@@ -126,6 +126,34 @@ static void test_escape(void **state)
     escapes(as_buf_csv, "=1+1", "'=1+1");
     escapes(as_buf_csv, "@x,y", "\"'@x,y\"");
     escapes(as_buf_csv, NULL, "");
+    escapes(as_buf_markdown, "a|b\n# c\r<d>*\\`[x](y)~~\xff",
+            "a\\|b # c\xef\xbf\xbd&lt;d&gt;\\*\\\\\\`\\[x\\](y)\\~\\~"
+            "\xef\xbf\xbd");
+    escapes(as_buf_markdown, NULL, "");
+    escapes(as_buf_c_comment, "4b-1 */\n#x /* \\\n?\?/ \xc3\xa9", "4b-1 ___#x __ _____ __");
+    escapes(as_buf_c_comment, NULL, "");
+}
+
+static void test_append(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/assay-append-XXXXXX", path[128];
+    struct as_buf b = AS_BUF_INIT;
+    struct as_error err;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/file", dir);
+    assert_int_equal(as_append_file(path, "one", 3, &err), AS_OK);
+    assert_int_equal(as_append_file(path, "two", 3, &err), AS_OK);
+    assert_int_equal(as_buf_read_file(&b, path, 100, &err), AS_OK);
+    assert_string_equal(as_buf_get(&b), "onetwo");
+    as_buf_finish(&b);
+    assert_int_equal(as_append_file("/dev/null", "two", 3, &err), AS_OK);
+    assert_int_equal(as_write_file(path, "SQLite format 3", 16, &err), AS_OK); /* with its NUL */
+    assert_int_equal(as_write_file(path, "x", 1, &err), AS_USAGE);
+    assert_int_equal(as_append_file(path, "x", 1, &err), AS_USAGE);
+    assert_non_null(strstr(err.text, "database"));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
 }
 
 static void test_files(void **state)
@@ -275,9 +303,10 @@ static void test_random(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error),  cmocka_unit_test(test_buf),    cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_escape), cmocka_unit_test(test_json),   cmocka_unit_test(test_files),
-        cmocka_unit_test(test_time),   cmocka_unit_test(test_random), cmocka_unit_test(test_libraries)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_error),  cmocka_unit_test(test_buf),
+                                       cmocka_unit_test(test_grow),   cmocka_unit_test(test_escape),
+                                       cmocka_unit_test(test_json),   cmocka_unit_test(test_files),
+                                       cmocka_unit_test(test_append), cmocka_unit_test(test_time),
+                                       cmocka_unit_test(test_random), cmocka_unit_test(test_libraries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
