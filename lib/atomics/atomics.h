@@ -174,6 +174,7 @@ enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device
  */
 enum as_applies atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
                                 struct as_error *err);
+bool atomics_by_device(const struct as_axes *a); /* has the cell threads of the device? */
 double atomics_patience(const struct as_device_info *info, const struct as_axes *a);
 
 #endif

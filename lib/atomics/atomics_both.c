@@ -71,6 +71,11 @@ enum as_applies atomics_applies(const struct as_device_info *info, const struct 
                : AS_INAPPLICABLE;
 }
 
+bool atomics_by_device(const struct as_axes *a)
+{
+    return as_axes_u64(a, "device_threads") > 0;
+}
+
 /* The driver compiles the kernel first; the array is written once, 4 MiB at a time. */
 double atomics_patience(const struct as_device_info *info, const struct as_axes *a)
 {

@@ -17,6 +17,17 @@ bool as_word_is(const struct as_axes *a, const char *axis, const char *word)
     return strcmp(as_axes_text(a, axis), word) == 0;
 }
 
+bool as_always_by_kernel(const struct as_axes *a)
+{
+    (void)a;
+    return true;
+}
+
+bool as_how_is_kernel(const struct as_axes *a)
+{
+    return as_word_is(a, "how", "kernel");
+}
+
 unsigned as_arch_number(const struct as_device_info *info)
 {
     const char *digit = strpbrk(info->arch, "0123456789");

@@ -8,6 +8,10 @@
 size_t as_word_index(const struct as_axes *a, const char *axis, const char *const *words);
 bool as_word_is(const struct as_axes *a, const char *axis, const char *word);
 
+/* as_probe.kernel_reaches of probes all of whose cells do, and of those whose axis `how` may be "kernel". */
+bool as_always_by_kernel(const struct as_axes *a);
+bool as_how_is_kernel(const struct as_axes *a);
+
 /* The number in the device's architecture name, 90 for "sm_90"; 0 without one. */
 unsigned as_arch_number(const struct as_device_info *info);
 /* Does the device run on the host's cores, by any API? */

@@ -68,9 +68,9 @@ static const struct field word_fields[] = {W(compute_unit), W(workgroup), W(subg
 static const struct field cache_fields[] = {C(UNSIGNED, level), C(U64, size), C(UNSIGNED, line), C(UNSIGNED, ways),
                                             C(UNSIGNED, shared)};
 static const struct field side_fields[] = {C(BOOL, memory_side), C(TEXT, name), C(TEXT, source)};
-static const struct field allocator_fields[] = {A(TEXT, name),      A(TEXT, why_not),  A(BOOL, host_access),
-                                                A(BOOL, on_demand), A(BOOL, coherent), A(U64, most),
-                                                A(TEXT, no_sharing)};
+static const struct field allocator_fields[] = {A(TEXT, name),       A(TEXT, why_not),  A(BOOL, host_access),
+                                                A(BOOL, on_demand),  A(BOOL, coherent), A(U64, most),
+                                                A(TEXT, no_sharing), A(TEXT, moves)};
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static void put_field(const struct field *f, const void *record, struct as_buf *out)

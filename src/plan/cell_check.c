@@ -67,6 +67,8 @@ static const char *allocator_reason(const struct as_device_info *info, const str
         const struct as_allocator *a = as_info_allocator(info, axes->v[i].text);
         if (a && a->why_not[0])
             return a->why_not;
+        if (a && a->moves[0] && probe->kernel_reaches && probe->kernel_reaches(axes))
+            return a->moves;
     }
     return NULL;
 }

@@ -121,6 +121,9 @@ struct as_probe {
     const char *const *full;
     /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
     enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);
+    /* (optional) does a kernel of the device reach the memory of the cell's allocators, so that its data must stay
+     * where it is allocated? */
+    bool (*kernel_reaches)(const struct as_axes *axes);
     /* (optional) seconds that prepare and one sample may take at most, for the plan and the hang time-out; default 5 */
     double (*patience)(const struct as_device_info *info, const struct as_axes *axes);
     /* In the worker. *state belongs to the probe until finish. */

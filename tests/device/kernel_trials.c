@@ -270,7 +270,7 @@ void kernel_trials_check(const struct kernel_compiler *by, const char *for_arch)
             trial(&trials[i]);
     forget_all();
     for (size_t k = 0; k < KERNELS; k++)
-        if (!seen[k] && !compiler->partial && !is_lacking(kernels[k].name, ""))
+        if (!seen[k] && !is_lacking(kernels[k].name, ""))
             fail_msg("no trial builds %s.kernel", kernels[k].name);
 }
 

@@ -77,6 +77,14 @@ static bool is_exchanged(const struct as_device_info *info, const struct as_axes
     return from && to && from > to;
 }
 
+/* NULL: its data stays where it is. Between two memories that may both lie in the device nothing need cross the link.
+ */
+static const char *why_moved(const struct as_device_info *info, const struct as_axes *a, const char *axis)
+{
+    const struct as_allocator *memory = as_info_allocator(info, as_axes_text(a, axis));
+    return memory && memory->moves[0] ? memory->moves : NULL;
+}
+
 /* A CPU has no copy API: its own copies are the bandwidth probe's. */
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
@@ -93,6 +101,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (both && is_exchanged(info, a))
         return AS_PRUNED; /* the same two copies as with from and to swapped */
+    if (why_moved(info, a, "from") && why_moved(info, a, "to")) {
+        as_fail(err, AS_UNSUPPORTED, "%s", why_moved(info, a, "from"));
+        return AS_INAPPLICABLE;
+    }
     if (kernel || has_copies || plain_from || plain_to)
         return AS_APPLIES;
     as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
@@ -167,6 +179,7 @@ const struct as_probe as_probe_copy = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = as_how_is_kernel,
     .patience = patience,
     .prepare = prepare,
     .sample = as_transfer_sample,

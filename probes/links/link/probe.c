@@ -163,6 +163,7 @@ const struct as_probe as_probe_link = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = as_how_is_kernel,
     .patience = patience,
     .prepare = prepare,
     .sample = as_transfer_sample,

@@ -155,6 +155,7 @@ const struct as_probe as_probe_atomics = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = atomics_by_device,
     .patience = atomics_patience,
     .prepare = prepare,
     .sample = sample,

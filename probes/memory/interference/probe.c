@@ -162,6 +162,13 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
+/* The copy engine and the CPU find what is in the host's memory there. */
+static bool kernel_reaches(const struct as_axes *a)
+{
+    const char *work = as_word_is(a, "victim", "device") ? "op" : "aggressor";
+    return !is_copy(a, work) && !as_word_is(a, work, "none");
+}
+
 /* Both buffers are filled and checked, at 100 MB/s at worst; a device may compile. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
@@ -223,6 +230,7 @@ const struct as_probe as_probe_interference = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = kernel_reaches,
     .patience = patience,
     .prepare = prepare,
     .sample = sample,

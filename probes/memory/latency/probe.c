@@ -1,5 +1,6 @@
 /* latency: latency of dependent loads. See method.md. */
 #include "lib/chase/chase.h"
+#include "lib/prepare/prepare.h"
 
 #include <math.h>
 
@@ -120,6 +121,7 @@ const struct as_probe as_probe_latency = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = as_always_by_kernel,
     .patience = patience,
     .prepare = prepare,
     .sample = as_chase_trial_sample,

@@ -1,4 +1,5 @@
 /* loaded_latency: latency of dependent loads while other threads load the memory. See method.md. */
+#include "lib/prepare/prepare.h"
 #include "loaded.h"
 
 #include <math.h>
@@ -222,6 +223,7 @@ const struct as_probe as_probe_loaded_latency = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = as_always_by_kernel,
     .patience = patience,
     .prepare = prepare,
     .sample = sample,

@@ -323,6 +323,7 @@ const struct as_probe as_probe_residual = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = as_always_by_kernel,
     .patience = patience,
     .prepare = prepare,
     .sample = sample,

@@ -1,6 +1,7 @@
 /* tlb: cost of address translation by number of pages, stride and allocator. See method.md.
  */
 #include "lib/chase/chase.h"
+#include "lib/prepare/prepare.h"
 
 extern const char as_method_tlb[];
 
@@ -106,6 +107,7 @@ const struct as_probe as_probe_tlb = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = as_always_by_kernel,
     .patience = patience,
     .prepare = prepare,
     .sample = as_chase_trial_sample,

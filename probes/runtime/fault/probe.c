@@ -95,6 +95,11 @@ static bool is_pruned(const struct as_device_info *info, const struct as_axes *a
     return as_word_is(a, "what", "first") && (!cpu || pages < FIRST_PAGES_MIN || as_word_is(a, "access", "load"));
 }
 
+static bool by_kernel(const struct as_axes *a)
+{
+    return by_device(a) || is_after_device(a);
+}
+
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
@@ -206,6 +211,7 @@ const struct as_probe as_probe_fault = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .kernel_reaches = by_kernel,
     .patience = patience,
     .prepare = prepare,
     .sample = sample,

@@ -53,6 +53,11 @@ void as_cl_list_allocators(struct as_device *dev)
         else if (!out->coherent)
             as_copy_text(out->no_sharing, sizeof out->no_sharing,
                          "CL_DEVICE_SVM_CAPABILITIES has no CL_DEVICE_SVM_ATOMICS");
+        /* The standard lets a driver keep a copy in the device, and some do: only a map tells the host what is there.
+         */
+        if (a->way != BUFFER && a->way != SVM_FINE && !dev->info.is_host_memory)
+            as_copy_text(out->moves, sizeof out->moves,
+                         "the driver may keep its data in the device's memory while kernels use it");
         if (a->needs && !cl->api->clSVMAlloc)
             as_copy_text(out->why_not, sizeof out->why_not, "libOpenCL has no 'clSVMAlloc' (it came with OpenCL 2.0)");
         else if (a->needs && !(cl->svm & a->needs))
