@@ -87,7 +87,7 @@ static bool compare(const struct as_peak *p, double scale, double *sums, uint64_
     unsigned char *want = calloc(1, as_image_bytes(m, AS_MATRIX_C, p->desc.n));
     bool good = want != NULL;
     if (!good)
-        snprintf(why, size, "no memory for the host's sums");
+        as_check_no_memory(why, size);
     for (size_t v = 0; v < AS_MATRIX_VARIANTS && v < p->teams && good; v++) {
         reference(p, v, sums);
         for (size_t i = 0; i < (size_t)m->m * p->desc.n; i++)
@@ -146,9 +146,13 @@ bool as_peak_check(struct as_peak *p, char *why, size_t size)
     struct as_error err = {0};
     double *sums = malloc(numbers * sizeof *sums);
     uint64_t *codes = malloc(numbers * sizeof *codes);
-    bool good = sums && codes && !read_ends(p, &err);
+    bool good = sums && codes;
     if (!good)
-        snprintf(why, size, "%s", err.text[0] ? err.text : "no memory for the host's sums");
+        as_check_no_memory(why, size);
+    else if (read_ends(p, &err)) {
+        snprintf(why, size, "%s", err.text);
+        good = false;
+    }
     good = good && check_possible(p, codes, why, size) && check_whole(p, sums, codes, why, size);
     if (good)
         snprintf(why, size, "all %zu accumulators equal the host's exactly",

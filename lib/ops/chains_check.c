@@ -57,7 +57,8 @@ static bool check_once(struct as_chains *c, char *why, size_t size)
     char *block = malloc(4 * s->n * bytes);
     char *values[4];
     bool good = block != NULL;
-    snprintf(why, size, "no memory for operands");
+    if (!good)
+        as_check_no_memory(why, size);
     for (size_t k = 0; k < 4 && good; k++)
         values[k] = block + k * s->n * bytes;
     if (good && run_once(c, values, &err)) {

@@ -115,10 +115,8 @@ static bool check(struct as_stream *s, char *why, size_t size)
         return true;
     }
     double *buffer = malloc(2 * CHECK_WORDS * sizeof *buffer);
-    if (!buffer) {
-        snprintf(why, size, "out of memory for the check");
-        return false;
-    }
+    if (!buffer)
+        return as_check_no_memory(why, size);
     bool right = true;
     for (size_t i = 0; i < s->places_n && right; i++) {
         s->memory = s->places[i];

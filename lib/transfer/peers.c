@@ -1,7 +1,6 @@
 #include "peers.h"
 
 #include "base/text.h"
-#include "os/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,6 +44,13 @@ static enum as_applies pair_applies(const struct as_device_info *info, unsigned 
     return n <= PAIRS_ALL_DEVICES || (distance & (distance - 1)) == 0 ? AS_APPLIES : AS_PRUNED;
 }
 
+static bool has_node(double node)
+{
+    struct as_cpus nodes;
+    as_host_nodes("", &nodes);
+    return as_cpus_has(&nodes, (int)node);
+}
+
 enum as_applies as_peer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const char *peer = as_axes_text(a, "peer"), *allocator = as_axes_text(a, "allocator");
@@ -56,7 +62,7 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
     }
     if (strcmp(peer, "host") == 0) {
         const struct as_allocator *kind = as_info_allocator(info, allocator);
-        return !own_kind && kind && kind->host_access && node < as_host_nodes() ? AS_APPLIES : AS_PRUNED;
+        return !own_kind && kind && kind->host_access && has_node(node) ? AS_APPLIES : AS_PRUNED;
     }
     if (node != 0)
         return AS_PRUNED;
@@ -84,11 +90,12 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
 
 enum as_status as_place_begin(struct as_place *p, const struct as_device_info *info, int node, struct as_error *err)
 {
-    struct as_cpus near;
+    struct as_cpus near, nodes;
     *p = (struct as_place){0};
     if (as_cpu_list(info->near_cpus, &near) && as_thread_cpus(&p->before))
-        p->moved = as_thread_keep_on(&near);
-    if (node < 0 || as_host_nodes() < 2)
+        p->moved = !as_thread_pin_limit() && as_thread_keep_on(&near);
+    as_host_nodes("", &nodes);
+    if (node < 0 || as_cpus_count(&nodes) < 2)
         return AS_OK;
     if (as_take_memory_of(node)) {
         enum as_status s =

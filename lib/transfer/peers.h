@@ -4,6 +4,7 @@
 
 #include "device/host.h"
 #include "os/cpus.h"
+#include "os/memory.h"
 #include "probe/probe.h"
 
 enum { AS_PEERS_MAX = 32 };

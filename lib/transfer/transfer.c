@@ -360,10 +360,8 @@ bool as_transfer_check(void *transfer, char *why, size_t size)
     struct as_transfer *t = transfer;
     bool right = true;
     uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
-    if (!words) {
-        snprintf(why, size, "no memory to check the copy");
-        return false;
-    }
+    if (!words)
+        return as_check_no_memory(why, size);
     for (unsigned l = 0; l < t->desc.lanes && right; l++)
         right = lane_is_right(t, l, words, why, size);
     if (right)

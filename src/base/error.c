@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static atomic_size_t memory_failures;
+static atomic_size_t memory_failures, memory_errors;
 
 void as_memory_failed(void)
 {
@@ -16,6 +16,11 @@ void as_memory_failed(void)
 size_t as_memory_failures(void)
 {
     return memory_failures;
+}
+
+size_t as_memory_errors(void)
+{
+    return memory_errors;
 }
 
 static void set_text(struct as_error *err, const char *text, size_t len)
@@ -29,6 +34,7 @@ static void set_text(struct as_error *err, const char *text, size_t len)
 /* The names in parentheses: for the static analyser they are macros too. */
 enum as_status(as_fail)(struct as_error *err, enum as_status code, const char *fmt, ...)
 {
+    memory_errors += code == AS_NOMEM;
     if (!err)
         return code;
     /* not straight into err->text: it may be among the arguments */

@@ -44,6 +44,8 @@ enum as_status as_nomem(struct as_error *err, size_t bytes, const char *what);
  * output compares this before and after: output with a lost part is an error. */
 void as_memory_failed(void);
 size_t as_memory_failures(void);
+/* How often as_fail was told AS_NOMEM, with the same use: what failed meanwhile may have failed for that. */
+size_t as_memory_errors(void);
 
 #ifdef __clang_analyzer__
 /* Tells the static analyser, which sees one file at a time, that the two never return AS_OK. */

@@ -27,19 +27,6 @@ static const struct {
 #endif
 };
 
-static enum as_status load_topology(hwloc_topology_t *out, struct as_error *err)
-{
-    if (hwloc_topology_init(out))
-        return as_fail(err, AS_NOMEM, "hwloc cannot start");
-    hwloc_topology_set_io_types_filter(*out, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    as_host_exclude_drivers(*out);
-    if (hwloc_topology_load(*out) == 0)
-        return AS_OK;
-    const int why = errno;
-    hwloc_topology_destroy(*out);
-    return as_fail(err, AS_UNSUPPORTED, "hwloc cannot read the topology of this machine: %s", strerror(why));
-}
-
 static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *cpu, struct as_error *err)
 {
     hwloc_obj_t node = hwloc_get_obj_by_type(t, HWLOC_OBJ_NUMANODE, 0);
@@ -92,7 +79,7 @@ enum as_status as_hwloc_xml(const struct as_machine_sheet *m, struct as_buf *out
     char *xml = NULL;
     int len = 0;
     size_t said = 0;
-    enum as_status st = load_topology(&t, err);
+    enum as_status st = as_host_topology(AS_TOPOLOGY_IO, &t, err);
     if (st)
         return st;
     for (size_t i = 0; i < m->n && !st; i++) {

@@ -3,10 +3,11 @@
 
 #include "base/text.h"
 #include "device/host_limits.h"
+#include "os/memory.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LIST_MAX = 256 };
 
@@ -37,12 +38,34 @@ bool as_cpu_list(const char *list, struct as_cpus *out)
     return true;
 }
 
-unsigned as_host_nodes(void)
+void as_host_caveats(char *out, size_t size)
 {
-    unsigned n = 0;
-    char path[64];
-    do
-        snprintf(path, sizeof path, "/sys/devices/system/node/node%u", n);
-    while (access(path, F_OK) == 0 && ++n < AS_NODES_MAX);
-    return n ? n : 1;
+    struct as_buf b = AS_BUF_INIT;
+    char origin[AS_TOPOLOGY_ORIGIN];
+    as_host_topology_origin(origin, sizeof origin);
+    if (as_thread_pin_limit())
+        as_buf_str(&b, as_thread_pin_limit());
+    if (origin[0])
+        as_buf_printf(&b, "%scores, caches and memory nodes are those of %s, not those found on this system",
+                      b.len ? "; " : "", origin);
+    if (as_transparent_allowed() == AS_TRANSPARENT_NO)
+        as_buf_printf(&b, "%s%s", b.len ? "; " : "", AS_NO_TRANSPARENT);
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+void as_host_nodes(const char *root, struct as_cpus *out)
+{
+    char path[256];
+    int number;
+    *out = (struct as_cpus){{0}};
+    snprintf(path, sizeof path, "%.128s/sys/devices/system/node", root);
+    DIR *all = opendir(path);
+    for (const struct dirent *e; all && (e = readdir(all));)
+        if (sscanf(e->d_name, "node%d", &number) == 1)
+            as_cpus_add(out, number);
+    if (all)
+        closedir(all);
+    if (!as_cpus_count(out))
+        as_cpus_add(out, 0);
 }

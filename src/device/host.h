@@ -15,12 +15,18 @@ void as_host_near_cpus(const char *bus_id, char *out, size_t size);
 /* CPUs of such a list; false when it is none. */
 bool as_cpu_list(const char *list, struct as_cpus *out);
 struct as_device_info;
-/* Adds the data caches of the first CPU, from the core outwards. */
+/* Adds the data caches of a CPU that this process may use, of the fastest kind, from the core outwards. */
 void as_host_caches(struct as_device_info *info);
 /* Bytes of all its last-level caches together; 0 unknown. */
 uint64_t as_host_last_caches(void);
-/* Memory nodes of the host; at least 1. */
-enum { AS_NODES_MAX = 64 };
-unsigned as_host_nodes(void);
+/* Which of the user's variables says what cores, caches and nodes there are ("HWLOC_XMLFILE='node.xml'"); "" where
+ * they are read from this system. */
+enum { AS_TOPOLOGY_ORIGIN = 112 };
+void as_host_topology_origin(char *out, size_t size);
+/* What this process is denied, or told of the host by others, that its numbers depend on: "threads are bound to no CPU:
+ * ..."; "" nothing. */
+void as_host_caveats(char *out, size_t size);
+/* The numbers of the host's memory nodes, which may have gaps; without any in sysfs, 0. root: "" but in tests. */
+void as_host_nodes(const char *root, struct as_cpus *out);
 
 #endif

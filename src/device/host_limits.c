@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum group_kind { MEMORY_V1, CPU_V1, BOTH_V2 };
@@ -156,11 +157,12 @@ void as_host_groups_destroy(struct as_host_groups *groups)
 }
 
 struct memory_files {
-    const char *limit, *soft, *usage, *reclaimable;
+    const char *limit, *soft, *usage, *reclaimable, *kills;
 };
 static const struct memory_files memory_files[] = {
-    [MEMORY_V1] = {"memory.limit_in_bytes", NULL, "memory.usage_in_bytes", "total_inactive_file "},
-    [BOTH_V2] = {"memory.max", "memory.high", "memory.current", "inactive_file "},
+    [MEMORY_V1] = {"memory.limit_in_bytes", NULL, "memory.usage_in_bytes", "total_inactive_file ",
+                   "memory.oom_control"},
+    [BOTH_V2] = {"memory.max", "memory.high", "memory.current", "inactive_file ", "memory.events"},
 };
 
 static void apply_memory(const struct group *group, struct as_host_limits *out)
@@ -168,11 +170,15 @@ static void apply_memory(const struct group *group, struct as_host_limits *out)
     const struct memory_files *f = &memory_files[group->kind];
     uint64_t limit = file_number(group->dir, f->limit, UINT64_MAX), cached = 0;
     uint64_t soft = f->soft ? file_number(group->dir, f->soft, UINT64_MAX) : UINT64_MAX;
+    const char *file = soft < limit ? f->soft : f->limit;
     limit = soft < limit ? soft : limit;
     if (limit == UINT64_MAX)
         return;
     /* A wider limit of a parent group still counts: others share it. */
-    out->total = limit < out->total ? limit : out->total;
+    if (limit < out->total) {
+        out->total = limit;
+        snprintf(out->memory_by, sizeof out->memory_by, "'%.120s/%s'", group->dir, file);
+    }
     uint64_t used = file_number(group->dir, f->usage, 0);
     struct as_buf b = AS_BUF_INIT;
     /* Cached files count as used, but give way. */
@@ -198,8 +204,37 @@ static void apply_quota(const struct group *group, struct as_host_limits *out)
     if (quota <= 0 || period <= 0)
         return;
     double cpus = (double)quota / (double)period;
-    if (out->quota == 0 || cpus < out->quota)
+    if (out->quota == 0 || cpus < out->quota) {
         out->quota = cpus;
+        snprintf(out->quota_by, sizeof out->quota_by, "'%.120s/%s'", group->dir,
+                 group->kind == BOTH_V2 ? "cpu.max" : "cpu.cfs_quota_us");
+    }
+}
+
+/* What the process has mapped counts, touched or not. */
+static void apply_resources(const char *proc_dir, struct as_host_limits *out)
+{
+    static const struct {
+        int resource;
+        unsigned column; /* of statm, in pages */
+        const char *name;
+    } limits[] = {{RLIMIT_AS, 0, "RLIMIT_AS (ulimit -v)"}, {RLIMIT_DATA, 5, "RLIMIT_DATA (ulimit -d)"}};
+    unsigned long long mapped[6] = {0};
+    struct as_buf b = AS_BUF_INIT;
+    if (read_text(&b, proc_dir, "self/statm"))
+        (void)sscanf(as_buf_get(&b), "%llu %llu %llu %llu %llu %llu", &mapped[0], &mapped[1], &mapped[2], &mapped[3],
+                     &mapped[4], &mapped[5]);
+    as_buf_finish(&b);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit r;
+        if (getrlimit(limits[i].resource, &r) || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >= out->total)
+            continue;
+        const uint64_t used = mapped[limits[i].column] * as_host_page(), limit = r.rlim_cur;
+        const uint64_t left = used < limit ? limit - used : 0;
+        out->total = limit;
+        out->free = left < out->free ? left : out->free;
+        as_copy_text(out->memory_by, sizeof out->memory_by, limits[i].name);
+    }
 }
 
 enum as_status as_host_limits_read(const struct as_host_groups *groups, struct as_host_limits *out,
@@ -211,7 +246,8 @@ enum as_status as_host_limits_read(const struct as_host_groups *groups, struct a
                 number_after(as_buf_get(&b), "MemAvailable:", &available);
     as_buf_finish(&b);
     if (!good || total > UINT64_MAX >> 10 || available > UINT64_MAX >> 10)
-        return as_fail(err, AS_IO, "\"%s/meminfo\" does not say how much memory there is", groups->proc_dir);
+        return as_fail(err, AS_IO, "\"%s/meminfo\" does not say how much memory there is; is %s mounted?",
+                       groups->proc_dir, groups->proc_dir);
     *out = (struct as_host_limits){.total = total << 10, .free = available << 10};
     for (size_t i = 0; i < groups->n; i++) {
         if (groups->groups[i].kind != CPU_V1)
@@ -219,7 +255,20 @@ enum as_status as_host_limits_read(const struct as_host_groups *groups, struct a
         if (groups->groups[i].kind != MEMORY_V1)
             apply_quota(&groups->groups[i], out);
     }
+    apply_resources(groups->proc_dir, out);
     return AS_OK;
+}
+
+void as_host_limits_memory_text(const struct as_host_limits *limits, char *out, size_t size)
+{
+    struct as_buf b = AS_BUF_INIT;
+    if (limits->memory_by[0]) {
+        as_buf_str(&b, "this process may use ");
+        as_format_size(&b, limits->total);
+        as_buf_printf(&b, " by %s; raise that limit", limits->memory_by);
+    }
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
 }
 
 enum as_status as_host_limits_now(struct as_host_limits *out, struct as_error *err)
@@ -228,6 +277,29 @@ enum as_status as_host_limits_now(struct as_host_limits *out, struct as_error *e
     enum as_status s = groups ? as_host_limits_read(groups, out, err) : as_nomem(err, 0, "the control groups");
     as_host_groups_destroy(groups);
     return s;
+}
+
+uint64_t as_host_groups_oom_kills(const struct as_host_groups *groups)
+{
+    struct as_buf b = AS_BUF_INIT;
+    uint64_t kills = 0;
+    bool known = false;
+    for (size_t i = 0; i < groups->n && !known; i++)
+        if (groups->groups[i].kind != CPU_V1 &&
+            read_text(&b, groups->groups[i].dir, memory_files[groups->groups[i].kind].kills))
+            known = number_after(as_buf_get(&b), "oom_kill ", &kills);
+    if (!known && read_text(&b, groups->proc_dir, "vmstat"))
+        number_after(as_buf_get(&b), "oom_kill ", &kills);
+    as_buf_finish(&b);
+    return kills;
+}
+
+uint64_t as_host_oom_kills(void)
+{
+    struct as_host_groups *groups = as_host_groups_create("/proc", "/sys/fs/cgroup");
+    const uint64_t kills = groups ? as_host_groups_oom_kills(groups) : 0;
+    as_host_groups_destroy(groups);
+    return kills;
 }
 
 uint64_t as_host_resident(void)

@@ -38,6 +38,18 @@ enum as_status as_host_limits_now(struct as_host_limits *out, struct as_error *e
     return as_host_limits_read(NULL, out, err);
 }
 
+void as_host_limits_memory_text(const struct as_host_limits *limits, char *out, size_t size)
+{
+    (void)limits;
+    if (size)
+        out[0] = 0;
+}
+
+uint64_t as_host_oom_kills(void)
+{
+    return 0;
+}
+
 uint64_t as_host_resident(void)
 {
     struct as_system_memory memory;

@@ -262,6 +262,17 @@ const struct as_allocator *as_info_allocator(const struct as_device_info *info, 
     return NULL;
 }
 
+enum as_status as_info_no_allocator(const struct as_device_info *info, const char *name, struct as_error *err)
+{
+    struct as_buf there = AS_BUF_INIT;
+    for (size_t i = 0; i < info->allocators_n; i++)
+        as_buf_printf(&there, "%s%s", i ? ", " : "", info->allocators[i].name);
+    enum as_status s =
+        as_fail(err, AS_USAGE, "'%s' has no allocator '%s'; it has %s", info->id, name, as_buf_get(&there));
+    as_buf_finish(&there);
+    return s;
+}
+
 enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
 {
     if (offset <= mem->bytes && bytes <= mem->bytes - offset)

@@ -146,6 +146,7 @@ struct as_device_info {
     char dialect[16];  /* of its kernels (as_dialect_word): "cuda"; "" when it builds none */
     double clock_max_hz;   /* as claimed; 0 unknown */
     uint64_t memory_bytes; /* usable by this process (cgroup limit counted in) */
+    char memory_by[160];   /* what keeps it below the host's memory (struct as_host_limits); "" nothing */
     uint64_t memory_free;  /* at the time of asking */
     uint64_t max_alloc;    /* largest single allocation, 0 unknown */
     uint64_t page_size;    /* base page of the memory, 0 unknown */
@@ -165,6 +166,7 @@ struct as_device_info {
     char bus[24];         /* "PCIe 5.0 x16": its best link to the host, "" unknown */
     double bus_bandwidth; /* raw bytes/s of that link per direction; 0 unknown */
     char unfit[160];      /* conditions at opening that distort measurements; "" none */
+    char caveats[512];    /* as_host_caveats */
     uint64_t host_cache;  /* last-level caches of the host's CPUs together, for other devices; 0 unknown */
     size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
@@ -206,6 +208,8 @@ uint64_t as_info_huge_page(const struct as_device_info *info);
  * since partitions of a GPU share its bus address; else the bus address. how: by what it is known, also where not. */
 bool as_info_same_hardware(const struct as_device_info *a, const struct as_device_info *b, char *how, size_t size);
 const struct as_allocator *as_info_allocator(const struct as_device_info *info, const char *name);
+/* AS_USAGE: it has no allocator of this name, and which it has. */
+enum as_status as_info_no_allocator(const struct as_device_info *info, const char *name, struct as_error *err);
 /* JSON text of info, and back; unknown members are ignored, missing ones are 0. */
 void as_info_to_json(const struct as_device_info *info, struct as_buf *out);
 enum as_status as_info_from_json(const char *json, struct as_device_info *info, struct as_error *err);

@@ -44,6 +44,7 @@ static const struct field info_fields[] = {
     I(TEXT, dialect),
     I(DOUBLE, clock_max_hz),
     I(U64, memory_bytes),
+    I(TEXT, memory_by),
     I(U64, memory_free),
     I(U64, max_alloc),
     I(U64, page_size),
@@ -62,6 +63,7 @@ static const struct field info_fields[] = {
     I(TEXT, bus),
     I(DOUBLE, bus_bandwidth),
     I(TEXT, unfit),
+    I(TEXT, caveats),
     I(U64, host_cache),
 };
 static const struct field word_fields[] = {W(compute_unit), W(workgroup), W(subgroup), W(shared_memory), W(queue)};

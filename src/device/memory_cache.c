@@ -124,8 +124,11 @@ static bool find_in_nodes(const char *root, const struct as_device_info *info, s
                           struct as_cache *out)
 {
     unsigned nodes = 0;
-    for (unsigned node = 0; node < AS_NODES_MAX && is_of_host(info); node++) {
-        const uint64_t size = cache_of_node(root, node, text);
+    struct as_cpus numbers = {{0}};
+    if (is_of_host(info))
+        as_host_nodes(root, &numbers);
+    for (int node = -1; (node = as_cpus_next(&numbers, node)) >= 0;) {
+        const uint64_t size = cache_of_node(root, (unsigned)node, text);
         nodes += size != 0;
         out->size = size > out->size ? size : out->size;
     }

@@ -2,6 +2,8 @@
 #include "backends.h"
 #include "base/text.h"
 #include "device/arena.h"
+#include "device/host.h"
+#include "device/host_limits.h"
 #include "device/memory_cache.h"
 
 #include <stdlib.h>
@@ -70,11 +72,17 @@ enum as_status as_backend_check(const struct as_backend *backend, struct as_erro
 
 void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info)
 {
+    struct as_host_limits limits;
     if (info->siblings == 0)
         info->siblings = (unsigned)n;
     if (backend->words)
         info->words = *backend->words;
     as_memory_cache_describe(info);
+    if (info->capabilities & AS_CAP_SIMULATED)
+        return;
+    as_host_caveats(info->caveats, sizeof info->caveats);
+    if (info->is_host_memory && as_host_limits_now(&limits, NULL) == AS_OK)
+        as_copy_text(info->memory_by, sizeof info->memory_by, limits.memory_by);
 }
 
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err)

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { AS_CPUS_MAX = 1024, AS_CPUS_WORD = 64 };
+/* As many as any kernel can be built for: one that may have more CPUs than a set refuses the set. */
+enum { AS_CPUS_MAX = 8192, AS_CPUS_WORD = 64 };
 struct as_cpus {
     uint64_t words[AS_CPUS_MAX / AS_CPUS_WORD];
 };
@@ -36,12 +37,23 @@ static inline int as_cpus_count(const struct as_cpus *set)
     return n;
 }
 
+/* The next CPU of the set after this one (-1: the first); -1 when there is none. */
+static inline int as_cpus_next(const struct as_cpus *set, int cpu)
+{
+    for (cpu++; cpu < AS_CPUS_MAX; cpu = (cpu / AS_CPUS_WORD + 1) * AS_CPUS_WORD) {
+        const uint64_t rest = set->words[cpu / AS_CPUS_WORD] >> cpu % AS_CPUS_WORD;
+        if (rest)
+            return cpu + __builtin_ctzll(rest);
+    }
+    return -1;
+}
+
 /* CPUs that the calling thread may run on; false if unknown. */
 bool as_thread_cpus(struct as_cpus *out);
-/* Keeps the calling thread on these, as far as as_thread_pin_limit says that it can be; false where the system refuses.
- */
+/* Keeps the calling thread on these, as far as as_thread_pin_limit says that it can be; false where the system refuses
+ * these CPUs. */
 bool as_thread_keep_on(const struct as_cpus *set);
-/* NULL where threads can be kept on CPUs, else what the system does instead. */
+/* NULL where threads can be kept on CPUs, else why not. The same for the whole life of the process. */
 const char *as_thread_pin_limit(void);
 int as_thread_cpu(void); /* where the calling thread runs now; -1 unknown */
 int as_online_cpus(void);

@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,33 +32,41 @@
 
 /* ---- CPUs ---- */
 
-_Static_assert((int)AS_CPUS_MAX == CPU_SETSIZE, "the kernel's sets and assay's hold the same CPUs");
+_Static_assert(sizeof(unsigned long) == sizeof(uint64_t), "the words of a set are the kernel's");
 
 bool as_thread_cpus(struct as_cpus *out)
 {
-    cpu_set_t set;
     *out = (struct as_cpus){{0}};
-    if (sched_getaffinity(0, sizeof set, &set))
-        return false;
-    for (int cpu = 0; cpu < AS_CPUS_MAX; cpu++)
-        if (CPU_ISSET((size_t)cpu, &set))
-            as_cpus_add(out, cpu);
-    return true;
+    return sched_getaffinity(0, sizeof out->words, (cpu_set_t *)(void *)out->words) == 0;
 }
 
-bool as_thread_keep_on(const struct as_cpus *cpus)
+static int keep_on(const struct as_cpus *set)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (int cpu = 0; cpu < AS_CPUS_MAX; cpu++)
-        if (as_cpus_has(cpus, cpu))
-            CPU_SET((size_t)cpu, &set);
-    return sched_setaffinity(0, sizeof set, &set) == 0;
+    return sched_setaffinity(0, sizeof set->words, (const cpu_set_t *)(const void *)set->words);
+}
+
+bool as_thread_keep_on(const struct as_cpus *set)
+{
+    return as_thread_pin_limit() != NULL || keep_on(set) == 0;
+}
+
+/* A filter of system calls refuses also what changes nothing, by another reason than EINVAL, which means these CPUs. */
+static char pin_limit[200];
+static void find_pin_limit(void)
+{
+    struct as_cpus now;
+    if (as_thread_cpus(&now) && keep_on(&now) && errno != EINVAL)
+        snprintf(pin_limit, sizeof pin_limit,
+                 "the system lets this process bind no thread to a CPU (sched_setaffinity: %s); allow that system call "
+                 "in its seccomp filter",
+                 strerror(errno));
 }
 
 const char *as_thread_pin_limit(void)
 {
-    return NULL;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_pin_limit);
+    return pin_limit[0] ? pin_limit : NULL;
 }
 
 int as_thread_cpu(void)
@@ -244,6 +253,15 @@ uint64_t as_transparent_page(void)
     return page;
 }
 
+enum as_transparent as_transparent_allowed(void)
+{
+    enum { DISABLED = 1, EXCEPT_ADVISED = 2 };
+    const int set = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+    if (set <= 0 || !(set & DISABLED))
+        return AS_TRANSPARENT_YES;
+    return set & EXCEPT_ADVISED ? AS_TRANSPARENT_IF_ADVISED : AS_TRANSPARENT_NO;
+}
+
 /* 0: none, or larger than is of use to so many bytes. */
 static size_t huge_page_for(size_t bytes)
 {
@@ -271,20 +289,41 @@ int as_node_of(const void *address)
     return node >= 0 ? node : -1;
 }
 
-/* Constants of the system call, to avoid libnuma's header. */
-enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, NODES_MAX = 64 };
+/* Constants of the system calls, to avoid libnuma's header. */
+enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, POLICY_STRICT = 1, WORD_BITS = 8 * sizeof(unsigned long) };
+
+/* The kernel takes one bit less than it is told of. */
+struct node_mask {
+    unsigned long words[AS_NODES_MAX / WORD_BITS + 1];
+};
+
+static bool mask_of(int node, struct node_mask *out)
+{
+    *out = (struct node_mask){{0}};
+    if (node < 0 || node >= AS_NODES_MAX) {
+        errno = EINVAL;
+        return false;
+    }
+    out->words[node / WORD_BITS] = 1ul << node % WORD_BITS;
+    return true;
+}
 
 int as_take_memory_of(int node)
 {
-    unsigned long mask[NODES_MAX / (8 * sizeof(unsigned long))] = {0};
+    struct node_mask mask;
     if (node < 0)
         return (int)syscall(SYS_set_mempolicy, POLICY_DEFAULT, NULL, 0ul);
-    if (node >= NODES_MAX) {
-        errno = EINVAL;
+    return mask_of(node, &mask) ? (int)syscall(SYS_set_mempolicy, POLICY_BIND, mask.words, AS_NODES_MAX + 1ul) : -1;
+}
+
+int as_bind_memory(void *at, size_t bytes, int node)
+{
+    struct node_mask mask;
+    const size_t before = (uintptr_t)at % (size_t)sysconf(_SC_PAGESIZE);
+    if (!mask_of(node, &mask))
         return -1;
-    }
-    mask[(size_t)node / (8 * sizeof *mask)] = 1ul << ((size_t)node % (8 * sizeof *mask));
-    return (int)syscall(SYS_set_mempolicy, POLICY_BIND, mask, (unsigned long)NODES_MAX + 1);
+    return (int)syscall(SYS_mbind, (char *)at - before, bytes + before, POLICY_BIND, mask.words, AS_NODES_MAX + 1ul,
+                        POLICY_STRICT);
 }
 
 /* ---- counters ---- */

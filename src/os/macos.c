@@ -200,6 +200,11 @@ uint64_t as_transparent_page(void)
     return 0;
 }
 
+enum as_transparent as_transparent_allowed(void)
+{
+    return AS_TRANSPARENT_YES;
+}
+
 void *as_take_large(size_t bytes)
 {
     void *at = NULL;
@@ -217,6 +222,12 @@ int as_take_memory_of(int node)
 {
     errno = ENOTSUP;
     return node <= 0 ? 0 : -1;
+}
+
+int as_bind_memory(void *at, size_t bytes, int node)
+{
+    (void)at, (void)bytes;
+    return as_take_memory_of(node);
 }
 
 /* ---- counters ---- */

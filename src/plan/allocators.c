@@ -51,6 +51,24 @@ static enum as_status fail_absent(const char *expr, const struct as_device_info 
     return s;
 }
 
+/* "no device has an allocator 'foo'; there are malloc, mmap, thp, hugetlb" */
+static enum as_status fail_unknown(const char *word, const char *const *names, const struct as_device_info *infos,
+                                   size_t infos_n, struct as_error *err)
+{
+    const char *near = as_nearest(word, names);
+    if (near)
+        return as_fail(err, AS_USAGE, "no device has an allocator '%s'; did you mean '%s'?", word, near);
+    if (infos_n == 1)
+        return as_info_no_allocator(&infos[0], word, err);
+    struct as_buf there = AS_BUF_INIT;
+    for (size_t i = 0; i < infos_n; i++)
+        for (size_t j = 0; j < infos[i].allocators_n; j++)
+            as_buf_printf(&there, "%s%s", there.len ? ", " : "; there are ", infos[i].allocators[j].name);
+    enum as_status s = as_fail(err, AS_USAGE, "no device has an allocator '%s'%s", word, as_buf_get(&there));
+    as_buf_finish(&there);
+    return s;
+}
+
 enum as_status as_plan_check_allocators(const struct as_axis *axis, const char *expr,
                                         const struct as_device_info *infos, size_t infos_n, struct as_error *err)
 {
@@ -64,9 +82,7 @@ enum as_status as_plan_check_allocators(const struct as_axis *axis, const char *
         while (names[i] && (strlen(names[i]) != len || strncmp(names[i], expr, len) != 0))
             i++;
         if (!names[i]) {
-            const char *near = as_nearest(word, names);
-            return as_fail(err, AS_USAGE, "no device has an allocator '%s'%s%s%s", word,
-                           near ? "; did you mean '" : "; see assay devices", near ? near : "", near ? "'?" : "");
+            return fail_unknown(word, names, infos, infos_n, err);
         }
         any |= !is_absent_role(word, infos, infos_n);
         expr += len;

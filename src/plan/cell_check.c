@@ -91,6 +91,8 @@ static enum as_status check_sizes(const struct as_device_info *info, const struc
         single &= axes->v[i].number <= room;
         as_buf_str(&b, single ? ", the largest allocation is " : ", free for it are ");
         as_format_value(&b, single ? (double)info->max_alloc : room, "B");
+        if (!single && info->memory_by[0])
+            as_buf_printf(&b, " by %s; raise that limit", info->memory_by);
         enum as_status s = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
         as_buf_finish(&b);
         return s;

@@ -221,9 +221,8 @@ static enum as_status add_cpus(struct parser *p)
     if (!as_thread_cpus(&set))
         return as_fail(p->err, AS_FAILED, "the CPUs that this process may use cannot be read");
     enum as_status s = AS_OK;
-    for (int cpu = 0; cpu < AS_CPUS_MAX && !s; cpu++)
-        if (as_cpus_has(&set, cpu))
-            s = add_number(p, (uint64_t)cpu);
+    for (int cpu = -1; !s && (cpu = as_cpus_next(&set, cpu)) >= 0;)
+        s = add_number(p, (uint64_t)cpu);
     return s;
 }
 

@@ -72,6 +72,8 @@ struct as_trial_context {
     enum as_gate_state code;     /* set by as_expect_code, or by the engine where nothing is expected */
     char code_text[160];
 };
+/* For check, which had no memory to look: false, with the reason. Nothing is rejected for that. */
+bool as_check_no_memory(char *why, size_t size);
 /* For prepare, if the sampling thread takes part in the timed work of another device. */
 void as_host_part(struct as_trial_context *vc);
 /* Adds "name": "text" / number to the cell's detail. */

@@ -5,6 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+bool as_check_no_memory(char *why, size_t size)
+{
+    struct as_error err = {0};
+    as_nomem(&err, 0, "the check");
+    as_copy_text(why, size, err.text);
+    return false;
+}
+
 void as_note(struct as_trial_context *vc, const char *name, const char *text)
 {
     as_buf_str(&vc->detail, vc->detail.len ? "," : "{");

@@ -194,6 +194,7 @@ static void sensor(struct as_buf *b, const struct as_device_info *d)
     pair(b, "counters during trials", d->demand);
     pair(b, "counters not read", d->demand_why);
     pair(b, "state before the run", d->unfit);
+    pair(b, "limits of its numbers", d->caveats);
 }
 
 static void cycles(struct as_buf *b, const struct as_device_info *d)

@@ -132,6 +132,23 @@ enum as_status as_text_missing(const struct as_missing *missing, size_t most, co
     return st;
 }
 
+/* Devices of one host mostly have the same ones. */
+static void write_caveats(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
+{
+    const char *last = "";
+    for (size_t i = 0; i < run->devices_n; i++) {
+        const struct as_device_info *d = &run->devices[i];
+        struct as_buf line = AS_BUF_INIT;
+        if (!d->caveats[0] || strcmp(d->caveats, last) == 0)
+            continue;
+        last = d->caveats;
+        as_buf_str(&line, "Note: ");
+        as_buf_terminal(&line, d->caveats);
+        as_text_fill(out, as_buf_get(&line), style->width, 0, 6);
+        as_buf_finish(&line);
+    }
+}
+
 static void write_head(const struct as_report_run *run, const struct as_overview *o, const struct as_table_style *style,
                        struct as_buf *out)
 {
@@ -161,6 +178,7 @@ static void write_head(const struct as_report_run *run, const struct as_overview
         as_buf_terminal(&line, run->devices[i].name);
         as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
     }
+    write_caveats(run, style, out);
     as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
     const char *lead = "";
     for (int s = 0; s < AS_CELL_STATUS_N; s++)

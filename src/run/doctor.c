@@ -2,6 +2,8 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/text.h"
+#include "device/host.h"
+#include "device/host_limits.h"
 #include "os/counters.h"
 #include "os/cpus.h"
 #include "os/facts.h"
@@ -76,7 +78,10 @@ static void check_thp(struct as_finding *f)
         return;
     }
     snprintf(f->text, sizeof f->text, "transparent huge pages: %s", enabled);
-    if (strstr(enabled, "[never]"))
+    if (as_transparent_allowed() == AS_TRANSPARENT_NO) {
+        as_copy_text(f->text, sizeof f->text, AS_NO_TRANSPARENT);
+        set(f, AS_WARNING, "start assay from another process; until then the allocator 'thp' is unsupported");
+    } else if (strstr(enabled, "[never]"))
         set(f, AS_WARNING, "large working sets include TLB misses; 'madvise' enables the allocator 'thp'");
     else if (strstr(enabled, "[always]"))
         set(f, AS_NOTE, "allocator 'malloc' may get huge pages; 'mmap' keeps to base pages, 'thp' requests huge ones");
@@ -174,35 +179,35 @@ static void check_backing(struct as_finding *f)
             "memory that the guest never touched also faults in the host; assay touches its memory before it samples");
 }
 
-/* "50000 100000": microseconds per period. */
 static void check_quota(struct as_finding *f)
 {
-    char line[64];
-    unsigned long long quota, period;
-    if (!as_machine_line("/sys/fs/cgroup/cpu.max", line, sizeof line)) {
-        snprintf(f->text, sizeof f->text, "no CPU quota is visible");
-        return;
-    }
-    if (sscanf(line, "%llu %llu", &quota, &period) != 2 || period == 0) {
-        snprintf(f->text, sizeof f->text, "no CPU quota is set for this container");
-        return;
-    }
-    snprintf(f->text, sizeof f->text, "a cgroup limits CPU time to %.3g CPUs", (double)quota / (double)period);
-    set(f, AS_WARNING, "raise the quota: throttled threads make intervals wide");
+    struct as_host_limits limits;
+    struct as_error err = {0};
+    if (as_host_limits_now(&limits, &err)) {
+        as_copy_text(f->text, sizeof f->text, err.text);
+        set(f, AS_NOTE, "");
+    } else if (limits.quota > 0) {
+        snprintf(f->text, sizeof f->text, "%s limits CPU time to %.3g CPUs", limits.quota_by, limits.quota);
+        set(f, AS_WARNING, "raise the quota: throttled threads make intervals wide");
+    } else
+        snprintf(f->text, sizeof f->text, "no CPU quota is set for this process");
 }
 
-static void check_cgroup(struct as_finding *f)
+static void check_memory(struct as_finding *f)
 {
-    uint64_t limit = as_machine_cgroup_limit();
+    struct as_host_limits limits;
+    struct as_error err = {0};
     struct as_buf b = AS_BUF_INIT;
-    if (limit == 0) {
+    if (as_host_limits_now(&limits, &err)) {
+        as_copy_text(f->text, sizeof f->text, err.text);
+        set(f, AS_WARNING, "without it no device of the host can be measured");
+    } else if (limits.memory_by[0]) {
+        as_format_size(&b, limits.total);
+        snprintf(f->text, sizeof f->text, "%s limits memory to %s", limits.memory_by, as_buf_get(&b));
+        set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
+    } else
         snprintf(f->text, sizeof f->text, "no memory limit is set for this process");
-        return;
-    }
-    as_format_size(&b, limit);
-    snprintf(f->text, sizeof f->text, "a cgroup limits memory to %s", as_buf_get(&b));
     as_buf_finish(&b);
-    set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
 }
 
 static void check_swap(struct as_finding *f)
@@ -273,7 +278,20 @@ static void check_pinning(struct as_finding *f)
 {
     const char *limit = as_thread_pin_limit();
     as_copy_text(f->text, sizeof f->text, limit ? limit : "threads can be kept on CPUs");
-    set(f, limit ? AS_NOTE : AS_FINE, limit ? "CPU intervals are wider; close other programs" : "");
+    set(f, limit ? AS_NOTE : AS_FINE,
+        limit ? "threads run where the system puts them, so CPU intervals are wider; close other programs" : "");
+}
+
+static void check_topology(struct as_finding *f)
+{
+    char origin[AS_TOPOLOGY_ORIGIN];
+    as_host_topology_origin(origin, sizeof origin);
+    if (!origin[0]) {
+        snprintf(f->text, sizeof f->text, "cores and caches are read from this system");
+        return;
+    }
+    snprintf(f->text, sizeof f->text, "cores, caches and memory nodes are those of %s", origin);
+    set(f, AS_NOTE, "threads and memory are placed on this machine all the same; unset it if it describes another");
 }
 
 static void check_translation(struct as_finding *f)
@@ -303,11 +321,12 @@ static const struct {
     {"steal", check_steal},
     {"first touch", check_backing},
     {"cpu quota", check_quota},
-    {"memory limit", check_cgroup},
+    {"memory limit", check_memory},
     {"swap", check_swap},
     {"device users", check_users},
     {"counters", check_counters},
     {"pinning", check_pinning},
+    {"topology", check_topology},
     {"translation", check_translation},
 };
 

@@ -75,32 +75,10 @@ uint64_t as_machine_meminfo(const char *name)
                                                : 0;
 }
 
-uint64_t as_machine_cgroup_limit(void)
-{
-    static const char *const paths[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    char own[512], path[600], text[64];
-    uint64_t limit = 0;
-    for (size_t i = 0; i < 3; i++) {
-        if (i < 2)
-            as_copy_text(path, sizeof path, paths[i]);
-        else if (as_machine_value("/proc/self/cgroup", "0:", own, sizeof own))
-            snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", own);
-        else
-            break;
-        if (!as_machine_line(path, text, sizeof text) || !isdigit((unsigned char)text[0]))
-            continue;
-        uint64_t v = strtoull(text, NULL, 10);
-        /* The kernel writes "no limit" as a number near 2^63 in version 1. */
-        if (v && v < UINT64_C(1) << 60 && (!limit || v < limit))
-            limit = v;
-    }
-    return limit;
-}
-
 int as_machine_cpus(void)
 {
     struct as_cpus set;
-    return as_thread_cpus(&set) ? as_cpus_count(&set) : 0;
+    return as_thread_cpus(&set) ? as_cpus_count(&set) : as_online_cpus();
 }
 
 int as_machine_virtualization(char *out, size_t size)

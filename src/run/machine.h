@@ -10,7 +10,6 @@ int as_machine_line(const char *path, char *out, size_t size);
 /* The value of the first line "name : value", "name=value" or "name: value", without quotes. */
 int as_machine_value(const char *path, const char *name, char *out, size_t size);
 uint64_t as_machine_meminfo(const char *name); /* bytes; counts come times 1024 */
-uint64_t as_machine_cgroup_limit(void);        /* bytes, 0: no limit or unknown */
 int as_machine_cpus(void);                     /* that this process may use */
 /* "container in a virtual machine (KVM)", "container", ...; 0 when no sign of either is seen */
 int as_machine_virtualization(char *out, size_t size);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/host_limits.h"
 #include "os/process.h"
 
 #include <errno.h>
@@ -47,7 +48,12 @@ enum as_status as_worker_program(char *out, size_t size, struct as_error *err)
             as_copy_text(out, size, self);
             return AS_OK;
         }
-    }
+    } else
+        return as_fail(
+            err, AS_IO,
+            "the running program cannot be found to start its worker: '/proc/self/exe': %s; is /proc mounted? "
+            "else name the program in $ASSAY_WORKER",
+            strerror(errno));
     as_copy_text(out, size, executable(AS_BINDIR "/assay") ? AS_BINDIR "/assay" : "assay");
     return AS_OK;
 }
@@ -105,6 +111,7 @@ enum as_status as_worker_start(struct as_worker *w, const char *program, struct 
     setpgid(pid, pid); /* also here, since a kill may come before the child gets to it */
     w->pid = pid;
     w->fd = pair[0];
+    w->oom_kills = as_host_oom_kills();
     return AS_OK;
 }
 
@@ -137,8 +144,23 @@ static const struct {
     {AS_WORKER_NO_PROGRAM, AS_NOT_STARTED, "the worker program could not be started"},
 };
 
-static enum as_receive tell_end(int status, const char *words, char *why, size_t size)
+/* "out of memory (this process may use 600 MiB by ...); raise that limit" */
+static void tell_out_of_memory(char *why, size_t size)
 {
+    struct as_host_limits limits = {0};
+    char text[256];
+    (void)as_host_limits_now(&limits, NULL);
+    as_host_limits_memory_text(&limits, text, sizeof text);
+    snprintf(why, size, "the kernel killed the worker for lack of memory (signal 9): %s",
+             text[0] ? text : "stop other programs, or measure smaller sizes");
+}
+
+static enum as_receive tell_end(const struct as_worker *w, int status, const char *words, char *why, size_t size)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && as_host_oom_kills() > w->oom_kills) {
+        tell_out_of_memory(why, size);
+        return AS_PEER_GONE;
+    }
     for (size_t i = 0; i < sizeof ends / sizeof *ends && WIFEXITED(status); i++)
         if (WEXITSTATUS(status) == ends[i].code) {
             snprintf(why, size, "%s%s", ends[i].words, words);
@@ -171,7 +193,7 @@ static enum as_receive reap(struct as_worker *w, char *why, size_t size)
         kill(-w->pid, SIGKILL); /* and its children */
     if (why) {
         last_words(w->log, words, sizeof words);
-        how = tell_end(status, words, why, size);
+        how = tell_end(w, status, words, why, size);
     }
     close(w->fd);
     close(w->log);
@@ -183,6 +205,11 @@ void as_worker_stop(struct as_worker *w)
 {
     if (w->pid > 0)
         reap(w, NULL, 0);
+}
+
+enum as_receive as_worker_end(struct as_worker *w, char *why, size_t size)
+{
+    return reap(w, why, size);
 }
 
 enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double deadline,

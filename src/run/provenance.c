@@ -4,7 +4,11 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/text.h"
+#include "device/host.h"
+#include "device/host_limits.h"
+#include "os/cpus.h"
 #include "os/facts.h"
+#include "os/memory.h"
 #include "run/machine.h"
 
 #include <jansson.h>
@@ -106,7 +110,23 @@ static json_t *cpu_json(void)
     set_file(j, "smt", "/sys/devices/system/cpu/smt/control");
     set_file(j, "online", "/sys/devices/system/cpu/online");
     set_size(j, "usable", (uint64_t)as_machine_cpus());
+    as_host_topology_origin(text, sizeof text);
+    set_text(j, "topology", text);
+    set_text(j, "pinning", as_thread_pin_limit());
     return j;
+}
+
+/* The same limits that bound what a device allocates. */
+static void set_limits(json_t *j)
+{
+    struct as_host_limits limits;
+    if (as_host_limits_now(&limits, NULL))
+        return;
+    if (limits.memory_by[0])
+        set_size(j, "cgroup_limit", limits.total);
+    set_text(j, "limited_by", limits.memory_by);
+    if (limits.quota > 0)
+        json_object_set_new(j, "cpu_quota", json_real(limits.quota));
 }
 
 static json_t *memory_json(void)
@@ -117,9 +137,11 @@ static json_t *memory_json(void)
     set_size(j, "swap", as_machine_meminfo("SwapTotal"));
     set_size(j, "hugetlb_free", as_machine_meminfo("HugePages_Free") / 1024);
     set_size(j, "hugetlb_size", as_machine_meminfo("Hugepagesize"));
-    set_size(j, "cgroup_limit", as_machine_cgroup_limit());
+    set_limits(j);
     set_size(j, "page_size", as_host_page());
     set_file(j, "thp", "/sys/kernel/mm/transparent_hugepage/enabled");
+    if (as_transparent_allowed() == AS_TRANSPARENT_NO)
+        set_text(j, "thp_denied", AS_NO_TRANSPARENT);
     set_file(j, "thp_defrag", "/sys/kernel/mm/transparent_hugepage/defrag");
     set_file(j, "numa_balancing", "/proc/sys/kernel/numa_balancing");
     set_file(j, "numa_nodes", "/sys/devices/system/node/online");

@@ -1,8 +1,9 @@
 /* What is recorded of the machine with every run. JSON object with members: tool{version,commit,compiler,flags},
- * host{name,os,kernel,boot_id,virtualization,container}, cpu{model,vendor,microcode,governor,cores,threads,smt,flags},
- * memory{total,cgroup_limit,thp,thp_defrag,hugetlb_free,page_size,numa_nodes,swap}, load{1m}, time{zone}, limits{...};
- * of a resumed run also pauses[{from,until,seconds}] (as_run_add_pause) and notes["..."] (as_run_add_note).
- * Unknown members are absent, never invented. */
+ * host{name,os,kernel,boot_id,virtualization,container},
+ * cpu{model,vendor,microcode,governor,cores,threads,smt,flags,topology,pinning},
+ * memory{total,cgroup_limit,limited_by,cpu_quota,thp,thp_denied,thp_defrag,hugetlb_free,page_size,numa_nodes,swap},
+ * load{1m}, time{zone}, limits{...}; of a resumed run also pauses[{from,until,seconds}] (as_run_add_pause) and
+ * notes["..."] (as_run_add_note). Unknown members are absent, never invented. */
 #ifndef AS_CORE_PROVENANCE_H
 #define AS_CORE_PROVENANCE_H
 

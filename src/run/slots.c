@@ -129,6 +129,13 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
     return s;
 }
 
+static void tell_death(struct as_worker *w, struct as_error *err)
+{
+    char how[300] = "";
+    as_worker_end(w, how, sizeof how);
+    as_fail(err, AS_UNSUPPORTED, "the process that loaded it died: %s", how);
+}
+
 /* One worker per backend, all started first, so that slow runtimes load concurrently. */
 enum as_status as_find_devices(const char *program, const volatile sig_atomic_t *stop, struct as_found_device **out,
                                size_t *n, struct as_error *err)
@@ -143,7 +150,7 @@ enum as_status as_find_devices(const char *program, const volatile sig_atomic_t 
         json_t *order = json_pack("{s:s, s:s}", "do", "list", "backend", as_backends[count]->name);
         if (!as_worker_start(&workers[count], program, &why[count]) &&
             as_message_send(workers[count].fd, order, &why[count]))
-            as_worker_stop(&workers[count]);
+            tell_death(&workers[count], &why[count]);
         json_decref(order);
     }
     double deadline = as_now() + OPEN_S;
@@ -155,9 +162,10 @@ enum as_status as_find_devices(const char *program, const volatile sig_atomic_t 
                 s = as_fail(err, AS_INTERRUPTED, "stopped while devices were searched for");
             else if (r == AS_NO_MEMORY)
                 s = as_nomem(err, 0, "devices");
+            else if (r == AS_NO_ANSWER)
+                as_fail(&why[i], AS_UNSUPPORTED, "it did not answer in time");
             else if (r != AS_RECEIVED)
-                as_fail(&why[i], AS_UNSUPPORTED, "%s",
-                        r == AS_NO_ANSWER ? "it did not answer in time" : "the process that loaded it died");
+                tell_death(&workers[i], &why[i]);
         }
         as_worker_stop(&workers[i]);
         if (!s)

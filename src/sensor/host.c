@@ -60,9 +60,8 @@ static void find_cpus(struct host *h)
     struct as_cpus set;
     if (!as_thread_cpus(&set))
         as_cpus_add(&set, 0);
-    for (int i = 0; i < AS_CPUS_MAX && h->cpus_n < CPUS_MAX; i++)
-        if (as_cpus_has(&set, i))
-            h->cpus[h->cpus_n++] = i;
+    for (int i = -1; h->cpus_n < CPUS_MAX && (i = as_cpus_next(&set, i)) >= 0;)
+        h->cpus[h->cpus_n++] = i;
 }
 
 /* The fastest core: idle cores are slow. */

@@ -53,9 +53,13 @@ static enum as_status make_folders(const char *path, size_t *made_from, struct a
         /* private to the user, as the XDG specification asks */
         if (mkdir(copy, 0700) == 0)
             *made_from = *made_from ? *made_from : (size_t)(at - copy);
-        else if (errno != EEXIST && access(copy, F_OK))
-            s = as_fail(err, AS_IO, "the store '%s': its folder '%s' cannot be created: %s", path, copy,
-                        strerror(errno));
+        else if (errno != EEXIST) {
+            const int why = errno; /* a folder that is there may be refused for another reason */
+            if (access(copy, F_OK))
+                s = as_fail(err, AS_IO,
+                            "the store '%s': its folder '%s' cannot be created: %s; give another file with --store",
+                            path, copy, strerror(why));
+        }
         *at = '/';
     }
     free(copy);

@@ -4,8 +4,10 @@
 
 #include "base/text.h"
 #include "device/arena.h"
+#include "device/host_limits.h"
 #include "facts/bounds.h"
 #include "model/metrics.h"
+#include "os/cpus.h"
 #include "sensor/watch.h"
 
 #include <math.h>
@@ -229,15 +231,21 @@ static void summarize_clock(const struct sampler *m, struct as_trial *out)
     as_clock_range(m->clock, m->clock_n, &out->clock_hz, &out->clock_lo, &out->clock_hi);
 }
 
-static void run_check(struct sampler *m, struct as_trial *out)
+/* A check that had no memory has found nothing wrong. */
+static enum as_status run_check(struct sampler *m, struct as_trial *out, struct as_error *err)
 {
+    const size_t before = as_memory_errors();
     if (!m->probe->check) {
         out->checksum = AS_GATE_NA;
         as_copy_text(out->checksum_text, sizeof out->checksum_text, "this probe has no output to check");
-        return;
+        return AS_OK;
     }
     out->checksum =
         m->probe->check(m->state, out->checksum_text, sizeof out->checksum_text) ? AS_GATE_PASS : AS_GATE_FAIL;
+    if (out->checksum == AS_GATE_PASS || as_memory_errors() == before)
+        return AS_OK;
+    out->checksum = AS_GATE_NA;
+    return as_fail(err, AS_NOMEM, "the results cannot be checked: %s", out->checksum_text);
 }
 
 static double *copy_of(const double *x, size_t n)
@@ -266,6 +274,19 @@ static enum as_status keep(struct sampler *m, struct as_trial *out, struct as_er
     if (out->samples && (!reads_reference(m) || (out->core_hz && out->weight)))
         return AS_OK;
     return as_nomem(err, out->n * sizeof *out->samples, "samples");
+}
+
+/* Whoever lacks memory of the host wants to know who limits it. */
+static void add_limit(const struct as_device_info *info, char *reason, size_t size)
+{
+    const size_t n = strlen(reason);
+    struct as_host_limits limits;
+    char text[256] = "";
+    const bool is_host = info->is_host_memory || info->capabilities & AS_CAP_HOST_KERNELS;
+    if (is_host && !(info->capabilities & AS_CAP_SIMULATED) && as_host_limits_now(&limits, NULL) == AS_OK)
+        as_host_limits_memory_text(&limits, text, sizeof text);
+    if (text[0] && n < size)
+        snprintf(reason + n, size - n, "; %s", text);
 }
 
 static void set_outcome(struct as_trial *out, enum as_status st, const char *text)
@@ -322,7 +343,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_tr
     out->reps = m->reps;
     if (!st) {
         summarize_clock(m, out);
-        run_check(m, out);
+        st = run_check(m, out, err);
     }
     return st;
 }
@@ -465,6 +486,8 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     if (!trial)
         trial = check_memory(&out->readings, &why);
     m.probe->finish(m.state);
+    if (trial == AS_NOMEM)
+        add_limit(&dev->info, why.text, sizeof why.text);
     if (trial)
         set_outcome(out, trial, why.text);
     else
@@ -472,6 +495,8 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     note_code(&m.vc, &dev->code);
     note_demand(&m.vc, &m.watch.demand);
     note_readings(&m.vc, &out->readings);
+    if (reads_reference(&m) && as_thread_pin_limit())
+        as_note(&m.vc, "placement", as_thread_pin_limit());
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
     out->detail = as_buf_take(&m.vc.detail);
     out->duration_s = as_now() - started;

@@ -2,11 +2,14 @@
 #include "check.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/machine_hwloc.h"
+#include "os/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -258,7 +261,7 @@ static void absurd_sizes_are_errors(void **state)
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmap", .bytes = 0, .node = -1}, &m, &err),
                 AS_USAGE, &err, "0 bytes");
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmapp", .bytes = 1, .node = -1}, &m, &err),
-                AS_USAGE, &err, "\"mmapp\"");
+                AS_USAGE, &err, "'mmapp'");
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmap", .bytes = MIB, .node = 999}, &m, &err),
                 AS_USAGE, &err, "NUMA node 999");
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "malloc", .bytes = MIB, .node = 0}, &m, &err),
@@ -376,7 +379,38 @@ static void allocations_are_timed(void **state)
     check_fails(d->memory->time_alloc(d, "malloc", UINT64_MAX, 1, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
     check_fails(d->memory->time_alloc(d, "malloc", 1, SIZE_MAX, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
     check_fails(d->memory->time_alloc(d, "mmap", 1ull << 60, 10, &a, &f, &err), AS_NOMEM, &err, "number 1 of 10");
-    check_fails(d->memory->time_alloc(d, "what", 1, 10, &a, &f, &err), AS_USAGE, &err, "\"what\"");
+    check_fails(d->memory->time_alloc(d, "what", 1, 10, &a, &f, &err), AS_USAGE, &err,
+                "no allocator 'what'; it has malloc, mmap, thp, hugetlb");
+}
+
+/* What a parent has taken from a process is its own: the machine's files do not tell. In a process that is thrown away.
+ */
+static void huge_pages_denied_to_this_process(void **state)
+{
+    (void)state;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct as_opened denied;
+        struct as_error err = {0};
+        if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+            _exit(77);
+        if (as_device_open("cpu", &denied, &err))
+            _exit(1);
+        const struct as_device_info *info = &denied.device.info;
+        const struct as_allocator *thp = as_info_allocator(info, "thp");
+        const bool known = as_cpu(&denied.device)->pages.huge != 0;
+        if (as_transparent_allowed() != AS_TRANSPARENT_NO || as_cpu(&denied.device)->pages.thp_always)
+            _exit(2);
+        if (!thp || !thp->why_not[0] || !strstr(info->caveats, "PR_SET_THP_DISABLE"))
+            _exit(3);
+        _exit(known && !as_cpu(&denied.device)->pages.thp_never && !strstr(thp->why_not, "PR_SET_THP_DISABLE") ? 4 : 0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip(); /* a sandbox that has no such call */
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 int main(void)
@@ -395,6 +429,7 @@ int main(void)
         cmocka_unit_test(placed_on_a_node),
         cmocka_unit_test(read_and_write),
         cmocka_unit_test(allocations_are_timed),
+        cmocka_unit_test(huge_pages_denied_to_this_process),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

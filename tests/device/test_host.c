@@ -1,11 +1,17 @@
 /* What other devices' backends know of the host. */
 #include "check.h"
 #include "device/host.h"
+#include "os/memory.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 static void test_memory(void **state)
 {
@@ -47,12 +53,110 @@ static void test_devices_of_this_machine(void **state)
     closedir(all);
 }
 
+/* A kernel may number CPUs far beyond 1024. */
+static void test_sets_of_cpus(void **state)
+{
+    static const int in[] = {0, 63, 64, 1023, 1024, 2047, AS_CPUS_MAX - 1};
+    struct as_cpus set = {{0}};
+    size_t n = 0;
+    (void)state;
+    assert_int_equal(as_cpus_next(&set, -1), -1);
+    as_cpus_add(&set, AS_CPUS_MAX);
+    as_cpus_add(&set, -1);
+    assert_int_equal(as_cpus_count(&set), 0);
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        as_cpus_add(&set, in[i]);
+    for (int cpu = -1; (cpu = as_cpus_next(&set, cpu)) >= 0; n++)
+        assert_int_equal(cpu, in[n]);
+    assert_int_equal(n, sizeof in / sizeof *in);
+    assert_true(as_cpu_list("4,2000-2047", &set));
+    assert_int_equal(as_cpus_count(&set), 49);
+}
+
+/* What the system takes and gives is what the set holds. */
+static void test_thread_cpus(void **state)
+{
+    struct as_cpus before, now, one = {{0}};
+    (void)state;
+    assert_true(as_thread_cpus(&before));
+    const int cpu = as_cpus_next(&before, -1);
+    assert_true(cpu >= 0);
+    if (as_thread_pin_limit())
+        skip(); /* a sandbox that binds no thread */
+    as_cpus_add(&one, cpu);
+    assert_true(as_thread_keep_on(&one) && as_thread_cpus(&now));
+    assert_memory_equal(&now, &one, sizeof one);
+    assert_int_equal(as_thread_cpu(), cpu);
+    assert_true(as_thread_keep_on(&before) && as_thread_cpus(&now));
+    assert_memory_equal(&now, &before, sizeof before);
+}
+
+static void test_nodes(void **state)
+{
+    static const char *const folders[] = {"sys",
+                                          "sys/devices",
+                                          "sys/devices/system",
+                                          "sys/devices/system/node",
+                                          "sys/devices/system/node/node0",
+                                          "sys/devices/system/node/node8",
+                                          "sys/devices/system/node/node252"};
+    char root[] = "/tmp/assay-nodes-XXXXXX", path[128];
+    struct as_cpus nodes;
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    as_host_nodes(root, &nodes);
+    assert_true(as_cpus_count(&nodes) == 1 && as_cpus_has(&nodes, 0));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    as_host_nodes(root, &nodes);
+    assert_int_equal(as_cpus_count(&nodes), 3);
+    assert_true(as_cpus_has(&nodes, 8) && as_cpus_has(&nodes, 252) && !as_cpus_has(&nodes, 1));
+    for (size_t i = sizeof folders / sizeof *folders; i--;) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        assert_int_equal(rmdir(path), 0);
+    }
+    rmdir(root);
+}
+
+/* Memory is bound to nodes beyond the first 64 by the same call, which only the kernel may refuse. */
+static void test_binding_of_memory(void **state)
+{
+    const size_t bytes = 1 << 16;
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct as_cpus nodes;
+    (void)state;
+    assert_true(at != MAP_FAILED);
+    as_host_nodes("", &nodes);
+    const int node = as_cpus_next(&nodes, -1);
+    const bool allowed = as_bind_memory(at, bytes, node) == 0;
+    if (!allowed && (errno == ENOSYS || errno == EPERM)) {
+        munmap(at, bytes);
+        skip(); /* a kernel or sandbox without mbind */
+    }
+    assert_true(allowed);
+    memset(at, 1, bytes);
+    assert_true(as_node_of(at) == node || as_node_of(at) == -1);
+    assert_int_equal(as_bind_memory(at, bytes, AS_NODES_MAX), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(as_bind_memory(at, bytes, AS_NODES_MAX - 1), -1); /* no machine has it */
+    assert_int_equal(as_take_memory_of(AS_NODES_MAX - 1), -1);
+    assert_int_equal(as_take_memory_of(node), 0);
+    assert_int_equal(as_take_memory_of(-1), 0);
+    munmap(at, bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_no_such_device),
         cmocka_unit_test(test_devices_of_this_machine),
+        cmocka_unit_test(test_sets_of_cpus),
+        cmocka_unit_test(test_thread_cpus),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_binding_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

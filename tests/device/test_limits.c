@@ -5,7 +5,9 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define GIB (1ull << 30)
@@ -49,6 +51,12 @@ static void put(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
+static bool ends_with(const char *text, const char *end_)
+{
+    const size_t n = strlen(text), m = strlen(end_);
+    return n >= m && strcmp(text + n - m, end_) == 0;
+}
+
 static struct as_host_limits limits(void)
 {
     char proc[300], sys[300];
@@ -74,6 +82,8 @@ static void no_groups(void **state)
     put_machine();
     struct as_host_limits l = limits();
     assert_true(l.total == 16 * GIB && l.free == 12 * GIB && l.quota == 0);
+    assert_string_equal(l.memory_by, "");
+    assert_string_equal(l.quota_by, "");
     put("proc/self/cgroup", "");
     l = limits();
     assert_true(l.total == 16 * GIB);
@@ -95,10 +105,16 @@ static void version_2(void **state)
     assert_true(l.total == 4 * GIB);
     assert_true(l.free == 3 * GIB); /* files in the cache give way */
     assert_true(l.quota == 1.5);
+    assert_true(ends_with(l.memory_by, "/sys/user/memory.max'") && ends_with(l.quota_by, "/sys/user/cpu.max'"));
     put("sys/user/job/memory.high", "1073741824\n");
     put("sys/user/job/memory.current", "2147483648\n");
     l = limits();
     assert_true(l.total == GIB && l.free == 0);
+    assert_true(ends_with(l.memory_by, "/sys/user/job/memory.high'"));
+    char text[256];
+    as_host_limits_memory_text(&l, text, sizeof text);
+    assert_non_null(strstr(text, "may use 1 GiB by '/"));
+    assert_true(ends_with(text, "memory.high'; raise that limit"));
     put("sys/user/job/memory.high", "max\n"); /* the group itself has room, what is above it has little left */
     put("sys/user/job/memory.max", "2147483648\n");
     put("sys/user/job/memory.current", "0\n");
@@ -122,6 +138,8 @@ static void version_1(void **state)
     put("sys/cpu/cpu.cfs_period_us", "100000\n");
     struct as_host_limits l = limits();
     assert_true(l.total == 2 * GIB && l.free == GIB + GIB / 2 && l.quota == 3);
+    assert_true(ends_with(l.memory_by, "/sys/memory/a/b/memory.limit_in_bytes'"));
+    assert_true(ends_with(l.quota_by, "/sys/cpu/c/cpu.cfs_quota_us'"));
 }
 
 /* The path is that of the host; what is mounted is the group itself. */
@@ -163,6 +181,59 @@ static void damaged_files(void **state)
     as_host_groups_destroy(NULL);
 }
 
+static uint64_t kills(void)
+{
+    char proc[300], sys[300];
+    snprintf(proc, sizeof proc, "%s/proc", root);
+    snprintf(sys, sizeof sys, "%s/sys", root);
+    struct as_host_groups *g = as_host_groups_create(proc, sys);
+    assert_non_null(g);
+    const uint64_t n = as_host_groups_oom_kills(g);
+    as_host_groups_destroy(g);
+    return n;
+}
+
+/* Of the process's own group, in both versions; of the machine where no group counts. */
+static void kills_for_lack_of_memory(void **state)
+{
+    (void)state;
+    put_machine();
+    assert_int_equal(kills(), 0);
+    put("proc/vmstat", "nr_free_pages 7\noom_kill 3\n");
+    assert_int_equal(kills(), 3);
+    put("proc/self/cgroup", "0::/user/job\n");
+    put("sys/cgroup.controllers", "memory\n");
+    put("sys/user/memory.events", "low 0\noom 9\noom_kill 8\n");
+    put("sys/user/job/memory.events", "low 0\noom 4\noom_kill 5\noom_group_kill 0\n");
+    assert_int_equal(kills(), 5);
+    put("proc/self/cgroup", "4:cpu:/c\n3:memory:/a\n");
+    put("sys/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+    assert_int_equal(kills(), 2);
+}
+
+/* An address space that is limited bounds what may be allocated as a control group does; in a process of its own. */
+static void limits_of_the_process(void **state)
+{
+    (void)state;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct as_host_limits l;
+        struct rlimit r = {.rlim_cur = 1ull << 42, .rlim_max = RLIM_INFINITY};
+        if (setrlimit(RLIMIT_AS, &r) || as_host_limits_now(&l, NULL))
+            _exit(1);
+        if (strstr(l.memory_by, "RLIMIT"))
+            _exit(2); /* more than the machine has is no limit */
+        r.rlim_cur = as_host_resident() + (96 << 20);
+        if (setrlimit(RLIMIT_DATA, &r) || as_host_limits_now(&l, NULL))
+            _exit(3);
+        _exit(strstr(l.memory_by, "RLIMIT_DATA") && l.total == r.rlim_cur && l.free < l.total ? 0 : 4);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void resident_memory_grows(void **state)
 {
     (void)state;
@@ -185,6 +256,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(version_1, start, end),
         cmocka_unit_test_setup_teardown(container, start, end),
         cmocka_unit_test_setup_teardown(damaged_files, start, end),
+        cmocka_unit_test_setup_teardown(kills_for_lack_of_memory, start, end),
+        cmocka_unit_test(limits_of_the_process),
         cmocka_unit_test(resident_memory_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,6 +174,11 @@ static void test_nodes(void **state)
     card.is_host_memory = false;
     assert_false(as_memory_cache_find(root, &card, &c));
     assert_true(as_memory_cache_find(root, &gpu, &c));
+    put(SIDE("1"), "many\n"); /* numbers have gaps, and go past 64 */
+    put(SIDE("252"), "134217728\n");
+    assert_true(as_memory_cache_find(root, &cpu, &c));
+    assert_int_equal(c.shared, 48);
+    put(SIDE("252"), "many\n");
     put(SIDE("0"), "many\n");
     put(SIDE("1"), "206158430208\n"); /* 192 GiB: a memory in front of another */
     cpu.caches_n = 1;

@@ -2,9 +2,13 @@
 #include "check.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/machine_hwloc.h"
+#include "device/host.h"
+#include "device/host_hwloc.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static unsigned count(const json_t *o, const char *type)
 {
@@ -167,6 +171,133 @@ static void faster_cores_first(void **state)
     hwloc_topology_destroy(machine.topology);
 }
 
+/* ---- topologies that the user's variables name ---- */
+
+static void count_cpus(const struct as_host_call *call)
+{
+    struct as_cpus cpus;
+    int32_t *out = call->args[0];
+    out[2 * call->thread] = as_thread_cpus(&cpus) ? as_cpus_count(&cpus) : -1;
+    out[2 * call->thread + 1] = as_thread_cpu();
+}
+static const struct as_host_kernel kernels[] = {{"cpus", count_cpus}, {NULL, NULL}};
+
+/* Threads are where they should be, each on one CPU. */
+static void check_placement(struct as_device *d)
+{
+    const struct as_program_desc desc = {.name = "cpus", .host = kernels};
+    struct as_program *program = NULL;
+    struct as_kernel *kernel = NULL;
+    struct as_error err = {0};
+    struct as_timing t;
+    int32_t seen[2 * 2] = {0};
+    const struct as_cpu_device *cpu = as_cpu(d);
+    const size_t n = cpu->order_n < 2 ? 1 : 2;
+    check_ok(d->program->build(d, &desc, &program, &err), &err);
+    check_ok(d->program->kernel(d, program, "cpus", &kernel, &err), &err);
+    struct as_memory *m = NULL;
+    check_ok(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "malloc", .bytes = sizeof seen, .node = -1}, &m,
+                              &err),
+             &err);
+    check_ok(d->memory->map(d, m, &err), &err);
+    const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = m}}};
+    const struct as_launch l = {
+        .kernel = kernel, .args = args, .args_n = 1, .workgroups = n, .workgroup_size = 1, .reps = 1};
+    check_ok(d->queue->launch(d, &l, &t, &err), &err);
+    memcpy(seen, m->host, sizeof seen);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(seen[2 * i], 1);
+        assert_int_equal(seen[2 * i + 1], cpu->order[i]);
+    }
+    d->memory->free(d, m);
+    d->program->kernel_destroy(d, kernel);
+    d->program->destroy(d, program);
+}
+
+static void write_own_topology(char *path)
+{
+    struct as_error err = {0};
+    hwloc_topology_t t;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    check_ok(as_host_topology(AS_TOPOLOGY_CODE, &t, &err), &err);
+    assert_int_equal(hwloc_topology_export_xml(t, path, 0), 0);
+    hwloc_topology_destroy(t);
+}
+
+static void foreign_topologies(void **state)
+{
+    char file[] = "/tmp/assay-topology-XXXXXX", synthetic[96];
+    struct as_cpus own;
+    (void)state;
+    assert_true(as_thread_cpus(&own));
+    if (as_thread_pin_limit())
+        skip(); /* a sandbox that binds no thread */
+    int last = -1;
+    for (int cpu = -1; (cpu = as_cpus_next(&own, cpu)) >= 0;)
+        last = cpu;
+    write_own_topology(file);
+    snprintf(synthetic, sizeof synthetic, "node:2 l3:1(size=2MiB) core:%d pu:2", last + 1);
+    const char *const variables[][2] = {{"HWLOC_XMLFILE", file}, {"HWLOC_SYNTHETIC", synthetic}};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        struct as_error err = {0};
+        struct as_opened o;
+        setenv(variables[i][0], variables[i][1], 1);
+        check_ok(as_device_open("cpu", &o, &err), &err);
+        unsetenv(variables[i][0]);
+        assert_non_null(strstr(o.device.info.caveats, variables[i][0]));
+        assert_int_equal(as_cpu(&o.device)->order_n, as_cpus_count(&own)); /* not those of the other machine */
+        check_placement(&o.device);
+        as_device_close(&o);
+    }
+    unlink(file);
+}
+
+static void topology_that_cannot_be_read(void **state)
+{
+    struct as_error err = {0};
+    hwloc_topology_t t;
+    (void)state;
+    setenv("HWLOC_COMPONENTS", "stop", 1);
+    check_fails(as_host_topology(0, &t, &err), AS_UNSUPPORTED, &err, "with HWLOC_COMPONENTS='stop': ");
+    assert_non_null(strstr(err.text, strerror(EINVAL)));
+    unsetenv("HWLOC_COMPONENTS");
+    assert_null(t);
+}
+
+/* A machine with two kinds of cores: the caches are those of a core that may be used. */
+static void caches_of_a_usable_core(void **state)
+{
+    char file[] = "/tmp/assay-topology-XXXXXX", description[96];
+    struct as_device_info info = {0};
+    struct as_cpus own, one = {{0}};
+    (void)state;
+    assert_true(as_thread_cpus(&own));
+    const int first = as_cpus_next(&own, -1), cpu = as_cpus_next(&own, first);
+    if (cpu < 0 || as_thread_pin_limit())
+        skip(); /* needs two CPUs */
+    snprintf(description, sizeof description, "pack:1 l2:%d(size=1MiB) core:1 pu:1", cpu + 1);
+    hwloc_topology_t t = made_up(description);
+    hwloc_get_obj_by_type(t, HWLOC_OBJ_L2CACHE, (unsigned)first)->attr->cache.size = 4 << 20;
+    const int fd = mkstemp(file);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(hwloc_topology_export_xml(t, file, 0), 0);
+    hwloc_topology_destroy(t);
+    as_cpus_add(&one, cpu);
+    setenv("HWLOC_XMLFILE", file, 1);
+    assert_true(as_thread_keep_on(&one));
+    as_host_caches(&info);
+    assert_true(as_thread_keep_on(&own));
+    assert_int_equal(as_info_cache(&info, 2), 1 << 20);
+    info.caches_n = 0;
+    as_host_caches(&info);
+    assert_int_equal(as_info_cache(&info, 2), 4 << 20);
+    unsetenv("HWLOC_XMLFILE");
+    unlink(file);
+}
+
 static void this_machine(void **state)
 {
     (void)state;
@@ -192,6 +323,8 @@ int main(void)
         cmocka_unit_test(made_up_machine),         cmocka_unit_test(hostile_names),
         cmocka_unit_test(memory_of_the_only_node), cmocka_unit_test(cores_before_siblings),
         cmocka_unit_test(faster_cores_first),      cmocka_unit_test(this_machine),
+        cmocka_unit_test(foreign_topologies),      cmocka_unit_test(topology_that_cannot_be_read),
+        cmocka_unit_test(caches_of_a_usable_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,8 @@ static double share_s = INFINITY;
 static const char *probe_name = "bandwidth";
 static unsigned launches, cell_bytes = 65536;
 
+static const struct as_memory_ops *other_memory; /* in place of the toy's */
+
 /* A card that writes, by the arguments of the kernels of 'bandwidth'. */
 static void card(const char *name, void *const *args)
 {
@@ -55,9 +57,11 @@ static struct as_trial trial(bool alone)
     toy.dev.info.is_host_memory = false;
     toy.free_bytes = UINT64_C(1) << 30;
     toy.launch_s = launch_s;
+    if (other_memory)
+        toy.dev.memory = other_memory;
     if (as_measure_trial(&toy.dev, &none, &reference, &order, &v, &err))
         fail_msg("%s", err.text);
-    if (v.status != AS_CELL_OK)
+    if (v.status != AS_CELL_OK && !other_memory)
         fail_msg("%s", v.reason);
     assert_int_equal(toy.live, 0);
     return v;
@@ -84,6 +88,39 @@ static void test_how_many(void **unused)
     scatter = 1e-3;
     launch_s = 1e-3;
     assert_int_equal(samples(false), AS_SAMPLES_ALONE);
+}
+
+static enum as_status read_status;
+static enum as_status read_badly(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                 uint64_t bytes, struct as_error *err)
+{
+    (void)dev, (void)mem, (void)offset, (void)to;
+    return read_status == AS_NOMEM ? as_nomem(err, bytes, "a copy") : as_fail(err, read_status, "it cannot be read");
+}
+
+/* A check that had no memory to look rejects nothing; one that looked does. */
+static void test_check_without_memory(void **unused)
+{
+    static struct as_memory_ops failing;
+    (void)unused;
+    toy_init_sm90(&toy, card);
+    failing = *toy.dev.memory;
+    failing.read = read_badly;
+    other_memory = &failing;
+    launch_s = 1e-2;
+    scatter = 1e-3;
+    read_status = AS_NOMEM;
+    struct as_trial v = trial(false);
+    assert_int_equal(v.status, AS_CELL_UNSUPPORTED);
+    assert_non_null(strstr(v.reason, "cannot be checked: out of memory for"));
+    assert_int_not_equal(v.checksum, AS_GATE_FAIL);
+    as_trial_finish(&v);
+    read_status = AS_FAILED;
+    v = trial(false);
+    assert_int_equal(v.status, AS_CELL_OK);
+    assert_int_equal(v.checksum, AS_GATE_FAIL);
+    as_trial_finish(&v);
+    other_memory = NULL;
 }
 
 /* However short its share, a trial that is alone has samples enough; one of several has one. */
@@ -248,7 +285,8 @@ static void test_no_core_of_a_script(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_many),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_check_without_memory),
+                                       cmocka_unit_test(test_how_many),
                                        cmocka_unit_test(test_short_share),
                                        cmocka_unit_test(test_fixed_number),
                                        cmocka_unit_test(test_time_inside_samples),

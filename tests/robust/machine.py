@@ -113,6 +113,15 @@ def memory_group():
     return None
 
 
+def remove_group(group):
+    for _ in range(50):
+        try:
+            os.rmdir(group)
+            break
+        except OSError:
+            time.sleep(0.05)
+
+
 def test_memory_cgroup(assay):
     """A container's limit bounds what is asked for; the kernel's killer has no reason to come."""
     group = memory_group()
@@ -133,12 +142,7 @@ def test_memory_cgroup(assay):
             if float(cell["axes"]["size"]) > 256 << 20:
                 expect(cell["status"] == "unsupported" and cell["reason"], "too large for the limit", cell)
     finally:
-        for _ in range(50):
-            try:
-                os.rmdir(group)
-                break
-            except OSError:
-                time.sleep(0.05)
+        remove_group(group)
 
 
 def test_blas_that_is_none(assay):

@@ -72,7 +72,7 @@ bool as_attention_check(struct as_attention *a, char *why, size_t size)
     double unused, *weights = malloc(a->desc.length * sizeof *weights);
     bool good = weights != NULL;
     if (!weights)
-        snprintf(why, size, "no memory for the check");
+        as_check_no_memory(why, size);
     else if (as_attention_run(a, 1, &unused, &err)) {
         snprintf(why, size, "%s", err.text);
         good = false;

@@ -19,9 +19,7 @@ static int cpu_rank(int cpu, int *n)
     *n = 0;
     if (!as_usable_cpus(&set))
         return -1;
-    for (int i = 0; i < AS_CPUS_MAX; i++) {
-        if (!as_cpus_has(&set, i))
-            continue;
+    for (int i = -1; (i = as_cpus_next(&set, i)) >= 0;) {
         if (i == cpu)
             rank = *n;
         ++*n;

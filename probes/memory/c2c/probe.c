@@ -99,8 +99,6 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     vc->min_reps = C2C_ROUNDS;
     vc->max_reps = (uint64_t)C2C_ROUNDS << 10;
     as_note_number(vc, "lines", C2C_LINES);
-    if (as_thread_pin_limit())
-        as_note(vc, "placement", as_thread_pin_limit());
     return s->peer->prepare(s, vc, err);
 }
 

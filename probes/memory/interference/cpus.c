@@ -48,8 +48,7 @@ static void make_distinct(int *cpus, unsigned n)
         return;
     for (unsigned i = 0; i < n; i++) {
         if (!as_cpus_has(&rest, cpus[i]))
-            for (cpus[i] = 0; cpus[i] < AS_CPUS_MAX - 1 && !as_cpus_has(&rest, cpus[i]);)
-                cpus[i]++;
+            cpus[i] = as_cpus_next(&rest, -1);
         as_cpus_remove(&rest, cpus[i]);
     }
 }

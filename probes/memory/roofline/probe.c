@@ -439,8 +439,10 @@ static bool check(void *state, char *why, size_t why_size)
     struct as_error err = {0};
     uint64_t n = results_of(s, s->used), bytes = n * s->bits / 8, wrong = n;
     void *results = malloc((size_t)bytes);
-    if (!results || s->dev->memory->read(s->dev, s->result, 0, results, bytes, &err)) {
-        snprintf(why, why_size, "%s", results ? err.text : "no memory to check the results");
+    if (!results)
+        return as_check_no_memory(why, why_size);
+    if (s->dev->memory->read(s->dev, s->result, 0, results, bytes, &err)) {
+        snprintf(why, why_size, "%s", err.text);
         free(results);
         return false;
     }

@@ -274,9 +274,11 @@ static bool check(void *state, char *why, size_t why_size)
     struct as_error err = {0};
     uint32_t counts[AS_QUEUES_MAX], *out = malloc((size_t)s->out->bytes);
     bool right = false;
-    if (!out || s->dev->memory->read(s->dev, s->out, 0, out, s->out->bytes, &err) ||
+    if (!out)
+        return as_check_no_memory(why, why_size);
+    if (s->dev->memory->read(s->dev, s->out, 0, out, s->out->bytes, &err) ||
         s->dev->memory->read(s->dev, s->counts, 0, counts, sizeof counts, &err))
-        snprintf(why, why_size, "%s", out ? err.text : "no memory to check the results");
+        snprintf(why, why_size, "%s", err.text);
     else if (s->shortest_work < 2 * HEAD_START_S)
         snprintf(why, why_size, "the work ahead of the launch lasts only %.0f us", s->shortest_work * 1e6);
     else {

@@ -23,10 +23,11 @@ struct as_cpu_pages {
     bool without_pool;   /* such pages need none */
     bool thp_always;     /* ordinary memory may get huge pages too */
     bool thp_never;
+    bool thp_denied; /* to this process alone */
 };
 void as_cpu_pages_read(struct as_cpu_pages *out);
 void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_info *info);
-enum as_status as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out, struct as_error *err);
+bool as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out); /* false: there is none of this name */
 /* Bytes that a block of this allocator occupies. 0: overflow. */
 uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes);
 enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct as_cpu_machine *machine,

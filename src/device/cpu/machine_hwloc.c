@@ -2,26 +2,44 @@
 
 #include "base/host.h"
 #include "base/text.h"
+#include "device/host_hwloc.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* hwloc tells what there is. Who runs where is asked of and told to the system itself: hwloc's binding does nothing,
+ * and succeeds, where it has the topology from a file. */
+static bool keep_on(hwloc_const_bitmap_t set)
+{
+    struct as_cpus cpus = {{0}};
+    for (int cpu = -1; (cpu = hwloc_bitmap_next(set, cpu)) >= 0 && cpu < AS_CPUS_MAX;)
+        as_cpus_add(&cpus, cpu);
+    return as_thread_keep_on(&cpus);
+}
+
+static bool find_own_cpus(hwloc_bitmap_t out)
+{
+    struct as_cpus cpus;
+    if (!as_thread_cpus(&cpus))
+        return false;
+    for (int cpu = -1; (cpu = as_cpus_next(&cpus, cpu)) >= 0;)
+        hwloc_bitmap_set(out, (unsigned)cpu);
+    return true;
+}
+
 static enum as_status load(struct as_cpu_machine *m, struct as_error *err)
 {
-    if (hwloc_topology_init(&m->topology)) {
-        m->topology = NULL;
-        return as_nomem(err, 0, "the machine's topology");
-    }
-    hwloc_topology_set_icache_types_filter(m->topology, HWLOC_TYPE_FILTER_KEEP_ALL);
-    if (hwloc_topology_load(m->topology))
-        return as_fail(err, AS_FAILED, "hwloc cannot read the machine's topology");
+    enum as_status s = as_host_topology(AS_TOPOLOGY_CODE, &m->topology, err);
+    if (s)
+        return s;
     m->allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(m->topology));
     m->caller_start = hwloc_bitmap_alloc();
     if (!m->allowed || !m->caller_start)
         return as_nomem(err, 0, "a set of CPUs");
-    if (hwloc_get_cpubind(m->topology, m->caller_start, HWLOC_CPUBIND_THREAD))
-        return as_fail(err, AS_UNSUPPORTED, "cannot read on what CPUs this process may run: %s", strerror(errno));
+    if (!find_own_cpus(m->caller_start))
+        return as_fail(err, AS_UNSUPPORTED, "cannot read the process's CPU affinity: %s", strerror(errno));
     as_usable_cpus_keep();
     hwloc_bitmap_and(m->allowed, m->allowed, m->caller_start);
     m->caller = hwloc_bitmap_dup(m->caller_start);
@@ -46,7 +64,7 @@ void as_cpu_machine_close(struct as_cpu_machine *m)
     if (!m)
         return;
     if (m->caller_start && m->caller && !hwloc_bitmap_isequal(m->caller, m->caller_start))
-        hwloc_set_cpubind(m->topology, m->caller_start, HWLOC_CPUBIND_THREAD);
+        keep_on(m->caller_start);
     as_usable_cpus_forget();
     hwloc_bitmap_free(m->allowed);
     hwloc_bitmap_free(m->caller);
@@ -78,18 +96,15 @@ unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m)
 unsigned as_cpu_machine_capabilities(const struct as_cpu_machine *m)
 {
     (void)m;
-    return AS_CAP_PIN;
+    return as_thread_pin_limit() ? 0 : AS_CAP_PIN;
 }
 
 bool as_cpu_machine_pin(const struct as_cpu_machine *m, int cpu)
 {
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    if (!set)
-        return false;
-    hwloc_bitmap_only(set, (unsigned)cpu);
-    bool good = hwloc_set_cpubind(m->topology, set, HWLOC_CPUBIND_THREAD | HWLOC_CPUBIND_STRICT) == 0;
-    hwloc_bitmap_free(set);
-    return good;
+    struct as_cpus one = {{0}};
+    (void)m;
+    as_cpus_add(&one, cpu);
+    return as_thread_keep_on(&one);
 }
 
 void as_cpu_machine_keep_away(struct as_cpu_machine *m, const int *cpus, size_t n)
@@ -107,7 +122,7 @@ void as_cpu_machine_keep_away(struct as_cpu_machine *m, const int *cpus, size_t 
     const struct hwloc_bitmap_s *where = !hwloc_bitmap_iszero(near)   ? near
                                          : !hwloc_bitmap_iszero(rest) ? rest
                                                                       : m->allowed;
-    if (!hwloc_bitmap_isequal(where, m->caller) && hwloc_set_cpubind(m->topology, where, HWLOC_CPUBIND_THREAD) == 0)
+    if (!hwloc_bitmap_isequal(where, m->caller) && keep_on(where))
         hwloc_bitmap_copy(m->caller, where);
 done:
     hwloc_bitmap_free(team);
@@ -117,7 +132,7 @@ done:
 
 void as_cpu_machine_release(struct as_cpu_machine *m)
 {
-    if (hwloc_set_cpubind(m->topology, m->allowed, HWLOC_CPUBIND_THREAD) == 0)
+    if (keep_on(m->allowed))
         hwloc_bitmap_copy(m->caller, m->allowed);
 }
 
@@ -130,30 +145,14 @@ enum as_status as_cpu_machine_place(const struct as_cpu_machine *m, void *at, si
             break;
     if (!node)
         return as_fail(err, AS_USAGE, "there is no NUMA node %d", number);
-    if (hwloc_set_area_membind(m->topology, at, bytes, node->nodeset, HWLOC_MEMBIND_BIND,
-                               HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT))
+    if (as_bind_memory(at, bytes, number))
         return as_fail(err, AS_UNSUPPORTED, "cannot place memory on NUMA node %d: %s", number, strerror(errno));
     return AS_OK;
 }
 
 void as_cpu_machine_caches(const struct as_cpu_machine *m, int cpu, struct as_device_info *info)
 {
-    static const char kinds[] = {
-        [HWLOC_OBJ_CACHE_UNIFIED] = 'u', [HWLOC_OBJ_CACHE_DATA] = 'd', [HWLOC_OBJ_CACHE_INSTRUCTION] = 'i'};
-    hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(m->topology, (unsigned)cpu);
-    for (hwloc_obj_t o = pu; o; o = o->parent) {
-        if (!hwloc_obj_type_is_cache(o->type) && !hwloc_obj_type_is_icache(o->type))
-            continue;
-        const struct hwloc_cache_attr_s *a = &o->attr->cache;
-        if (a->size && info->caches_n < AS_CACHES_MAX)
-            info->caches[info->caches_n++] =
-                (struct as_cache){.level = a->depth,
-                                  .kind = kinds[a->type],
-                                  .size = a->size,
-                                  .line = a->linesize,
-                                  .ways = a->associativity < 0 ? (unsigned)-1 : (unsigned)a->associativity,
-                                  .shared = (unsigned)hwloc_bitmap_weight(o->cpuset)};
-    }
+    as_host_caches_of(m->topology, (unsigned)cpu, info);
 }
 
 void as_cpu_machine_names(const struct as_cpu_machine *m, struct as_device_info *info)

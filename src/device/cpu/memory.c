@@ -134,11 +134,12 @@ static void drop_block(struct as_cpu_device *cpu, struct as_cpu_block *block)
 static enum as_status find_allocator(const struct as_device *dev, const char *name, enum as_cpu_allocator *out,
                                      struct as_error *err)
 {
-    enum as_status s = as_cpu_allocator_find(name, out, err);
     const struct as_allocator *listed = as_info_allocator(&dev->info, name);
-    if (!s && listed && listed->why_not[0])
-        s = as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", name, listed->why_not);
-    return s;
+    if (!as_cpu_allocator_find(name, out))
+        return as_info_no_allocator(&dev->info, name, err);
+    if (listed && listed->why_not[0])
+        return as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", name, listed->why_not);
+    return AS_OK;
 }
 
 static enum as_status get_block(struct as_device *dev, const struct as_memory_desc *desc, struct as_cpu_block *out,

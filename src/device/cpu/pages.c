@@ -41,7 +41,8 @@ void as_cpu_pages_read(struct as_cpu_pages *out)
     out->without_pool = out->hugetlb != 0;
     if (as_buf_read_file(&b, THP_DIR "enabled", 4096, NULL) == AS_OK) {
         out->huge = as_transparent_page();
-        out->thp_always = strstr(as_buf_get(&b), "[always]") != NULL;
+        out->thp_always = strstr(as_buf_get(&b), "[always]") && as_transparent_allowed() == AS_TRANSPARENT_YES;
+        out->thp_denied = as_transparent_allowed() == AS_TRANSPARENT_NO;
         out->thp_never = strstr(as_buf_get(&b), "[never]") != NULL;
     }
     as_buf_clear(&b);
@@ -77,9 +78,10 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
         as_copy_text(info->allocators[i].name, sizeof info->allocators[i].name, allocator_names[i]);
         info->allocators[i].role = as_role_in(as_cpu_roles, allocator_names[i]);
     }
-    const char *thp = !pages->huge       ? "the kernel has no transparent huge pages"
-                      : pages->thp_never ? "transparent huge pages are switched off (" THP_DIR "enabled is \"never\")"
-                                         : "";
+    const char *thp = !pages->huge        ? "the kernel has no transparent huge pages"
+                      : pages->thp_never  ? "transparent huge pages are switched off (" THP_DIR "enabled is \"never\")"
+                      : pages->thp_denied ? AS_NO_TRANSPARENT
+                                          : "";
     const char *limit = as_map_huge_limit();
     const char *tlb = limit             ? limit
                       : !pages->hugetlb ? "the kernel has no huge page pool"
@@ -90,14 +92,14 @@ void as_cpu_list_allocators(const struct as_cpu_pages *pages, struct as_device_i
     as_copy_text(info->allocators[AS_CPU_HUGETLB].why_not, sizeof info->allocators[0].why_not, tlb);
 }
 
-enum as_status as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out, struct as_error *err)
+bool as_cpu_allocator_find(const char *name, enum as_cpu_allocator *out)
 {
     for (size_t i = 0; i < AS_CPU_ALLOCATORS_N; i++)
         if (strcmp(allocator_names[i], name) == 0) {
             *out = (enum as_cpu_allocator)i;
-            return AS_OK;
+            return true;
         }
-    return as_fail(err, AS_USAGE, "the CPU has no allocator \"%s\"; it has malloc, mmap, thp and hugetlb", name);
+    return false;
 }
 
 static uint64_t granule(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator)

@@ -143,16 +143,10 @@ void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {
     hwloc_topology_t t;
-    if (hwloc_topology_init(&t))
-        return as_nomem(err, 0, "the machine's topology");
-    hwloc_topology_set_icache_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);
-    hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    as_host_exclude_drivers(t);
-    enum as_status s = AS_OK;
-    if (hwloc_topology_load(t))
-        s = as_fail(err, AS_FAILED, "hwloc cannot read the machine's topology");
-    else
-        as_cpu_topology_json(t, dev->info.memory_bytes, json);
+    enum as_status s = as_host_topology(AS_TOPOLOGY_CODE | AS_TOPOLOGY_IO, &t, err);
+    if (s)
+        return s;
+    as_cpu_topology_json(t, dev->info.memory_bytes, json);
     hwloc_topology_destroy(t);
-    return s ? s : as_buf_check(json, err);
+    return as_buf_check(json, err);
 }

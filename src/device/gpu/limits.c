@@ -86,7 +86,7 @@ enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *na
         *out = &api->allocators[i];
         return AS_OK;
     }
-    return as_fail(err, AS_USAGE, "%s has no allocator '%s'; assay devices lists them", api->name, name);
+    return as_info_no_allocator(&dev->info, name, err);
 }
 
 static enum as_status check_device(struct as_gpu *card, const struct as_gpu_place *home, uint64_t bytes, bool managed,

@@ -74,7 +74,7 @@ static const struct allocator *find_allocator(const struct as_device *dev, const
         as_fail(err, AS_UNSUPPORTED, "allocator '%s': %s", name, why_not);
         return NULL;
     }
-    as_fail(err, AS_USAGE, "metal has no allocator '%s'; assay devices lists them", name);
+    as_info_no_allocator(&dev->info, name, err);
     return NULL;
 }
 

@@ -24,7 +24,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     struct as_null_device *n = as_null(dev);
     const struct as_allocator *a = as_info_allocator(&dev->info, desc->allocator);
     if (!a)
-        return as_fail(err, AS_USAGE, "the scripted device has no allocator \"%s\"", desc->allocator);
+        return as_info_no_allocator(&dev->info, desc->allocator, err);
     if (a->why_not[0])
         return as_fail(err, AS_UNSUPPORTED, "\"%s\": %s", a->name, a->why_not);
     if (desc->owner && strncmp(desc->owner, "null:", strlen("null:")) != 0)

@@ -79,7 +79,7 @@ static const struct allocator *find_allocator(const struct as_device *dev, const
         }
         return &allocators[i];
     }
-    as_fail(err, AS_USAGE, "opencl has no allocator '%s'; assay devices lists them", name);
+    as_info_no_allocator(&dev->info, name, err);
     return NULL;
 }
 
