@@ -318,11 +318,30 @@ static enum as_status take_bound(struct as_trial_context *vc, const struct as_pr
     return st;
 }
 
+/* Huge pages are requested, not promised: on base pages the number would be another quantity. */
+static enum as_status check_pages(const struct sampler *m, struct as_error *err)
+{
+    const struct as_device_info *info = &m->dev->info;
+    const struct as_allocator *a = as_info_allocator(info, as_axes_text(m->vc.axes, "allocator"));
+    if (!a || a->role != AS_ROLE_HUGE_PAGES || !m->vc.detail.len)
+        return AS_OK;
+    struct as_buf notes = AS_BUF_INIT;
+    as_buf_printf(&notes, "%s}", as_buf_get(&m->vc.detail));
+    const double page = as_detail_number(as_buf_get(&notes), "page_size");
+    as_buf_finish(&notes);
+    if (!(page > 0) || page > (double)info->page_size)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED, "\"%s\" got pages of %.0f bytes: the system had no huge pages left", a->name,
+                   page);
+}
+
 static enum as_status run_phases(struct sampler *m, double started, struct as_trial *out, struct as_error *err)
 {
     enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
     if (!st)
         st = take_bound(&m->vc, m->probe, err);
+    if (!st)
+        st = check_pages(m, err);
     double prepared = as_now();
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;

@@ -1,4 +1,5 @@
 /* Memory of the scripted device: the C library's, as much as the script says there is. */
+#include "base/text.h"
 #include "device/arena.h"
 #include "device/null/null.h"
 
@@ -11,11 +12,17 @@ struct null_memory {
     struct as_memory base;
     char *address;
     bool is_part;
+    char allocator[40];
 };
 
 void *as_null_address(const struct as_memory *mem)
 {
     return ((const struct null_memory *)mem->ctx)->address;
+}
+
+const char *as_null_allocator(const struct as_memory *mem)
+{
+    return ((const struct null_memory *)mem->ctx)->allocator;
 }
 
 static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
@@ -45,7 +52,9 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
         free(m);
         return as_nomem(err, (size_t)desc->bytes, "the scripted device");
     }
-    m->base = (struct as_memory){.bytes = desc->bytes, .page_size = dev->info.page_size, .ctx = m};
+    const uint64_t page = a->role == AS_ROLE_HUGE_PAGES ? n->script.huge_page : dev->info.page_size;
+    m->base = (struct as_memory){.bytes = desc->bytes, .page_size = page, .ctx = m};
+    as_copy_text(m->allocator, sizeof m->allocator, a->name);
     n->held += desc->bytes;
     *out = &m->base;
     return AS_OK;
@@ -62,6 +71,7 @@ static enum as_status memory_part(struct as_device *dev, struct as_memory *whole
     *m = (struct null_memory){.base = {.bytes = bytes, .page_size = whole->page_size, .ctx = m},
                               .address = (char *)as_null_address(whole) + offset,
                               .is_part = true};
+    as_copy_text(m->allocator, sizeof m->allocator, as_null_allocator(whole));
     *out = &m->base;
     return AS_OK;
 }
@@ -94,23 +104,33 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     return AS_OK;
 }
 
+/* A copy from or to memory that is not the device's is a call, which takes its time. */
+static void pass_copy(struct as_device *dev, const char *from, const char *to, uint64_t bytes)
+{
+    const struct as_null_copy *copy = as_null_copy_between(as_null(dev), from, to);
+    if (copy)
+        as_null_pass_time((double)bytes / (copy->gbs * 1e9));
+}
+
 static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
                                    uint64_t bytes, struct as_error *err)
 {
-    (void)dev;
     enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
         memcpy((char *)as_null_address(mem) + offset, from, bytes);
+    if (!s)
+        pass_copy(dev, "host", as_null_allocator(mem), bytes);
     return s;
 }
 
 static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
                                   uint64_t bytes, struct as_error *err)
 {
-    (void)dev;
     enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
         memcpy(to, (const char *)as_null_address(mem) + offset, bytes);
+    if (!s)
+        pass_copy(dev, as_null_allocator(mem), "host", bytes);
     return s;
 }
 
@@ -119,8 +139,14 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
 {
     struct as_null_device *n = as_null(dev);
     enum as_status s = as_null_act(as_null_strike_allocation(n, allocator, bytes), allocator, err);
-    *alloc_s = 1e-9 * (double)count * n->script.alloc_ns * n->trial_factor * as_null_noise(n, n->script.sd);
-    *free_s = 1e-9 * (double)count * n->script.free_ns * n->trial_factor * as_null_noise(n, n->script.sd);
+    double alloc_ns = n->script.alloc_ns, free_ns = n->script.free_ns;
+    for (size_t i = 0; i < n->script.calls_n; i++)
+        if (strcmp(n->script.calls[i].allocator, allocator) == 0) {
+            alloc_ns = n->script.calls[i].alloc_ns;
+            free_ns = n->script.calls[i].free_ns;
+        }
+    *alloc_s = 1e-9 * (double)count * alloc_ns * n->trial_factor * as_null_noise(n, n->script.sd);
+    *free_s = 1e-9 * (double)count * free_ns * n->trial_factor * as_null_noise(n, n->script.sd);
     return s;
 }
 

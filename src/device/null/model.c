@@ -92,6 +92,14 @@ double as_null_seconds(struct as_null_device *n, const struct as_launch *launch)
     return (double)launch->reps * once * factor * (n->clock_halved ? 2 : 1);
 }
 
+const struct as_null_copy *as_null_copy_between(const struct as_null_device *n, const char *from, const char *to)
+{
+    for (size_t i = 0; i < n->script.copies_n; i++)
+        if (strcmp(n->script.copies[i].from, from) == 0 && strcmp(n->script.copies[i].to, to) == 0)
+            return &n->script.copies[i];
+    return NULL;
+}
+
 double as_null_clock(struct as_null_device *n)
 {
     return n->script.clock_hz * (n->clock_halved ? 0.5 : 1) * as_null_noise(n, 0.00025);

@@ -11,26 +11,38 @@
  *                opening, so whoever puts another file in its place changes what the next worker finds
  *   "seed"       whole number for everything drawn; 0 or absent: different in every worker
  *   "execute"    true: kernels run in every launch; false: never; "once": only where kernel, threads or repetitions
- * differ from the launch before, which is enough for kernels that write the same result each time "sleep"      true: a
- * launch takes as long as it reports, for tests of budgets and progress "cycles"     true: launches report cycles,
- * seconds x clock "clock_hz"   number, 2e9 "launch_ns"  number, 1000: a repetition without any work "alloc_ns",
- * "free_ns"  numbers, 100 and 50: one allocation, one free "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...]
- * by rising size, the last with size 0 (no bound). The first level that holds the footprint of a launch serves it:
+ *                differ from the launch before, enough for kernels that write the same result each time
+ *   "sleep"      true: a launch takes as long as it reports, for tests of budgets and progress
+ *   "cycles"     true: launches report cycles, seconds x clock
+ *   "clock_hz"   number, 2e9
+ *   "launch_ns"  number, 1000: a repetition without any work
+ *   "alloc_ns"   number, 100: one allocation
+ *   "free_ns"    number, 50: one free
+ *   "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...] by rising size, the last with size 0 (no bound). The
+ *                first level that holds the footprint of a launch serves it:
  *                seconds = reps x (accesses x ns x 1e-9 + bytes / (gbs x 1e9))
+ *   "is_device"  true: an accelerator beside the host, not a CPU, with the allocators "device", "pinned", "managed"
+ *   "copies"     [{"from": "pinned", "to": "device", "gbs": 50, "both_gbs": 80}, ...]: rates of copies between
+ *                allocators, or "host"; "both_gbs": both ways at once, the two together. Other copies, and kernels,
+ *                take as long as "levels" say
+ *   "calls"      [{"allocator": "pinned", "alloc_ns": 9e6, "free_ns": 2e6}, ...]: calls of one allocator
+ *   "huge_page"  whole number, 2 MiB: pages that an allocator with the role huge_pages gets; 4096: it gets none
  *   "shared"     {"size": bytes, "ns": 3, "restores": 0.9, "pass": "pass", "touch": "touch"}: a cache that both sides
- *                share and keep filled. A launch of a kernel with the name "touch" evicts what it and the
- *                buffer of the last "pass" exceed the cache by, up to all of the buffer; a pass takes `ns` more for
- * each access to an evicted part, and restores that share of it "noise"      {"sd": 0.005, "trial_sd": 0, "process_sd":
- * 0, "walk_sd": 0}: relative standard deviations, of each launch, of each trial, of each worker process (whatever the
- * seed), and of the step from launch to launch of a speed that wanders between a half and twice "modes"      [{"share":
- * 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them "drift"      {"factor": 1.05,
- * "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch", "to_launch" by launches since
- * then; the ends may be left out "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of
- * every kernel; those that are not named are there as often as any probe wants. Without it the device does not count
- * instructions "sensor"
- * {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9, "users": 1,
- * "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it says that it cannot tell, "why_not": it cannot
- * be opened, for this reason}. Without it there is no sensor "faults"     [{"do": ..., which launches}, ...]
+ *                share and keep filled. A launch of a kernel with the name "touch" evicts what it and the buffer of
+ *                the last "pass" exceed the cache by, up to all of the buffer; a pass takes `ns` more for each access
+ *                to an evicted part, and restores that share of it
+ *   "noise"      {"sd": 0.005, "trial_sd": 0, "process_sd": 0, "walk_sd": 0}: relative standard deviations, of each
+ *                launch, of each trial, of each worker process (whatever the seed), and of the step from launch to
+ *                launch of a speed that wanders between a half and twice
+ *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
+ *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
+ *                "to_launch" by launches since then; the ends may be left out
+ *   "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those that
+ *                are not named are there as often as any probe wants. Without it the device does not count them
+ *   "sensor"     {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9,
+ *                "users": 1, "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it cannot tell,
+ *                "why_not": it cannot be opened, for this reason}. Without it there is no sensor
+ *   "faults"     [{"do": ..., which launches}, ...]
  *
  * A fault does one of
  *   "crash"       raises SIGSEGV                  "fail"   returns an error
@@ -70,6 +82,7 @@ enum {
     AS_NULL_LEVELS_MAX = 16,
     AS_NULL_MODES_MAX = 8,
     AS_NULL_FAULTS_MAX = 32,
+    AS_NULL_COPIES_MAX = 16,
     AS_NULL_OPERATIONS_MAX = 64,
     AS_NULL_OPERATIONS = 4096, /* instructions of a kind that the script does not name: as many as any probe wants */
 };
@@ -90,6 +103,16 @@ struct as_null_fault {
     double factor;
     uint64_t seen; /* launches that matched so far, in this trial or worker */
 };
+/* Copies between two kinds of memory. */
+struct as_null_copy {
+    char from[40], to[40];
+    double gbs, both_gbs;
+};
+/* Calls of an allocator; NAN: as the script says in general. */
+struct as_null_calls {
+    char allocator[40];
+    double alloc_ns, free_ns;
+};
 /* A shared cache; size 0: there is none. */
 struct as_null_shared {
     char touch[64], pass[64]; /* kernels */
@@ -109,13 +132,17 @@ struct as_null_script {
     uint64_t seed;
     enum as_null_execute execute;
     bool sleep, cycles;
+    uint64_t huge_page; /* bytes of the pages that memory with the role of huge pages gets */
     double clock_hz, launch_ns, alloc_ns, free_ns;
     double sd, trial_sd, process_sd, walk_sd;
     struct as_null_shared shared;
     double drift_factor, drift_from_s, drift_to_s;
     uint64_t drift_from_launch, drift_to_launch;
     bool drift;
-    size_t levels_n, modes_n, faults_n;
+    bool is_device; /* without kernels that the probes count as the host's own */
+    size_t levels_n, modes_n, faults_n, copies_n, calls_n;
+    struct as_null_copy copies[AS_NULL_COPIES_MAX];
+    struct as_null_calls calls[AS_NULL_COPIES_MAX];
     struct as_null_level levels[AS_NULL_LEVELS_MAX];
     struct as_null_mode modes[AS_NULL_MODES_MAX];
     struct as_null_fault faults[AS_NULL_FAULTS_MAX];
@@ -168,6 +195,10 @@ struct as_kernel {
     char program[64];
 };
 void *as_null_address(const struct as_memory *mem);
+const char *as_null_allocator(const struct as_memory *mem);
+/* What the script says of copies between these; NULL: nothing. */
+const struct as_null_copy *as_null_copy_between(const struct as_null_device *n, const char *from, const char *to);
+void as_null_pass_time(double seconds); /* sleeps */
 
 extern const struct as_sensor as_null_sensor;
 extern const struct as_memory_ops as_null_memory_ops;

@@ -122,7 +122,7 @@ static void damage(const struct as_launch *launch)
     }
 }
 
-static void pass_time(double seconds)
+void as_null_pass_time(double seconds)
 {
     double end = as_now() + seconds, now;
     while ((now = as_now()) < end)
@@ -172,7 +172,7 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     if (n->script.cycles)
         out->cycles = out->host_s * n->script.clock_hz * (n->clock_halved ? 0.5 : 1);
     if (n->script.sleep)
-        pass_time(out->host_s);
+        as_null_pass_time(out->host_s);
     return AS_OK;
 }
 
@@ -181,6 +181,18 @@ static void copy_bytes(const struct as_null_device *n, const struct as_memory *t
 {
     if (n->script.execute != AS_NULL_NEVER)
         memcpy(as_null_address(to), as_null_address(from), (size_t)bytes);
+}
+
+/* Seconds that the script has for the copies; draws as for a launch. */
+static double copy_seconds(struct as_null_device *n, const struct as_copy *copy, const struct as_launch *as_launched)
+{
+    const struct as_null_copy *between =
+        as_null_copy_between(n, as_null_allocator(copy->from), as_null_allocator(copy->to));
+    const double general = as_null_seconds(n, as_launched);
+    if (!between)
+        return general;
+    return (double)copy->reps * as_launched->work.bytes / (1e9 * (copy->back_to ? between->both_gbs : between->gbs)) *
+           as_null_noise(n, n->script.sd);
 }
 
 /* For faults a copy counts as a launch of kernel "copy" of probe "engine". */
@@ -209,9 +221,9 @@ static enum as_status queue_copy(struct as_device *dev, const struct as_copy *co
         n->clock_halved = true;
     if (fault && fault->action == AS_NULL_WRONG)
         damage(&as_launched);
-    out->host_s = as_null_seconds(n, &as_launched) * (fault && fault->action == AS_NULL_SLOW ? fault->factor : 1);
+    out->host_s = copy_seconds(n, copy, &as_launched) * (fault && fault->action == AS_NULL_SLOW ? fault->factor : 1);
     if (n->script.sleep)
-        pass_time(out->host_s);
+        as_null_pass_time(out->host_s);
     return AS_OK;
 }
 

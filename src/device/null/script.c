@@ -27,6 +27,7 @@ struct member {
 static const struct member script_members[] = {
     S(TEXT, "why_not", why_not),
     S(COUNT, "seed", seed),
+    S(COUNT, "huge_page", huge_page),
     S(BOOL, "sleep", sleep),
     S(BOOL, "cycles", cycles),
     S(NUMBER, "clock_hz", clock_hz),
@@ -42,6 +43,9 @@ static const struct member script_members[] = {
     OTHERS("modes"),
     OTHERS("drift"),
     OTHERS("faults"),
+    OTHERS("copies"),
+    OTHERS("calls"),
+    S(BOOL, "is_device", is_device),
     OTHERS("code"),
     OTHERS("sensor"),
     {0},
@@ -71,6 +75,15 @@ static const struct member level_members[] = {MEMBER(as_null_level, COUNT, "size
                                               {0}};
 static const struct member mode_members[] = {
     MEMBER(as_null_mode, NUMBER, "share", share), MEMBER(as_null_mode, NUMBER, "factor", factor), {0}};
+static const struct member copy_members[] = {MEMBER(as_null_copy, TEXT, "from", from),
+                                             MEMBER(as_null_copy, TEXT, "to", to),
+                                             MEMBER(as_null_copy, NUMBER, "gbs", gbs),
+                                             MEMBER(as_null_copy, NUMBER, "both_gbs", both_gbs),
+                                             {0}};
+static const struct member calls_members[] = {MEMBER(as_null_calls, TEXT, "allocator", allocator),
+                                              MEMBER(as_null_calls, NUMBER, "alloc_ns", alloc_ns),
+                                              MEMBER(as_null_calls, NUMBER, "free_ns", free_ns),
+                                              {0}};
 static const struct member fault_members[] = {
     F(TEXT, kernel),
     F(TEXT, probe),
@@ -180,6 +193,23 @@ static enum as_status get_mode(const json_t *object, void *item, const char *pla
     struct as_null_mode *mode = item;
     *mode = (struct as_null_mode){.share = 1, .factor = 1};
     return get_members(mode_members, object, mode, place, err);
+}
+
+static enum as_status get_copy(const json_t *object, void *item, const char *place, struct as_error *err)
+{
+    struct as_null_copy *copy = item;
+    *copy = (struct as_null_copy){.gbs = 10, .both_gbs = 20};
+    enum as_status s = get_members(copy_members, object, copy, place, err);
+    if (!s && !(copy->gbs > 0 && copy->both_gbs > 0))
+        s = as_fail(err, AS_FORMAT, "%s: a bandwidth is 0", place);
+    return s;
+}
+
+static enum as_status get_calls(const json_t *object, void *item, const char *place, struct as_error *err)
+{
+    struct as_null_calls *calls = item;
+    *calls = (struct as_null_calls){.alloc_ns = 100, .free_ns = 50};
+    return get_members(calls_members, object, calls, place, err);
 }
 
 /* AS_NULL_ACTIONS_N: no such action. */
@@ -294,6 +324,12 @@ static enum as_status get_parts(const json_t *json, const char *place, struct as
     if (!st)
         st = get_items(json, "faults", place, s->faults, sizeof s->faults[0], AS_NULL_FAULTS_MAX, &s->faults_n,
                        get_fault, err);
+    if (!st)
+        st = get_items(json, "copies", place, s->copies, sizeof s->copies[0], AS_NULL_COPIES_MAX, &s->copies_n,
+                       get_copy, err);
+    if (!st)
+        st = get_items(json, "calls", place, s->calls, sizeof s->calls[0], AS_NULL_COPIES_MAX, &s->calls_n, get_calls,
+                       err);
     return st;
 }
 
@@ -301,6 +337,7 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
 {
     *s = (struct as_null_script){
         .execute = AS_NULL_ALWAYS,
+        .huge_page = 2 << 20,
         .clock_hz = 2e9,
         .launch_ns = 1000,
         .alloc_ns = 100,
@@ -360,12 +397,17 @@ enum as_status as_null_script_read(const char *text, const char *place, struct a
             as_fail_in(err, place);
     }
     json_decref(json);
+    if (script->is_device) {
+        info->capabilities |= AS_CAP_COPY;
+        info->is_host_memory = false;
+    }
     for (size_t i = 0; i < info->allocators_n; i++)
         if (!info->allocators[i].role)
             info->allocators[i].role = as_role_in(as_null_roles, info->allocators[i].name);
     as_copy_text(info->id, sizeof info->id, "null");
     as_copy_text(info->backend, sizeof info->backend, "null");
-    info->capabilities |= AS_CAP_HOST_KERNELS | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 | AS_CAP_SVM_ATOMICS |
-                          AS_CAP_ASYNC | AS_CAP_SIMULATED | AS_CAP_PEERS | (script->has_code ? AS_CAP_CODE : 0);
+    info->capabilities |= (script->is_device ? 0 : AS_CAP_HOST_KERNELS) | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 |
+                          AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC | AS_CAP_SIMULATED | AS_CAP_PEERS |
+                          (script->has_code ? AS_CAP_CODE : 0);
     return s;
 }
