@@ -33,6 +33,7 @@ static const struct member script_members[] = {
     S(NUMBER, "launch_ns", launch_ns),
     S(NUMBER, "alloc_ns", alloc_ns),
     S(NUMBER, "free_ns", free_ns),
+    S(COUNT, "devices", devices),
     OTHERS("info"),
     OTHERS("open"),
     OTHERS("execute"),
@@ -302,6 +303,7 @@ static void set_defaults(struct as_null_script *s, struct as_device_info *info)
     *s = (struct as_null_script){
         .execute = AS_NULL_ALWAYS,
         .clock_hz = 2e9,
+        .devices = 1,
         .launch_ns = 1000,
         .alloc_ns = 100,
         .free_ns = 50,
