@@ -291,7 +291,7 @@ struct as_backend {
     const struct as_vocabulary *words; /* NULL: the usual ones */
     bool portable;                     /* its API is not the devices' own: another backend may drive the same ones */
     bool on_request;     /* its devices are used only where they are asked for by name, and named to nobody else */
-    bool single;         /* it has one device at most, whose id is the backend's name */
+    bool single;         /* the id of its only or first device is its name */
     const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
 };
 

@@ -20,9 +20,9 @@ struct as_grid {
 };
 
 /* A suite as data (suites/NAME.ini, built in; or a file named by the user).
- *   [suite]  title=, budget=60s, budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl
- *   [latency] or [latency.NAME]  one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
- *                                precision = ... for the cells of this section
+ *   [suite]  title=, budget=60s (for the CPU and one device, as much again for each further one),
+ * budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl [latency] or [latency.NAME]  one grid: axis =
+ * expression; grids = quick|full takes the probe's own; devices = ...; precision = ... for the cells of this section
  */
 struct as_suite {
     char name[64];
@@ -61,6 +61,14 @@ struct as_plan {
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
+
+/* Is a cell measured before others where the budget is small, by its probe's record? */
+enum as_first {
+    AS_FIRST_NOT,
+    AS_FIRST_COARSE, /* with the coarse points of its grid */
+    AS_FIRST,
+};
+enum as_first as_plan_first(const struct as_probe *probe, const struct as_cell *cell);
 
 /* Sets axis name of a grid to an expression; an unknown axis is refused with the nearest name. */
 enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err);

@@ -16,6 +16,8 @@ static const double FREE_SHARE_S = 0.5, SHARE_MIN_S = 0.012, PILOT_SHARE_S = 0.1
 static const double SENTINEL_SHARE_S = 0.02;
 /* Fraction of the time left for the rounds; the rest goes where it narrows most. */
 static const double FOR_ROUNDS = 0.7;
+/* Trials of the cells that a data sheet quotes before the first ones of others, where the budget is small. */
+enum { TRIALS_FIRST = 3 };
 /* Fraction of the budget for first trials: cells without one by then are left out. */
 static const double FOR_PILOT = 0.6;
 
@@ -53,14 +55,14 @@ static bool is_pilot_over(const struct as_engine *e)
     return as_now() - e->start > FOR_PILOT * (e->deadline - e->start);
 }
 
-/* Does the time left suffice for the trials that the cells still lack? */
-static bool rounds_fit(const struct as_engine *e)
+/* Does the time left suffice for the trials that the cells lack of so many? */
+static bool trials_fit(const struct as_engine *e, int trials)
 {
     double need = 0;
     for (size_t i = 0; i < e->sentinels_first; i++) {
         const struct as_progress *p = &e->progress[i];
-        if (!p->over && !p->left_out && p->trials < e->rounds)
-            need += (e->rounds - p->trials) * (as_engine_need(p) + SHARE_MIN_S);
+        if (!p->over && !p->left_out && p->trials < trials)
+            need += (trials - p->trials) * (as_engine_need(p) + SHARE_MIN_S);
     }
     return need <= time_left(e);
 }
@@ -71,6 +73,8 @@ static double share_of(const struct as_engine *e, size_t index, const size_t *or
     const struct as_progress *p = &e->progress[index];
     if (!isfinite(e->deadline))
         return FREE_SHARE_S;
+    if (e->is_tight)
+        return fmax(SHARE_MIN_S, p->fewest_s);
     double need = 0;
     for (size_t k = 0; k < n; k++)
         need += as_engine_need(&e->progress[order[k]]);
@@ -80,14 +84,15 @@ static double share_of(const struct as_engine *e, size_t index, const size_t *or
     return fmax(SHARE_MIN_S, fmin(p->fewest_s + spare, round == 1 ? PILOT_SHARE_S : SHARE_MAX_S));
 }
 
-/* A trial for each cell of order[0..n), as long as there is time. */
-static enum as_status one_pass(struct as_engine *e, int round, const size_t *order, size_t n, struct as_error *err)
+/* A trial for each of the first `end` cells of order[0..n), as long as there is time; the n divide it. */
+static enum as_status part_of_pass(struct as_engine *e, int round, const size_t *order, size_t n, size_t end,
+                                   struct as_error *err)
 {
     enum as_status s = AS_OK;
     e->round = round;
     if (round > 1)
         as_engine_renew_workers(e, order, n);
-    for (size_t k = 0; k < n && !s && !as_engine_stopped(e) && time_left(e) > 0; k++) {
+    for (size_t k = 0; k < end && !s && !as_engine_stopped(e) && time_left(e) > 0; k++) {
         struct as_progress *p = &e->progress[order[k]];
         if (p->over)
             continue;
@@ -105,17 +110,42 @@ static enum as_status one_pass(struct as_engine *e, int round, const size_t *ord
     return s ? s : as_engine_judge(e, err);
 }
 
+static enum as_status one_pass(struct as_engine *e, int round, const size_t *order, size_t n, struct as_error *err)
+{
+    return part_of_pass(e, round, order, n, n, err);
+}
+
+/* What a data sheet quotes has its first trials before anything else, on every device. Where the budget cannot hold
+ * these trials of all cells, it has them all: numbers that everybody reads, rather than more numbers. */
+static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, size_t *first_n, struct as_error *err)
+{
+    const int trials = e->rounds < TRIALS_FIRST ? e->rounds : TRIALS_FIRST;
+    *first_n = 0;
+    while (*first_n < n && e->progress[order[*first_n]].first)
+        ++*first_n;
+    enum as_status s = part_of_pass(e, 1, order, n, *first_n, err);
+    e->is_tight = !trials_fit(e, trials);
+    for (int round = 2; round <= trials && e->is_tight && !s && !as_engine_stopped(e); round++) {
+        as_engine_shuffle(e, order, *first_n, e->run->seed + (uint64_t)round, false);
+        s = part_of_pass(e, round, order, *first_n, *first_n, err);
+    }
+    e->is_tight = false;
+    return s;
+}
+
 static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error *err)
 {
     enum as_status s = AS_OK;
     for (int round = 1; round <= e->rounds && !s && !as_engine_stopped(e); round++) {
-        size_t n = 0;
+        size_t n = 0, first_n = 0;
         for (size_t i = 0; i < e->sentinels_first; i++)
             if (!e->progress[i].over && !e->progress[i].left_out && e->progress[i].trials < round)
                 order[n++] = i;
-        as_engine_shuffle(e, order, n, e->run->seed + (uint64_t)round, round == 1 || !rounds_fit(e));
-        if (n)
-            s = one_pass(e, round, order, n, err);
+        as_engine_shuffle(e, order, n, e->run->seed + (uint64_t)round, round == 1 || !trials_fit(e, e->rounds));
+        if (n && round == 1)
+            s = pass_first(e, order, n, &first_n, err);
+        if (n > first_n && !s)
+            s = one_pass(e, round, order + first_n, n - first_n, err);
     }
     return s;
 }

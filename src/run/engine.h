@@ -35,6 +35,8 @@ struct as_progress {      /* of one cell, beside the cell itself */
     bool left_out;        /* does not fit the budget */
     bool changed;         /* changed since it was stored */
     int level;            /* 0 is the last to be left out */
+    bool coarse;          /* a coarse point of its grid, of the first allocator */
+    bool first;           /* a data sheet quotes it: before others */
     bool large;           /* takes long to prepare */
     uint64_t arena;       /* cells of one arena follow one another */
 };
@@ -67,6 +69,7 @@ struct as_engine {
     double sentinel_at;     /* when the next sentinels are due */
     double stopped_at;      /* as_wall() when a resumed run was left, as far as it tells; else 0 */
     int round, rounds;
+    bool is_tight;          /* the budget holds no more than the fewest samples of a trial */
     size_t memory_failures; /* as_memory_failures() at the start: what is lost later must not look like a result */
     struct as_pending pending;
     bool lost; /* one device or more */

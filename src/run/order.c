@@ -52,8 +52,20 @@ static int density(const double *values, size_t n, double v)
     return lo % 4 == 0 || lo == n - 1 ? 0 : lo % 2 == 0 ? 1 : 2;
 }
 
-static void rank_axis(const struct group *g, const char *name, double *values)
+/* The smallest value within each factor of two, and the last; of counts those that are left out last. */
+static bool is_coarse(const struct as_axis *axis, const double *values, size_t n, double v)
 {
+    if (axis->type != AS_AXIS_SIZE)
+        return n < THINNED_FROM || density(values, n, v) == 0;
+    size_t i = 0;
+    while (i + 1 < n && values[i] < v)
+        i++;
+    return i == 0 || i == n - 1 || floor(log2(v)) > floor(log2(values[i - 1]));
+}
+
+static void rank_axis(const struct group *g, const struct as_axis *axis, double *values)
+{
+    const char *name = axis->name;
     size_t n = 0, unique = 0;
     for (size_t k = 0; k < g->n; k++) {
         const double v = as_axes_number(&g->e->cells[g->cell[k]].axes, name);
@@ -64,9 +76,12 @@ static void rank_axis(const struct group *g, const char *name, double *values)
     for (size_t k = 0; k < n; k++)
         if (unique == 0 || values[k] > values[unique - 1])
             values[unique++] = values[k];
-    for (size_t k = 0; k < g->n && unique >= THINNED_FROM; k++) {
+    for (size_t k = 0; k < g->n; k++) {
         const double v = as_axes_number(&g->e->cells[g->cell[k]].axes, name);
         struct as_progress *p = &g->e->progress[g->cell[k]];
+        p->coarse &= !isfinite(v) || is_coarse(axis, values, unique, v);
+        if (unique < THINNED_FROM)
+            continue;
         const int level = isfinite(v) ? 2 * density(values, unique, v) : 0;
         p->level = level > p->level ? level : p->level;
     }
@@ -77,8 +92,10 @@ static void rank_allocators(const struct group *g, const char *name)
 {
     const char *first = as_axes_text(&g->e->cells[g->cell[0]].axes, name);
     for (size_t k = 1; k < g->n; k++)
-        if (strcmp(as_axes_text(&g->e->cells[g->cell[k]].axes, name), first) != 0)
+        if (strcmp(as_axes_text(&g->e->cells[g->cell[k]].axes, name), first) != 0) {
             g->e->progress[g->cell[k]].level |= 1;
+            g->e->progress[g->cell[k]].coarse = false;
+        }
 }
 
 static void rank_group(const struct group *g, double *values)
@@ -86,7 +103,7 @@ static void rank_group(const struct group *g, double *values)
     const struct as_probe *probe = as_probe_find(g->e->cells[g->cell[0]].probe);
     for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
         if (a->type != AS_AXIS_WORD)
-            rank_axis(g, a->name, values);
+            rank_axis(g, a, values);
     for (const struct as_axis *a = probe ? probe->axes : NULL; a && a->name; a++)
         if (a->domain == AS_DOMAIN_ALLOCATOR)
             rank_allocators(g, a->name);
@@ -115,6 +132,13 @@ static bool is_large(const struct as_cell *cell)
     return false;
 }
 
+static void rank_first(const struct as_cell *cell, struct as_progress *p)
+{
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    const enum as_first first = probe ? as_plan_first(probe, cell) : AS_FIRST_NOT;
+    p->first = first == AS_FIRST || (first == AS_FIRST_COARSE && p->coarse);
+}
+
 enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
 {
     const size_t n = e->sentinels_first;
@@ -123,6 +147,7 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
     for (size_t i = 0; order && values && i < n; i++) {
         order[i] = i;
         e->progress[i].level = 0;
+        e->progress[i].coarse = true;
         e->progress[i].arena = arena_of(&e->cells[i]);
         e->progress[i].large = is_large(&e->cells[i]);
     }
@@ -135,15 +160,18 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
             rank_group(&(struct group){e, order + i, k - i}, values);
         }
     }
+    for (size_t i = 0; i < n; i++)
+        rank_first(&e->cells[i], &e->progress[i]);
     const bool failed = !order || !values;
     free(order);
     free(values);
     return failed ? as_nomem(err, n * sizeof *order, "the order of cells") : AS_OK;
 }
 
-/* By level: small cells that are last to be left out, a large cell of each probe and device, the other small ones, the
- * other large ones, so that a budget too small for all is not spent on large cells of one probe. */
-enum stage { SMALL, LARGE, SMALL_REST, LARGE_REST };
+/* By level: cells that a data sheet quotes, small ones that are last to be left out, a large cell of each probe and
+ * device, the other small ones, the other large ones, so that a budget too small for all is not spent on large cells of
+ * one probe. */
+enum stage { FIRST, SMALL, LARGE, SMALL_REST, LARGE_REST };
 
 struct place {
     size_t cell;
@@ -167,11 +195,16 @@ static void find_stages(const struct as_engine *e, struct place *t, size_t n)
     uint64_t begun = 0; /* the probe of which there is a large cell */
     qsort(t, n, sizeof *t, by_probe_and_level);
     for (size_t i = 0; i < n; i++) {
+        if (e->progress[t[i].cell].first) {
+            t[i].stage = FIRST;
+            begun = e->progress[t[i].cell].large ? t[i].probe : begun;
+            continue;
+        }
         if (!e->progress[t[i].cell].large) {
             t[i].stage = t[i].level ? SMALL_REST : SMALL;
             continue;
         }
-        t[i].stage = i && begun == t[i].probe ? LARGE_REST : LARGE;
+        t[i].stage = begun == t[i].probe ? LARGE_REST : LARGE;
         begun = t[i].probe;
     }
 }

@@ -80,9 +80,19 @@ static void override_precision(struct as_suite *suite, double precision)
         suite->grids[i].precision = 0;
 }
 
+/* A suite's budget is for the CPU and one device beside it: how often it counts. */
+static size_t budgets_of(const struct as_slot *slots, size_t n)
+{
+    size_t cpus = 0;
+    for (size_t i = 0; i < n; i++)
+        cpus += !(slots[i].info.capabilities & AS_CAP_SIMULATED) &&
+                (slots[i].info.is_host_cpu || slots[i].info.capabilities & AS_CAP_HOST_KERNELS);
+    return n - cpus > 1 ? n - cpus : 1;
+}
+
 /* Several suites in one run: the tightest precision, the most trials, and the sum of budgets if all have one. */
-static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, size_t devices,
-                           const struct as_run_options *o)
+static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n, const struct as_slot *slots,
+                           size_t slots_n, const struct as_run_options *o)
 {
     int all_have_budget = 1;
     run->precision = 1;
@@ -93,7 +103,8 @@ static void merge_settings(struct as_run *run, struct as_suite *suites, size_t n
             override_precision(&suites[i], o->precision);
         run->precision = fmin(run->precision, suites[i].precision);
         run->trials = suites[i].trials > run->trials ? suites[i].trials : run->trials;
-        const double budget = suites[i].budget_s + (double)devices * suites[i].device_budget_s;
+        const double budget =
+            (double)budgets_of(slots, slots_n) * suites[i].budget_s + (double)slots_n * suites[i].device_budget_s;
         run->budget_s += budget;
         all_have_budget &= budget > 0;
     }
@@ -323,6 +334,19 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
     return s;
 }
 
+static void note_budget(struct as_engine *e)
+{
+    const size_t times = budgets_of(e->slots, e->slots_n);
+    struct as_buf text = AS_BUF_INIT;
+    if (times > 1 && e->run->budget_s > 0 && !isfinite(e->options->budget_s)) {
+        as_buf_printf(&text, "%zu devices beside the CPU: the budget is ", times);
+        as_format_duration(&text, e->run->budget_s);
+        as_buf_str(&text, "; --budget sets another");
+        as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+    }
+    as_buf_finish(&text);
+}
+
 static enum as_status open_devices(struct as_engine *e, const struct as_suite *suites, struct as_buf *left_out,
                                    struct as_error *err)
 {
@@ -357,7 +381,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     if (!s)
         s = open_devices(&e, suites, &left_out, err);
     if (!s) {
-        merge_settings(&run, suites, options->suites_n, e.slots_n, options);
+        merge_settings(&run, suites, options->suites_n, e.slots, e.slots_n, options);
         s = make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
     }
     if (!s && as_engine_needs_lock(e.slots, e.slots_n))
@@ -378,6 +402,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
             as_buf_str(&left_out, "; --device all measures all");
             as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&left_out));
         }
+        note_budget(&e);
         if (!s)
             s = as_engine_carry_out(&e, result, err);
     }

@@ -45,6 +45,8 @@ static const struct as_axis axes[] = {
     {0},
 };
 #define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
+static const char *const first[] = {"from=host,pinned to=device how=engine size=64MiB",
+                                    "from=device to=host,pinned how=engine size=64MiB", NULL};
 static const char *const quick[] = {
     "from=host to=device size=64MiB",
     "from=device to=host size=64MiB",
@@ -176,6 +178,7 @@ const struct as_probe as_probe_copy = {
         "each copied byte once (not its read and its write); both directions together if two copies run; decimal GB",
     .varies_by_process = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

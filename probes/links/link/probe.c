@@ -30,6 +30,7 @@ static const struct as_axis axes[] = {
      .def = "64MiB"},
     {0},
 };
+static const char *const first[] = {"peer=host how=engine", NULL};
 static const char *const quick[] = {
     "peer=host allocator=pinned direction=to,from how=engine",
     "peer=all allocator=device node=0 direction=to how=engine size=256MiB",
@@ -160,6 +161,7 @@ const struct as_probe as_probe_link = {
     .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
     .varies_by_process = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -35,6 +35,7 @@ static const struct as_axis axes[] = {
      .def = "128"},
     {0},
 };
+static const char *const first[] = {"peer=host what=load,atomic", NULL};
 static const char *const quick[] = {"peer=host allocator=pinned what=all", "peer=all allocator=device node=0 what=all",
                                     NULL};
 static const char *const full[] = {"peer=host allocator=pinned what=all size=2MiB,64MiB stride=64,128",
@@ -283,6 +284,7 @@ const struct as_probe as_probe_link_latency = {
     .counts = "one dependent load, or one dependent atomic addition that returns the old value",
     .varies_by_process = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

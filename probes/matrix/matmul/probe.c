@@ -44,6 +44,7 @@ static const struct as_axis axes[] = {
      .def = "burst"},
     {0},
 };
+static const char *const first[] = {"size=8192", NULL};
 static const char *const quick[] = {
     "path=all type=f32,f16 size=1024 hold=burst",
     "path=library,wgmma_pair,wgmma,tensor,mma type=f16,e4m3 size=8192 hold=burst",
@@ -194,6 +195,7 @@ const struct as_probe as_probe_matmul = {
     .own_code = true,
     .own_power = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

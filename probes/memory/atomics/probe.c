@@ -16,6 +16,7 @@ static const struct as_axis axes[] = {
     ATOMICS_AXES("whose updates are counted; the other side runs concurrently"),
     {0},
 };
+static const char *const first[] = {"elements=1024 type=u64", NULL};
 static const char *const quick[] = {
     "agent=cpu elements=1,1024,1048576 type=u64,f64 cpu_threads=1,2,4,16 device_threads=0 allocator=first",
     "agent=cpu elements=1024 type=u64 cpu_threads=1,2,4,16 device_threads=0 allocator=pinned,managed,shared_fine",
@@ -152,6 +153,7 @@ const struct as_probe as_probe_atomics = {
     .counts = "additions of 1 to random elements, by all threads of the agent",
     .further = further,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -62,6 +62,7 @@ static const struct as_axis axes[] = {
      .def = "best"},
     {0},
 };
+static const char *const first[] = {"level=memory", "level=sweep op=read", NULL};
 static const char *const quick[] = {
     "op=triad level=sweep size=16KiB..LLC threads=max allocator=largest_pages",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=largest_pages",
@@ -227,6 +228,7 @@ const struct as_probe as_probe_bandwidth = {
     .unit = "GB/s",
     .counts = "bytes read + bytes written by the operation, without write-allocate; decimal GB",
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -54,6 +54,7 @@ static const struct as_axis axes[] = {
      .def = "first,pinned,shared_fine"},
     {0},
 };
+static const char *const first[] = {"peer=compute_unit from=0", "", NULL};
 static const char *const quick[] = {
     "peer=cpu from=all to=all op=cas pairs=some allocator=first",
     "peer=device from=all to=0 op=load pairs=some allocator=pinned,shared_fine",
@@ -166,6 +167,7 @@ const struct as_probe as_probe_c2c = {
     .lower_is_better = true,
     .counts = "one-way time: half of a round trip of a cache line",
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -60,6 +60,7 @@ static const struct as_axis axes[] = {
      .def = "first"},
     {0},
 };
+static const char *const first[] = {"op=chase,read aggressor=read,write,d2h load=100", NULL};
 static const char *const quick[] = {"victim=cpu op=read,chase aggressor=none,read,write allocator=largest_pages,device",
                                     "victim=cpu op=chase aggressor=write_nt,atomic allocator=largest_pages",
                                     "victim=cpu op=chase aggressor=write priority=sched_idle allocator=largest_pages",
@@ -227,6 +228,7 @@ const struct as_probe as_probe_interference = {
     .counts = "time of the victim's work while the aggressor works over that alone, from one matched block",
     .further = further,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

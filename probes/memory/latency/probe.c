@@ -36,6 +36,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* On the CPU both base and huge pages: the difference shows the TLB. */
+static const char *const first[] = {"pattern=random", NULL};
 static const char *const quick[] = {"size=1KiB..4LLC allocator=largest_pages",
                                     "size=64KiB..LLC allocator=base_pages",
                                     "size=4LLC allocator=base_pages pattern=random,page",
@@ -118,6 +119,7 @@ const struct as_probe as_probe_latency = {
     .lower_is_better = true,
     .counts = "time of one dependent load, address translation included, averaged over a pointer chase",
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -43,6 +43,7 @@ static const struct as_axis axes[] = {
      .def = "first"},
     {0},
 };
+static const char *const first[] = {"op=none", "op=read delay=0", NULL};
 static const char *const quick[] = {
     "op=none threads=1 allocator=largest_pages", "op=read delay=0,32,128,512,4096 threads=max allocator=largest_pages",
     "op=none threads=0 allocator=first", "op=read delay=0,32,128,512,4096 threads=0 allocator=first", NULL};
@@ -220,6 +221,7 @@ const struct as_probe as_probe_loaded_latency = {
     .counts = "time of one dependent load, address translation included, averaged over a random pointer chase",
     .further = further,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

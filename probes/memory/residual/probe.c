@@ -71,6 +71,7 @@ static const struct as_axis axes[] = {
      .def = "launch"},
     {0},
 };
+static const char *const first[] = {"op=read touched=64MiB size=16MiB pattern=linear control=launch pass=1,2", NULL};
 static const char *const quick[] = {"touched=0,1MiB,4MiB,16MiB,64MiB,256MiB",
                                     "touched=64MiB pass=2,3",
                                     "touched=64MiB op=write",
@@ -320,6 +321,7 @@ const struct as_probe as_probe_residual = {
     .counts = "time of the pass after the touch over the control's, from one matched block",
     .further = further,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -36,6 +36,7 @@ static const struct as_axis axes[] = {
      .def = "best"},
     {0},
 };
+static const char *const first[] = {"", NULL};
 static const char *const quick[] = {"type=f32,f64 threads=0,max width=best", "type=f16 threads=0 width=best", NULL};
 static const char *const full[] = {"type=all threads=0,all width=best", "type=f32,f64 threads=1,max width=all", NULL};
 
@@ -489,6 +490,7 @@ const struct as_probe as_probe_roofline = {
     .unit = AS_UNIT_RATE,
     .counts = "a fused multiply-add is two operations; each lane of a vector counts",
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

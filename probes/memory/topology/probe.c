@@ -21,6 +21,7 @@ static const struct as_axis axes[] = {
      .words = what_words},
     {0},
 };
+static const char *const first[] = {"what=latency", NULL};
 static const char *const grid[] = {"place=all what=all", NULL};
 
 static bool is_memory(const struct as_axes *a)
@@ -171,6 +172,7 @@ const struct as_probe as_probe_topology = {
     .counts = "one dependent load, over half of the reported size",
     .own_metrics = own_metrics,
     .axes = axes,
+    .first = first,
     .quick = grid,
     .full = grid,
     .applies = applies,

@@ -31,6 +31,7 @@ static const struct as_axis axes[] = {
      .def = "0"},
     {0},
 };
+static const char *const first[] = {"what=missed", NULL};
 static const char *const quick[] = {"what=near,far,missed compute_unit=0", "what=found compute_unit=0 filler=1", NULL};
 static const char *const full[] = {"what=near,far compute_unit=0,1,2,3,4,5,6,7,8,12,16,24,32,48,64,80,96,112,128",
                                    "what=missed compute_unit=0",
@@ -182,6 +183,7 @@ const struct as_probe as_probe_l2_latency = {
               "pointer chase",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

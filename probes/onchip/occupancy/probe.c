@@ -19,6 +19,7 @@ static const struct as_axis axes[] = {
     {.name = "shared", .help = "bytes of shared memory per workgroup", .type = AS_AXIS_SIZE, .min = 0, .def = "0"},
     {0},
 };
+static const char *const first_cells[] = {"", NULL};
 static const char *const quick[] = {"threads=64 values=0,128 shared=0", "threads=32 values=0 shared=32KiB", NULL};
 static const char *const full[] = {
     "threads=32,64,128,256,512,1024 values=0 shared=0",
@@ -317,6 +318,7 @@ const struct as_probe as_probe_occupancy = {
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,
+    .first = first_cells,
     .quick = quick,
     .full = full,
     .applies = applies,

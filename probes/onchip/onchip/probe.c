@@ -37,6 +37,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 enum { LOCAL_SMALL = 4096 }; /* once in both grids, where a device reports why it has no cells */
+static const char *const first[] = {"what=global", "what=shared", NULL};
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
                                     "what=global size=4MiB..128MiB x1",
@@ -198,6 +199,7 @@ const struct as_probe as_probe_onchip = {
               "one instruction of one warp",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -39,6 +39,9 @@ static const struct as_axis axes[] = {
      .def = "every"},
     {0},
 };
+static const char *const first[] = {"what=shared width=128 stride=1 compute_units=every",
+                                    "what=own size=64KiB width=128 compute_units=every",
+                                    "what=common size=16MiB width=128 compute_units=every", NULL};
 static const char *const quick[] = {"what=shared width=128 stride=1", "what=shared width=32 stride=1,2,16,32,33",
                                     "what=own size=64KiB", "what=common size=16MiB compute_units=every,one", NULL};
 static const char *const full[] = {"what=shared width=32 stride=1..33",
@@ -409,6 +412,7 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .needs = AS_CAP_SOURCE,
     .own_code = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -29,6 +29,8 @@ static const struct as_axis axes[] = {
     {.name = "size", .help = "bytes of one block", .type = AS_AXIS_SIZE, .min = 1, .def = "1MiB"},
     {0},
 };
+static const char *const first[] = {"op=alloc,free allocator=device,managed,pinned size=16MiB",
+                                    "op=touch-again,touch-mapped allocator=base_pages size=16MiB", NULL};
 static const char *const quick[] = {
     "op=alloc,free allocator=pageable,base_pages,huge_pages,reserved_huge_pages size=32,16MiB",
     "op=alloc,free allocator=device,device_pool,managed,pinned size=32,16MiB",
@@ -250,6 +252,7 @@ const struct as_probe as_probe_alloc = {
     .further = further,
     .varies_by_process = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -45,6 +45,7 @@ static const struct as_axis axes[] = {
     {.name = "access", .help = "a store or a load", .type = AS_AXIS_WORD, .def = "store", .words = access_words},
     {0},
 };
+static const char *const first[] = {"scenario=cpu-one allocator=base_pages", NULL};
 static const char *const quick[] = {
     "scenario=cpu-one what=fault allocator=base_pages,huge_pages,reserved_huge_pages pages=1,10000",
     "scenario=cpu-all what=fault allocator=base_pages,huge_pages pages=10000",
@@ -208,6 +209,7 @@ const struct as_probe as_probe_fault = {
     .further = further,
     .varies_by_process = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

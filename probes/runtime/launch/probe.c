@@ -29,6 +29,7 @@ static const struct as_axis axes[] = {
      .def = "1"},
     {0},
 };
+static const char *const first[] = {"what=roundtrip wait=spin", "what=submit,graph-100 wait=block", NULL};
 static const char *const quick[] = {"what=roundtrip wait=all threads=1", "what=submit,batch wait=block threads=1",
                                     "what=roundtrip wait=block threads=max",
                                     "what=graph-1,graph-100 wait=block threads=1", NULL};
@@ -235,6 +236,7 @@ const struct as_probe as_probe_launch = {
               "100 (batch), per graph node (graph-N)",
     .varies_by_process = true,
     .axes = axes,
+    .first = first,
     .quick = quick,
     .full = full,
     .applies = applies,

@@ -4,11 +4,12 @@
 #include "device/null/null.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SCRIPT_MAX = 1 << 20 };
+enum { SCRIPT_MAX = 1 << 20, DEVICES_MAX = 16 };
 
 static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                                     struct as_error *err)
@@ -176,7 +177,6 @@ static double process_factor(const struct as_null_script *script)
 
 static enum as_status open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
-    (void)index;
     *out = (struct as_device){
         .device = &device_ops,
         .memory = &as_null_memory_ops,
@@ -193,6 +193,8 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
     }
     struct as_null_device *n = as_null(out);
     as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
+    if (index)
+        snprintf(out->info.id, sizeof out->info.id, "null:%zu", index);
     n->opened = as_now();
     n->process_factor = process_factor(&n->script);
     as_null_trial(n);
@@ -214,10 +216,19 @@ static void backend_close(void *backend)
     free(backend);
 }
 
+/* Of a script that cannot be read there is one, whose opening says why. */
 static size_t backend_count(void *backend)
 {
-    (void)backend;
-    return 1;
+    struct as_null_script *script = calloc(1, sizeof *script);
+    struct as_device_info *info = calloc(1, sizeof *info);
+    struct as_buf text = AS_BUF_INIT;
+    const bool read = script && info && !as_buf_read_file(&text, backend, SCRIPT_MAX, NULL) &&
+                      !as_null_script_read(as_buf_get(&text), backend, script, info, NULL);
+    const size_t n = read && script->devices >= 1 && script->devices <= DEVICES_MAX ? (size_t)script->devices : 1;
+    as_buf_finish(&text);
+    free(script);
+    free(info);
+    return n;
 }
 
 extern const struct as_backend as_backend_null;

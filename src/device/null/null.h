@@ -9,6 +9,7 @@
  *   "why_not"    text: the device cannot be opened, for this reason
  *   "open"       what opening the device does: crash, hang, exit, fail or oom, as faults do. The script is read at each
  *                opening, so whoever puts another file in its place changes what the next worker finds
+ *   "devices"    how many there are, 1 to 16: "null", "null:1", "null:2", ... that all do the same
  *   "seed"       whole number for everything drawn; 0 or absent: different in every worker
  *   "execute"    true: kernels run in every launch; false: never; "once": only where kernel, threads or repetitions
  *                differ from the launch before, enough for kernels that write the same result each time
@@ -129,7 +130,7 @@ struct as_null_sensor_script {
 struct as_null_script {
     char why_not[160];
     struct as_null_fault open; /* only its action counts; AS_NULL_ACTIONS_N: none */
-    uint64_t seed;
+    uint64_t seed, devices;
     enum as_null_execute execute;
     bool sleep, cycles;
     uint64_t huge_page; /* bytes of the pages that memory with the role of huge pages gets */

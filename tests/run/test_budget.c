@@ -1,0 +1,154 @@
+/* Budgets of several devices, on simulated ones in real workers: how a suite's budget grows, and that what a data sheet
+ * quotes comes before anything else on every device. Events stop the runs, so no test waits for a time. */
+#include "fixture.h"
+
+#include "base/text.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <signal.h>
+
+enum { FIRST_TRIALS = 3, CELLS_MAX = 4096 };
+
+struct bench {
+    struct fixture *f;
+    char script[128], suite[128];
+    struct as_run_result result;
+    volatile sig_atomic_t stop;
+    bool stop_at_start;
+    size_t devices;
+    int begun[CELLS_MAX]; /* trials of each cell */
+    bool first[CELLS_MAX];
+    size_t firsts;    /* cells that a data sheet quotes and that have a trial */
+    bool other_begun; /* and so the first of another */
+    double budget_s;
+    char notes[1024];
+};
+
+static int set_up_bench(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    void *fixture;
+    if (!b || set_up(&fixture))
+        return 1;
+    b->f = fixture;
+    snprintf(b->script, sizeof b->script, "%s/script.json", b->f->folder);
+    snprintf(b->suite, sizeof b->suite, "%s/suite.ini", b->f->folder);
+    *state = b;
+    return setenv("ASSAY_NULL", b->script, 1);
+}
+
+static int tear_down_bench(void **state)
+{
+    struct bench *b = *state;
+    void *fixture = b->f;
+    int failed = tear_down(&fixture);
+    free(b);
+    return failed;
+}
+
+/* Reads are on the data sheet, and so are the powers of two of the sweep. */
+static bool is_quoted(const struct as_cell *cell)
+{
+    const uint64_t size = as_axes_u64(&cell->axes, "size");
+    return strcmp(cell->probe, "bandwidth") == 0 || (size & (size - 1)) == 0;
+}
+
+static void on_event(void *user, const struct as_event *event)
+{
+    struct bench *b = user;
+    if (event->kind == AS_EVENT_RUN_START)
+        b->budget_s = event->run->budget_s;
+    if (event->kind == AS_EVENT_RUN_START && b->stop_at_start)
+        b->stop = 1;
+    if (event->kind == AS_EVENT_NOTE)
+        strncat(b->notes, event->text, sizeof b->notes - strlen(b->notes) - 1);
+    if (event->kind != AS_EVENT_CELL_START || strcmp(event->cell->probe, "sentinel") == 0)
+        return;
+    assert_in_range(event->cell->index, 0, CELLS_MAX - 1);
+    const size_t i = (size_t)event->cell->index;
+    b->first[i] = is_quoted(event->cell);
+    b->firsts += b->first[i] && b->begun[i] == 0;
+    b->begun[i]++;
+    b->other_begun |= !b->first[i];
+    b->stop |= b->other_begun;
+}
+
+static void start(struct bench *b, const char *suite, double budget_s)
+{
+    static const char *const lists[] = {NULL, "null", "null,null:1", "null,null:1,null:2"};
+    const char *const suites[] = {b->suite};
+    char script[200];
+    const int n =
+        snprintf(script, sizeof script,
+                 "{\"seed\":1,\"devices\":%zu,\"noise\":{\"sd\":0.002},\"info\":{\"threads\":1}}", b->devices);
+    write_text(b->script, script, (size_t)n);
+    write_text(b->suite, suite, strlen(suite));
+    const struct as_run_options options = {.suites = suites,
+                                           .suites_n = 1,
+                                           .devices = lists[b->devices],
+                                           .precision = 0.0001,
+                                           .budget_s = budget_s,
+                                           .trials = FIRST_TRIALS,
+                                           .seed = 1,
+                                           .has_seed = 1,
+                                           .event = on_event,
+                                           .user = b,
+                                           .stop = &b->stop};
+    must_open(b->f, AS_STORE_WRITE);
+    check(b->f, as_run_start(b->f->store, &options, &b->result, &b->f->err));
+}
+
+/* Three trials of all its cells take longer than the budget on any machine: each has at least 12 ms of samples. */
+static void quoted_first(struct bench *b, size_t devices)
+{
+    static const char suite[] = "[suite]\nbudget = 20s\ndevices = all\n[latency]\nsize = 1KiB..1MiB x64\n"
+                                "[bandwidth]\nop = read\nlevel = sweep,memory\nsize = 4MiB\n";
+    b->devices = devices;
+    start(b, suite, devices == 1 ? 20 : 40);
+    assert_true(b->other_begun);
+    assert_int_equal(b->firsts, devices * 13); /* 11 sizes, 2 levels of reading */
+    for (size_t i = 0; i < CELLS_MAX; i++)
+        if (b->first[i])
+            assert_int_equal(b->begun[i], FIRST_TRIALS);
+}
+
+static void what_is_quoted_comes_first(void **state)
+{
+    quoted_first(*state, 1);
+}
+
+static void what_is_quoted_comes_first_on_every_device(void **state)
+{
+    quoted_first(*state, 3);
+}
+
+#define SMALL_SUITE "[latency]\nsize = 1KiB\n"
+
+static void a_budget_grows_with_devices(void **state)
+{
+    struct bench *b = *state;
+    b->stop_at_start = true;
+    for (b->devices = 1; b->devices <= 3; b->devices++) {
+        b->notes[0] = b->stop = 0;
+        start(b, "[suite]\nbudget = 7s\n" SMALL_SUITE, NAN);
+        assert_true(b->budget_s == 7 * (double)b->devices);
+        assert_true((strstr(b->notes, "budget is") != NULL) == (b->devices > 1));
+    }
+    b->devices = 3;
+    b->notes[0] = b->stop = 0;
+    start(b, "[suite]\nbudget = 7s\n" SMALL_SUITE, 5); /* as asked */
+    assert_true(b->budget_s == 5 && !strstr(b->notes, "budget is"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_bench, tear_down_bench)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_quoted_comes_first),
+        TEST(what_is_quoted_comes_first_on_every_device),
+        TEST(a_budget_grows_with_devices),
+    };
+    return cmocka_run_group_tests_name("run: budgets", tests, NULL, NULL);
+}
