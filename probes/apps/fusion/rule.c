@@ -31,7 +31,7 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
                   as_cell_axis(first, "path"), as_cell_axis(first, "type"),
                   f->verdict == AS_SUPPORTED ? "is faster than separate kernels"
                   : f->verdict == AS_REFUTED ? "is NOT faster than separate kernels"
-                                             : "makes no significant difference",
+                                             : "may be faster than separate kernels or not",
                   value, curve->x[most]);
     if (curve->n > 1)
         as_buf_printf(&text, ", %.3gx at %.0f", curve->y[curve->n - 1], curve->x[curve->n - 1]);

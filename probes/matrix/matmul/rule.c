@@ -17,7 +17,7 @@ static const double SAME_UNIT = 1.5;
 /* Own kernels below this share of the library would say more of themselves than of the device. */
 static const double RESPECTED = 0.9;
 
-enum { WIDER = 2 };
+enum { WIDER = 2, PATHS_MAX = 8 };
 static const struct number_type {
     const char *word;
     const char *wider[WIDER]; /* the next one, or the one after where that was not measured */
@@ -81,6 +81,34 @@ static struct both largest(const struct products *p, const char *type_a, const c
                           best_of(p->by_size + from, end - from, type_b, paths_b)};
         if (at.a && at.b)
             return at;
+    }
+    return (struct both){NULL, NULL};
+}
+
+static bool has_path(const struct product *first, size_t n, const char *type, const char *path)
+{
+    const char *const paths[] = {path, NULL};
+    return best_of(first, n, type, paths) != NULL;
+}
+
+/* The fastest of both types at the largest size that both have, among the paths that both have there: the best of other
+ * sets of paths would say which were measured. */
+static struct both by_like_paths(const struct products *p, const char *type_a, const char *type_b)
+{
+    for (size_t end = p->sizes, from; end > 0; end = from) {
+        const char *paths[PATHS_MAX + 1] = {NULL};
+        size_t n = 0;
+        for (from = end - 1; from > 0 && p->by_size[from - 1].size == p->by_size[end - 1].size; from--)
+            ;
+        for (size_t i = from; i < end && n < PATHS_MAX; i++) {
+            const char *path = as_cell_axis(p->by_size[i].cell, "path");
+            if (!is_in(path, paths) && has_path(p->by_size + from, end - from, type_a, path) &&
+                has_path(p->by_size + from, end - from, type_b, path))
+                paths[n++] = path;
+        }
+        if (n)
+            return (struct both){best_of(p->by_size + from, end - from, type_a, paths),
+                                 best_of(p->by_size + from, end - from, type_b, paths)};
     }
     return (struct both){NULL, NULL};
 }
@@ -251,7 +279,7 @@ static void add_library(const struct products *p, const char *type)
 static void compare_with_wider(const struct products *p, const struct number_type *t)
 {
     for (size_t w = 0; w < WIDER && t->wider[w]; w++) {
-        struct both at = largest(p, t->word, NULL, t->wider[w], NULL);
+        struct both at = by_like_paths(p, t->word, t->wider[w]);
         if (!at.a)
             continue;
         add_accelerated(p, t, t->wider[w], at);
@@ -323,7 +351,8 @@ static void derive_matmul(struct as_rule_context *c)
 const struct as_rule as_rules_matmul[] = {
     {"matrix multiplication", derive_matmul,
      "the fastest valid GEMM of random operands in bursts, at the largest common size: a type is accelerated from 1.5 "
-     "times the next wider type's rate on; it has a matrix unit where that is above the peak of the vector ALU, and "
+     "times the next wider type's rate on, among paths measured with both; it has a matrix unit where that is above "
+     "the peak of the vector ALU, and "
      "none where it is below and the older path is within 1.5 times; energy from the device's sensor; own kernels "
      "compared with the library's",
      "a faster GEMM of the wider type, or on the vector ALU, that passes the same gates"},

@@ -114,7 +114,7 @@ static void test_undecided(void **unused)
     product("wgmma", "f16", 1024, 50);
     product("mma", "f16", 1024, 20);
     product("library", "f16", 1024, 100);
-    product("tiled", "f32", 1024, 33.3);
+    product("library", "f32", 1024, 33.3);
     made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
     made_derive(&m);
     made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
@@ -125,6 +125,23 @@ static void test_undecided(void **unused)
     made_verdict(&m, "matmul.accelerated.f16", AS_UNDECIDED); /* 50 over 33.3 is 1.5, give or take 2% */
 }
 
+/* A path that only one of two types has says nothing of them. */
+static void test_like_paths(void **unused)
+{
+    (void)unused;
+    product("library", "f32", 512, 0.5);
+    product("library", "f64", 512, 0.4);
+    product("tiled", "f64", 512, 7);
+    made_derive(&m);
+    made_near(&m, "matmul.accelerated.f32", 0.5 / 0.4, 1e-6);
+    made_says(made_get(&m, "matmul.accelerated.f32"), "(both by library)");
+    made_end(&m);
+    product("library", "f32", 512, 0.5);
+    product("tiled", "f64", 512, 7);
+    made_derive(&m);
+    assert_null(made_find(&m, "matmul.accelerated.f32"));
+}
+
 /* Ratios that may be 1, or on either side of what counts: no difference is stated. */
 static void test_tied(void **unused)
 {
@@ -132,7 +149,7 @@ static void test_tied(void **unused)
     m.share = 0.1;
     product("mma", "f16", 2048, 98);
     product("library", "f16", 2048, 100);
-    product("tiled", "f32", 2048, 65);
+    product("library", "f32", 2048, 65);
     made_derive(&m);
     m.share = 0.01;
     made_says(made_get(&m, "matmul.library.f16"), "is statistically tied with the library: 0.98");
@@ -144,7 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_tied, clean),      cmocka_unit_test_teardown(test_emulated, clean),
         cmocka_unit_test_teardown(test_two_paths, clean), cmocka_unit_test_teardown(test_matrix_unit, clean),
-        cmocka_unit_test_teardown(test_undecided, clean),
+        cmocka_unit_test_teardown(test_undecided, clean), cmocka_unit_test_teardown(test_like_paths, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,7 +173,7 @@ static void derive_alias(struct as_rule_context *c)
     as_fact_evidence(f, apart);
     if (f->verdict != AS_SUPPORTED) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "A load 4 KiB above a recent store is not clearly slower than one elsewhere (%s)",
+        as_fact_say(f, "Whether a load 4 KiB above a recent store takes longer is undecided: %s",
                     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
         return;
     }
@@ -218,6 +218,22 @@ static const struct as_curve *narrowest(const struct as_curve *curves, size_t n)
     return best;
 }
 
+static bool is_hit(const struct as_curve *v, size_t i)
+{
+    return as_ratio_interval(v->y[i], v->ci[i], v->y[0], v->ci[0]).hi < STEP_UP;
+}
+
+/* Lines that lie in several sets are more before they displace one another. */
+static bool has_farther(const struct as_curve *curves, size_t n, double distance)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double d = as_cell_axis_number(curves[i].cells[0], "distance");
+        if (as_cell_is(curves[i].cells[0], "what", "conflict") && d > distance && d <= DISTANCE_MAX)
+            return true;
+    }
+    return distance >= DISTANCE_MAX;
+}
+
 static void add_ways(struct as_rule_context *c, const struct as_curve *v)
 {
     const size_t up = first_up(v);
@@ -226,8 +242,11 @@ static void add_ways(struct as_rule_context *c, const struct as_curve *v)
     struct as_fact *f = as_fact_add(c, "L1", "ways", "refill.L1.ways");
     if (!f)
         return;
-    as_fact_number(f, v->x[up] - 1, (struct as_interval){v->x[up - 1], v->x[up] - 1});
-    as_curve_evidence(f, v, up - 1, up);
+    size_t hit = up - 1; /* the last number of lines that surely hit */
+    while (hit > 0 && !is_hit(v, hit))
+        hit--;
+    as_fact_number(f, v->x[up] - 1, (struct as_interval){v->x[hit], v->x[up] - 1});
+    as_curve_evidence(f, v, hit, up);
     if (is_known(l1)) {
         claim(f, l1->ways);
         snprintf(reported, sizeof reported, "; reported: %u", l1->ways);
@@ -254,7 +273,10 @@ static void add_way_size(struct as_rule_context *c, const struct as_curve *curve
             (!below || d > as_cell_axis_number(below->cells[0], "distance")))
             below = &curves[i];
     }
-    struct as_fact *f = below ? as_fact_add(c, "L1", "B", "refill.L1.way_size") : NULL;
+    size_t same = 0; /* as many lines of the lower distance surely hit */
+    while (below && same + 1 < below->n && below->x[same] < v->x[first_up(v)])
+        same++;
+    struct as_fact *f = below && is_hit(below, same) ? as_fact_add(c, "L1", "B", "refill.L1.way_size") : NULL;
     if (!f)
         return;
     const struct as_cache *l1 = cache_of(c, 1);
@@ -279,7 +301,7 @@ static void derive_conflicts(struct as_rule_context *c)
     size_t n;
     as_curves_make(c, "refill", "lines", &curves, &n);
     const struct as_curve *v = narrowest(curves, n);
-    if (v) {
+    if (v && has_farther(curves, n, as_cell_axis_number(v->cells[0], "distance"))) {
         add_ways(c, v);
         add_way_size(c, curves, n, v);
     }

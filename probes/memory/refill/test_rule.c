@@ -170,6 +170,30 @@ static void test_ways(void **unused)
     made_verdict(&m, "refill.L1.way_size", AS_REFUTED);
 }
 
+/* A number of lines whose interval decides nothing is no lower bound, and the distance at which fewest conflict is none
+ * where a farther one was not measured. */
+static void test_ways_of_few_cells(void **unused)
+{
+    static const long lines[] = {2, 4, 8, 12, 16};
+    (void)unused;
+    plant(64, 8, 64);
+    for (long distance = 4096; distance <= 16384; distance *= 2)
+        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+            conflict(distance, lines[i]);
+            if (lines[i] == 8)
+                m.cells[m.n - 1].sum.ci.hi = 20;
+        }
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "refill.L1.ways");
+    assert_true(f->ci.lo == 4 && f->ci.hi == 11);
+    made_says(f, "has 4 to 11 ways");
+    plant(64, 8, 64);
+    for (long n = 2; n <= 20; n += 2)
+        conflict(2048, n); /* of two sets */
+    made_derive(&m);
+    assert_null(made_find(&m, "refill.L1.ways"));
+}
+
 /* A TLB's conflicts, and one slow cell among fast ones, are not the cache's ways. */
 static void test_what_is_no_way(void **unused)
 {
@@ -204,8 +228,13 @@ static void test_alias(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_line), cmocka_unit_test(test_pairs_of_lines), cmocka_unit_test(test_undecided),
-        cmocka_unit_test(test_ways),     cmocka_unit_test(test_what_is_no_way), cmocka_unit_test(test_alias),
+        cmocka_unit_test(test_one_line),
+        cmocka_unit_test(test_pairs_of_lines),
+        cmocka_unit_test(test_undecided),
+        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_ways_of_few_cells),
+        cmocka_unit_test(test_what_is_no_way),
+        cmocka_unit_test(test_alias),
     };
     const int failed = cmocka_run_group_tests_name("rules of refills", tests, NULL, NULL);
     made_end(&m);

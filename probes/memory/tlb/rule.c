@@ -96,11 +96,11 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
         as_fact_say(f, "Over %s, loads with more translations are %s", size,
                     as_fact_inverse_text(f, " faster", how, ratio, sizeof ratio));
     else
-        as_fact_say(
-            f,
-            f->verdict == AS_UNDECIDED ? "Over %s, address translation makes no significant difference to a load: %s"
-                                       : "Over %s, address translation makes a load take %s",
-            size, as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? " as long" : "", how, ratio, sizeof ratio));
+        as_fact_say(f,
+                    f->verdict == AS_UNDECIDED ? "Over %s, what address translation costs a load is undecided: %s"
+                                               : "Over %s, address translation makes a load take %s",
+                    size,
+                    as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? " as long" : "", how, ratio, sizeof ratio));
     as_fact_evidence(f, r->many[last]);
     as_fact_evidence(f, r->few[last]);
 }
@@ -300,7 +300,7 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     char text[96];
     if (!f)
         return;
-    as_fact_say(f, "No step in the cost of address translation up to %.0f pages (%s)", costs->x[costs->n - 1],
+    as_fact_say(f, "No clear step in the cost of address translation up to %.0f pages (%s)", costs->x[costs->n - 1],
                 what(costs->pages[0], text, sizeof text));
     add_evidence(f, costs, costs->n - 1);
 }
@@ -323,7 +323,7 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
     as_fact_noted_text(f, so ? " per load" : "", note, value, sizeof value);
     as_fact_say(f,
                 so ? "Over %.0f pages, address translation adds %s"
-                   : "Over %.0f pages, address translation makes no significant difference to a load: %s",
+                   : "Over %.0f pages, what address translation adds to a load is undecided: %s",
                 costs->x[last], value);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, costs->packed[last]);
@@ -348,7 +348,7 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
         as_fact_say(f, "Huge pages make loads from %.0f pages %s", pages,
                     as_fact_inverse_text(f, " slower than base pages", text, ratio, sizeof ratio));
     else
-        as_fact_say(f, "Huge pages make no significant difference to loads from %.0f pages: %s", pages,
+        as_fact_say(f, "Whether huge pages speed up loads from %.0f pages is undecided: %s", pages,
                     as_fact_noted_text(f, "", text, ratio, sizeof ratio));
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);

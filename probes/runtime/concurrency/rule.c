@@ -92,8 +92,8 @@ static void add_priority(struct as_rule_context *c)
         f->verdict = as_verdict_above(f->ci, 1);
         const char *queue = as_queue_name(c);
         if (f->verdict == AS_UNDECIDED)
-            as_fact_say(f, "Priority of a %s makes no significant difference behind work that fills the device: %s",
-                        queue, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+            as_fact_say(f, "Whether a high-priority %s helps behind work that fills the device is undecided: %s", queue,
+                        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
         else
             as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,
                         f->verdict == AS_SUPPORTED ? as_fact_noted_text(f, " sooner", "", value, sizeof value)

@@ -74,7 +74,7 @@ static void test_queues_that_may_give_nothing(void **unused)
     made_says(f, "statistically tied");
     f = made_get(&m, "concurrency.priority");
     assert_int_equal(f->verdict, AS_UNDECIDED);
-    made_says(f, "no significant difference");
+    made_says(f, "is undecided");
     m.cells[1].sum.median = 25.6e3; /* nearly all 16, or not */
     m.cells[1].sum.ci = (struct as_interval){24e3, 40e3};
     made_derive(&m);

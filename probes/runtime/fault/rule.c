@@ -81,9 +81,11 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     const struct as_interval ci = curve->ci[best];
     as_fact_number(f, 1e9 / curve->y[best],
                    (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
-    as_fact_say(f, "Page fault throughput: %s, within 10%% of it from %.0f pages (%s)",
+    as_fact_say(f,
+                from + 1 < curve->n ? "Page fault throughput: %s, within 10%% of it from %.0f page%s on (%s)"
+                                    : "Page fault throughput: %s over %.0f page%s, the most measured (%s)",
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), curve->x[from],
-                who(cell, text, sizeof text));
+                curve->x[from] == 1 ? "" : "s", who(cell, text, sizeof text));
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
