@@ -75,6 +75,7 @@ void as_backend_describe(const struct as_backend *backend, size_t n, struct as_d
     if (backend->words)
         info->words = *backend->words;
     as_memory_cache_describe(info);
+    as_info_drop_caches(info);
 }
 
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err)
