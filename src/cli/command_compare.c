@@ -168,11 +168,47 @@ static enum as_status write_page(const struct as_args *args, const char *path, s
     return st;
 }
 
+/* Exit code of a comparison that was made; says on stderr where it proves little. */
+static int code_of(const struct as_pairs *pairs, double limit)
+{
+    if (pairs->matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
+        as_cli_note("no cell has a valid number in both runs: nothing to check");
+        return AS_EXIT_FAILED;
+    }
+    if (limit >= 0)
+        note_unchecked(pairs);
+    return pairs->regressions ? AS_EXIT_REGRESSION : AS_EXIT_OK;
+}
+
+/* The comparison as text. The cells of both runs are in memory only within: a page of them takes as much. */
+static enum as_status compare(const struct as_args *args, double limit, const struct as_table_style *style,
+                              struct as_buf *out, int *code, struct as_error *err)
+{
+    struct as_source a = {0}, b = {0};
+    struct as_pairs pairs = {0};
+    enum as_status st = load(args, 0, &a, err);
+    if (!st)
+        st = load(args, 1, &b, err);
+    if (!st)
+        st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, err);
+    if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
+        st = as_fail(err, AS_USAGE, "the runs have no cell in common: nothing compared");
+    if (!st && as_args_flag(args, "json")) {
+        json_all(&pairs, out);
+        st = as_compare_provenance(&a.run, &b.run, true, out, err);
+    } else if (!st)
+        st = write_all(&a, &b, &pairs, limit, style, out, err);
+    if (!st)
+        *code = code_of(&pairs, limit);
+    as_pairs_finish(&pairs);
+    as_source_finish(&a);
+    as_source_finish(&b);
+    return st;
+}
+
 static int run_compare(const struct as_command *command, const struct as_args *args)
 {
     struct as_table_style style;
-    struct as_source a = {0}, b = {0};
-    struct as_pairs pairs = {0};
     struct as_buf out = AS_BUF_INIT;
     struct as_error err = {0};
     const char *page = as_args_value(args, "report");
@@ -184,37 +220,13 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     if (!st && page && strcmp(page, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file name, not '-': the comparison goes to stdout");
     if (!st)
-        st = load(args, 0, &a, &err);
-    if (!st)
-        st = load(args, 1, &b, &err);
-    if (!st)
-        st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, &err);
+        st = compare(args, limit, &style, &out, &code, &err);
     if (!st && page)
         st = write_page(args, page, &err);
-    if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
-        st = as_fail(&err, AS_USAGE, "the runs have no cell in common: nothing compared");
-    if (!st && as_args_flag(args, "json")) {
-        json_all(&pairs, &out);
-        st = as_compare_provenance(&a.run, &b.run, true, &out, &err);
-    } else if (!st)
-        st = write_all(&a, &b, &pairs, limit, &style, &out, &err);
-    if (st) {
-        code = as_cli_misuse(command, &err);
-        as_buf_finish(&out);
-    } else {
-        if (pairs.matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
-            as_cli_note("no cell has a valid number in both runs: nothing to check");
-            code = AS_EXIT_FAILED;
-        } else if (limit >= 0)
-            note_unchecked(&pairs);
-        if (!code && pairs.regressions)
-            code = AS_EXIT_REGRESSION;
-        code = as_cli_print(&out, code);
-    }
-    as_pairs_finish(&pairs);
-    as_source_finish(&a);
-    as_source_finish(&b);
-    return code;
+    if (!st)
+        return as_cli_print(&out, code);
+    as_buf_finish(&out);
+    return as_cli_misuse(command, &err);
 }
 
 static const struct as_option options[] = {

@@ -206,12 +206,28 @@ bool as_info_is_memory(const struct as_device_info *info, const char *allocator,
 
 uint64_t as_info_memory_set(const struct as_device_info *info)
 {
-    static const double beyond = 4.5, launch = 0x1p31; /* a card reads 2 GiB in half a millisecond */
+    static const double beyond = 4.5, launch = 0x1p31, most = 0x1p62; /* a card reads 2 GiB in half a millisecond */
     uint64_t cache = as_info_largest_cache(info, NULL, is_native(info) ? info->threads : 1);
     if (!is_native(info) && info->host_cache > cache) /* some allocators give the host's memory */
         cache = info->host_cache;
     const double bytes = beyond * (double)(cache ? cache : CARD_CACHE);
-    return (uint64_t)(is_card(info) ? fmax(bytes, launch) : bytes);
+    return (uint64_t)fmin(is_card(info) ? fmax(bytes, launch) : bytes, most);
+}
+
+bool as_cache_is_possible(uint64_t bytes)
+{
+    return bytes > 0 && bytes <= UINT64_C(1) << 40;
+}
+
+void as_info_drop_caches(struct as_device_info *info)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < info->caches_n; i++)
+        if (as_cache_is_possible(info->caches[i].size))
+            info->caches[n++] = info->caches[i];
+    info->caches_n = n;
+    if (!as_cache_is_possible(info->host_cache))
+        info->host_cache = 0;
 }
 
 const struct as_cache *as_info_cache_at(const struct as_device_info *info, unsigned level)

@@ -177,6 +177,10 @@ struct as_device_info {
 /* Bytes of the last data cache of the device's own cores (largest level, one instance), 0 when unknown; and of a given
  * level, which may be the memory-side cache. */
 uint64_t as_info_last_cache(const struct as_device_info *info);
+/* Can a cache, or all of a host together, have so many bytes? Firmware and hypervisors say anything. */
+bool as_cache_is_possible(uint64_t bytes);
+/* Forgets the sizes of caches that are none; they are unknown then. */
+void as_info_drop_caches(struct as_device_info *info);
 /* Its memory-side cache; NULL where none is known. */
 const struct as_cache *as_info_memory_side(const struct as_device_info *info);
 /* The data cache of a level, the memory-side one included; NULL. And what it is called: "L2", "Infinity Cache". */

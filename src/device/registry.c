@@ -78,6 +78,7 @@ void as_backend_describe(const struct as_backend *backend, size_t n, struct as_d
     if (backend->words)
         info->words = *backend->words;
     as_memory_cache_describe(info);
+    as_info_drop_caches(info);
     if (info->capabilities & AS_CAP_SIMULATED)
         return;
     as_host_caveats(info->caveats, sizeof info->caveats);

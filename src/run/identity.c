@@ -111,3 +111,15 @@ void as_identity_differs(const struct as_device_info *then, const struct as_devi
     if (!out->len)
         compare_caches(then, now, out);
 }
+
+enum as_status as_identity_machine(const struct as_run *run, const struct as_device_info *now, struct as_buf *out,
+                                   struct as_error *err)
+{
+    struct as_device_info then;
+    enum as_status s = as_identity_host(run, out, err);
+    if (!s && !out->len && !as_identity_device(run, now->id, &then, NULL))
+        as_identity_differs(&then, now, out);
+    if (!s && out->len)
+        as_buf_str(out, "; this compares two machines");
+    return s ? s : as_buf_check(out, err);
+}

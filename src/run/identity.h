@@ -16,5 +16,8 @@ enum as_status as_identity_device(const struct as_run *run, const char *id, stru
  * they are one. A UUID decides before the bus, the bus before the name; compute units and caches have to agree. What
  * either does not know differs in nothing, and a driver may change. */
 void as_identity_differs(const struct as_device_info *then, const struct as_device_info *now, struct as_buf *out);
+/* Both, for a number of the run that is measured again on a device of the same id. */
+enum as_status as_identity_machine(const struct as_run *run, const struct as_device_info *now, struct as_buf *out,
+                                   struct as_error *err);
 
 #endif

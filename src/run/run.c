@@ -470,18 +470,13 @@ static enum as_status compare_cells(struct as_store *store, int64_t old_id, int6
     return s;
 }
 
-/* Says where the stored number is of another host or device. */
-static enum as_status note_other_machine(const struct as_engine *e, const struct as_run *old_run, struct as_error *err)
+/* Says where the stored number is of another machine. */
+static enum as_status note_other_machine(struct as_engine *e, const struct as_run *old_run, struct as_error *err)
 {
-    struct as_device_info then;
     struct as_buf text = AS_BUF_INIT;
-    enum as_status s = as_identity_host(old_run, &text, err);
-    if (!s && !text.len && !as_identity_device(old_run, e->slots[0].info.id, &then, NULL))
-        as_identity_differs(&then, &e->slots[0].info, &text);
-    if (!s && text.len) {
-        as_buf_printf(&text, "; this compares two machines");
-        as_engine_event((struct as_engine *)e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
-    }
+    const enum as_status s = as_identity_machine(old_run, &e->slots[0].info, &text, err);
+    if (!s && text.len)
+        as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
     return s;
 }

@@ -344,6 +344,16 @@ static void largest_on_either_side(void **state)
     assert_true(as_info_memory_set(&i) >= as_info_memory_least(&i, "host", 1));
     i.caches[1].size = INT64_MAX;
     assert_int_equal(as_info_memory_least(&i, NULL, 1), UINT64_MAX);
+    static const uint64_t sizes[] = {INT64_MAX, UINT64_MAX, UINT64_C(1) << 63};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) { /* as firmware may say, and stores of others */
+        i.caches[1].size = i.host_cache = sizes[k];
+        assert_in_range(as_info_memory_set(&i), UINT64_C(1) << 61, UINT64_C(1) << 62);
+    }
+    as_info_drop_caches(&i);
+    assert_int_equal(i.caches_n, 1);
+    assert_int_equal(i.host_cache, 0);
+    assert_int_equal(as_info_last_cache(&i), 4 << 20);
+    assert_null(as_info_memory_side(&i));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Cubins: whatever the bytes are, they are counted or refused with a reason, and nothing is counted that is not there.
- */
+ * cubins.py makes the seeds that a real compiler wrote. */
 #include "device/cuda/cuda.h"
 #include "fuzz.h"
 

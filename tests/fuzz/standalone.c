@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { FILES_MAX = 256, FILE_MAX = 1 << 20, INPUT_MAX = 4096 };
+enum { FILES_MAX = 256, FILE_MAX = 1 << 20, INPUT_MAX = 8192 };
 
 struct corpus {
     struct as_buf files[FILES_MAX];

@@ -268,6 +268,40 @@ def test_full_disk(assay):
         check_store(store)
 
 
+def fill(store, n):
+    """So many further cells, with numbers."""
+    db = sqlite3.connect(store)
+    columns = [row[1] for row in db.execute("PRAGMA table_info(cells)")]
+    cell = dict(zip(columns, db.execute("SELECT * FROM cells WHERE probe = 'latency' AND n > 0").fetchone()))
+    last = db.execute("SELECT max(id), max(position) FROM cells").fetchone()
+    for i in range(1, n + 1):
+        axes = json.dumps(dict(json.loads(cell["axes"]), size=4096 + 64 * i))
+        row = dict(cell, id=last[0] + i, position=last[1] + i, key=i, axes=axes, trials_done=0)
+        db.execute(f"INSERT INTO cells VALUES ({','.join('?' * len(columns))})", [row[c] for c in columns])
+    db.execute("UPDATE runs SET cells = (SELECT count(*) FROM cells), cells_ok = NULL")
+    db.commit()
+    db.close()
+
+
+def peak(assay, *command):
+    """Largest resident memory of a command in MiB."""
+    process = subprocess.Popen([assay.program, *command], env=assay.env, cwd=assay.folder, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    usage = os.wait4(process.pid, 0)[2]
+    process.returncode = 0
+    return usage.ru_maxrss / 1024
+
+
+def test_memory_of_a_page_of_two_runs(assay):
+    """A comparison with a page needs no more memory at once than the page of both runs."""
+    measured(assay)
+    fill(assay.store, 10000)
+    page = peak(assay, "report", "1", "1", "-o", "report.html")
+    both = peak(assay, "compare", "1", "1", "--report", "compare.html")
+    expect(os.path.getsize(assay.path("compare.html")) > 0 and page > 40, f"pages of many cells: {page} MiB")
+    expect(both < 1.3 * page, f"compare takes {both:.0f} MiB, report {page:.0f} MiB")
+
+
 def check_store(store):
     check = subprocess.run([sys.executable, "-c", CHECK, store], capture_output=True, text=True, check=False)
     expect(check.returncode == 0, "the store is whole", check.stdout + check.stderr)

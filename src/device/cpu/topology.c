@@ -95,7 +95,8 @@ static void put_numbers(hwloc_obj_t o, const struct whole *whole, struct as_buf 
     if (!hwloc_obj_type_is_cache(o->type) && !hwloc_obj_type_is_icache(o->type))
         return;
     const struct hwloc_cache_attr_s *c = &o->attr->cache;
-    as_buf_printf(json, ",\"size\":%llu", (unsigned long long)c->size);
+    if (as_cache_is_possible(c->size))
+        as_buf_printf(json, ",\"size\":%llu", (unsigned long long)c->size);
     if (c->linesize)
         as_buf_printf(json, ",\"line\":%u", c->linesize);
     if (c->associativity > 0)
