@@ -7,10 +7,8 @@
 #include <string.h>
 
 enum {
-    BODY = 768, /* instructions of the long body */
     MOST_CORE = 96,
-    BODY_CORE = 24, /* on a CPU, where long bodies compile slowly */
-    LEAST = 24,     /* steps per body: the short one has half, and steps come in twelves */
+    BODY_CORE = 24, /* instructions of a CPU's long body: long ones compile slowly */
     LOOP = 16,      /* maximum loop overhead in instructions */
     GROUP_MAX = 1024,
     SPLIT_MAX = 4, /* workgroups in place of one that needs too many registers */
@@ -87,8 +85,8 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
         as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is above the maximum %d", desc->ilp, AS_CHAINS_MOST);
         return AS_PRUNED;
     }
-    if (desc->steps % LEAST != 0) {
-        as_fail(err, AS_UNSUPPORTED, "axis 'steps': '%u' is not a multiple of %d", desc->steps, LEAST);
+    if (desc->steps % AS_OP_STEPS_LEAST != 0) {
+        as_fail(err, AS_UNSUPPORTED, "axis 'steps': '%u' is not a multiple of %d", desc->steps, AS_OP_STEPS_LEAST);
         return AS_PRUNED;
     }
     if (desc->threads == 0)
@@ -145,8 +143,8 @@ void as_limit_issue_cost(struct as_trial_context *vc, const struct as_chains_des
 
 static unsigned steps_of(const struct as_device_info *info, const struct as_chains_desc *d)
 {
-    unsigned steps = (as_chains_core(info) ? BODY_CORE : BODY) / (d->ilp * as_op_sequence_weight(&d->sequence));
-    return d->steps ? d->steps : steps < LEAST ? LEAST : steps / LEAST * LEAST;
+    return d->steps ? d->steps
+                    : as_op_sequence_steps(&d->sequence, d->ilp, as_chains_core(info) ? BODY_CORE : AS_OP_BODY);
 }
 
 static void draw_block(enum as_op_domain domain, enum as_op_type type, struct as_rng *rng, char *block)

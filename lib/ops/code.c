@@ -86,7 +86,7 @@ static bool enough(const struct part *parts, size_t n, const struct as_code_want
             bool right = false;
             for (size_t w = 0; w < wants_n && !right; w++)
                 right = choice >> w & 1 && (!wants[w].names || is_word(wants[w].names, parts[i].name));
-            have += right ? parts[i].each * steps : 0;
+            have += right && parts[i].each > 0 ? parts[i].each * steps : 0;
         }
         if (have < need)
             return false;

@@ -76,6 +76,12 @@ unsigned as_op_sequence_weight(const struct as_op_sequence *s)
     return n;
 }
 
+unsigned as_op_sequence_steps(const struct as_op_sequence *s, unsigned ilp, unsigned body)
+{
+    const unsigned steps = body / (ilp * as_op_sequence_weight(s));
+    return steps < AS_OP_STEPS_LEAST ? AS_OP_STEPS_LEAST : steps / AS_OP_STEPS_LEAST * AS_OP_STEPS_LEAST;
+}
+
 unsigned as_op_sequence_slots(const struct as_op_sequence *s, unsigned ilp)
 {
     unsigned n = 0;

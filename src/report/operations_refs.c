@@ -6,15 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Published names of operations that have another one here; group: of lanes that take part. */
+/* Published names of operations that have another one here, or "": none that computes the same. group: of lanes that
+ * take part. */
 static const struct {
     const char *group, *published, *ours;
 } names[] = {
-    {"", "bitwise32", "xor32"},
+    {"", "bitwise32", "ixor32"},
     {"", "div32", "fdivfast32"},
     {"", "div32_precise", "fdiv32"},
-    {"", "imad32_64", "imadw64"},
+    {"", "imad32_64", "imadlo64"},
+    {"", "imadw32", "imadw64"},
     {"simd", "ballot", "ballot32"},
+    {"simd", "broadcast32", ""}, /* ours is of an exclusive or */
     {"simd", "bitwise_reduce32", "reduce_xor32"},
     {"simd", "icmp_ballot", "icmp_ballot32"},
     {"simd", "prefix_isum_i32", "prefix_sum32"},

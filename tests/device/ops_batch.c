@@ -10,17 +10,22 @@
 
 extern const char as_kernel_timed[];
 
+static unsigned steps_of(const struct ops_batch_part *part)
+{
+    return part->steps ? part->steps : OPS_BATCH_STEPS;
+}
+
 static const char *const kernels[] = {"walk", "half_body", "whole_body", "once"};
 
-/* With bodies of that many steps the walk is word for word the half body: what nobody runs need not have it twice. */
+/* With bodies of OPS_BATCH_STEPS the walk is word for word the half body; of others too nobody runs it here. */
 static void add_without_walk(const struct ops_batch_part *part, struct as_buf *out)
 {
     static const char half[] = "\n#define HALF_BODY TWELVE\n", walk[] = "\nCHAINS_KERNEL(walk, TURNS(TWELVE))\n",
                       half_kernel[] = "\nCHAINS_KERNEL(half_body, TURNS(HALF_BODY))\n";
     struct as_buf text = AS_BUF_INIT;
-    as_op_source(&part->sequence, part->ilp, OPS_BATCH_STEPS, false, &text);
+    as_op_source(&part->sequence, part->ilp, steps_of(part), false, &text);
     const char *all = as_buf_get(&text), *at = strstr(all, walk);
-    if (!at || !strstr(all, half) || !strstr(all, half_kernel))
+    if (!at || (!strstr(all, half) && !part->steps) || !strstr(all, half_kernel))
         fail_msg("%s: the walk is not the half body", part->name);
     as_buf_printf(out, "%.*s\n", (int)(at - all), all);
     as_buf_str(out, at + sizeof walk - 1);
@@ -36,7 +41,7 @@ void ops_batch_source(const struct ops_batch_part *part, size_t n, bool walk, st
         for (size_t k = 0; k < AS_OP_PARTS; k++)
             as_buf_printf(out, "#undef LINK%zu\n", k);
         if (walk)
-            as_op_source(&part[i].sequence, part[i].ilp, OPS_BATCH_STEPS, false, out);
+            as_op_source(&part[i].sequence, part[i].ilp, steps_of(&part[i]), false, out);
         else
             add_without_walk(&part[i], out);
     }
@@ -59,8 +64,7 @@ static bool holds(const struct ops_batch *b, const unsigned char *code, size_t b
     struct as_instructions half, whole;
     double each;
     if (!count(b, code, bytes, "half_body", i, &half, &err) && !count(b, code, bytes, "whole_body", i, &whole, &err))
-        return as_op_code_agrees(&half, &whole, p->ilp * OPS_BATCH_STEPS / 2, &p->sequence, b->dialect, &each, text,
-                                 size);
+        return as_op_code_agrees(&half, &whole, p->ilp * steps_of(p) / 2, &p->sequence, b->dialect, &each, text, size);
     snprintf(text, size, "%s", err.text);
     return false;
 }

@@ -10,7 +10,7 @@ enum { OPS_BATCH_MOST = 24, OPS_BATCH_STEPS = 24 /* of the long body */, OPS_BAT
 struct ops_batch_part {
     struct as_op_sequence sequence;
     const char *name;
-    unsigned ilp;
+    unsigned ilp, steps; /* of the long body; 0: OPS_BATCH_STEPS */
     bool fails; /* is expected not to hold them */
 };
 struct ops_batch {

@@ -15,10 +15,16 @@ import re
 import subprocess
 import sys
 
+# By which way things are measured, where probes know several: the ids of facts, or the axis of a probe's cells, and what
+# a figure beside them says of its way, and may not say.
+FACT_WAYS = [("copy.engine*", r"Memcpy|copy engine|\bAPI\b", r"SDMA off|own kernel"),
+             ("copy.kernel*", r"own kernel|\bload", r"Memcpy"), ("concurrency.kernels", "", r"encoder")]
+CELL_WAYS = {"copy": "how", "matmul": "path", "bandwidth": "allocator", "latency": "allocator", "fault": "scenario",
+             "launch": "wait"}
 HERE = os.path.dirname(os.path.abspath(__file__))
 # At least so many figures of each file stand beside something.
-BESIDE = {"cpus": 81, "gpus": 415, "matrix_units": 1, "mi300a": 43, "metal_benchmarks": 748, "metal_benchmarks_early": 341,
-          "rigel": 8, "m4pro": 4}
+BESIDE = {"cpus": 81, "gpus": 415, "matrix_units": 1, "mi300a": 42, "metal_benchmarks": 746, "metal_benchmarks_early": 343,
+          "rigel": 9, "m4pro": 4}
 
 
 def text_of(*path):
@@ -58,7 +64,7 @@ def sequences(root):
 def our_names(root):
     """(group, published name) -> our name of an operation."""
     table = text_of(root, "src", "report", "operations_refs.c").split("names[] = {")[1].split("};")[0]
-    return {(g, p): o for g, p, o in re.findall(r'\{"([a-z]*)", "([a-z0-9_]+)", "([a-z0-9_]+)"\}', table)}
+    return {(g, p): o for g, p, o in re.findall(r'\{"([a-z]*)", "([a-z0-9_]+)", "([a-z0-9_]*)"\}', table)}
 
 
 def same_term(published, measured, names):
@@ -109,6 +115,18 @@ class Tool:
         return None
 
 
+def faults_of_way(row):
+    """A figure that says another way than what it stands beside, or none."""
+    if "match" in row:
+        return []
+    says, axes = f"{row['metric']}; {row['conditions']}", dict(a.split("=", 1) for a in row["axes"].split())
+    found = [f"{row['metric']}: '{says}' beside {i}" for i in row["fact"].split() for ids, must, may_not in FACT_WAYS
+             if overlap(i, ids) and i.split(".")[0] == ids.split(".")[0].rstrip("*") and
+             (not re.search(must, says) or re.search(may_not, says))]
+    way = CELL_WAYS.get(axes.get("probe"))
+    return found + ([f"{row['metric']}: the axes lack '{way}'"] if way and way not in axes else [])
+
+
 def read(path):
     with open(path, encoding="utf-8", newline="") as f:
         return list(csv.DictReader(f))
@@ -123,12 +141,18 @@ def reason_of(name, row, reasons):
     return None
 
 
-def test_overlaps_are_found():
+def test_faults_are_found():
     for a, b, wanted in (("a.*", "a.b", True), ("*.L1.size", "cache.*.size", True), ("a*b", "*c", False), ("*", "", True),
                          ("x.?", "x.y", True), ("x.?", "x.", False)):
         assert overlap(a, b) == wanted, (a, b)
-    names = {("", "bitwise32"): "xor32"}
-    assert same_sequence("2*bitwise32+iadd32/fadd32", "2*xor32+fadd32", names)
+    copy = {"metric": "copy", "axes": "", "fact": "copy.engine.*.host", "conditions": "hipMemcpy, peak"}
+    assert not faults_of_way(copy)
+    for change in ({"fact": "copy.kernel.host.*"}, {"conditions": "peak"}, {"metric": "copy, SDMA off"},
+                   {"fact": "concurrency.kernels", "conditions": "within one encoder"}, {"fact": "", "axes": "probe=copy"},
+                   {"fact": "", "axes": "probe=matmul type=f16"}):
+        assert faults_of_way(dict(copy, **change)), change
+    names = {("", "bitwise32"): "ixor32"}
+    assert same_sequence("2*bitwise32+iadd32/fadd32", "2*ixor32+fadd32", names)
     assert not same_sequence("2*bitwise32+iadd32", "bitwise32+iadd32", names) and not same_sequence("a+b", "a", names)
 
 
@@ -138,14 +162,15 @@ def main():
     tool = Tool(root, {json.loads(line)["op"] for line in listed.splitlines()})
     reasons = read(os.path.join(HERE, "refs_alone.csv"))
     print(f"1..{len(files) + 2}")
-    test_overlaps_are_found()
-    print("ok 1 globs and sequences")
+    test_faults_are_found()
+    print("ok 1 globs, sequences and ways")
     bad, used = 0, set()
     for i, path in enumerate(files, 2):
         name = os.path.basename(path)[:-len(".csv")]
         rows = read(path)
         kinds, wrong = collections.Counter(), []
         for at, row in enumerate(rows, 2):
+            wrong += [f"line {at}: {fault}" for fault in faults_of_way(row)]
             kind = tool.beside(row)
             kinds[kind] += kind is not None
             if kind is None:

@@ -23,7 +23,7 @@ static const struct as_axis axes[] = {
 };
 static const char *const quick[] = {"mix=ffma32,iadd32,imad32,xor32,ffma64,recip32",
                                     "mix=ffma32+iadd32,ffma32+imad32,ffma32+xor32,ffma32+ffma64,ffma32+recip32",
-                                    "mix=imad32+iadd32,xor32+iadd32,ffma64+iadd32,recip32+4*ffma32", NULL};
+                                    "mix=imad32+iadd32,iadd32+xor32,ffma64+iadd32,recip32+4*ffma32", NULL};
 static const char *const full[] = {"mix=all", NULL};
 
 /* The same number in every sequence, so that dependencies are the same alone and in sequences. */

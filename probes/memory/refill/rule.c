@@ -55,23 +55,46 @@ static const char *miss_text(const struct as_cell *cell)
                                              : "A last-level cache miss";
 }
 
-/* The first distance at which the second load misses, above the last at which all hit. */
+static size_t last_of(const struct as_curve *curve, size_t n, enum outcome outcome)
+{
+    while (n > 0 && outcome_of(curve->cells[n - 1]) != outcome)
+        n--;
+    return n; /* 1 + its index; 0: there is none */
+}
+
+static void say_contradiction(struct as_fact *f, const struct as_curve *curve, size_t miss, size_t hit)
+{
+    char near[32], far[32];
+    f->verdict = AS_UNDECIDED;
+    as_fact_evidence(f, curve->cells[miss]);
+    as_fact_evidence(f, curve->cells[hit]);
+    as_fact_say(f, "%s: undecided how much it fetches, as a second load misses %s away and hits %s away",
+                miss_text(curve->cells[0]), as_fact_value_text(curve->x[miss], AS_NO_INTERVAL, "B", near, sizeof near),
+                as_fact_value_text(curve->x[hit], AS_NO_INTERVAL, "B", far, sizeof far));
+}
+
+/* The first distance at which the second load misses, above the last at which it hits. */
 static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
     const char *level = as_cell_axis(cell, "level");
     char range[64], size[32], line_text[64] = "";
-    size_t hit = 0;
-    while (hit < curve->n && outcome_of(curve->cells[hit]) == HIT)
-        hit++;
-    if (hit == 0 || hit == curve->n || outcome_of(curve->cells[hit]) != MISS)
+    size_t miss = 0;
+    while (miss < curve->n && outcome_of(curve->cells[miss]) != MISS)
+        miss++;
+    const size_t hit = last_of(curve, miss, HIT), last_hit = last_of(curve, curve->n, HIT);
+    if (miss == curve->n || last_hit == 0)
         return;
     const struct as_cache *l1 = cache_of(c, 1);
     struct as_fact *f = as_fact_add(c, strcmp(level, "LLC") == 0 ? "memory" : level, "B", "refill.%s.sector", level);
     if (!f)
         return;
-    as_fact_number(f, curve->x[hit], (struct as_interval){curve->x[hit - 1] + WORD, curve->x[hit]});
-    as_curve_evidence(f, curve, hit - 1, hit);
+    if (last_hit > miss) {
+        say_contradiction(f, curve, miss, last_hit - 1);
+        return;
+    }
+    as_fact_number(f, curve->x[miss], (struct as_interval){curve->x[hit - 1] + WORD, curve->x[miss]});
+    as_curve_evidence(f, curve, hit - 1, miss);
     f->verdict = AS_SUPPORTED;
     if (l1 && l1->line && strcmp(level, "L1") == 0) /* a prefetcher may fetch more into the next caches */
         claim(f, l1->line);

@@ -1,6 +1,7 @@
 /* The rules of refills and conflicts, on cells of a toy cache whose geometry is planted. */
 #include "tests/facts/made.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,6 +124,24 @@ static void test_pairs_of_lines(void **unused)
     made_says(made_get(&m, "refill.LLC.pairs"), "the next line too");
 }
 
+/* A distance that is neither widens the interval; a hit beyond a miss contradicts it, which is said. */
+static void test_contradiction(void **unused)
+{
+    (void)unused;
+    plant(64, 8, 64);
+    add("sector", 32, 0, 0, 1, "{\"first\":40,\"again\":1}");
+    add("sector", 64, 0, 0, 6.3, "{\"first\":40,\"again\":1}");
+    add("sector", 128, 0, 0, 40, "{\"first\":40,\"again\":1}");
+    made_derive(&m);
+    const struct as_fact *f = made_get(&m, "refill.LLC.sector");
+    assert_true(f->ci.lo == 40 && f->ci.hi == 128);
+    add("sector", 256, 0, 0, 1, "{\"first\":40,\"again\":1}");
+    made_derive(&m);
+    f = made_get(&m, "refill.LLC.sector");
+    assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
+    made_says(f, "misses 128 B away and hits 256 B away");
+}
+
 /* Where the first load was no miss, or the interval spans both, nothing is said. */
 static void test_undecided(void **unused)
 {
@@ -228,13 +247,10 @@ static void test_alias(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_line),
-        cmocka_unit_test(test_pairs_of_lines),
-        cmocka_unit_test(test_undecided),
-        cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_ways_of_few_cells),
-        cmocka_unit_test(test_what_is_no_way),
-        cmocka_unit_test(test_alias),
+        cmocka_unit_test(test_contradiction),  cmocka_unit_test(test_one_line),
+        cmocka_unit_test(test_pairs_of_lines), cmocka_unit_test(test_undecided),
+        cmocka_unit_test(test_ways),           cmocka_unit_test(test_ways_of_few_cells),
+        cmocka_unit_test(test_what_is_no_way), cmocka_unit_test(test_alias),
     };
     const int failed = cmocka_run_group_tests_name("rules of refills", tests, NULL, NULL);
     made_end(&m);

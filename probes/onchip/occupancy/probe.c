@@ -20,7 +20,8 @@ static const struct as_axis axes[] = {
     {0},
 };
 static const char *const first_cells[] = {"", NULL};
-static const char *const quick[] = {"threads=64 values=0,128 shared=0", "threads=32 values=0 shared=32KiB", NULL};
+static const char *const quick[] = {"threads=64 values=0,128 shared=0", "threads=128 values=0 shared=0",
+                                    "threads=32 values=0 shared=32KiB", NULL};
 static const char *const full[] = {
     "threads=32,64,128,256,512,1024 values=0 shared=0",
     "threads=32,64,128,256 values=8,16,24,32,40,48,56,64,80,96,112,128,144,160,176,192,208,224,240 shared=0",

@@ -1,75 +1,108 @@
-/* Registers, shared memory and threads of a compute unit, from the number of resident workgroups. */
+/* Registers, shared memory, threads and workgroups of a compute unit, from the number of resident workgroups. */
 #include "facts/rule.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Cells that bound a resource of which every workgroup takes a share. */
-struct share {
+/* What the workgroups of a cell take of a resource: so many pieces each, of so much. */
+struct use {
     const struct as_cell *cell;
-    double workgroups, each;
-    bool exhausted; /* fewer workgroups are resident than with threads as the only limit */
+    double workgroups, pieces, each;
+    bool exhausted; /* more are not resident, though limits of threads and workgroups allow them */
 };
-struct shares {
-    struct share *v;
+struct uses {
+    struct use *v;
     size_t n;
 };
 
-static void add_share(struct shares *s, const struct as_cell *cell, double each, double workgroups_max)
+/* How a device may hand a resource out: pieces rounded up to a grain, so much besides, and as many equal parts of the
+ * compute unit, of which each holds whole pieces. */
+struct allocation {
+    double grain, reserved, parts;
+};
+
+static double needs(const struct use *u, const struct allocation *a, double workgroups)
 {
-    const double workgroups = cell->sum.median;
-    if (each > 0 && workgroups >= 1 && workgroups < 1e9)
-        s->v[s->n++] = (struct share){cell, workgroups, each, workgroups < workgroups_max};
+    const double piece = ceil(u->each / a->grain) * a->grain + a->reserved;
+    return a->parts * ceil(workgroups * u->pieces / a->parts) * piece;
 }
 
-/* Capacity if each workgroup takes `reserved` bytes beyond its request: at least what fitted, less than what did not.
- */
-struct capacity {
-    double lo, hi;
+struct bounds {
+    double lo, hi; /* at least what was resident, less than one workgroup more needs */
     const struct as_cell *lo_cell, *hi_cell;
 };
-static struct capacity capacity_of(const struct shares *s, double reserved)
+
+static struct bounds bounds_of(const struct uses *s, const struct allocation *a)
 {
-    struct capacity r = {.hi = INFINITY};
+    struct bounds b = {.hi = INFINITY};
     for (size_t i = 0; i < s->n; i++) {
-        const struct share *x = &s->v[i];
-        double fits = x->workgroups * (x->each + reserved), exceeds = (x->workgroups + 1) * (x->each + reserved);
-        if (fits > r.lo) {
-            r.lo = fits;
-            r.lo_cell = x->cell;
+        const struct use *u = &s->v[i];
+        const double fits = needs(u, a, u->workgroups), exceeds = needs(u, a, u->workgroups + 1);
+        if (fits > b.lo) {
+            b.lo = fits;
+            b.lo_cell = u->cell;
         }
-        if (x->exhausted && exceeds < r.hi) {
-            r.hi = exceeds;
-            r.hi_cell = x->cell;
+        if (u->exhausted && exceeds < b.hi) {
+            b.hi = exceeds;
+            b.hi_cell = u->cell;
         }
     }
-    return r;
+    return b;
 }
 
-/* The reserved bytes are unknown: the interval spans every value that agrees with the cells. */
-static struct capacity widest_capacity(const struct shares *s, double reserved_max, double *reserved_lo,
-                                       double *reserved_hi)
+/* The allocations that are tried. */
+struct tried {
+    double grains[8]; /* ends with 0 */
+    double parts_max; /* powers of two up to it */
+    double reserved_max;
+};
+static const struct tried tried_registers = {{1, 2, 4, 8, 16, 24, 32}, 4, 0}, /* per thread of a warp */
+    tried_shared = {{1, 128, 256, 512, 1024}, 1, 4096}, tried_threads = {{1}, 1, 0};
+
+struct found {
+    struct bounds all;               /* spans every allocation that agrees with the cells; lo_cell NULL: none does */
+    struct bounds nearest;           /* of the one that contradicts itself least */
+    double reserved_lo, reserved_hi; /* of those that agree */
+};
+
+static void widen(struct found *f, const struct bounds *b, double reserved)
 {
-    struct capacity all = {.lo = INFINITY, .hi = 0};
-    *reserved_lo = *reserved_hi = NAN;
-    for (int step = 0; step * 64.0 <= reserved_max; step++) {
-        double reserved = step * 64.0;
-        struct capacity r = capacity_of(s, reserved);
-        if (!r.lo_cell || !r.hi_cell || !(r.lo < r.hi))
-            continue;
-        *reserved_lo = isnan(*reserved_lo) ? reserved : *reserved_lo;
-        *reserved_hi = reserved;
-        if (r.lo < all.lo) {
-            all.lo = r.lo;
-            all.lo_cell = r.lo_cell;
-        }
-        if (r.hi > all.hi) {
-            all.hi = r.hi;
-            all.hi_cell = r.hi_cell;
-        }
+    if (!b->lo_cell)
+        return;
+    if (b->lo >= b->hi) {
+        if (!f->nearest.lo_cell || b->lo / b->hi < f->nearest.lo / f->nearest.hi)
+            f->nearest = *b;
+        return;
     }
-    return all;
+    if (!f->all.lo_cell) {
+        f->all = *b;
+        f->reserved_lo = f->reserved_hi = reserved;
+    }
+    f->reserved_lo = fmin(f->reserved_lo, reserved);
+    f->reserved_hi = fmax(f->reserved_hi, reserved);
+    if (b->lo < f->all.lo) {
+        f->all.lo = b->lo;
+        f->all.lo_cell = b->lo_cell;
+    }
+    if (b->hi > f->all.hi) {
+        f->all.hi = b->hi;
+        f->all.hi_cell = b->hi_cell;
+    }
+}
+
+static struct found search(const struct uses *s, const struct tried *t, double scale)
+{
+    enum { RESERVED_STEP = 64 };
+    struct found f = {.reserved_lo = 0};
+    for (const double *grain = t->grains; *grain > 0; grain++)
+        for (double parts = 1; parts <= t->parts_max; parts *= 2)
+            for (double reserved = 0; reserved <= t->reserved_max; reserved += RESERVED_STEP) {
+                const struct allocation a = {*grain * scale, reserved, parts};
+                const struct bounds b = bounds_of(s, &a);
+                widen(&f, &b, reserved);
+            }
+    return f;
 }
 
 /* Counts are printed in full: a difference of 1% matters. */
@@ -81,70 +114,151 @@ static const char *amount(double v, const char *unit, char *out, size_t size)
     return out;
 }
 
-static void add_capacity(struct as_rule_context *c, const struct shares *s, const char *object, const char *unit,
-                         const char *id, const char *what, double claim, double reserved_max)
+/* A resource, as the facts have it. */
+struct resource {
+    const char *object, *unit, *id, *what;
+    double claim;
+};
+
+static void say_contradiction(struct as_rule_context *c, const struct resource *r, const struct bounds *b)
 {
-    double reserved_lo, reserved_hi;
-    struct capacity r = widest_capacity(s, reserved_max, &reserved_lo, &reserved_hi);
-    struct as_fact *f = r.lo_cell && r.hi_cell ? as_fact_add(c, object, unit, "onchip.%s", id) : NULL;
+    char lo[32], hi[32];
+    struct as_fact *f = as_fact_add(c, r->object, r->unit, "onchip.%s.contradiction", r->id);
     if (!f)
         return;
-    char lo[32], hi[32], text[32], reported[64] = "", reserved[96] = "";
-    as_fact_number(f, r.lo, (struct as_interval){r.lo, r.hi});
-    if (claim > 0) {
-        f->claimed = claim;
-        f->verdict = as_claim_fits(claim, f->ci, 0.02) ? AS_SUPPORTED : AS_REFUTED;
-        snprintf(reported, sizeof reported, "; the driver reports %s", amount(claim, unit, text, sizeof text));
-    }
-    if (reserved_lo > 0)
-        snprintf(reserved, sizeof reserved, ", if each %s takes %.0f to %.0f B beyond its request",
-                 as_workgroup_name(c), reserved_lo, reserved_hi);
-    as_fact_say(f, "Each %s holds at least %s and %s than %s %s%s%s", as_unit_name(c),
-                amount(r.lo, unit, lo, sizeof lo), unit[0] ? "less" : "fewer", amount(r.hi, unit, hi, sizeof hi), what,
-                reserved, reported);
-    as_fact_evidence(f, r.lo_cell);
-    as_fact_evidence(f, r.hi_cell);
+    f->verdict = AS_UNDECIDED;
+    as_fact_say(f, "Undecided how many %s a %s holds: one number of resident %ss needs at least %s, another %s than %s",
+                r->what, as_unit_name(c), as_workgroup_name(c), amount(b->lo, r->unit, lo, sizeof lo),
+                r->unit[0] ? "less" : "fewer", amount(b->hi, r->unit, hi, sizeof hi));
+    as_fact_evidence(f, b->lo_cell);
+    as_fact_evidence(f, b->hi_cell);
 }
 
-/* Resident workgroups of this many threads where threads are the only limit. */
-static double workgroups_by_threads(const struct as_cell *const *cells, size_t n, double threads)
+/* Without an upper bound there is no number that could be shown as the capacity. */
+static void say_capacity(struct as_rule_context *c, const struct resource *r, const struct found *found)
 {
-    for (size_t i = 0; i < n; i++)
-        if (as_cell_axis_number(cells[i], "threads") == threads && as_cell_axis_number(cells[i], "values") == 0 &&
-            as_cell_axis_number(cells[i], "shared") == 0)
-            return cells[i]->sum.median;
-    return 0;
+    const struct bounds *b = &found->all;
+    struct as_fact *f = as_fact_add(c, r->object, r->unit, "onchip.%s", r->id);
+    if (!f)
+        return;
+    char lo[32], hi[32], text[32], less[64] = "", reported[64] = "", reserved[96] = "";
+    if (b->hi_cell) {
+        as_fact_number(f, b->lo, (struct as_interval){b->lo, b->hi});
+        snprintf(less, sizeof less, " and %s than %s", r->unit[0] ? "less" : "fewer",
+                 amount(b->hi, r->unit, hi, sizeof hi));
+    }
+    if (r->claim > 0) {
+        f->claimed = r->claim;
+        f->verdict = b->lo > r->claim * 1.02                                             ? AS_REFUTED
+                     : !b->hi_cell                                                       ? AS_UNDECIDED
+                     : as_claim_fits(r->claim, (struct as_interval){b->lo, b->hi}, 0.02) ? AS_SUPPORTED
+                                                                                         : AS_REFUTED;
+        snprintf(reported, sizeof reported, "; the driver reports %s", amount(r->claim, r->unit, text, sizeof text));
+    }
+    if (found->reserved_lo > 0)
+        snprintf(reserved, sizeof reserved, ", if each %s takes %.0f to %.0f B beyond its request",
+                 as_workgroup_name(c), found->reserved_lo, found->reserved_hi);
+    as_fact_say(f, "Each %s holds at least %s%s %s%s%s", as_unit_name(c), amount(b->lo, r->unit, lo, sizeof lo), less,
+                r->what, reserved, reported);
+    as_fact_evidence(f, b->lo_cell);
+    if (b->hi_cell)
+        as_fact_evidence(f, b->hi_cell);
+}
+
+static void add_capacity(struct as_rule_context *c, const struct uses *s, const struct tried *t, double scale,
+                         const struct resource *r)
+{
+    const struct found found = search(s, t, scale);
+    if (found.all.lo_cell)
+        say_capacity(c, r, &found);
+    else if (found.nearest.lo_cell)
+        say_contradiction(c, r, &found.nearest);
+}
+
+/* A compute unit holds so many workgroups, however small: threads for one more are there. */
+static void add_workgroups(struct as_rule_context *c, const struct uses *threads, double workgroups, double resident)
+{
+    const struct use *limited = NULL;
+    for (size_t i = 0; i < threads->n && !limited; i++)
+        if (threads->v[i].workgroups == workgroups && (workgroups + 1) * threads->v[i].each <= resident)
+            limited = &threads->v[i];
+    struct as_fact *f = limited ? as_fact_add(c, "core", "", "onchip.unit.workgroups") : NULL;
+    if (!f)
+        return;
+    as_fact_number(f, workgroups, (struct as_interval){workgroups, workgroups});
+    as_fact_say(f, "Each %s holds at most %.0f %ss, however small", as_unit_name(c), workgroups, as_workgroup_name(c));
+    as_fact_evidence(f, limited->cell);
+}
+
+enum { REGISTERS, SHARED, THREADS, KINDS };
+
+/* Which resource a cell is about. */
+static int kind_of(const struct as_cell *cell)
+{
+    if (as_cell_axis_number(cell, "shared") > 0)
+        return SHARED;
+    return as_cell_axis_number(cell, "values") > 0 ? REGISTERS : THREADS;
+}
+
+static struct use use_of(const struct as_cell *cell, double warp)
+{
+    const double warps = ceil(as_cell_axis_number(cell, "threads") / warp);
+    struct use u = {.cell = cell, .workgroups = cell->sum.median, .pieces = 1};
+    switch (kind_of(cell)) {
+    case SHARED:
+        u.each = as_cell_axis_number(cell, "shared");
+        break;
+    case REGISTERS:
+        u.pieces = warps;
+        u.each = as_cell_note(cell, "spilled_bytes") > 0 ? 0 : warp * as_cell_note(cell, "registers");
+        break;
+    default:
+        u.each = warps * warp;
+    }
+    return u;
+}
+
+static void derive_from(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, struct uses s[KINDS])
+{
+    const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
+    const double warp = info->warp ? info->warp : 1;
+    double workgroups = 0, resident = 0; /* the most of a compute unit that any cell shows */
+    for (size_t i = 0; i < n; i++) {
+        workgroups = fmax(workgroups, cells[i]->sum.median);
+        resident = fmax(resident, cells[i]->sum.median * ceil(as_cell_axis_number(cells[i], "threads") / warp) * warp);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double threads = ceil(as_cell_axis_number(cells[i], "threads") / warp) * warp;
+        struct use u = use_of(cells[i], warp);
+        const int kind = kind_of(cells[i]);
+        u.exhausted = u.workgroups < workgroups && (kind == THREADS || (u.workgroups + 1) * threads <= resident);
+        if (u.each > 0 && u.workgroups >= 1 && u.workgroups < 1e9)
+            s[kind].v[s[kind].n++] = u;
+    }
+    char of_shared[40];
+    snprintf(of_shared, sizeof of_shared, "of %s", as_shared_memory_name(c));
+    const struct resource registers = {"registers", "", "unit.registers", "32-bit registers",
+                                       info->compute_unit_registers},
+                          shared = {"shared", "B", "unit.shared", of_shared, (double)info->compute_unit_shared},
+                          of_threads = {"core", "", "unit.threads", "resident threads", info->compute_unit_threads};
+    add_capacity(c, &s[REGISTERS], &tried_registers, warp, &registers);
+    add_capacity(c, &s[SHARED], &tried_shared, 1, &shared);
+    add_capacity(c, &s[THREADS], &tried_threads, 1, &of_threads);
+    add_workgroups(c, &s[THREADS], workgroups, resident);
 }
 
 static void derive_limits(struct as_rule_context *c)
 {
-    enum { REGISTERS, SHARED, THREADS, KINDS };
-    const double reserved_max = 4096; /* bytes per workgroup */
     const struct as_cell **cells;
-    struct shares s[KINDS] = {0};
+    struct uses s[KINDS] = {0};
     size_t n = as_cells_of(c, "occupancy", &cells);
-    struct share *all = n ? calloc(KINDS * n, sizeof *all) : NULL;
+    struct use *all = n ? calloc(KINDS * n, sizeof *all) : NULL;
     if (n && !all)
         c->status = as_nomem(c->err, KINDS * n * sizeof *all, "cells by resource");
     for (size_t i = 0; i < KINDS && all; i++)
         s[i].v = all + i * n;
-    for (size_t i = 0; i < n && all; i++) {
-        double each = as_cell_axis_number(cells[i], "threads"), workgroups_max = workgroups_by_threads(cells, n, each);
-        if (as_cell_axis_number(cells[i], "shared") > 0)
-            add_share(&s[SHARED], cells[i], as_cell_axis_number(cells[i], "shared"), workgroups_max);
-        else if (as_cell_axis_number(cells[i], "values") > 0 && !(as_cell_note(cells[i], "spilled_bytes") > 0))
-            add_share(&s[REGISTERS], cells[i], each * as_cell_note(cells[i], "registers"), workgroups_max);
-        else if (as_cell_axis_number(cells[i], "values") == 0)
-            add_share(&s[THREADS], cells[i], each, INFINITY);
-    }
-    const struct as_device_info nothing = {0}, *info = c->info ? c->info : &nothing;
-    char of_shared[40];
-    snprintf(of_shared, sizeof of_shared, "of %s", as_shared_memory_name(c));
-    add_capacity(c, &s[REGISTERS], "registers", "", "unit.registers", "32-bit registers", info->compute_unit_registers,
-                 0);
-    add_capacity(c, &s[SHARED], "shared", "B", "unit.shared", of_shared, (double)info->compute_unit_shared,
-                 reserved_max);
-    add_capacity(c, &s[THREADS], "core", "", "unit.threads", "resident threads", info->compute_unit_threads, 0);
+    if (all)
+        derive_from(c, cells, n, s);
     free(all);
     free(cells);
 }

@@ -3,46 +3,160 @@
 
 #include "base/text.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include <cmocka.h>
 
-static void test_groups(void **state)
+/* A compute unit of four parts, whose registers are handed out in eights per thread of a warp. */
+struct unit {
+    unsigned warp, workgroups, threads, registers, shared, reserved, parts, grain;
+};
+static const struct unit hopper = {32, 32, 2048, 65536, 228 << 10, 1024, 4, 8},
+                         cdna = {64, 16, 2048, 131072, 64 << 10, 0, 4, 8},
+                         plain = {32, 32, 2048, 65536, 228 << 10, 1024, 1, 1};
+
+static unsigned least_of(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+static unsigned resident(const struct unit *u, unsigned threads, unsigned registers, unsigned shared)
+{
+    const unsigned warps = (threads + u->warp - 1) / u->warp;
+    unsigned n = least_of(u->workgroups, u->threads / (warps * u->warp));
+    const unsigned each = (registers + u->grain - 1) / u->grain * u->grain * u->warp;
+    if (each)
+        n = least_of(n, u->registers / u->parts / each * u->parts / warps);
+    return shared ? least_of(n, u->shared / ((shared + 127) / 128 * 128 + u->reserved)) : n;
+}
+
+static struct as_cell *add(struct made *m, unsigned threads, unsigned values, unsigned shared, unsigned workgroups)
+{
+    char axes[96], detail[64];
+    snprintf(axes, sizeof axes, "threads=%u values=%u shared=%u", threads, values, shared);
+    struct as_cell *c = made_add(m, "occupancy", "workgroups", workgroups, axes);
+    snprintf(detail, sizeof detail, "{\"registers\":%u,\"spilled_bytes\":0}", values + 18);
+    c->detail = as_strdup(detail);
+    return c;
+}
+
+static struct made *made_unit(const struct unit *u)
+{
+    struct made *m = made_gpu();
+    m->info.warp = u->warp;
+    m->info.compute_unit_threads = u->threads;
+    m->info.compute_unit_registers = u->registers;
+    m->info.compute_unit_shared = u->shared;
+    return m;
+}
+
+/* The grid of suite full. */
+static void add_full(struct made *m, const struct unit *u)
+{
+    static const unsigned sizes[] = {5000, 7000, 9000, 11000, 13000, 15000, 19000, 25000, 37000, 57000};
+    for (unsigned threads = 32; threads <= 1024; threads *= 2)
+        add(m, threads, 0, 0, resident(u, threads, 0, 0));
+    for (unsigned threads = 32; threads <= 256; threads *= 2)
+        for (unsigned values = 8; values <= 240; values += values < 64 ? 8 : 16)
+            if (resident(u, threads, values + 18, 0))
+                add(m, threads, values, 0, resident(u, threads, values + 18, 0));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        add(m, 32, 0, sizes[i], resident(u, 32, 0, sizes[i]));
+}
+
+static void holds(const struct made *m, const char *id, double value, double share)
+{
+    const struct as_fact *f = made_get(m, id);
+    made_holds(f, value);
+    assert_int_equal(f->verdict, AS_SUPPORTED);
+    if (f->ci.hi > value * (1 + share) || f->ci.lo < value * (1 - share))
+        fail_msg("%s: %g to %g, not %g", id, f->ci.lo, f->ci.hi, value);
+}
+
+/* Limits of workgroups, warps, parts and grains end numbers that look like limits of something else. */
+static void test_full(void **state)
 {
     (void)state;
-    struct made *m = made_gpu();
-    for (int values = 0; values <= 240; values += 16) {
-        char axes[96], detail[64];
-        int registers = (values + 16) / 8 * 8;
-        int by_registers = 65536 / (registers * 64), groups = by_registers < 32 ? by_registers : 32;
-        snprintf(axes, sizeof axes, "threads=64 values=%d shared=0", values);
-        struct as_cell *c = made_add(m, "occupancy", "workgroups", groups, axes);
-        snprintf(detail, sizeof detail, "{\"registers\":%d,\"spilled_bytes\":0}", registers);
-        c->detail = as_strdup(detail);
+    const struct unit *const units[] = {&hopper, &cdna, &plain};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct made *m = made_unit(units[i]);
+        add_full(m, units[i]);
+        made_derive(m);
+        holds(m, "onchip.unit.registers", units[i]->registers, 0.25);
+        holds(m, "onchip.unit.shared", units[i]->shared, 0.15);
+        holds(m, "onchip.unit.threads", units[i]->threads, 0.13);
+        assert_null(made_find(m, "onchip.unit.registers.contradiction"));
+        made_near(m, "onchip.unit.workgroups", units[i]->workgroups, 0);
+        made_free(m);
     }
-    made_add(m, "occupancy", "workgroups", 32, "threads=32 values=0 shared=0");
-    for (int local = 5000; local < 232000; local = local * 5 / 3) {
-        char axes[96];
-        int groups = (228 << 10) / (local + 1024);
-        snprintf(axes, sizeof axes, "threads=32 values=0 shared=%d", local);
-        made_add(m, "occupancy", "workgroups", groups < 32 ? groups : 32, axes);
-    }
+}
+
+/* The grid of suite quick. */
+static void test_quick(void **state)
+{
+    (void)state;
+    struct made *m = made_unit(&hopper);
+    add(m, 64, 0, 0, 32);
+    add(m, 128, 0, 0, 16);
+    add(m, 64, 128, 0, resident(&hopper, 64, 146, 0));
+    add(m, 32, 0, 32 << 10, resident(&hopper, 32, 0, 32 << 10));
     made_derive(m);
-    const struct as_fact *registers = made_get(m, "onchip.unit.registers");
-    made_holds(registers, 65536);
-    assert_int_equal(registers->verdict, AS_SUPPORTED);
-    const struct as_fact *local = made_get(m, "onchip.unit.shared");
-    made_holds(local, 228 << 10);
-    assert_true(local->ci.lo > 180 << 10 && local->ci.hi < 280 << 10);
+    holds(m, "onchip.unit.registers", 65536, 0.35);
+    holds(m, "onchip.unit.shared", 228 << 10, 0.2);
+    holds(m, "onchip.unit.threads", 2048, 0.07);
+    made_free(m);
+}
+
+/* Workgroups may be what ends the number: threads have no upper bound then, and no number. */
+static void test_no_upper_bound(void **state)
+{
+    (void)state;
+    struct made *m = made_unit(&hopper);
+    add(m, 64, 0, 0, 32);
+    made_derive(m);
+    const struct as_fact *f = made_get(m, "onchip.unit.threads");
+    made_says(f, "at least 2048 resident threads; the driver reports 2048");
+    assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
+    assert_null(made_find(m, "onchip.unit.workgroups"));
+    m->info.compute_unit_threads = 1536;
+    made_derive(m);
+    made_verdict(m, "onchip.unit.threads", AS_REFUTED);
+    made_free(m);
+}
+
+/* Numbers that no allocation explains are shown as such. */
+static void test_contradiction(void **state)
+{
+    (void)state;
+    struct made *m = made_unit(&hopper);
+    add_full(m, &hopper);
+    add(m, 192, 0, 0, 5); /* six of 192 threads would be 1152 */
+    add(m, 32, 84, 0, 7); /* so would be eight of some 100 registers */
+    add(m, 32, 0, 6000, 12);
+    made_derive(m);
+    static const char *const ids[] = {"onchip.unit.threads", "onchip.unit.registers", "onchip.unit.shared"};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        char id[64];
+        snprintf(id, sizeof id, "%s.contradiction", ids[i]);
+        assert_null(made_find(m, ids[i]));
+        const struct as_fact *f = made_get(m, id);
+        assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
+        assert_int_equal(f->evidence_n, 2);
+    }
+    made_says(made_get(m, "onchip.unit.threads.contradiction"), "at least 2048, another fewer than 1152");
     made_free(m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_quick),
+        cmocka_unit_test(test_no_upper_bound),
+        cmocka_unit_test(test_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,15 @@ static size_t first_up(const struct as_curve *curve)
     return 0;
 }
 
+/* A point beyond one that is up, and as low as those before it; 0: there is none. */
+static size_t down_again(const struct as_curve *curve, size_t up)
+{
+    for (size_t i = up + 1; i < curve->n; i++)
+        if (curve->ci[i].hi < sqrt(curve->y[up - 1] * curve->y[up]))
+            return i;
+    return 0;
+}
+
 static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
 {
     const char *level = as_cell_axis(curve->cells[0], "level");
@@ -32,9 +41,18 @@ static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
     struct as_fact *f = as_fact_add(c, level, "B", "onchip.%s.sector", level);
     if (!f)
         return;
-    as_fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
-    char size[32];
+    char size[32], other[32];
     as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size, sizeof size);
+    const size_t down = down_again(curve, at);
+    if (down) {
+        f->verdict = AS_UNDECIDED;
+        as_fact_say(f, "Undecided how much %s fetches per miss: the next load misses %s away and hits %s away", level,
+                    size, as_fact_value_text(curve->x[down], AS_NO_INTERVAL, "B", other, sizeof other));
+        as_fact_evidence(f, curve->cells[at]);
+        as_fact_evidence(f, curve->cells[down]);
+        return;
+    }
+    as_fact_number(f, curve->x[at], (struct as_interval){curve->x[at - 1], curve->x[at]});
     as_fact_say(f, "%s fetches %s per miss", level, size);
     as_curve_evidence(f, curve, at - 1, at);
 }

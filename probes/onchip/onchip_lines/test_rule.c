@@ -1,6 +1,7 @@
 /* The rule of sectors and ways, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,10 +52,28 @@ static void test_wide_intervals(void **state)
     made_free(m);
 }
 
+/* A load that hits beyond one that misses contradicts it, which is said. */
+static void test_contradiction(void **state)
+{
+    (void)state;
+    struct made *m = made_gpu();
+    char axes[96];
+    for (int i = 0; i < 8; i++) {
+        snprintf(axes, sizeof axes, "what=fetch level=L2 distance=%d", 8 << i);
+        made_add(m, "onchip_lines", "ns", i < 3 || i == 5 ? 250 : 390, axes);
+    }
+    made_derive(m);
+    const struct as_fact *f = made_get(m, "onchip.L2.sector");
+    made_says(f, "misses 64 B away and hits 256 B away");
+    assert_true(isnan(f->value) && f->verdict == AS_UNDECIDED);
+    made_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wide_intervals),
+        cmocka_unit_test(test_contradiction),
         cmocka_unit_test(test_sector_and_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

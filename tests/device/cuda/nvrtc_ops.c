@@ -1,6 +1,7 @@
 /* Every operation as NVRTC compiles it for the architecture that is asked for, without a device: the program compiles,
  * and every step of its chains holds the instruction that the operation is about; with "brief" behind it one operation
- * in so many. Or sequences of them, where "sequences" is asked for. Skipped where there is no NVRTC. */
+ * in so many, with "bodies" the loops of the length, and of the number of chains, that probe alu runs. Or sequences of
+ * them, where "sequences" is asked for. Skipped where there is no NVRTC. */
 #include "../ops_batch.h"
 #include "real_nvrtc.h"
 
@@ -13,7 +14,7 @@
 
 extern const char *const as_mix_words[];
 
-enum { MIX_ILP = 2 /* as probe mix has it */ };
+enum { MIX_ILP = 2, ALU_ILP = 4 /* as these probes have it */ };
 
 static struct ops_batch batch_for(const char *arch, size_t together)
 {
@@ -39,6 +40,26 @@ static void test_operations(void **state)
             ops_batch_add(&b, &part);
     }
     ops_batch_finish(&b, 100 / step);
+}
+
+/* Compilers choose between instructions that do the same, and how often they take which depends on the loop. Operations
+ * of many instructions have the shortest bodies in the other test already. */
+static void test_bodies(void **state)
+{
+    enum { WEIGHT_MOST = 4 };
+    const char *arch = ((char **)*state)[1];
+    const unsigned long number = strtoul(arch + strlen("sm_"), NULL, 10);
+    struct ops_batch b = batch_for(arch, OPS_BATCH_MOST);
+    need_nvrtc();
+    for (const struct as_op *op = as_ops; op->name; op++) {
+        const unsigned ilp = op->alone ? 1 : ALU_ILP;
+        const struct as_op_sequence alone = as_op_alone(op, 0);
+        const struct ops_batch_part part = {
+            .sequence = alone, .name = op->name, .ilp = ilp, .steps = as_op_sequence_steps(&alone, ilp, AS_OP_BODY)};
+        if (ops_batch_has_all(&b, &alone) && op->cuda_least <= number && as_op_sequence_weight(&alone) <= WEIGHT_MOST)
+            ops_batch_add(&b, &part);
+    }
+    ops_batch_finish(&b, 100);
 }
 
 /* Of two chains of f16 the compiler makes one of pairs, which the count has to see. */
@@ -93,9 +114,10 @@ static void test_sequences(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || (argc > 2 && strcmp(argv[2], "brief") != 0))
+    const bool bodies = argc > 2 && strcmp(argv[2], "bodies") == 0;
+    if (argc < 2 || (argc > 2 && !bodies && strcmp(argv[2], "brief") != 0))
         return 2;
-    const struct CMUnitTest operations[] = {cmocka_unit_test_prestate(test_operations, argv)},
+    const struct CMUnitTest operations[] = {cmocka_unit_test_prestate(bodies ? test_bodies : test_operations, argv)},
                             sequences[] = {cmocka_unit_test(test_sequences)};
     return strcmp(argv[1], "sequences") == 0 ? cmocka_run_group_tests(sequences, NULL, NULL)
                                              : cmocka_run_group_tests(operations, NULL, NULL);

@@ -1,0 +1,450 @@
+/* Do published operations and those that stand beside them compute the same? Each published name has a definition here,
+ * written without looking at ours, and both are evaluated on random operands. Which operand comes first, and signs and
+ * absolute values of operands, cost an instruction nothing and do not count. Texts in each dialect are compared with
+ * our reference by other tests. */
+#include "report/operations.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "lib/ops/ops_reference.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LANES = 32, TIMES = 500 };
+
+/* ---- whole numbers: operands and results without a sign, results as wide as the type ---- */
+
+typedef uint64_t whole_fn(uint64_t a, uint64_t b, uint64_t c);
+#define WHOLE(name, value)                                                                                             \
+    static uint64_t name(uint64_t a, uint64_t b, uint64_t c)                                                           \
+    {                                                                                                                  \
+        (void)a, (void)b, (void)c;                                                                                     \
+        return value;                                                                                                  \
+    }
+
+static uint64_t reversed(uint64_t a)
+{
+    uint64_t r = 0;
+    for (int i = 0; i < 32; i++)
+        r |= (a >> i & 1) << (31 - i);
+    return r;
+}
+
+static uint64_t zeros_above(uint64_t a)
+{
+    uint64_t n = 0;
+    while (n < 32 && !(a >> (31 - n) & 1))
+        n++;
+    return n;
+}
+
+static uint64_t ones(uint64_t a)
+{
+    uint64_t n = 0;
+    for (; a; a >>= 1)
+        n += a & 1;
+    return n;
+}
+
+static uint64_t upper_product(uint64_t a, uint64_t b)
+{
+    const uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), one = (a >> 32) * (b & UINT32_MAX),
+                   other = (a & UINT32_MAX) * (b >> 32);
+    const uint64_t middle = (low >> 32) + (one & UINT32_MAX) + (other & UINT32_MAX);
+    return (a >> 32) * (b >> 32) + (one >> 32) + (other >> 32) + (middle >> 32);
+}
+
+static uint64_t saturated(uint64_t a, uint64_t b)
+{
+    const double sum = (double)(int32_t)a + (double)(int32_t)b;
+    return (uint32_t)(int32_t)fmax(INT32_MIN, fmin(INT32_MAX, sum));
+}
+
+WHOLE(bits_extracted, (a & 0x3fffff) >> 5)
+WHOLE(bits_inserted, (b & 0xfff0007f) | (a << 7 & 0x000fff80))
+WHOLE(bits_xor, (a | b) & ~(a & b))
+WHOLE(bits_reversed, reversed(a))
+WHOLE(leading_zeros, zeros_above(a))
+WHOLE(bits_set, ones(a))
+WHOLE(distance, a > b ? a - b : b - a)
+WHOLE(sum, a + b)
+WHOLE(sum_saturated, saturated(a, b))
+WHOLE(select16, (int16_t)a < (int16_t)b ? c : a)
+WHOLE(select32, (int32_t)a < (int32_t)b ? c : a)
+WHOLE(product, a *b)
+WHOLE(product_sum, a *b + c)
+WHOLE(low_product_sum64, ((a & UINT32_MAX) * b & UINT32_MAX) + a)
+WHOLE(wide_product_sum64, (a & UINT32_MAX) * b + a)
+WHOLE(high_product32, a *b >> 32)
+WHOLE(high_product_sum32, (a * b >> 32) + c)
+WHOLE(high_product64, upper_product(a, b))
+WHOLE(larger, (int32_t)a > (int32_t)b ? a : b)
+WHOLE(smaller, (int32_t)a < (int32_t)b ? a : b)
+WHOLE(mean_up, (a + b + 1) / 2)
+WHOLE(rotated, (a << (b % 32) | a >> (32 - b % 32) % 32))
+WHOLE(shifted_left, a << b)
+WHOLE(shifted_right, a >> b)
+
+/* ---- numbers with a fraction ---- */
+
+typedef double real_fn(double a, double b, double c);
+#define REAL(name, value)                                                                                              \
+    static double name(double a, double b, double c)                                                                   \
+    {                                                                                                                  \
+        (void)a, (void)b, (void)c;                                                                                     \
+        return value;                                                                                                  \
+    }
+REAL(add, a + b)
+REAL(multiply, a *b)
+REAL(multiply_add, a *b + c)
+REAL(minimum, a < b ? a : b)
+REAL(maximum, a > b ? a : b)
+REAL(median, a + b + c - fmin(a, fmin(b, c)) - fmax(a, fmax(b, c)))
+REAL(select, a < b ? c : b)
+REAL(fraction, a - floor(a))
+REAL(nearest_even, nearbyint(a))
+REAL(nearest_away, a < 0 ? -floor(0.5 - a) : floor(a + 0.5))
+REAL(without_fraction, a < 0 ? ceil(a) : floor(a))
+REAL(reciprocal, 1 / a)
+REAL(inverse_root, pow(a, -0.5))
+REAL(root, pow(a, 0.5))
+REAL(power_of_2, pow(2, -a))
+REAL(power_of_e, exp(-a))
+REAL(power_of_10, pow(10, -a))
+REAL(log_of_2, log(fabs(a)) / log(2))
+REAL(log_of_e, log(fabs(a)))
+REAL(log_of_10, log(fabs(a)) / log(10))
+REAL(sine, sin(a))
+REAL(cosine, cos(a))
+REAL(sine_of_turns, sin(acos(-1) * a))
+REAL(quotient, b / a)
+REAL(itself, a)
+
+/* ---- lanes of a subgroup, each with operands of its own ---- */
+
+typedef union as_op_value lanes[LANES][3];
+typedef double lanes_fn(const lanes v, unsigned lane);
+#define OVER(name, type, start, first, n, step)                                                                        \
+    static double name(const lanes v, unsigned lane)                                                                   \
+    {                                                                                                                  \
+        type r = start;                                                                                                \
+        (void)lane;                                                                                                    \
+        for (unsigned i = (first); i < (first) + (n); i++)                                                             \
+            step;                                                                                                      \
+        return (double)r;                                                                                              \
+    }
+OVER(ballot, uint32_t, 0, 0, LANES, r |= (v[i][0].u32 % 2) << i)
+OVER(ballot_less, uint32_t, 0, 0, LANES, r |= (uint32_t)(v[i][0].u32 < v[i][1].u32) << i)
+OVER(reduced, uint32_t, 0, 0, LANES, r ^= v[i][0].u32)
+OVER(total, uint32_t, 0, 0, LANES, r += v[i][0].u32)
+OVER(running_total, uint32_t, 0, 0, lane + 1, r += v[i][0].u32)
+OVER(total_f32, double, 0, 0, LANES, r += (double)v[i][0].f32)
+OVER(product_f32, double, 1, 0, LANES, r *= (double)v[i][0].f32)
+OVER(quad_total, double, 0, lane / 4 * 4, 4, r += (double)v[i][0].f32)
+
+static double from_above(const lanes v, unsigned lane)
+{
+    return v[lane + 1 < LANES ? lane + 1 : lane][0].u32;
+}
+
+static double from_anywhere(const lanes v, unsigned lane)
+{
+    return v[v[lane][1].u32 % LANES][0].u32;
+}
+
+/* ---- the published names ---- */
+
+static const struct meaning {
+    const char *group, *published;
+    bool is_wide; /* the result has 64 bits, whatever the operands have */
+    whole_fn *whole;
+    real_fn *real;
+    lanes_fn *of_lanes;
+} meanings[] = {
+#define W(name, f)                                                                                                     \
+    {                                                                                                                  \
+        "", name, .whole = f                                                                                           \
+    }
+#define W64(name, f)                                                                                                   \
+    {                                                                                                                  \
+        "", name, .whole = f, .is_wide = true                                                                          \
+    }
+#define R(name, f)                                                                                                     \
+    {                                                                                                                  \
+        "", name, .real = f                                                                                            \
+    }
+#define L(group, name, f)                                                                                              \
+    {                                                                                                                  \
+        group, name, .of_lanes = f                                                                                     \
+    }
+    W("bfe32", bits_extracted),
+    W("bfi32", bits_inserted),
+    W("bitwise32", bits_xor), /* any of and, or and xor */
+    W("brev32", bits_reversed),
+    W("clz32", leading_zeros),
+    W("popc32", bits_set),
+    W("iabsdiff32", distance),
+    W("iadd16", sum),
+    W("iadd32", sum),
+    W("iadd64", sum),
+    W64("iaddw32", sum),
+    W("iaddsat32", sum_saturated),
+    W("icmpsel16", select16),
+    W("icmpsel32", select32),
+    W("imul16", product),
+    W("imul32", product),
+    W("imul64", product),
+    W64("imulw32", product),
+    W("imad16", product_sum),
+    W("imad32", product_sum),
+    W("imad64", product_sum),
+    W64("imad32_64", low_product_sum64), /* (32 x 32 = 32) + 64 */
+    W64("imadw32", wide_product_sum64),  /* (32 x 32 = 64) + 64 */
+    W("imulhi32", high_product32),
+    W("imulhi64", high_product64),
+    W("imadhi32", high_product_sum32),
+    W("imax32", larger),
+    W("imin32", smaller),
+    W("irhadd16", mean_up),
+    W("irhadd32", mean_up),
+    W("rot32", rotated),
+    W("shl32", shifted_left),
+    W("shr32", shifted_right),
+    R("fadd16", add),
+    R("fadd32", add),
+    R("fadd64", add),
+    R("fmul16", multiply),
+    R("fmul32", multiply),
+    R("ffma16", multiply_add),
+    R("ffma32", multiply_add),
+    R("ffma64", multiply_add),
+    R("fmin32", minimum),
+    R("fmax32", maximum),
+    R("fmed32", median),
+    R("fcmpsel16", select),
+    R("fcmpsel32", select),
+    R("fract32", fraction),
+    R("rint32", nearest_even),
+    R("rndinf32", nearest_away),
+    R("trunc32", without_fraction),
+    R("recip32", reciprocal),
+    R("recip32_precise", reciprocal),
+    R("rsqrt32", inverse_root),
+    R("rsqrt32_precise", inverse_root),
+    R("sqrt32", root),
+    R("sqrt32_precise", root),
+    R("exp2_16", power_of_2),
+    R("exp2_32", power_of_2),
+    R("exp2_32_precise", power_of_2),
+    R("exp_32", power_of_e),
+    R("exp10_32", power_of_10),
+    R("log2_32", log_of_2),
+    R("log2_32_precise", log_of_2),
+    R("log_32", log_of_e),
+    R("log10_32", log_of_10),
+    R("sin32", sine),
+    R("sin32_precise", sine),
+    R("cos32", cosine),
+    R("sinpi32_precise", sine_of_turns),
+    R("div32", quotient),
+    R("div32_precise", quotient),
+    R("cvt_f32_i32", without_fraction),
+    R("cvt_f32_i64", without_fraction),
+    R("cvt_i32_f32", itself),
+    L("simd", "ballot", ballot),
+    L("simd", "icmp_ballot", ballot_less),
+    L("simd", "bitwise_reduce32", reduced), /* any of and, or and xor */
+    L("simd", "sum_i32", total),
+    L("simd", "prefix_isum_i32", running_total),
+    L("simd", "sum_f32", total_f32),
+    L("simd", "product_f32", product_f32),
+    L("simd", "shuffle_norotate32", from_above),
+    L("simd", "shuffle_random_diff32", from_anywhere),
+    L("quad", "sum_f32", quad_total),
+};
+#undef W
+#undef W64
+#undef R
+#undef L
+
+/* ---- both, on the same operands ---- */
+
+static uint64_t whole_of(enum as_op_type type, const union as_op_value *v)
+{
+    const size_t bytes = as_op_bytes(type);
+    return bytes == 2 ? v->u16 : bytes == 4 ? v->u32 : v->u64;
+}
+
+/* Whole numbers have a sign here. */
+static double real_of(enum as_op_type type, const union as_op_value *v)
+{
+    switch (type) {
+    case AS_OP_F16:
+        return as_op_get_f16(v, 0);
+    case AS_OP_F32:
+        return (double)v->f32;
+    case AS_OP_F64:
+        return v->f64;
+    case AS_OP_I16:
+        return (int16_t)v->u16;
+    case AS_OP_I64:
+        return (double)(int64_t)v->u64;
+    default:
+        return (int32_t)v->u32;
+    }
+}
+
+static bool is_close(enum as_op_type type, double x, double y)
+{
+    const double share = type == AS_OP_F16 ? 0x1p-9 : type == AS_OP_F32 ? 0x1p-18 : 0x1p-48;
+    return fabs(x - y) <= share * fmax(1, fabs(y));
+}
+
+static void draw(const struct as_op *op, unsigned turn, struct as_rng *rng, union as_op_value v[3])
+{
+    memset(v, 0, 3 * sizeof *v);
+    as_op_draw(op->a, op->type, turn % 4, rng, &v[0]);
+    as_op_draw(op->b, op->btype, turn % 4, rng, &v[1]);
+    as_op_draw(op->c, op->ctype, turn % 4, rng, &v[2]);
+    if (op->type == AS_OP_F32 && turn % 8 == 0) /* halves, which ways of rounding treat differently */
+        v[0].f32 = (float)(turn % 16) + 0.5f;
+}
+
+static bool agree_alone(const struct meaning *m, const struct as_op *op, const union as_op_value v[3])
+{
+    union as_op_value r = {0}, wanted = {0};
+    if (!op->reference || (m->is_wide && as_op_bytes(op->result) != sizeof r.u64))
+        return false;
+    op->reference(v, &r);
+    if (m->real)
+        return is_close(op->result, real_of(op->result, &r),
+                        m->real(real_of(op->type, &v[0]), real_of(op->btype, &v[1]), real_of(op->ctype, &v[2])));
+    wanted.u64 = m->whole(whole_of(op->type, &v[0]), whole_of(op->btype, &v[1]), whole_of(op->ctype, &v[2]));
+    return whole_of(op->result, &wanted) == whole_of(op->result, &r);
+}
+
+static bool agree_in_lanes(const struct meaning *m, const struct as_op *op, const lanes v)
+{
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        union as_op_value r = {0};
+        if (!op->group_reference)
+            return false;
+        op->group_reference(v, lane, LANES, &r);
+        const double got = op->result == AS_OP_F32 ? (double)r.f32 : (double)r.u32;
+        if (!is_close(op->result, got, m->of_lanes(v, lane)))
+            return false;
+    }
+    return true;
+}
+
+static bool same_meaning(const struct meaning *m, const struct as_op *op)
+{
+    struct as_rng rng;
+    lanes v;
+    as_rng_seed(&rng, 7);
+    for (unsigned i = 0; i < TIMES; i++) {
+        for (unsigned lane = 0; lane < LANES; lane++)
+            draw(op, i, &rng, v[lane]);
+        if (m->of_lanes ? !agree_in_lanes(m, op, (const union as_op_value(*)[3])v) : !agree_alone(m, op, v[0]))
+            return false;
+    }
+    return true;
+}
+
+static const struct meaning *meaning_of(const char *group, const char *published)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strcmp(meanings[i].group, group) == 0 && strcmp(meanings[i].published, published) == 0)
+            return &meanings[i];
+    return NULL;
+}
+
+/* The operation that stands beside a published one, by the functions of the report. */
+static const struct as_op *beside(const char *group, const char *published)
+{
+    struct as_ref ref = {.axes = ""};
+    snprintf(ref.axes, sizeof ref.axes, "op=%s%s%s", published, group[0] ? " group=" : "", group);
+    for (const struct as_op *op = as_ops; op->name; op++)
+        if (as_ref_is_of(&ref, op->name))
+            return op;
+    return NULL;
+}
+
+static bool used[sizeof meanings / sizeof *meanings];
+
+static void check_name(const char *group, const char *published)
+{
+    const struct as_op *op = beside(group, published);
+    const struct meaning *m = op ? meaning_of(group, published) : NULL;
+    if (!op)
+        return;
+    if (!m)
+        fail_msg("'%s' stands beside '%s', and has no definition here", published, op->name);
+    if (!used[m - meanings] && !same_meaning(m, op))
+        fail_msg("'%s' stands beside '%s', which computes something else", published, op->name);
+    used[m - meanings] = true;
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    struct as_refs refs;
+    for (size_t i = 0; as_refs_name(i); i++) {
+        assert_int_equal(as_refs_load(as_refs_name(i), &refs, &err), AS_OK);
+        for (size_t k = 0; k < refs.n; k++) {
+            char name[sizeof refs.v->axes], group[sizeof refs.v->axes], *save = NULL;
+            as_ref_axis(&refs.v[k], "group", group, sizeof group);
+            as_ref_axis(&refs.v[k], "op", name, sizeof name);
+            if (name[0])
+                check_name(group, name);
+            as_ref_axis(&refs.v[k], "mix", name, sizeof name);
+            for (char *one = strtok_r(name, "+/", &save); one; one = strtok_r(NULL, "+/", &save))
+                check_name("", one[0] >= '0' && one[0] <= '9' && strchr(one, '*') ? strchr(one, '*') + 1 : one);
+        }
+        as_refs_finish(&refs);
+    }
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+        if (!used[i])
+            fail_msg("no figure stands beside an operation by the name '%s'", meanings[i].published);
+}
+
+/* What differs is found. */
+static void test_differences(void **state)
+{
+    (void)state;
+    static const char *const pairs[][3] = {{"", "shl32", "rot32"},
+                                           {"", "imad32_64", "imadw64"},
+                                           {"", "bitwise32", "xor32"},
+                                           {"", "imin32", "imax32"},
+                                           {"", "rint32", "rndinf32"},
+                                           {"", "imulw32", "imul32"},
+                                           {"", "fadd32", "fmul32"},
+                                           {"", "trunc32", "rint32"},
+                                           {"simd", "ballot", "vote_any32"},
+                                           {"quad", "sum_f32", "sum32"},
+                                           {"simd", "shuffle_norotate32", "shuffle_up32"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct meaning *m = meaning_of(pairs[i][0], pairs[i][1]);
+        const struct as_op *op = as_op_find(pairs[i][2]);
+        assert_non_null(m);
+        assert_non_null(op);
+        if (same_meaning(m, op))
+            fail_msg("'%s' and '%s' differ", pairs[i][1], pairs[i][2]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
