@@ -241,7 +241,7 @@ static enum as_status build_cores(struct as_product *p, struct as_error *err)
     return s ? s : p->dev->program->build(p->dev, &desc, &p->program, err);
 }
 
-/* CPUs have only the kernels of the paths. The slowest to compile is first: see own_code. */
+/* CPUs have only the kernels of the paths. */
 static enum as_status build(struct as_product *p, struct as_error *err)
 {
     const enum as_product_path path = p->desc.path;

@@ -194,10 +194,18 @@ static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
                                    s->desc.allocator);
 }
 
-/* The first `arrays` arrays, outputs first; the same in each block. */
+/* Memory that the host reaches only by copies: its pages lie where they lie, whoever writes them first. */
+static bool is_out_of_reach(const struct as_stream *s)
+{
+    const struct as_allocator *a = as_info_allocator(&s->dev->info, s->desc.allocator);
+    return a && !a->host_access;
+}
+
+/* The first `arrays` arrays, outputs first; the same in each block. A host fills gigabytes in half a second, a kernel
+ * in milliseconds. */
 static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
-    bool here = s->native || s->desc.device_first;
+    bool here = s->native || s->desc.device_first || is_out_of_reach(s);
     enum as_status st = here ? as_stream_launch_fill(s, arrays, NULL, err) : fill_from_host(s, arrays, err);
     for (size_t i = 1; i < s->places_n && !st; i++) {
         s->memory = s->places[i];

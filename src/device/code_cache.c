@@ -2,9 +2,11 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/lock.h"
 #include "os/facts.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,4 +214,25 @@ void as_code_cache_put(uint64_t key, const unsigned char *code, size_t bytes)
         put_in(folder, &h, code);
         close(folder);
     }
+}
+
+/* A byte of one file for each key. */
+bool as_code_cache_claim(uint64_t key, int *claim)
+{
+    const int folder = open_folder();
+    *claim = folder >= 0 ? openat(folder, "claims", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR) : -1;
+    if (folder >= 0)
+        close(folder);
+    const int why = *claim >= 0 ? as_lock_byte(*claim, (int64_t)(key >> 2)) : 0;
+    if (why) {
+        close(*claim);
+        *claim = -1;
+    }
+    return why != EAGAIN;
+}
+
+void as_code_cache_release(int claim)
+{
+    if (claim >= 0)
+        close(claim);
 }

@@ -11,6 +11,10 @@
 bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes);
 /* Can entries be stored and found? */
 bool as_code_cache_usable(void);
+/* Claims a program for this process to compile, so that of several only one does: false where another has it. *claim is
+ * for as_code_cache_release, -1 where nothing can be claimed. */
+bool as_code_cache_claim(uint64_t key, int *claim);
+void as_code_cache_release(int claim);
 void as_code_cache_put(uint64_t key, const unsigned char *code, size_t bytes);
 
 #endif

@@ -113,7 +113,7 @@ struct as_probe {
     const struct as_metric *further; /* (optional) noted by trials beside the number; ends with a NULL name */
     unsigned needs;                  /* capability bits without which the probe is unsupported on a device */
     bool hidden;                     /* not listed (sentinel) */
-    bool own_code;               /* cells run device code of their own, built first in prepare: worth compiling ahead */
+    bool not_ahead;              /* prepare works on the host's memory at length: its kernels are not compiled ahead */
     bool own_power;              /* measures behaviour at the power limit: the clock may move */
     bool varies_by_process;      /* worker processes differ in its numbers (driver calls, pinned memory, atomics over
                                     a link): its trials come from several, and these are the unit of the interval */

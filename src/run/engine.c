@@ -27,6 +27,11 @@ bool as_engine_stopped(struct as_engine *e)
     return e->stopped;
 }
 
+uint64_t as_engine_round_seed(const struct as_engine *e, int round)
+{
+    return e->run->seed + (uint64_t)round;
+}
+
 static double time_left(const struct as_engine *e)
 {
     return e->deadline - as_now();
@@ -126,7 +131,7 @@ static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, s
     enum as_status s = part_of_pass(e, 1, order, n, *first_n, err);
     e->is_tight = !trials_fit(e, trials);
     for (int round = 2; round <= trials && e->is_tight && !s && !as_engine_stopped(e); round++) {
-        as_engine_shuffle(e, order, *first_n, e->run->seed + (uint64_t)round, false);
+        as_engine_shuffle(e, order, *first_n, as_engine_round_seed(e, round), false);
         s = part_of_pass(e, round, order, *first_n, *first_n, err);
     }
     e->is_tight = false;
@@ -141,7 +146,7 @@ static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error
         for (size_t i = 0; i < e->sentinels_first; i++)
             if (!e->progress[i].over && !e->progress[i].left_out && e->progress[i].trials < round)
                 order[n++] = i;
-        as_engine_shuffle(e, order, n, e->run->seed + (uint64_t)round, round == 1 || !trials_fit(e, e->rounds));
+        as_engine_shuffle(e, order, n, as_engine_round_seed(e, round), round == 1 || !trials_fit(e, e->rounds));
         if (n && round == 1)
             s = pass_first(e, order, n, &first_n, err);
         if (n > first_n && !s)
@@ -162,7 +167,7 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
             break;
         if (has_end)
             n = (n + 1) / 2;
-        as_engine_shuffle(e, order, n, e->run->seed + (uint64_t)(e->rounds + pass), false);
+        as_engine_shuffle(e, order, n, as_engine_round_seed(e, e->rounds + pass), false);
         const double before = as_now();
         s = one_pass(e, e->rounds + pass, order, n, err);
         if (as_now() - before < SHARE_MIN_S) /* no remaining cell fits */
@@ -225,9 +230,7 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
     if (!order)
         return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
     e->measured_from = e->sentinel_at = as_now();
-    enum as_status s = as_engine_rank(e, err);
-    if (!s)
-        s = rounds(e, order, err);
+    enum as_status s = rounds(e, order, err);
     if (!s && !as_engine_stopped(e))
         s = narrow(e, order, err);
     if (!s && !as_engine_stopped(e))

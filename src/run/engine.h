@@ -107,8 +107,8 @@ void as_slots_close(struct as_slot *slots, size_t n);
  * runs may disturb each other, but results are safe. */
 enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err);
 
-/* Compiles the kernels of the remaining cells on all CPUs before measuring, if the backend can
- * (as_backend.open_compiler). Only saves time: a trial compiles what is missing. (precompile.c) */
+/* Compiles the kernels of the remaining cells on all CPUs before measuring, in the order of the first round, if the
+ * backend can (as_backend.open_compiler). Only saves time: a trial compiles what is missing. (precompile.c) */
 enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err);
 /* Measures the remaining cells until they are precise, the budget is spent or the user stops. (engine.c) */
 enum as_status as_engine_measure(struct as_engine *e, struct as_error *err);
@@ -130,6 +130,7 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err);
 /* Puts cells into a random order in which those of one arena follow one another; with by_level, lower levels
  * and small cells first, but for a large one of each probe and device. */
 void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint64_t seed, bool by_level);
+uint64_t as_engine_round_seed(const struct as_engine *e, int round);
 /* Cells whose intervals further trials narrow, those first where a second narrows most; how many into *n. */
 void as_engine_by_gain(const struct as_engine *e, size_t *order, size_t *n);
 /* Minimum seconds of a trial: preparation and the fewest samples; before the first, from other trials on its device; 0

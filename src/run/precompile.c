@@ -16,7 +16,7 @@
 enum {
     COMPILERS_MAX = 32,
     CELLS_WORTH_IT = 8,
-    CELLS_EACH = 4 /* minimum per compiler, to amortise its start */
+    CELLS_EACH = 2 /* minimum per compiler, to amortise its start */
 };
 /* Fraction of the time left. */
 static const double SHARE = 0.4;
@@ -33,11 +33,11 @@ struct compilers {
     size_t cells_n, next;
 };
 
-static bool is_worth_it(const struct as_engine *e, const struct as_cell *cell)
+static bool can_compile(const struct as_engine *e, const struct as_cell *cell)
 {
-    const struct as_probe *probe = as_probe_find(cell->probe);
     const struct as_slot *slot = as_engine_slot(e, cell);
-    if (cell->status != AS_CELL_PLANNED || !probe || !probe->own_code || !slot)
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    if (cell->status != AS_CELL_PLANNED || !probe || probe->not_ahead || !slot)
         return false;
     const struct as_backend *backend = as_backend_find(slot->info.backend);
     return backend && backend->open_compiler;
@@ -137,12 +137,12 @@ enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err
     if (!cells)
         return as_nomem(err, e->cells_n * sizeof *cells, "the order of cells");
     for (size_t i = 0; i < e->sentinels_first; i++)
-        if (is_worth_it(e, &e->cells[i]))
+        if (can_compile(e, &e->cells[i]))
             cells[c.cells_n++] = i;
-    /* Neighbouring cells often share a program, which one compiler builds. */
-    struct as_rng rng;
-    as_rng_seed(&rng, e->run->seed);
-    as_rng_shuffle(&rng, cells, c.cells_n, sizeof *cells);
+    as_engine_shuffle(e, cells, c.cells_n, as_engine_round_seed(e, 1), true); /* as the first round will need them */
+    for (size_t i = e->sentinels_first; i < e->cells_n && c.cells_n; i++)
+        if (can_compile(e, &e->cells[i]))
+            cells[c.cells_n++] = i;
     if (c.cells_n >= CELLS_WORTH_IT && as_machine_cpus() > 1 && as_code_cache_usable())
         compile_all(e, &c);
     free(cells);

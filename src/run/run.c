@@ -212,7 +212,9 @@ static enum as_status note_judged(struct as_engine *e, struct as_error *err)
 enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
 {
     as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
-    enum as_status s = as_engine_compile_ahead(e, err);
+    enum as_status s = as_engine_rank(e, err);
+    if (!s)
+        s = as_engine_compile_ahead(e, err);
     if (!s)
         s = as_engine_measure(e, err);
     if (!s && e->run->isolate && !e->stopped)

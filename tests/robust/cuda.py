@@ -117,14 +117,60 @@ def test_compiled_ahead(assay):
     if len(os.sched_getaffinity(0)) < 2:
         raise harness.Skip("one processor compiles nothing ahead")
     done, by = compiled(assay, *AHEAD)
-    expect("compiling the kernels of 8 cells" in done.err, "it says so", done)
+    expect("compiling the kernels of 10 cells" in done.err, "it says so", done)
     expect(len(by) == CELLS_AHEAD + SENTINELS, "each program once", by)
-    expect(len(set(by[:CELLS_AHEAD])) == 2 and not set(by[:CELLS_AHEAD]) & set(by[CELLS_AHEAD:]),
-           "those of the cells by two processes, and neither of them measures", by)
+    expect(len(set(by) - measuring(assay)) == 2, "by two processes that do not measure", by)
+    expect(len(late(assay, by)) <= 1, "all but what a sentinel builds after its first launch", by)
     done, by = compiled(assay, *AHEAD)
     expect(not by, "and never again", by)
     done, by = compiled(assay, *AHEAD, ASSAY_CACHE="off")
     expect("compiling the kernels" not in done.err and len(set(by)) == 1, "where nothing is kept the trials compile", by)
+
+
+def measuring(assay):
+    """The processes that measured, as the log of compilations names them."""
+    return {str(trial["worker"]) for cell in assay.cells() for trial in cell["trials"]}
+
+
+def late(assay, by):
+    """What the trials compiled."""
+    return [process for process in by if process in measuring(assay)]
+
+
+# Where memory comes first and programs follow, several of them, and many sizes with one program.
+WHOLE = """[suite]
+trials = 1
+[bandwidth]
+op = read,copy,triad
+level = sweep
+size = 64KiB
+allocator = device
+touch = device
+[latency]
+size = 16KiB..256KiB
+allocator = device
+[onchip]
+what = global
+size = 8KiB..256KiB
+[link_latency]
+grids = quick
+[launch]
+what = roundtrip
+"""
+
+
+def test_whole_plan_is_compiled_ahead(assay):
+    """Whatever a probe does before it builds its programs, and each program once, however many cells share it."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise harness.Skip("one processor compiles nothing ahead")
+    suite = assay.path("whole.ini")
+    with open(suite, "w", encoding="ascii") as f:
+        f.write(WHOLE)
+    done, by = compiled(assay, suite, "--device", "cuda:0", "--budget", "0", "--precision", "100%")
+    expect(done.code in MEASURED, "measured", done)
+    expect(len(by) >= 10 and len(late(assay, by)) <= 2, "all but what trials build after a first launch", by)
+    kept = [name for name in os.listdir(os.path.join(assay.path("cache"), "assay")) if name.endswith(".code")]
+    expect(len(kept) == len(by), "each program once", (len(kept), by))
 
 
 def test_code_of_others(assay):
@@ -166,7 +212,7 @@ def test_compiler_dies_ahead_and_its_helper_lives(assay):
     finally:
         with open(helper, encoding="ascii") as f:
             harness.kill(int(f.read()))
-    expect(len(set(by[CELLS_AHEAD - 1:])) == 1, "the rest is compiled by the worker that measures", by)
+    expect(len(set(by[CELLS_AHEAD + SENTINELS - 1:])) == 1, "the rest is compiled by the worker that measures", by)
     expect("late" not in by and len(by) == CELLS_AHEAD + SENTINELS, "without a wait for what nobody says", by)
     expect(len(assay.cells()) == CELLS_AHEAD and not any(c["status"] == "crashed" for c in assay.cells()),
            "and no trial is lost", done)

@@ -66,7 +66,6 @@ const struct as_probe as_probe_alu = {
               "multiply-add, a packed one two; slowest compute unit, no loop",
     .further = as_ops_rate,
     .needs = 0,
-    .own_code = true,
     .axes = axes,
     .about = as_op_about,
     .quick = quick,

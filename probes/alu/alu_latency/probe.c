@@ -47,7 +47,6 @@ const struct as_probe as_probe_alu_latency = {
     .counts = "cycles per operation of a dependent chain, including the link where one is noted, without loop overhead",
     .further = as_ops_time,
     .needs = 0,
-    .own_code = true,
     .axes = axes,
     .about = as_op_about,
     .quick = quick,

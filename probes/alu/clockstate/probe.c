@@ -173,7 +173,6 @@ const struct as_probe as_probe_clockstate = {
     .unit = AS_UNIT_RATE,
     .counts =
         "2 x size x size x size operations over the time of one launch and wait; median of 300 after 0.2 s of idling",
-    .own_code = true,
     .own_power = true,
     .axes = axes,
     .quick = quick,

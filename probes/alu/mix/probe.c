@@ -97,7 +97,6 @@ const struct as_probe as_probe_mix = {
         "cycles of a fully occupied compute unit per warp and sequence; slowest compute unit, without loop overhead",
     .further = as_ops_time,
     .needs = AS_CAP_SOURCE,
-    .own_code = true,
     .axes = axes,
     .quick = quick,
     .full = full,

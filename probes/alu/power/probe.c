@@ -68,7 +68,6 @@ const struct as_probe as_probe_power = {
     .counts = "results per second of all active compute units; the notes have the power that the sensor reports for "
               "the whole board",
     .needs = AS_CAP_SOURCE,
-    .own_code = true,
     .axes = axes,
     .quick = quick,
     .full = full,

@@ -102,7 +102,6 @@ const struct as_probe as_probe_attention = {
     .unit = AS_UNIT_RATE,
     .counts = "4 x length x length x 128 operations per head: the two products, without softmax",
     .needs = AS_CAP_SOURCE,
-    .own_code = true,
     .own_power = true,
     .axes = axes,
     .quick = quick,

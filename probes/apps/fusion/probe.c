@@ -192,7 +192,6 @@ const struct as_probe as_probe_fusion = {
     .unit = "x",
     .counts = "time of the plain GEMM and of the kernels after it, over the time of the fused kernel",
     .needs = AS_CAP_SOURCE,
-    .own_code = true,
     .own_power = true,
     .axes = axes,
     .quick = quick,

@@ -186,7 +186,6 @@ const struct as_probe as_probe_conversion = {
     .metric = "found",
     .unit = AS_UNIT_ANSWER,
     .own_metrics = own_metrics,
-    .own_code = true,
     .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
     .axes = axes,

@@ -152,7 +152,6 @@ const struct as_probe as_probe_layout = {
     .metric = "numbers elsewhere",
     .unit = "numbers",
     .lower_is_better = true,
-    .own_code = true,
     .counts = "elements of the operand whose place differs from the documentation",
     .axes = axes,
     .about = as_matrix_about,

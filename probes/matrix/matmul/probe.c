@@ -192,7 +192,6 @@ const struct as_probe as_probe_matmul = {
     .metric = "throughput",
     .unit = AS_UNIT_RATE,
     .counts = "2 x size x size x size operations (multiply and add), whatever the path executes",
-    .own_code = true,
     .own_power = true,
     .axes = axes,
     .first = first,

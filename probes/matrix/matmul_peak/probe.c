@@ -60,7 +60,6 @@ const struct as_probe as_probe_matmul_peak = {
     .unit = "ops/cycle",
     .counts = "a multiply-add is two, skipped zeros of sparse A included; slowest compute unit, no loop, operands stay "
               "in place",
-    .own_code = true,
     .axes = axes,
     .about = as_matrix_about,
     .quick = quick,

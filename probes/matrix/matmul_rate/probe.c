@@ -76,7 +76,6 @@ const struct as_probe as_probe_matmul_rate = {
     .metric = "rate",
     .unit = AS_UNIT_RATE,
     .counts = "all compute units; a multiply-add is two, skipped zeros of sparse A included; operands stay in place",
-    .own_code = true,
     .own_power = true,
     .axes = axes,
     .about = as_matrix_about,

@@ -209,7 +209,6 @@ const struct as_probe as_probe_numerics = {
     .metric = "found",
     .unit = AS_UNIT_ANSWER,
     .own_metrics = own_metrics,
-    .own_code = true,
     .counts = "the property found: a width, a number of products, or an answer in words",
     .axes = axes,
     .about = as_matrix_about,

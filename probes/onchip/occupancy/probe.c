@@ -317,7 +317,6 @@ const struct as_probe as_probe_occupancy = {
     .counts = "resident workgroups per compute unit: by overlap, median over compute units; without a clock in kernels "
               "by a barrier across the launch",
     .needs = AS_CAP_SOURCE,
-    .own_code = true,
     .axes = axes,
     .first = first_cells,
     .quick = quick,

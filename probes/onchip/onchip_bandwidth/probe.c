@@ -410,7 +410,6 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .lower_is_better = false,
     .counts = "bytes loaded per cycle by the threads of one compute unit; the slowest counts",
     .needs = AS_CAP_SOURCE,
-    .own_code = true,
     .axes = axes,
     .first = first,
     .quick = quick,

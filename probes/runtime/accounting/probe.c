@@ -265,6 +265,7 @@ const struct as_probe as_probe_accounting = {
     .metric = "in use",
     .unit = "x",
     .counts = "memory in use by this counter, in blocks, starting at 1: 2 if the block is counted, 1 if it is not",
+    .not_ahead = true,
     .axes = axes,
     .quick = quick,
     .full = full,

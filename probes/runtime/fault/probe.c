@@ -208,6 +208,7 @@ const struct as_probe as_probe_fault = {
               "is pages/s",
     .further = further,
     .varies_by_process = true,
+    .not_ahead = true,
     .axes = axes,
     .first = first,
     .quick = quick,

@@ -303,6 +303,7 @@ const struct as_probe as_probe_page_events = {
     .counts = "data TLB misses of 65536 loads, or the process's page faults, minor and major, from first touch until a "
               "CPU has read all pages",
     .further = further,
+    .not_ahead = true,
     .axes = axes,
     .quick = quick,
     .full = full,

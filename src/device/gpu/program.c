@@ -105,8 +105,12 @@ enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_progr
     enum as_status s = card->api->find_compiler(card, &major, &minor, err);
     if (!s)
         s = find_key(dev, desc, major, minor, &key, err);
-    if (!s && !as_code_cache_get(key.all, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
+    int claim;
+    if (s || !as_code_cache_claim(key.all, &claim)) /* or another process compiles it now */
+        return s;
+    if (!as_code_cache_get(key.all, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
         as_code_cache_put(key.all, code, bytes);
+    as_code_cache_release(claim);
     free(code);
     return s;
 }
