@@ -19,6 +19,8 @@ struct as_device_info;
 void as_host_caches(struct as_device_info *info);
 /* Bytes of all its last-level caches together; 0 unknown. */
 uint64_t as_host_last_caches(void);
+/* Is it a virtual machine? By the CPU's own word on x86, elsewhere by the system's. */
+bool as_host_is_virtual(void);
 /* Memory nodes of the host; at least 1. */
 enum { AS_NODES_MAX = 64 };
 unsigned as_host_nodes(void);
