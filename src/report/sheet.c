@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "facts/facts.h"
+#include "probe/main_memory.h"
 #include "report/sheet_lines.h"
 
 #include <ctype.h>
@@ -131,8 +132,8 @@ static bool is_of_group(const struct source *s, const struct as_cell *c, const c
     if (strcmp(group, "Matrix") == 0)
         return strcmp(as_axes_text(&c->axes, "path"), "tiled") != 0 &&
                strcmp(as_axes_text(&c->axes, "path"), "naive") != 0;
-    if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
-        return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
+    if (strcmp(group, "Memory") == 0)
+        return as_main_memory_holds(s->info, (struct as_cell_view){.v = s->run->cells, .n = s->run->cells_n}, c);
     return !bytes || !isfinite(size) || size <= (double)bytes;
 }
 

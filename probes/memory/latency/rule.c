@@ -155,16 +155,13 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
     return best;
 }
 
-/* For a device that says nothing of its caches. */
-static const double surely_memory = 0x1p26;
+/* Where a device reports no cache, what a plateau that starts beyond has behind it cannot be another cache. */
+static const double untold_cache = 0x1p24;
 
 /* Does a point of the curve lie so far beyond all caches on the way that it is one of main memory? */
 static bool is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
 {
-    const double size = curve->x[i];
-    if (!c->info || as_info_largest_cache(c->info, NULL, 1) == 0)
-        return size >= surely_memory;
-    return as_info_is_memory(c->info, as_cell_axis(curve->cells[i], "allocator"), 1, size);
+    return as_cell_holds_memory(c, curve->cells[i]);
 }
 
 /* Of the plateau of main memory only what lies far enough out counts; the caches still hold a part of the rest. */
@@ -210,7 +207,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
     bool hole = hole_behind(curve, &whole, last->plateau->last);
     double end = curve->x[last->plateau->last];
-    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 4;
+    double largest = caches_n ? (double)caches[caches_n - 1]->size : untold_cache;
     bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
     if (is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
         as_copy_text(last->name, sizeof last->name, "memory");
