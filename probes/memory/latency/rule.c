@@ -155,8 +155,9 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
     return best;
 }
 
-/* Where a device reports no cache, what a plateau that starts beyond has behind it cannot be another cache. */
-static const double untold_cache = 0x1p24;
+/* Where a device reports no cache, what a plateau that starts beyond has behind it cannot be another cache; and one
+ * that reaches as far as the second may be memory. */
+static const double untold_cache = 0x1p24, untold_memory = 0x1p26;
 
 /* Does a point of the curve lie so far beyond all caches on the way that it is one of main memory? */
 static bool is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
@@ -188,6 +189,8 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         pair[i] = SIZE_MAX; /* stays so where no sum of distances is finite */
     }
     pair_up(knee, n - 1, caches, caches_n, pair);
+    bool uncounted =
+        false; /* without reported caches, levels are counted: behind a vague one their number is not known */
     for (size_t i = 0; i + 1 < n; i++) {
         const struct as_plateau *p = levels[i].plateau;
         levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
@@ -195,9 +198,10 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
         if (levels[i].vague)
             levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
+        uncounted |= caches_n == 0 && levels[i].vague;
         if (levels[i].cache)
             name_cache(&levels[i]);
-        else if (levels[i].vague)
+        else if (levels[i].vague || uncounted)
             levels[i].name[0] = 0;
         else
             name_unknown(&levels[i], (unsigned)i, caches_n > 0);
@@ -223,11 +227,12 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     bool outgrown =
         caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
     outgrown |= !last->cache && beyond; /* by too little to be called memory */
+    outgrown |= caches_n == 0 && end >= untold_memory;
     if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
         name_cache(last);
-    else if (hole || outgrown)
+    else if (hole || outgrown || uncounted)
         last->name[0] = 0; /* what it is cannot be told: no fact */
     else
         name_unknown(last, (unsigned)n - 1, caches_n > 0);

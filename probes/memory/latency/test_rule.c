@@ -385,6 +385,14 @@ static void test_unknown_caches(void **state)
             reject(&m, 130 * MiB, INFINITY);
         made_derive(&m);
         assert_int_equal(made_find(&m, "memory.latency") != NULL, whole);
+        for (size_t i = 0; i < m.n; i++) /* no plateau between L2 and memory */
+            if (m.cells[i].sum.median > 20 && m.cells[i].sum.median < 100) {
+                m.cells[i].sum.median = 110;
+                m.cells[i].sum.ci = (struct as_interval){109, 111};
+            }
+        made_derive(&m);
+        assert_int_equal(made_find(&m, "memory.latency") != NULL, whole);
+        assert_null(made_find(&m, "cache.L3.latency"));
         made_end(&m);
     }
 }
