@@ -149,7 +149,7 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
 static enum as_status settle(struct as_chase *c, struct as_error *err)
 {
     const struct as_device_info *info = &c->dev->info;
-    const uint64_t cache = as_info_largest_cache(info, NULL, 1);
+    const uint64_t cache = as_info_memory_least(info, NULL, 1) / 4;
     if (c->footprint >= 2 * cache)
         return info->is_host_cpu ? AS_OK : as_timed_evict(&c->timed, err);
     if (c->spread)

@@ -11,7 +11,7 @@
 enum { FILL_TOGETHER = 8 << 20 };
 /* Steps linked at first, and the multiple of the cache from which a cycle is not linked whole: there 2% of the loads
  * would hit in steady state, less than the variation between trials. */
-enum { LINKED = 1 << 17, CACHES = 4, LINE = 64, STORED = 16 /* bytes, on some CPUs */ };
+enum { LINKED = 1 << 17, LINE = 64, STORED = 16 /* bytes, on some CPUs */ };
 
 /* args: 0 result (u64), 1 buffer, 2 bytes to the start (u64), 3 stride (u64) */
 static void host_chase(const struct as_host_call *call)
@@ -109,7 +109,7 @@ static bool is_linked_whole(const struct as_chase *c)
 {
     const uint64_t line = c->stride < LINE ? c->stride : LINE;
     return c->cycle.pattern == AS_PATTERN_STRIDE || c->cycle.lines < 2 * LINKED || c->stride < STORED ||
-           c->cycle.lines * line < CACHES * as_info_largest_cache(&c->dev->info, NULL, 1);
+           c->cycle.lines * line < as_info_memory_least(&c->dev->info, NULL, 1);
 }
 
 enum as_status as_chase_link_native(struct as_chase *c, uint64_t steps, struct as_error *err)

@@ -215,7 +215,7 @@ static void take(struct as_stream *s, const struct as_stream_grid *grids, size_t
 static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
 {
     struct as_stream_part p = {.count = s->n, .reps = 1};
-    if (s->native && s->footprint > 2 * as_info_largest_cache(&s->dev->info, NULL, 1) &&
+    if (s->native && s->footprint > as_info_memory_least(&s->dev->info, NULL, 1) / 2 &&
         s->footprint > UINT64_C(16) << 20) {
         p.count = s->n / PARTS / AS_STREAM_LINE * AS_STREAM_LINE;
         p.first = trial % PARTS * p.count;

@@ -3,11 +3,16 @@
 
 #include "base/text.h"
 #include "device/host_limits.h"
+#include "os/facts.h"
 #include "os/memory.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 enum { LIST_MAX = 256 };
 
@@ -36,6 +41,22 @@ bool as_cpu_list(const char *list, struct as_cpus *out)
             as_cpus_add(out, (int)cpu);
     }
     return true;
+}
+
+bool as_host_is_virtual(void)
+{
+#if defined(__x86_64__)
+    static const unsigned features = 1, hypervisor = 1u << 31;
+    unsigned a, b, c = 0, d;
+    if (__get_cpuid(features, &a, &b, &c, &d) && c & hypervisor)
+        return true;
+#endif
+    struct as_system_fact facts[AS_SYSTEM_FACTS_MAX];
+    const size_t n = as_system_facts(facts);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(facts[i].name, "virtualization") == 0)
+            return true;
+    return access("/proc/device-tree/hypervisor", F_OK) == 0 || access("/sys/hypervisor/type", F_OK) == 0;
 }
 
 void as_host_caveats(char *out, size_t size)

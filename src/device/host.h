@@ -28,5 +28,7 @@ void as_host_topology_origin(char *out, size_t size);
 void as_host_caveats(char *out, size_t size);
 /* The numbers of the host's memory nodes, which may have gaps; without any in sysfs, 0. root: "" but in tests. */
 void as_host_nodes(const char *root, struct as_cpus *out);
+/* Is it a virtual machine? By the CPU's own word on x86, elsewhere by the system's. */
+bool as_host_is_virtual(void);
 
 #endif

@@ -192,10 +192,22 @@ const char *as_info_largest_cache_name(const struct as_device_info *info, const 
     return largest_cache(info, allocator, threads).name;
 }
 
+/* Times the size, at most what fits a number. */
+static uint64_t times(uint64_t n, uint64_t size)
+{
+    return size > UINT64_MAX / n ? UINT64_MAX : n * size;
+}
+
 uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads)
 {
-    const uint64_t times = 4, cache = as_info_largest_cache(info, allocator, threads);
-    return cache > UINT64_MAX / times ? UINT64_MAX : times * cache;
+    static const uint64_t unsure = UINT64_C(256) << 20, share = UINT64_C(1) << 30;
+    const uint64_t cache = as_info_largest_cache(info, allocator, threads), least = times(4, cache);
+    if (cache == 0)
+        return unsure;
+    if (!info->virtual_machine || (is_card(info) && !is_hosts(info, allocator)))
+        return least;
+    const uint64_t most = share > times(2, cache) ? share : times(2, cache);
+    return least < unsure ? unsure : least < most ? least : most;
 }
 
 bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes)
@@ -211,7 +223,10 @@ uint64_t as_info_memory_set(const struct as_device_info *info)
     if (!is_native(info) && info->host_cache > cache) /* some allocators give the host's memory */
         cache = info->host_cache;
     const double bytes = beyond * (double)(cache ? cache : CARD_CACHE);
-    return (uint64_t)fmin(is_card(info) ? fmax(bytes, launch) : bytes, most);
+    if (is_card(info))
+        return (uint64_t)fmin(fmax(bytes, launch), most);
+    const uint64_t least = as_info_memory_least(info, NULL, is_native(info) ? info->threads : 1);
+    return info->virtual_machine ? least : (uint64_t)fmin(fmax(bytes, (double)least), most);
 }
 
 bool as_cache_is_possible(uint64_t bytes)

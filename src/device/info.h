@@ -168,6 +168,7 @@ struct as_device_info {
     char unfit[160];      /* conditions at opening that distort measurements; "" none */
     char caveats[512];    /* as_host_caveats */
     uint64_t host_cache;  /* last-level caches of the host's CPUs together, for other devices; 0 unknown */
+    bool virtual_machine; /* the host is a guest: its caches are what the hypervisor says */
     size_t caches_n;
     struct as_cache caches[AS_CACHES_MAX];
     size_t allocators_n;
@@ -196,11 +197,15 @@ void as_cache_key(const struct as_cache *cache, char out[static 16]);
 uint64_t as_info_largest_cache(const struct as_device_info *info, const char *allocator, double threads);
 /* What it is called, for people: "last-level cache", "Infinity Cache", "last-level cache of the CPU". */
 const char *as_info_largest_cache_name(const struct as_device_info *info, const char *allocator, double threads);
-/* Bytes that a claim about main memory has to touch: four times that cache. 0 unknown. */
+/* Bytes that a claim about main memory has to touch: four times that cache, 256 MiB where its size is unknown.
+ * Hypervisors report a cache too small, or one of which the guest has a share: in a virtual machine's own memory at
+ * least 256 MiB, and no more than the larger of 1 GiB and twice that cache. Symbol "DRAM1" of axes (NULL, one thread).
+ */
 uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads);
-/* Does a working set rest on main memory? Unknown caches do not speak against it. */
+/* Does a working set touch as much? */
 bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes);
-/* Bytes of a working set in main memory that is also long enough for a launch: symbol "DRAM" of axes. */
+/* Bytes of a working set in main memory for all threads that is also long enough for a launch: symbol "DRAM" of axes.
+ */
 uint64_t as_info_memory_set(const struct as_device_info *info);
 uint64_t as_info_cache(const struct as_device_info *info, unsigned level);
 /* Bytes of a base page of the memory it uses: symbol "page" of axes. That of the host where the memory is the host's; a

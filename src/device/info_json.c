@@ -65,6 +65,7 @@ static const struct field info_fields[] = {
     I(TEXT, unfit),
     I(TEXT, caveats),
     I(U64, host_cache),
+    I(BOOL, virtual_machine),
 };
 static const struct field word_fields[] = {W(compute_unit), W(workgroup), W(subgroup), W(shared_memory), W(queue)};
 static const struct field cache_fields[] = {C(UNSIGNED, level), C(U64, size), C(UNSIGNED, line), C(UNSIGNED, ways),

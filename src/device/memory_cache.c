@@ -244,4 +244,5 @@ void as_memory_cache_describe(struct as_device_info *info)
         info->caches[info->caches_n++] = found;
     if (!(info->capabilities & AS_CAP_HOST_KERNELS) && info->host_cache == 0)
         info->host_cache = as_host_last_caches();
+    info->virtual_machine = as_host_is_virtual();
 }

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "facts/engine.h"
+#include "probe/main_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,13 @@ const char *as_fact_verdict_text(enum as_fact_verdict v)
 static bool usable(const struct as_cell *cell)
 {
     return as_cell_is_valid(cell) && (cell->sum.median > 0 || as_unit_is_count(cell->unit));
+}
+
+/* A claim of main memory that nothing proves: the number is valid, but not of what. */
+static bool is_unproved(const struct as_fact_input *in, const struct as_device_info *info, const struct as_cell *cell)
+{
+    return as_main_memory_claimed(&cell->axes) &&
+           !as_main_memory_holds(info, (struct as_cell_view){.v = in->cells, .n = in->cells_n}, cell);
 }
 
 /* The devices in the order of the run's list, then those that only cells name. */
@@ -51,12 +59,13 @@ static enum as_status look_at_device(const struct as_fact_input *in, const char 
                                      as_device_fn visit, void *user, struct as_error *err)
 {
     struct as_rule_context c = {.device = device, .cells = scratch, .err = err};
-    for (size_t i = 0; i < in->cells_n; i++)
-        if (usable(&in->cells[i]) && strcmp(in->cells[i].device, device) == 0)
-            scratch[c.n++] = &in->cells[i];
     for (size_t i = 0; i < in->devices_n && !c.info; i++)
         if (strcmp(in->devices[i].id, device) == 0)
             c.info = &in->devices[i];
+    for (size_t i = 0; i < in->cells_n; i++)
+        if (strcmp(in->cells[i].device, device) == 0 && usable(&in->cells[i]) &&
+            !is_unproved(in, c.info, &in->cells[i]))
+            scratch[c.n++] = &in->cells[i];
     return visit(&c, user);
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "facts/rule.h"
 #include "model/metrics.h"
+#include "probe/main_memory.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -168,6 +169,11 @@ struct as_interval as_cell_interval(const struct as_cell *cell)
 struct as_interval as_cells_ratio(const struct as_cell *a, const struct as_cell *b)
 {
     return as_ratio_interval(a->sum.median, as_cell_interval(a), b->sum.median, as_cell_interval(b));
+}
+
+bool as_cell_holds_memory(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    return as_main_memory_holds(c->info, (struct as_cell_view){.p = c->cells, .n = c->n}, cell);
 }
 
 const char *as_cell_axis(const struct as_cell *cell, const char *axis)

@@ -156,10 +156,9 @@ static void derive_listed(struct as_rule_context *c)
 
 const struct as_rule as_rules_joint_listed[] = {
     {"levels as listed", derive_listed,
-     "median within half of a level that the system lists, or in four times the largest cache on the way for memory, "
-     "where "
-     "neither a curve nor another kernel shows more; undecided unless a load inside a cache takes less than four "
-     "fifths of the memory latency, and inside the last-level cache where that latency is unknown",
+     "median within half of a level that the system lists, or in a working set in main memory, where neither a curve "
+     "nor another kernel shows more; undecided unless a load inside a cache takes less than four fifths of the memory "
+     "latency, and inside the last-level cache where that latency is unknown",
      "a curve over the size with another plateau at that size"},
     {0},
 };

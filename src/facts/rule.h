@@ -19,7 +19,8 @@ struct as_rule_context {
     const struct as_rule *rule;
     const char *device;
     const struct as_device_info *info; /* NULL when the run does not say */
-    /* Usable ones of the device: valid, with a finite median above 0, of counts also 0. */
+    /* Usable ones of the device: valid, with a finite median above 0, of counts also 0; of main memory where they claim
+     * to be (probe/main_memory.h). */
     const struct as_cell *const *cells;
     size_t n;
     struct as_fact_list *facts;
@@ -129,6 +130,8 @@ struct as_fact *as_fact_list(struct as_rule_context *c, const struct as_cell *co
 /* Of a cell of a matrix instruction. */
 void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
 
+/* May its number stand for main memory (probe/main_memory.h)? */
+bool as_cell_holds_memory(const struct as_rule_context *c, const struct as_cell *cell);
 /* Is its allocator one whose pages are larger than the base page? */
 bool as_cell_on_huge_pages(const struct as_cell *cell);
 /* What a fact about an allocator is about: "allocator:cuMemAlloc", the object for as_fact_add. */

@@ -39,8 +39,9 @@ static const struct {
     [AS_GATE_CODE] = {"code",
                       "passes when the machine code contains the requested instructions, counted in the binary"},
     [AS_GATE_FOOTPRINT] = {"footprint",
-                           "passes when the working set of a cell that claims to measure DRAM is at least 4 times "
-                           "the largest cache on its way to memory"},
+                           "passes when a cell that claims to measure DRAM touches at least 4 times the largest "
+                           "cache on its way, and no array of the run shows that a cache holds over a quarter; where "
+                           "sizes are unknown, when the run shows a plateau"},
 };
 
 const char *as_gate_name(enum as_gate g)

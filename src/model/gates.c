@@ -94,31 +94,80 @@ static double clock_of_cell(const struct as_trial *trials, size_t n)
     return known ? sum / (double)known : NAN;
 }
 
+/* The largest step that a cache of 1/share of the larger array explains: random loads hit it as often as it holds the
+ * smaller one, and miss it in the larger one. */
+static double step_beside_cache(double share, const struct as_memory_step *step)
+{
+    const double apart = step->size / step->half;
+    return apart < share ? share / (share - apart) : INFINITY;
+}
+
+/* "; 128 MiB takes 1.02 to 1.05 times as long per access as 64 MiB" */
+static void say_step(struct as_buf *text, const struct as_memory_step *step)
+{
+    as_buf_str(text, "; ");
+    as_format_size(text, (uint64_t)step->size);
+    as_buf_printf(text, " takes %.3g to %.3g times as long per access as ", step->slower.lo, step->slower.hi);
+    as_format_size(text, (uint64_t)step->half);
+}
+
+/* "64 MiB touched, 2.0 times the last-level cache of 32 MiB, at least 4 times required" */
+static void say_sizes(struct as_buf *text, const struct as_judge_context *context, double bytes)
+{
+    const double largest = (double)context->largest_cache;
+    as_format_size(text, (uint64_t)bytes);
+    if (context->largest_cache == 0) {
+        as_buf_str(text, " touched, at least ");
+        as_format_size(text, context->memory_least);
+        as_buf_str(text, " required where no cache size is known");
+        return;
+    }
+    as_buf_printf(text, " touched, %.1f times the %s of ", bytes / largest,
+                  context->largest_cache_name ? context->largest_cache_name : "last-level cache");
+    as_format_size(text, context->largest_cache);
+    as_buf_printf(text, ", at least %.3g times required", (double)context->memory_least / largest);
+}
+
+enum as_gate_state as_gates_main_memory(const struct as_judge_context *context, double bytes, struct as_buf *text)
+{
+    static const double rounding = 0.999; /* sizes are whole cache lines */
+    static const double quarter = 4, sixth = 6;
+    const struct as_memory_step *step = &context->memory_step, *rise = &context->memory_rise;
+    const bool sizes_decide = (double)context->memory_least >= quarter * (double)context->largest_cache;
+    as_buf_clear(text);
+    say_sizes(text, context, bytes);
+    if (bytes < rounding * (double)context->memory_least)
+        return AS_GATE_FAIL;
+    if (rise->half > 0 && rise->slower.lo > step_beside_cache(quarter, rise)) {
+        say_step(text, rise);
+        as_buf_str(text, ": a cache holds over a quarter of it");
+        return AS_GATE_FAIL;
+    }
+    if (step->half > 0)
+        say_step(text, step);
+    if (context->largest_cache > 0 && sizes_decide)
+        return AS_GATE_PASS;
+    if (step->half > 0 && step->faster_below && step->slower.hi <= step_beside_cache(sixth, step))
+        return AS_GATE_PASS;
+    as_buf_str(text, "; memory is not told from a cache: no plateau of this run's latency over the size");
+    return AS_GATE_NA;
+}
+
 static void gate_footprint(struct as_cell *cell, const struct as_trial *trials, size_t n,
                            const struct as_judge_context *context, struct as_buf *text)
 {
-    static const double rounding = 0.999; /* sizes are whole cache lines */
-    const double largest = (double)context->largest_cache;
-    const char *name = context->largest_cache_name ? context->largest_cache_name : "last-level cache";
     int claims = 0;
     cell->footprint = 0;
     for (size_t i = 0; i < n; i++) {
         claims |= trials[i].claims_memory;
         cell->footprint = trials[i].footprint > cell->footprint ? trials[i].footprint : cell->footprint;
     }
-    as_buf_clear(text);
     enum as_gate_state state = AS_GATE_NA;
-    if (!claims)
+    as_buf_clear(text);
+    if (claims)
+        state = as_gates_main_memory(context, (double)cell->footprint, text);
+    else
         as_buf_str(text, "the cell does not claim to measure DRAM");
-    else if (context->largest_cache == 0)
-        as_buf_str(text, "the size of the last-level cache is unknown");
-    else {
-        as_format_size(text, cell->footprint);
-        as_buf_printf(text, " touched, %.1f times the %s of ", (double)cell->footprint / largest, name);
-        as_format_size(text, context->largest_cache);
-        as_buf_printf(text, ", at least %.3g times required", (double)context->memory_least / largest);
-        state = (double)cell->footprint >= rounding * (double)context->memory_least ? AS_GATE_PASS : AS_GATE_FAIL;
-    }
     set_gate(&cell->gates[AS_GATE_FOOTPRINT], state, text);
 }
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A working set above this multiple of the last-level cache is in DRAM. */
-static const double BEYOND_CACHE = 2;
+/* A working set above this share of what a claim of main memory takes follows the clock of memory. */
+static const double MOSTLY_MEMORY = 0.5;
 /* Student's t of two distant trials is useless: clip the interval at this factor beyond the extreme samples. */
 static const double BEYOND_SAMPLES = 4;
 
@@ -41,6 +41,15 @@ void as_trials_finish(struct as_trials *t)
         as_trial_finish(&t->v[i]);
     free(t->v);
     *t = (struct as_trials){0};
+}
+
+uint64_t as_trials_memory_claim(const struct as_trials *t)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].claims_memory && t->v[i].footprint > bytes)
+            bytes = t->v[i].footprint;
+    return bytes;
 }
 
 enum as_status as_trials_add(struct as_trials *t, struct as_trial *trial, struct as_error *err)
@@ -107,7 +116,7 @@ static enum behaviour behaviour_of(const struct as_judge *j, const struct as_cel
         return HOST_CALLS;
     if (footprint <= d->core_cache)
         return CORE_BOUND;
-    return d->last_cache && (double)footprint > BEYOND_CACHE * (double)d->last_cache ? MEMORY : CACHED;
+    return d->memory_least && (double)footprint > MOSTLY_MEMORY * (double)d->memory_least ? MEMORY : CACHED;
 }
 
 static struct as_kind *find_kind(const struct as_judge *j, const char *device, const char *probe, enum behaviour b)

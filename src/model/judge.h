@@ -16,12 +16,15 @@ void as_trials_finish(struct as_trials *t);
 /* Takes ownership of the trial: *trial is empty afterwards. */
 enum as_status as_trials_add(struct as_trials *t, struct as_trial *trial, struct as_error *err);
 
+/* Bytes touched by trials that claim to measure main memory; 0: none does. */
+uint64_t as_trials_memory_claim(const struct as_trials *t);
+
 struct as_judge_device {
     char id[32];
     bool is_cpu;            /* the host's cores do its work */
     bool counts_own_cycles; /* with a counter in the clock domain that does the work */
     uint64_t core_cache;    /* largest private cache of a core, bytes; 0 unknown */
-    uint64_t last_cache;    /* largest cache on the way to memory, bytes; 0 unknown */
+    uint64_t memory_least;  /* bytes of a working set that rests on main memory */
 };
 
 /* Cells that behave alike: their numbers scale with the clock and scatter between trials in the same way. */
@@ -41,14 +44,23 @@ enum as_status as_judge_learn(struct as_judge *j, const struct as_cell *cells, c
                               struct as_error *err);
 void as_judge_finish(struct as_judge *j);
 
+/* From an array of the run to one about twice as large. */
+struct as_memory_step {
+    double half, size;         /* bytes of the two; 0: there are none */
+    struct as_interval slower; /* times the time of the smaller one, per load or byte */
+    bool faster_below;         /* a level at least twice as fast lies below */
+};
+
 /* What the gates need beyond the trials. */
 struct as_judge_context {
-    uint64_t largest_cache;          /* bytes of the largest cache on the cell's way to memory, 0 unknown */
-    uint64_t memory_least;           /* bytes of a working set that rests on main memory */
-    const char *largest_cache_name;  /* for people; NULL: "last-level cache" */
-    bool keeps_footprint;            /* the caches are no longer known: the gate stays as it is */
-    const struct as_metric *further; /* of the probe, ends with a NULL name; NULL: those that the cell has */
-    bool own_power;                  /* the probe measures the device at the clock that its power limit allows */
+    uint64_t largest_cache;            /* bytes of the largest cache on the cell's way to memory, 0 unknown */
+    uint64_t memory_least;             /* bytes of a working set that rests on main memory */
+    const char *largest_cache_name;    /* for people; NULL: "last-level cache" */
+    struct as_memory_step memory_step; /* to an array of about the cell's size */
+    struct as_memory_step memory_rise; /* the largest from there on */
+    bool keeps_footprint;              /* the caches are no longer known: the gate stays as it is */
+    const struct as_metric *further;   /* of the probe, ends with a NULL name; NULL: those that the cell has */
+    bool own_power;                    /* the probe measures the device at the clock that its power limit allows */
 };
 /* Estimate, interval, gates, state and causes of one cell. A trial that crashed or failed is in the reason; where no
  * trial has samples, its status is the cell's. */

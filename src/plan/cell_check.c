@@ -100,6 +100,31 @@ static enum as_status check_sizes(const struct as_device_info *info, const struc
     return AS_OK;
 }
 
+/* A claim that the footprint gate would reject whatever is measured. */
+static enum as_status check_claim(const struct as_device_info *info, const struct as_probe *probe,
+                                  const struct as_axes *axes, struct as_error *err)
+{
+    const uint64_t claim = probe->memory_claim ? probe->memory_claim(info, axes) : 0;
+    const char *allocator = as_axes_text(axes, "allocator");
+    const double threads = as_axes_number(axes, "threads");
+    if (claim == 0 || as_info_is_memory(info, allocator, threads, (double)claim))
+        return AS_OK;
+    const uint64_t cache = as_info_largest_cache(info, allocator, threads);
+    struct as_buf b = AS_BUF_INIT;
+    as_format_size(&b, claim);
+    as_buf_str(&b, " do not measure main memory, which takes at least ");
+    as_format_size(&b, as_info_memory_least(info, allocator, threads));
+    if (cache) {
+        as_buf_printf(&b, " beside the %s of ", as_info_largest_cache_name(info, allocator, threads));
+        as_format_size(&b, cache);
+    } else
+        as_buf_str(&b, " where no cache size is known");
+    as_buf_printf(&b, ": set size=DRAM%s", as_probe_axis(probe, "level") ? ", or level=sweep for any size" : "");
+    enum as_status s = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
+    as_buf_finish(&b);
+    return s;
+}
+
 enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,
                                 const struct as_device_info *info, struct as_error *err)
 {
@@ -109,7 +134,10 @@ enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_ax
     const char *allocator = applies == AS_APPLIES ? allocator_reason(info, probe, axes) : NULL;
     if (allocator)
         as_fail(err, AS_UNSUPPORTED, "%s", allocator);
-    return allocator || (applies == AS_APPLIES && check_sizes(info, probe, axes, err)) ? AS_INAPPLICABLE : applies;
+    if (allocator ||
+        (applies == AS_APPLIES && (check_sizes(info, probe, axes, err) || check_claim(info, probe, axes, err))))
+        return AS_INAPPLICABLE;
+    return applies;
 }
 
 enum as_status as_plan_check(const char *name, const struct as_axes *axes, const struct as_device_info *info,

@@ -79,8 +79,8 @@ static bool is_absent(const struct parser *p, const char *item)
 /* "4LLC", "0.5L2", "0.25free": a number in front of a size that the device tells. */
 static enum as_status parse_symbol(const struct parser *p, const char *s, uint64_t *value, int *is_symbol)
 {
-    static const char *const names[] = {"LLC",  "L1",   "L2",        "L3",   "free",      "memory",
-                                        "LLCs", "DRAM", MEMORY_SIDE, "page", "huge_page", NULL};
+    static const char *const names[] = {"LLC",  "L1",    "L2",        "L3",   "free",      "memory", "LLCs",
+                                        "DRAM", "DRAM1", MEMORY_SIDE, "page", "huge_page", NULL};
     *is_symbol = 0;
     double factor = strspn(s, "0123456789.") ? 0 : 1;
     char number[32] = "";
@@ -111,6 +111,7 @@ static enum as_status parse_symbol(const struct parser *p, const char *s, uint64
                               p->info->memory_bytes,
                               all_last_caches(p->info),
                               as_info_memory_set(p->info),
+                              as_info_memory_least(p->info, NULL, 1),
                               memory_side(p->info),
                               as_info_page(p->info),
                               as_info_huge_page(p->info)};

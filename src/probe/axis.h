@@ -11,7 +11,7 @@
  *   "pinned" (the device's allocators of this role, by the API's names; none where it has none)
  *   sizes may be in units of a cache: "L1" "0.5L2" "4LLC" (the largest on the way to memory; "LLCs": of all cores),
  *   "0.5MSC" (the memory-side cache; none where no one knows of it), or of memory: "0.25free", "DRAM" (a working set
- *   in main memory), "page" (a base page), "huge_page"
+ *   in main memory of all threads; "DRAM1": of one), "page" (a base page), "huge_page"
  * An expression is at most 256 bytes and yields at most 4096 values. Duplicates are dropped, order kept. */
 struct as_axis_values {
     size_t n;

@@ -61,7 +61,7 @@ struct as_trial_context {
     double deadline; /* as_now() time when the trial should end; long preparations check it */
     /* filled by prepare */
     uint64_t footprint; /* bytes touched by a sample */
-    bool claims_memory; /* claims to measure DRAM: the footprint gate applies */
+    bool claims_memory; /* claims to measure DRAM: the footprint gate applies; as the probe's memory_claim says */
     bool host_work;     /* a host core takes part in the timed work; true from the start if it does all of it */
     double limit;       /* physical bound in the unit, NAN none */
     char limit_why[96];
@@ -130,6 +130,9 @@ struct as_probe {
     /* (optional) does a kernel of the device reach the memory of the cell's allocators, so that its data must stay
      * where it is allocated? */
     bool (*kernel_reaches)(const struct as_axes *axes);
+    /* (optional) bytes that a cell touches which claims to measure main memory; 0: it does not claim that. Called like
+     * applies, where the cell applies. */
+    uint64_t (*memory_claim)(const struct as_device_info *info, const struct as_axes *axes);
     /* (optional) seconds that prepare and one sample may take at most, for the plan and the hang time-out; default 5 */
     double (*patience)(const struct as_device_info *info, const struct as_axes *axes);
     /* In the worker. *state belongs to the probe until finish. */

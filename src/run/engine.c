@@ -247,11 +247,13 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err)
 {
     enum as_status s = as_judge_learn(&e->judge, e->cells, e->trials, e->cells_n, err);
-    for (size_t i = 0; i < e->cells_n && !s; i++) {
-        if (e->trials[i].n == 0)
-            continue;
-        s = as_engine_judge_cell(e, i, err);
-        e->progress[i].changed = true;
-    }
+    /* Claims of main memory last, when the numbers of other sizes are there. */
+    for (int claims = 0; claims < 2; claims++)
+        for (size_t i = 0; i < e->cells_n && !s; i++) {
+            if (e->trials[i].n == 0 || (as_trials_memory_claim(&e->trials[i]) > 0) != claims)
+                continue;
+            s = as_engine_judge_cell(e, i, err);
+            e->progress[i].changed = true;
+        }
     return s;
 }

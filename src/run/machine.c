@@ -1,6 +1,7 @@
 #include "run/machine.h"
 
 #include "base/text.h"
+#include "device/host.h"
 #include "os/cpus.h"
 #include "os/facts.h"
 
@@ -83,9 +84,9 @@ int as_machine_cpus(void)
 
 int as_machine_virtualization(char *out, size_t size)
 {
-    char text[4096], product[128] = "";
+    char product[128] = "";
     const bool container = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0,
-               machine = as_machine_value("/proc/cpuinfo", "flags", text, sizeof text) && strstr(text, " hypervisor");
+               machine = as_host_is_virtual();
     if (machine)
         as_machine_line("/sys/class/dmi/id/product_name", product, sizeof product);
     snprintf(out, size, "%s%s%s%s%s%s", container ? "container" : "", container && machine ? " in a " : "",

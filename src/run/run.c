@@ -135,7 +135,7 @@ static enum as_status add_sentinels(struct as_plan *plan, const struct as_slot *
 static struct as_judge_device judge_device(const struct as_device_info *info)
 {
     struct as_judge_device d = {.is_cpu = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS),
-                                .last_cache = as_info_largest_cache(info, NULL, 1)};
+                                .memory_least = as_info_memory_least(info, NULL, 1)};
     as_copy_text(d.id, sizeof d.id, info->id);
     for (size_t i = 0; i < info->caches_n; i++)
         if (info->caches[i].kind != 'i' && info->caches[i].level < 3 && info->caches[i].size > d.core_cache)

@@ -1,4 +1,5 @@
 /* One trial, from the parent's side: ask the worker, judge, store. */
+#include "probe/main_memory.h"
 #include "run/engine.h"
 #include "worker/measure.h"
 
@@ -77,13 +78,10 @@ struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_
     struct as_judge_context context = {.further = probe && probe->further ? probe->further : &none,
                                        .own_power = probe && probe->own_power,
                                        .keeps_footprint = !slot};
-    if (slot) {
-        const char *allocator = as_axes_text(&cell->axes, "allocator");
-        const double threads = as_axes_number(&cell->axes, "threads");
-        context.largest_cache = as_info_largest_cache(&slot->info, allocator, threads);
-        context.memory_least = as_info_memory_least(&slot->info, allocator, threads);
-        context.largest_cache_name = as_info_largest_cache_name(&slot->info, allocator, threads);
-    }
+    const uint64_t claim = as_trials_memory_claim(&e->trials[index]);
+    if (slot && claim)
+        as_main_memory_context(&slot->info, (struct as_cell_view){.v = e->cells, .n = e->cells_n}, cell, (double)claim,
+                               &context);
     return context;
 }
 

@@ -1,6 +1,7 @@
 #include "made.h"
 
 #include "base/text.h"
+#include "probe/main_memory.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -54,6 +55,8 @@ struct as_cell *made_add(struct made *m, const char *probe, const char *unit, do
                                  .max = median,
                                  .modes = 1};
     add_axes(&c->axes, axes);
+    if (as_main_memory_claimed(&c->axes))
+        c->gates[AS_GATE_FOOTPRINT].state = AS_GATE_PASS;
     return c;
 }
 

@@ -59,7 +59,7 @@ static void set_up(struct scene *s)
 {
     struct as_rng rng;
     as_rng_seed(&rng, 7);
-    *s = (struct scene){.device = {.id = "cpu", .is_cpu = true, .core_cache = 1 << 20, .last_cache = 32 << 20},
+    *s = (struct scene){.device = {.id = "cpu", .is_cpu = true, .core_cache = 1 << 20, .memory_least = 32 << 20},
                         .context = {.largest_cache = 32 << 20, .memory_least = 128 << 20}};
     s->judge = (struct as_judge){.trials_asked = TRIALS, .reference_hz = NAN};
     for (size_t c = 0; c < CELLS; c++) {

@@ -2,6 +2,7 @@
  * cache of 4 MiB has a memory-side cache of 256 MiB behind it, of which its API says nothing. */
 #include "device/device.h"
 #include "plan/plan.h"
+#include "probe/main_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,10 +49,22 @@ static void test_what_is_known(void **unused)
     assert_int_equal(as_info_memory_least(&apu, NULL, 1), LEAST);
 }
 
-/* Cells that claim main memory: by their level or place, and those of chases that facts and data sheet call so. */
+/* Planned cells that claim main memory; facts and data sheet tell by the axes what the plan asks the probe. */
 static bool claims_memory(const struct as_cell *c)
 {
-    return strcmp(as_axes_text(&c->axes, "level"), "memory") == 0;
+    const struct as_probe *probe = as_probe_find(c->probe);
+    if (c->status != AS_CELL_PLANNED)
+        return false;
+    const bool claims = probe->memory_claim && probe->memory_claim(&apu, &c->axes) > 0;
+    if (claims != as_main_memory_claimed(&c->axes))
+        fail_msg("%s: by its axes it claims main memory, by its record not, or the other way round", c->probe);
+    return claims;
+}
+
+static bool is_memory(const struct as_cell *c)
+{
+    return as_info_is_memory(&apu, as_axes_text(&c->axes, "allocator"), as_axes_number(&c->axes, "threads"),
+                             (double)as_probe_find(c->probe)->memory_claim(&apu, &c->axes));
 }
 
 static void add(struct as_plan *plan, const char *text)
@@ -99,10 +112,10 @@ static void test_memory_cells(void **unused)
         add(&plan, text);
         for (size_t i = 0; i < plan.n; i++) {
             const struct as_cell *c = &plan.cells[i];
-            if (!claims_memory(c) || c->status != AS_CELL_PLANNED)
+            if (!claims_memory(c))
                 continue;
             claims++;
-            if (as_axes_u64(&c->axes, "size") < LEAST)
+            if (!is_memory(c))
                 fail_msg("%s claims main memory with %s B", c->probe, as_axes_text(&c->axes, "size"));
         }
         assert_true(claims >= 4);
@@ -123,7 +136,7 @@ static void test_suites(void **unused)
         struct as_plan plan = {0};
         add(&plan, as_suite_texts[i].text);
         for (size_t k = 0; k < plan.n; k++)
-            if (claims_memory(&plan.cells[k]) && as_axes_u64(&plan.cells[k].axes, "size") < LEAST)
+            if (claims_memory(&plan.cells[k]) && !is_memory(&plan.cells[k]))
                 fail_msg("suite %s: %s B", as_suite_texts[i].name, as_axes_text(&plan.cells[k].axes, "size"));
         as_plan_finish(&plan);
     }
@@ -156,22 +169,40 @@ static void test_touch_after_device(void **unused)
     }
 }
 
-/* A suite that plans with the L2 cache alone would be seen. */
-static void test_planted(void **unused)
+/* A claim that the gate would reject whatever is measured is not measured, and says what would do. */
+static void test_certain_rejections(void **unused)
 {
-    struct as_plan plan = {0};
+    static const char *const texts[] = {
+        "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nsize = 4.5L2\nallocator = device\n",
+        "[bandwidth]\nop = read\nlevel = memory\nthreads = 0\nsize = 64KiB\nallocator = device\n",
+        "[calibrate]\nrule = stream\nop = triad\nthreads = 1\nsize = 1MiB\nallocator = first\n"};
     (void)unused;
-    add(&plan, "[bandwidth]\nop = triad\nlevel = memory\nthreads = 0\nsize = 4.5L2\nallocator = device\n");
-    assert_int_equal(plan.n, 1);
-    assert_true(claims_memory(&plan.cells[0]) && as_axes_u64(&plan.cells[0].axes, "size") == 18 << 20);
-    as_plan_finish(&plan);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct as_plan plan = {0};
+        const unsigned capabilities = apu.capabilities, threads = apu.threads;
+        if (i == 2) { /* STREAM's rule is for CPUs */
+            apu.capabilities |= AS_CAP_HOST_KERNELS;
+            apu.threads = 1;
+        }
+        add(&plan, texts[i]);
+        apu.capabilities = capabilities;
+        apu.threads = threads;
+        assert_int_equal(plan.n, 1);
+        assert_int_equal(plan.cells[0].status, AS_CELL_UNSUPPORTED);
+        if (!strstr(plan.cells[0].reason, "set size=DRAM"))
+            fail_msg("%s", plan.cells[0].reason);
+        as_plan_finish(&plan);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_known),      cmocka_unit_test(test_memory_cells), cmocka_unit_test(test_suites),
-        cmocka_unit_test(test_touch_after_device), cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_what_is_known),
+        cmocka_unit_test(test_memory_cells),
+        cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_touch_after_device),
+        cmocka_unit_test(test_certain_rejections),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);
 }

@@ -1,6 +1,7 @@
 /* The data sheet: which number stands in a line, in which unit, and what is left out. */
 #include "base/text.h"
 #include "facts/facts.h"
+#include "probe/main_memory.h"
 #include "report/sheet.h"
 #include "report/sheet_lines.h"
 #include "report/terminal.h"
@@ -44,6 +45,7 @@ static struct as_cell *add_cell(const char *probe, const char *axes, double valu
     assert_int_equal(as_axes_from_json(axes, &c->axes, &err), AS_OK);
     c->status = AS_CELL_OK;
     c->sum = (struct as_summary){.n = 10, .median = value, .ci = {value, value}};
+    c->gates[AS_GATE_FOOTPRINT].state = as_main_memory_claimed(&c->axes) ? AS_GATE_PASS : AS_GATE_NA;
     return c;
 }
 
@@ -222,7 +224,9 @@ static void test_memory_side(void **state)
     add_fact("cache.memory_side.size", 300e6, "B", 256 << 20);
     add_fact("cache.memory_side.latency", 300, "ns", NAN);
     add_fact("bandwidth.memory_side.read.all", 9500, "GB/s", NAN);
-    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":536870912}", 8000, "GB/s");
+    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":536870912}", 8000, "GB/s")
+        ->gates[AS_GATE_FOOTPRINT]
+        .state = AS_GATE_NA;
     struct as_sheet s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, AS_SHEET_MEMORY_SIDE, "capacity");
     assert_true(row && row->specified == 256 << 20);
@@ -347,6 +351,23 @@ static void test_one_thread(void **state)
     s = made();
     const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "read");
     assert_true(row && row->value == 99);
+    as_sheet_finish(&s);
+}
+
+/* Of caches that nobody knows the size of, the gate proves nothing: the number is kept, but is none of memory. */
+static void test_unproved_memory(void **state)
+{
+    (void)state;
+    gpu.capabilities = AS_CAP_HOST_KERNELS;
+    gpu.threads = 16;
+    gpu.caches_n = 0;
+    add_cell("bandwidth", "{\"level\":\"memory\",\"op\":\"write\",\"size\":1073741824,\"threads\":16}", 550, "GB/s")
+        ->gates[AS_GATE_FOOTPRINT]
+        .state = AS_GATE_NA;
+    add_cell("loaded_latency", "{\"op\":\"none\",\"delay\":0,\"size\":1073741824,\"threads\":16}", 90, "ns");
+    struct as_sheet s = made();
+    assert_null(as_sheet_find(&s, "Memory", "write"));
+    assert_null(as_sheet_find(&s, "Memory", "latency"));
     as_sheet_finish(&s);
 }
 
@@ -584,6 +605,7 @@ int main(void)
         cmocka_unit_test_setup(test_products, start),
         cmocka_unit_test_setup(test_groups_in_the_device_s_words, start),
         cmocka_unit_test_setup(test_one_thread, start),
+        cmocka_unit_test_setup(test_unproved_memory, start),
         cmocka_unit_test_setup(test_units_and_words, start),
         cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),
         cmocka_unit_test_setup(test_text_names_source_and_marks, start),

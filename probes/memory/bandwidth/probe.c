@@ -76,9 +76,9 @@ static const char *const quick[] = {
     NULL,
 };
 static const char *const full[] = {
-    "op=read,write,copy,triad level=sweep size=4KiB..4LLC x2 threads=1,max allocator=largest_pages",
+    "op=read,write,copy,triad level=sweep size=4KiB..DRAM1 x2 threads=1,max allocator=largest_pages",
     "op=mul,add,nstream,dot level=sweep size=16KiB,0.5LLC threads=1,max allocator=largest_pages",
-    "op=read,write,copy,triad level=sweep size=1MiB..4LLC x1 threads=0 allocator=first",
+    "op=read,write,copy,triad level=sweep size=1MiB..DRAM1 x1 threads=0 allocator=first",
     "op=mul,add,nstream,dot level=sweep size=0.5LLC threads=0 allocator=first",
     "op=all level=memory threads=0,1,max store=all allocator=first",
     "op=read,triad level=memory threads=all allocator=first",
@@ -142,6 +142,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_APPLIES;
 }
 
+static uint64_t memory_claim(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return as_word_is(a, "level", "memory") ? as_axes_u64(a, "size") : 0;
+}
+
 /* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
@@ -157,7 +163,7 @@ static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
 {
     char variant[96];
     vc->footprint = s->footprint;
-    vc->claims_memory = as_word_is(vc->axes, "level", "memory");
+    vc->claims_memory = memory_claim(&vc->dev->info, vc->axes) > 0;
     if (!s->native) {
         vc->max_reps = as_stream_reps_max(s);
         vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long against the scatter of a launch */
@@ -233,6 +239,7 @@ const struct as_probe as_probe_bandwidth = {
     .full = full,
     .applies = applies,
     .kernel_reaches = as_always_by_kernel,
+    .memory_claim = memory_claim,
     .patience = patience,
     .prepare = prepare,
     .sample = sample,

@@ -128,13 +128,55 @@ static void test_untold_caches(void **state)
     }
 }
 
+/* A guest with a share of the reported cache: what is no faster than memory is not the cache's. */
+static void test_share_of_a_cache(void **state)
+{
+    static const char *const format = "op=read level=%s size=%.0f threads=1 store=regular width=64 allocator=thp";
+    (void)state;
+    for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
+        struct made m;
+        char axes[160];
+        made_cpu(&m);
+        m.info.virtual_machine = is_virtual;
+        m.info.caches[3].size = 480 << 20;
+        snprintf(axes, sizeof axes, format, "memory", 2048 * MiB);
+        made_add(&m, "bandwidth", "GB/s", 14, axes);
+        snprintf(axes, sizeof axes, format, "sweep", 64 * MiB);
+        made_add(&m, "bandwidth", "GB/s", 14, axes);
+        made_derive(&m);
+        assert_int_equal(made_find(&m, "bandwidth.L3.read.1") == NULL, is_virtual);
+        snprintf(axes, sizeof axes, format, "sweep", 8 * MiB);
+        made_add(&m, "bandwidth", "GB/s", 60, axes);
+        made_derive(&m);
+        made_near(&m, "bandwidth.L3.read.1", 60, 0);
+        made_end(&m);
+    }
+}
+
+/* An array in memory whose size no gate could prove is in no fact. */
+static void test_unproved_memory(void **state)
+{
+    (void)state;
+    struct made m;
+    made_cpu(&m);
+    m.info.caches_n = 0;
+    made_add(&m, "bandwidth", "GB/s", 550, "op=read level=memory size=1073741824 threads=4 store=regular")
+        ->gates[AS_GATE_FOOTPRINT]
+        .state = AS_GATE_NA;
+    made_derive(&m);
+    assert_null(made_find(&m, "bandwidth.memory.read.all"));
+    m.cells[0].gates[AS_GATE_FOOTPRINT].state = AS_GATE_PASS;
+    made_derive(&m);
+    made_near(&m, "bandwidth.memory.read.all", 550, 0);
+    made_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bandwidth),
-        cmocka_unit_test(test_cache_of_unknown_sharing),
-        cmocka_unit_test(test_memory_side),
-        cmocka_unit_test(test_untold_caches),
+        cmocka_unit_test(test_bandwidth),        cmocka_unit_test(test_cache_of_unknown_sharing),
+        cmocka_unit_test(test_memory_side),      cmocka_unit_test(test_untold_caches),
+        cmocka_unit_test(test_share_of_a_cache), cmocka_unit_test(test_unproved_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,8 +60,8 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* gcc compiles STREAM's copy to a call of memcpy. */
-static const char *const grids[] = {"rule=stream op=copy size=4LLCs threads=max store=all allocator=first",
-                                    "rule=stream op=scale,add,triad size=4LLCs threads=max allocator=first",
+static const char *const grids[] = {"rule=stream op=copy size=DRAM threads=max store=all allocator=first",
+                                    "rule=stream op=scale,add,triad size=DRAM threads=max allocator=first",
                                     "rule=babelstream op=copy,mul,add,triad,dot size=256MiB threads=0,max "
                                     "allocator=first",
                                     NULL};
@@ -80,6 +80,18 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (nt && !as_stream_shapes[ops[op].op].writes)
         return AS_PRUNED;
     return AS_APPLIES;
+}
+
+static uint64_t bytes_of(const struct as_axes *a)
+{
+    return as_axes_u64(a, "size") * as_stream_shapes[ops[as_word_index(a, "op", op_words)].op].arrays;
+}
+
+/* BabelStream has no rule for the size. */
+static uint64_t memory_claim(const struct as_device_info *info, const struct as_axes *a)
+{
+    (void)info;
+    return as_word_index(a, "rule", rule_words) == STREAM ? bytes_of(a) : 0;
 }
 
 /* All iterations at 1 GB/s, and filling three arrays at 200 MB/s. */
@@ -127,7 +139,7 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
     const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
     if (!rule_words[rule] || !op_words[op])
         return as_fail(err, AS_USAGE, "unknown rule or operation");
-    const uint64_t bytes = as_axes_u64(a, "size") * as_stream_shapes[ops[op].op].arrays;
+    const uint64_t bytes = bytes_of(a);
     const struct as_stream_desc desc = {.op = ops[op].op,
                                         .allocator = as_axes_text(a, "allocator"),
                                         .size = bytes,
@@ -149,7 +161,7 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
         return st;
     s->wanted = iterations[rule] - 1;
     vc->footprint = s->stream.footprint;
-    vc->claims_memory = rule == STREAM;
+    vc->claims_memory = memory_claim(&vc->dev->info, a) > 0;
     vc->min_reps = vc->max_reps = 1;
     vc->samples = s->wanted; /* the best of another number of iterations would be another number */
     note(s);
@@ -228,6 +240,7 @@ const struct as_probe as_probe_calibrate = {
     .quick = grids,
     .full = grids,
     .applies = applies,
+    .memory_claim = memory_claim,
     .patience = patience,
     .prepare = prepare,
     .sample = sample,

@@ -11,7 +11,7 @@ static const char *const pattern_words[] = {"random", "page", "stride", NULL}; /
 static const char *const instrument_words[] = {"timed", "persistent", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "size", .help = "bytes of the buffer", .type = AS_AXIS_SIZE, .min = 128, .def = "4LLC"},
+    {.name = "size", .help = "bytes of the buffer", .type = AS_AXIS_SIZE, .min = 128, .def = "DRAM1"},
     {.name = "pattern",
      .help = "random over all lines; random within a page, page by page; sequential",
      .type = AS_AXIS_WORD,
@@ -37,18 +37,18 @@ static const struct as_axis axes[] = {
 };
 /* On the CPU both base and huge pages: the difference shows the TLB. */
 static const char *const first[] = {"pattern=random", NULL};
-static const char *const quick[] = {"size=1KiB..4LLC allocator=largest_pages",
+static const char *const quick[] = {"size=1KiB..DRAM1 allocator=largest_pages",
                                     "size=64KiB..LLC allocator=base_pages",
-                                    "size=4LLC allocator=base_pages pattern=random,page",
-                                    "size=1KiB..4LLC allocator=device devices=opencl",
+                                    "size=DRAM1 allocator=base_pages pattern=random,page",
+                                    "size=1KiB..DRAM1 allocator=device devices=opencl",
                                     "size=1MiB..4MSC allocator=device",
                                     "size=4KiB..64KiB allocator=first",
                                     NULL};
 static const char *const full[] = {
-    "size=1KiB..4LLC x4 allocator=base_pages,huge_pages,reserved_huge_pages",
-    "size=1KiB..4GiB x1 allocator=pageable pattern=random", "size=1KiB..4LLC x2 allocator=base_pages pattern=page",
-    "size=1KiB..4LLC x1 allocator=largest_pages pattern=page,stride", "size=1KiB..1GiB x2 allocator=device",
-    "size=4GiB,0.5MSC..4MSC x1 allocator=device", "size=4KiB,256KiB,8MiB,4LLC allocator=all",
+    "size=1KiB..DRAM1 x4 allocator=base_pages,huge_pages,reserved_huge_pages",
+    "size=1KiB..4GiB x1 allocator=pageable pattern=random", "size=1KiB..DRAM1 x2 allocator=base_pages pattern=page",
+    "size=1KiB..DRAM1 x1 allocator=largest_pages pattern=page,stride", "size=1KiB..1GiB x2 allocator=device",
+    "size=4GiB,0.5MSC..4MSC x1 allocator=device", "size=4KiB,256KiB,8MiB,DRAM1 allocator=all",
     "size=4KiB..64MiB x2 stride=page allocator=base_pages,huge_pages",
 
     /* inside levels: at an edge placement differs more than the instruments */

@@ -152,16 +152,14 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
     return best;
 }
 
-/* For a device that says nothing of its caches. */
-static const double surely_memory = 0x1p26;
+/* Where a device reports no cache, what a plateau that starts beyond has behind it cannot be another cache; and one
+ * that reaches as far as the second may be memory. */
+static const double untold_cache = 0x1p24, untold_memory = 0x1p26;
 
 /* Does a point of the curve lie so far beyond all caches on the way that it is one of main memory? */
 static bool is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
 {
-    const double size = curve->x[i];
-    if (!c->info || as_info_largest_cache(c->info, NULL, 1) == 0)
-        return size >= surely_memory;
-    return as_info_is_memory(c->info, as_cell_axis(curve->cells[i], "allocator"), 1, size);
+    return as_cell_holds_memory(c, curve->cells[i]);
 }
 
 /* Of the plateau of main memory only what lies far enough out counts; the caches still hold a part of the rest. */
@@ -188,6 +186,8 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         pair[i] = SIZE_MAX; /* stays so where no sum of distances is finite */
     }
     pair_up(knee, n - 1, caches, caches_n, pair);
+    bool uncounted =
+        false; /* without reported caches, levels are counted: behind a vague one their number is not known */
     for (size_t i = 0; i + 1 < n; i++) {
         const struct as_plateau *p = levels[i].plateau;
         levels[i].hole = hole_behind(curve, p, levels[i + 1].plateau->first);
@@ -195,9 +195,10 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
         levels[i].cache = pair[i] == SIZE_MAX ? NULL : caches[pair[i]];
         if (levels[i].vague)
             levels[i].cache = cache_of_sizes(caches, caches_n, curve->x[p->first], curve->x[p->last]);
+        uncounted |= caches_n == 0 && levels[i].vague;
         if (levels[i].cache)
             name_cache(&levels[i]);
-        else if (levels[i].vague)
+        else if (levels[i].vague || uncounted)
             levels[i].name[0] = 0;
         else
             name_unknown(&levels[i], (unsigned)i, caches_n > 0);
@@ -207,7 +208,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     struct as_plateau whole = {.last = n > 1 ? levels[n - 2].plateau->last : 0};
     bool hole = hole_behind(curve, &whole, last->plateau->last);
     double end = curve->x[last->plateau->last];
-    double largest = caches_n ? (double)caches[caches_n - 1]->size : surely_memory / 4;
+    double largest = caches_n ? (double)caches[caches_n - 1]->size : untold_cache;
     bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
     if (is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
         as_copy_text(last->name, sizeof last->name, "memory");
@@ -223,11 +224,12 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     bool outgrown =
         caches_n > 1 && last->cache == caches[caches_n - 1] && end > SURELY_INSIDE * (double)caches[caches_n - 1]->size;
     outgrown |= !last->cache && beyond; /* by too little to be called memory */
+    outgrown |= caches_n == 0 && end >= untold_memory;
     if (hole || outgrown)
         last->cache = cache_of_sizes(caches, caches_n, curve->x[last->plateau->first], end);
     if (last->cache)
         name_cache(last);
-    else if (hole || outgrown)
+    else if (hole || outgrown || uncounted)
         last->name[0] = 0; /* what it is cannot be told: no fact */
     else
         name_unknown(last, (unsigned)n - 1, caches_n > 0);

@@ -26,7 +26,9 @@ static void add_curve(struct made *m, const char *allocator, const char *pattern
         char axes[160];
         double size = round(4 * KiB * exp2((double)i / octave_points));
         snprintf(axes, sizeof axes, "size=%.0f pattern=%s allocator=%s stride=64", size, pattern, allocator);
-        made_add(m, "latency", "ns", latency_at(size, tlb), axes)->clock_hz = 3.4e9;
+        struct as_cell *cell = made_add(m, "latency", "ns", latency_at(size, tlb), axes);
+        cell->clock_hz = 3.4e9;
+        cell->lower_is_better = 1;
     }
 }
 
@@ -383,11 +385,37 @@ static void test_levels_are_of_the_timed_chase(void **unused)
     made_end(&m);
 }
 
+/* Caches of unknown size: memory is the plateau behind them, and only where it is long enough. */
+static void test_unknown_caches(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct made m;
+        made_cpu(&m);
+        m.info.caches_n = 0;
+        add_curve(&m, "thp", "random", INFINITY, 1);
+        if (!whole)
+            reject(&m, 130 * MiB, INFINITY);
+        made_derive(&m);
+        assert_int_equal(made_find(&m, "memory.latency") != NULL, whole);
+        for (size_t i = 0; i < m.n; i++) /* no plateau between L2 and memory */
+            if (m.cells[i].sum.median > 20 && m.cells[i].sum.median < 100) {
+                m.cells[i].sum.median = 110;
+                m.cells[i].sum.ci = (struct as_interval){109, 111};
+            }
+        made_derive(&m);
+        assert_int_equal(made_find(&m, "memory.latency") != NULL, whole);
+        assert_null(made_find(&m, "cache.L3.latency"));
+        made_end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undecided_by_medians),
         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_unknown_caches),
         cmocka_unit_test(test_cache_claims),
         cmocka_unit_test(test_memory_side),
         cmocka_unit_test(test_pages),

@@ -29,7 +29,7 @@ static const struct as_axis axes[] = {
      .help = "size of the chased buffer, and of the load buffer per last-level cache",
      .type = AS_AXIS_SIZE,
      .min = 4096,
-     .def = "4LLC"},
+     .def = "DRAM1"},
     {.name = "threads",
      .help = "CPU threads: one chases, the others load; 0: the whole device",
      .type = AS_AXIS_COUNT,
@@ -48,7 +48,7 @@ static const char *const quick[] = {
     "op=none threads=1 allocator=largest_pages", "op=read delay=0,32,128,512,4096 threads=max allocator=largest_pages",
     "op=none threads=0 allocator=first", "op=read delay=0,32,128,512,4096 threads=0 allocator=first", NULL};
 static const char *const full[] = {
-    "op=none threads=0,1 size=4LLC,0.25LLC allocator=largest_pages,device",
+    "op=none threads=0,1 size=DRAM1,0.25LLC allocator=largest_pages,device",
     "op=read,update threads=0,max delay=0,16,32,64,128,256,512,1024,2048,4096,8192 allocator=largest_pages,device",
     "op=read threads=0,max size=0.25LLC delay=0,32,128,512,4096 allocator=largest_pages,device",
     "op=none threads=0,1 allocator=base_pages,managed,pinned",

@@ -178,12 +178,15 @@ static void add_curve(struct as_rule_context *c, const struct as_cell *const *ce
         add_doubling(c, &l);
 }
 
-/* Of each operation and allocator a cell that no other one surpasses. */
-static size_t choose(const struct as_cell *const *cells, size_t n, const struct as_cell *chosen[CURVES_MAX])
+/* Of each operation and allocator a cell in main memory that no other one surpasses. */
+static size_t choose(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                     const struct as_cell *chosen[CURVES_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
+        if (!as_cell_holds_memory(c, cells[i]))
+            continue;
         while (k < count &&
                (!as_cells_same(chosen[k], cells[i], "op") || !as_cells_same(chosen[k], cells[i], "allocator")))
             k++;
@@ -213,7 +216,7 @@ static void add_unloaded(struct as_rule_context *c, const struct as_cell *cell)
 static void derive(struct as_rule_context *c)
 {
     const struct as_cell **cells, *chosen[CURVES_MAX];
-    const size_t n = as_cells_of(c, "loaded_latency", &cells), chosen_n = choose(cells, n, chosen);
+    const size_t n = as_cells_of(c, "loaded_latency", &cells), chosen_n = choose(c, cells, n, chosen);
     const struct as_cell **alike = calloc(n + 1, sizeof *alike);
     struct point *points = calloc(n + 1, sizeof *points);
     if (!alike || !points)
@@ -231,8 +234,8 @@ static void derive(struct as_rule_context *c)
 
 const struct as_rule as_rules_loaded_latency[] = {
     {"loaded latency", derive,
-     "latency over the bandwidth that other threads achieve, at the largest size measured; the bandwidth at which "
-     "latency is twice the unloaded one, interpolated between neighbouring cells",
+     "latency over the bandwidth that other threads achieve, at the largest size in main memory; the bandwidth at "
+     "which latency is twice the unloaded one, interpolated between neighbouring cells",
      "another tool's curve (such as Intel MLC's) that doubles outside the interval"},
     {0},
 };

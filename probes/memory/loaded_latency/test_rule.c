@@ -10,7 +10,12 @@
 
 #include <cmocka.h>
 
-static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
+static struct made m = {.info = {.id = "cpu",
+                                 .backend = "cpu",
+                                 .caches_n = 1,
+                                 .caches = {{.level = 3, .kind = 'u', .size = 32 << 20}},
+                                 .is_host_memory = true},
+                        .share = 0.01};
 
 static int clean(void **unused)
 {
@@ -61,6 +66,24 @@ static void test_curve(void **unused)
     assert_int_equal(f->evidence_n, 5);
     made_says(f, "doubles at 75");
     made_says(f, "75.0 GB/s of 100 GB/s");
+}
+
+/* A buffer that a cache may hold says nothing of memory, nor one behind caches of unknown size. */
+static void test_not_of_memory(void **unused)
+{
+    (void)unused;
+    add("none", 0, 64, 1, 20, 0);
+    add("read", 0, 64, 8, 60, 400);
+    made_derive(&m);
+    assert_null(made_find(&m, "loaded_latency.unloaded.thp"));
+    assert_null(made_find(&m, "loaded_latency.peak.read.thp"));
+    made_end(&m);
+    m.share = 0.01;
+    add("none", 0, 512, 1, 20, 0);
+    m.info.caches_n = 0;
+    made_derive(&m);
+    m.info.caches_n = 1;
+    assert_null(made_find(&m, "loaded_latency.unloaded.thp"));
 }
 
 /* Small buffers, fewer threads, and a load whose buffer has no unloaded cell say nothing of memory. */
@@ -146,10 +169,10 @@ static void test_too_little(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_curve, clean),         cmocka_unit_test_teardown(test_which_curve, clean),
-        cmocka_unit_test_teardown(test_past_the_peak, clean), cmocka_unit_test_teardown(test_never_doubles, clean),
-        cmocka_unit_test_teardown(test_too_wide, clean),      cmocka_unit_test_teardown(test_wide, clean),
-        cmocka_unit_test_teardown(test_too_little, clean),
+        cmocka_unit_test_teardown(test_not_of_memory, clean), cmocka_unit_test_teardown(test_curve, clean),
+        cmocka_unit_test_teardown(test_which_curve, clean),   cmocka_unit_test_teardown(test_past_the_peak, clean),
+        cmocka_unit_test_teardown(test_never_doubles, clean), cmocka_unit_test_teardown(test_too_wide, clean),
+        cmocka_unit_test_teardown(test_wide, clean),          cmocka_unit_test_teardown(test_too_little, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 extern const char as_method_topology[];
 
-enum { LINE = 64, UNKNOWN_MEMORY = 256 << 20 /* bytes, where no cache is reported */ };
+enum { LINE = 64 };
 
 static const char *const place_words[] = {"L1", "L2", "L3", "L4", "memory", NULL};
 static const char *const what_words[] = {"latency", "bandwidth", NULL};
@@ -50,10 +50,8 @@ static uint64_t level_size(const struct as_device_info *info, unsigned level, ui
 static uint64_t working_set(const struct as_device_info *info, const struct as_axes *a)
 {
     uint64_t below;
-    if (is_memory(a)) {
-        uint64_t least = as_info_memory_least(info, NULL, 1);
-        return least ? least : UNKNOWN_MEMORY;
-    }
+    if (is_memory(a))
+        return as_info_memory_least(info, NULL, 1);
     bool alone = !is_bandwidth(a) && !(info->capabilities & AS_CAP_HOST_KERNELS);
     return level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below) / (alone ? 4 : 2);
 }
@@ -68,8 +66,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         if (working_set(info, a) <= info->memory_free / 2 &&
             (!info->max_alloc || working_set(info, a) <= info->max_alloc))
             return AS_APPLIES;
-        as_fail(err, AS_UNSUPPORTED, "4 times the %s does not fit into half of the free memory",
-                as_info_largest_cache_name(info, NULL, 1));
+        struct as_buf b = AS_BUF_INIT;
+        as_format_size(&b, working_set(info, a));
+        as_fail(err, AS_UNSUPPORTED,
+                "a working set in main memory, of %s beside the %s, does not fit half of the free memory",
+                as_buf_get(&b), as_info_largest_cache_name(info, NULL, 1));
+        as_buf_finish(&b);
         return AS_INAPPLICABLE;
     }
     size = level_size(info, (unsigned)(as_axes_text(a, "place")[1] - '0'), &below);
@@ -83,6 +85,11 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     as_fail(err, AS_UNSUPPORTED, "the reported size of %s is too close to the level below for a working set only in it",
             as_axes_text(a, "place"));
     return AS_INAPPLICABLE;
+}
+
+static uint64_t memory_claim(const struct as_device_info *info, const struct as_axes *a)
+{
+    return is_memory(a) ? working_set(info, a) : 0;
 }
 
 static const struct as_own_metric own_metrics[] = {
@@ -106,7 +113,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
         return as_nomem(err, sizeof *s, "topology");
     uint64_t bytes = working_set(&vc->dev->info, vc->axes);
     s->bandwidth = is_bandwidth(vc->axes);
-    vc->claims_memory = is_memory(vc->axes);
+    vc->claims_memory = memory_claim(&vc->dev->info, vc->axes) > 0;
     vc->footprint = bytes;
     vc->max_reps = UINT64_C(1) << 20;
     if (!(vc->dev->info.capabilities & AS_CAP_HOST_KERNELS))
@@ -176,6 +183,7 @@ const struct as_probe as_probe_topology = {
     .quick = grid,
     .full = grid,
     .applies = applies,
+    .memory_claim = memory_claim,
     .patience = patience,
     .prepare = prepare,
     .sample = sample,

@@ -1,0 +1,174 @@
+/* Evidence for and against main memory: the caches on the way, and the sweeps of a run. */
+#include "probe/main_memory.h"
+
+#include "model/gates.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The probe whose cells show what holds an array of their size. */
+static const char sweep_probe[] = "latency";
+/* Elements farther apart leave sets of a cache unused. */
+static const double STRIDE_MAX = 256;
+/* About the size of the array in question: not much smaller, up to twice as large. */
+static const double LEAST = 0.8, MOST = 2.1;
+/* An array and one of half its size, on grids whose ends are not powers of two. */
+static const double APART_MIN = 1.4, APART_MAX = 2.9;
+/* Of one size, in grids that round to lines. Page tables slow large arrays down as well, on small pages most: of the
+ * arrays of one size the one with the least step tells. */
+static const double SAME = 1.05;
+enum { STEPS_MAX = 64 };
+
+static const struct as_cell *cell_at(struct as_cell_view cells, size_t i)
+{
+    return cells.v ? &cells.v[i] : cells.p[i];
+}
+
+/* Are all axes but the size, and but another one (NULL: none), the same? */
+static bool is_alike(const struct as_cell *a, const struct as_cell *b, const char *but)
+{
+    if (strcmp(a->probe, b->probe) != 0 || strcmp(a->device, b->device) != 0 || strcmp(a->metric, b->metric) != 0 ||
+        a->axes.n != b->axes.n)
+        return false;
+    for (size_t i = 0; i < a->axes.n; i++) {
+        const struct as_axis_value *v = &a->axes.v[i];
+        if (strcmp(v->name, "size") != 0 && (!but || strcmp(v->name, but) != 0) &&
+            strcmp(as_axes_text(&b->axes, v->name), v->text) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A number that no gate rejects but the one that this is about. */
+static bool has_number(const struct as_cell *c)
+{
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (g != AS_GATE_FOOTPRINT && c->gates[g].state == AS_GATE_FAIL)
+            return false;
+    return c->sum.n > 0 && c->sum.median > 0 && c->sum.ci.lo > 0 && isfinite(c->sum.ci.hi) &&
+           as_axes_number(&c->axes, "size") > 0;
+}
+
+/* Random chases over memory of the same kind: on a CPU all is of one kind. */
+static bool is_sweep(const struct as_cell *c, const struct as_cell *of, const struct as_device_info *info)
+{
+    const bool cpu = info->is_host_cpu || (info->capabilities & AS_CAP_HOST_KERNELS);
+    const char *allocator = as_axes_text(&of->axes, "allocator");
+    return strcmp(c->probe, sweep_probe) == 0 && strcmp(c->device, of->device) == 0 &&
+           as_axes_is(&c->axes, "pattern", "random") && !(as_axes_number(&c->axes, "stride") > STRIDE_MAX) &&
+           (cpu || as_axes_is(&c->axes, "allocator", allocator[0] ? allocator : info->allocators[0].name));
+}
+
+/* How much longer the first takes than the second, per load or byte. */
+static struct as_interval slower(const struct as_cell *a, const struct as_cell *b)
+{
+    return a->lower_is_better ? as_ratio_interval(a->sum.median, a->sum.ci, b->sum.median, b->sum.ci)
+                              : as_ratio_interval(b->sum.median, b->sum.ci, a->sum.median, a->sum.ci);
+}
+
+/* The array of nearly half the size, NULL: none was measured. */
+static const struct as_cell *find_half(struct as_cell_view cells, const struct as_cell *c)
+{
+    const double size = as_axes_number(&c->axes, "size");
+    const struct as_cell *half = NULL;
+    double nearest = INFINITY;
+    for (size_t i = 0; i < cells.n; i++) {
+        const struct as_cell *h = cell_at(cells, i);
+        const double apart = size / as_axes_number(&h->axes, "size"), off = fabs(log2(apart / 2));
+        if (!(apart >= APART_MIN && apart <= APART_MAX) || !(off < nearest) || !is_alike(h, c, NULL) || !has_number(h))
+            continue;
+        half = h;
+        nearest = off;
+    }
+    return half;
+}
+
+/* Does a level lie below that is at least twice as fast? */
+static bool is_faster_below(struct as_cell_view cells, const struct as_cell *c)
+{
+    for (size_t i = 0; i < cells.n; i++) {
+        const struct as_cell *s = cell_at(cells, i);
+        if (4 * as_axes_number(&s->axes, "size") <= as_axes_number(&c->axes, "size") && is_alike(s, c, NULL) &&
+            has_number(s) && slower(c, s).lo > 2)
+            return true;
+    }
+    return false;
+}
+
+/* The step up to one array; false: there is none. */
+static bool step_to(struct as_cell_view cells, const struct as_cell *c, struct as_memory_step *out)
+{
+    const struct as_cell *half = find_half(cells, c);
+    if (half)
+        *out = (struct as_memory_step){.half = as_axes_number(&half->axes, "size"),
+                                       .size = as_axes_number(&c->axes, "size"),
+                                       .slower = slower(c, half),
+                                       .faster_below = is_faster_below(cells, c)};
+    return half != NULL;
+}
+
+/* Steps up to arrays of about the cell's size, or beyond. share: threads on several caches, as many of them. */
+static void find_steps(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,
+                       double bytes, double share, struct as_judge_context *out)
+{
+    struct as_memory_step steps[STEPS_MAX];
+    double at[STEPS_MAX], nearest = log(MOST); /* over the cell's size */
+    size_t n = 0;
+    for (size_t i = 0; i < cells.n && n < STEPS_MAX; i++) {
+        const struct as_cell *c = cell_at(cells, i);
+        const bool own = is_alike(c, cell, "level");
+        at[n] = as_axes_number(&c->axes, "size") * (own ? 1 : share) / bytes;
+        n += at[n] >= LEAST && (own || is_sweep(c, cell, info)) && has_number(c) && step_to(cells, c, &steps[n]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool least = true;
+        for (size_t k = 0; k < n && least; k++)
+            least = k == i || fabs(log(at[k] / at[i])) > log(SAME) || steps[k].slower.lo >= steps[i].slower.lo;
+        if (least && !(steps[i].slower.lo <= out->memory_rise.slower.lo))
+            out->memory_rise = steps[i];
+        if (least && fabs(log(at[i])) <= nearest) {
+            nearest = fabs(log(at[i]));
+            out->memory_step = steps[i];
+        }
+    }
+}
+
+bool as_main_memory_claimed(const struct as_axes *axes)
+{
+    static const char *const claims[][2] = {{"level", "memory"}, {"place", "memory"}, {"rule", "stream"}};
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
+        if (strcmp(as_axes_text(axes, claims[i][0]), claims[i][1]) == 0)
+            return true;
+    return false;
+}
+
+void as_main_memory_context(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,
+                            double bytes, struct as_judge_context *out)
+{
+    const char *allocator = as_axes_text(&cell->axes, "allocator");
+    /* Other cells chase in one thread, whatever else goes on. */
+    const double threads = as_main_memory_claimed(&cell->axes) ? as_axes_number(&cell->axes, "threads") : 1;
+    out->largest_cache = as_info_largest_cache(info, allocator, threads);
+    out->memory_least = as_info_memory_least(info, allocator, threads);
+    out->largest_cache_name = as_info_largest_cache_name(info, allocator, threads);
+    out->memory_step = out->memory_rise = (struct as_memory_step){0};
+    if (!as_info_is_memory(info, allocator, threads, bytes))
+        return; /* the size alone decides */
+    const double one = (double)as_info_largest_cache(info, allocator, 1);
+    find_steps(info, cells, cell, bytes, one > 0 ? (double)out->largest_cache / one : 1, out);
+}
+
+bool as_main_memory_holds(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell)
+{
+    static const struct as_device_info undescribed = {.capabilities = AS_CAP_HOST_KERNELS};
+    const enum as_gate_state judged = cell->gates[AS_GATE_FOOTPRINT].state;
+    const double size = as_axes_number(&cell->axes, "size"), bytes = isfinite(size) ? size : (double)cell->footprint;
+    struct as_judge_context context = {0};
+    struct as_buf text = AS_BUF_INIT;
+    if (judged != AS_GATE_NA && as_main_memory_claimed(&cell->axes))
+        return judged == AS_GATE_PASS;
+    as_main_memory_context(info ? info : &undescribed, cells, cell, bytes, &context);
+    const bool holds = as_gates_main_memory(&context, bytes, &text) == AS_GATE_PASS;
+    as_buf_finish(&text);
+    return holds;
+}

@@ -1,0 +1,26 @@
+/* Does a working set rest on main memory? By the sizes of the caches on its way, where they can be believed, and by
+ * what the run's own arrays of other sizes show, which overrules them. The rule is in docs/statistics.md. */
+#ifndef AS_PROBE_MAIN_MEMORY_H
+#define AS_PROBE_MAIN_MEMORY_H
+
+#include "device/info.h"
+#include "model/judge.h"
+
+/* The cells of a run, as an array or as pointers. */
+struct as_cell_view {
+    const struct as_cell *v; /* NULL: see p */
+    const struct as_cell *const *p;
+    size_t n;
+};
+
+/* Do cells with these axes claim to measure main memory? Those of probes with a memory_claim. */
+bool as_main_memory_claimed(const struct as_axes *axes);
+/* Fills in what the gate "footprint" of the cell needs (the caches and the steps), for a working set of so many
+ * bytes; cells may have other devices and no numbers yet. */
+void as_main_memory_context(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,
+                            double bytes, struct as_judge_context *out);
+/* May its number stand for main memory? Of a cell that was judged for it the gate has the answer. info: NULL where the
+ * run does not describe the device. */
+bool as_main_memory_holds(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell);
+
+#endif
