@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "model/metrics.h"
+#include "probe/main_memory.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -97,18 +98,15 @@ static bool matches(const struct as_sheet_subject *s, const struct as_cell *c, c
     return true;
 }
 
-/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, one that a cache
- * holds nothing about memory, and a GEMM of plain multiply-adds nothing about the matrix path. */
+/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, and one that a
+ * cache holds nothing about memory. */
 static bool is_of_group(const struct as_sheet_subject *s, const struct as_cell *c, const char *group)
 {
     const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
     const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
     const double size = as_axes_number(&c->axes, "size");
-    if (strcmp(group, "Matrix") == 0)
-        return strcmp(as_axes_text(&c->axes, "path"), "tiled") != 0 &&
-               strcmp(as_axes_text(&c->axes, "path"), "naive") != 0;
-    if (strcmp(group, "Memory") == 0 && s->info && isfinite(size))
-        return as_info_is_memory(s->info, as_axes_text(&c->axes, "allocator"), 1, size);
+    if (strcmp(group, "Memory") == 0)
+        return as_main_memory_holds(s->info, (struct as_cell_view){.v = s->run->cells, .n = s->run->cells_n}, c);
     return !bytes || !isfinite(size) || size <= (double)bytes;
 }
 
