@@ -98,11 +98,12 @@ typedef half2 f16x2;
 #define ORDER_SEQ_CST memory_order_seq_cst
 typedef atomic_uint atomic_u32;
 #define ATOMIC_LOAD(p, order, scope) atomic_load_explicit(p, order, scope)
-#define ATOMIC_STORE(p, v, order, scope) atomic_store_explicit(p, v, order, scope)
-#define ATOMIC_ADD(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
-#define ATOMIC_MIN(p, v, order, scope) atomic_fetch_min_explicit(p, v, order, scope)
-#define ATOMIC_MAX(p, v, order, scope) atomic_fetch_max_explicit(p, v, order, scope)
-#define ATOMIC_EXCHANGE(p, v, order, scope) atomic_exchange_explicit(p, v, order, scope)
+/* Some headers have overloads for which a literal of another type is ambiguous. */
+#define ATOMIC_STORE(p, v, order, scope) atomic_store_explicit(p, (uint)(v), order, scope)
+#define ATOMIC_ADD(p, v, order, scope) atomic_fetch_add_explicit(p, (uint)(v), order, scope)
+#define ATOMIC_MIN(p, v, order, scope) atomic_fetch_min_explicit(p, (uint)(v), order, scope)
+#define ATOMIC_MAX(p, v, order, scope) atomic_fetch_max_explicit(p, (uint)(v), order, scope)
+#define ATOMIC_EXCHANGE(p, v, order, scope) atomic_exchange_explicit(p, (uint)(v), order, scope)
 #if __OPENCL_C_VERSION__ < 300 || defined(__opencl_c_atomic_order_seq_cst)
 #define HAVE_ATOMIC_SEQ_CST 1
 #else
@@ -118,7 +119,7 @@ typedef atomic_uint atomic_u32;
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #define HAVE_ATOMIC_ADD_U64 1
 typedef atomic_ulong atomic_u64;
-#define ATOMIC_ADD_U64(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
+#define ATOMIC_ADD_U64(p, v, order, scope) atomic_fetch_add_explicit(p, (ulong)(v), order, scope)
 #else
 #define HAVE_ATOMIC_ADD_U64 0
 #endif
@@ -135,7 +136,7 @@ typedef atomic_ulong atomic_u64;
 #if defined(__opencl_c_ext_fp32_global_atomic_add)
 #define HAVE_ATOMIC_ADD_F32 1
 typedef atomic_float atomic_f32;
-#define ATOMIC_ADD_F32(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
+#define ATOMIC_ADD_F32(p, v, order, scope) atomic_fetch_add_explicit(p, (float)(v), order, scope)
 #else
 #define HAVE_ATOMIC_ADD_F32 2
 typedef atomic_uint atomic_f32;
@@ -146,7 +147,7 @@ AS_ADD_BY_SWAP(f32, u32, atomic_uint, as_uint, as_float, as_atomic_add_f32)
 #if HAVE_F64 && HAVE_ATOMIC_ADD_U64 && defined(__opencl_c_ext_fp64_global_atomic_add)
 #define HAVE_ATOMIC_ADD_F64 1
 typedef atomic_double atomic_f64;
-#define ATOMIC_ADD_F64(p, v, order, scope) atomic_fetch_add_explicit(p, v, order, scope)
+#define ATOMIC_ADD_F64(p, v, order, scope) atomic_fetch_add_explicit(p, (double)(v), order, scope)
 #elif HAVE_F64 && HAVE_ATOMIC_ADD_U64
 #define HAVE_ATOMIC_ADD_F64 2
 typedef atomic_ulong atomic_f64;
