@@ -192,7 +192,7 @@ static bool may_be_memory(const struct as_rule_context *c, const struct as_cell 
                           const struct as_cell *cell, const char *op, enum team team)
 {
     const bool guest = c->info->virtual_machine && (c->info->capabilities & AS_CAP_HOST_KERNELS);
-    const struct as_cell *memory = guest ? best_of(cells, n, op, team, c, belongs_to_memory, NULL) : NULL;
+    const struct as_cell *memory = guest ? best_in_memory(c, cells, n, op, team) : NULL;
     return memory && as_verdict_above(as_cells_ratio(cell, memory), 1) != AS_SUPPORTED;
 }
 
