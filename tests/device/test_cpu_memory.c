@@ -383,8 +383,7 @@ static void allocations_are_timed(void **state)
                 "no allocator 'what'; it has malloc, mmap, thp, hugetlb");
 }
 
-/* What a parent has taken from a process is its own: the machine's files do not tell. In a process that is thrown away.
- */
+/* What a parent has taken from a process stands in no file of the machine. In a process of its own. */
 static void huge_pages_denied_to_this_process(void **state)
 {
     (void)state;

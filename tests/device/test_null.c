@@ -190,7 +190,7 @@ static void memory_is_as_scripted(void **state)
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "no", .bytes = 6, .node = -1}, &m, &err),
                 AS_UNSUPPORTED, &err, "because");
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "other", .bytes = 6, .node = -1}, &m, &err),
-                AS_USAGE, &err, "\"other\"");
+                AS_USAGE, &err, "'other'");
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "some", .bytes = 100, .node = -1}, &m, &err),
                 AS_NOMEM, &err, "script");
     check_ok(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "some", .bytes = 99, .node = -1}, &m, &err),
