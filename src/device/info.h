@@ -92,9 +92,9 @@ struct as_allocator {
     bool coherent;        /* while a kernel runs, it and the host see what the other stores there atomically */
     char no_sharing[160]; /* empty: the host and a running kernel may use atomics there at once; else why they may not
                            */
-    char moves[160];      /* empty: its data stays where it is allocated; else why a kernel may find it elsewhere */
     uint64_t most;        /* largest allocation, as seen when the device was opened; 0: as much as is free */
     enum as_role role;    /* what it is for */
+    char moves[160];      /* empty: its data stays where it is allocated; else why a kernel may find it elsewhere */
 };
 
 struct as_cache {

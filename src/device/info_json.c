@@ -135,7 +135,7 @@ void as_info_to_json(const struct as_device_info *info, struct as_buf *out)
     for (size_t i = 0; i < info->caches_n; i++) {
         as_buf_printf(out, "%s{\"kind\":\"%c\",", i ? "," : "", info->caches[i].kind);
         put_fields(cache_fields, COUNT(cache_fields), &info->caches[i], out);
-        if (info->caches[i].memory_side) {
+        if (info->caches[i].memory_side || info->caches[i].source[0]) {
             as_buf_char(out, ',');
             put_fields(side_fields, COUNT(side_fields), &info->caches[i], out);
         }

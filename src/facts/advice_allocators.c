@@ -156,17 +156,15 @@ static void say_backed(struct as_rule_context *c, struct as_advice *a, const str
     }
 }
 
-/* Lazy allocators only reserve addresses: they are ranked separately. */
+/* Lazy allocators only reserve addresses: they are ranked separately. Of the others no cell shows when a driver
+ * populates them: it may do so at first use. */
 static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
 {
     struct choice backed[CHOICES_MAX], lazy[CHOICES_MAX];
     const size_t backed_n = lives_backed(c, lives, n, false, backed), lazy_n = lives_backed(c, lives, n, true, lazy);
     char size[32];
     as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
-    advice_say(a, "%sFor %s%s", a->sentence[0] ? ". " : "", size,
-               backed_n && lazy_n ? ", populated at allocation: "
-               : backed_n         ? ": "
-                                  : ", ");
+    advice_say(a, "%sFor %s%s", a->sentence[0] ? ". " : "", size, backed_n ? ": " : ", ");
     if (backed_n)
         say_backed(c, a, backed, backed_n, size);
     if (lazy_n) {

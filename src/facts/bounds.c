@@ -188,3 +188,17 @@ enum as_status as_bound_of_trial(const struct as_device_info *info, const struct
     as_refs_finish(&figures);
     return s;
 }
+
+enum as_status as_specified_cache(struct as_device_info *info, struct as_error *err)
+{
+    struct as_refs figures;
+    if (info->is_host_memory || as_info_cache_at(info, 2) || info->caches_n == AS_CACHES_MAX)
+        return AS_OK;
+    const enum as_status s = as_refs_of_device(info, &figures, err);
+    const struct as_ref *ref = s ? NULL : as_refs_find_line(&figures, "specified", "L2", "capacity", "B");
+    if (ref)
+        info->caches[info->caches_n++] =
+            (struct as_cache){.level = 2, .kind = 'u', .size = (uint64_t)ref->lo, .source = "table"};
+    as_refs_finish(&figures);
+    return s;
+}

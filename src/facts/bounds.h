@@ -33,4 +33,7 @@ struct as_bound_trial {
 enum as_status as_bound_of_trial(const struct as_device_info *info, const struct as_bound_trial *trial,
                                  struct as_bound *out, struct as_error *err);
 
+/* Adds the L2 that the vendor specifies (source "table") to a device with memory of its own whose API tells of none. */
+enum as_status as_specified_cache(struct as_device_info *info, struct as_error *err);
+
 #endif

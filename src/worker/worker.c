@@ -2,6 +2,7 @@
  * exit code; the parent outlives every crash, hang and abort in here. */
 #include "worker/worker.h"
 #include "base/text.h"
+#include "facts/bounds.h"
 #include "os/process.h"
 #include "worker/measure.h"
 
@@ -33,6 +34,7 @@ static json_t *refusal(const struct as_error *err)
 static json_t *describe(struct as_device *dev, struct as_sensing *sensing)
 {
     as_sensing_describe(sensing, &dev->info);
+    (void)as_specified_cache(&dev->info, NULL); /* out of memory: it stays unknown */
     struct as_buf info = AS_BUF_INIT, tree = AS_BUF_INIT;
     json_t *j = json_pack("{s:b}", "ok", 1);
     as_info_to_json(&dev->info, &info);

@@ -247,10 +247,29 @@ static void test_none(void **state)
     assert_true(bound_of(&info, "bandwidth", "GB/s", "op=read allocator=pinned", true).value >= 3350);
 }
 
+/* An API that tells of no cache, on a device that is known; an unknown one, and one that tells, stay as they are. */
+static void test_specified_cache(void **state)
+{
+    struct as_device_info info;
+    struct as_error err = {0};
+    (void)state;
+    make_gpu(&info);
+    assert_int_equal(as_specified_cache(&info, &err), AS_OK);
+    assert_int_equal(info.caches_n, 1);
+    info.caches_n = 0;
+    assert_int_equal(as_specified_cache(&info, &err), AS_OK);
+    assert_int_equal(as_info_cache(&info, 2), 50 * MIB);
+    assert_string_equal(info.caches[0].source, "table");
+    info.caches_n = 0;
+    as_copy_text(info.name, sizeof info.name, "another");
+    assert_int_equal(as_specified_cache(&info, &err), AS_OK);
+    assert_int_equal(info.caches_n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shares_are_bounds),
                                        cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_sources),
-                                       cmocka_unit_test(test_none)};
+                                       cmocka_unit_test(test_none), cmocka_unit_test(test_specified_cache)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

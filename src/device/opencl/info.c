@@ -139,12 +139,6 @@ static unsigned vector_bytes(const struct as_cl_device *cl)
     return most;
 }
 
-static void add_cache(struct as_device_info *info, struct as_cache cache)
-{
-    if (cache.size && info->caches_n < AS_CACHES_MAX)
-        info->caches[info->caches_n++] = cache;
-}
-
 static void fill_memory(struct as_device *dev)
 {
     struct as_cl_device *cl = dev->ctx;
@@ -161,15 +155,11 @@ static void fill_memory(struct as_device *dev)
         if (as_host_limits_now(&host, NULL) == AS_OK)
             info->memory_bytes = host.total;
         info->page_size = as_host_page();
-        /* A driver for the host's CPU tells one cache at most; its kernels go through all of the host's. */
+        /* A driver for the host's CPU tells one cache at most; its kernels go through all of the host's. Of a GPU the
+         * "global memory cache" is one L1, the sum of all, or the L2, as the driver likes: no cache is known from it.
+         */
         as_host_caches(info);
     }
-    if (info->caches_n == 0)
-        add_cache(info, (struct as_cache){
-                            .level = 2,
-                            .kind = 'u',
-                            .size = as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE),
-                            .line = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE)});
     as_cl_memory_free(dev, &info->memory_free, NULL);
 }
 

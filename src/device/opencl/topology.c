@@ -22,9 +22,12 @@ enum as_status as_cl_topology(struct as_device *dev, struct as_buf *json, struct
     as_tree_core(json, "compute unit", info->compute_units, info->warp);
     as_tree_memory(json, "memory", "local memory", as_cl_device_number(api, cl->id, CL_DEVICE_LOCAL_MEM_SIZE), 0);
     as_buf_str(json, "]}");
-    as_tree_memory(json, info->is_host_cpu ? "L3" : "L2", "global memory cache",
-                   as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE),
-                   as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE));
+    if (info->is_host_cpu)
+        as_tree_memory(json, "L3", "global memory cache",
+                       as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE),
+                       as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE));
+    else if (as_info_cache(info, 2))
+        as_tree_memory(json, "L2", "L2 cache", as_info_cache(info, 2), 0);
     as_tree_memory(json, "memory", "global memory", info->memory_bytes, 0);
     as_buf_str(json, info->bus_id[0] ? "]}]}]}" : "]}]}");
     return as_buf_check(json, err);
