@@ -11,7 +11,7 @@ struct ops_batch_part {
     struct as_op_sequence sequence;
     const char *name;
     unsigned ilp, steps; /* of the long body; 0: OPS_BATCH_STEPS */
-    bool fails; /* is expected not to hold them */
+    bool fails;          /* is expected not to hold them */
 };
 struct ops_batch {
     const char *arch;
