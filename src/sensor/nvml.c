@@ -98,14 +98,21 @@ static double clock_now(const struct nvml *n, unsigned which)
     return n->api.clock && n->api.clock(n->device, which, &mhz) == NVML_SUCCESS ? 1e6 * mhz : NAN;
 }
 
+/* NAN: the device does not report the field. */
+static double field_now(const struct nvml *n, unsigned field)
+{
+    struct nvml_field_value v = {.field = field};
+    return n->api.fields && n->api.fields(n->device, 1, &v) == NVML_SUCCESS && v.status == NVML_SUCCESS &&
+                   v.type == NVML_VALUE_UNSIGNED_INT
+               ? v.value.u
+               : NAN;
+}
+
 /* Instantaneous where the device reports it, else averaged over about a second. */
 static double power_now(const struct nvml *n)
 {
-    struct nvml_field_value v = {.field = NVML_FIELD_POWER_INSTANT};
-    if (n->api.fields && n->api.fields(n->device, 1, &v) == NVML_SUCCESS && v.status == NVML_SUCCESS &&
-        v.type == NVML_VALUE_UNSIGNED_INT && v.value.u > 0)
-        return 1e-3 * v.value.u;
-    return 1e-3 * whole(n, n->api.power);
+    const double instant = field_now(n, NVML_FIELD_POWER_INSTANT);
+    return 1e-3 * (instant > 0 ? instant : whole(n, n->api.power));
 }
 
 static int throttle_now(const struct nvml *n)
@@ -219,8 +226,12 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
     unsigned celsius = 0;
     if (n->api.temperature && n->api.temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
         out->temperature = celsius;
-    out->pcie_generation_max = whole(n, n->api.pcie_generation_max);
-    out->pcie_width_max = whole(n, n->api.pcie_width_max);
+    /* A chip with links to the CPU's chip (NVLink-C2C) goes over them, and what its PCI port could do bounds nothing.
+     */
+    if (!(field_now(n, NVML_FIELD_C2C_LINKS) > 0)) {
+        out->pcie_generation_max = whole(n, n->api.pcie_generation_max);
+        out->pcie_width_max = whole(n, n->api.pcie_width_max);
+    }
     out->ecc_corrected = ecc_now(n, NVML_ECC_CORRECTED);
     out->ecc_uncorrected = ecc_now(n, NVML_ECC_UNCORRECTED);
     out->users = users_now(n);

@@ -69,9 +69,11 @@ API nvml_return nvmlDeviceGetFieldValues(nvml_device d, int n, struct nvml_field
 {
     (void)d;
     for (int i = 0; i < n; i++) {
-        values[i].status = values[i].field == NVML_FIELD_POWER_INSTANT && asked("instant") ? NVML_SUCCESS : 3;
+        const int links = values[i].field == NVML_FIELD_C2C_LINKS;
+        const int known = links ? asked("c2c") : values[i].field == NVML_FIELD_POWER_INSTANT && asked("instant");
+        values[i].status = known ? NVML_SUCCESS : 3;
         values[i].type = NVML_VALUE_UNSIGNED_INT;
-        values[i].value.u = 312500;
+        values[i].value.u = links ? 10 : 312500;
     }
     return NVML_SUCCESS;
 }
