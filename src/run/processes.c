@@ -16,6 +16,12 @@ static bool is_cheap(const struct as_engine *e, const struct as_slot *slot)
     return slot->renewing_s + slot->open_s <= share * (now - e->measured_from);
 }
 
+/* The CPU itself has no driver whose state a process would draw; a new one would only have to fill its memory again. */
+static bool has_driver(const struct as_device_info *info)
+{
+    return !(info->capabilities & AS_CAP_HOST_KERNELS) || info->capabilities & AS_CAP_SIMULATED;
+}
+
 static bool has_varying(const struct as_engine *e, const struct as_slot *slot, const size_t *order, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
@@ -30,7 +36,7 @@ void as_engine_renew_workers(struct as_engine *e, const size_t *order, size_t n)
 {
     for (size_t i = 0; i < e->slots_n; i++) {
         struct as_slot *slot = &e->slots[i];
-        if (!slot->is_open || !is_cheap(e, slot) || !has_varying(e, slot, order, n))
+        if (!slot->is_open || !has_driver(&slot->info) || !is_cheap(e, slot) || !has_varying(e, slot, order, n))
             continue;
         as_worker_stop(&slot->worker); /* the next trial opens the device again */
         slot->is_open = 0;
