@@ -78,7 +78,7 @@ unsigned as_op_sequence_weight(const struct as_op_sequence *s)
 
 unsigned as_op_sequence_steps(const struct as_op_sequence *s, unsigned ilp, unsigned body)
 {
-    const unsigned steps = body / (ilp * as_op_sequence_weight(s));
+    const unsigned each = ilp * as_op_sequence_weight(s), steps = each ? body / each : 0;
     return steps < AS_OP_STEPS_LEAST ? AS_OP_STEPS_LEAST : steps / AS_OP_STEPS_LEAST * AS_OP_STEPS_LEAST;
 }
 

@@ -53,9 +53,9 @@ static struct bounds bounds_of(const struct uses *s, const struct allocation *a)
 
 /* The allocations that are tried. */
 struct tried {
-    double grains[8]; /* ends with 0 */
-    double parts_max; /* powers of two up to it */
-    double reserved_max;
+    double grains[8];   /* ends with 0 */
+    unsigned parts_max; /* powers of two up to it */
+    unsigned reserved_max;
 };
 static const struct tried tried_registers = {{1, 2, 4, 8, 16, 24, 32}, 4, 0}, /* per thread of a warp */
     tried_shared = {{1, 128, 256, 512, 1024}, 1, 4096}, tried_threads = {{1}, 1, 0};
@@ -96,8 +96,8 @@ static struct found search(const struct uses *s, const struct tried *t, double s
     enum { RESERVED_STEP = 64 };
     struct found f = {.reserved_lo = 0};
     for (const double *grain = t->grains; *grain > 0; grain++)
-        for (double parts = 1; parts <= t->parts_max; parts *= 2)
-            for (double reserved = 0; reserved <= t->reserved_max; reserved += RESERVED_STEP) {
+        for (unsigned parts = 1; parts <= t->parts_max; parts *= 2)
+            for (unsigned reserved = 0; reserved <= t->reserved_max; reserved += RESERVED_STEP) {
                 const struct allocation a = {*grain * scale, reserved, parts};
                 const struct bounds b = bounds_of(s, &a);
                 widen(&f, &b, reserved);
