@@ -228,7 +228,7 @@ static bool is_below_idle(const struct as_sheet *sheet, const struct as_sheet_ro
     return true;
 }
 
-/* "unsteady: 135 to 243 ns in 3 runs", before anything else. */
+/* "unsteady: 135 to 243 ns in 3 runs" */
 static void say_unsteady(const struct as_report_run *run, const char *device, struct as_sheet_row *row)
 {
     for (size_t i = 0; i < run->unsteady_n; i++) {
@@ -236,9 +236,9 @@ static void say_unsteady(const struct as_report_run *run, const char *device, st
         if (u->line != row->line || strcmp(u->device, device) != 0)
             continue;
         struct as_buf b = AS_BUF_INIT;
-        as_buf_str(&b, "unsteady: ");
+        as_buf_printf(&b, "%s%sunsteady: ", row->remark, row->remark[0] ? "; " : "");
         as_format_range(&b, u->lo, u->hi, u->lo, row->unit, 3);
-        as_buf_printf(&b, " in %zu runs%s%s", u->runs, row->remark[0] ? ", " : "", row->remark);
+        as_buf_printf(&b, " in %zu runs", u->runs);
         as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
         as_buf_finish(&b);
     }

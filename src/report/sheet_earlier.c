@@ -15,9 +15,12 @@ static bool is_same_device(const struct as_device_info *a, const struct as_devic
            strcmp(a->driver, b->driver) == 0;
 }
 
+/* An interval covers what varies within a run; between runs of a quiet machine some tenths of a percent vary. */
 static double half_width(const struct as_sheet_row *row)
 {
-    return isfinite(row->ci.lo) && isfinite(row->ci.hi) ? 0.5 * (row->ci.hi - row->ci.lo) : 0;
+    static const double between_runs = 0.005;
+    const double half = isfinite(row->ci.lo) && isfinite(row->ci.hi) ? 0.5 * (row->ci.hi - row->ci.lo) : 0;
+    return fmax(half, between_runs * fabs(row->value));
 }
 
 /* Adds what the earlier sheet has of the line. A capacity is a range already. */

@@ -165,6 +165,21 @@ static const struct {
     [AS_CELL_REJECTED] = {5, "rejected"},
 };
 
+/* The first clause of a reason; explain gives all of it. */
+static void say_briefly(const char *reason, struct as_buf *out)
+{
+    enum { LEAST = 12, MOST = 60 };
+    size_t n = strlen(reason);
+    for (size_t i = LEAST; i < n; i++)
+        if (strchr(",;:(", reason[i]))
+            n = i;
+    const bool whole = n <= MOST;
+    for (n = whole ? n : MOST; n > LEAST && (!whole ? reason[n] != ' ' : reason[n - 1] == ' ');)
+        n--;
+    as_buf_add(out, reason, n);
+    as_buf_str(out, whole ? "" : " ...");
+}
+
 static void say_missing(const struct as_cell *c, struct as_buf *out)
 {
     if (c->status == AS_CELL_SKIPPED && strncmp(c->reason, "left out", strlen("left out")) == 0) {
@@ -177,8 +192,8 @@ static void say_missing(const struct as_cell *c, struct as_buf *out)
             as_buf_printf(out, ": %s", as_gate_name((enum as_gate)g));
             return;
         }
-    if (c->reason[0])
-        as_buf_printf(out, ": %s", c->reason);
+    as_buf_str(out, c->reason[0] ? ": " : "");
+    say_briefly(c->reason, out);
 }
 
 /* Why the device cannot have memory of the role that the source names; "" where it can. */

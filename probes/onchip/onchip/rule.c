@@ -201,13 +201,15 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
     if (global && whole_known)
         n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
+    /* A curve that ends within the reported size shows at most a part. */
+    const bool all_parts = whole_known || curve->x[curve->n - 1] < claimed_size(c, 2);
     for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
         struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .local = local};
-        s.part = global && i > 0 && (i < second || whole_known);
+        s.part = global && i > 0 && (i < second || all_parts);
         s.level = global && i > 0 ? 2 : s.level;
         name_level(&s);
         add_size(c, &s);
-        s.part &= !whole_known; /* how long the part takes that one unit reaches is how long the level takes */
+        s.part &= !all_parts; /* how long the part takes that one unit reaches is how long the level takes */
         name_level(&s);
         if (local == 0 && (isfinite(p[i].knee) || n == 1))
             add_latency(c, &s);
