@@ -205,10 +205,8 @@ static void test_short_lives(void **unused)
     life(6000, 900, "shared", "1048576");
     life(100, 100, "pinned", "1048576");
     add("hip:0", "alloc", "ns", 1, "op=alloc;allocator=managed;size=32"); /* its free is not known */
-    says(get("hip:0", "short-lived"),
-         "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
-    says(get("hip:0", "short-lived"),
-         "For 1 MiB: use 'own': allocating and freeing takes 5.90 µs");
+    says(get("hip:0", "short-lived"), "For 32 B: use 'own': allocating and freeing takes 20.0 ns");
+    says(get("hip:0", "short-lived"), "For 1 MiB: use 'own': allocating and freeing takes 5.90 µs");
     says(get("hip:0", "short-lived"), "'shared' is 1.17x slower");
     says(get("hip:0", "short-lived"), "; populated at first touch: use 'pinned': ");
 }

@@ -3,7 +3,9 @@
 
 #include "base/text.h"
 #include "device/host.h"
+#include "device/host_limits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LEFT_ALONE (UINT64_C(256) << 20) /* contexts, other processes, the display */
@@ -31,9 +33,14 @@ static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes
 enum as_status as_gpu_check_host(const char *api, uint64_t bytes, struct as_error *err)
 {
     uint64_t half = as_host_memory_available() / 2;
-    return bytes <= half
-               ? AS_OK
-               : too_much(AS_NOMEM, api, bytes, ", ", half, " are half of the host memory that is available", err);
+    struct as_host_limits limits;
+    char text[256] = "", after[320];
+    if (bytes <= half)
+        return AS_OK;
+    if (as_host_limits_now(&limits, NULL) == AS_OK)
+        as_host_limits_memory_text(&limits, text, sizeof text);
+    snprintf(after, sizeof after, " are half of the host memory that is available%s%s", text[0] ? "; " : "", text);
+    return too_much(AS_NOMEM, api, bytes, ", ", half, after, err);
 }
 
 static bool is_managed(const struct as_gpu_allocator *how)
