@@ -1,5 +1,6 @@
 #include "model/judge.h"
 #include "model/gates.h"
+#include "model/judge_state.h"
 #include "model/metrics.h"
 
 #include "base/text.h"
@@ -326,50 +327,6 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
     cell->causes = e->causes;
 }
 
-/* What the device's sensor saw while trials that count ran. */
-struct disturbance {
-    int throttled;
-    size_t shared; /* trials beside another process */
-};
-
-/* How much another process takes, and how far a clock falls, is not known from the scatter of samples that all suffer
- * from it: the interval spans at least all of them. */
-static void widen(struct as_cell *cell, const struct as_estimate *e, const struct disturbance *d)
-{
-    if (!d->throttled && !d->shared)
-        return;
-    cell->sum.ci.lo = fmin(cell->sum.ci.lo, e->min);
-    cell->sum.ci.hi = fmax(cell->sum.ci.hi, e->max);
-    cell->causes |= (d->throttled ? AS_WIDE_CLOCK : 0) | (d->shared ? AS_WIDE_CONTENTION : 0);
-}
-
-/* "interval width 12%, 2% requested: time, modes" */
-static void say_wide(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e,
-                     const struct disturbance *d)
-{
-    struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell), 100 * cell->precision);
-    as_causes_text(cell->causes, &b);
-    if (d->throttled) {
-        as_buf_str(&b, "; throttled: ");
-        as_throttle_text(d->throttled, &b);
-    }
-    if (d->shared)
-        as_buf_printf(&b, "; another process on the device in %zu of %zu trials", d->shared, e->trials);
-    if (e->causes & AS_WIDE_TIME)
-        as_buf_printf(&b, "; %zu trial%s of %d", e->trials, e->trials == 1 ? "" : "s", j->trials_asked);
-    if ((e->causes & AS_WIDE_CONTENTION) && e->left_out)
-        as_buf_printf(&b, "; %zu of %zu samples left out", e->left_out, e->n + e->left_out);
-    if (e->modes == 2) {
-        as_buf_str(&b, "; modes ");
-        as_format_value(&b, e->mode[0], cell->unit);
-        as_buf_printf(&b, " (%.0f%%) and ", 100 * e->mode_share0);
-        as_format_value(&b, e->mode[1], cell->unit);
-    }
-    as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&b));
-    as_buf_finish(&b);
-}
-
 /* The last trial that ended without samples, NULL when none did. */
 static const struct as_trial *broken_of(const struct as_trials *t)
 {
@@ -378,36 +335,6 @@ static const struct as_trial *broken_of(const struct as_trials *t)
         if (t->v[i].status != AS_CELL_OK && t->v[i].number < AS_ISOLATED_TRIAL)
             broken = &t->v[i];
     return broken;
-}
-
-static void set_state(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e,
-                      const struct disturbance *d, const struct as_trial *broken)
-{
-    struct as_buf why = AS_BUF_INIT;
-    cell->reason[0] = 0;
-    if (as_gates_failed(cell)) {
-        cell->status = AS_CELL_REJECTED;
-        cell->causes = 0;
-        as_gates_reason(cell, &why);
-        as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
-    } else if ((e->wide || d->throttled || d->shared) && isfinite(cell->precision)) {
-        cell->status = AS_CELL_WIDE;
-        widen(cell, e, d);
-        say_wide(cell, j, e, d);
-    } else {
-        cell->status = AS_CELL_OK;
-        cell->causes = 0;
-    }
-    if (broken) {
-        as_buf_clear(&why);
-        as_buf_printf(&why, "%s%sone trial %s: %s", cell->reason, cell->reason[0] ? "; " : "",
-                      broken->status == AS_CELL_TIMEOUT       ? "timed out"
-                      : broken->status == AS_CELL_UNSUPPORTED ? "was unsupported"
-                                                              : as_cell_status_word(broken->status),
-                      broken->reason);
-        as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
-    }
-    as_buf_finish(&why);
 }
 
 static void add_up(struct as_cell *cell, const struct as_trials *t)
@@ -497,9 +424,9 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         const bool normalised = k && k->known && k->behaviour != OWN_WORK && isfinite(j->reference_hz);
         take_estimate(cell, &e, normalised ? k->beta : NAN);
         as_gates_evaluate(cell, trials->v, trials->n, context);
-        const struct disturbance d = {context->own_power ? 0 : as_gates_throttled(trials->v, trials->n),
-                                      as_gates_shared(trials->v, trials->n)};
-        set_state(cell, j, &e, &d, broken);
+        const struct as_disturbance d = {context->own_power ? 0 : as_gates_throttled(trials->v, trials->n),
+                                         as_gates_shared(trials->v, trials->n)};
+        as_judge_set_state(cell, j->trials_asked, &e, &d, broken);
         return set_metrics(j, k, cell, trials, context->further, err);
     }
     if (broken) {

@@ -86,3 +86,18 @@ void as_sheet_seen_text(const struct as_report_run *run, const char *device, str
         any = true;
     }
 }
+
+void as_sheet_say_unsteady(const struct as_report_run *run, const char *device, struct as_sheet_row *row)
+{
+    for (size_t i = 0; i < run->unsteady_n; i++) {
+        const struct as_unsteady *u = &run->unsteady[i];
+        if (u->line != row->line || strcmp(u->device, device) != 0)
+            continue;
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_printf(&b, "%s%sunsteady: ", row->remark, row->remark[0] ? "; " : "");
+        as_format_range(&b, u->lo, u->hi, u->lo, row->unit, 3);
+        as_buf_printf(&b, " in %zu runs", u->runs);
+        as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+        as_buf_finish(&b);
+    }
+}

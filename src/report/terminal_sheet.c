@@ -70,14 +70,30 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
     as_buf_finish(&text);
 }
 
-static void add_gap(struct as_table *t, const struct as_sheet_gap *gap, bool first, const struct as_table_style *style)
+/* The lines that follow in its group and are missing for the same reason are named in its remark. row, gap: where the
+ * walk over the sheet stands behind it; moved past them. */
+static void add_gap(struct as_table *t, const struct as_sheet *sheet, size_t *row, size_t *gap_at,
+                    const struct as_sheet_gap *gap, bool first, const struct as_table_style *style)
 {
+    struct as_buf text = AS_BUF_INIT;
+    as_buf_str(&text, gap->reason);
+    for (const char *lead = "; likewise ";; lead = ", ") {
+        size_t r = *row, g = *gap_at;
+        struct as_sheet_entry next;
+        if (!as_sheet_next(sheet, &r, &g, &next) || !next.gap || strcmp(next.gap->group, gap->group) != 0 ||
+            strcmp(next.gap->reason, gap->reason) != 0)
+            break;
+        as_buf_printf(&text, "%s%s", lead, next.gap->label);
+        *row = r;
+        *gap_at = g;
+    }
     as_table_add(t, first ? gap->title : "", AS_PAINT_STRONG);
     as_table_add(t, gap->label, AS_PAINT_NONE);
     as_table_add(t, style->unicode ? "–" : "-", AS_PAINT_DIM);
     for (int i = 0; i < 5; i++)
         as_table_add(t, "", AS_PAINT_NONE);
-    as_table_add(t, gap->reason, AS_PAINT_DIM);
+    as_table_add(t, as_buf_get(&text), AS_PAINT_DIM);
+    as_buf_finish(&text);
 }
 
 static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool published,
@@ -92,7 +108,7 @@ static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool p
         if (e.row)
             add_row(t, e.row, first, published, style);
         else
-            add_gap(t, e.gap, first, style);
+            add_gap(t, sheet, &row, &gap, e.gap, first, style);
     }
 }
 

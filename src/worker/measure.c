@@ -5,10 +5,10 @@
 #include "base/text.h"
 #include "device/arena.h"
 #include "device/host_limits.h"
-#include "facts/bounds.h"
 #include "model/metrics.h"
 #include "os/cpus.h"
 #include "sensor/watch.h"
+#include "worker/conditions.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,10 +36,9 @@ struct sampler {
     struct as_trial_context vc;
     double *x, *seconds; /* value and length of each sample */
     struct as_reference *reference;
-    struct as_reference_reading
-        *readings;            /* before each sample and after the last; only where a core of the host works */
-    double *core_hz, *weight; /* of each sample, from these */
-    double *counted;          /* buffer for the values of some samples */
+    struct as_reference_reading *readings; /* before each sample and after the last; where a host core works */
+    double *core_hz, *weight;              /* of each sample, from these */
+    double *counted;                       /* buffer for the values of some samples */
     size_t n;
     double clock[CLOCKS_MAX];
     size_t clock_n;
@@ -312,47 +311,13 @@ static void set_outcome(struct as_trial *out, enum as_status st, const char *tex
     as_copy_text(out->reason, sizeof out->reason, text);
 }
 
-/* The looser of the probe's own bound of a rate and what is known of the device: each source allows that much. */
-static enum as_status take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err)
-{
-    const struct as_bound_trial trial = {.probe = probe->name,
-                                         .axes = vc->axes,
-                                         .unit = as_probe_metric(probe, vc->axes).unit,
-                                         .claims_memory = vc->claims_memory,
-                                         .footprint = vc->footprint};
-    struct as_bound bound;
-    const enum as_status st = as_bound_of_trial(&vc->dev->info, &trial, &bound, err);
-    if (!st && isfinite(bound.value) && !(vc->limit >= bound.value)) {
-        vc->limit = bound.value;
-        as_copy_text(vc->limit_why, sizeof vc->limit_why, bound.why);
-    }
-    return st;
-}
-
-/* Huge pages are requested, not promised: on base pages the number would be another quantity. */
-static enum as_status check_pages(const struct sampler *m, struct as_error *err)
-{
-    const struct as_device_info *info = &m->dev->info;
-    const struct as_allocator *a = as_info_allocator(info, as_axes_text(m->vc.axes, "allocator"));
-    if (!a || a->role != AS_ROLE_HUGE_PAGES || !m->vc.detail.len)
-        return AS_OK;
-    struct as_buf notes = AS_BUF_INIT;
-    as_buf_printf(&notes, "%s}", as_buf_get(&m->vc.detail));
-    const double page = as_detail_number(as_buf_get(&notes), "page_size");
-    as_buf_finish(&notes);
-    if (!(page > 0) || page > (double)info->page_size)
-        return AS_OK;
-    return as_fail(err, AS_UNSUPPORTED, "\"%s\" got pages of %.0f bytes: the system had no huge pages left", a->name,
-                   page);
-}
-
 static enum as_status run_phases(struct sampler *m, double started, struct as_trial *out, struct as_error *err)
 {
     enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
     if (!st)
-        st = take_bound(&m->vc, m->probe, err);
+        st = as_trial_take_bound(&m->vc, m->probe, err);
     if (!st)
-        st = check_pages(m, err);
+        st = as_trial_check_pages(&m->vc, err);
     double prepared = as_now();
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;
@@ -478,19 +443,6 @@ static void note_demand(struct as_trial_context *vc, const struct as_demand_seen
             as_note_number(vc, as_demand_metrics[i].name, values[i]);
 }
 
-/* For facts and the data sheet, which see cells and not their trials. */
-static void note_readings(struct as_trial_context *vc, const struct as_readings *r)
-{
-    struct as_buf words = AS_BUF_INIT;
-    if (isfinite(r->power_w))
-        as_note_number(vc, "power_w", r->power_w);
-    if (r->throttle > 0 && r->throttle & ~(int)AS_THROTTLE_HARMLESS) {
-        as_throttle_text(r->throttle & ~(int)AS_THROTTLE_HARMLESS, &words);
-        as_note(vc, "throttled_by", as_buf_get(&words));
-    }
-    as_buf_finish(&words);
-}
-
 enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
                                 const struct as_trial_order *order, struct as_trial *out, struct as_error *err)
 {
@@ -524,7 +476,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
         st = keep(&m, out, err);
     note_code(&m.vc, &dev->code);
     note_demand(&m.vc, &m.watch.demand);
-    note_readings(&m.vc, &out->readings);
+    as_trial_note_readings(&m.vc, &out->readings);
     if (reads_reference(&m) && as_thread_pin_limit())
         as_note(&m.vc, "placement", as_thread_pin_limit());
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");

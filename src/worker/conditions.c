@@ -1,0 +1,52 @@
+#include "worker/conditions.h"
+
+#include "base/text.h"
+#include "base/throttle.h"
+#include "facts/bounds.h"
+#include "model/metrics.h"
+
+#include <math.h>
+
+enum as_status as_trial_take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err)
+{
+    const struct as_bound_trial trial = {.probe = probe->name,
+                                         .axes = vc->axes,
+                                         .unit = as_probe_metric(probe, vc->axes).unit,
+                                         .claims_memory = vc->claims_memory,
+                                         .footprint = vc->footprint};
+    struct as_bound bound;
+    const enum as_status st = as_bound_of_trial(&vc->dev->info, &trial, &bound, err);
+    if (!st && isfinite(bound.value) && !(vc->limit >= bound.value)) {
+        vc->limit = bound.value;
+        as_copy_text(vc->limit_why, sizeof vc->limit_why, bound.why);
+    }
+    return st;
+}
+
+enum as_status as_trial_check_pages(const struct as_trial_context *vc, struct as_error *err)
+{
+    const struct as_device_info *info = &vc->dev->info;
+    const struct as_allocator *a = as_info_allocator(info, as_axes_text(vc->axes, "allocator"));
+    if (!a || a->role != AS_ROLE_HUGE_PAGES || !vc->detail.len)
+        return AS_OK;
+    struct as_buf notes = AS_BUF_INIT;
+    as_buf_printf(&notes, "%s}", as_buf_get(&vc->detail));
+    const double page = as_detail_number(as_buf_get(&notes), "page_size");
+    as_buf_finish(&notes);
+    if (!(page > 0) || page > (double)info->page_size)
+        return AS_OK;
+    return as_fail(err, AS_UNSUPPORTED, "\"%s\" got pages of %.0f bytes: the system had no huge pages left", a->name,
+                   page);
+}
+
+void as_trial_note_readings(struct as_trial_context *vc, const struct as_readings *r)
+{
+    struct as_buf words = AS_BUF_INIT;
+    if (isfinite(r->power_w))
+        as_note_number(vc, "power_w", r->power_w);
+    if (r->throttle > 0 && r->throttle & ~(int)AS_THROTTLE_HARMLESS) {
+        as_throttle_text(r->throttle & ~(int)AS_THROTTLE_HARMLESS, &words);
+        as_note(vc, "throttled_by", as_buf_get(&words));
+    }
+    as_buf_finish(&words);
+}

@@ -1,0 +1,15 @@
+/* What the device and its driver make of a trial: the bound of its number, the pages it got, what sensors saw. */
+#ifndef AS_WORKER_CONDITIONS_H
+#define AS_WORKER_CONDITIONS_H
+
+#include "probe/probe.h"
+
+/* Sets limit and limit_why to the looser of the probe's own bound of a rate and what is known of the device: each
+ * source allows that much. */
+enum as_status as_trial_take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err);
+/* AS_UNSUPPORTED: huge pages were requested and base pages came, whose number would be another quantity. */
+enum as_status as_trial_check_pages(const struct as_trial_context *vc, struct as_error *err);
+/* Notes power and throttle reasons for facts and the data sheet, which see cells and not their trials. */
+void as_trial_note_readings(struct as_trial_context *vc, const struct as_readings *r);
+
+#endif
