@@ -70,20 +70,26 @@ enum as_status as_backend_check(const struct as_backend *backend, struct as_erro
     return AS_OK;
 }
 
-void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info)
+/* What this process is denied on this host is nothing to a simulated device. */
+static void describe_host(struct as_device_info *info)
 {
     struct as_host_limits limits;
+    if (info->capabilities & AS_CAP_SIMULATED)
+        return;
+    as_host_caveats(info->caveats, sizeof info->caveats);
+    if (info->is_host_memory && as_host_limits_now(&limits, NULL) == AS_OK)
+        as_copy_text(info->memory_by, sizeof info->memory_by, limits.memory_by);
+}
+
+void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info)
+{
     if (info->siblings == 0)
         info->siblings = (unsigned)n;
     if (backend->words)
         info->words = *backend->words;
     as_memory_cache_describe(info);
     as_info_drop_caches(info);
-    if (info->capabilities & AS_CAP_SIMULATED)
-        return;
-    as_host_caveats(info->caveats, sizeof info->caveats);
-    if (info->is_host_memory && as_host_limits_now(&limits, NULL) == AS_OK)
-        as_copy_text(info->memory_by, sizeof info->memory_by, limits.memory_by);
+    describe_host(info);
 }
 
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err)

@@ -26,6 +26,12 @@ def host(**how):
     return dict({"LD_PRELOAD": shim}, **{f"ASSAY_HOST_{name.upper()}": value for name, value in how.items()})
 
 
+def unsanitized():
+    """A sanitizer maps terabytes, and reads /proc, before main()."""
+    if not os.environ.get("ASSAY_HOST_SHIM"):
+        raise Skip("a build with a sanitizer does not start like this")
+
+
 def doctor(assay, what, **more):
     done = assay.run("doctor", "--json", **more)
     expect(done.code in (harness.OK, FAILED), "doctor", done)
@@ -118,6 +124,8 @@ def test_no_huge_pages_for_this_process(assay):
 
 def test_little_address_space_is_named(assay):
     """What does not fit names the limit and its remedy; doctor and the device see the same limit."""
+    unsanitized()
+
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
     found = doctor(assay, "memory limit", preexec_fn=limit)
@@ -202,6 +210,7 @@ def namespace(assay, prepare, *arguments, env=None):
 
 def test_no_proc(assay):
     """Without /proc the program does not find itself: the file is named, and the remedy."""
+    unsanitized()
     for arguments in (["devices"], ["run", "latency", "--device", "cpu"]):
         done = namespace(assay, "mount -t tmpfs none /proc", *arguments)
         expect("'/proc/self/exe'" in done.out + done.err and "/proc mounted?" in done.out + done.err, "the cause", done)
