@@ -87,7 +87,7 @@ REFUSED = [
     (["check", "1"], 2, ["--against BASE"]),
     (["check", "--against", "no.json", "1"], 2, ["no file 'no.json'"]),
     (["check", "--against", "garbage.json"], 1, ["garbage.json"]),
-    (["check", "--against", "sheet.json"], 1, ["sheet.json", "version 1"]),
+    (["check", "--against", "sheet.json"], 2, ["sheet.json", "version 1"]),
     (["check", "--against", "1", "--tolerance", "much"], 2, ["--tolerance", "much"]),
     (["check", "--against", "1", "--junit", "."], 2, ["folder"]),
     (["compare", "1", "2", "--report", "-"], 2, ["--report needs a file name"]),
