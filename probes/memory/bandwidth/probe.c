@@ -141,11 +141,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_APPLIES;
 }
 
-/* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile. */
+/* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile a program for
+ * each way of a GPU. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 10 + as_axes_number(a, "size") / 100e6;
+    const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+    return (native ? 10 : 40) + as_axes_number(a, "size") / 100e6;
 }
 
 /* ---- one trial ---- */
