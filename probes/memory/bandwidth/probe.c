@@ -148,11 +148,12 @@ static uint64_t memory_claim(const struct as_device_info *info, const struct as_
     return as_word_is(a, "level", "memory") ? as_axes_u64(a, "size") : 0;
 }
 
-/* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile. */
+/* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile a program for
+ * each way of a GPU. */
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    (void)info;
-    return 10 + as_axes_number(a, "size") / 100e6;
+    const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
+    return (native ? 10 : 40) + as_axes_number(a, "size") / 100e6;
 }
 
 /* ---- one trial ---- */
