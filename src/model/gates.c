@@ -71,6 +71,14 @@ int as_gates_throttled(const struct as_trial *trials, size_t n)
     return slowed;
 }
 
+size_t as_gates_shared(const struct as_trial *trials, size_t n)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < n; i++)
+        shared += as_trial_counts(&trials[i]) && trials[i].readings.sensor[0] && trials[i].readings.users >= 1;
+    return shared;
+}
+
 /* The mean of the trials. */
 static double clock_of_cell(const struct as_trial *trials, size_t n)
 {

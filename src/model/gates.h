@@ -13,5 +13,7 @@ void as_gates_reason(const struct as_cell *cell, struct as_buf *out);
 /* Throttle reasons that the sensor reported during the trials: AS_THROTTLE_* bits without harmless ones.
  */
 int as_gates_throttled(const struct as_trial *trials, size_t n);
+/* How many of the trials that count ran while another process was on the device. */
+size_t as_gates_shared(const struct as_trial *trials, size_t n);
 
 #endif

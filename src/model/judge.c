@@ -306,16 +306,36 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
     cell->causes = e->causes;
 }
 
+/* What the device's sensor saw while trials that count ran. */
+struct disturbance {
+    int throttled;
+    size_t shared; /* trials beside another process */
+};
+
+/* How much another process takes, and how far a clock falls, is not known from the scatter of samples that all suffer
+ * from it: the interval spans at least all of them. */
+static void widen(struct as_cell *cell, const struct as_estimate *e, const struct disturbance *d)
+{
+    if (!d->throttled && !d->shared)
+        return;
+    cell->sum.ci.lo = fmin(cell->sum.ci.lo, e->min);
+    cell->sum.ci.hi = fmax(cell->sum.ci.hi, e->max);
+    cell->causes |= (d->throttled ? AS_WIDE_CLOCK : 0) | (d->shared ? AS_WIDE_CONTENTION : 0);
+}
+
 /* "interval width 12%, 2% requested: time, modes" */
-static void say_wide(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e, int throttled)
+static void say_wide(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e,
+                     const struct disturbance *d)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell), 100 * cell->precision);
     as_causes_text(cell->causes, &b);
-    if (throttled) {
+    if (d->throttled) {
         as_buf_str(&b, "; throttled: ");
-        as_throttle_text(throttled, &b);
+        as_throttle_text(d->throttled, &b);
     }
+    if (d->shared)
+        as_buf_printf(&b, "; another process on the device in %zu of %zu trials", d->shared, e->trials);
     if (e->causes & AS_WIDE_TIME)
         as_buf_printf(&b, "; %zu trial%s of %d", e->trials, e->trials == 1 ? "" : "s", j->trials_asked);
     if ((e->causes & AS_WIDE_CONTENTION) && e->left_out)
@@ -340,8 +360,8 @@ static const struct as_trial *broken_of(const struct as_trials *t)
     return broken;
 }
 
-static void set_state(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e, int throttled,
-                      const struct as_trial *broken)
+static void set_state(struct as_cell *cell, const struct as_judge *j, const struct as_estimate *e,
+                      const struct disturbance *d, const struct as_trial *broken)
 {
     struct as_buf why = AS_BUF_INIT;
     cell->reason[0] = 0;
@@ -350,10 +370,10 @@ static void set_state(struct as_cell *cell, const struct as_judge *j, const stru
         cell->causes = 0;
         as_gates_reason(cell, &why);
         as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
-    } else if (e->wide && isfinite(cell->precision)) {
+    } else if ((e->wide || d->throttled || d->shared) && isfinite(cell->precision)) {
         cell->status = AS_CELL_WIDE;
-        cell->causes |= throttled ? AS_WIDE_CLOCK : 0;
-        say_wide(cell, j, e, throttled);
+        widen(cell, e, d);
+        say_wide(cell, j, e, d);
     } else {
         cell->status = AS_CELL_OK;
         cell->causes = 0;
@@ -457,7 +477,9 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         const bool normalised = k && k->known && k->behaviour != OWN_WORK && isfinite(j->reference_hz);
         take_estimate(cell, &e, normalised ? k->beta : NAN);
         as_gates_evaluate(cell, trials->v, trials->n, context);
-        set_state(cell, j, &e, context->own_power ? 0 : as_gates_throttled(trials->v, trials->n), broken);
+        const struct disturbance d = {context->own_power ? 0 : as_gates_throttled(trials->v, trials->n),
+                                      as_gates_shared(trials->v, trials->n)};
+        set_state(cell, j, &e, &d, broken);
         return set_metrics(k, cell, trials, context->further, err);
     }
     if (broken) {

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "report/backend_pairs.h"
 #include "report/overview.h"
+#include "report/sheet.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ void as_report_run_finish(struct as_report_run *r)
     free(r->overview);
     free(r->left_out);
     free(r->against_earlier);
+    free(r->seen);
+    free(r->unsteady);
     as_cells_free(r->cells, r->cells_n);
     as_run_finish(&r->run);
     *r = (struct as_report_run){0};
@@ -109,7 +112,9 @@ static enum as_status load_run(struct as_store *store, const char *name, struct 
     if (!s && (s = load_devices(out, err)) == AS_FORMAT)
         as_fail(err, s, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
                 (long long)out->run.id, err ? err->text : "");
-    return s ? s : load_against_earlier(store, out, err);
+    if (!s)
+        s = load_against_earlier(store, out, err);
+    return s ? s : as_store_seen(store, out->run.id, &out->seen, &out->seen_n, err);
 }
 
 /* Derives facts and comparisons from the loaded cells. */
@@ -183,11 +188,37 @@ static enum as_status load_whole(struct as_store *store, struct as_report_run *o
     return s ? s : derive(out, err);
 }
 
+/* Compares the data sheet with those of earlier runs. An earlier run that cannot be read says nothing. */
+static enum as_status load_unsteady(struct as_store *store, struct as_report_run *out, struct as_error *err)
+{
+    struct as_report_run earlier[AS_EARLIER_MOST] = {0};
+    int64_t ids[AS_EARLIER_MOST];
+    size_t n = 0, loaded = 0;
+    struct as_error why;
+    if (as_store_earlier(store, &out->run, ids, &n, &why))
+        return AS_OK;
+    for (size_t i = 0; i < n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "%lld", (long long)ids[i]);
+        enum as_status s = load_run(store, name, &earlier[loaded], &why);
+        if (!s && earlier[loaded].run.cells <= AS_REPORT_WHOLE_MAX)
+            s = load_whole(store, &earlier[loaded++], &why);
+        else
+            as_report_run_finish(&earlier[loaded]);
+    }
+    enum as_status st = as_sheet_compare_earlier(out, earlier, loaded, err);
+    for (size_t i = 0; i < loaded; i++)
+        as_report_run_finish(&earlier[i]);
+    return st;
+}
+
 enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
 {
     enum as_status s = load_run(store, name, out, err);
     if (!s)
         s = load_whole(store, out, err);
+    if (!s)
+        s = load_unsteady(store, out, err);
     if (s)
         as_report_run_finish(out);
     return s;
@@ -273,6 +304,8 @@ enum as_status as_report_load_short(struct as_store *store, const char *name, st
     enum as_status s = load_run(store, name, out, err);
     if (!s)
         s = out->run.cells > AS_REPORT_WHOLE_MAX ? load_big(store, out, err) : load_whole(store, out, err);
+    if (!s && !out->overview)
+        s = load_unsteady(store, out, err);
     if (s)
         as_report_run_finish(out);
     return s;

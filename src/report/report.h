@@ -10,12 +10,21 @@
 #include "model/cell.h"
 
 struct as_overview;
+struct as_seen; /* store/store.h */
 
 /* A cell that two backends measured on one piece of hardware. */
 struct as_backend_pair {
     const struct as_cell *a, *b;
     bool allocators_differ;          /* no common allocator: the best cell of each */
     struct as_comparison comparison; /* of b against a */
+};
+
+/* A line of the data sheet that lies outside the intervals of earlier runs of the same build on the same machine. */
+struct as_unsteady {
+    char device[32];
+    size_t line;   /* its place in as_sheet_lines */
+    double lo, hi; /* of the values of all these runs */
+    size_t runs;   /* this one among them */
 };
 
 struct as_report_run {
@@ -25,8 +34,12 @@ struct as_report_run {
     size_t rows_more;             /* cells of the one probe that was loaded, beyond those */
     struct as_overview *overview; /* of all cells of a run that is too big to be loaded whole; NULL: it is loaded */
     char *against_earlier;        /* how its sentinels differ from earlier runs; NULL: they do not */
-    bool renumbered;              /* run and cells have other numbers than in their store */
-    char *left_out;               /* "latency (500000 cells)": probes left out of the facts; NULL: none */
+    struct as_seen *seen;         /* what disturbed its devices; owned */
+    size_t seen_n;
+    struct as_unsteady *unsteady; /* owned */
+    size_t unsteady_n;
+    bool renumbered; /* run and cells have other numbers than in their store */
+    char *left_out;  /* "latency (500000 cells)": probes left out of the facts; NULL: none */
     struct as_device_info *devices;
     char **topologies; /* JSON of each device's tree, NULL where there is none */
     size_t devices_n;

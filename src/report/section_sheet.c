@@ -259,6 +259,28 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
     as_buf_str(b, "</ul></details>\n");
 }
 
+/* What disturbed the device in each run. */
+static void seen(struct as_page *p, const char *device)
+{
+    for (size_t r = 0; r < p->n; r++) {
+        struct as_buf text = AS_BUF_INIT;
+        as_sheet_seen_text(&p->runs[r], device, &text);
+        if (text.len) {
+            as_buf_str(p->out, "<p class=\"note\"><code>");
+            as_buf_html(p->out, device);
+            as_buf_str(p->out, "</code>");
+            if (p->n > 1) {
+                as_buf_str(p->out, ", ");
+                as_page_run_name(p->out, &p->runs[r].run);
+            }
+            as_buf_str(p->out, ": ");
+            as_buf_html(p->out, as_buf_get(&text));
+            as_buf_str(p->out, "</p>\n");
+        }
+        as_buf_finish(&text);
+    }
+}
+
 static enum as_status sheet_of(struct as_page *p, const char *device)
 {
     size_t rows = 0;
@@ -270,6 +292,7 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
         rows += as_sheet_next(&sheets[r], &(size_t){0}, &(size_t){0}, &any);
     }
     if (!st && rows) {
+        seen(p, device);
         head(p, device, &sheets[0]);
         as_buf_str(p->out, "<tbody>");
         if (p->n == 1)

@@ -202,15 +202,32 @@ static bool is_below_idle(const struct as_sheet *sheet, const struct as_sheet_ro
     return true;
 }
 
+/* "unsteady: 135 to 243 ns in 3 runs", before anything else. */
+static void say_unsteady(const struct as_report_run *run, const char *device, struct as_sheet_row *row)
+{
+    for (size_t i = 0; i < run->unsteady_n; i++) {
+        const struct as_unsteady *u = &run->unsteady[i];
+        if (u->line != row->line || strcmp(u->device, device) != 0)
+            continue;
+        struct as_buf b = AS_BUF_INIT;
+        as_buf_str(&b, "unsteady: ");
+        as_format_range(&b, u->lo, u->hi, u->lo, row->unit, 3);
+        as_buf_printf(&b, " in %zu runs%s%s", u->runs, row->remark[0] ? ", " : "", row->remark);
+        as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
+        as_buf_finish(&b);
+    }
+}
+
 static void add_line(const struct as_sheet_subject *s, const struct as_sheet_line *line, struct as_sheet *out)
 {
     struct as_sheet_row *row = &out->rows[out->n];
     char why[sizeof((struct as_sheet_gap *)0)->reason] = "";
     name_row(s, line, row);
     const enum as_sheet_found found = make_row(s, line, row, why, sizeof why);
-    if (found == AS_SHEET_FOUND && !is_below_idle(out, row, why, sizeof why))
+    if (found == AS_SHEET_FOUND && !is_below_idle(out, row, why, sizeof why)) {
+        say_unsteady(s->run, s->device, row);
         out->n++;
-    else if (is_expected(s, line))
+    } else if (is_expected(s, line))
         add_gap(row, why, out);
 }
 

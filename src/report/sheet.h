@@ -17,7 +17,7 @@ struct as_sheet_row {
     double specified; /* by driver or OS, else by the vendor's data sheet, in the unit; NAN: not known */
     const struct as_ref *specified_by; /* the data sheet's figure; NULL: driver or OS */
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
-    char remark[96];                   /* further numbers of the same thing, "" none */
+    char remark[192];                  /* further numbers of the same thing, "" none */
     int64_t cell;                      /* that it rests on; 0: several */
     size_t line;                       /* its place in as_sheet_lines */
 };
@@ -41,6 +41,12 @@ struct as_sheet {
 enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
                              struct as_error *err);
 void as_sheet_finish(struct as_sheet *s);
+/* Sets run->unsteady: lines that lie outside the interval of an earlier run by more than the sum of the half widths.
+ * Runs of other devices under the same id do not count. */
+enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct as_report_run *earlier, size_t n,
+                                        struct as_error *err);
+/* "another process in 123 of 123 trials, power cap in 118": what disturbed a device; "" nothing. */
+void as_sheet_seen_text(const struct as_report_run *run, const char *device, struct as_buf *out);
 /* Names the facts that figures of data-sheet lines stand beside: those that the lines rest on. */
 void as_sheet_name_facts(struct as_refs *refs);
 /* The next row or gap with a reason in the order of the table, from *row and *gap on, which it moves; false: none is

@@ -4,6 +4,7 @@
 #include "report/load.h"
 #include "report/machine_sheet.h"
 #include "report/sheet.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,6 +87,24 @@ static void json_gaps(const struct as_sheet *sheet, struct as_buf *out)
     as_buf_str(out, sheet->gaps_n ? "]" : "[]");
 }
 
+/* What sensors saw of the device in a tenth of its trials or more. */
+static void json_seen(const struct as_report_run *run, const char *device, struct as_buf *out)
+{
+    const char *lead = "[";
+    as_json_add_name(out, "seen");
+    for (size_t i = 0; i < run->seen_n; i++) {
+        if (strcmp(run->seen[i].device, device) != 0)
+            continue;
+        as_buf_printf(out, "%s{", lead);
+        as_json_add_text(out, "what", run->seen[i].what);
+        as_json_add_int(out, "trials", (long long)run->seen[i].trials);
+        as_json_add_int(out, "of", (long long)run->seen[i].of);
+        as_buf_char(out, '}');
+        lead = ",\n";
+    }
+    as_buf_str(out, lead[0] == '[' ? "[]" : "]");
+}
+
 static void write_json(const struct as_report_run *run, const struct as_machine_sheet *m, struct as_buf *out)
 {
     as_buf_char(out, '{');
@@ -107,6 +126,7 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
         }
         as_buf_str(out, m->v[i].sheet.n ? "]" : "[]");
         json_gaps(&m->v[i].sheet, out);
+        json_seen(run, m->v[i].id, out);
         as_buf_char(out, '}');
     }
     as_buf_str(out, m->n ? "]}\n" : "[]}\n");

@@ -192,6 +192,10 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     as_buf_printf(&title, "%s%s", device, name[0] ? ": " : "");
     as_buf_str(&title, name);
     as_text_title(out, as_buf_get(&title), style);
+    as_buf_clear(&title);
+    as_sheet_seen_text(run, device, &title);
+    if (title.len)
+        add_line(as_buf_get(&title), style, out);
     const bool specified = as_sheet_has_specified(&sheet),
                published = style->width >= WIDE && as_sheet_has_published(&sheet);
     char head[80];

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EARLIER_MOST = 5, EARLIER_LEAST = 3 };
+enum { EARLIER_LEAST = 3 };
 /* Sentinels of steady machines repeat within a few percent. */
 static const double CHANGED = 1.15;
 
@@ -24,7 +24,7 @@ struct source {
     size_t n;
 };
 struct earlier {
-    struct source of[EARLIER_MOST];
+    struct source of[AS_EARLIER_MOST];
     size_t n;
 };
 
@@ -80,8 +80,8 @@ static enum as_status load_sentinels(struct as_store *store, struct source *s, s
     return as_store_cells(store, &filter, &s->sentinels, &s->n, err);
 }
 
-/* Complete runs of the same build on the same host and CPU model, the latest first. */
-static enum as_status load_earlier(struct as_store *store, const struct as_run *run, const struct source *own,
+/* Without their sentinels. */
+static enum as_status find_earlier(struct as_store *store, const struct as_run *run, const struct source *own,
                                    struct earlier *e, struct as_error *err)
 {
     struct as_row row = as_row_start(store, AS_SQL_RUNS_BEFORE);
@@ -89,7 +89,7 @@ static enum as_status load_earlier(struct as_store *store, const struct as_run *
     as_put_text(&row, run->tool_commit);
     as_put_real(&row, run->started_at);
     as_put_int(&row, run->id);
-    while (e->n < EARLIER_MOST && as_row_next(&row)) {
+    while (e->n < AS_EARLIER_MOST && as_row_next(&row)) {
         struct source *s = &e->of[e->n];
         s->id = as_get_int(&row);
         s->provenance = parsed(as_get_text(&row));
@@ -100,9 +100,31 @@ static enum as_status load_earlier(struct as_store *store, const struct as_run *
         else
             source_finish(s);
     }
-    enum as_status st = as_row_end(&row, err);
+    return as_row_end(&row, err);
+}
+
+static enum as_status load_earlier(struct as_store *store, const struct as_run *run, const struct source *own,
+                                   struct earlier *e, struct as_error *err)
+{
+    enum as_status st = find_earlier(store, run, own, e, err);
     for (size_t i = 0; i < e->n && !st; i++)
         st = load_sentinels(store, &e->of[i], err);
+    return st;
+}
+
+enum as_status as_store_earlier(struct as_store *store, const struct as_run *run, int64_t ids[AS_EARLIER_MOST],
+                                size_t *n, struct as_error *err)
+{
+    struct earlier e = {0};
+    struct source own = {.id = run->id, .provenance = parsed(run->provenance)};
+    const enum as_status st = find_earlier(store, run, &own, &e, err);
+    *n = 0;
+    for (size_t r = 0; r < e.n; r++) {
+        if (!st)
+            ids[(*n)++] = e.of[r].id;
+        source_finish(&e.of[r]);
+    }
+    source_finish(&own);
     return st;
 }
 
@@ -156,7 +178,7 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
     if (!s && own.n)
         s = load_earlier(store, run, &own, &e, &why);
     for (size_t i = 0; i < own.n && !s; i++) {
-        double x[EARLIER_MOST];
+        double x[AS_EARLIER_MOST];
         if (as_cell_is_valid(&own.sentinels[i]) && own.sentinels[i].sum.median > 0)
             say_change(&own.sentinels[i], x, medians_of(&e, &own, &own.sentinels[i], x), out);
     }

@@ -45,6 +45,9 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_RUNS_BY_UUID] = "SELECT id, uuid FROM runs WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY id LIMIT 6",
     [AS_SQL_RUNS_BEFORE] = "SELECT id, provenance, devices, cells FROM runs WHERE state = 'complete' AND host = ? AND "
                            "tool_commit = ? AND started_at < ? AND id <> ? ORDER BY started_at DESC LIMIT 20",
+    [AS_SQL_SEEN] =
+        "SELECT c.device, t.throttle, sum(coalesce(t.users, 0) >= 1), count(*) FROM cells c JOIN trials t ON "
+        "t.cell_id = c.id WHERE c.run_id = ? AND t.sensor <> '' AND t.n > 0 GROUP BY 1, 2 ORDER BY 1, 2",
     [AS_SQL_RUN_IDS] = "SELECT count(*), min(id), max(id) FROM runs",
     [AS_SQL_STALE_RUNS] = "SELECT DISTINCT c.run_id FROM " AS_STALE_CELLS " ORDER BY 1",
     [AS_SQL_STALE_CELLS] = "SELECT c.id FROM " AS_STALE_CELLS " AND c.run_id = ? ORDER BY c.position",

@@ -91,6 +91,20 @@ void as_trials_free(struct as_trial *trials, size_t n);
 /* Cells of a run whose numbers do not match their stored trials, in order of the plan; with run_id 0 the runs that have
  * such cells. Ids, the caller's to free. */
 enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err);
+/* What sensors saw of a device that disturbs its numbers: "another process", "power cap", in how many of its trials. */
+struct as_seen {
+    char device[32], what[24];
+    size_t trials, of;
+};
+/* By device, the most frequent first; *out is the caller's (free). What was seen in under a tenth of a device's trials
+ * is left out. */
+enum as_status as_store_seen(struct as_store *store, int64_t run_id, struct as_seen **out, size_t *n,
+                             struct as_error *err);
+/* Complete runs of the same build on the same host and CPU model before this one, the latest first: at most five ids.
+ */
+enum { AS_EARLIER_MOST = 5 };
+enum as_status as_store_earlier(struct as_store *store, const struct as_run *run, int64_t ids[AS_EARLIER_MOST],
+                                size_t *n, struct as_error *err);
 /* Appends how a run's sentinels differ from those of up to five complete earlier runs on the same host by the same
  * build, "; " between; nothing where they do not, where there are fewer than three, or where those cannot be read.
  * Device ids are not escaped. */

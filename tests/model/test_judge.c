@@ -322,6 +322,28 @@ static void test_throttled(void **state)
     finish(&s);
 }
 
+/* Another process on the device: every sample suffers from it, so that their scatter does not tell how much. */
+static void test_shared_device(void **state)
+{
+    (void)state;
+    struct scene s;
+    set_up(&s);
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_OK);
+    for (size_t t = 0; t < s.trials[0].n; t++) {
+        struct as_readings *r = &s.trials[0].v[t].readings;
+        as_readings_clear(r);
+        strcpy(r->sensor, "nvml");
+        r->users = 1;
+    }
+    judge(&s);
+    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
+    assert_true(s.cells[0].causes & AS_WIDE_CONTENTION);
+    assert_true(s.cells[0].sum.ci.lo <= s.cells[0].sum.min && s.cells[0].sum.ci.hi >= s.cells[0].sum.max);
+    assert_non_null(strstr(s.cells[0].reason, "another process on the device in "));
+    finish(&s);
+}
+
 /* What was measured before a crash counts; a cell without any number says why. */
 static void test_crash(void **state)
 {
@@ -449,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_clock_beside_memory),
         cmocka_unit_test(test_contended_samples),
         cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_shared_device),
         cmocka_unit_test(test_crash),
         cmocka_unit_test(test_isolated_trials_do_not_count),
         cmocka_unit_test(test_counts_are_exact),

@@ -1,0 +1,85 @@
+/* What a run's data sheet owes to other runs and to other users of the device: lines that earlier runs contradict, and
+ * what sensors saw. */
+#include "base/text.h"
+#include "report/sheet.h"
+#include "report/sheet_lines.h"
+#include "store/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_same_device(const struct as_device_info *a, const struct as_device_info *b)
+{
+    return b && strcmp(a->name, b->name) == 0 && strcmp(a->bus_id, b->bus_id) == 0 && strcmp(a->uuid, b->uuid) == 0 &&
+           strcmp(a->driver, b->driver) == 0;
+}
+
+static double half_width(const struct as_sheet_row *row)
+{
+    return isfinite(row->ci.lo) && isfinite(row->ci.hi) ? 0.5 * (row->ci.hi - row->ci.lo) : 0;
+}
+
+/* Adds what the earlier sheet has of the line. A capacity is a range already. */
+static void compare(const struct as_sheet_row *row, const struct as_sheet *earlier, struct as_unsteady *u, bool *apart)
+{
+    const struct as_sheet_row *other = as_sheet_find(earlier, row->group, row->label);
+    if (!other || strcmp(other->unit, row->unit) != 0 || strcmp(row->unit, "B") == 0)
+        return;
+    u->lo = fmin(u->lo, other->value);
+    u->hi = fmax(u->hi, other->value);
+    u->runs++;
+    *apart |= fabs(row->value - other->value) > half_width(row) + half_width(other);
+}
+
+static enum as_status compare_device(struct as_report_run *run, const struct as_device_info *info,
+                                     const struct as_sheet *sheets, size_t n, size_t *cap, struct as_error *err)
+{
+    struct as_sheet own;
+    enum as_status st = as_sheet_make(run, info->id, &own, err);
+    for (size_t i = 0; i < own.n && !st; i++) {
+        struct as_unsteady u = {.line = own.rows[i].line, .lo = own.rows[i].value, .hi = own.rows[i].value, .runs = 1};
+        bool apart = false;
+        for (size_t e = 0; e < n; e++)
+            compare(&own.rows[i], &sheets[e], &u, &apart);
+        if (!apart)
+            continue;
+        st = as_grow((void **)&run->unsteady, cap, run->unsteady_n + 1, sizeof *run->unsteady, err);
+        as_copy_text(u.device, sizeof u.device, info->id);
+        if (!st)
+            run->unsteady[run->unsteady_n++] = u;
+    }
+    as_sheet_finish(&own);
+    return st;
+}
+
+enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct as_report_run *earlier, size_t n,
+                                        struct as_error *err)
+{
+    size_t cap = 0;
+    enum as_status st = AS_OK;
+    for (size_t d = 0; d < run->devices_n && n && !st; d++) {
+        struct as_sheet sheets[AS_EARLIER_MOST] = {0};
+        size_t made = 0;
+        for (size_t e = 0; e < n && e < AS_EARLIER_MOST && !st; e++)
+            if (is_same_device(&run->devices[d], as_report_device(&earlier[e], run->devices[d].id)))
+                st = as_sheet_make(&earlier[e], run->devices[d].id, &sheets[made++], err);
+        if (!st && made)
+            st = compare_device(run, &run->devices[d], sheets, made, &cap, err);
+        for (size_t e = 0; e < made; e++)
+            as_sheet_finish(&sheets[e]);
+    }
+    return st;
+}
+
+void as_sheet_seen_text(const struct as_report_run *run, const char *device, struct as_buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < run->seen_n; i++) {
+        const struct as_seen *seen = &run->seen[i];
+        if (strcmp(seen->device, device) != 0)
+            continue;
+        as_buf_printf(out, any ? ", %s in %zu" : "%s in %zu of %zu trials", seen->what, seen->trials, seen->of);
+        any = true;
+    }
+}
