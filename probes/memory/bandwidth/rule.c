@@ -162,7 +162,7 @@ static const struct as_cell *typical_in_cache(const struct as_rule_context *c, c
     for (size_t i = 0; i < n; i++) {
         const double threads = threads_of(c, cells[i]);
         if (!in_team(c, cells[i], team) || !as_cell_is(cells[i], "op", op) || !belongs_to_cache(c, cells[i], w) ||
-            !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads < c->info->threads))
+            !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads != c->info->threads))
             continue;
         const double far = fabs(log(working_set(cells[i]) / (most_inside(c, cells[i], w) / 2)));
         const int better = found ? standing(cells[i]) - standing(found) : 1;
