@@ -29,7 +29,6 @@ static enum as_status load_run(struct as_store *store, int64_t run_id, struct ju
 
 static enum as_status rejudge_run(struct as_store *store, const struct as_run *run, struct as_error *err)
 {
-    static const struct as_judge_context of_before = {.keeps_footprint = true};
     struct judged r = {0};
     struct as_judge judge = {.trials_asked = run->trials, .reference_hz = NAN};
     enum as_status s = load_run(store, run->id, &r, err);
@@ -38,6 +37,9 @@ static enum as_status rejudge_run(struct as_store *store, const struct as_run *r
     for (size_t i = 0; i < r.n && !s; i++) {
         if (r.trials[i].n == 0)
             continue;
+        /* What the probe allows is not known here: a falling clock counts where it did before. */
+        const struct as_judge_context of_before = {.keeps_footprint = true,
+                                                   .own_power = !(r.cells[i].causes & AS_WIDE_CLOCK)};
         s = as_judge_cell(&judge, &r.cells[i], &r.trials[i], &of_before, err);
         if (!s)
             s = as_store_put_result(store, &r.cells[i], err);

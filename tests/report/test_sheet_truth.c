@@ -2,6 +2,7 @@
  * axis of each cell, with decoys that look better than the truth. A line that is not in the table fails. */
 #include "base/text.h"
 #include "facts/facts.h"
+#include "probe/probe.h"
 #include "report/sheet.h"
 #include "report/sheet_lines.h"
 
@@ -472,8 +473,24 @@ static void test_no_line_is_forgotten(void **state)
         }
 }
 
+/* An axis that the truth does not name could be confused unseen. */
+static void test_no_axis_is_forgotten(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+        const struct as_probe *probe = as_probe_find(truths[i].probe);
+        struct as_axes axes;
+        read_axes(truths[i].axes, &axes);
+        assert_non_null(probe);
+        for (const struct as_axis *axis = probe->axes; axis->name; axis++)
+            if (!as_axes_get(&axes, axis->name))
+                fail_msg("%s: %s has no %s", truths[i].probe, truths[i].axes, axis->name);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_no_line_is_forgotten)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_no_line_is_forgotten),
+                                       cmocka_unit_test(test_no_axis_is_forgotten)};
     return cmocka_run_group_tests_name("data sheet beside the truth", tests, start, end);
 }
