@@ -347,10 +347,23 @@ static const struct as_sheet_row *read_row(const struct as_sheet *sheet, const c
     return row ? row : as_sheet_find(sheet, group, "read, 1 thread");
 }
 
+/* "triad" of "bandwidth.memory.triad.all": where the data sheet has no read, what stands for it is named. */
+static void name_operation(struct as_map_number *n)
+{
+    const char *level = n->fact && strncmp(n->fact->id, "bandwidth.", strlen("bandwidth.")) == 0
+                            ? strchr(n->fact->id, '.') + 1
+                            : NULL,
+               *op = level ? strchr(level, '.') : NULL;
+    if (op && strncmp(op, ".read", strlen(".read")) != 0)
+        snprintf(n->note, sizeof n->note, "%.*s", (int)strcspn(op + 1, "."), op + 1);
+}
+
 static void take_bandwidth(const struct as_sheet *sheet, const char *group, struct as_map_number *n)
 {
     bool one_thread;
     const struct as_sheet_row *row = read_row(sheet, group, &one_thread);
+    if (!row)
+        name_operation(n);
     if (!row || strcmp(row->unit, "GB/s") != 0)
         return;
     *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "GB/s"};

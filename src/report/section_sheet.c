@@ -161,16 +161,12 @@ static void line(struct as_page *p, const struct as_sheet *sheets, const struct 
 static void gap_line(struct as_page *p, const struct as_sheet *sheet, const struct as_sheet_gap *gap, bool first)
 {
     struct as_buf *b = p->out;
-    as_buf_printf(b, "<tr class=\"gap%s\"><th scope=\"row\">", first ? " first" : "");
+    as_buf_printf(b, "<tr%s><th scope=\"row\">", first ? " class=\"first\"" : "");
     as_buf_html(b, first ? gap->title : "");
     as_buf_str(b, "<td class=\"l\">");
     as_buf_html(b, gap->label);
-    as_buf_str(b, "<td class=\"v\">–<td>");
-    if (as_sheet_has_specified(sheet))
-        as_buf_str(b, "<td><td><td>");
-    if (as_sheet_has_published(sheet))
-        as_buf_str(b, "<td>");
-    as_buf_str(b, "<td class=\"l\">");
+    const int columns = 3 + 3 * as_sheet_has_specified(sheet) + as_sheet_has_published(sheet);
+    as_buf_printf(b, "<td class=\"l\" colspan=\"%d\">", columns);
     as_buf_html(b, gap->reason);
     as_buf_char(b, '\n');
 }
