@@ -55,8 +55,8 @@ const char *as_gate_help(enum as_gate g)
 
 static const char *const cause_help[AS_WIDE_CAUSES] = {
     "too few trials or samples for the requested width: more time narrows the interval",
-    "other work used the host's core: fewer than three, or than a quarter, of a trial's samples are without "
-    "contention; or the sensor saw another process on the device",
+    ("other work used the host's core: fewer than three, or than a quarter, of a trial's samples are without "
+     "contention; or the sensor saw another process on the device"),
     "the clock changed and how the number scales with it is unknown, or the device was throttled",
     "later trials differ from earlier ones by more than chance",
     "trials differ by more than the samples within them: the number depends on page placement or on other work",
