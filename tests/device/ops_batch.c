@@ -63,7 +63,12 @@ static bool holds(const struct ops_batch *b, const unsigned char *code, size_t b
     struct as_error err = {0};
     struct as_instructions half, whole;
     double each;
-    if (!count(b, code, bytes, "half_body", i, &half, &err) && !count(b, code, bytes, "whole_body", i, &whole, &err))
+    enum as_status st = count(b, code, bytes, "half_body", i, &half, &err);
+    if (!st)
+        st = count(b, code, bytes, "whole_body", i, &whole, &err);
+    if (!st && b->barrier && as_instructions_of(&whole, b->barrier) != OPS_BATCH_BARRIERS)
+        st = as_fail(&err, AS_FAILED, "%llu barriers", (unsigned long long)as_instructions_of(&whole, b->barrier));
+    if (!st)
         return as_op_code_agrees(&half, &whole, p->ilp * steps_of(p) / 2, &p->sequence, b->dialect, &each, text, size);
     snprintf(text, size, "%s", err.text);
     return false;

@@ -6,7 +6,12 @@
 #include "device/device.h"
 #include "lib/ops/code.h"
 
-enum { OPS_BATCH_MOST = 24, OPS_BATCH_STEPS = 24 /* of the long body */, OPS_BATCH_BRIEF = 4 /* one in so many */ };
+enum {
+    OPS_BATCH_MOST = 24,
+    OPS_BATCH_STEPS = 24 /* of the long body */,
+    OPS_BATCH_BRIEF = 4 /* one in so many */,
+    OPS_BATCH_BARRIERS = 5 /* around the readings of the clock */
+};
 struct ops_batch_part {
     struct as_op_sequence sequence;
     const char *name;
@@ -23,6 +28,7 @@ struct ops_batch {
                               struct as_error *err);
     enum as_status (*count)(const unsigned char *code, size_t bytes, const char *kernel, struct as_instructions *out,
                             struct as_error *err);
+    const char *barrier;   /* the instruction of which kernels have OPS_BATCH_BARRIERS: none was merged; NULL: any */
     size_t seen, wrong, n; /* of all until now; and those that wait */
     struct ops_batch_part part[OPS_BATCH_MOST];
 };

@@ -21,6 +21,7 @@ static struct ops_batch batch_for(const char *arch, size_t together)
     return (struct ops_batch){.arch = arch,
                               .dialect = AS_DIALECT_CUDA,
                               .together = together,
+                              .barrier = "BAR",
                               .compile = nvrtc_compile,
                               .count = as_cubin_instructions};
 }
