@@ -186,6 +186,19 @@ static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, si
     return n < 2 ? n : 2;
 }
 
+/* Does a plateau that ends before the reported size show no more than a part of the second level: is a working set near
+ * that size still nearer to it than to memory, on log axes, or was none tried? */
+static bool is_part_only(const struct as_rule_context *c, const struct as_curve *curve, const struct as_plateau *p)
+{
+    const double claim = claimed_size(c, 2);
+    size_t near = 0;
+    if (!(p->knee < claim))
+        return false;
+    while (near + 1 < curve->n && curve->x[near + 1] <= claim)
+        near++;
+    return near + 1 == curve->n || curve->y[near] < sqrt(p->level * curve->y[curve->n - 1]);
+}
+
 /* With shared memory held only the first level is another. whole_known: another path tells where the second level ends,
  * so all that this one shows of it are parts. */
 static void derive_path(struct as_rule_context *c, const struct as_curve *curve, const struct path *path,
@@ -201,8 +214,7 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
     if (global && whole_known)
         n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
-    /* A curve that ends within the reported size shows at most a part. */
-    const bool all_parts = whole_known || curve->x[curve->n - 1] < claimed_size(c, 2);
+    const bool all_parts = whole_known || (second < n && is_part_only(c, curve, &p[second]));
     for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
         struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .local = local};
         s.part = global && i > 0 && (i < second || all_parts);

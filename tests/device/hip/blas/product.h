@@ -15,6 +15,7 @@
 
 /* Things that were made and not given back. */
 API int fake_hipblaslt_live(void);
+API int fake_hipblaslt_products(void);
 API int fake_rocblas_live(void);
 
 static inline bool fake_asked(const char *word)
