@@ -112,7 +112,7 @@ static enum as_status look_at_known(struct sampler *m, double target, double *se
     return st;
 }
 
-/* The fewest repetitions suffice only where two samples agree: a first one may wait for what a process does once. */
+/* One repetition suffices only where two samples agree: a first one may wait for what a process does once. */
 static enum as_status take_shorter(struct sampler *m, struct as_sample *s, struct as_error *err)
 {
     const double first_s = s->seconds;
@@ -136,7 +136,7 @@ static enum as_status calibrate(struct sampler *m, struct as_error *err)
     while (!st && seconds < 0.6 * target && m->reps < m->vc.max_reps && as_now() < m->share_end) {
         struct as_sample s;
         st = take_sample(m, &s, err);
-        if (!st && s.seconds >= 0.6 * target && m->reps == m->vc.min_reps)
+        if (!st && s.seconds >= 0.6 * target && m->reps == 1)
             st = take_shorter(m, &s, err);
         seconds = s.seconds;
         if (st || seconds >= 0.6 * target)

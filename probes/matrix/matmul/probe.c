@@ -121,8 +121,9 @@ static void rest(const struct trial *v)
     }
 }
 
-/* GEMMs of a burst at least. The first run loads the code; a second one tells, where it does not take long. */
-static enum as_status count_burst(struct trial *v, uint64_t *reps, struct as_error *err)
+/* GEMMs of a burst at least. The first run loads the code; a second one tells, where it does not take long. A burst
+ * that is long enough needs no calibration, each sample of which would cost another pause. */
+static enum as_status count_burst(struct trial *v, struct as_trial_context *vc, struct as_error *err)
 {
     struct as_timing t;
     enum as_status s = as_product_run(&v->product, 1, &t, err);
@@ -131,7 +132,9 @@ static enum as_status count_burst(struct trial *v, uint64_t *reps, struct as_err
     if (s)
         return s;
     const double fit = BURST_MOST_S / as_timing_seconds(&t);
-    *reps = fit >= BURST ? BURST : fit >= 1 ? (uint64_t)fit : 1;
+    vc->min_reps = fit >= BURST ? BURST : fit >= 1 ? (uint64_t)fit : 1;
+    if ((double)vc->min_reps * as_timing_seconds(&t) >= BURST_S)
+        vc->max_reps = vc->min_reps;
     return AS_OK;
 }
 
@@ -151,7 +154,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
         return s;
     as_product_note(&v->product, vc);
     as_product_expect(&v->product, vc);
-    return v->sustained ? warm_up(v, err) : count_burst(v, &vc->min_reps, err);
+    return v->sustained ? warm_up(v, err) : count_burst(v, vc, err);
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
