@@ -104,7 +104,9 @@ static const struct as_option run_options[] = {
      "requested width of the 95% interval, relative to the median, 0.01% to 100% (default: the suite's, which may "
      "differ between probes; see 'assay list suites')",
      false},
-    {"budget", 0, "TIME", "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's)", false},
+    {"budget", 0, "TIME",
+     "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's, once per device beside the CPU)",
+     false},
     {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
     {"visits", 0, "N", "the former name of --trials", false},
     {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},

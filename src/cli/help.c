@@ -24,7 +24,7 @@ static const struct item exits[] = {
     {"2",
      "wrong usage: no such option, probe, axis, device, run, cell or file, an invalid suite, or runs without a common "
      "cell"},
-    {"3", "check or compare --check found something worse"},
+    {"3", "check or compare --check found something worse, or check a line missing"},
     {"4", "measured, but some cells were rejected, failed, crashed or timed out, or a device was lost"},
     {"5", "nothing to measure on"},
     {NULL, NULL},

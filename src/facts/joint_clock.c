@@ -43,8 +43,8 @@ static void say_clock(struct as_fact *f, double median, const char *seen)
         as_fact_say(f, "The core runs at %s%s; whether this exceeds its reported maximum of %s is undecided", value,
                     seen, claim);
     else
-        as_fact_say(f, "The core runs at %s%s, %s its reported maximum of %s", value, seen,
-                    f->verdict == AS_REFUTED ? "above" : "within", claim);
+        as_fact_say(f, "The core runs at %s%s, %s %s", value, seen,
+                    f->verdict == AS_REFUTED ? "above its reported maximum of" : "reported maximum", claim);
 }
 
 static void derive_clock(struct as_rule_context *c)

@@ -149,7 +149,7 @@ enum as_gate_state as_gates_main_memory(const struct as_judge_context *context, 
         return AS_GATE_PASS;
     if (step->half > 0 && step->faster_below && step->slower.hi <= step_beside_cache(sixth, step))
         return AS_GATE_PASS;
-    as_buf_str(text, "; memory is not told from a cache: no plateau of this run's latency over the size");
+    as_buf_str(text, "; cannot distinguish memory from a cache: no plateau in this run's latencies");
     return AS_GATE_NA;
 }
 

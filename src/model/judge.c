@@ -337,6 +337,14 @@ static const struct as_trial *broken_of(const struct as_trials *t)
     return broken;
 }
 
+static size_t count_trials(const struct as_trials *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += as_trial_counts(&t->v[i]);
+    return n;
+}
+
 static void add_up(struct as_cell *cell, const struct as_trials *t)
 {
     cell->trials_done = (int)t->n;
@@ -425,7 +433,7 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         take_estimate(cell, &e, normalised ? k->beta : NAN);
         as_gates_evaluate(cell, trials->v, trials->n, context);
         const struct as_disturbance d = {context->own_power ? 0 : as_gates_throttled(trials->v, trials->n),
-                                         as_gates_shared(trials->v, trials->n)};
+                                         as_gates_shared(trials->v, trials->n), count_trials(trials)};
         as_judge_set_state(cell, j->trials_asked, &e, &d, broken);
         return set_metrics(j, k, cell, trials, context->further, err);
     }

@@ -22,14 +22,16 @@ static void say_wide(struct as_cell *cell, int trials_asked, const struct as_est
                      const struct as_disturbance *d)
 {
     struct as_buf b = AS_BUF_INIT;
-    as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell), 100 * cell->precision);
+    if (e->wide)
+        as_buf_printf(&b, "interval width %.3g%%, %.3g%% requested: ", 200 * as_cell_width(cell),
+                      100 * cell->precision);
     as_causes_text(cell->causes, &b);
     if (d->throttled) {
         as_buf_str(&b, "; throttled: ");
         as_throttle_text(d->throttled, &b);
     }
     if (d->shared)
-        as_buf_printf(&b, "; another process on the device in %zu of %zu trials", d->shared, e->trials);
+        as_buf_printf(&b, "; another process on the device in %zu of %zu trials", d->shared, d->trials);
     if (e->causes & AS_WIDE_TIME)
         as_buf_printf(&b, "; %zu trial%s of %d", e->trials, e->trials == 1 ? "" : "s", trials_asked);
     if ((e->causes & AS_WIDE_CONTENTION) && e->left_out)

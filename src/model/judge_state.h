@@ -9,6 +9,7 @@
 struct as_disturbance {
     int throttled;
     size_t shared; /* trials beside another process */
+    size_t trials; /* all that count */
 };
 
 /* Sets status, causes and reason; the gates are evaluated already. broken: the last trial without samples, or NULL. */

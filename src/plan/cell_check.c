@@ -112,14 +112,15 @@ static enum as_status check_claim(const struct as_device_info *info, const struc
     const uint64_t cache = as_info_largest_cache(info, allocator, threads);
     struct as_buf b = AS_BUF_INIT;
     as_format_size(&b, claim);
-    as_buf_str(&b, " do not measure main memory, which takes at least ");
+    as_buf_str(&b, " is too small to measure main memory: at least ");
     as_format_size(&b, as_info_memory_least(info, allocator, threads));
+    as_buf_str(&b, " needed (");
     if (cache) {
-        as_buf_printf(&b, " beside the %s of ", as_info_largest_cache_name(info, allocator, threads));
+        as_buf_printf(&b, "%s: ", as_info_largest_cache_name(info, allocator, threads));
         as_format_size(&b, cache);
     } else
-        as_buf_str(&b, " where no cache size is known");
-    as_buf_printf(&b, ": set size=DRAM%s", as_probe_axis(probe, "level") ? ", or level=sweep for any size" : "");
+        as_buf_str(&b, "cache sizes unknown");
+    as_buf_printf(&b, "); set size=DRAM%s", as_probe_axis(probe, "level") ? ", or level=sweep for any size" : "");
     enum as_status s = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
     as_buf_finish(&b);
     return s;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Does the value fit one of the words in text[0..n), "4KiB,64MiB" or "pinned,host"? */
+/* Does the value fit one of the words in text[0..n), "4KiB,64MiB", "16MiB.." or "pinned,host"? */
 static bool fits(const struct as_cell *cell, const struct as_axis *axis, const char *text, size_t n)
 {
     const char *value = as_axes_text(&cell->axes, axis->name);
@@ -16,8 +16,12 @@ static bool fits(const struct as_cell *cell, const struct as_axis *axis, const c
         as_copy_text(word, len + 1 < sizeof word ? len + 1 : sizeof word, text + at);
         if (strcmp(value, word) == 0)
             return true;
-        if (axis->type == AS_AXIS_SIZE && !as_parse_size(word, &bytes, NULL) &&
-            as_axes_u64(&cell->axes, axis->name) == bytes)
+        const size_t end = strlen(word);
+        const bool open = end > 2 && strcmp(word + end - 2, "..") == 0;
+        if (open)
+            word[end - 2] = '\0';
+        const uint64_t own = as_axes_u64(&cell->axes, axis->name);
+        if (axis->type == AS_AXIS_SIZE && !as_parse_size(word, &bytes, NULL) && (open ? own >= bytes : own == bytes))
             return true;
         const enum as_role role = axis->domain == AS_DOMAIN_ALLOCATOR ? as_role_find(word) : AS_ROLE_UNKNOWN;
         if (role != AS_ROLE_UNKNOWN && as_allocator_role(cell->device, value) == role)

@@ -200,9 +200,9 @@ static enum as_status load_unsteady(struct as_store *store, struct as_report_run
     for (size_t i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "%lld", (long long)ids[i]);
-        enum as_status s = load_run(store, name, &earlier[loaded], &why);
-        if (!s && earlier[loaded].run.cells <= AS_REPORT_WHOLE_MAX)
-            s = load_whole(store, &earlier[loaded++], &why);
+        const enum as_status s = load_run(store, name, &earlier[loaded], &why);
+        if (!s && earlier[loaded].run.cells <= AS_REPORT_WHOLE_MAX && !load_whole(store, &earlier[loaded], &why))
+            loaded++;
         else
             as_report_run_finish(&earlier[loaded]);
     }

@@ -117,8 +117,9 @@ static void add_further(const struct as_sheet_subject *s, const struct as_sheet_
 }
 
 /* Who multiplied, "cuBLASLt 13.1.2" or "by wgmma", and what the device did meanwhile: "1.75 GHz, power cap". */
-static void describe_product(const struct as_cell *cell, struct as_sheet_row *row)
+static void describe_product(const struct as_cell *cell, double clock_max_hz, struct as_sheet_row *row)
 {
+    static const double full = 0.99, beyond = 1.01; /* of the highest clock: not slowed down; an error of the reading */
     json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
     const char *library = json_string_value(json_object_get(detail, "library"));
     const char *throttled = json_string_value(json_object_get(detail, "throttled_by"));
@@ -127,11 +128,11 @@ static void describe_product(const struct as_cell *cell, struct as_sheet_row *ro
         as_buf_add(&b, library, strcspn(library, ","));
     else
         as_buf_printf(&b, "by %s", as_axes_text(&cell->axes, "path"));
-    if (cell->clock_hz > 0) {
+    if (cell->clock_hz > 0 && !(cell->clock_hz > beyond * clock_max_hz && clock_max_hz > 0)) {
         as_buf_str(&b, ", ");
         as_format_value(&b, cell->clock_hz, "Hz");
     }
-    if (throttled)
+    if (throttled && !(cell->clock_hz > full * clock_max_hz && clock_max_hz > 0))
         as_buf_printf(&b, ", %s", throttled);
     as_copy_text(row->remark, sizeof row->remark, as_buf_get(&b));
     as_buf_finish(&b);
@@ -146,7 +147,7 @@ static void fill_row(const struct as_sheet_subject *s, const struct as_sheet_lin
     if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n->unit, "B") == 0)
         name_memory_side(s, row);
     if (strcmp(line->group, "Matrix") == 0 && n->cell)
-        describe_product(as_report_cell(s->run, n->cell), row);
+        describe_product(as_report_cell(s->run, n->cell), s->info ? s->info->clock_max_hz : 0, row);
     as_sheet_expand(s, source->said ? source->said : "", said, sizeof said);
     add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
     add_word(row, n->named);

@@ -56,6 +56,15 @@ static enum as_status compare_device(struct as_report_run *run, const struct as_
     return st;
 }
 
+/* What stands above a sheet disturbed all its lines; it says nothing of the device. */
+static bool was_disturbed(const struct as_report_run *run, const char *device)
+{
+    for (size_t i = 0; i < run->seen_n; i++)
+        if (strcmp(run->seen[i].device, device) == 0)
+            return true;
+    return false;
+}
+
 enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct as_report_run *earlier, size_t n,
                                         struct as_error *err)
 {
@@ -65,7 +74,8 @@ enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct 
         struct as_sheet sheets[AS_EARLIER_MOST] = {0};
         size_t made = 0;
         for (size_t e = 0; e < n && e < AS_EARLIER_MOST && !st; e++)
-            if (is_same_device(&run->devices[d], as_report_device(&earlier[e], run->devices[d].id)))
+            if (is_same_device(&run->devices[d], as_report_device(&earlier[e], run->devices[d].id)) &&
+                !was_disturbed(&earlier[e], run->devices[d].id))
                 st = as_sheet_make(&earlier[e], run->devices[d].id, &sheets[made++], err);
         if (!st && made)
             st = compare_device(run, &run->devices[d], sheets, made, &cap, err);

@@ -105,7 +105,7 @@ static bool is_of_group(const struct as_sheet_subject *s, const struct as_cell *
     const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
     const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
     const double size = as_axes_number(&c->axes, "size");
-    if (strcmp(group, "Memory") == 0)
+    if (strcmp(group, "Memory") == 0 && isfinite(size)) /* others miss by construction */
         return as_main_memory_holds(s->info, (struct as_cell_view){.v = s->run->cells, .n = s->run->cells_n}, c);
     return !bytes || !isfinite(size) || size <= (double)bytes;
 }
@@ -216,9 +216,11 @@ static const char *why_no_memory(const struct as_sheet_subject *s, const char *f
 static enum as_sheet_found explain(const struct as_sheet_subject *s, const char *filter, struct as_buf *reason)
 {
     const struct as_cell *most = NULL;
-    bool valid = false;
+    const size_t name = strcspn(filter, " ");
+    bool valid = false, of_probe = false;
     for (size_t i = 0; i < s->run->cells_n; i++) {
         const struct as_cell *c = &s->run->cells[i];
+        of_probe |= strcmp(c->device, s->device) == 0 && strncmp(c->probe, filter, name) == 0 && !c->probe[name];
         if (!matches(s, c, filter))
             continue;
         valid |= as_cell_is_valid(c);
@@ -231,10 +233,10 @@ static enum as_sheet_found explain(const struct as_sheet_subject *s, const char 
         return most->status == AS_CELL_UNSUPPORTED ? AS_SHEET_IMPOSSIBLE : AS_SHEET_MISSING;
     }
     if (valid) {
-        as_buf_str(reason, "undecided");
+        as_buf_str(reason, "too few measurements decide it");
         return AS_SHEET_MISSING;
     }
-    const char *why = why_no_memory(s, filter);
+    const char *why = of_probe ? why_no_memory(s, filter) : "";
     as_buf_printf(reason, "%s%s", why[0] ? "unsupported: " : "", why);
     return why[0] ? AS_SHEET_IMPOSSIBLE : AS_SHEET_NOT_IN_SUITE;
 }
@@ -254,7 +256,8 @@ static enum as_sheet_found from_cells(const struct as_sheet_subject *s, const st
     if (!found)
         return explain(s, source->from, reason);
     take_cell(s, found, source->named, out);
-    if (strcmp(group, "Compute") == 0 && found->limit > 0)
+    if (strcmp(group, "Compute") == 0 && found->limit > 0 &&
+        isfinite(as_detail_number(found->detail, "per_unit_cycle")))
         out->claimed = found->limit; /* at the highest clock */
     return AS_SHEET_FOUND;
 }

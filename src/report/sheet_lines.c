@@ -22,10 +22,15 @@
             }                                                                                                          \
         }                                                                                                              \
     }
-#define CAPACITY(name)                                                                                                 \
+/* Loads may keep a line of a far part of a cache in the near one too; atomic adds see the whole of it. */
+#define BY_ADDS "by atomic adds"
+#define WHOLE(name)                                                                                                    \
+    {.side = DEVICE, .from = "onchip.whole." name ".size", .cells = "onchip what=atomic", .said = BY_ADDS},
+/* whole: a first source, or nothing */
+#define CAPACITY(name, whole)                                                                                          \
     {                                                                                                                  \
         name, "capacity",                                                                                              \
-            {{.side = DEVICE, .from = "onchip." name ".size", .cells = "onchip what=global"},                          \
+            {whole{.side = DEVICE, .from = "onchip." name ".size", .cells = "onchip what=global"},                     \
              {.side = DEVICE, .from = "cache." name ".size", .cells = "latency", .said = TIMED},                       \
              {.side = CPU, .from = "cache." name ".size", .cells = "latency"}},                                        \
         {                                                                                                              \
@@ -199,7 +204,7 @@ const struct as_sheet_line as_sheet_lines[] = {
      "read, 1 thread",
      {{.side = CPU, .from = "bandwidth.memory_side.read.1", .cells = SWEEP " threads=1", .named = "size"}},
      {{0}}},
-    CAPACITY("L3"),
+    CAPACITY("L3", ),
     LATENCY("L3"),
     {"L3",
      "read",
@@ -215,7 +220,7 @@ const struct as_sheet_line as_sheet_lines[] = {
      {{0}}},
     LATENCY("L2"),
     READ("L2", "common size=16777216"),
-    CAPACITY("L1"),
+    CAPACITY("L1", ),
     LATENCY("L1"),
     READ("L1", "own size=65536"),
     {"Shared memory",

@@ -142,9 +142,9 @@ static enum as_status read_row(const json_t *line, const struct as_sheet *before
     if (!known || strlen(label) >= sizeof row->label)
         return as_fail(err, AS_FORMAT, "this version has no such line; export the data sheet again with it");
     if (as_sheet_find(before, group, label))
-        return as_fail(err, AS_FORMAT, "the line is there twice");
+        return as_fail(err, AS_FORMAT, "duplicate line");
     if (!unit || !can_have_unit(group, label, unit))
-        return as_fail(err, AS_FORMAT, "'unit' is none that this quantity can have");
+        return as_fail(err, AS_FORMAT, "'unit' does not fit this quantity");
     row->group = known->group;
     as_copy_text(row->title, sizeof row->title, row->group);
     as_copy_text(row->label, sizeof row->label, label);
@@ -201,7 +201,7 @@ static enum as_status read_devices(const json_t *devices, struct as_machine_shee
         st = read_device(json_array_get(devices, i), &out->v[out->n++], err);
         for (size_t k = 0; k < i && !st; k++)
             if (strcmp(out->v[k].id, out->v[i].id) == 0)
-                st = as_fail(err, AS_FORMAT, "device '%s' is there twice", out->v[i].id);
+                st = as_fail(err, AS_FORMAT, "duplicate device '%s'", out->v[i].id);
     }
     return st;
 }

@@ -77,7 +77,7 @@ static void add_gap(struct as_table *t, const struct as_sheet *sheet, size_t *ro
 {
     struct as_buf text = AS_BUF_INIT;
     as_buf_str(&text, gap->reason);
-    for (const char *lead = "; likewise ";; lead = ", ") {
+    for (const char *lead = "; likewise ";; lead = "; ") {
         size_t r = *row, g = *gap_at;
         struct as_sheet_entry next;
         if (!as_sheet_next(sheet, &r, &g, &next) || !next.gap || strcmp(next.gap->group, gap->group) != 0 ||

@@ -240,10 +240,14 @@ static void skip_without_device(struct as_engine *e)
     for (size_t i = 0; i < e->cells_n; i++) {
         struct as_cell *cell = &e->cells[i];
         struct as_progress *p = &e->progress[i];
-        if (p->slot || p->over)
+        if (p->slot)
+            continue;
+        const bool goes_on =
+            cell->status == AS_CELL_PLANNED || cell->status == AS_CELL_OK || cell->status == AS_CELL_WIDE;
+        e->lost |= goes_on && p->trials < e->rounds;
+        if (p->over)
             continue;
         p->over = 1;
-        e->lost |= p->trials < e->rounds;
         if (cell->status != AS_CELL_PLANNED)
             continue;
         cell->status = AS_CELL_SKIPPED;

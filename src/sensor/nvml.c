@@ -46,7 +46,6 @@ static const struct {
     SYMBOL(ecc, "nvmlDeviceGetTotalEccErrors"),
     SYMBOL(utilization, "nvmlDeviceGetUtilizationRates"),
     SYMBOL(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3"),
-    SYMBOL(graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3"),
 };
 enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
 
@@ -189,12 +188,11 @@ static void add_processes(const struct nvml *n, nvml_return (*ask)(nvml_device, 
     }
 }
 
-/* Unknown if our own process is not in the list: the PIDs are from another namespace. */
+/* Processes that compute; a display server waits. Unknown if our own process is not in the list: the PIDs are from another namespace. */
 static double users_now(const struct nvml *n)
 {
     struct processes p = {.n = 0};
     add_processes(n, n->api.compute_processes, &p);
-    add_processes(n, n->api.graphics_processes, &p);
     if (!p.known)
         return NAN;
     if (p.beyond)

@@ -94,7 +94,6 @@ struct as_nvml_api {
     nvml_return (*ecc)(nvml_device device, unsigned kind, unsigned counter, unsigned long long *n);
     nvml_return (*utilization)(nvml_device device, struct nvml_utilization *out);
     nvml_return (*compute_processes)(nvml_device device, unsigned *n, struct nvml_process *out);
-    nvml_return (*graphics_processes)(nvml_device device, unsigned *n, struct nvml_process *out);
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include "model/metrics.h"
 
 #include <math.h>
+#include <string.h>
 
 enum as_status as_trial_take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err)
 {
@@ -21,6 +22,14 @@ enum as_status as_trial_take_bound(struct as_trial_context *vc, const struct as_
         as_copy_text(vc->limit_why, sizeof vc->limit_why, bound.why);
     }
     return st;
+}
+
+double as_trial_bound_at(const struct as_trial_context *vc, const struct as_probe *probe, double clock_hz)
+{
+    const double highest = vc->dev->info.clock_max_hz;
+    const char *unit = as_probe_metric(probe, vc->axes).unit;
+    const bool of_arithmetic = strcmp(unit, "FLOP/s") == 0 || strcmp(unit, "OP/s") == 0;
+    return of_arithmetic && highest > 0 && clock_hz > highest ? vc->limit * clock_hz / highest : vc->limit;
 }
 
 enum as_status as_trial_check_pages(const struct as_trial_context *vc, struct as_error *err)

@@ -19,8 +19,7 @@
 static const double SAMPLE_S = 2e-3, TOO_LONG = 2;
 /* Samples agree when they differ by less than this fraction of the requested precision over this many seconds. */
 static const double AGREE = 0.1, LONG_S = 15e-3;
-/* Minimum interval between clock readings, which cost tens of microseconds. */
-static const double CLOCK_EVERY_S = 1e-3;
+static const double CLOCK_EVERY_S = 1e-3; /* a clock reading costs tens of microseconds */
 
 enum {
     CLOCKS_MAX = 512,
@@ -338,6 +337,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_tr
     out->reps = m->reps;
     if (!st) {
         summarize_clock(m, out);
+        out->limit = as_trial_bound_at(&m->vc, m->probe, out->clock_hz);
         st = run_check(m, out, err);
     }
     return st;

@@ -49,7 +49,7 @@ static struct as_trial trial(bool alone)
         axes, sizeof axes,
         strcmp(probe_name, "calibrate") == 0
             ? "rule=babelstream op=triad size=%u threads=0 store=regular allocator=toy"
-            : "op=write level=memory size=%u threads=0 store=regular width=best allocator=toy touch=device way=best",
+            : "op=write level=sweep size=%u threads=0 store=regular width=best allocator=toy touch=device way=best",
         cell_bytes);
     toy_axes(&order.axes, axes);
     toy_init_sm90(&toy, card);

@@ -124,7 +124,9 @@ static enum as_status start(bool persistent, struct as_error *err)
     struct as_chase_desc d = {.allocator = "toy", .size = 4096, .stride = 64, .seed = 3, .persistent = persistent};
     toy_init(&play.toy, AS_CAP_SOURCE | AS_CAP_ASYNC);
     play.toy.dev.info.compute_units = UNITS;
-    play.toy.dev.info.is_host_cpu = true; /* nothing evicts its caches */
+    play.toy.dev.info.is_host_cpu = true; /* nothing evicts its caches, which are small */
+    play.toy.dev.info.caches_n = 1;
+    play.toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 10, .shared = 1};
     play.toy.kernel = run_kernel;
     play.starts = 0;
     contended = false;

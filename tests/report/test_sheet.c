@@ -154,6 +154,8 @@ static void test_loaded_below_idle(void **state)
     (void)state;
     gpu.capabilities = AS_CAP_HOST_KERNELS;
     gpu.threads = 16;
+    gpu.caches_n = 1;
+    gpu.caches[0] = (struct as_cache){.level = 3, .kind = 'u', .size = 32 << 20, .shared = 16};
     as_copy_text(gpu.id, sizeof gpu.id, "cpu");
     static const char chase[] = "{\"pattern\":\"random\",\"stride\":64,\"instrument\":\"timed\",\"allocator\":\"%s\","
                                 "\"size\":1073741824}",

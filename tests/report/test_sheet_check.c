@@ -266,7 +266,7 @@ static void test_damaged_lines(void **state)
                   "\"ci_high\":1}",
                   &err),
         AS_FORMAT);
-    assert_non_null(strstr(err.text, "line 2 ('Memory' 'read'): the line is there twice"));
+    assert_non_null(strstr(err.text, "line 2 ('Memory' 'read'): duplicate line"));
 }
 
 /* The words of any device for a compute unit. */

@@ -62,7 +62,8 @@ static const struct as_axis axes[] = {
      .def = "best"},
     {0},
 };
-static const char *const first[] = {"level=memory", "level=sweep op=read", NULL};
+static const char *const first[] = {"level=memory", "level=memory size=1MiB.. allocator=huge_pages,base_pages",
+                                    "level=sweep op=read", NULL};
 static const char *const quick[] = {
     "op=triad level=sweep size=16KiB..LLC threads=max allocator=largest_pages",
     "op=read level=sweep size=16KiB..LLC threads=1 allocator=largest_pages",

@@ -151,6 +151,15 @@ static int standing(const struct as_cell *cell)
     return 2 * as_cell_is(cell, "width", "best") + as_cell_on_huge_pages(cell);
 }
 
+/* A guest may have a small share of the cache that its hypervisor reports. Is this not faster than memory? */
+static bool may_be_memory(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                          const struct as_cell *cell, const char *op, enum team team)
+{
+    const bool guest = c->info->virtual_machine && (c->info->capabilities & AS_CAP_HOST_KERNELS);
+    const struct as_cell *memory = guest ? best_in_memory(c, cells, n, op, team) : NULL;
+    return memory && as_verdict_above(as_cells_ratio(cell, memory), 1) != AS_SUPPORTED;
+}
+
 /* Runs compare by one definition, not by the fastest of all that was tried: regular stores, all threads or one, the
  * width that a test found best, the largest pages, and the size nearest to the middle of what surely lies in the cache.
  */
@@ -162,7 +171,8 @@ static const struct as_cell *typical_in_cache(const struct as_rule_context *c, c
     for (size_t i = 0; i < n; i++) {
         const double threads = threads_of(c, cells[i]);
         if (!in_team(c, cells[i], team) || !as_cell_is(cells[i], "op", op) || !belongs_to_cache(c, cells[i], w) ||
-            !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads != c->info->threads))
+            !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads != c->info->threads) ||
+            may_be_memory(c, cells, n, cells[i], op, team))
             continue;
         const double far = fabs(log(working_set(cells[i]) / (most_inside(c, cells[i], w) / 2)));
         const int better = found ? standing(cells[i]) - standing(found) : 1;
@@ -187,15 +197,6 @@ static double cpu_caches(const struct as_rule_context *c, const struct window *w
     return most;
 }
 
-/* A guest may have a small share of the cache that its hypervisor reports. Is this not faster than memory? */
-static bool may_be_memory(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
-                          const struct as_cell *cell, const char *op, enum team team)
-{
-    const bool guest = c->info->virtual_machine && (c->info->capabilities & AS_CAP_HOST_KERNELS);
-    const struct as_cell *memory = guest ? best_in_memory(c, cells, n, op, team) : NULL;
-    return memory && as_verdict_above(as_cells_ratio(cell, memory), 1) != AS_SUPPORTED;
-}
-
 static void derive_cache_bandwidth(struct as_rule_context *c)
 {
     const struct as_cell **cells;
@@ -218,7 +219,7 @@ static void derive_cache_bandwidth(struct as_rule_context *c)
         for (enum team team = ONE; team < TEAMS; team++)
             for (size_t o = 0; o < OPS; o++) {
                 const struct as_cell *best = typical_in_cache(c, cells, n, ops[o], team, &w);
-                if (best && !may_be_memory(c, cells, n, best, ops[o], team))
+                if (best)
                     add_bandwidth(c, best, as_buf_get(&names[0]), as_buf_get(&names[1]), ops[o], team);
             }
         as_buf_finish(&names[0]);

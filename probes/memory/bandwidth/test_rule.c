@@ -148,7 +148,7 @@ static void test_share_of_a_cache(void **state)
         snprintf(axes, sizeof axes, format, "sweep", 8 * MiB);
         made_add(&m, "bandwidth", "GB/s", 60, axes);
         made_derive(&m);
-        made_near(&m, "bandwidth.L3.read.1", 60, 0);
+        made_near(&m, "bandwidth.L3.read.1", is_virtual ? 60 : 14, 0); /* nearest to the middle of the cache */
         made_end(&m);
     }
 }

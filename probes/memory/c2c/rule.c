@@ -57,20 +57,34 @@ static void add_pair(struct as_rule_context *c, const struct as_cell *const *pai
     as_fact_evidence(f, cell);
 }
 
+/* Of the median pair: at least as wide as what single pairs have. */
+static struct as_interval interval_of_median(const struct as_cell *const *pairs, double *medians, double *room,
+                                             size_t n)
+{
+    struct as_interval spread = as_spread_interval(medians, n);
+    for (size_t i = 0; i < n; i++)
+        room[i] = as_cell_interval(pairs[i]).lo;
+    spread.lo = fmin(spread.lo, as_median(room, n));
+    for (size_t i = 0; i < n; i++)
+        room[i] = as_cell_interval(pairs[i]).hi;
+    spread.hi = fmax(spread.hi, as_median(room, n));
+    return spread;
+}
+
 static void add_median_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
                             const struct pair_kind *kind)
 {
-    double *v = malloc(n * sizeof *v);
+    double *v = malloc(2 * n * sizeof *v);
     struct as_fact *f = v ? as_fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
     char value[200], note[128], units[64];
     snprintf(units, sizeof units, "two %ss", as_unit_name(c));
     if (!v)
-        c->status = as_nomem(c->err, n * sizeof *v, "pairs");
+        c->status = as_nomem(c->err, 2 * n * sizeof *v, "pairs");
     if (f) {
         for (size_t i = 0; i < n; i++)
             v[i] = pairs[i]->sum.median;
         double median = as_median(v, n);
-        as_fact_number(f, median, n == 1 ? as_cell_interval(pairs[0]) : as_spread_interval(v, n));
+        as_fact_number(f, median, n == 1 ? as_cell_interval(pairs[0]) : interval_of_median(pairs, v, v + n, n));
         const char *op = as_cell_axis(pairs[0], "op"), *allocator = as_cell_axis(pairs[0], "allocator");
         snprintf(note, sizeof note, "median of %zu pair%s%s%.16s%s%.40s", n, n == 1 ? "" : "s", op[0] ? ", by " : "",
                  op, allocator[0] ? ", " : "", allocator);

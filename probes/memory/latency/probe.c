@@ -36,7 +36,8 @@ static const struct as_axis axes[] = {
     {0},
 };
 /* On the CPU both base and huge pages: the difference shows the TLB. */
-static const char *const first[] = {"pattern=random", NULL};
+/* The large ones show whether the largest lies in memory. */
+static const char *const first[] = {"pattern=random", "pattern=random size=16MiB..", NULL};
 static const char *const quick[] = {"size=1KiB..DRAM1 allocator=largest_pages",
                                     "size=64KiB..LLC allocator=base_pages",
                                     "size=DRAM1 allocator=base_pages pattern=random,page",

@@ -37,7 +37,7 @@ static const struct as_axis axes[] = {
     {0},
 };
 enum { LOCAL_SMALL = 4096 }; /* once in both grids, where a device reports why it has no cells */
-static const char *const first[] = {"what=global", "what=shared", NULL};
+static const char *const first[] = {"what=global", "what=atomic", "what=shared", NULL};
 static const char *const quick[] = {"what=global size=8KiB,32KiB,64KiB,128KiB",
                                     "what=global size=181KiB,256KiB,362KiB,512KiB",
                                     "what=global size=4MiB..128MiB x1",

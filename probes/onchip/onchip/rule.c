@@ -192,7 +192,7 @@ static bool is_part_only(const struct as_rule_context *c, const struct as_curve 
 {
     const double claim = claimed_size(c, 2);
     size_t near = 0;
-    if (!(p->knee < claim))
+    if (!(p->knee_ci.hi < claim))
         return false;
     while (near + 1 < curve->n && curve->x[near + 1] <= claim)
         near++;
@@ -214,7 +214,9 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
     if (global && whole_known)
         n = keep_widest(curve, p, n);
     size_t second = global ? second_level(c, p, n) : n;
-    const bool all_parts = whole_known || (second < n && is_part_only(c, curve, &p[second]));
+    while (global && second + 1 < n && is_part_only(c, curve, &p[second]))
+        second++;
+    const bool all_parts = whole_known || (global && second < n && is_part_only(c, curve, &p[second]));
     for (size_t i = 0; i < n && i <= second && !(local > 0 && i > 0); i++) {
         struct seen s = {.path = path, .curve = curve, .plateau = &p[i], .level = path->first + i, .local = local};
         s.part = global && i > 0 && (i < second || all_parts);
