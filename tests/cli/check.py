@@ -81,17 +81,17 @@ def test_missing(folder):
     changed_sheet(folder, "more.json", add_line)
     missing = ("check", "--against", "more.json", "1")
     printed = assay(folder, *missing, "--junit", "m.xml", "--summary", "m.md", code=3)
-    assert "missing: cpu, Launch, launch + sync: launch: not measured" in printed, printed
+    assert "missing: cpu, Launch, launch + sync: not in this suite" in printed, printed
     assert "incomplete" in printed and "1 line of the base missing" in printed, printed
-    assert "launch: not measured" in xml.parse(path_of(folder, "m.xml")).getroot().find(".//error").get("message")
+    assert "not in this suite" in xml.parse(path_of(folder, "m.xml")).getroot().find(".//error").get("message")
     with open(path_of(folder, "m.md"), encoding="utf-8") as f:
-        assert "launch: not measured" in f.read()
+        assert "not in this suite" in f.read()
     assert assay(folder, *missing, "--complete", code=3) == printed  # an earlier name of what is usual
     allowed = assay(folder, *missing, "--allow-missing", "--junit", "m.xml")
     assert "missing: cpu, Launch, launch + sync" in allowed and "incomplete" not in allowed, allowed
     assert not xml.parse(path_of(folder, "m.xml")).getroot().findall(".//error")
     reasons = [json.loads(line).get("reason") for line in assay(folder, *missing, "--json", code=3).splitlines()]
-    assert reasons.count("launch: not measured") == 1, reasons
+    assert reasons.count("not in this suite") == 1, reasons
 
 
 def test_missing_device(folder):

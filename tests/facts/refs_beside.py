@@ -23,7 +23,7 @@ CELL_WAYS = {"copy": "how", "matmul": "path", "bandwidth": "allocator", "latency
              "launch": "wait"}
 HERE = os.path.dirname(os.path.abspath(__file__))
 # At least so many figures of each file stand beside something.
-BESIDE = {"cpus": 81, "gpus": 415, "matrix_units": 1, "mi300a": 42, "metal_benchmarks": 746, "metal_benchmarks_early": 343,
+BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 42, "metal_benchmarks": 746, "metal_benchmarks_early": 343,
           "rigel": 9, "m4pro": 4}
 
 
