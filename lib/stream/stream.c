@@ -194,11 +194,12 @@ static enum as_status check_alignment(struct as_stream *s, struct as_error *err)
                                    s->desc.allocator);
 }
 
-/* Memory that the host reaches only by copies: its pages lie where they lie, whoever writes them first. */
+/* Memory of a device's own that the host reaches only by copies: its pages lie where they lie, whoever writes them
+ * first. */
 static bool is_out_of_reach(const struct as_stream *s)
 {
     const struct as_allocator *a = as_info_allocator(&s->dev->info, s->desc.allocator);
-    return a && !a->host_access;
+    return a && (!a->host_access || (a->role == AS_ROLE_DEVICE && !s->dev->info.is_host_memory));
 }
 
 /* The first `arrays` arrays, outputs first; the same in each block. A host fills gigabytes in half a second, a kernel
