@@ -24,7 +24,7 @@ CELL_WAYS = {"copy": "how", "matmul": "path", "bandwidth": "allocator", "latency
 HERE = os.path.dirname(os.path.abspath(__file__))
 # At least so many figures of each file stand beside something.
 BESIDE = {"cpus": 79, "gpus": 411, "matrix_units": 1, "mi300a": 42, "metal_benchmarks": 746, "metal_benchmarks_early": 343,
-          "rigel": 9, "m4pro": 4}
+          "rigel": 8, "m4pro": 4}
 
 
 def text_of(*path):

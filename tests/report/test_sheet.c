@@ -413,7 +413,10 @@ static void add_sheet(void)
     add_cell("matmul",
              "{\"path\":\"library\",\"type\":\"f16\",\"size\":8192,\"operands\":\"random\",\"hold\":\"burst\"}", 7e14,
              "FLOP/s");
-    add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s")->limit = 66.8e12;
+    static char by_pipes[] = "{\"per_unit_cycle\":256}";
+    struct as_cell *f32 = add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s");
+    f32->limit = 66.8e12;
+    f32->detail = by_pipes;
     add_fact("onchip.L1.latency", 32, "cycles", NAN);
     add_fact("clock.core", 2e9, "Hz", NAN);
     struct as_fact *size = add_fact("onchip.L2.size", 48 << 20, "B", NAN);
@@ -462,7 +465,10 @@ static bool shows(const char *text)
 static void test_text_names_source_and_marks(void **state)
 {
     (void)state;
-    add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s")->limit = 66.8e12;
+    static char by_pipes[] = "{\"per_unit_cycle\":256}";
+    struct as_cell *f32 = add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s");
+    f32->limit = 66.8e12;
+    f32->detail = by_pipes;
     struct as_cell *c = add_cell(
         "bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
     c->sum.ci = (struct as_interval){2900, 3100};

@@ -13,7 +13,7 @@ from harness import MEASURED, NOTHING, OK, SLOW, expect, kill
 TRIALS = 2
 # Nothing but the number of trials ends a cell, so that each has exactly that many.
 CELLS = ["latency", "bandwidth", "--set", "latency.size=1KiB..8KiB", "--set", "bandwidth.size=64KiB", "--set",
-         "bandwidth.op=triad", "--set", "bandwidth.threads=1", "--set", "allocator=malloc",
+         "bandwidth.level=sweep", "--set", "bandwidth.op=triad", "--set", "bandwidth.threads=1", "--set", "allocator=malloc",
          "--trials", str(TRIALS), "--precision", "100%", "--budget", "0"]
 KILLS = int(os.environ.get("ASSAY_KILLS", "40"))
 SEED = int(os.environ.get("ASSAY_SEED", "1"))
