@@ -31,8 +31,8 @@ static const struct as_device_info full = {
                {.level = 3, .kind = 'u', .size = 1u << 30, .line = 128, .ways = (unsigned)-1, .shared = 96},
                {4, 'u', 2u << 30, 0, 0, 0, true, "<Infinity>", "kfd"}},
     .allocators_n = 2,
-    .allocators = {{"malloc", "", true, true, false, "", 1u << 30, AS_ROLE_PAGEABLE},
-                   {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0, AS_ROLE_UNKNOWN}},
+    .allocators = {{"malloc", "", true, true, false, "", 1u << 30, AS_ROLE_PAGEABLE, ""},
+                   {"clSVMAlloc fine", "the driver <says> no", true, false, true, "no", 0, AS_ROLE_UNKNOWN, "it may"}},
 };
 
 static void round_trip(void **state)

@@ -294,17 +294,18 @@ static void test_labels(void **state)
 static void test_file(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"{\"sheet_version\":1",
-                                      "{\"sheet_version\":2,\"devices\":[]}",
-                                      "{\"sheet_version\":1,\"devices\":7}",
-                                      "{\"sheet_version\":1,\"devices\":[{\"id\":\"cpu\"}]}",
-                                      "{\"sheet_version\":1,\"devices\":[{\"lines\":[]}]}",
-                                      "{\"sheet_version\":1,\"devices\":[{\"id\":\"a\\nb\",\"lines\":[]}]}",
-                                      "{\"sheet_version\":1,\"devices\":[{\"id\":\"cpu\",\"lines\":[]},{\"id\":\"cpu\","
-                                      "\"lines\":[]}]}",
-                                      "{\"sheet_version\":1,\"host\":7,\"devices\":[]}",
-                                      "{\"sheet_version\":1,\"virtual_machine\":1,\"devices\":[]}",
-                                      "[]"};
+    static const char *const bad[] = {
+        "{\"sheet_version\":1",
+        "{\"sheet_version\":2,\"devices\":[]}",
+        "{\"sheet_version\":1,\"devices\":7}",
+        "{\"sheet_version\":1,\"devices\":[{\"id\":\"cpu\"}]}",
+        "{\"sheet_version\":1,\"devices\":[{\"lines\":[]}]}",
+        "{\"sheet_version\":1,\"devices\":[{\"id\":\"a\\nb\",\"lines\":[]}]}",
+        ("{\"sheet_version\":1,\"devices\":[{\"id\":\"cpu\",\"lines\":[]},{\"id\":\"cpu\","
+         "\"lines\":[]}]}"),
+        "{\"sheet_version\":1,\"host\":7,\"devices\":[]}",
+        "{\"sheet_version\":1,\"virtual_machine\":1,\"devices\":[]}",
+        "[]"};
     struct as_machine_sheet m;
     struct as_error err;
     assert_true(as_machine_sheet_is("{\"sheet_version\":1}", 19));
