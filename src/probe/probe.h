@@ -121,7 +121,8 @@ struct as_probe {
     const struct as_word *about; /* (optional) descriptions of axis words; ends with a NULL name */
     const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy", devices=LIST for some; ends with NULL */
     const char *const *full;
-    /* (optional) cells that a data sheet quotes, by axes ("level=memory op=read,copy", "allocator=pinned size=16MiB", "size=16MiB..";
+    /* (optional) cells that a data sheet quotes, by axes ("level=memory op=read,copy", "allocator=pinned size=16MiB",
+     * "size=16MiB..";
      * "": all): measured before others where the budget is small. Of a pattern without a number, only coarse points of
      * dense grids. Ends with NULL. */
     const char *const *first;

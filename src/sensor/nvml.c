@@ -188,7 +188,8 @@ static void add_processes(const struct nvml *n, nvml_return (*ask)(nvml_device, 
     }
 }
 
-/* Processes that compute; a display server waits. Unknown if our own process is not in the list: the PIDs are from another namespace. */
+/* Processes that compute; a display server waits. Unknown if our own process is not in the list: the PIDs are from
+ * another namespace. */
 static double users_now(const struct nvml *n)
 {
     struct processes p = {.n = 0};
