@@ -286,8 +286,8 @@ static enum as_status make_space(struct as_sheet *out, struct as_error *err)
     size_t lines = 0;
     while (as_sheet_lines[lines].group)
         lines++;
-    out->rows = calloc(lines, sizeof *out->rows);
-    out->gaps = calloc(lines, sizeof *out->gaps);
+    out->rows = calloc(lines + 1, sizeof *out->rows);
+    out->gaps = calloc(lines + 1, sizeof *out->gaps);
     return out->rows && out->gaps ? AS_OK : as_nomem(err, lines * sizeof *out->rows, "a data sheet");
 }
 
