@@ -247,7 +247,7 @@ static void add_line(const struct as_sheet_subject *s, const struct as_sheet_lin
 static const char *specified_label(const struct as_sheet_row *row, char out[sizeof row->label])
 {
     as_copy_text(out, sizeof row->label, row->label);
-    if (strcmp(row->group, "Matrix") == 0)
+    if (strcmp(as_sheet_lines[row->line].group, "Matrix") == 0)
         out[strcspn(out, " ")] = '\0';
     return out;
 }
