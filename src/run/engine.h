@@ -76,6 +76,12 @@ struct as_engine {
     int stopped;
 };
 
+/* A new run: its UUID, time, command, seed, host, provenance and the slots' devices. The caller owns it. */
+enum as_status as_engine_fill_run(struct as_run *run, const struct as_run_options *o, const char *suite,
+                                  const struct as_slot *slots, size_t slots_n, struct as_error *err);
+/* Every device gets its sentinels, behind the requested cells. */
+enum as_status as_engine_add_sentinels(struct as_plan *plan, const struct as_slot *slots, size_t n, double precision,
+                                       struct as_error *err);
 /* Progress, judge and the deadline, of cells, slots and a run that are set; undone by as_engine_finish, also where this
  * fails. */
 enum as_status as_engine_make(struct as_engine *e, struct as_error *err);

@@ -280,27 +280,6 @@ static void test_devices_before_a_preset(void **state)
     as_plan_finish(&plan);
 }
 
-static void must_be_on(const struct as_suite *suites, size_t n, const char *wanted)
-{
-    struct as_buf list = AS_BUF_INIT;
-    as_suites_devices(suites, n, &list);
-    assert_string_equal(as_buf_get(&list), wanted);
-    as_buf_finish(&list);
-}
-
-/* Suites that run together are measured on the devices of each; without a list no hardware is measured twice. */
-static void test_devices_of_several_suites(void **state)
-{
-    (void)state;
-    const struct as_suite each = {.devices = "each"}, cpu = {.devices = "cpu"}, none = {.devices = ""};
-    must_be_on((const struct as_suite[]){each, each}, 2, "each");
-    must_be_on((const struct as_suite[]){none, each, none}, 3, "each");
-    must_be_on((const struct as_suite[]){none, cpu}, 2, "cpu");
-    must_be_on((const struct as_suite[]){each, cpu, each}, 3, "each,cpu");
-    must_be_on(&none, 1, "each");
-    must_be_on(NULL, 0, "each");
-}
-
 static void test_lacking_device(void **state)
 {
     (void)state;
@@ -489,21 +468,13 @@ static void test_foreign_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_devices_before_a_preset),
-        cmocka_unit_test(test_devices_of_several_suites),
-        cmocka_unit_test(test_lacking_device),
-        cmocka_unit_test(test_suites_and_probes),
-        cmocka_unit_test(test_bad_suites),
-        cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_wrong_sets),
-        cmocka_unit_test(test_foreign_cells),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_words),          cmocka_unit_test(test_pruned),
+        cmocka_unit_test(test_plan),           cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_precision),      cmocka_unit_test(test_devices_before_a_preset),
+        cmocka_unit_test(test_lacking_device), cmocka_unit_test(test_suites_and_probes),
+        cmocka_unit_test(test_bad_suites),     cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_wrong_sets),     cmocka_unit_test(test_foreign_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,71 +1,15 @@
 /* The data sheet: which number stands in a line, in which unit, and what is left out. */
+#include "sheet_run.h"
+
 #include "base/text.h"
-#include "facts/facts.h"
-#include "probe/main_memory.h"
-#include "report/sheet.h"
 #include "report/sheet_lines.h"
 #include "report/terminal.h"
 #include "report/worth.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-enum { CELLS = 16, FACTS = 8 };
-
-static struct as_cell cells[CELLS];
-static struct as_fact facts[FACTS];
-static struct as_device_info gpu;
-static struct as_report_run run;
-
-static int start(void **state)
-{
-    (void)state;
-    memset(cells, 0, sizeof cells);
-    memset(facts, 0, sizeof facts);
-    gpu = (struct as_device_info){.id = "cuda:0", .backend = "cuda", .compute_units = 100};
-    run = (struct as_report_run){.cells = cells, .devices = &gpu, .devices_n = 1, .facts = facts};
-    return 0;
-}
-
-static struct as_cell *add_cell(const char *probe, const char *axes, double value, const char *unit)
-{
-    struct as_cell *c = &cells[run.cells_n++];
-    struct as_error err;
-    c->id = (int64_t)run.cells_n;
-    as_copy_text(c->device, sizeof c->device, "cuda:0");
-    as_copy_text(c->probe, sizeof c->probe, probe);
-    as_copy_text(c->unit, sizeof c->unit, unit);
-    assert_int_equal(as_axes_from_json(axes, &c->axes, &err), AS_OK);
-    c->status = AS_CELL_OK;
-    c->sum = (struct as_summary){.n = 10, .median = value, .ci = {value, value}};
-    c->gates[AS_GATE_FOOTPRINT].state = as_main_memory_claimed(&c->axes) ? AS_GATE_PASS : AS_GATE_NA;
-    return c;
-}
-
-static struct as_fact *add_fact(const char *id, double value, const char *unit, double claimed)
-{
-    struct as_fact *f = &facts[run.facts_n++];
-    *f = (struct as_fact){.value = value, .ci = {value, value}, .claimed = claimed, .verdict = AS_SUPPORTED};
-    as_copy_text(f->id, sizeof f->id, id);
-    as_copy_text(f->device, sizeof f->device, "cuda:0");
-    as_copy_text(f->unit, sizeof f->unit, unit);
-    return f;
-}
-
-static struct as_sheet made(void)
-{
-    struct as_sheet s;
-    struct as_error err;
-    assert_int_equal(as_sheet_make(&run, "cuda:0", &s, &err), AS_OK);
-    return s;
-}
 
 #define READ(size, more) "{\"op\":\"read\",\"level\":\"memory\",\"threads\":0,\"size\":" size more "}"
 #define BEST ",\"store\":\"regular\",\"width\":\"best\",\"way\":\"best\",\"touch\":\"device\""
@@ -401,185 +345,6 @@ static void test_units_and_words(void **state)
     as_sheet_finish(&s);
 }
 
-static void name_device(const char *name, unsigned units)
-{
-    as_copy_text(gpu.name, sizeof gpu.name, name);
-    gpu.compute_units = units;
-}
-
-static void add_sheet(void)
-{
-    add_cell("bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
-    add_cell("matmul",
-             "{\"path\":\"library\",\"type\":\"f16\",\"size\":8192,\"operands\":\"random\",\"hold\":\"burst\"}", 7e14,
-             "FLOP/s");
-    static char by_pipes[] = "{\"per_unit_cycle\":256}";
-    struct as_cell *f32 = add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s");
-    f32->limit = 66.8e12;
-    f32->detail = by_pipes;
-    add_fact("onchip.L1.latency", 32, "cycles", NAN);
-    add_fact("clock.core", 2e9, "Hz", NAN);
-    struct as_fact *size = add_fact("onchip.L2.size", 48 << 20, "B", NAN);
-    size->ci = (struct as_interval){32 << 20, 64 << 20};
-}
-
-/* What the driver does not say comes from the data sheet of the device's name. */
-static void test_data_sheet_of_a_known_device(void **state)
-{
-    (void)state;
-    add_sheet();
-    name_device("NVIDIA H100 80GB HBM3", 132);
-    struct as_sheet s = made();
-    const struct as_sheet_row *row = as_sheet_find(&s, "Memory", "write");
-    assert_true(row->specified == 3350 && row->specified_by && as_sheet_share(row) == 3000. / 3350);
-    assert_string_equal(row->specified_by->chip, "H100 SXM");
-    row = as_sheet_find(&s, "Matrix", "FP16");
-    assert_true(row->specified == 989.4e12 && strstr(row->specified_by->conditions, "dense"));
-    row = as_sheet_find(&s, "Compute", "FP32");
-    assert_true(row->specified == 66.8e12 && !row->specified_by); /* the driver's */
-    row = as_sheet_find(&s, "L2", "capacity");
-    assert_true(row->specified == 50 << 20 && isnan(as_sheet_share(row))); /* within the measured range */
-    row = as_sheet_find(&s, "L1", "latency");
-    assert_true(row->published && row->published->lo == 38 && isnan(row->specified));
-    assert_string_equal(row->published->unit, "cycles");
-    assert_true(as_sheet_has_published(&s) && as_sheet_has_specified(&s));
-    as_sheet_finish(&s);
-    gpu.peak_bandwidth = 3.36e12; /* the driver knows: for every way of using memory */
-    s = made();
-    row = as_sheet_find(&s, "Memory", "write");
-    assert_true(row->specified == 3360 && !row->specified_by);
-    as_sheet_finish(&s);
-}
-
-static bool shows(const char *text)
-{
-    const struct as_table_style style = {.width = 100};
-    struct as_buf out = AS_BUF_INIT;
-    assert_int_equal(as_text_sheet(&run, "cuda:0", &style, &out, NULL), AS_OK);
-    const bool found = strstr(as_buf_get(&out), text);
-    as_buf_finish(&out);
-    return found;
-}
-
-/* A driver reports, a data sheet specifies; the mark of a wide interval is explained where a row has it. */
-static void test_text_names_source_and_marks(void **state)
-{
-    (void)state;
-    static char by_pipes[] = "{\"per_unit_cycle\":256}";
-    struct as_cell *f32 = add_cell("roofline", "{\"type\":\"f32\",\"threads\":0}", 66e12, "FLOP/s");
-    f32->limit = 66.8e12;
-    f32->detail = by_pipes;
-    struct as_cell *c = add_cell(
-        "bandwidth", "{\"threads\":0,\"level\":\"memory\",\"op\":\"write\",\"size\":4294967296}", 3000, "GB/s");
-    c->sum.ci = (struct as_interval){2900, 3100};
-    assert_true(shows("  reported  share"));
-    assert_true(shows("Reported by driver or OS, or computed from what they report"));
-    assert_false(shows("~"));
-    c->status = AS_CELL_WIDE;
-    assert_true(shows("~: 95% interval wider than requested"));
-    name_device("NVIDIA H100 80GB HBM3", 132);
-    assert_true(shows("specified  of spec"));
-    assert_true(shows("Specified by: "));
-    assert_true(shows("(values of driver or OS as reported)"));
-    assert_false(shows("Reported by"));
-}
-
-static bool has_figures(void)
-{
-    struct as_sheet s = made();
-    bool any = s.figures.n > 0;
-    for (size_t i = 0; i < s.n; i++)
-        any |= s.rows[i].specified_by || s.rows[i].published;
-    as_sheet_finish(&s);
-    return any;
-}
-
-/* Other names, parts of a chip, and names that nobody wrote for people. */
-static void test_no_data_sheet_of_other_devices(void **state)
-{
-    (void)state;
-    add_sheet();
-    static const char *const names[] = {"",
-                                        "NVIDIA",
-                                        "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
-                                        "*",
-                                        "NVIDIA H1?0*",
-                                        "[",
-                                        "\x1b[2J\x07NVIDIA H100 80GB HBM3",
-                                        "NVIDIA H100 80GB HBM3\n",
-                                        "\xff\xfe",
-                                        "nvidia h100 80gb hbm3",
-                                        "A Radeon that is no RX 7900"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        name_device(names[i], 132);
-        if (has_figures())
-            fail_msg("figures of '%s'", names[i]);
-    }
-    name_device("NVIDIA H100 80GB HBM3", 66); /* half of it */
-    assert_false(has_figures());
-    name_device("NVIDIA H100 80GB HBM3", 264); /* not one chip */
-    assert_false(has_figures());
-    memset(gpu.name, 'A', sizeof gpu.name); /* no end */
-    gpu.compute_units = 132;
-    assert_false(has_figures());
-    memset(gpu.name, '*', sizeof gpu.name);
-    assert_false(has_figures());
-}
-
-/* A socket's bandwidth for a process that has the whole socket, twice for two of them. */
-static void test_sockets(void **state)
-{
-    (void)state;
-    struct as_refs refs;
-    struct as_error err;
-    struct as_device_info cpu = {.id = "cpu", .name = "AMD EPYC 9654 96-Core Processor"};
-    static const struct {
-        unsigned cores;
-        double bandwidth; /* NAN: none */
-    } rows[] = {{96, 460.8}, {192, 921.6}, {2, NAN}, {95, NAN}, {100, NAN}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cpu.compute_units = rows[i].cores;
-        assert_int_equal(as_refs_of_device(&cpu, &refs, &err), AS_OK);
-        const struct as_ref *ref = as_refs_find_line(&refs, "specified", "Memory", "triad", "GB/s");
-        assert_true(ref ? ref->lo == rows[i].bandwidth : isnan(rows[i].bandwidth));
-        ref = as_refs_find_line(&refs, "specified", "L3", "capacity", "B");
-        assert_true(ref && ref->lo == 32 << 20); /* of one CCD, however many there are */
-        as_refs_finish(&refs);
-    }
-}
-
-static void test_another_chip(void **state)
-{
-    (void)state;
-    struct as_refs chip;
-    struct as_error err;
-    add_sheet();
-    name_device("NVIDIA H100 80GB HBM3", 132);
-    assert_int_equal(as_refs_of_chip("mi300x", &chip, &err), AS_OK);
-    run.chip = &chip;
-    struct as_sheet s = made();
-    assert_string_equal(s.chip, "MI300X");
-    const struct as_sheet_row *row = as_sheet_find(&s, "Compute", "FP32");
-    assert_true(row->specified == 163.4e12 && row->specified_by); /* never the driver's of this device */
-    assert_true(as_sheet_find(&s, "Memory", "write")->published->lo == 4849);
-    as_sheet_finish(&s);
-    as_refs_finish(&chip);
-    run.chip = NULL;
-    static const struct {
-        const char *asked, *chip;
-    } rows[] = {{"h100", "H100 SXM"},     {"H100 pcie", "H100 PCIe"},    {"rtx4090", "RTX 4090"},
-                {"mi250x", "MI250X GCD"}, {"mi250xcard", "MI250X card"}, {"m1", "M1"},
-                {"m1 max", "M1 Max"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(as_refs_of_chip(rows[i].asked, &chip, &err), AS_OK);
-        assert_string_equal(chip.v[0].chip, rows[i].chip);
-        as_refs_finish(&chip);
-    }
-    assert_int_equal(as_refs_of_chip("", &chip, &err), AS_NOTFOUND);
-    assert_int_equal(as_refs_of_chip("  ", &chip, &err), AS_NOTFOUND);
-    assert_int_equal(as_refs_of_chip("h100 of another kind", &chip, &err), AS_NOTFOUND);
-}
-
 /* Refuted claims first, few of a kind, none that is undecided. */
 static void test_worth_knowing(void **state)
 {
@@ -615,11 +380,6 @@ int main(void)
         cmocka_unit_test_setup(test_one_thread, start),
         cmocka_unit_test_setup(test_unproved_memory, start),
         cmocka_unit_test_setup(test_units_and_words, start),
-        cmocka_unit_test_setup(test_data_sheet_of_a_known_device, start),
-        cmocka_unit_test_setup(test_text_names_source_and_marks, start),
-        cmocka_unit_test_setup(test_no_data_sheet_of_other_devices, start),
-        cmocka_unit_test_setup(test_sockets, start),
-        cmocka_unit_test_setup(test_another_chip, start),
         cmocka_unit_test_setup(test_worth_knowing, start),
     };
     return cmocka_run_group_tests_name("data sheet", tests, NULL, NULL);

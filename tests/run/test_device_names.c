@@ -1,6 +1,7 @@
 /* A word that means no device is answered with the devices that there are, and a guess only where it is surely meant.
  */
 #include "base/text.h"
+#include "plan/plan.h"
 #include "run/device_names.h"
 
 #include <setjmp.h>
@@ -157,9 +158,31 @@ static void a_gpu_is_taken_once(void **state)
         must_be_same(found, 7, i, wanted[i]);
 }
 
+static void must_be_on(const struct as_suite *suites, size_t n, const char *wanted)
+{
+    struct as_buf list = AS_BUF_INIT;
+    as_suites_devices(suites, n, &list);
+    assert_string_equal(as_buf_get(&list), wanted);
+    as_buf_finish(&list);
+}
+
+/* Suites that run together are measured on the devices of each; without a list no hardware is measured twice. */
+static void test_devices_of_several_suites(void **state)
+{
+    (void)state;
+    const struct as_suite each = {.devices = "each"}, cpu = {.devices = "cpu"}, none = {.devices = ""};
+    must_be_on((const struct as_suite[]){each, each}, 2, "each");
+    must_be_on((const struct as_suite[]){none, each, none}, 3, "each");
+    must_be_on((const struct as_suite[]){none, cpu}, 2, "cpu");
+    must_be_on((const struct as_suite[]){each, cpu, each}, 3, "each,cpu");
+    must_be_on(&none, 1, "each");
+    must_be_on(NULL, 0, "each");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(families_are_answered_with_the_devices),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_devices_of_several_suites),
+                                       cmocka_unit_test(families_are_answered_with_the_devices),
                                        cmocka_unit_test(a_slip_is_recognised),
                                        cmocka_unit_test(a_backend_says_why_it_cannot_be_used),
                                        cmocka_unit_test(a_cpu_is_taken_once),

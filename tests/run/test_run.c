@@ -1,7 +1,7 @@
 /* Runs as the parent sees them, on the simulated device in real workers: measured, interrupted, resumed, and with
  * trials that crash, hang or take the device with them. Events trigger each step, so no test waits for a
  * time. */
-#include "fixture.h"
+#include "contents.h"
 
 #include "base/text.h"
 #include "run/run.h"
@@ -119,55 +119,11 @@ static void resume(struct bench *b)
     check(b->f, as_run_resume(b->f->store, NULL, &options, &b->result, &b->f->err));
 }
 
-struct contents {
-    struct as_cell *cells;
-    struct as_trial *trials;
-    size_t cells_n, trials_n;
-};
-
 static struct contents contents_of(struct bench *b)
 {
-    struct contents c = {0};
-    const struct as_cell_filter filter = {.run_id = b->result.run_id};
-    check(b->f, as_store_verify(b->f->store, &b->f->err));
-    check(b->f, as_store_cells(b->f->store, &filter, &c.cells, &c.cells_n, &b->f->err));
-    check(b->f, as_store_trials(b->f->store, b->result.run_id, 0, &c.trials, &c.trials_n, &b->f->err));
+    struct contents c = stored(b->f, b->result.run_id);
     assert_int_equal(c.cells_n, CELLS);
     return c;
-}
-
-static void forget(struct contents *c)
-{
-    as_cells_free(c->cells, c->cells_n);
-    as_trials_free(c->trials, c->trials_n);
-}
-
-static const struct as_trial *find_trial(const struct contents *c, int64_t cell, int number)
-{
-    const struct as_trial *found = NULL;
-    for (size_t i = 0; i < c->trials_n; i++)
-        if (c->trials[i].cell_id == cell && c->trials[i].number == number) {
-            assert_null(found); /* stored once */
-            found = &c->trials[i];
-        }
-    return found;
-}
-
-static size_t with_status(const struct contents *c, enum as_cell_status status)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->cells_n; i++)
-        n += c->cells[i].status == status;
-    return n;
-}
-
-static const struct as_cell *cell_of_size(const struct contents *c, uint64_t size)
-{
-    for (size_t i = 0; i < c->cells_n; i++)
-        if (as_axes_u64(&c->cells[i].axes, "size") == size)
-            return &c->cells[i];
-    fail_msg("no cell of %llu bytes", (unsigned long long)size);
-    return NULL;
 }
 
 static void must_be_measured(const struct contents *c, const struct as_cell *cell)

@@ -1,0 +1,125 @@
+/* One stored cell, measured again as a run of its own. */
+#include "run/engine.h"
+
+#include "base/text.h"
+#include "run/identity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Plans one cell with the sentinels of its device; refused if no plan could contain it. */
+static enum as_status plan_replay(const struct as_cell *old, const struct as_slot *slot, struct as_plan *plan,
+                                  struct as_error *err)
+{
+    struct as_error why;
+    enum as_status refused = as_plan_check_cell(old, &slot->info, &why);
+    if (!refused && !(old->precision > 0 && old->precision <= 1))
+        refused = as_fail(&why, AS_USAGE, "its precision is not between 0 and 100%%");
+    if (refused)
+        return as_fail(err, refused, "cell %lld cannot be measured again: %s", (long long)old->id, why.text);
+    plan->cells = calloc(1, sizeof *plan->cells);
+    if (!plan->cells)
+        return as_nomem(err, sizeof *plan->cells, "the plan");
+    plan->n = 1;
+    struct as_cell *c = plan->cells;
+    *c = (struct as_cell){.lower_is_better = old->lower_is_better,
+                          .axes = old->axes,
+                          .key = old->key,
+                          .precision = old->precision,
+                          .limit = NAN,
+                          .clock_hz = NAN};
+    memcpy(c->backend, old->backend, sizeof c->backend);
+    memcpy(c->device, old->device, sizeof c->device);
+    memcpy(c->probe, old->probe, sizeof c->probe);
+    memcpy(c->metric, old->metric, sizeof c->metric);
+    memcpy(c->unit, old->unit, sizeof c->unit);
+    memcpy(c->counts, old->counts, sizeof c->counts);
+    enum as_status s = as_engine_add_sentinels(plan, slot, 1, old->precision, err);
+    for (size_t i = 0; i < plan->n; i++)
+        plan->cells[i].index = (int)i;
+    return s;
+}
+
+static enum as_status compare_cells(struct as_store *store, int64_t old_id, int64_t new_id, struct as_comparison *out,
+                                    struct as_error *err)
+{
+    struct as_cell a = {0}, b = {0};
+    enum as_status s = as_store_cell(store, old_id, 0, &a, err);
+    if (!s)
+        s = as_store_cell(store, new_id, 0, &b, err);
+    if (!s && (!as_cell_is_valid(&a) || !as_cell_is_valid(&b))) {
+        const struct as_cell *c = as_cell_is_valid(&a) ? &b : &a;
+        s = as_fail(err, AS_UNSUPPORTED, "cell %lld has no valid number to compare: %s", (long long)c->id, c->reason);
+    }
+    if (!s)
+        as_compare(&a.sum, &b.sum, a.lower_is_better, a.precision, out);
+    as_cell_finish(&a);
+    as_cell_finish(&b);
+    return s;
+}
+
+/* Says where the stored number is of another machine. */
+static enum as_status note_other_machine(struct as_engine *e, const struct as_run *old_run, struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT;
+    const enum as_status s = as_identity_machine(old_run, &e->slots[0].info, &text, err);
+    if (!s && text.len)
+        as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
+    as_buf_finish(&text);
+    return s;
+}
+
+enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
+                             struct as_run_result *result, struct as_comparison *out, struct as_error *err)
+{
+    struct as_engine e = {.store = store, .options = options, .program = options->worker, .sentinels_first = 1};
+    struct as_cell old = {0};
+    struct as_run run = {0}, old_run = {0};
+    struct as_plan plan = {0};
+    char name[64], number[24];
+    int lock = -1;
+    *result = (struct as_run_result){0};
+    enum as_status s = as_store_cell(store, cell_id, 0, &old, err);
+    snprintf(number, sizeof number, "%lld", (long long)old.run_id);
+    snprintf(name, sizeof name, "replay of cell %lld", (long long)cell_id);
+    if (!s)
+        s = as_store_run(store, number, &old_run, err);
+    if (!s)
+        s = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
+    if (!s)
+        s = plan_replay(&old, e.slots, &plan, err);
+    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
+        s = as_lock_machine(options, &lock, err);
+    if (!s)
+        s = as_engine_fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!s) {
+        run.precision = old.precision;
+        run.trials = old_run.trials;
+        run.budget_s = isfinite(options->budget_s) && options->budget_s >= 0 ? options->budget_s : 0;
+        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+    }
+    if (!s) {
+        e.run = &run;
+        e.cells = plan.cells;
+        e.cells_n = plan.n;
+        s = as_engine_make(&e, err);
+        if (!s)
+            s = note_other_machine(&e, &old_run, err);
+        if (!s)
+            s = as_engine_carry_out(&e, result, err);
+    }
+    if (!s && run.state == AS_RUN_COMPLETE)
+        s = compare_cells(store, cell_id, plan.cells[0].id, out, err);
+    as_engine_finish(&e);
+    as_slots_close(e.slots, e.slots_n);
+    as_plan_finish(&plan);
+    as_run_finish(&run);
+    as_run_finish(&old_run);
+    as_cell_finish(&old);
+    if (lock >= 0)
+        close(lock);
+    return s;
+}
