@@ -80,6 +80,7 @@ struct as_role_name {
 };
 const char *as_role_word(enum as_role role); /* "pinned", as people and suites write it; "" for AS_ROLE_UNKNOWN */
 const char *as_role_help(enum as_role role); /* what it is, in one line */
+bool as_role_is_pinned(enum as_role role);   /* host memory that is pinned, by the driver itself or on request */
 enum as_role as_role_find(const char *word); /* AS_ROLE_UNKNOWN when there is none */
 /* Of an allocator in a backend's table (NULL: it has none); AS_ROLE_UNKNOWN when it is not there. */
 enum as_role as_role_in(const struct as_role_name *table, const char *allocator);
@@ -156,6 +157,7 @@ struct as_device_info {
     bool is_host_memory;   /* its memory is the host's (integrated, PoCL) */
     unsigned siblings;     /* devices of its backend, itself counted; 0 unknown */
     unsigned numa_nodes;
+    unsigned packages;  /* of a CPU: sockets with a core that this process may use; 0 unknown */
     char near_cpus[64]; /* host CPUs nearest to it, as a list ("0-15,32"); "" unknown */
     /* filled in by the worker, not by backends: */
     char sensor[16];      /* its sensor ("nvml"), "" none */
@@ -178,9 +180,9 @@ struct as_device_info {
 /* Bytes of the last data cache of the device's own cores (largest level, one instance), 0 when unknown; and of a given
  * level, which may be the memory-side cache. */
 uint64_t as_info_last_cache(const struct as_device_info *info);
-/* Can a cache, or all of a host together, have so many bytes? Firmware and hypervisors say anything. */
+/* Is this a plausible size of a cache, or of all caches of a host? Firmware and hypervisors report nonsense. */
 bool as_cache_is_possible(uint64_t bytes);
-/* Forgets the sizes of caches that are none; they are unknown then. */
+/* Drops caches of implausible size: they count as unknown. */
 void as_info_drop_caches(struct as_device_info *info);
 /* Its memory-side cache; NULL where none is known. */
 const struct as_cache *as_info_memory_side(const struct as_device_info *info);
@@ -197,10 +199,9 @@ void as_cache_key(const struct as_cache *cache, char out[static 16]);
 uint64_t as_info_largest_cache(const struct as_device_info *info, const char *allocator, double threads);
 /* What it is called, for people: "last-level cache", "Infinity Cache", "last-level cache of the CPU". */
 const char *as_info_largest_cache_name(const struct as_device_info *info, const char *allocator, double threads);
-/* Bytes that a claim about main memory has to touch: four times that cache, 256 MiB where its size is unknown.
- * Hypervisors report a cache too small, or one of which the guest has a share: in a virtual machine's own memory at
- * least 256 MiB, and no more than the larger of 1 GiB and twice that cache. Symbol "DRAM1" of axes (NULL, one thread).
- */
+/* Minimum working set for a DRAM claim: four times that cache, 256 MiB if its size is unknown. In a virtual machine,
+ * whose reported caches may be wrong: at least 256 MiB, at most the larger of 1 GiB and twice that cache. Symbol
+ * "DRAM1" of axes (NULL, one thread). */
 uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads);
 /* Does a working set touch as much? */
 bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes);

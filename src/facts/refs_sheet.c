@@ -60,6 +60,8 @@ static bool is_of_device(void *what, struct as_ref *ref)
         return false;
     if (chips > 1 && strcmp(info->id, "cpu") != 0)
         return false;
+    if (info->packages && chips != info->packages) /* parts of several sockets, which reach the memory of each */
+        return false;
     ref->lo *= chips;
     ref->hi *= chips;
     return chips > 0;

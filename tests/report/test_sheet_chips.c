@@ -135,7 +135,7 @@ static void test_no_data_sheet_of_other_devices(void **state)
     assert_false(has_figures());
 }
 
-/* A socket's bandwidth for a process that has the whole socket, twice for two of them. */
+/* A socket's bandwidth for a process that has the whole socket, twice for two of them; none for halves of two. */
 static void test_sockets(void **state)
 {
     (void)state;
@@ -143,11 +143,13 @@ static void test_sockets(void **state)
     struct as_error err;
     struct as_device_info cpu = {.id = "cpu", .name = "AMD EPYC 9654 96-Core Processor"};
     static const struct {
-        unsigned cores;
+        unsigned cores, packages;
         double bandwidth; /* NAN: none */
-    } rows[] = {{96, 460.8}, {192, 921.6}, {2, NAN}, {95, NAN}, {100, NAN}};
+    } rows[] = {{96, 0, 460.8}, {192, 0, 921.6}, {2, 0, NAN},  {95, 0, NAN},
+                {100, 0, NAN},  {96, 1, 460.8},  {96, 2, NAN}, {192, 2, 921.6}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cpu.compute_units = rows[i].cores;
+        cpu.packages = rows[i].packages;
         assert_int_equal(as_refs_of_device(&cpu, &refs, &err), AS_OK);
         const struct as_ref *ref = as_refs_find_line(&refs, "specified", "Memory", "triad", "GB/s");
         assert_true(ref ? ref->lo == rows[i].bandwidth : isnan(rows[i].bandwidth));

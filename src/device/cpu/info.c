@@ -176,6 +176,7 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
         .huge_page = cpu->pages.huge ? cpu->pages.huge : cpu->pages.hugetlb,
         .is_host_memory = true,
         .numa_nodes = as_cpu_machine_nodes(cpu->machine),
+        .packages = as_cpu_machine_packages(cpu->machine),
     };
     fill_caches(cpu, info);
     fill_names(cpu, info);

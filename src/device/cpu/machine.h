@@ -14,7 +14,8 @@ void as_cpu_machine_close(struct as_cpu_machine *m);
  * first, else machine order. */
 enum as_status as_cpu_machine_order(const struct as_cpu_machine *m, int **order, size_t *n, struct as_error *err);
 bool as_cpu_machine_allows(const struct as_cpu_machine *m, int cpu);
-unsigned as_cpu_machine_cores(const struct as_cpu_machine *m); /* with a CPU that this process may use; 0 unknown */
+unsigned as_cpu_machine_cores(const struct as_cpu_machine *m);    /* with a CPU that this process may use; 0 unknown */
+unsigned as_cpu_machine_packages(const struct as_cpu_machine *m); /* likewise */
 unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m);
 /* AS_CAP_PIN where threads stay on the CPU that they are put on. */
 unsigned as_cpu_machine_capabilities(const struct as_cpu_machine *m);

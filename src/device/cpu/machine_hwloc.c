@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* hwloc tells what there is. Who runs where is asked of and told to the system itself: hwloc's binding does nothing,
- * and succeeds, where it has the topology from a file. */
+/* hwloc describes the machine; system calls bind threads, because hwloc's binding silently does nothing if its
+ * topology comes from a file. */
 static bool keep_on(hwloc_const_bitmap_t set)
 {
     struct as_cpus cpus = {{0}};
@@ -79,12 +79,22 @@ bool as_cpu_machine_allows(const struct as_cpu_machine *m, int cpu)
     return cpu >= 0 && hwloc_bitmap_isset(m->allowed, (unsigned)cpu);
 }
 
-unsigned as_cpu_machine_cores(const struct as_cpu_machine *m)
+static unsigned usable(const struct as_cpu_machine *m, hwloc_obj_type_t type)
 {
     unsigned n = 0;
-    for (hwloc_obj_t c = NULL; (c = hwloc_get_next_obj_by_type(m->topology, HWLOC_OBJ_CORE, c));)
-        n += hwloc_bitmap_intersects(c->cpuset, m->allowed) != 0;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(m->topology, type, o));)
+        n += hwloc_bitmap_intersects(o->cpuset, m->allowed) != 0;
     return n;
+}
+
+unsigned as_cpu_machine_cores(const struct as_cpu_machine *m)
+{
+    return usable(m, HWLOC_OBJ_CORE);
+}
+
+unsigned as_cpu_machine_packages(const struct as_cpu_machine *m)
+{
+    return usable(m, HWLOC_OBJ_PACKAGE);
 }
 
 unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m)

@@ -60,6 +60,12 @@ bool as_cpu_machine_allows(const struct as_cpu_machine *m, int cpu)
     return cpu >= 0 && (unsigned)cpu < m->threads;
 }
 
+unsigned as_cpu_machine_packages(const struct as_cpu_machine *m)
+{
+    (void)m;
+    return 1;
+}
+
 unsigned as_cpu_machine_cores(const struct as_cpu_machine *m)
 {
     unsigned n = 0;
