@@ -41,6 +41,16 @@ const char *as_role_help(enum as_role role)
     return role < AS_ROLES_N ? roles[role].help : "";
 }
 
+bool as_role_is_pinned(enum as_role role)
+{
+    static const enum as_role pinned[] = {AS_ROLE_PINNED, AS_ROLE_PINNED_WC, AS_ROLE_PINNED_COHERENT,
+                                          AS_ROLE_PINNED_NONCOHERENT, AS_ROLE_REGISTERED};
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        if (pinned[i] == role)
+            return true;
+    return false;
+}
+
 enum as_role as_role_find(const char *word)
 {
     for (int role = AS_ROLE_UNKNOWN + 1; role < AS_ROLES_N; role++)

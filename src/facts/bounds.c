@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A device does a power of two of operations per compute unit and cycle. A printed rate that is so much above one was
- * printed for a clock above the reported one; else the clock may surpass the printed one. */
+/* A compute unit does a power of two of operations per cycle. A specified rate up to this factor above one assumes a
+ * clock above the reported maximum and is kept; others assume a lower clock and are scaled up. */
 static const double ABOVE_POWER = 1.3;
 
 static const char TO[] = "to device", FROM[] = "from device", BOTH[] = "bidirectional";
@@ -86,16 +86,13 @@ enum place { OWN, OF_HOST, ELSEWHERE };
 /* Where a device with its own memory finds an allocator's. What a driver may move is elsewhere. */
 static enum place place_of(const struct as_device_info *info, const char *allocator)
 {
-    static const enum as_role of_host[] = {AS_ROLE_PINNED, AS_ROLE_PINNED_WC, AS_ROLE_PINNED_COHERENT,
-                                           AS_ROLE_PINNED_NONCOHERENT, AS_ROLE_REGISTERED};
     const struct as_allocator *a = as_info_allocator(info, allocator);
     if (strcmp(allocator, "host") == 0)
         return OF_HOST;
     if (!a)
         return ELSEWHERE;
-    for (size_t i = 0; i < sizeof of_host / sizeof *of_host; i++)
-        if (a->role == of_host[i])
-            return OF_HOST;
+    if (as_role_is_pinned(a->role))
+        return OF_HOST;
     return a == &info->allocators[0] || !a->host_access ? OWN : ELSEWHERE;
 }
 
@@ -131,7 +128,7 @@ static size_t link_demands(const struct as_device_info *info, const struct as_bo
     return 1;
 }
 
-/* Streams through memory; a device's through host memory cross the link besides. */
+/* A device's streams over host memory also cross the link. */
 static size_t stream_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
 {
     if (!t->claims_memory)

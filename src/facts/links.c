@@ -1,4 +1,5 @@
 /* Links: the best cell of each kind, the bus that the driver tells of, and the device or host at the other end. */
+#include "facts/bounds.h"
 #include "facts/rule.h"
 
 #include <math.h>
@@ -42,7 +43,8 @@ bool as_cell_is_faster(const struct as_cell *a, const struct as_cell *b)
 
 double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cell)
 {
-    return c->info ? c->info->bus_bandwidth * 1e-9 * (strcmp(as_cell_axis(cell, "direction"), "both") == 0 ? 2 : 1) : 0;
+    const bool both = strcmp(as_cell_axis(cell, "direction"), "both") == 0;
+    return as_reported_line(c->info, "Host link", both ? "bidirectional" : "to device", "GB/s");
 }
 
 /* A copy that is faster than the bus did not go over it: memory that moves lay on the device already. Where no bus is

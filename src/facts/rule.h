@@ -167,7 +167,7 @@ bool as_cell_works(const struct as_cell *cell, const char *threads);
 bool as_cell_both_work(const struct as_cell *cell);
 const char *as_array_text(const struct as_cell *cell, char out[64]); /* "1024 elements of u64" */
 
-/* What the driver says that the bus carries, in GB/s, in the directions of the cell; 0: not known. */
+/* What the driver says that the bus carries, in GB/s, in the directions of the cell; NAN: not known. */
 double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cell);
 /* Can a copy between host and device have gone over the bus that the driver tells of? */
 bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy);

@@ -70,17 +70,6 @@ enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err
     return s;
 }
 
-/* Memory of the host that is pinned, by the driver itself or on request. */
-static bool is_pinned(enum as_role role)
-{
-    static const enum as_role pinned[] = {AS_ROLE_PINNED, AS_ROLE_PINNED_WC, AS_ROLE_PINNED_COHERENT,
-                                          AS_ROLE_PINNED_NONCOHERENT, AS_ROLE_REGISTERED};
-    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
-        if (pinned[i] == role)
-            return true;
-    return false;
-}
-
 bool as_varies_by_process(const struct as_cell *cell)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
@@ -88,7 +77,7 @@ bool as_varies_by_process(const struct as_cell *cell)
         return probe != NULL;
     for (const struct as_axis *a = probe->axes; a->name; a++)
         if (a->domain == AS_DOMAIN_ALLOCATOR &&
-            is_pinned(as_allocator_role(cell->device, as_axes_text(&cell->axes, a->name))))
+            as_role_is_pinned(as_allocator_role(cell->device, as_axes_text(&cell->axes, a->name))))
             return true;
     return false;
 }
