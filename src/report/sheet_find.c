@@ -165,19 +165,18 @@ static const struct {
     [AS_CELL_REJECTED] = {5, "rejected"},
 };
 
-/* The first clause of a reason; explain gives all of it. */
+/* The first clause of a reason, cut between words; explain gives all of it. */
 static void say_briefly(const char *reason, struct as_buf *out)
 {
     enum { LEAST = 12, MOST = 60 };
-    size_t n = strlen(reason);
-    for (size_t i = LEAST; i < n; i++)
-        if (strchr(",;:(", reason[i]))
-            n = i;
-    const bool whole = n <= MOST;
-    for (n = whole ? n : MOST; n > LEAST && (!whole ? reason[n] != ' ' : reason[n - 1] == ' ');)
+    const size_t length = strlen(reason), clause = length < LEAST ? length : LEAST + strcspn(reason + LEAST, ",;:(");
+    size_t n = clause < MOST ? clause : MOST;
+    while (n > LEAST && reason[n] && reason[n] != ' ' && n < clause)
+        n--;
+    while (n && reason[n - 1] == ' ')
         n--;
     as_buf_add(out, reason, n);
-    as_buf_str(out, whole ? "" : " ...");
+    as_buf_str(out, clause > MOST ? " ..." : "");
 }
 
 static void say_missing(const struct as_cell *c, struct as_buf *out)
@@ -233,7 +232,7 @@ static enum as_sheet_found explain(const struct as_sheet_subject *s, const char 
         return most->status == AS_CELL_UNSUPPORTED ? AS_SHEET_IMPOSSIBLE : AS_SHEET_MISSING;
     }
     if (valid) {
-        as_buf_str(reason, "too few measurements decide it");
+        as_buf_str(reason, "undecided by these measurements");
         return AS_SHEET_MISSING;
     }
     const char *why = of_probe ? why_no_memory(s, filter) : "";

@@ -276,7 +276,7 @@ static void say_size(struct as_fact *f, const struct level *level, double claime
     else if (!level->cache)
         as_fact_say(f, "%s capacity: %s", level->name, range);
     else if (f->verdict == AS_UNDECIDED)
-        as_fact_say(f, "%s capacity: %s; too few sizes are valid to confirm the %s %s", title, range, told, claim);
+        as_fact_say(f, "%s capacity: %s, too wide to confirm the %s %s", title, range, told, claim);
     else
         as_fact_say(f, "%s capacity: %s, %s the %s %s", title, range,
                     f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim);
