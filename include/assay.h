@@ -90,7 +90,7 @@ struct assay_options {
 typedef int (*assay_cell_fn)(void *user, const struct assay_cell *cell);
 
 /* what: a suite ("quick") or a probe ("latency"). options, callback and user may be NULL. *run: number of the new run,
- * 0: none was made. ASSAY_BUSY: called by the callback of a run, on any store. ASSAY_INTERRUPTED: the callback ended
+ * 0: none was made. ASSAY_BUSY: called from a run's callback, on any store. ASSAY_INTERRUPTED: the callback ended
  * it, or a device was lost. */
 ASSAY_API int assay_run(struct assay_store *store, const char *what, const struct assay_options *options,
                         assay_cell_fn callback, void *user, int64_t *run, struct assay_error *error);

@@ -168,7 +168,7 @@ static enum as_status check_call(const struct assay_store *store, const char *wh
     if (!store || !what || !run)
         return as_api_null("assay_run", !store ? "store" : !what ? "what" : "run", err);
     if (is_running)
-        return as_fail(err, AS_BUSY, "assay_run was called by the callback of a run; call it when that run has ended");
+        return as_fail(err, AS_BUSY, "assay_run was called from a run's callback; call it after that run has ended");
     return AS_OK;
 }
 

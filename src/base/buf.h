@@ -59,7 +59,7 @@ enum as_status as_check_no_database(const char *path, struct as_error *err);
  * write, flush and close are reported (a full disk, /dev/full). A database is never replaced (AS_USAGE). */
 enum as_status as_write_file(const char *path, const char *data, size_t len, struct as_error *err);
 
-/* The same behind what a regular file holds, at most 64 MiB. */
+/* Appends to a regular file of at most 64 MiB, with the same guarantees. */
 enum as_status as_append_file(const char *path, const char *data, size_t len, struct as_error *err);
 
 /* The same for what is written in parts, so that it never has to be in memory whole. */

@@ -262,7 +262,7 @@ const struct as_command as_command_replay = {
     .summary = "measure a stored cell again with the same axes and precision",
     .about =
         "The new numbers form a run of their own. Compares the two: same, faster, slower or undecided. A note says "
-        "where host or device is another.",
+        "if the host or device differs.",
     .example = "assay replay 117",
     .options = replay_options,
     .min_args = 1,

@@ -19,12 +19,10 @@ struct as_device_info;
 void as_host_caches(struct as_device_info *info);
 /* Bytes of all its last-level caches together; 0 unknown. */
 uint64_t as_host_last_caches(void);
-/* Which of the user's variables says what cores, caches and nodes there are ("HWLOC_XMLFILE='node.xml'"); "" where
- * they are read from this system. */
+/* The environment variable that replaces the system's topology ("HWLOC_XMLFILE='node.xml'"); "" none. */
 enum { AS_TOPOLOGY_ORIGIN = 112 };
 void as_host_topology_origin(char *out, size_t size);
-/* What this process is denied, or told of the host by others, that its numbers depend on: "threads are bound to no CPU:
- * ..."; "" nothing. */
+/* Restrictions and overrides that affect this process's numbers: "threads are bound to no CPU: ..."; "" none. */
 void as_host_caveats(char *out, size_t size);
 /* The numbers of the host's memory nodes, which may have gaps; without any in sysfs, 0. root: "" but in tests. */
 void as_host_nodes(const char *root, struct as_cpus *out);

@@ -7,9 +7,8 @@
 
 #include <hwloc.h>
 
-/* The topology that hwloc tells of, also one that the user's variables name: without drivers, and without what is not
- * wanted here. On success hwloc_topology_destroy frees it, else it is NULL. For reading only: hwloc's binding calls do
- * nothing, and succeed, where the topology is from a file. */
+/* hwloc's topology, which the user's environment may replace; loads no drivers. Free it with hwloc_topology_destroy;
+ * NULL on error. Not for binding, which silently does nothing if the topology is from a file. */
 enum { AS_TOPOLOGY_CODE = 1 /* instruction caches */, AS_TOPOLOGY_IO = 2 /* PCI devices */ };
 enum as_status as_host_topology(unsigned wanted, hwloc_topology_t *out, struct as_error *err);
 

@@ -10,8 +10,8 @@
 struct as_host_limits {
     uint64_t total, free; /* bytes */
     double quota;         /* CPUs' worth of time; 0: no quota */
-    /* What gives this process less memory than the machine has: "'/sys/fs/cgroup/job/memory.max'", "RLIMIT_AS (ulimit
-     * -v)"; "" nothing. Then total is what it gives. The same of the quota. */
+    /* What limits memory and CPU time: "'/sys/fs/cgroup/job/memory.max'", "RLIMIT_AS (ulimit -v)"; "" nothing. With a
+     * memory limit, total is that limit. */
     char memory_by[160], quota_by[160];
 };
 struct as_host_groups; /* the control groups that bind this process */
@@ -23,8 +23,7 @@ enum as_status as_host_limits_read(const struct as_host_groups *groups, struct a
 enum as_status as_host_limits_now(struct as_host_limits *out, struct as_error *err);
 /* "this process may use 600 MiB by '/sys/fs/cgroup/job/memory.max'; raise that limit"; "" without a limit. */
 void as_host_limits_memory_text(const struct as_host_limits *limits, char *out, size_t size);
-/* Processes that the kernel has killed for lack of memory, in the group of this process, else on the machine; 0
- * unknown. The kernel counts in the group of the process that it kills. */
+/* OOM kills in this process's control group, without one on the machine; 0 unknown. */
 uint64_t as_host_groups_oom_kills(const struct as_host_groups *groups);
 uint64_t as_host_oom_kills(void);
 uint64_t as_host_resident(void); /* bytes of this process that are backed by memory now, huge-page pool not counted */

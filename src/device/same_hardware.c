@@ -23,7 +23,7 @@ static bool uuid_digits(const char *text, char out[UUID_DIGITS + 1])
     return n == UUID_DIGITS;
 }
 
-/* The one through an API for any device, the other so too or by native kernels. */
+/* An OpenCL CPU device is the same hardware as the native CPU, or as another OpenCL CPU device. */
 static bool is_host_cpu_twice(const struct as_device_info *a, const struct as_device_info *b)
 {
     return (a->is_host_cpu && (b->is_host_cpu || b->capabilities & AS_CAP_HOST_KERNELS)) ||

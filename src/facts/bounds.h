@@ -1,6 +1,5 @@
-/* What no measurement can surpass: the one answer to "what is known of this quantity" for the gate `limit` and for the
- * data sheet. Known are what the driver and the PCI bus report and what the vendor specifies (refs/gpus.csv and
- * cpus.csv). What others measured bounds nothing. */
+/* Physical bounds, shared by the gate `limit` and the data sheet: what driver and PCI bus report and what the vendor
+ * specifies (refs/gpus.csv, cpus.csv). Published measurements are no bounds. */
 #ifndef AS_FACTS_BOUNDS_H
 #define AS_FACTS_BOUNDS_H
 
@@ -11,8 +10,8 @@ struct as_bound {
     char why[96]; /* "specified for H100 SXM, at the highest clock" */
 };
 
-/* What driver and bus report for a line of the data sheet ("Memory", "read", "GB/s"), in its unit; NAN: nothing. What
- * they say of memory holds for every use of it, of the host's link for each direction. */
+/* Reported by driver or bus for a line of the data sheet ("Memory", "read", "GB/s"), in its unit; NAN: nothing. The
+ * memory peak applies to all operations, the link peak to each direction. */
 double as_reported_line(const struct as_device_info *info, const char *group, const char *label, const char *unit);
 
 /* The bound of a line. Where sources differ the loosest counts: a number is refused only when none allows it. Rates of

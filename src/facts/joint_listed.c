@@ -90,7 +90,7 @@ static void say_missed(struct as_fact *f, const char *place, const char *value, 
     f->verdict = AS_UNDECIDED;
     if (isnan(memory->value)) {
         as_fact_say(
-            f, "Loads within the listed size of %s take %s; whether they hit it would show beside a memory latency",
+            f, "Loads within the listed size of %s take %s; whether they hit is undecided: memory latency is unknown",
             place, value);
         return;
     }

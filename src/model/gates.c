@@ -94,8 +94,7 @@ static double clock_of_cell(const struct as_trial *trials, size_t n)
     return known ? sum / (double)known : NAN;
 }
 
-/* The largest step that a cache of 1/share of the larger array explains: random loads hit it as often as it holds the
- * smaller one, and miss it in the larger one. */
+/* The largest latency ratio that a cache of 1/share of the larger array explains, if the larger array never hits. */
 static double step_beside_cache(double share, const struct as_memory_step *step)
 {
     const double apart = step->size / step->half;

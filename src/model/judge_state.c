@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-/* How much another process takes, and how far a clock falls, is not known from the scatter of samples that all suffer
- * from it: the interval spans at least all of them. */
+/* Contention and throttling affect all samples, so scatter understates the error: the interval spans them all. */
 static void widen(struct as_cell *cell, const struct as_estimate *e, const struct as_disturbance *d)
 {
     if (!d->throttled && !d->shared)

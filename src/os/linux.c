@@ -57,7 +57,7 @@ static void find_pin_limit(void)
     struct as_cpus now;
     if (as_thread_cpus(&now) && keep_on(&now) && errno != EINVAL)
         snprintf(pin_limit, sizeof pin_limit,
-                 "the system lets this process bind no thread to a CPU (sched_setaffinity: %s); allow that system call "
+                 "the system does not let this process bind threads (sched_setaffinity: %s); allow that system call "
                  "in its seccomp filter",
                  strerror(errno));
 }

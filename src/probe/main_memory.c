@@ -14,8 +14,8 @@ static const double STRIDE_MAX = 256;
 static const double LEAST = 0.8, MOST = 2.1;
 /* An array and one of half its size, on grids whose ends are not powers of two. */
 static const double APART_MIN = 1.4, APART_MAX = 2.9;
-/* Of one size, in grids that round to lines. Page tables slow large arrays down as well, on small pages most: of the
- * arrays of one size the one with the least step tells. */
+/* Sizes this close are equal: grids round to lines. Of equal sizes the smallest step counts, since TLB misses slow
+ * large arrays too, most on small pages. */
 static const double SAME = 1.05;
 enum { STEPS_MAX = 64 };
 
@@ -24,7 +24,7 @@ static const struct as_cell *cell_at(struct as_cell_view cells, size_t i)
     return cells.v ? &cells.v[i] : cells.p[i];
 }
 
-/* Are all axes but the size, and but another one (NULL: none), the same? */
+/* Do the cells differ only in size and in the axis `but` (NULL: none)? */
 static bool is_alike(const struct as_cell *a, const struct as_cell *b, const char *but)
 {
     if (strcmp(a->probe, b->probe) != 0 || strcmp(a->device, b->device) != 0 || strcmp(a->metric, b->metric) != 0 ||
@@ -39,7 +39,7 @@ static bool is_alike(const struct as_cell *a, const struct as_cell *b, const cha
     return true;
 }
 
-/* A number that no gate rejects but the one that this is about. */
+/* Ignores the footprint gate, which this decides. */
 static bool has_number(const struct as_cell *c)
 {
     for (int g = 0; g < AS_GATE_N; g++)
@@ -107,7 +107,7 @@ static bool step_to(struct as_cell_view cells, const struct as_cell *c, struct a
     return half != NULL;
 }
 
-/* Steps up to arrays of about the cell's size, or beyond. share: threads on several caches, as many of them. */
+/* Steps to arrays of about the cell's size and larger. share: number of last-level caches that its threads use. */
 static void find_steps(const struct as_device_info *info, struct as_cell_view cells, const struct as_cell *cell,
                        double bytes, double share, struct as_judge_context *out)
 {

@@ -1,5 +1,5 @@
-/* Does a working set rest on main memory? By the sizes of the caches on its way, where they can be believed, and by
- * what the run's own arrays of other sizes show, which overrules them. The rule is in docs/statistics.md. */
+/* Does a working set measure main memory? Decided from reported cache sizes and, overruling them, from the run's
+ * numbers at other sizes. The rule is in docs/statistics.md. */
 #ifndef AS_PROBE_MAIN_MEMORY_H
 #define AS_PROBE_MAIN_MEMORY_H
 

@@ -113,26 +113,23 @@ struct as_probe {
     const struct as_metric *further; /* (optional) noted by trials beside the number; ends with a NULL name */
     unsigned needs;                  /* capability bits without which the probe is unsupported on a device */
     bool hidden;                     /* not listed (sentinel) */
-    bool not_ahead;              /* prepare works on the host's memory at length: its kernels are not compiled ahead */
-    bool own_power;              /* measures behaviour at the power limit: the clock may move */
+    bool not_ahead;                  /* prepare takes long on the host: kernels are not precompiled */
+    bool own_power;                  /* measures behaviour at the power limit: the clock may move */
     bool varies_by_process;      /* worker processes differ in its numbers (driver calls, pinned memory, atomics over
                                     a link): its trials come from several, and these are the unit of the interval */
     const struct as_axis *axes;  /* ends with a NULL name */
     const struct as_word *about; /* (optional) descriptions of axis words; ends with a NULL name */
     const char *const *quick;    /* grids: "size=1KiB..4LLC op=triad,copy", devices=LIST for some; ends with NULL */
     const char *const *full;
-    /* (optional) cells that a data sheet quotes, by axes ("level=memory op=read,copy", "allocator=pinned size=16MiB",
-     * "size=16MiB..";
-     * "": all): measured before others where the budget is small. Of a pattern without a number, only coarse points of
-     * dense grids. Ends with NULL. */
+    /* (optional) cells that a data sheet quotes, measured first: patterns of axes ("level=memory op=read,copy",
+     * "size=16MiB.."; "": all). Without a number a pattern selects the coarse points of a grid. Ends with NULL. */
     const char *const *first;
     /* (optional) does this combination apply to this device? Called in the parent, touches no device. */
     enum as_applies (*applies)(const struct as_device_info *info, const struct as_axes *axes, struct as_error *err);
-    /* (optional) does a kernel of the device reach the memory of the cell's allocators, so that its data must stay
-     * where it is allocated? */
+    /* (optional) does a device kernel access the cell's memory, so that the data must not migrate? */
     bool (*kernel_reaches)(const struct as_axes *axes);
-    /* (optional) bytes that a cell touches which claims to measure main memory; 0: it does not claim that. Called like
-     * applies, where the cell applies. */
+    /* (optional) bytes touched by a cell that claims to measure DRAM; 0: no such claim. Called for cells that apply,
+     * in the parent. */
     uint64_t (*memory_claim)(const struct as_device_info *info, const struct as_axes *axes);
     /* (optional) seconds that prepare and one sample may take at most, for the plan and the hang time-out; default 5 */
     double (*patience)(const struct as_device_info *info, const struct as_axes *axes);

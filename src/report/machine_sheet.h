@@ -26,9 +26,8 @@ enum as_status as_machine_sheet_make(const struct as_report_run *run, struct as_
 const char *as_machine_json(const char *name);
 /* Does the text look like the JSON of a data sheet, rather than that of a whole run? */
 bool as_machine_sheet_is(const char *text, size_t len);
-/* AS_FORMAT, with the device and the line in the text: not such JSON, of another version, or with a line that no data
- * sheet of this version can have: an unknown quantity, one that is there twice, a value that is no number above 0, a
- * unit that the quantity has not, or an interval that does not hold the value. */
+/* AS_FORMAT, naming device and line: malformed JSON, another version, or an invalid line: unknown or duplicate
+ * quantity, value not above 0, wrong unit, or an interval without the value. */
 enum as_status as_machine_sheet_read(const char *text, size_t len, struct as_machine_sheet *out, struct as_error *err);
 /* Adds the lines of another run: of a line that both have, the geometric mean of the runs, with an interval that holds
  * all of theirs, none where one has none. AS_USAGE: the run is there already, a line is in another unit, or there are

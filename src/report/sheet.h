@@ -45,9 +45,9 @@ void as_sheet_finish(struct as_sheet *s);
  * Runs of other devices under the same id do not count. */
 enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct as_report_run *earlier, size_t n,
                                         struct as_error *err);
-/* "another process in 123 of 123 trials, power cap in 118": what disturbed a device; "" nothing. */
-/* Adds to the row's remark what run->unsteady says of its line: "unsteady: 135 to 243 ns in 3 runs". */
+/* Appends the row's entry in run->unsteady to its remark: "unsteady: 135 to 243 ns in 3 runs". */
 void as_sheet_say_unsteady(const struct as_report_run *run, const char *device, struct as_sheet_row *row);
+/* What disturbed a device: "another process in 123 of 123 trials, power cap in 118"; "" nothing. */
 void as_sheet_seen_text(const struct as_report_run *run, const char *device, struct as_buf *out);
 /* Names the facts that figures of data-sheet lines stand beside: those that the lines rest on. */
 void as_sheet_name_facts(struct as_refs *refs);

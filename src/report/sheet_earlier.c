@@ -1,5 +1,4 @@
-/* What a run's data sheet owes to other runs and to other users of the device: lines that earlier runs contradict, and
- * what sensors saw. */
+/* Warnings on a data sheet: lines that earlier runs contradict, and disturbances that sensors saw. */
 #include "base/text.h"
 #include "report/sheet.h"
 #include "report/sheet_lines.h"
@@ -56,7 +55,7 @@ static enum as_status compare_device(struct as_report_run *run, const struct as_
     return st;
 }
 
-/* What stands above a sheet disturbed all its lines; it says nothing of the device. */
+/* A disturbed run is no baseline for the device. */
 static bool was_disturbed(const struct as_report_run *run, const char *device)
 {
     for (size_t i = 0; i < run->seen_n; i++)

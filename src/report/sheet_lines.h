@@ -1,7 +1,6 @@
-/* What the data sheet lists. A line has one definition, so that two runs compare: a source is the id of a fact, or a
- * probe's name followed by the value of each of its axes. Of memory, whose size does not matter once no cache holds it,
- * the largest size counts; of an axis that the source names in the remark, the best value. A later source serves only
- * where the device cannot have the earlier one, which the remark then says; never where that was left out or rejected.
+/* The lines of the data sheet. So that runs compare, a line has one definition: the id of a fact, or a probe with the
+ * value of each axis. Of an open size the largest counts, of an open axis that the remark names the best value. A
+ * later source is used only where the device cannot have the earlier one, never if that was left out or rejected.
  * "@pinned" stands for the device's first allocator of that role, "@all" for the threads of the whole device. In texts,
  * {unit} is the device's word for a compute unit. */
 #ifndef AS_REPORT_SHEET_LINES_H

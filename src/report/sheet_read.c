@@ -150,7 +150,7 @@ static enum as_status read_row(const json_t *line, const struct as_sheet *before
     as_copy_text(row->label, sizeof row->label, label);
     as_copy_text(row->unit, sizeof row->unit, unit);
     if (!take_text(line, "further", row->remark, sizeof row->remark))
-        return as_fail(err, AS_FORMAT, "'further' must be a text");
+        return as_fail(err, AS_FORMAT, "'further' must be a string");
     return read_numbers(line, row, err);
 }
 
@@ -220,7 +220,7 @@ static enum as_status read_all(const json_t *root, struct as_machine_sheet *out,
     if (!take_text(root, "host", out->host, sizeof out->host) ||
         !take_text(root, "suite", out->suite, sizeof out->suite) ||
         !take_text(root, "run", out->run[0], sizeof out->run[0]))
-        return as_fail(err, AS_FORMAT, "'host', 'suite' and 'run' must be texts");
+        return as_fail(err, AS_FORMAT, "'host', 'suite' and 'run' must be strings");
     if (virtual_machine && !json_is_boolean(virtual_machine))
         return as_fail(err, AS_FORMAT, "'virtual_machine' must be true or false");
     out->virtual_machine = json_is_true(virtual_machine);

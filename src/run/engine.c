@@ -60,7 +60,7 @@ static bool is_pilot_over(const struct as_engine *e)
     return as_now() - e->start > FOR_PILOT * (e->deadline - e->start);
 }
 
-/* Does the time left suffice for the trials that the cells lack of so many? */
+/* Is there time to bring every cell to this number of trials? */
 static bool trials_fit(const struct as_engine *e, int trials)
 {
     double need = 0;
@@ -120,8 +120,8 @@ static enum as_status one_pass(struct as_engine *e, int round, const size_t *ord
     return part_of_pass(e, round, order, n, n, err);
 }
 
-/* What a data sheet quotes has its first trials before anything else, on every device. Where the budget cannot hold
- * these trials of all cells, it has them all: numbers that everybody reads, rather than more numbers. */
+/* Cells that the data sheet quotes come first on every device. If the budget cannot hold three trials of all cells,
+ * they get all three now: the most-read numbers are worth more than further cells. */
 static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, size_t *first_n, struct as_error *err)
 {
     const int trials = e->rounds < TRIALS_FIRST ? e->rounds : TRIALS_FIRST;

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* As many processes in any case where one opening takes at most SHARE of the time left, more while all openings
- * together take at most SHARE of the time so far. The devices divide it. */
+/* PROCESSES_MIN if one opening takes at most SHARE of the time left; more while all openings take at most SHARE of
+ * the time so far. Devices divide SHARE. */
 enum { PROCESSES_MIN = 3 };
 static const double SHARE = 0.05;
 

@@ -63,7 +63,7 @@ static enum as_status claim_of_host(struct as_store *store, const struct as_run 
     if (!s && differs.len) {
         as_buf_printf(passed, "%srun %lld was passed over: %s", passed->len ? "; " : "", (long long)run->id,
                       as_buf_get(&differs));
-        s = as_fail(err, AS_NOTFOUND, "it is of another host");
+        s = as_fail(err, AS_NOTFOUND, "it was measured on another host");
     }
     as_buf_finish(&differs);
     if (s) {

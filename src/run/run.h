@@ -60,7 +60,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
                              struct as_run_result *result, struct as_error *err);
 /* Measures one stored cell again, as it was asked for, in a run of its own; *out is the comparison old to new. A note
- * says where host or device is another. */
+ * says if the host or device differs. */
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
                              struct as_run_result *result, struct as_comparison *out, struct as_error *err);
 

@@ -225,8 +225,7 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
     unsigned celsius = 0;
     if (n->api.temperature && n->api.temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
         out->temperature = celsius;
-    /* A chip with links to the CPU's chip (NVLink-C2C) goes over them, and what its PCI port could do bounds nothing.
-     */
+    /* With NVLink-C2C the PCIe port does not bound host transfers. */
     if (!(field_now(n, NVML_FIELD_C2C_LINKS) > 0)) {
         out->pcie_generation_max = whole(n, n->api.pcie_generation_max);
         out->pcie_width_max = whole(n, n->api.pcie_width_max);

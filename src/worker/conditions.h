@@ -4,8 +4,7 @@
 
 #include "probe/probe.h"
 
-/* Sets limit and limit_why to the looser of the probe's own bound of a rate and what is known of the device: each
- * source allows that much. */
+/* Sets limit and limit_why to the looser of the probe's own bound and the device's. */
 enum as_status as_trial_take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err);
 /* Rates of arithmetic are bounded at the highest clock that the device reports; a trial that ran above it has as much
  * more. Returns the bound of a trial at its clock. */

@@ -1,5 +1,5 @@
-/* What the data sheet shows a share of, the gate `limit` knows as a bound: each line with a specified or reported rate
- * is measured by a cell that is rejected at 110% of it and not at 100%. */
+/* Data sheet and gate `limit` agree: each line with a specified or reported rate comes from a cell that is rejected
+ * at 110% of that rate and accepted at 100%. */
 #include "base/text.h"
 #include "facts/bounds.h"
 #include "model/judge.h"

@@ -256,10 +256,10 @@ static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, 
     char ratio[96], threads[32];
     as_fact_say(
         f,
-        f->verdict == AS_SUPPORTED ? "Non-temporal stores pay for %s in memory: %s of the bandwidth of regular ones%s"
+        f->verdict == AS_SUPPORTED ? "Non-temporal stores speed up %s in memory: %s of the bandwidth of regular ones%s"
         : f->verdict == AS_REFUTED
             ? "Non-temporal stores cost bandwidth for %s in memory: %s of that of regular ones%s"
-            : "Whether non-temporal stores pay for %s in memory is undecided: %s of the bandwidth of regular ones%s",
+            : "Whether non-temporal stores speed up %s in memory is undecided: %s of the bandwidth of regular ones%s",
         op, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(c, nt, threads, sizeof threads));
     as_fact_evidence(f, regular);
     as_fact_evidence(f, nt);

@@ -97,7 +97,7 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
                     as_fact_inverse_text(f, " faster", how, ratio, sizeof ratio));
     else
         as_fact_say(f,
-                    f->verdict == AS_UNDECIDED ? "Over %s, what address translation costs a load is undecided: %s"
+                    f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is undecided: %s"
                                                : "Over %s, address translation makes a load take %s",
                     size,
                     as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? " as long" : "", how, ratio, sizeof ratio));
@@ -323,7 +323,7 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
     as_fact_noted_text(f, so ? " per load" : "", note, value, sizeof value);
     as_fact_say(f,
                 so ? "Over %.0f pages, address translation adds %s"
-                   : "Over %.0f pages, what address translation adds to a load is undecided: %s",
+                   : "Over %.0f pages, the cost of address translation per load is undecided: %s",
                 costs->x[last], value);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, costs->packed[last]);

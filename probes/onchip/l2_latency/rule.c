@@ -34,8 +34,8 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
     as_fact_evidence(f, far);
 }
 
-/* Does a unit find what others brought in? One other says nothing of the rest. As far from a miss as from what it
- * brought in itself. */
+/* Does a compute unit hit lines that others loaded, by STEP_UP faster than a miss? One other says nothing about the
+ * rest. */
 static void add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                       const struct as_cell *missed)
 {

@@ -16,8 +16,8 @@ struct uses {
     size_t n;
 };
 
-/* How a device may hand a resource out: pieces rounded up to a grain, so much besides, and as many equal parts of the
- * compute unit, of which each holds whole pieces. */
+/* How a device may allocate a resource: pieces rounded up to a grain, plus a reserved amount, in equal partitions of
+ * the compute unit that each hold whole pieces. */
 struct allocation {
     double grain, reserved, parts;
 };
@@ -127,7 +127,7 @@ static void say_contradiction(struct as_rule_context *c, const struct resource *
     if (!f)
         return;
     f->verdict = AS_UNDECIDED;
-    as_fact_say(f, "Undecided how many %s a %s holds: one number of resident %ss needs at least %s, another %s than %s",
+    as_fact_say(f, "Undecided how many %s a %s holds: one cell's resident %ss need at least %s, another %s than %s",
                 r->what, as_unit_name(c), as_workgroup_name(c), amount(b->lo, r->unit, lo, sizeof lo),
                 r->unit[0] ? "less" : "fewer", amount(b->hi, r->unit, hi, sizeof hi));
     as_fact_evidence(f, b->lo_cell);

@@ -186,8 +186,8 @@ static size_t keep_widest(const struct as_curve *curve, struct as_plateau *p, si
     return n < 2 ? n : 2;
 }
 
-/* Does a plateau that ends before the reported size show no more than a part of the second level: is a working set near
- * that size still nearer to it than to memory, on log axes, or was none tried? */
+/* Is a plateau below the reported size only a part of L2? Yes if latency near the reported size is closer to the
+ * plateau than to memory (log scale), or unmeasured. */
 static bool is_part_only(const struct as_rule_context *c, const struct as_curve *curve, const struct as_plateau *p)
 {
     const double claim = claimed_size(c, 2);

@@ -161,8 +161,8 @@ static enum as_status recall(struct as_lt_gemm *g, const struct as_gemm_desc *de
         *kept = found;
     }
     g->call.way = found.way;
-    snprintf(g->name, sizeof g->name, "%s %s, the %d. of %d algorithms that it proposed", g->lib->name, version,
-             found.number, found.proposed);
+    snprintf(g->name, sizeof g->name, "%s %s, algorithm %d of %d proposed", g->lib->name, version, found.number,
+             found.proposed);
     return AS_OK;
 }
 

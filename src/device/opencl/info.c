@@ -155,9 +155,8 @@ static void fill_memory(struct as_device *dev)
         if (as_host_limits_now(&host, NULL) == AS_OK)
             info->memory_bytes = host.total;
         info->page_size = as_host_page();
-        /* A driver for the host's CPU tells one cache at most; its kernels go through all of the host's. Of a GPU the
-         * "global memory cache" is one L1, the sum of all, or the L2, as the driver likes: no cache is known from it.
-         */
+        /* CPU drivers report one cache at most. A GPU's "global memory cache" may be one L1, all L1s or the L2,
+         * depending on the driver, so it is ignored. */
         as_host_caches(info);
     }
     as_cl_memory_free(dev, &info->memory_free, NULL);
