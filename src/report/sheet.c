@@ -212,9 +212,12 @@ static void add_gap(const struct as_sheet_row *of, const char *reason, struct as
 }
 
 /* Load does not make memory faster: a loaded latency all below the idle one on the same pages is no number. */
-static bool is_below_idle(const struct as_sheet *sheet, const struct as_sheet_row *row, char *why, size_t size)
+static bool is_below_idle(const struct as_sheet_subject *s, const struct as_sheet *sheet,
+                          const struct as_sheet_row *row, char *why, size_t size)
 {
-    const bool on_base = strncmp(row->remark, "base pages", strlen("base pages")) == 0;
+    const struct as_cell *cell = as_report_cell(s->run, row->cell);
+    const char *allocator = cell ? as_axes_text(&cell->axes, "allocator") : "";
+    const bool on_base = as_allocator_role(s->device, allocator) == AS_ROLE_BASE_PAGES;
     const struct as_sheet_row *idle = as_sheet_find(sheet, "Memory", on_base ? "latency, base pages" : "latency");
     if (strcmp(row->label, "latency under full load") != 0 || !idle || strcmp(idle->unit, row->unit) != 0 ||
         !(row->ci.hi < idle->ci.lo))
@@ -235,7 +238,7 @@ static void add_line(const struct as_sheet_subject *s, const struct as_sheet_lin
     char why[sizeof((struct as_sheet_gap *)0)->reason] = "";
     name_row(s, line, row);
     const enum as_sheet_found found = make_row(s, line, row, why, sizeof why);
-    if (found == AS_SHEET_FOUND && !is_below_idle(out, row, why, sizeof why)) {
+    if (found == AS_SHEET_FOUND && !is_below_idle(s, out, row, why, sizeof why)) {
         as_sheet_say_unsteady(s->run, s->device, row);
         out->n++;
     } else if (is_expected(s, line))

@@ -55,11 +55,11 @@ static enum as_status compare_device(struct as_report_run *run, const struct as_
     return st;
 }
 
-/* A disturbed run is no baseline for the device. */
-static bool was_disturbed(const struct as_report_run *run, const char *device)
+/* A run beside another process is no baseline. A power cap is: it belongs to the device. */
+static bool was_shared(const struct as_report_run *run, const char *device)
 {
     for (size_t i = 0; i < run->seen_n; i++)
-        if (strcmp(run->seen[i].device, device) == 0)
+        if (run->seen[i].is_shared && strcmp(run->seen[i].device, device) == 0)
             return true;
     return false;
 }
@@ -74,7 +74,7 @@ enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct 
         size_t made = 0;
         for (size_t e = 0; e < n && e < AS_EARLIER_MOST && !st; e++)
             if (is_same_device(&run->devices[d], as_report_device(&earlier[e], run->devices[d].id)) &&
-                !was_disturbed(&earlier[e], run->devices[d].id))
+                !was_shared(&earlier[e], run->devices[d].id))
                 st = as_sheet_make(&earlier[e], run->devices[d].id, &sheets[made++], err);
         if (!st && made)
             st = compare_device(run, &run->devices[d], sheets, made, &cap, err);

@@ -45,7 +45,7 @@ static enum as_status add_device(const struct of_device *d, struct as_seen **out
         if (s)
             return s;
         struct as_seen *seen = &(*out)[(*n)++];
-        *seen = (struct as_seen){.trials = d->seen[k], .of = d->trials};
+        *seen = (struct as_seen){.trials = d->seen[k], .of = d->trials, .is_shared = k == BITS};
         as_copy_text(seen->device, sizeof seen->device, d->device);
         name_kind(k, seen->what, sizeof seen->what);
     }

@@ -94,6 +94,7 @@ enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **
 /* What sensors saw of a device that disturbs its numbers: "another process", "power cap", in how many of its trials. */
 struct as_seen {
     char device[32], what[24];
+    bool is_shared; /* another process, rather than a reason for throttling */
     size_t trials, of;
 };
 /* By device, the most frequent first; *out is the caller's (free). What was seen in under a tenth of a device's trials

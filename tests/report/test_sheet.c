@@ -5,6 +5,7 @@
 #include "report/sheet_lines.h"
 #include "report/terminal.h"
 #include "report/worth.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -345,6 +346,42 @@ static void test_units_and_words(void **state)
     as_sheet_finish(&s);
 }
 
+/* A line that an earlier run contradicts is unsteady; a run beside another process contradicts nothing. */
+static void test_earlier_runs(void **state)
+{
+    (void)state;
+    static const char axes[] = "{\"op\":\"alloc\",\"allocator\":\"cuMemAlloc\",\"size\":16777216}";
+    static struct as_seen cap = {.device = "cuda:0", .what = "power cap", .trials = 5, .of = 10},
+                          other = {.device = "cuda:0", .what = "another process", .is_shared = true, .of = 10};
+    static const struct {
+        double earlier;
+        struct as_seen *seen;
+        size_t unsteady;
+    } rows[] = {{4e4, NULL, 0}, {4.02e4, NULL, 0}, {5e4, NULL, 1}, {5e4, &cap, 1}, {5e4, &other, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_error err;
+        run.cells_n = 0;
+        add_cell("alloc", axes, 4e4, "ns");
+        struct as_cell then = cells[0];
+        then.sum.median = then.sum.ci.lo = then.sum.ci.hi = rows[i].earlier;
+        struct as_report_run earlier = run;
+        earlier.cells = &then;
+        earlier.seen = rows[i].seen;
+        earlier.seen_n = rows[i].seen != NULL;
+        assert_int_equal(as_sheet_compare_earlier(&run, &earlier, 1, &err), AS_OK);
+        assert_int_equal(run.unsteady_n, rows[i].unsteady);
+        if (rows[i].unsteady) {
+            struct as_sheet s = made();
+            assert_string_equal(as_sheet_find(&s, "Allocate 16 MiB", "device")->remark,
+                                "unsteady: 40.0 to 50.0 µs in 2 runs");
+            as_sheet_finish(&s);
+        }
+        free(run.unsteady);
+        run.unsteady = NULL;
+        run.unsteady_n = 0;
+    }
+}
+
 /* Refuted claims first, few of a kind, none that is undecided. */
 static void test_worth_knowing(void **state)
 {
@@ -380,6 +417,7 @@ int main(void)
         cmocka_unit_test_setup(test_one_thread, start),
         cmocka_unit_test_setup(test_unproved_memory, start),
         cmocka_unit_test_setup(test_units_and_words, start),
+        cmocka_unit_test_setup(test_earlier_runs, start),
         cmocka_unit_test_setup(test_worth_knowing, start),
     };
     return cmocka_run_group_tests_name("data sheet", tests, NULL, NULL);
