@@ -47,6 +47,7 @@ struct seen {
     size_t n, stop_after;
     double median[16];
     int64_t id[16];
+    double precision; /* asked for; 0: that of `options` */
 };
 
 static int see(void *user, const struct assay_cell *cell)
@@ -63,7 +64,7 @@ static int see(void *user, const struct assay_cell *cell)
     for (size_t i = 0; i < cell->n; i++)
         assert_true(cell->samples[i] >= cell->min && cell->samples[i] <= cell->max);
     assert_true(cell->ci_low <= cell->median && cell->median <= cell->ci_high);
-    assert_true(cell->precision == 0.05);
+    assert_true(cell->precision == (s->precision > 0 ? s->precision : 0.05));
     for (size_t i = 0; i < s->n; i++)
         assert_true(s->id[i] != cell->id); /* each is told once */
     s->id[s->n] = cell->id;
@@ -102,9 +103,12 @@ static void test_callback_ends_it(void **state)
 {
     struct fixture *f = *state;
     struct assay_error error = {0};
-    struct seen seen = {.stop_after = 1};
+    struct seen seen = {.stop_after = 1, .precision = 1e-9};
+    struct assay_options endless = options; /* so that nothing but the callback ends it */
     int64_t run = 0;
-    assert_int_equal(assay_run(f->store, "latency", &options, see, &seen, &run, &error), ASSAY_INTERRUPTED);
+    endless.precision = seen.precision;
+    endless.budget = 3600;
+    assert_int_equal(assay_run(f->store, "latency", &endless, see, &seen, &run, &error), ASSAY_INTERRUPTED);
     assert_int_equal(seen.n, 1);
     assert_true(run > 0);
     assert_non_null(strstr(error.text, "assay resume"));
