@@ -200,14 +200,17 @@ static uint64_t times(uint64_t n, uint64_t size)
 
 uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads)
 {
-    static const uint64_t unsure = UINT64_C(256) << 20, share = UINT64_C(1) << 30;
+    static const uint64_t unsure = UINT64_C(256) << 20, most = UINT64_C(1) << 30;
+    static const uint64_t share = UINT64_C(128) << 20; /* no guest of a few CPUs has more of a cache to itself */
     const uint64_t cache = as_info_largest_cache(info, allocator, threads), least = times(4, cache);
     if (cache == 0)
         return unsure;
     if (!info->virtual_machine || (is_card(info) && !is_hosts(info, allocator)))
         return least;
-    const uint64_t most = share > times(2, cache) ? share : times(2, cache);
-    return least < unsure ? unsure : least < most ? least : most;
+    if (as_info_largest_cache(info, allocator, 1) > share)
+        return times(4, share);
+    const uint64_t limit = most > times(2, cache) ? most : times(2, cache);
+    return least < unsure ? unsure : least < limit ? least : limit;
 }
 
 bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes)

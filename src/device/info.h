@@ -200,8 +200,9 @@ uint64_t as_info_largest_cache(const struct as_device_info *info, const char *al
 /* What it is called, for people: "last-level cache", "Infinity Cache", "last-level cache of the CPU". */
 const char *as_info_largest_cache_name(const struct as_device_info *info, const char *allocator, double threads);
 /* Minimum working set for a DRAM claim: four times that cache, 256 MiB if its size is unknown. In a virtual machine,
- * whose reported caches may be wrong: at least 256 MiB, at most the larger of 1 GiB and twice that cache. Symbol
- * "DRAM1" of axes (NULL, one thread). */
+ * whose reported caches may be wrong: at least 256 MiB, at most the larger of 1 GiB and twice that cache, and 512 MiB
+ * where one cache is reported to have over 128 MiB, since a guest has only a share of it. Symbol "DRAM1" of axes (NULL,
+ * one thread). */
 uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads);
 /* Does a working set touch as much? */
 bool as_info_is_memory(const struct as_device_info *info, const char *allocator, double threads, double bytes);

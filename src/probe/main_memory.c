@@ -15,7 +15,7 @@ static const double LEAST = 0.8, MOST = 2.1;
 /* An array and one of half its size, on grids whose ends are not powers of two. */
 static const double APART_MIN = 1.4, APART_MAX = 2.9;
 /* Sizes this close are equal: grids round to lines. Of equal sizes the smallest step counts, since TLB misses slow
- * large arrays too, most on small pages. */
+ * large arrays too, most on small pages: the lowest start of an interval against a plateau, the lowest end for it. */
 static const double SAME = 1.05;
 enum { STEPS_MAX = 64 };
 
@@ -121,12 +121,16 @@ static void find_steps(const struct as_device_info *info, struct as_cell_view ce
         n += at[n] >= LEAST && (own || is_sweep(c, cell, info)) && has_number(c) && step_to(cells, c, &steps[n]);
     }
     for (size_t i = 0; i < n; i++) {
-        bool least = true;
-        for (size_t k = 0; k < n && least; k++)
-            least = k == i || fabs(log(at[k] / at[i])) > log(SAME) || steps[k].slower.lo >= steps[i].slower.lo;
-        if (least && !(steps[i].slower.lo <= out->memory_rise.slower.lo))
+        bool lowest = true, flattest = true;
+        for (size_t k = 0; k < n; k++) {
+            if (k == i || fabs(log(at[k] / at[i])) > log(SAME))
+                continue;
+            lowest &= steps[k].slower.lo >= steps[i].slower.lo;
+            flattest &= steps[k].slower.hi >= steps[i].slower.hi;
+        }
+        if (lowest && !(steps[i].slower.lo <= out->memory_rise.slower.lo))
             out->memory_rise = steps[i];
-        if (least && fabs(log(at[i])) <= nearest) {
+        if (flattest && fabs(log(at[i])) <= nearest) {
             nearest = fabs(log(at[i]));
             out->memory_step = steps[i];
         }
