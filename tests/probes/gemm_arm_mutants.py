@@ -91,7 +91,7 @@ class Build:
         objects = [os.path.join(self.folder, name) for name in subprocess.run(
             ["ninja", "-C", self.folder, "-t", "query", LIBRARY], capture_output=True, text=True, check=True).stdout.split()
             if name.endswith(".o") and os.path.basename(self.source) not in name]
-        steps = [["python3", os.path.join(folder, self.generator), source, self.path("outers.c")], words]
+        steps = [[sys.executable, os.path.join(folder, self.generator), source, self.path("outers.c")], words]
         if any(subprocess.run(step, cwd=self.folder, capture_output=True, check=False).returncode for step in steps):
             return None
         if os.path.exists(library):
