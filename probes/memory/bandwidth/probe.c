@@ -94,11 +94,9 @@ static const char *const full[] = {
     NULL,
 };
 
-/* Stores older than the axis mean best. */
 static unsigned way_of(const struct as_axes *a)
 {
-    size_t way = as_word_index(a, "way", as_stream_way_words);
-    return as_stream_way_words[way] ? (unsigned)way : 0;
+    return (unsigned)as_word_index(a, "way", as_stream_way_words);
 }
 
 /* ---- which cells ---- */
