@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct as_quantity_subject as_report_subject(const struct as_report_run *r, const char *device)
+{
+    struct as_quantity_subject s = {.device = device,
+                                    .info = as_report_device(r, device),
+                                    .cells = {.v = r->cells, .n = r->cells_n},
+                                    .facts = r->facts,
+                                    .facts_n = r->facts_n};
+    as_quantity_use_clock(&s);
+    return s;
+}
+
 const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id)
 {
     const int64_t guess = r->cells_n ? id - r->cells[0].id : -1; /* most runs have cells in a row */

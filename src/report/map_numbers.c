@@ -3,7 +3,6 @@
 #include "report/map.h"
 #include "report/page.h"
 #include "report/sheet.h"
-#include "report/sheet_lines.h"
 
 #include <math.h>
 #include <stdio.h>

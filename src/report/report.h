@@ -8,6 +8,7 @@
 #include "facts/facts.h"
 #include "facts/refs.h"
 #include "model/cell.h"
+#include "quantity/quantity.h"
 
 struct as_overview;
 struct as_seen; /* store/store.h */
@@ -22,7 +23,7 @@ struct as_backend_pair {
 /* A line of the data sheet that lies outside the intervals of earlier runs of the same build on the same machine. */
 struct as_unsteady {
     char device[32];
-    size_t line;   /* its place in as_sheet_lines */
+    const struct as_quantity *of;
     double lo, hi; /* of the values of all these runs */
     size_t runs;   /* this one among them */
 };
@@ -59,6 +60,8 @@ void as_report_tell_apart(struct as_report_run *runs, size_t n);
 const struct as_cell *as_report_cell(const struct as_report_run *r, int64_t id);
 /* A device of the run by its id; NULL, and "", where it is none of them. */
 const struct as_device_info *as_report_device(const struct as_report_run *r, const char *id);
+/* A device of the run, to find its quantities. */
+struct as_quantity_subject as_report_subject(const struct as_report_run *r, const char *device);
 const char *as_report_device_name(const struct as_report_run *r, const char *id);
 
 /* One self-contained page over one or more runs (with several: each section shows them beside each other). */

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "facts/bounds.h"
 #include "facts/facts.h"
-#include "report/sheet_find.h"
+#include "quantity/quantity.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_text(struct as_sheet_row *row, const char *before, const struct as_sheet_number *n, const char *behind)
+static void add_text(struct as_sheet_row *row, const char *before, const struct as_quantity_value *n,
+                     const char *behind)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s%s%s%s", row->remark, row->remark[0] ? ", " : "", before, before[0] ? " " : "");
@@ -29,37 +30,21 @@ static void add_text(struct as_sheet_row *row, const char *before, const struct 
     as_buf_finish(&b);
 }
 
-static void scale(struct as_sheet_number *n, double by, const char *unit)
+/* What the clock made ns or GB/s of, as it was counted: "32.0 cycles", "128 B/cycle per SM". */
+static void add_counted(const struct as_quantity_subject *s, const struct as_quantity_value *n,
+                        struct as_sheet_row *row)
 {
-    n->value *= by;
-    n->ci.lo *= by;
-    n->ci.hi *= by;
-    n->claimed = NAN;
-    as_copy_text(n->unit, sizeof n->unit, unit);
-}
-
-/* Converts cycles to ns, and B/cycle per compute unit to GB/s of the device, at the measured clock; the remark keeps
- * the original. */
-static bool by_the_clock(const struct as_sheet_subject *s, struct as_sheet_number *n, struct as_sheet_row *row)
-{
-    const struct as_sheet_number cycles = *n;
+    struct as_quantity_value counted = {.value = n->counted};
     char unit[32];
-    if (!(s->clock_hz > 0))
-        return false;
-    if (strcmp(n->unit, "cycles") == 0) {
-        add_text(row, "", &cycles, "");
-        scale(n, 1e9 / s->clock_hz, "ns");
-    } else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units) {
-        as_sheet_expand(s, "per {unit}", unit, sizeof unit);
-        add_text(row, "", &cycles, unit);
-        scale(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
-    } else
-        return false;
-    return true;
+    if (!isfinite(n->counted))
+        return;
+    as_copy_text(counted.unit, sizeof counted.unit, n->counted_unit);
+    as_quantity_expand(s, strcmp(counted.unit, "cycles") == 0 ? "" : "per {unit}", unit, sizeof unit);
+    add_text(row, "", &counted, unit);
 }
 
 /* Its own name, and who knows of it. */
-static void name_memory_side(const struct as_sheet_subject *s, struct as_sheet_row *row)
+static void name_memory_side(const struct as_quantity_subject *s, struct as_sheet_row *row)
 {
     const struct as_cache *c = s->info ? as_info_memory_side(s->info) : NULL;
     char label[24];
@@ -70,7 +55,7 @@ static void name_memory_side(const struct as_sheet_subject *s, struct as_sheet_r
 }
 
 /* Copies between CPU and GPU cross no link where they share the memory. */
-static void name_group(const struct as_sheet_subject *s, const char *group, char *out, size_t size)
+static void name_group(const struct as_quantity_subject *s, const char *group, char *out, size_t size)
 {
     const struct as_device_info *info = s->info;
     if (info && strcmp(group, "Shared memory") == 0) {
@@ -83,11 +68,11 @@ static void name_group(const struct as_sheet_subject *s, const char *group, char
 }
 
 /* A line's label and title, and where it stands. */
-static void name_row(const struct as_sheet_subject *s, const struct as_sheet_line *line, struct as_sheet_row *row)
+static void name_row(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_sheet_row *row)
 {
-    *row = (struct as_sheet_row){.group = line->group, .line = (size_t)(line - as_sheet_lines)};
-    name_group(s, line->group, row->title, sizeof row->title);
-    as_sheet_expand(s, line->label, row->label, sizeof row->label);
+    *row = (struct as_sheet_row){.group = q->group, .of = q};
+    name_group(s, q->group, row->title, sizeof row->title);
+    as_quantity_expand(s, q->label, row->label, sizeof row->label);
 }
 
 static void add_word(struct as_sheet_row *row, const char *word)
@@ -97,27 +82,26 @@ static void add_word(struct as_sheet_row *row, const char *word)
         snprintf(row->remark + n, sizeof row->remark - n, "%s%s", n ? ", " : "", word);
 }
 
-static void add_further(const struct as_sheet_subject *s, const struct as_sheet_line *line, bool converted,
-                        struct as_sheet_row *row)
+/* Quantities whose place is the remark of this line. */
+static void add_further(const struct as_quantity_subject *s, const struct as_quantity *line,
+                        const struct as_quantity_value *n, struct as_sheet_row *row)
 {
-    struct as_sheet_number further;
+    struct as_quantity_value further;
     struct as_buf reason = AS_BUF_INIT;
-    for (size_t i = 0; i < AS_SHEET_ALSO && line->also[i].from; i++) {
-        const struct as_sheet_source source = {.from = line->also[i].from};
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
         char behind[32];
-        if (!as_sheet_is_of_side(s, line->also[i].side) ||
-            as_sheet_find_source(s, &source, line->group, &further, &reason) != AS_SHEET_FOUND ||
-            (further.cell && further.cell == row->cell) || (converted && as_unit_is_of_cycles(further.unit)) ||
-            !further.decided)
+        if (q->beside != line || as_quantity_find(s, q, &further, &reason) != AS_QUANTITY_FOUND ||
+            (further.cell && further.cell == row->cell) ||
+            (isfinite(n->counted) && as_unit_is_of_cycles(further.unit)) || !further.decided)
             continue;
-        as_sheet_expand(s, line->also[i].behind, behind, sizeof behind);
-        add_text(row, line->also[i].before, &further, behind);
+        as_quantity_expand(s, q->behind, behind, sizeof behind);
+        add_text(row, further.source->said ? further.source->said : q->before, &further, behind);
     }
     as_buf_finish(&reason);
 }
 
 /* Who multiplied, "cuBLASLt 13.1.2" or "by wgmma", and what the device did meanwhile: "1.75 GHz, power cap". */
-static void describe_product(const struct as_cell *cell, double clock_max_hz, struct as_sheet_row *row)
+static void describe_gemm(const struct as_cell *cell, double clock_max_hz, struct as_sheet_row *row)
 {
     static const double full = 0.99, beyond = 1.01; /* of the highest clock: not slowed down; an error of the reading */
     json_t *detail = cell->detail ? json_loads(cell->detail, 0, NULL) : NULL;
@@ -139,19 +123,18 @@ static void describe_product(const struct as_cell *cell, double clock_max_hz, st
     json_decref(detail);
 }
 
-static void fill_row(const struct as_sheet_subject *s, const struct as_sheet_line *line,
-                     const struct as_sheet_source *source, struct as_sheet_number *n, struct as_sheet_row *row)
+static void fill_row(const struct as_report_run *run, const struct as_quantity_subject *s,
+                     const struct as_quantity_value *n, struct as_sheet_row *row)
 {
     char said[64];
-    name_row(s, line, row);
-    if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0 && strcmp(n->unit, "B") == 0)
+    if (strcmp(n->of->group, AS_SHEET_MEMORY_SIDE) == 0 && n->of->kind == AS_KIND_CAPACITY)
         name_memory_side(s, row);
-    if (strcmp(line->group, "Matrix") == 0 && n->cell)
-        describe_product(as_report_cell(s->run, n->cell), s->info ? s->info->clock_max_hz : 0, row);
-    as_sheet_expand(s, source->said ? source->said : "", said, sizeof said);
+    if (strcmp(n->of->group, "Matrix") == 0 && n->cell)
+        describe_gemm(as_report_cell(run, n->cell), s->info ? s->info->clock_max_hz : 0, row);
+    as_quantity_expand(s, n->source->said ? n->source->said : "", said, sizeof said);
     add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
     add_word(row, n->named);
-    const bool converted = by_the_clock(s, n, row);
+    add_counted(s, n, row);
     row->value = n->value;
     row->ci = n->ci;
     row->wide = n->wide;
@@ -159,67 +142,27 @@ static void fill_row(const struct as_sheet_subject *s, const struct as_sheet_lin
     row->specified = n->claimed;
     row->cell = n->cell;
     as_copy_text(row->unit, sizeof row->unit, n->unit);
-    add_further(s, line, converted, row);
-}
-
-/* Lines of the other side, and of caches that the device does not have, are no gaps. */
-static bool is_expected(const struct as_sheet_subject *s, const struct as_sheet_line *line)
-{
-    bool of_side = false;
-    for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++)
-        of_side |= as_sheet_is_of_side(s, line->from[i].side);
-    if (!s->info || !of_side)
-        return false;
-    if (strcmp(line->group, AS_SHEET_MEMORY_SIDE) == 0)
-        return as_info_memory_side(s->info) != NULL;
-    if (strcmp(line->group, "L3") == 0)
-        return as_info_cache_at(s->info, 3) != NULL && !as_info_cache_at(s->info, 3)->memory_side;
-    return true;
-}
-
-/* The first source of the device's side that its hardware can have decides. */
-static enum as_sheet_found make_row(const struct as_sheet_subject *s, const struct as_sheet_line *line,
-                                    struct as_sheet_row *row, char *why, size_t why_size)
-{
-    struct as_sheet_number n = {0};
-    struct as_buf reason = AS_BUF_INIT;
-    enum as_sheet_found state = AS_SHEET_NOT_IN_SUITE;
-    for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++) {
-        const struct as_sheet_source *source = &line->from[i];
-        if (!as_sheet_is_of_side(s, source->side))
-            continue;
-        const enum as_sheet_found found = as_sheet_find_source(s, source, line->group, &n, &reason);
-        if (found == AS_SHEET_NOT_IN_SUITE || (found == AS_SHEET_IMPOSSIBLE && state == AS_SHEET_IMPOSSIBLE))
-            continue;
-        state = found;
-        as_copy_text(why, why_size, as_buf_get(&reason));
-        if (found == AS_SHEET_FOUND)
-            fill_row(s, line, source, &n, row);
-        if (found != AS_SHEET_IMPOSSIBLE)
-            break;
-    }
-    as_buf_finish(&reason);
-    return state;
+    add_further(s, n->of, n, row);
 }
 
 static void add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
 {
     struct as_sheet_gap *gap = &out->gaps[out->gaps_n++];
-    *gap = (struct as_sheet_gap){.group = of->group, .line = of->line};
+    *gap = (struct as_sheet_gap){.group = of->group, .of = of->of};
     as_copy_text(gap->title, sizeof gap->title, of->title);
     as_copy_text(gap->label, sizeof gap->label, of->label);
     as_copy_text(gap->reason, sizeof gap->reason, reason);
 }
 
 /* Load does not make memory faster: a loaded latency all below the idle one on the same pages is no number. */
-static bool is_below_idle(const struct as_sheet_subject *s, const struct as_sheet *sheet,
-                          const struct as_sheet_row *row, char *why, size_t size)
+static bool is_below_idle(const struct as_report_run *run, const struct as_quantity_subject *s,
+                          const struct as_sheet *sheet, const struct as_sheet_row *row, char *why, size_t size)
 {
-    const struct as_cell *cell = as_report_cell(s->run, row->cell);
+    const struct as_cell *cell = as_report_cell(run, row->cell);
     const char *allocator = cell ? as_axes_text(&cell->axes, "allocator") : "";
     const bool on_base = as_allocator_role(s->device, allocator) == AS_ROLE_BASE_PAGES;
     const struct as_sheet_row *idle = as_sheet_find(sheet, "Memory", on_base ? "latency, base pages" : "latency");
-    if (strcmp(row->label, "latency under full load") != 0 || !idle || strcmp(idle->unit, row->unit) != 0 ||
+    if (strcmp(row->of->name, "memory.latency.loaded") != 0 || !idle || strcmp(idle->unit, row->unit) != 0 ||
         !(row->ci.hi < idle->ci.lo))
         return false;
     struct as_buf b = AS_BUF_INIT;
@@ -232,16 +175,23 @@ static bool is_below_idle(const struct as_sheet_subject *s, const struct as_shee
     return true;
 }
 
-static void add_line(const struct as_sheet_subject *s, const struct as_sheet_line *line, struct as_sheet *out)
+static void add_line(const struct as_report_run *run, const struct as_quantity_subject *s, const struct as_quantity *q,
+                     struct as_sheet *out)
 {
     struct as_sheet_row *row = &out->rows[out->n];
+    struct as_quantity_value n;
+    struct as_buf reason = AS_BUF_INIT;
     char why[sizeof((struct as_sheet_gap *)0)->reason] = "";
-    name_row(s, line, row);
-    const enum as_sheet_found found = make_row(s, line, row, why, sizeof why);
-    if (found == AS_SHEET_FOUND && !is_below_idle(s, out, row, why, sizeof why)) {
-        as_sheet_say_unsteady(s->run, s->device, row);
+    name_row(s, q, row);
+    const enum as_quantity_found found = as_quantity_find(s, q, &n, &reason);
+    as_copy_text(why, sizeof why, as_buf_get(&reason));
+    as_buf_finish(&reason);
+    if (found == AS_QUANTITY_FOUND)
+        fill_row(run, s, &n, row);
+    if (found == AS_QUANTITY_FOUND && !is_below_idle(run, s, out, row, why, sizeof why)) {
+        as_sheet_say_unsteady(run, s->device, row);
         out->n++;
-    } else if (is_expected(s, line))
+    } else if (as_quantity_is_expected(s, q))
         add_gap(row, why, out);
 }
 
@@ -250,13 +200,13 @@ static void add_line(const struct as_sheet_subject *s, const struct as_sheet_lin
 static const char *specified_label(const struct as_sheet_row *row, char out[sizeof row->label])
 {
     as_copy_text(out, sizeof row->label, row->label);
-    if (strcmp(as_sheet_lines[row->line].group, "Matrix") == 0)
+    if (strcmp(row->group, "Matrix") == 0)
         out[strcspn(out, " ")] = '\0';
     return out;
 }
 
 /* The lines of a data sheet beside the measured ones: of another chip in place of all that is known of this one. */
-static void add_figures(const struct as_sheet_subject *s, struct as_sheet *sheet)
+static void add_figures(const struct as_quantity_subject *s, struct as_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->n; i++) {
         struct as_sheet_row *row = &sheet->rows[i];
@@ -276,18 +226,19 @@ static void add_figures(const struct as_sheet_subject *s, struct as_sheet *sheet
 }
 
 /* A copy: a sheet may outlive the run's figures, and rows point into it. */
-static enum as_status find_figures(const struct as_sheet_subject *s, struct as_sheet *out, struct as_error *err)
+static enum as_status find_figures(const struct as_report_run *run, const struct as_quantity_subject *s,
+                                   struct as_sheet *out, struct as_error *err)
 {
-    out->chip = s->run->chip ? s->run->chip->name : "";
-    if (!s->run->chip)
+    out->chip = run->chip ? run->chip->name : "";
+    if (!run->chip)
         return s->info ? as_refs_of_device(s->info, &out->figures, err) : AS_OK;
-    return as_refs_of_side(s->run->chip, s->device, &out->figures, err);
+    return as_refs_of_side(run->chip, s->device, &out->figures, err);
 }
 
 static enum as_status make_space(struct as_sheet *out, struct as_error *err)
 {
     size_t lines = 0;
-    while (as_sheet_lines[lines].group)
+    while (as_quantities[lines].name)
         lines++;
     out->rows = calloc(lines + 1, sizeof *out->rows);
     out->gaps = calloc(lines + 1, sizeof *out->gaps);
@@ -297,16 +248,14 @@ static enum as_status make_space(struct as_sheet *out, struct as_error *err)
 enum as_status as_sheet_make(const struct as_report_run *run, const char *device, struct as_sheet *out,
                              struct as_error *err)
 {
-    struct as_sheet_subject s = {.run = run, .device = device, .info = as_report_device(run, device), .clock_hz = NAN};
-    const struct as_fact *clock = as_fact_find(run->facts, run->facts_n, device, "clock.core");
+    const struct as_quantity_subject s = as_report_subject(run, device);
     *out = (struct as_sheet){0};
-    if (clock)
-        s.clock_hz = clock->value;
     enum as_status st = make_space(out, err);
-    for (const struct as_sheet_line *line = as_sheet_lines; line->group && !st; line++)
-        add_line(&s, line, out);
+    for (const struct as_quantity *q = as_quantities; q->name && !st; q++)
+        if (!q->beside)
+            add_line(run, &s, q, out);
     if (!st)
-        st = find_figures(&s, out, err);
+        st = find_figures(run, &s, out, err);
     if (st)
         as_sheet_finish(out);
     else
@@ -315,10 +264,9 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
 }
 
 /* Ids of facts that a line's sources are or stand for, apart by blanks; what names an allocator is none. */
-static void add_facts(const struct as_sheet_line *line, struct as_ref *ref)
+static void add_facts(const struct as_quantity *q, struct as_ref *ref)
 {
-    for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++) {
-        const struct as_sheet_source *source = &line->from[i];
+    for (const struct as_quantity_source *source = q->sources; source->from; source++) {
         const char *id = source->fact ? source->fact : source->from;
         const size_t used = strlen(ref->fact);
         if (!strpbrk(id, "@ ") && !strstr(ref->fact, id) && used + strlen(id) + 2 < sizeof ref->fact)
@@ -330,9 +278,9 @@ void as_sheet_name_facts(struct as_refs *refs)
 {
     for (size_t i = 0; i < refs->n; i++) {
         struct as_ref *ref = &refs->v[i];
-        for (const struct as_sheet_line *line = as_sheet_lines; line->group && ref->group[0]; line++)
-            if (strcmp(line->group, ref->group) == 0 && as_ref_has_quantity(ref, line->label))
-                add_facts(line, ref);
+        for (const struct as_quantity *q = as_quantities; q->name && ref->group[0]; q++)
+            if (!q->beside && strcmp(q->group, ref->group) == 0 && as_ref_has_quantity(ref, q->label))
+                add_facts(q, ref);
     }
 }
 
@@ -462,7 +410,7 @@ bool as_sheet_next(const struct as_sheet *s, size_t *row, size_t *gap, struct as
     while (*gap < s->gaps_n && !s->gaps[*gap].reason[0])
         ++*gap;
     *out = (struct as_sheet_entry){*row < s->n ? &s->rows[*row] : NULL, *gap < s->gaps_n ? &s->gaps[*gap] : NULL};
-    if (out->row && out->gap && out->row->line < out->gap->line)
+    if (out->row && out->gap && out->row->of < out->gap->of)
         out->gap = NULL;
     else if (out->gap)
         out->row = NULL;

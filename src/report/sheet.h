@@ -3,7 +3,11 @@
 #ifndef AS_REPORT_SHEET_H
 #define AS_REPORT_SHEET_H
 
+#include "quantity/quantity.h"
 #include "report/report.h"
+
+/* The group of a cache in front of memory, which has a level of its own on each device. */
+#define AS_SHEET_MEMORY_SIDE "Memory-side cache"
 
 struct as_sheet_row {
     const char *group; /* "Memory" */
@@ -19,14 +23,14 @@ struct as_sheet_row {
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
     char remark[192];                  /* further numbers of the same thing, "" none */
     int64_t cell;                      /* that it rests on; 0: several */
-    size_t line;                       /* its place in as_sheet_lines */
+    const struct as_quantity *of;      /* a line of the table */
 };
 /* A line without a number. */
 struct as_sheet_gap {
     const char *group;
     char title[32], label[48]; /* as of a row */
     char reason[96];           /* "left out by the budget", "rejected: checksum"; "": not in this suite */
-    size_t line;
+    const struct as_quantity *of;
 };
 struct as_sheet {
     struct as_sheet_row *rows; /* owned */

@@ -1,7 +1,6 @@
 #include "report/sheet_check.h"
 
 #include "base/text.h"
-#include "report/sheet_lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +60,7 @@ static bool is_unconfirmed(const struct as_machine_sheet *base, const struct as_
                            const struct as_check_line *line)
 {
     return (base->virtual_machine || now->virtual_machine) && (line->base_runs < 2 || line->now_runs < 2) &&
-           (strcmp(line->device->id, "cpu") == 0 || as_sheet_line_is_of_host(line->base->group, line->base->label));
+           (strcmp(line->device->id, "cpu") == 0 || line->base->of->of_host);
 }
 
 static enum as_check_verdict judge(struct as_check_line *line, double tolerance, size_t lines)

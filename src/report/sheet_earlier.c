@@ -1,7 +1,6 @@
 /* Warnings on a data sheet: lines that earlier runs contradict, and disturbances that sensors saw. */
 #include "base/text.h"
 #include "report/sheet.h"
-#include "report/sheet_lines.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -40,7 +39,7 @@ static enum as_status compare_device(struct as_report_run *run, const struct as_
     struct as_sheet own;
     enum as_status st = as_sheet_make(run, info->id, &own, err);
     for (size_t i = 0; i < own.n && !st; i++) {
-        struct as_unsteady u = {.line = own.rows[i].line, .lo = own.rows[i].value, .hi = own.rows[i].value, .runs = 1};
+        struct as_unsteady u = {.of = own.rows[i].of, .lo = own.rows[i].value, .hi = own.rows[i].value, .runs = 1};
         bool apart = false;
         for (size_t e = 0; e < n; e++)
             compare(&own.rows[i], &sheets[e], &u, &apart);
@@ -100,7 +99,7 @@ void as_sheet_say_unsteady(const struct as_report_run *run, const char *device, 
 {
     for (size_t i = 0; i < run->unsteady_n; i++) {
         const struct as_unsteady *u = &run->unsteady[i];
-        if (u->line != row->line || strcmp(u->device, device) != 0)
+        if (u->of != row->of || strcmp(u->device, device) != 0)
             continue;
         struct as_buf b = AS_BUF_INIT;
         as_buf_printf(&b, "%s%sunsteady: ", row->remark, row->remark[0] ? "; " : "");

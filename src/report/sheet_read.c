@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "report/machine_sheet.h"
 #include "report/sheet_export.h"
-#include "report/sheet_lines.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -13,70 +12,6 @@
 enum { DEVICES_MAX = 256, LINES_MAX = 1024 };
 /* Of the value: how far rounding may put it outside of its interval. */
 static const double ROUNDING = 1e-9;
-
-/* ---- what lines there are ---- */
-
-/* Units that quantities can have; the first row that fits counts. */
-static const struct {
-    const char *group, *label; /* NULL: any; the label's beginning */
-    const char *units[4];
-} units_of[] = {
-    {NULL, "capacity", {"B"}},
-    {"Clock", NULL, {"Hz"}},
-    {"Compute", NULL, {"FLOP/s", "OP/s"}},
-    {"Matrix", NULL, {"FLOP/s", "OP/s"}},
-    {"Atomics", NULL, {"updates/s"}},
-    {"Eviction", NULL, {"x"}},
-    {"Interference", NULL, {"x"}},
-    {"Launch", NULL, {"ns", "cycles"}},
-    {"Cache line", NULL, {"ns", "cycles"}},
-    {"Allocate 16 MiB", NULL, {"ns", "cycles"}},
-    {"Page fault", NULL, {"ns", "cycles"}},
-    {NULL, "latency", {"ns", "cycles"}},
-    {NULL, "load latency", {"ns", "cycles"}},
-    {NULL, NULL, {"GB/s", "B/cycle"}},
-};
-
-static bool can_have_unit(const char *group, const char *label, const char *unit)
-{
-    size_t i = 0;
-    while ((units_of[i].group && strcmp(units_of[i].group, group) != 0) ||
-           (units_of[i].label && strncmp(units_of[i].label, label, strlen(units_of[i].label)) != 0))
-        i++;
-    for (size_t k = 0; k < 4 && units_of[i].units[k]; k++)
-        if (strcmp(units_of[i].units[k], unit) == 0)
-            return true;
-    return false;
-}
-
-/* "{unit}" stands for a device's word. */
-static bool is_label(const char *pattern, const char *label)
-{
-    static const char unit[] = "{unit}";
-    for (; *pattern; pattern++, label++) {
-        if (strncmp(pattern, unit, strlen(unit)) == 0) {
-            const char *end = strstr(label, " to ");
-            const size_t n = end ? (size_t)(end - label) : strlen(label);
-            if (!n)
-                return false;
-            pattern += strlen(unit) - 1;
-            label += n - 1;
-        } else if (*pattern != *label)
-            return false;
-    }
-    return !*label;
-}
-
-/* The line of the table; NULL: no data sheet has it. */
-static const struct as_sheet_line *find_line(const char *group, const char *label)
-{
-    for (const struct as_sheet_line *line = as_sheet_lines; line->group && group && label; line++)
-        if (strcmp(line->group, group) == 0 && is_label(line->label, label))
-            return line;
-    return NULL;
-}
-
-/* ---- reading ---- */
 
 /* A member that may be absent, of a JSON type, to a text of a fixed size. */
 static bool take_text(const json_t *object, const char *member, char *out, size_t size)
@@ -135,7 +70,7 @@ static enum as_status read_row(const json_t *line, const struct as_sheet *before
     const char *group = json_string_value(json_object_get(line, "group")),
                *label = json_string_value(json_object_get(line, "quantity")),
                *unit = json_string_value(json_object_get(line, "unit"));
-    const struct as_sheet_line *known = find_line(group, label);
+    const struct as_quantity *known = as_quantity_of_line(group, label);
     *row = (struct as_sheet_row){0};
     if (!group || !label)
         return as_fail(err, AS_FORMAT, "a line needs a 'group' and a 'quantity'");
@@ -143,8 +78,9 @@ static enum as_status read_row(const json_t *line, const struct as_sheet *before
         return as_fail(err, AS_FORMAT, "this version has no such line; export the data sheet again with it");
     if (as_sheet_find(before, group, label))
         return as_fail(err, AS_FORMAT, "duplicate line");
-    if (!unit || !can_have_unit(group, label, unit))
+    if (!unit || !as_quantity_has_unit(known, unit))
         return as_fail(err, AS_FORMAT, "'unit' does not fit this quantity");
+    row->of = known;
     row->group = known->group;
     as_copy_text(row->title, sizeof row->title, row->group);
     as_copy_text(row->label, sizeof row->label, label);

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "facts/bounds.h"
 #include "model/judge.h"
-#include "report/sheet_lines.h"
+#include "quantity/quantity.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -179,9 +179,10 @@ static void test_rows_are_complete(void **state)
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct as_refs refs;
         assert_int_equal(as_refs_load(sets[k], &refs, &err), AS_OK);
-        for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++)
+        for (const struct as_quantity *line = as_quantities; line->name; line++)
             for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-                bool stands = strcmp(line->group, "L3") == 0; /* of a cache in front of memory: no cell claims it */
+                bool stands = line->beside ||
+                              strcmp(line->group, "L3") == 0; /* of a cache in front of memory: no cell claims it */
                 for (size_t i = 0; i < ROWS && !stands; i++)
                     stands = strcmp(rows[i].group, line->group) == 0 && strcmp(rows[i].label, line->label) == 0 &&
                              strcmp(rows[i].unit, units[u]) == 0;

@@ -2,7 +2,6 @@
 #include "sheet_run.h"
 
 #include "base/text.h"
-#include "report/sheet_lines.h"
 #include "report/terminal.h"
 #include "report/worth.h"
 #include "store/store.h"

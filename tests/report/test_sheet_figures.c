@@ -1,7 +1,7 @@
 /* Figures of data sheets and of others' measurements: each belongs to lines of the sheet. */
 #include "base/text.h"
 #include "facts/refs.h"
-#include "report/sheet_lines.h"
+#include "quantity/quantity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,23 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static const struct {
-    const char *group, *quantity, *unit;
-} units[] = {
-    /* the first that fits */
-    {"Matrix", "INT8", "OP/s"}, {"Matrix", NULL, "FLOP/s"},  {"Compute", NULL, "FLOP/s"}, {NULL, "latency", "ns"},
-    {NULL, "capacity", "B"},    {"Host link", NULL, "GB/s"}, {"Memory", NULL, "GB/s"},    {NULL, "read", "GB/s"},
-};
-
-static const char *unit_of(const struct as_sheet_line *line)
-{
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if ((!units[i].group || strcmp(units[i].group, line->group) == 0) &&
-            (!units[i].quantity || strcmp(units[i].quantity, line->label) == 0))
-            return units[i].unit;
-    return "";
-}
 
 /* Every figure is for lines that there are, each of its labels, in the unit of these. */
 static void test_figures_are_of_lines(void **state)
@@ -42,12 +25,11 @@ static void test_figures_are_of_lines(void **state)
             size_t labels = 1, found = 0;
             for (const char *at = strchr(ref->quantity, '|'); at; at = strchr(at + 1, '|'))
                 labels++;
-            for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++) {
-                if (strcmp(line->group, ref->group) != 0 || !as_ref_has_quantity(ref, line->label))
+            for (const struct as_quantity *q = as_quantities; q->name; q++) {
+                if (q->beside || strcmp(q->group, ref->group) != 0 || !as_ref_has_quantity(ref, q->label))
                     continue;
                 found++;
-                if (strcmp(ref->unit, unit_of(line)) != 0 &&
-                    !(strcmp(unit_of(line), "ns") == 0 && strcmp(ref->unit, "cycles") == 0))
+                if (!as_quantity_has_unit(q, ref->unit))
                     fail_msg("%s, %s: unit %s", ref->chip, ref->metric, ref->unit);
             }
             if (found != labels)

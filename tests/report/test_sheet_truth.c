@@ -4,7 +4,6 @@
 #include "facts/facts.h"
 #include "probe/probe.h"
 #include "report/sheet.h"
-#include "report/sheet_lines.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -181,8 +180,7 @@ static int end(void **state)
 static const struct as_sheet_row *row_of(const struct as_sheet *s, const char *group, const char *label)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (strcmp(as_sheet_lines[s->rows[i].line].group, group) == 0 &&
-            strcmp(as_sheet_lines[s->rows[i].line].label, label) == 0)
+        if (strcmp(s->rows[i].of->group, group) == 0 && strcmp(s->rows[i].of->label, label) == 0)
             return &s->rows[i];
     return NULL;
 }
@@ -215,7 +213,7 @@ static void test_lines(void **state)
     assert_int_equal(bad, 0);
 }
 
-static bool is_tested(const char *device, const struct as_sheet_line *line)
+static bool is_tested(const char *device, const struct as_quantity *line)
 {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (strcmp(lines[i].device, device) == 0 && strcmp(lines[i].group, line->group) == 0 &&
@@ -228,12 +226,12 @@ static bool is_tested(const char *device, const struct as_sheet_line *line)
 static void test_no_line_is_forgotten(void **state)
 {
     (void)state;
-    for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++)
-        for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++) {
-            const enum as_sheet_side side = line->from[i].side;
+    for (const struct as_quantity *line = as_quantities; line->name; line++)
+        for (const struct as_quantity_source *source = line->sources; source->from && !line->beside; source++) {
+            const enum as_side side = source->side;
             const bool cpu = is_tested("cpu", line), device = is_tested("cuda:0", line);
             const bool l3 = strcmp(line->group, "L3") == 0 && cpu; /* the same sources as L2, which this GPU has */
-            if (!l3 && (side == AS_SHEET_BOTH ? !cpu && !device : side == AS_SHEET_CPU ? !cpu : !device))
+            if (!l3 && (side == AS_SIDE_BOTH ? !cpu && !device : side == AS_SIDE_CPU ? !cpu : !device))
                 fail_msg("%s %s has no truth", line->group, line->label);
         }
 }

@@ -1,10 +1,8 @@
-#include "report/sheet_find.h"
-
+/* Which cell or fact of a run gives a quantity, or the reason why none does. */
 #include "base/text.h"
 #include "model/metrics.h"
-#include "probe/main_memory.h"
+#include "quantity/quantity.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,20 +11,39 @@ static const double WIDE = 0.2;
 
 static const char role_letters[] = "abcdefghijklmnopqrstuvwxyz_";
 
-bool as_sheet_is_of_side(const struct as_sheet_subject *s, enum as_sheet_side side)
+bool as_quantity_is_of_side(const struct as_quantity_subject *s, enum as_side side)
 {
     const bool cpu = s->info && (s->info->capabilities & AS_CAP_HOST_KERNELS);
-    return side == AS_SHEET_BOTH || (side == AS_SHEET_CPU) == cpu;
+    return side == AS_SIDE_BOTH || (side == AS_SIDE_CPU) == cpu;
 }
 
-static void put_role(const struct as_sheet_subject *s, const char *word, size_t n, struct as_buf *out)
+bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct as_quantity *q)
+{
+    bool of_side = false;
+    for (const struct as_quantity_source *source = q->sources; source->from; source++)
+        of_side |= as_quantity_is_of_side(s, source->side);
+    if (!s->info || !of_side)
+        return false;
+    if (strcmp(q->level, "memory_side") == 0)
+        return as_info_memory_side(s->info) != NULL;
+    const struct as_cache *l3 = as_info_cache_at(s->info, 3);
+    return strcmp(q->level, "L3") != 0 || (l3 && !l3->memory_side);
+}
+
+void as_quantity_use_clock(struct as_quantity_subject *s)
+{
+    const struct as_fact *clock = as_fact_find(s->facts, s->facts_n, s->device, "clock.core");
+    s->clock_hz = clock ? clock->value : NAN;
+}
+
+static void put_role(const struct as_quantity_subject *s, const char *word, size_t n, struct as_buf *out)
 {
     char role[32];
     as_copy_text(role, n < sizeof role ? n + 1 : sizeof role, word);
     as_buf_str(out, as_role_allocator(s->device, as_role_find(role)));
 }
 
-void as_sheet_expand(const struct as_sheet_subject *s, const char *text, char *out, size_t size)
+void as_quantity_expand(const struct as_quantity_subject *s, const char *text, char *out, size_t size)
 {
     static const char unit[] = "{unit}";
     struct as_buf b = AS_BUF_INIT;
@@ -45,6 +62,19 @@ void as_sheet_expand(const struct as_sheet_subject *s, const char *text, char *o
 }
 
 /* ---- cells ---- */
+
+static const struct as_cell *cell_at(const struct as_quantity_subject *s, size_t i)
+{
+    return s->cells.v ? &s->cells.v[i] : s->cells.p[i];
+}
+
+static const struct as_cell *find_cell(const struct as_quantity_subject *s, int64_t id)
+{
+    for (size_t i = 0; i < s->cells.n; i++)
+        if (cell_at(s, i)->id == id)
+            return cell_at(s, i);
+    return NULL;
+}
 
 /* One "axis=value" of a source. */
 struct condition {
@@ -65,14 +95,14 @@ static bool next_condition(const char **at, struct condition *out)
 }
 
 /* All threads of a CPU; 0 on other devices, as their cells have it: as many as the launch needs. */
-static double all_threads(const struct as_sheet_subject *s)
+static double all_threads(const struct as_quantity_subject *s)
 {
     if (!s->info)
         return NAN;
-    return as_sheet_is_of_side(s, AS_SHEET_CPU) ? s->info->threads : 0;
+    return as_quantity_is_of_side(s, AS_SIDE_CPU) ? s->info->threads : 0;
 }
 
-static bool holds(const struct as_sheet_subject *s, const struct as_cell *c, const struct condition *want)
+static bool holds(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
 {
     const struct as_axis_value *have = as_axes_get(&c->axes, want->axis);
     if (!have)
@@ -86,7 +116,7 @@ static bool holds(const struct as_sheet_subject *s, const struct as_cell *c, con
 }
 
 /* "probe axis=value ...": does the cell have these? */
-static bool matches(const struct as_sheet_subject *s, const struct as_cell *c, const char *filter)
+static bool matches(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter)
 {
     const size_t n = strcspn(filter, " ");
     struct condition want;
@@ -98,15 +128,15 @@ static bool matches(const struct as_sheet_subject *s, const struct as_cell *c, c
     return true;
 }
 
-/* A buffer that is larger than the cache of a line's group ("L2") says nothing about that cache, and one that a
- * cache holds nothing about memory. */
-static bool is_of_group(const struct as_sheet_subject *s, const struct as_cell *c, const char *group)
+/* A buffer that is larger than the cache of a level ("L2") says nothing about that cache, and one that a cache holds
+ * nothing about memory. */
+static bool is_of_level(const struct as_quantity_subject *s, const struct as_cell *c, const char *level)
 {
-    const bool cache = group[0] == 'L' && group[1] >= '1' && group[1] <= '9' && !group[2];
-    const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(group[1] - '0')) : 0;
+    const bool cache = level[0] == 'L';
+    const uint64_t bytes = cache && s->info ? as_info_cache(s->info, (unsigned)(level[1] - '0')) : 0;
     const double size = as_axes_number(&c->axes, "size");
-    if (strcmp(group, "Memory") == 0 && isfinite(size)) /* others miss by construction */
-        return as_main_memory_holds(s->info, (struct as_cell_view){.v = s->run->cells, .n = s->run->cells_n}, c);
+    if (strcmp(level, "memory") == 0 && isfinite(size)) /* others miss by construction */
+        return as_main_memory_holds(s->info, s->cells, c);
     return !bytes || !isfinite(size) || size <= (double)bytes;
 }
 
@@ -117,7 +147,7 @@ static bool is_preferred(const struct as_cell *a, const struct as_cell *b)
     return isfinite(x) && isfinite(y) && x != y ? x > y : as_cell_is_better(a, b);
 }
 
-static bool is_on_small_pages(const struct as_sheet_subject *s, const struct as_cell *c)
+static bool is_on_small_pages(const struct as_quantity_subject *s, const struct as_cell *c)
 {
     const double got = as_detail_number(c->detail, "page_size");
     return s->info && s->info->page_size && got > 0 && got <= (double)s->info->page_size &&
@@ -137,19 +167,22 @@ static void name_axis(const struct as_cell *c, const char *axis, char *out, size
     as_buf_finish(&b);
 }
 
-static void take_cell(const struct as_sheet_subject *s, const struct as_cell *c, const char *named,
-                      struct as_sheet_number *out)
+static void take_cell(const struct as_quantity_subject *s, const struct as_cell *c, const struct as_quantity *q,
+                      const struct as_quantity_source *source, struct as_quantity_value *out)
 {
-    *out = (struct as_sheet_number){.value = c->sum.median,
-                                    .claimed = NAN,
-                                    .ci = c->sum.ci,
-                                    .wide = c->status == AS_CELL_WIDE,
-                                    .decided = true,
-                                    .trials = c->sum.trials,
-                                    .cell = c->id,
-                                    .on_small_pages = is_on_small_pages(s, c)};
+    *out = (struct as_quantity_value){.of = q,
+                                      .source = source,
+                                      .counted = NAN,
+                                      .value = c->sum.median,
+                                      .claimed = NAN,
+                                      .ci = c->sum.ci,
+                                      .wide = c->status == AS_CELL_WIDE,
+                                      .decided = true,
+                                      .trials = c->sum.trials,
+                                      .cell = c->id,
+                                      .on_small_pages = is_on_small_pages(s, c)};
     as_copy_text(out->unit, sizeof out->unit, c->unit);
-    name_axis(c, named, out->named, sizeof out->named);
+    name_axis(c, source->named, out->named, sizeof out->named);
 }
 
 /* ---- reasons ---- */
@@ -196,7 +229,7 @@ static void say_missing(const struct as_cell *c, struct as_buf *out)
 }
 
 /* Why the device cannot have memory of the role that the source names; "" where it can. */
-static const char *why_no_memory(const struct as_sheet_subject *s, const char *filter)
+static const char *why_no_memory(const struct as_quantity_subject *s, const char *filter)
 {
     struct condition want;
     for (filter += strcspn(filter, " "); s->info && next_condition(&filter, &want);) {
@@ -212,13 +245,13 @@ static const char *why_no_memory(const struct as_sheet_subject *s, const char *f
 }
 
 /* Why no cell that the filter wants has a valid number. */
-static enum as_sheet_found explain(const struct as_sheet_subject *s, const char *filter, struct as_buf *reason)
+static enum as_quantity_found explain(const struct as_quantity_subject *s, const char *filter, struct as_buf *reason)
 {
     const struct as_cell *most = NULL;
     const size_t name = strcspn(filter, " ");
     bool valid = false, of_probe = false;
-    for (size_t i = 0; i < s->run->cells_n; i++) {
-        const struct as_cell *c = &s->run->cells[i];
+    for (size_t i = 0; i < s->cells.n; i++) {
+        const struct as_cell *c = cell_at(s, i);
         of_probe |= strcmp(c->device, s->device) == 0 && strncmp(c->probe, filter, name) == 0 && !c->probe[name];
         if (!matches(s, c, filter))
             continue;
@@ -229,48 +262,52 @@ static enum as_sheet_found explain(const struct as_sheet_subject *s, const char 
     as_buf_clear(reason);
     if (most && (!valid || statuses[most->status].rank > statuses[AS_CELL_UNSUPPORTED].rank)) {
         say_missing(most, reason);
-        return most->status == AS_CELL_UNSUPPORTED ? AS_SHEET_IMPOSSIBLE : AS_SHEET_MISSING;
+        return most->status == AS_CELL_UNSUPPORTED ? AS_QUANTITY_IMPOSSIBLE : AS_QUANTITY_MISSING;
     }
     if (valid) {
         as_buf_str(reason, "undecided by these measurements");
-        return AS_SHEET_MISSING;
+        return AS_QUANTITY_MISSING;
     }
     const char *why = of_probe ? why_no_memory(s, filter) : "";
     as_buf_printf(reason, "%s%s", why[0] ? "unsupported: " : "", why);
-    return why[0] ? AS_SHEET_IMPOSSIBLE : AS_SHEET_NOT_IN_SUITE;
+    return why[0] ? AS_QUANTITY_IMPOSSIBLE : AS_QUANTITY_NOT_IN_SUITE;
 }
 
 /* ---- sources ---- */
 
-static enum as_sheet_found from_cells(const struct as_sheet_subject *s, const struct as_sheet_source *source,
-                                      const char *group, struct as_sheet_number *out, struct as_buf *reason)
+static enum as_quantity_found from_cells(const struct as_quantity_subject *s, const struct as_quantity_source *source,
+                                         const struct as_quantity *q, struct as_quantity_value *out,
+                                         struct as_buf *reason)
 {
     const struct as_cell *found = NULL;
-    for (size_t i = 0; i < s->run->cells_n; i++) {
-        const struct as_cell *c = &s->run->cells[i];
-        if (as_cell_is_valid(c) && matches(s, c, source->from) && is_of_group(s, c, group) &&
+    for (size_t i = 0; i < s->cells.n; i++) {
+        const struct as_cell *c = cell_at(s, i);
+        if (as_cell_is_valid(c) && matches(s, c, source->from) && is_of_level(s, c, q->level) &&
             (!found || is_preferred(c, found)))
             found = c;
     }
     if (!found)
         return explain(s, source->from, reason);
-    take_cell(s, found, source->named, out);
-    if (strcmp(group, "Compute") == 0 && found->limit > 0 &&
-        isfinite(as_detail_number(found->detail, "per_unit_cycle")))
+    take_cell(s, found, q, source, out);
+    if (q->claimed && found->limit > 0 && isfinite(as_detail_number(found->detail, "per_unit_cycle")))
         out->claimed = found->limit; /* at the highest clock */
-    return AS_SHEET_FOUND;
+    return AS_QUANTITY_FOUND;
 }
 
-static bool from_fact(const struct as_sheet_subject *s, const struct as_sheet_source *source,
-                      struct as_sheet_number *out)
+static bool from_fact(const struct as_quantity_subject *s, const struct as_quantity *q,
+                      const struct as_quantity_source *source, struct as_quantity_value *out)
 {
     char id[128];
-    as_sheet_expand(s, source->from, id, sizeof id);
-    const struct as_fact *f = as_fact_find(s->run->facts, s->run->facts_n, s->device, id);
+    as_quantity_expand(s, source->from, id, sizeof id);
+    const struct as_fact *f = as_fact_find(s->facts, s->facts_n, s->device, id);
     if (!f || !isfinite(f->value))
         return false;
-    const struct as_cell *cell = f->evidence_n ? as_report_cell(s->run, f->evidence[0]) : NULL;
-    *out = (struct as_sheet_number){
+    const struct as_cell *cell = f->evidence_n ? find_cell(s, f->evidence[0]) : NULL;
+    *out = (struct as_quantity_value){
+        .of = q,
+        .source = source,
+        .fact = f,
+        .counted = NAN,
         .value = f->value,
         .claimed = f->claimed,
         .ci = f->ci,
@@ -285,13 +322,65 @@ static bool from_fact(const struct as_sheet_subject *s, const struct as_sheet_so
     return out->decided || strcmp(out->unit, "B") != 0; /* a capacity that nothing confirms is none */
 }
 
-enum as_sheet_found as_sheet_find_source(const struct as_sheet_subject *s, const struct as_sheet_source *source,
-                                         const char *group, struct as_sheet_number *out, struct as_buf *reason)
+static enum as_quantity_found from_source(const struct as_quantity_subject *s, const struct as_quantity *q,
+                                          const struct as_quantity_source *source, struct as_quantity_value *out,
+                                          struct as_buf *reason)
 {
     as_buf_clear(reason);
     if (strchr(source->from, ' '))
-        return from_cells(s, source, group, out, reason);
-    if (from_fact(s, source, out))
-        return AS_SHEET_FOUND;
-    return source->cells ? explain(s, source->cells, reason) : AS_SHEET_NOT_IN_SUITE;
+        return from_cells(s, source, q, out, reason);
+    if (from_fact(s, q, source, out))
+        return AS_QUANTITY_FOUND;
+    return source->cells ? explain(s, source->cells, reason) : AS_QUANTITY_NOT_IN_SUITE;
+}
+
+/* ---- units ---- */
+
+static void scale(struct as_quantity_value *n, double by, const char *unit)
+{
+    n->counted = n->value;
+    as_copy_text(n->counted_unit, sizeof n->counted_unit, n->unit);
+    n->value *= by;
+    n->ci.lo *= by;
+    n->ci.hi *= by;
+    n->claimed = NAN;
+    as_copy_text(n->unit, sizeof n->unit, unit);
+}
+
+/* Cycles to ns, and B/cycle per compute unit to GB/s of the device, at the measured clock. */
+static void convert(const struct as_quantity_subject *s, struct as_quantity_value *n)
+{
+    if (!(s->clock_hz > 0) || as_unit_is_of_cycles(n->of->unit))
+        return;
+    if (strcmp(n->unit, "cycles") == 0)
+        scale(n, 1e9 / s->clock_hz, "ns");
+    else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units)
+        scale(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
+}
+
+/* The first source of the device's side that its hardware can have decides; of several that it cannot have the first
+ * says why. */
+enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
+                                        struct as_quantity_value *out, struct as_buf *reason)
+{
+    enum as_quantity_found state = AS_QUANTITY_NOT_IN_SUITE;
+    struct as_buf why = AS_BUF_INIT;
+    *out = (struct as_quantity_value){.of = q, .value = NAN, .claimed = NAN, .ci = {NAN, NAN}, .counted = NAN};
+    as_buf_clear(reason);
+    for (const struct as_quantity_source *source = q->sources; source->from; source++) {
+        if (!as_quantity_is_of_side(s, source->side))
+            continue;
+        const enum as_quantity_found found = from_source(s, q, source, out, &why);
+        if (found == AS_QUANTITY_NOT_IN_SUITE || (found == AS_QUANTITY_IMPOSSIBLE && state == AS_QUANTITY_IMPOSSIBLE))
+            continue;
+        state = found;
+        as_buf_clear(reason);
+        as_buf_str(reason, as_buf_get(&why));
+        if (found != AS_QUANTITY_IMPOSSIBLE)
+            break;
+    }
+    as_buf_finish(&why);
+    if (state == AS_QUANTITY_FOUND)
+        convert(s, out);
+    return state;
 }

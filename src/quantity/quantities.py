@@ -1,0 +1,120 @@
+"""Writes the table of quantities as C: quantities.py IN.ini OUT.c. README.md has the keys; what does not fit them ends the build."""
+import configparser
+import re
+import sys
+
+# What numbers of a kind may be in; the first stands for the others where a clock is known.
+UNITS = {
+    "clock": ["Hz"], "rate": ["FLOP/s", "OP/s", "updates/s", "FLOP/cycle", "OP/cycle"], "bandwidth": ["GB/s"],
+    "latency": ["ns", "cycles"], "time": ["ns"], "capacity": ["B"], "ratio": ["x"],
+}
+LEVELS = ["core", "L1", "L2", "L3", "shared", "memory", "memory_side"]
+TEXTS = ["group", "label", "unit", "before", "behind"]
+KEYS = [*TEXTS, "kind", "level", "claimed", "of_host", "beside"]
+SOURCE = re.compile(r"(cpu|device|both)([2-9]?)(?:\.(cells|said|named|fact))?")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[a-z0-9_]+)*")
+FACT = re.compile(r"[A-Za-z0-9_.@-]+")
+CELLS = re.compile(r"[a-z0-9_]+( [a-z_0-9]+=[^ =]+)*")
+
+
+def fail(name, text):
+    sys.exit(f"quantities.ini: [{name}]: {text}")
+
+
+def text(value):
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def check_head(name, section, names):
+    for key in ("group", "label", "unit", "kind"):
+        if not section.get(key):
+            fail(name, f"lacks '{key}'")
+    kind, unit = section["kind"], section["unit"]
+    if kind not in UNITS:
+        fail(name, f"kind '{kind}' is none of {' '.join(UNITS)}")
+    if unit not in UNITS[kind]:
+        fail(name, f"unit '{unit}' is none of kind {kind}: {' '.join(UNITS[kind])}")
+    if section.get("level", "core") not in LEVELS:
+        fail(name, f"level '{section['level']}' is none of {' '.join(LEVELS)}")
+    for key, value in (("claimed", "limit"), ("of_host", "yes")):
+        if section.get(key, value) != value:
+            fail(name, f"'{key}' can only be '{value}'")
+    beside = section.get("beside")
+    if beside and beside not in names:
+        fail(name, f"stands beside '{beside}', which no section before it defines")
+
+
+def read_sources(name, section):
+    """Sources in their order: {"side", "from", further keys}."""
+    sources = {}
+    for key, value in section.items():
+        if key in KEYS:
+            continue
+        found = SOURCE.fullmatch(key)
+        if not found:
+            fail(name, f"unknown key '{key}'")
+        side, number, what = found.groups()
+        at = (side, int(number or 1))
+        if what and at not in sources:
+            fail(name, f"'{key}' comes before '{side}{number}'")
+        pattern = FACT if what == "fact" or (not what and " " not in value) else CELLS if what in (None, "cells") else None
+        if not value or (pattern and not pattern.fullmatch(value)):
+            fail(name, f"'{key}': '{value}' is neither a fact nor a probe with axes")
+        sources.setdefault(at, {"side": side})[what or "from"] = value
+    for side, number in sources:
+        if number > 1 and (side, number - 1) not in sources:
+            fail(name, f"'{side}{number}' without the source before it")
+    if not sources:
+        fail(name, "has no source")
+    return list(sources.values())
+
+
+def write_sources(out, index, sources):
+    out.write(f"static const struct as_quantity_source sources_{index}[] = {{\n")
+    for s in sources:
+        out.write(f"    {{.side = AS_SIDE_{s['side'].upper()}")
+        out.write("".join(f", .{k} = {text(s[k])}" for k in ("from", "cells", "said", "named", "fact") if k in s))
+        out.write("},\n")
+    out.write("    {0}};\n")
+
+
+def write_quantity(out, index, name, section, names):
+    out.write(f"    {{.name = {text(name)}")
+    out.write("".join(f", .{key} = {text(section.get(key, ''))}" for key in (*TEXTS, "level")))
+    out.write(f", .kind = AS_KIND_{section['kind'].upper()}, .sources = sources_{index}")
+    if "beside" in section:
+        out.write(f", .beside = &as_quantities[{names[section['beside']]}]")
+    out.write("".join(f", .{key} = true" for key in ("claimed", "of_host") if key in section))
+    out.write("},\n")
+
+
+def main():
+    ini = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation(), delimiters=("=",),
+                                    comment_prefixes=(";",), default_section="")
+    ini.optionxform = str
+    try:
+        ini.read(sys.argv[1], encoding="ascii")
+        sections = {name: dict(ini[name]) for name in ini.sections() if name != "words"}
+    except configparser.Error as e:
+        sys.exit(f"quantities.ini: {e}")
+    names, labels = {}, set()
+    with open(sys.argv[2], "w", encoding="ascii") as out:
+        out.write('#include "quantity/quantity.h"\n')
+        for index, (name, section) in enumerate(sections.items()):
+            if not NAME.fullmatch(name):
+                fail(name, "a name is words of letters, digits and '_' with dots between")
+            check_head(name, section, names)
+            label = (section["group"], section["label"])
+            if label in labels:
+                fail(name, f"another section is '{' '.join(label)}' too")
+            labels.add(label)
+            names[name] = index
+            write_sources(out, index, read_sources(name, section))
+        out.write("const struct as_quantity as_quantities[] = {\n")
+        for index, (name, section) in enumerate(sections.items()):
+            write_quantity(out, index, name, section, names)
+        out.write("    {0}};\n")
+
+
+if __name__ == "__main__":
+    main()

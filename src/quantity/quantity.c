@@ -1,0 +1,49 @@
+/* What the table of quantities says of itself. */
+#include "quantity/quantity.h"
+
+#include <string.h>
+
+const struct as_quantity *as_quantity_named(const char *name)
+{
+    const struct as_quantity *q = as_quantities;
+    while (q->name && strcmp(q->name, name) != 0)
+        q++;
+    return q->name ? q : NULL;
+}
+
+bool as_quantity_has_unit(const struct as_quantity *q, const char *unit)
+{
+    /* what stands for a unit where no clock is known, or where a type is no float */
+    static const char *const stands_for[][2] = {
+        {"ns", "cycles"}, {"GB/s", "B/cycle"}, {"FLOP/s", "OP/s"}, {"FLOP/cycle", "OP/cycle"}};
+    bool has = strcmp(q->unit, unit) == 0;
+    for (size_t i = 0; i < sizeof stands_for / sizeof *stands_for && !has; i++)
+        has = strcmp(q->unit, stands_for[i][0]) == 0 && strcmp(unit, stands_for[i][1]) == 0;
+    return has;
+}
+
+/* "{unit}" stands for a device's word. */
+static bool is_label(const char *pattern, const char *label)
+{
+    static const char unit[] = "{unit}";
+    for (; *pattern; pattern++, label++) {
+        if (strncmp(pattern, unit, strlen(unit)) == 0) {
+            const char *end = strstr(label, " to ");
+            const size_t n = end ? (size_t)(end - label) : strlen(label);
+            if (!n)
+                return false;
+            pattern += strlen(unit) - 1;
+            label += n - 1;
+        } else if (*pattern != *label)
+            return false;
+    }
+    return !*label;
+}
+
+const struct as_quantity *as_quantity_of_line(const char *group, const char *label)
+{
+    for (const struct as_quantity *q = as_quantities; q->name && group && label; q++)
+        if (!q->beside && strcmp(q->group, group) == 0 && is_label(q->label, label))
+            return q;
+    return NULL;
+}

@@ -1,0 +1,103 @@
+/* The table of quantities: what people quote of a machine, and which cells of a run give it. Every view that prints
+ * such a number cites a quantity, so that it has one value in a run. The table is quantities.ini; README.md has its
+ * keys.
+ *
+ * A quantity has one definition, so that runs compare: the id of a fact, or a probe with the value of each axis. Of an
+ * open size the largest counts, of an open axis that the source names the best value. A later source is used only where
+ * the device cannot have the earlier one, never if that was left out or rejected. "@pinned" stands for the device's
+ * first allocator of that role, "@all" for the threads of the whole device, {unit} in texts for its word for a compute
+ * unit. */
+#ifndef AS_QUANTITY_QUANTITY_H
+#define AS_QUANTITY_QUANTITY_H
+
+#include "base/text.h"
+#include "facts/facts.h"
+#include "probe/main_memory.h"
+
+/* Which devices have it: those whose kernels are the host's own code, or others. */
+enum as_side { AS_SIDE_BOTH, AS_SIDE_CPU, AS_SIDE_DEVICE };
+
+enum as_quantity_kind {
+    AS_KIND_CLOCK,
+    AS_KIND_RATE,
+    AS_KIND_BANDWIDTH,
+    AS_KIND_LATENCY,
+    AS_KIND_TIME,
+    AS_KIND_CAPACITY,
+    AS_KIND_RATIO,
+};
+
+struct as_quantity_source {
+    const char *from; /* id of a fact, or "PROBE axis=value ..." */
+    enum as_side side;
+    const char *cells; /* of a fact: the cells that it needs; NULL: any of the device */
+    const char *said;  /* said beside the number; NULL nothing */
+    const char *named; /* the axis whose value is said beside the number; NULL none */
+    const char *fact;  /* the fact that says the same as the cell, for published figures; NULL none */
+};
+struct as_quantity {
+    const char *name;          /* "memory.read.all" */
+    const char *group, *label; /* "Memory", "read" */
+    const char *unit;
+    enum as_quantity_kind kind;
+    const char *level;                /* "memory", "L2", "core"; "" none */
+    bool claimed;                     /* the limit of its cell is what is specified */
+    bool of_host;                     /* on any device it depends on the host's CPUs */
+    const struct as_quantity *beside; /* the line of the data sheet whose remark has it; NULL: a line of its own */
+    const char *before, *behind;      /* around it in that remark: "submit", "per kernel" */
+    const struct as_quantity_source *sources; /* ends with a NULL from */
+};
+extern const struct as_quantity as_quantities[];               /* ends with a NULL name */
+const struct as_quantity *as_quantity_named(const char *name); /* or NULL */
+/* The line of the data sheet of that group whose label this is, in the words of any device; NULL: there is none. */
+const struct as_quantity *as_quantity_of_line(const char *group, const char *label);
+/* Can its numbers be in that unit? */
+bool as_quantity_has_unit(const struct as_quantity *q, const char *unit);
+/* Compares probes, axes and their words with the records of the probes that are built in; table ends with a NULL name.
+ */
+enum as_status as_quantities_check(const struct as_quantity *table, struct as_error *err);
+
+/* Whose numbers are looked for, in what. */
+struct as_quantity_subject {
+    const char *device;
+    const struct as_device_info *info; /* NULL unknown */
+    struct as_cell_view cells;         /* of the run or of the device */
+    const struct as_fact *facts;
+    size_t facts_n;
+    double clock_hz; /* the quantity clock.core; NAN unknown */
+};
+/* Sets clock_hz from the facts. */
+void as_quantity_use_clock(struct as_quantity_subject *s);
+bool as_quantity_is_of_side(const struct as_quantity_subject *s, enum as_side side);
+/* Has a source of the device's side, and, of a cache that few have, does the device have that cache? */
+bool as_quantity_is_expected(const struct as_quantity_subject *s, const struct as_quantity *q);
+/* Writes text with "@role" as the name of the device's allocator and "{unit}" as its word for a compute unit. */
+void as_quantity_expand(const struct as_quantity_subject *s, const char *text, char *out, size_t size);
+
+enum as_quantity_found {
+    AS_QUANTITY_FOUND,
+    AS_QUANTITY_NOT_IN_SUITE, /* no such cell */
+    AS_QUANTITY_IMPOSSIBLE,   /* unsupported on this device */
+    AS_QUANTITY_MISSING,      /* planned, but without a valid number */
+};
+struct as_quantity_value {
+    const struct as_quantity *of;
+    const struct as_quantity_source *source; /* that gave it */
+    double value, claimed;                   /* claimed: by driver, OS or limit; NAN: by none */
+    struct as_interval ci;
+    char unit[16];
+    bool wide, decided, refuted;
+    size_t trials;              /* that the interval rests on; 0 unknown */
+    int64_t cell;               /* that it rests on; 0: several */
+    const struct as_fact *fact; /* that it is, with the evidence; NULL: the cell */
+    char named[64];             /* the value of the axis that the source names; "" none */
+    bool on_small_pages;        /* base pages were got where huge ones were requested */
+    double counted;             /* before the clock made ns or GB/s of it; NAN: it did not */
+    char counted_unit[16];      /* "cycles", "B/cycle" */
+};
+/* The value of a quantity for a device, or why there is none: reason ("" where found) gets "left out by the budget",
+ * "rejected: checksum". */
+enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
+                                        struct as_quantity_value *out, struct as_buf *reason);
+
+#endif

@@ -1,0 +1,53 @@
+/* Faults planted in sources of quantities are seen when assay starts. */
+#include "base/text.h"
+#include "quantity/quantity.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_planted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *cells, *said; /* said: in the message; NULL: there is no fault */
+    } cases[] = {
+        {"launch what=submit wait=block threads=1", NULL, NULL},
+        {"bandwidth op=read threads=@all allocator=@pinned", NULL, NULL},
+        {"cache.L2.size", "latency", NULL},
+        {"lauch what=submit", NULL, "unknown probe 'lauch'"},
+        {"cache.L2.size", "latencies", "unknown probe 'latencies'"},
+        {"launch wat=submit", NULL, "probe 'launch' has no axis 'wat'"},
+        {"launch what=submitted", NULL, "axis 'what' of probe 'launch' has no value 'submitted'"},
+        {"launch threads=one", NULL, "axis 'threads' of probe 'launch' has no value 'one'"},
+        {"bandwidth allocator=@pined", NULL, "axis 'allocator' of probe 'bandwidth' has no value '@pined'"},
+        {"bandwidth size=@all", NULL, "axis 'size' of probe 'bandwidth' has no value '@all'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct as_quantity_source sources[] = {{.from = cases[i].from, .cells = cases[i].cells}, {0}};
+        const struct as_quantity table[] = {{.name = "a.quantity", .sources = sources}, {0}};
+        struct as_error err = {0};
+        assert_int_equal(as_quantities_check(table, &err), cases[i].said ? AS_FAILED : AS_OK);
+        if (cases[i].said)
+            assert_non_null(strstr(err.text, cases[i].said));
+    }
+}
+
+static void test_own(void **state)
+{
+    (void)state;
+    struct as_error err = {0};
+    assert_int_equal(as_quantities_check(as_quantities, &err), AS_OK);
+    assert_non_null(as_quantity_named("memory.read.all"));
+    assert_null(as_quantity_named("memory.read.some"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_own)};
+    return cmocka_run_group_tests_name("the table of quantities", tests, NULL, NULL);
+}
