@@ -1,12 +1,10 @@
-/* Results of the probes alu and alu_latency, one row per operation: throughput, latency and derived values. */
+/* Results of the probes of operations (throughput, latency), one row per operation: throughput, latency and derived
+ * values. */
 #ifndef AS_REPORT_OPERATIONS_H
 #define AS_REPORT_OPERATIONS_H
 
 #include "probe/probe.h"
 #include "report/report.h"
-
-#define AS_OPERATIONS_THROUGHPUT "alu"
-#define AS_OPERATIONS_LATENCY "alu_latency"
 
 struct as_measure {
     double value; /* NAN unknown */

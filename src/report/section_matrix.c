@@ -1,6 +1,7 @@
 /* Matrix units on the page: instruction rates against documented ones, GEMM over size by path, numerics, operand
  * layout, and gains from fusion. */
 #include "base/text.h"
+#include "probe/view_role.h"
 #include "report/matrix_draw.h"
 #include "report/page.h"
 
@@ -11,7 +12,9 @@
 
 enum { POINTS_MAX = 256, BARS_MAX = 64, FRAGMENTS_OPEN = 3 };
 
-static const char *const probes[] = {"matmul_peak", "matmul", "numerics", "layout", "fusion", "attention", NULL};
+static const enum as_view_role roles[] = {AS_VIEW_MATRIX_INSTRUCTIONS, AS_VIEW_GEMM,
+                                          AS_VIEW_MATRIX_ARITHMETIC,   AS_VIEW_OPERAND_LAYOUT,
+                                          AS_VIEW_FUSED_EPILOGUES,     AS_VIEW_ATTENTION};
 
 /* One device of a run. */
 struct place {
@@ -20,15 +23,24 @@ struct place {
     const char *device;
 };
 
-static bool is_of(const struct as_cell *c, const char *device, const char *probe)
+static bool is_of(const struct as_cell *c, const char *device, enum as_view_role role)
 {
-    return strcmp(c->probe, probe) == 0 && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
+    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
 }
 
-static bool has(const struct as_report_run *run, const char *device, const char *probe)
+static bool has(const struct as_report_run *run, const char *device, enum as_view_role role)
 {
     for (size_t i = 0; i < run->cells_n; i++)
-        if (is_of(&run->cells[i], device, probe))
+        if (is_of(&run->cells[i], device, role))
+            return true;
+    return false;
+}
+
+/* device: NULL for any. */
+static bool has_any(const struct as_report_run *run, const char *device)
+{
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (has(run, device, roles[i]))
             return true;
     return false;
 }
@@ -36,9 +48,8 @@ static bool has(const struct as_report_run *run, const char *device, const char 
 bool as_page_has_matrix(const struct as_page *p)
 {
     for (size_t r = 0; r < p->n; r++)
-        for (const char *const *probe = probes; *probe; probe++)
-            if (has(&p->runs[r], NULL, *probe))
-                return true;
+        if (has_any(&p->runs[r], NULL))
+            return true;
     return false;
 }
 
@@ -85,7 +96,7 @@ static struct zeros find_zeros(const struct place *p)
     struct zeros z = {.cells = calloc(p->run->cells_n + 1, sizeof(const struct as_cell *))};
     for (size_t i = 0; z.cells && i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, "matmul_peak") && axis(c, "operands")[0] && is_usual(c, "zero"))
+        if (is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) && axis(c, "operands")[0] && is_usual(c, "zero"))
             z.cells[z.n++] = c;
     }
     p->b->failed |= !z.cells;
@@ -140,7 +151,7 @@ static void instructions(const struct place *p)
 {
     size_t before = 0;
     char text[48];
-    if (!has(p->run, p->device, "matmul_peak"))
+    if (!has(p->run, p->device, AS_VIEW_MATRIX_INSTRUCTIONS))
         return;
     heading(p, "Matrix instructions, operands in place");
     open_table(p->b, "operations", "Matrix instructions",
@@ -151,7 +162,7 @@ static void instructions(const struct place *p)
     struct zeros zeros = find_zeros(p);
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (!is_of(c, p->device, "matmul_peak") || !is_usual(c, "random") || !drawable(c))
+        if (!is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) || !is_usual(c, "random") || !drawable(c))
             continue;
         const char *name = axis(c, "instruction");
         size_t len = strcspn(name, "_");
@@ -184,7 +195,7 @@ static size_t points_of(const struct place *p, const char *type, struct as_matri
     for (size_t i = 0; i < p->run->cells_n && n < POINTS_MAX; i++) {
         const struct as_cell *c = &p->run->cells[i];
         double size = as_axes_number(&c->axes, "size");
-        if (is_of(c, p->device, "matmul") && strcmp(axis(c, "type"), type) == 0 &&
+        if (is_of(c, p->device, AS_VIEW_GEMM) && strcmp(axis(c, "type"), type) == 0 &&
             as_axes_is(&c->axes, "operands", "random") && as_axes_is(&c->axes, "hold", "burst") && size >= 1 &&
             size < 1e9 && drawable(c))
             points[n++] = (struct as_matrix_point){.path = axis(c, "path"),
@@ -202,7 +213,8 @@ static const struct as_cell *roof_of(const struct place *p, const char *type)
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, "roofline") && as_cell_is_valid(c) && drawable(c) && as_is_higher_roof(c, best, type))
+        if (is_of(c, p->device, AS_VIEW_ROOFLINE) && as_cell_is_valid(c) && drawable(c) &&
+            as_is_higher_roof(c, best, type))
             best = c;
     }
     return best;
@@ -225,7 +237,7 @@ static void products(const struct place *p)
     static const char *const paths[] = {"library", "wgmma", "wgmma_pair", "tensor", "mma",
                                         "dot",     "tiled", "naive",      NULL};
     struct as_matrix_point points[POINTS_MAX];
-    if (!has(p->run, p->device, "matmul"))
+    if (!has(p->run, p->device, AS_VIEW_GEMM))
         return;
     heading(p, "GEMM of square matrices, random operands in bursts");
     key(p->b, paths);
@@ -241,8 +253,9 @@ static void products(const struct place *p)
         as_buf_str(p->b, "</div>\n");
     }
     as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations per second; the dashed line is the peak of fused "
-                     "multiply-adds in the vector ALU. Hollow points are rejected. All cells: <a "
-                     "href=\"#probe-matmul\">matrix multiplication</a>.</p>\n");
+                     "multiply-adds in the vector ALU. Hollow points are rejected. All cells: <a href=\"#probe-");
+    as_page_slug(p->b, as_view_probes[AS_VIEW_GEMM]);
+    as_buf_str(p->b, "\">matrix multiplication</a>.</p>\n");
 }
 
 /* ---- arithmetic ---- */
@@ -270,7 +283,7 @@ static const struct as_cell *property_of(const struct place *p, const struct as_
 {
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, "numerics") && strcmp(axis(c, "property"), property) == 0 &&
+        if (is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC) && strcmp(axis(c, "property"), property) == 0 &&
             strcmp(axis(c, "instruction"), axis(like, "instruction")) == 0 &&
             strcmp(axis(c, "n"), axis(like, "n")) == 0)
             return c;
@@ -307,7 +320,7 @@ static void found(struct as_buf *b, const struct as_cell *c)
 
 static void arithmetic(const struct place *p)
 {
-    if (!has(p->run, p->device, "numerics"))
+    if (!has(p->run, p->device, AS_VIEW_MATRIX_ARITHMETIC))
         return;
     heading(p, "Arithmetic");
     as_buf_str(p->b, "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Arithmetic of matrix "
@@ -317,9 +330,9 @@ static void arithmetic(const struct place *p)
     as_buf_str(p->b, "\n<tbody>");
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        bool first = is_of(c, p->device, "numerics");
+        bool first = is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC);
         for (size_t k = 0; k < i && first; k++)
-            first = !is_of(&p->run->cells[k], p->device, "numerics") ||
+            first = !is_of(&p->run->cells[k], p->device, AS_VIEW_MATRIX_ARITHMETIC) ||
                     strcmp(axis(&p->run->cells[k], "instruction"), axis(c, "instruction")) != 0 ||
                     strcmp(axis(&p->run->cells[k], "n"), axis(c, "n")) != 0;
         if (!first)
@@ -377,7 +390,7 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
 static void fragments(const struct place *p)
 {
     size_t shown = 0;
-    if (!has(p->run, p->device, "layout"))
+    if (!has(p->run, p->device, AS_VIEW_OPERAND_LAYOUT))
         return;
     heading(p, "Operand layout");
     as_buf_str(p->b,
@@ -386,7 +399,7 @@ static void fragments(const struct place *p)
                "bit of lane (l), register (r) and element (e) each bit of row / column is.</p>\n<div "
                "class=\"fragments\">\n");
     for (size_t i = 0; i < p->run->cells_n; i++)
-        if (is_of(&p->run->cells[i], p->device, "layout"))
+        if (is_of(&p->run->cells[i], p->device, AS_VIEW_OPERAND_LAYOUT))
             shown += fragment(p, &p->run->cells[i], shown < FRAGMENTS_OPEN);
     as_buf_str(p->b, "</div>\n");
     if (!shown)
@@ -396,14 +409,14 @@ static void fragments(const struct place *p)
 /* ---- what fusing pays ---- */
 
 /* Bars of all cells of a probe, labelled with these axes. */
-static void bars(const struct place *p, const char *probe, const char *const *axes, const char *title, const char *unit,
-                 double mark, const char *note)
+static void bars(const struct place *p, enum as_view_role role, const char *const *axes, const char *title,
+                 const char *unit, double mark, const char *note)
 {
     struct as_matrix_bar *all = calloc(BARS_MAX, sizeof *all);
     size_t n = 0;
     for (size_t i = 0; all && i < p->run->cells_n && n < BARS_MAX; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (!is_of(c, p->device, probe) || !drawable(c))
+        if (!is_of(c, p->device, role) || !drawable(c))
             continue;
         struct as_buf label = AS_BUF_INIT;
         for (const char *const *a = axes; *a; a++)
@@ -439,10 +452,10 @@ static void device(const struct place *p, bool several)
     instructions(p);
     arithmetic(p);
     fragments(p);
-    bars(p, "fusion", fusion, "Fused epilogues", "x", 1,
+    bars(p, AS_VIEW_FUSED_EPILOGUES, fusion, "Fused epilogues", "x", 1,
          "Time of a GEMM and separate epilogue kernels, divided by the time of one fused kernel: right of the dashed "
          "line fusion pays. Error bars are 95% intervals; operation, size, path.");
-    bars(p, "attention", attention, "Attention", "FLOP/s", NAN,
+    bars(p, AS_VIEW_ATTENTION, attention, "Attention", "FLOP/s", NAN,
          "Rate of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
          "separate GEMMs and softmax (decomposed); length, heads, path.");
 }
@@ -459,10 +472,7 @@ void as_page_matrix(struct as_page *p)
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].devices_n; i++) {
             const struct place at = {p->out, &p->runs[r], p->runs[r].devices[i].id};
-            bool any = false;
-            for (const char *const *probe = probes; *probe; probe++)
-                any |= has(at.run, at.device, *probe);
-            if (any)
+            if (has_any(at.run, at.device))
                 device(&at, p->n > 1);
         }
     as_buf_str(p->out, "</section>\n");

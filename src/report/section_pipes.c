@@ -1,13 +1,13 @@
 /* Pipes on the page: the load of each operation on each resource of a compute unit, as a shaded table. */
 #include "base/text.h"
 #include "facts/unit_pipes.h"
+#include "probe/view_role.h"
 #include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char probe[] = "mix";
 enum { SHADES = 5 }; /* classes s1 to s5 of the style */
 
 struct drawing {
@@ -21,7 +21,7 @@ struct drawing {
 
 static bool is_usable(const struct as_cell *c, const struct as_device_info *info)
 {
-    return as_cell_is_valid(c) && c->sum.median > 0 && strcmp(c->probe, probe) == 0 &&
+    return as_cell_is_valid(c) && c->sum.median > 0 && as_has_role(c, AS_VIEW_OPERATION_SEQUENCES) &&
            strcmp(c->device, info->id) == 0 && as_unit_has_pipes(info);
 }
 

@@ -1,4 +1,5 @@
 /* One probe's section, and the main curves: the first picture of each probe that leads, near the top of the page. */
+#include "probe/view_role.h"
 #include "report/page.h"
 
 #include <limits.h>
@@ -6,14 +7,14 @@
 
 /* Pictures that facts of several probes make. */
 static const struct {
-    const char *probe;
+    enum as_view_role role;
     void (*draw)(struct as_page *p);
-} drawings[] = {{"roofline", as_page_roofline}};
+} drawings[] = {{AS_VIEW_ROOFLINE, as_page_roofline}};
 
 static void (*drawing_of(const char *probe))(struct as_page *p)
 {
     for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++)
-        if (strcmp(drawings[i].probe, probe) == 0)
+        if (strcmp(as_view_probes[drawings[i].role], probe) == 0)
             return drawings[i].draw;
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* The roofline: attainable rate over arithmetic intensity, from the facts of the rule "arithmetic", as a log-log plot
  * and a table. */
 #include "base/text.h"
+#include "probe/view_role.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -305,7 +306,7 @@ static void table(struct as_buf *b, const struct roofline *r, const char *device
 static bool has_peak_cell(const struct as_report_run *rr, const char *device)
 {
     for (size_t i = 0; i < rr->cells_n; i++)
-        if (strcmp(rr->cells[i].device, device) == 0 && strcmp(rr->cells[i].probe, "roofline") == 0 &&
+        if (strcmp(rr->cells[i].device, device) == 0 && as_has_role(&rr->cells[i], AS_VIEW_ROOFLINE) &&
             as_page_measured(&rr->cells[i]))
             return true;
     return false;
