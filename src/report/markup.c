@@ -29,6 +29,16 @@ void as_html_paragraph(struct as_buf *b, const char *class, const char *markup)
     as_buf_str(b, "</p>\n");
 }
 
+void as_html_paragraphf(struct as_buf *b, const char *class, const char *fmt, ...)
+{
+    va_list ap;
+    as_html_open(b, "p", class);
+    va_start(ap, fmt);
+    as_buf_vprintf(b, fmt, ap);
+    va_end(ap);
+    as_buf_str(b, "</p>\n");
+}
+
 /* ---- sections ---- */
 
 void as_html_section(struct as_buf *b, const char *id, const char *title, const char *lead)
@@ -68,22 +78,42 @@ void as_html_details(struct as_buf *b, const char *class, bool open, const char 
     as_html_text(b, "summary", NULL, summary);
 }
 
+void as_html_term(struct as_buf *b, const char *name)
+{
+    as_buf_str(b, "<div>");
+    as_html_text(b, "dt", NULL, name);
+    as_html_open(b, "dd", NULL);
+}
+
+void as_html_term_end(struct as_buf *b)
+{
+    as_buf_str(b, "</dd></div>");
+}
+
 /* ---- tables ---- */
 
 void as_html_head(struct as_buf *b, const char *head)
 {
-    const bool number = head[0] == '>';
-    as_buf_str(b, number ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"l\">");
-    as_buf_html(b, head + number);
+    const bool words = head[0] == '<';
+    as_buf_str(b, words ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">");
+    as_buf_html(b, head + words);
 }
 
-void as_html_table(struct as_buf *b, const char *region, const char *class, const char *label, const char *const *heads)
+void as_html_region(struct as_buf *b, const char *region, const char *class, const char *label)
 {
-    as_buf_printf(b, "<div class=\"%s\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"%s\">", region,
-                  label, class);
-    as_buf_printf(b, "<thead><tr><th scope=\"col\">%s", heads[0]);
-    for (size_t i = 1; heads[i]; i++)
-        as_html_head(b, heads[i]);
+    as_buf_printf(b, "<div class=\"%s\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">", region, label);
+    as_html_open(b, "table", class);
+}
+
+void as_html_table(struct as_buf *b, const char *region, const char *class, const char *label, const char *head, ...)
+{
+    va_list more;
+    as_html_region(b, region, class, label);
+    as_buf_str(b, "<thead><tr>");
+    va_start(more, head);
+    for (; head; head = va_arg(more, const char *))
+        as_html_head(b, head);
+    va_end(more);
 }
 
 void as_html_body(struct as_buf *b)
@@ -96,6 +126,13 @@ void as_html_table_end(struct as_buf *b)
     as_buf_str(b, "</table></div>\n");
 }
 
+void as_html_group(struct as_buf *b, size_t columns, const char *heading)
+{
+    as_buf_printf(b, "<tr class=\"g\"><th scope=\"rowgroup\" colspan=\"%zu\">", columns);
+    as_buf_html(b, heading);
+    as_buf_char(b, '\n');
+}
+
 void as_html_row(struct as_buf *b, const char *class, const char *head)
 {
     as_html_open(b, "tr", class);
@@ -103,10 +140,26 @@ void as_html_row(struct as_buf *b, const char *class, const char *head)
     as_buf_html(b, head);
 }
 
-void as_html_words(struct as_buf *b, const char *text)
+void as_html_cell(struct as_buf *b, const char *class, const char *text)
 {
-    as_html_open(b, "td", "l");
+    as_html_open(b, "td", class);
     as_buf_html(b, text);
+}
+
+void as_html_cellf(struct as_buf *b, const char *class, const char *fmt, ...)
+{
+    va_list ap;
+    as_html_open(b, "td", class);
+    va_start(ap, fmt);
+    as_buf_vprintf(b, fmt, ap);
+    va_end(ap);
+}
+
+void as_html_interval(struct as_buf *b, double value, struct as_interval ci, const char *unit)
+{
+    as_html_open(b, "small", NULL);
+    as_page_interval(b, value, ci, unit);
+    as_html_close(b, "small");
 }
 
 void as_html_cell_link(struct as_buf *b, int64_t cell)

@@ -2,6 +2,7 @@
  * layout, and gains from fusion. */
 #include "base/text.h"
 #include "probe/view_role.h"
+#include "report/markup.h"
 #include "report/matrix_draw.h"
 #include "report/page.h"
 
@@ -69,14 +70,6 @@ static void heading(const struct place *p, const char *text)
     as_buf_printf(p->b, "<h4>%s</h4>\n", text);
 }
 
-static void open_table(struct as_buf *b, const char *class, const char *label, const char *columns)
-{
-    as_buf_printf(b,
-                  "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"%s\">"
-                  "<thead><tr>%s\n<tbody>",
-                  label, class, columns);
-}
-
 /* ---- instructions ---- */
 
 static bool is_usual(const struct as_cell *c, const char *operands)
@@ -131,20 +124,19 @@ static void instruction(const struct place *p, const struct zeros *on_zeros, con
     const struct as_word *w = as_probe_word(as_probe_find(c->probe), axis(c, "instruction"));
     const struct as_cell *zeros = with_zeros(on_zeros, c);
     struct as_buf *b = p->b;
-    as_buf_str(b, as_cell_is_valid(c) ? "<tr><th scope=\"row\">" : "<tr class=\"u\"><th scope=\"row\">");
-    as_buf_html(b, axis(c, "instruction"));
-    as_buf_str(b, "<small>");
-    as_buf_html(b, w ? w->title : "not known to this assay");
-    as_buf_printf(b, "</small><td><a href=\"#c%lld\">%.0f</a>", (long long)c->id, c->sum.median);
+    as_html_row(b, as_cell_is_valid(c) ? NULL : "u", axis(c, "instruction"));
+    as_html_text(b, "small", NULL, w ? w->title : "not known to this assay");
+    as_html_open(b, "td", NULL);
+    as_html_cell_link(b, c->id);
+    as_buf_printf(b, "%.0f</a>", c->sum.median);
     documented(b, c);
-    as_buf_str(b, "<td>");
     if (zeros)
-        as_buf_printf(b, "%.0f", zeros->sum.median);
+        as_html_cellf(b, NULL, "%.0f", zeros->sum.median);
     else
-        as_buf_str(b, "–");
-    as_buf_str(b, "<td>");
+        as_html_cell(b, NULL, "–");
+    as_html_open(b, "td", NULL);
     as_page_value(b, c->clock_hz, "Hz");
-    as_buf_str(b, as_cell_is_valid(c) ? "<td class=\"l\">ok\n" : "<td class=\"l\">rejected\n");
+    as_html_cell(b, "l", as_cell_is_valid(c) ? "ok\n" : "rejected\n");
 }
 
 static void instructions(const struct place *p)
@@ -154,10 +146,9 @@ static void instructions(const struct place *p)
     if (!has(p->run, p->device, AS_VIEW_MATRIX_INSTRUCTIONS))
         return;
     heading(p, "Matrix instructions, operands in place");
-    open_table(p->b, "operations", "Matrix instructions",
-               "<th scope=\"col\">instruction<th scope=\"col\">ops/cycle<th scope=\"col\">documented<th "
-               "scope=\"col\">share<th scope=\"col\">on zeros<th scope=\"col\">clock<th scope=\"col\" "
-               "class=\"l\">status");
+    as_html_table(p->b, "scroll tall", "operations", "Matrix instructions", "instruction", "ops/cycle", "documented",
+                  "share", "on zeros", "clock", "<status", NULL);
+    as_html_body(p->b);
     const char *family = "";
     struct zeros zeros = find_zeros(p);
     for (size_t i = 0; i < p->run->cells_n; i++) {
@@ -167,17 +158,15 @@ static void instructions(const struct place *p)
         const char *name = axis(c, "instruction");
         size_t len = strcspn(name, "_");
         if (strncmp(name, family, len + 1) != 0 || len != before) {
-            as_buf_str(p->b, "<tr class=\"g\"><th scope=\"rowgroup\" colspan=\"7\">");
             as_copy_text(text, len < sizeof text ? len + 1 : sizeof text, name);
-            as_buf_html(p->b, text);
-            as_buf_char(p->b, '\n');
+            as_html_group(p->b, 7, text);
         }
         family = name;
         before = len;
         instruction(p, &zeros, c);
     }
     free(zeros.cells);
-    as_buf_str(p->b, "</table></div>\n");
+    as_html_table_end(p->b);
 }
 
 /* ---- products ---- */
@@ -314,7 +303,7 @@ static void found(struct as_buf *b, const struct as_cell *c)
         as_buf_char(b, '>');
         as_page_value(b, c->sum.median, "");
     }
-    as_buf_str(b, "</a>");
+    as_html_close(b, "a");
     json_decref(detail);
 }
 
@@ -323,11 +312,10 @@ static void arithmetic(const struct place *p)
     if (!has(p->run, p->device, AS_VIEW_MATRIX_ARITHMETIC))
         return;
     heading(p, "Arithmetic");
-    as_buf_str(p->b, "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Arithmetic of matrix "
-                     "instructions\"><table class=\"found\"><thead><tr><th scope=\"col\">instruction");
+    as_html_table(p->b, "scroll tall", "found", "Arithmetic of matrix instructions", "instruction", NULL);
     for (size_t k = 0; k < PROPERTIES; k++)
-        as_buf_printf(p->b, "<th scope=\"col\">%s", properties[k].title);
-    as_buf_str(p->b, "\n<tbody>");
+        as_html_head(p->b, properties[k].title);
+    as_html_body(p->b);
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
         bool first = is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC);
@@ -337,13 +325,12 @@ static void arithmetic(const struct place *p)
                     strcmp(axis(&p->run->cells[k], "n"), axis(c, "n")) != 0;
         if (!first)
             continue;
-        as_buf_str(p->b, "<tr><th scope=\"row\">");
-        as_buf_html(p->b, axis(c, "instruction"));
+        as_html_row(p->b, NULL, axis(c, "instruction"));
         for (size_t k = 0; k < PROPERTIES; k++)
             found(p->b, property_of(p, c, properties[k].property));
         as_buf_char(p->b, '\n');
     }
-    as_buf_str(p->b, "</table></div>\n");
+    as_html_table_end(p->b);
 }
 
 /* ---- fragments ---- */
@@ -372,9 +359,8 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
         as_buf_html(p->b, as_buf_get(&name));
         as_buf_str(p->b, c->sum.median > 0 ? " (NOT as documented)" : " (as documented)");
         if (bits) {
-            as_buf_str(p->b, "<br><code>");
-            as_buf_html(p->b, bits);
-            as_buf_str(p->b, "</code>");
+            as_buf_str(p->b, "<br>");
+            as_html_text(p->b, "code", NULL, bits);
         }
         as_buf_str(p->b, "</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Fragment\">");
         as_buf_str(p->b, as_buf_get(&drawing));
@@ -403,7 +389,7 @@ static void fragments(const struct place *p)
             shown += fragment(p, &p->run->cells[i], shown < FRAGMENTS_OPEN);
     as_buf_str(p->b, "</div>\n");
     if (!shown)
-        as_buf_str(p->b, "<p class=\"note\">All operands of the measured instructions are in shared memory.</p>\n");
+        as_html_paragraph(p->b, "note", "All operands of the measured instructions are in shared memory.");
 }
 
 /* ---- what fusing pays ---- */
@@ -438,16 +424,7 @@ static void device(const struct place *p, bool several)
 {
     static const char *const fusion[] = {"operation", "size", "path", NULL};
     static const char *const attention[] = {"length", "heads", "path", NULL};
-    as_buf_str(p->b, "<h3><code>");
-    as_buf_html(p->b, p->device);
-    as_buf_str(p->b, "</code> ");
-    as_buf_html(p->b, as_report_device_name(p->run, p->device));
-    if (several) {
-        as_buf_str(p->b, " <span class=\"of\">");
-        as_page_run_name(p->b, &p->run->run);
-        as_buf_str(p->b, "</span>");
-    }
-    as_buf_str(p->b, "</h3>\n");
+    as_html_device(p->b, p->run, p->device, several);
     products(p);
     instructions(p);
     arithmetic(p);
@@ -464,16 +441,15 @@ void as_page_matrix(struct as_page *p)
 {
     if (!as_page_has_matrix(p))
         return;
-    as_buf_str(
-        p->out,
-        "<section id=\"matrix\" aria-labelledby=\"matrix-h\"><h2 id=\"matrix-h\">Matrix path</h2>\n"
-        "<p class=\"lead\">Matrix units compared with the vector ALU and with documented rates. A multiply-add is "
-        "two operations. The <a href=\"#facts\">facts</a> tell which types are accelerated, and by which unit.</p>\n");
+    as_html_section(
+        p->out, "matrix", "Matrix path",
+        "Matrix units compared with the vector ALU and with documented rates. A multiply-add is two operations. The <a "
+        "href=\"#facts\">facts</a> tell which types are accelerated, and by which unit.");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].devices_n; i++) {
             const struct place at = {p->out, &p->runs[r], p->runs[r].devices[i].id};
             if (has_any(at.run, at.device))
                 device(&at, p->n > 1);
         }
-    as_buf_str(p->out, "</section>\n");
+    as_html_section_end(p->out);
 }

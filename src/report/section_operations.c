@@ -61,11 +61,10 @@ static void write_published(struct as_page *p, const struct as_report_run *rr, c
     struct as_buf *b = p->out, text = AS_BUF_INIT;
     as_buf_str(b, "<tr><th scope=\"row\">");
     write_name(b, o);
-    as_buf_str(b, "<td>");
+    as_html_open(b, "td", NULL);
     as_ref_what(ref, &text);
     as_buf_html(b, as_buf_get(&text));
-    as_buf_str(b, "<td>");
-    as_buf_html(b, ref->chip);
+    as_html_cell(b, NULL, ref->chip);
     as_html_open(b, "td", "n");
     as_buf_clear(&text);
     as_ref_value(ref, true, &text);
@@ -78,13 +77,23 @@ static void write_published(struct as_page *p, const struct as_report_run *rr, c
         as_buf_char(b, ' ');
         as_page_run_name(b, &rr->run);
     }
-    as_buf_str(b, "<td>");
-    as_buf_html(b, ref->conditions);
-    as_buf_str(b, "<td>");
-    as_buf_html(b, ref->source);
+    as_html_cell(b, NULL, ref->conditions);
+    as_html_cell(b, NULL, ref->source);
     as_buf_char(b, '\n');
     b->failed |= text.failed;
     as_buf_finish(&text);
+}
+
+static void open_published(struct as_buf *b)
+{
+    as_html_text(b, "h3", NULL, "Compared with published figures");
+    as_html_paragraph(
+        b, "meta",
+        "Other machines, according to their sources. In cycles per instruction, each lane of a compute unit "
+        "could do one ffma32 per cycle.");
+    as_html_table(b, "scroll", NULL, "Published figures of operations", "operation", "figure", "machine", "published",
+                  "measured here", "conditions of the source", "source", NULL);
+    as_html_body(b);
 }
 
 static void beside(const struct operations *all)
@@ -100,25 +109,18 @@ static void beside(const struct operations *all)
                 if (!as_operation_of_ref(&p->runs[r], &all->rows[r][i], &refs->v[k], &m))
                     continue;
                 if (said++ == 0)
-                    as_buf_str(b,
-                               "<h3>Compared with published figures</h3>\n<p class=\"meta\">Other machines, according "
-                               "to their sources. In cycles per instruction, each lane of a compute unit could do one "
-                               "ffma32 per cycle.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                               "aria-label=\"Published figures of operations\"><table><thead><tr><th "
-                               "scope=\"col\">operation<th scope=\"col\">figure<th scope=\"col\">machine<th "
-                               "scope=\"col\" class=\"n\">published<th scope=\"col\" class=\"n\">measured here<th "
-                               "scope=\"col\">conditions of the source<th scope=\"col\">source\n<tbody>");
+                    open_published(b);
                 write_published(p, &p->runs[r], &all->rows[r][i], &refs->v[k], m);
             }
     if (said)
-        as_buf_str(b, "</table></div>\n");
+        as_html_table_end(b);
 }
 
 /* ---- entries ---- */
 
 static void term(struct as_buf *b, const char *name, const char *text, bool code)
 {
-    as_buf_str(b, "<dt>");
+    as_html_open(b, "dt", NULL);
     as_buf_html(b, name);
     as_buf_str(b, code ? "</dt><dd><code>" : "</dt><dd>");
     as_buf_html(b, text);
@@ -135,9 +137,8 @@ static void numbers(const struct operations *all, const char *name)
             const struct as_operation *o = &all->rows[r][i];
             if (strcmp(o->name, name) != 0)
                 continue;
-            as_buf_str(b, "<dt><code>");
-            as_buf_html(b, o->device);
-            as_buf_str(b, "</code>");
+            as_html_open(b, "dt", NULL);
+            as_html_text(b, "code", NULL, o->device);
             if (p->n > 1) {
                 as_buf_char(b, ' ');
                 as_page_run_name(b, &p->runs[r].run);
@@ -151,9 +152,8 @@ static void numbers(const struct operations *all, const char *name)
                 as_page_value(b, o->adjusted.value, "cycles");
             }
             if (o->steps[0]) {
-                as_buf_str(b, ", <code>");
-                as_buf_html(b, o->steps);
-                as_buf_str(b, "</code>");
+                as_buf_str(b, ", ");
+                as_html_text(b, "code", NULL, o->steps);
             }
             as_buf_str(b, " (");
             as_buf_html(b, o->form);
@@ -172,9 +172,9 @@ static bool is_code(const char *name, const struct as_word *w)
 static void entry(const struct operations *all, const struct as_operation *o)
 {
     struct as_buf *b = all->page->out;
-    as_buf_str(b, "<details class=\"operation\"><summary><b>");
-    as_buf_html(b, o->name);
-    as_buf_str(b, "</b> ");
+    as_buf_str(b, "<details class=\"operation\"><summary>");
+    as_html_text(b, "b", NULL, o->name);
+    as_buf_char(b, ' ');
     as_buf_html(b, o->word ? o->word->title : "not known to this assay");
     as_buf_str(b, o->word ? "</summary><dl id=\"" : "</summary><dl>");
     if (o->word) {

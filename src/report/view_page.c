@@ -39,9 +39,7 @@ static void write_number(struct as_buf *b, const struct as_view_cell *c)
         as_html_close(b, "a");
     if (!c->unit || !isfinite(m->value) || !(m->ci.hi > m->ci.lo))
         return;
-    as_html_open(b, "small", NULL);
-    as_page_interval(b, m->value, m->ci, c->unit);
-    as_html_close(b, "small");
+    as_html_interval(b, m->value, m->ci, c->unit);
 }
 
 static const char *words_class(enum as_paint paint)
@@ -70,9 +68,8 @@ static void write_cell(const struct as_view_table *t, size_t column, const struc
 
 void as_view_page(const struct as_view_table *t, const char *class, const char *label, struct as_buf *out)
 {
-    const char *const first[] = {t->columns[0].title, NULL};
     const bool grouped = t->rows_n && t->rows[0].group;
-    as_html_table(out, grouped ? "scroll tall" : "scroll", class, label, first);
+    as_html_table(out, grouped ? "scroll tall" : "scroll", class, label, t->columns[0].title, NULL);
     for (size_t i = 1; i < t->columns_n; i++)
         if (!t->columns[i].under) {
             as_buf_str(out, t->columns[i].number ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"l\">");
@@ -81,9 +78,8 @@ void as_view_page(const struct as_view_table *t, const char *class, const char *
     as_buf_str(out, grouped ? "\n" : "\n<tbody>");
     for (size_t r = 0; r < t->rows_n && !t->failed; r++) {
         if (t->rows[r].group) {
-            as_buf_printf(out, "<tbody><tr class=\"g\"><th scope=\"rowgroup\" colspan=\"%zu\">", count_page_columns(t));
-            as_buf_html(out, t->rows[r].group);
-            as_buf_char(out, '\n');
+            as_buf_str(out, "<tbody>");
+            as_html_group(out, count_page_columns(t), t->rows[r].group);
         }
         as_html_open(out, "tr", t->rows[r].invalid ? "u" : NULL);
         for (size_t i = 0; i < t->columns_n; i++)
