@@ -15,6 +15,7 @@ OTHER_MEANING = {
     "src/report/load.c": {"topology"},               # a member of a stored run: a device's tree
     "src/report/operations.c": {"link"},             # a note of a cell: the operation that makes an operand of a result
     "src/report/operations_refs.c": {"latency"},     # a metric of published figures
+    "src/report/operations_view.c": {"latency", "link"},  # columns
     "src/report/refs_cells.c": {"mix"},              # an axis
     "src/report/map_labels.c": {"latency", "bandwidth"},  # heads of the map's columns
     "src/report/sheet_read.c": {"latency"},          # lines of the data sheet
