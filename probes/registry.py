@@ -4,18 +4,43 @@ registry.py list PROBES prints the folders in the order of the report; registry.
 registry (the sections are those below PROBES; the build names them so that it writes again when there are others).
 registry.py files PROBES prints a line for each of their C files: "KIND PATH", where KIND is source, rule or test, and for tests
 "SUITE,..." behind it: the kind of test, the probe's name, and "repetitions" where the test does less in brief.
-section.json is {"heading": under which the report groups the probe, "place": a number by which probes are sorted}, and of a
-probe whose picture is among the main curves "lead": its place among them, from 1."""
+section.json is {"heading": under which the report groups the probe, "place": a number by which probes are sorted}, of a
+probe whose picture is among the main curves "lead": its place among them, from 1, and of a probe that a view of several probes
+reads "role": what it is to that view. ROLES lists the roles; each is one probe's."""
 import glob
 import json
 import os
 import sys
 
+# What views look for: enum as_view_role (src/probe/view_role.h), in lower case.
+ROLES = ("operation_throughput", "operation_latency", "operation_sequences", "roofline", "matrix_instructions", "gemm",
+         "matrix_arithmetic", "operand_layout", "fused_epilogues", "attention")
+
 
 def is_section(section):
     numbers = [section[key] for key in ("place", "lead") if key in section]
-    return {"heading", "place"} <= set(section) <= {"heading", "place", "lead"} and \
+    return {"heading", "place"} <= set(section) <= {"heading", "place", "lead", "role"} and \
         all(isinstance(n, int) and n > 0 for n in numbers) and section["heading"] and section["heading"].isascii()
+
+
+def read_roles(top):
+    """The name of the probe that has each role."""
+    probes = {}
+    for path in sorted(glob.glob(os.path.join(top, "*", "*", "section.json"))):
+        name = os.path.basename(os.path.dirname(path))
+        with open(path, encoding="utf-8") as f:
+            role = json.load(f).get("role")
+        if role is None:
+            continue
+        if role not in ROLES:
+            sys.exit(f"{path}: '{role}' is not a role; the roles are {', '.join(ROLES)}")
+        if role in probes:
+            sys.exit(f"probes {probes[role]} and {name} have one role, '{role}'")
+        probes[role] = name
+    for role in ROLES:
+        if role not in probes:
+            sys.exit(f"no section.json has the role '{role}', which a view of the report needs")
+    return {role: probes[role] for role in ROLES}
 
 
 def read_sections(top):
@@ -26,7 +51,7 @@ def read_sections(top):
         with open(path, encoding="utf-8") as f:
             section = json.load(f)
         if not is_section(section):
-            sys.exit(f"{path}: needs an ASCII \"heading\" and a whole number \"place\", may have \"lead\", nothing else")
+            sys.exit(f"{path}: needs an ASCII \"heading\" and a whole number \"place\", may have \"lead\" and \"role\", nothing else")
         found.append((section["place"], section["heading"], folder, section.get("lead", 0)))
     found.sort()
     for before, after in zip(found, found[1:]):
@@ -57,10 +82,10 @@ def read_files(top):
             yield kind, os.path.relpath(path, top), suites
 
 
-def write(out, sections):
+def write(out, sections, roles):
     names = [os.path.basename(folder) for _, _, folder, _ in sections]
     with open(out, "w", encoding="ascii") as f:
-        f.write('#include "probe/probe.h"\n')
+        f.write('#include "probe/probe.h"\n#include "probe/view_role.h"\n')
         f.write("".join(f"extern const struct as_probe as_probe_{n};\n" for n in names))
         f.write("const struct as_probe *const as_probes[] = {\n")
         f.write("".join(f"    &as_probe_{n},\n" for n in names))
@@ -71,6 +96,9 @@ def write(out, sections):
         f.write("".join(f"    {json.dumps(heading)},\n" for _, heading, _, _ in sections))
         f.write("    NULL};\nconst unsigned as_probe_leads[] = {")
         f.write(", ".join(str(lead) for _, _, _, lead in sections) + "};\n")
+        f.write(f'_Static_assert(AS_VIEW_ROLES == {len(roles)}, "ROLES of probes/registry.py are enum as_view_role");\n')
+        f.write("const char *const as_view_probes[] = {\n")
+        f.write("".join(f'    [AS_VIEW_{role.upper()}] = "{name}",\n' for role, name in roles.items()) + "};\n")
 
 
 if __name__ == "__main__":
@@ -80,4 +108,4 @@ if __name__ == "__main__":
         for kind, path, suites in read_files(sys.argv[2]):
             print(kind, path, ",".join(suites))
     else:
-        write(sys.argv[2], read_sections(sys.argv[3]))
+        write(sys.argv[2], read_sections(sys.argv[3]), read_roles(sys.argv[3]))

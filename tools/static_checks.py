@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import kernel_names
 import layers as layers_check
 import macos as macos_build
+import probe_names
 import words as words_check
 from low_priority import run
 from tally import say
@@ -86,6 +87,11 @@ def check_texts(name, module, top, tally):
 def layers(top, tally):
     """Includes that the table of modules in docs/architecture.md does not allow."""
     check_texts("layers", layers_check, top, tally)
+
+
+def roles(top, tally):
+    """Names of probes in the report, which finds them by their roles."""
+    check_texts("roles", probe_names, top, tally)
 
 
 def words(top, tally):

@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "model/metrics.h"
 #include "report/page.h"
+#include "report/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -134,13 +135,19 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
         as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
 }
 
-void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)
+void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
+                   void (*escape)(struct as_buf *b, const char *text))
 {
-    bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;
+    const bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;
     if (size && v->number >= 0 && v->number < 1.8e19)
         as_format_size(b, (uint64_t)v->number);
     else
-        as_buf_html(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
+        escape(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
+}
+
+void as_page_axis(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v)
+{
+    as_axis_write(b, axis, v, as_buf_html);
 }
 
 void as_page_axes(struct as_buf *b, const struct as_probe *probe, const struct as_axes *axes, uint32_t skip)

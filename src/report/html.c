@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/text.h"
+#include "report/markup.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -80,35 +81,27 @@ static void head(struct as_page *p)
     as_buf_str(b, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
 }
 
-static void run_line(struct as_page *p, const struct as_report_run *rr)
+static void devices_term(struct as_buf *b, const struct as_report_run *rr)
 {
-    struct as_buf *b = p->out;
-    const struct as_run *run = &rr->run;
+    as_html_term(b, "Devices");
+    for (size_t i = 0; i < rr->devices_n; i++) {
+        as_buf_str(b, i ? ", " : "");
+        as_buf_html(b, rr->devices[i].name);
+    }
+    as_html_term_end(b);
+}
+
+/* When, how long, and whether to its end. */
+static void measured_term(struct as_buf *b, const struct as_run *run)
+{
     char when[32];
     as_format_wall(run->started_at, when, sizeof when);
     if (strlen(when) == 20) { /* 2026-11-21T09:05:00Z -> 2026-11-21 09:05 */
         when[10] = ' ';
         when[16] = '\0';
     }
-    size_t measured = 0, rejected = 0;
-    for (size_t i = 0; i < rr->cells_n; i++) {
-        measured += as_page_measured(&rr->cells[i]);
-        rejected += rr->cells[i].status == AS_CELL_REJECTED;
-    }
-    as_buf_str(b, "<dl class=\"run\">");
-    as_buf_str(b, "<div><dt>Run</dt><dd>");
-    as_buf_printf(b, "%lld", (long long)run->id);
-    as_buf_str(b, "</dd></div><div><dt>Machine</dt><dd>");
-    as_buf_html(b, run->host[0] ? run->host : "unknown");
-    if (p->n > 1)
-        as_buf_str(b, "</dd></div><div><dt>Devices</dt><dd>");
-    for (size_t i = 0; p->n > 1 && i < rr->devices_n; i++) {
-        as_buf_str(b, i ? ", " : "");
-        as_buf_html(b, rr->devices[i].name);
-    }
-    as_buf_str(b, "</dd></div><div><dt>Suite</dt><dd>");
-    as_buf_html(b, run->suite);
-    as_buf_str(b, "</dd></div><div><dt>Measured</dt><dd><time>");
+    as_html_term(b, "Measured");
+    as_buf_str(b, "<time>");
     as_buf_html(b, when);
     as_buf_str(b, " UTC</time>");
     const double length = as_run_length(run);
@@ -117,14 +110,40 @@ static void run_line(struct as_page *p, const struct as_report_run *rr)
         as_format_duration(b, length);
     }
     if (run->state != AS_RUN_COMPLETE) {
-        as_buf_str(b, " <strong class=\"warn\">");
-        as_buf_html(b, as_run_state_word(run->state));
-        as_buf_str(b, "</strong>");
+        as_buf_char(b, ' ');
+        as_html_text(b, "strong", "warn", as_run_state_word(run->state));
     }
-    as_buf_printf(b, "</dd></div><div><dt>Cells</dt><dd>%zu of %zu have a number", measured, rr->cells_n);
+    as_html_term_end(b);
+}
+
+static void run_line(struct as_page *p, const struct as_report_run *rr)
+{
+    struct as_buf *b = p->out;
+    const struct as_run *run = &rr->run;
+    size_t measured = 0, rejected = 0;
+    for (size_t i = 0; i < rr->cells_n; i++) {
+        measured += as_page_measured(&rr->cells[i]);
+        rejected += rr->cells[i].status == AS_CELL_REJECTED;
+    }
+    as_html_open(b, "dl", "run");
+    as_html_term(b, "Run");
+    as_buf_printf(b, "%lld", (long long)run->id);
+    as_html_term_end(b);
+    as_html_term(b, "Machine");
+    as_buf_html(b, run->host[0] ? run->host : "unknown");
+    as_html_term_end(b);
+    if (p->n > 1)
+        devices_term(b, rr);
+    as_html_term(b, "Suite");
+    as_buf_html(b, run->suite);
+    as_html_term_end(b);
+    measured_term(b, run);
+    as_html_term(b, "Cells");
+    as_buf_printf(b, "%zu of %zu have a number", measured, rr->cells_n);
     if (rejected)
         as_buf_printf(b, ", <a href=\"#gates\">%zu rejected</a>", rejected);
-    as_buf_str(b, "</dd></div></dl>\n");
+    as_html_term_end(b);
+    as_buf_str(b, "</dl>\n");
     if (rr->against_earlier) {
         as_buf_str(b, "<p class=\"note\">");
         as_buf_html(b, rr->against_earlier);
@@ -150,13 +169,12 @@ static void header(struct as_page *p)
     for (size_t r = 0; r < p->n; r++)
         run_line(p, &p->runs[r]);
     if (p->n && p->runs[0].renumbered)
-        as_buf_str(
-            b, "<p class=\"note\">The runs come from several stores: runs and cells have numbers of this page.</p>\n");
+        as_html_paragraph(b, "note", "The runs come from several stores: runs and cells have numbers of this page.");
     if (!has_charts())
-        as_buf_str(b,
-                   "<p class=\"note\">The pictures were not built into this assay: its tables hold the same numbers. "
-                   "To have pictures, install Node.js and npm, run <code>npm ci</code> in <code>charts/</code>, and "
-                   "build assay again.</p>\n");
+        as_html_paragraph(
+            b, "note",
+            "The pictures were not built into this assay: its tables hold the same numbers. To have pictures, install "
+            "Node.js and npm, run <code>npm ci</code> in <code>charts/</code>, and build assay again.");
     as_buf_str(b, "</header>\n");
 }
 
@@ -174,32 +192,38 @@ static const char *nav_heading(struct as_buf *b, const char *probe, const char *
     const char *heading = heading_of(probe);
     if (before && strcmp(heading, before) == 0)
         return heading;
-    as_buf_str(b, "<li class=\"heading\">");
-    as_buf_html(b, heading);
-    as_buf_str(b, "</li>");
+    as_html_text(b, "li", "heading", heading);
     return heading;
 }
+
+static void nav_link(struct as_buf *b, const char *id, const char *text)
+{
+    as_buf_printf(b, "<li><a href=\"#%s\">%s</a></li>", id, text);
+}
+
+/* The sections of several probes that a page may lack. */
+static const struct {
+    const char *id, *text;
+    bool (*has)(const struct as_page *p);
+} joint_sections[] = {{"advice", "Advice", as_page_has_advice},
+                      {"refs", "Published figures", as_page_has_refs},
+                      {"twins", "Two backends", as_page_has_backend_pairs},
+                      {"operations", "Operations", as_page_has_operations},
+                      {"pipes", "Pipes", as_page_has_pipes},
+                      {"matrix", "Matrix path", as_page_has_matrix}};
 
 static void nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<nav aria-label=\"Contents\"><ul><li><a href=\"#map\">Machine map</a></li>"
-                  "<li><a href=\"#sheet\">Data sheet</a></li>");
+    as_buf_str(b, "<nav aria-label=\"Contents\"><ul>");
+    nav_link(b, "map", "Machine map");
+    nav_link(b, "sheet", "Data sheet");
     if (as_page_has_curves(probes, n))
-        as_buf_str(b, "<li><a href=\"#curves\">Main curves</a></li>");
-    as_buf_printf(b, "<li><a href=\"#facts\">%s</a></li>", p->n == 1 ? "Worth knowing" : "Facts");
-    if (as_page_has_advice(p))
-        as_buf_str(b, "<li><a href=\"#advice\">Advice</a></li>");
-    if (as_page_has_refs(p))
-        as_buf_str(b, "<li><a href=\"#refs\">Published figures</a></li>");
-    if (as_page_has_backend_pairs(p))
-        as_buf_str(b, "<li><a href=\"#twins\">Two backends</a></li>");
-    if (as_page_has_operations(p))
-        as_buf_str(b, "<li><a href=\"#operations\">Operations</a></li>");
-    if (as_page_has_pipes(p))
-        as_buf_str(b, "<li><a href=\"#pipes\">Pipes</a></li>");
-    if (as_page_has_matrix(p))
-        as_buf_str(b, "<li><a href=\"#matrix\">Matrix path</a></li>");
+        nav_link(b, "curves", "Main curves");
+    nav_link(b, "facts", p->n == 1 ? "Worth knowing" : "Facts");
+    for (size_t i = 0; i < sizeof joint_sections / sizeof *joint_sections; i++)
+        if (joint_sections[i].has(p))
+            nav_link(b, joint_sections[i].id, joint_sections[i].text);
     const char *heading = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct as_probe *probe = as_probe_find(probes[i]);
@@ -210,8 +234,10 @@ static void nav(struct as_page *p, const char *const *probes, size_t n)
         as_buf_html(b, probe ? probe->title : probes[i]);
         as_buf_str(b, "</a></li>");
     }
-    as_buf_str(b, "<li><a href=\"#missing\">Not measured</a></li><li><a href=\"#gates\">Gates</a></li>"
-                  "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n");
+    nav_link(b, "missing", "Not measured");
+    nav_link(b, "gates", "Gates");
+    nav_link(b, "provenance", "Provenance");
+    as_buf_str(b, "</ul></nav>\n");
 }
 
 /* Inside <script type="application/json"> only "</script" and "<!--" could end the text; the figures are compiled

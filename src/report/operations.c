@@ -1,6 +1,7 @@
 #include "report/operations.h"
 
 #include "base/text.h"
+#include "probe/view_role.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -19,8 +20,7 @@ static const char *op_of(const struct as_cell *c)
 
 bool as_operation_cell(const struct as_cell *c)
 {
-    return (strcmp(c->probe, AS_OPERATIONS_THROUGHPUT) == 0 || strcmp(c->probe, AS_OPERATIONS_LATENCY) == 0) &&
-           op_of(c)[0];
+    return (as_has_role(c, AS_VIEW_OPERATION_THROUGHPUT) || as_has_role(c, AS_VIEW_OPERATION_LATENCY)) && op_of(c)[0];
 }
 
 static bool measured(const struct as_cell *c)
@@ -72,8 +72,8 @@ static bool beats(const struct as_cell *a, const struct as_cell *b)
 
 static const struct as_word *word_of(const char *op)
 {
-    const struct as_word *w = as_probe_word(as_probe_find(AS_OPERATIONS_THROUGHPUT), op);
-    return w ? w : as_probe_word(as_probe_find(AS_OPERATIONS_LATENCY), op);
+    const struct as_word *w = as_probe_word(as_probe_find(as_view_probes[AS_VIEW_OPERATION_THROUGHPUT]), op);
+    return w ? w : as_probe_word(as_probe_find(as_view_probes[AS_VIEW_OPERATION_LATENCY]), op);
 }
 
 static const char *form_axis(const struct as_cell *c)
@@ -258,7 +258,7 @@ enum as_status as_operations_make(const struct as_report_run *run, struct as_ope
         if (!as_operation_cell(c))
             continue;
         struct as_operation *o = row_of(rows, n, c);
-        const struct as_cell **slot = strcmp(c->probe, AS_OPERATIONS_LATENCY) == 0 ? &o->latency : &o->throughput;
+        const struct as_cell **slot = as_has_role(c, AS_VIEW_OPERATION_LATENCY) ? &o->latency : &o->throughput;
         if (beats(c, *slot))
             *slot = c;
     }

@@ -1,17 +1,13 @@
-/* Results of the probes alu and alu_latency, one row per operation: throughput, latency and derived values. */
+/* Results of the probes of operations (throughput, latency), one row per operation: throughput, latency and derived
+ * values. */
 #ifndef AS_REPORT_OPERATIONS_H
 #define AS_REPORT_OPERATIONS_H
 
 #include "probe/probe.h"
-#include "report/report.h"
+#include "report/view_table.h"
 
-#define AS_OPERATIONS_THROUGHPUT "alu"
-#define AS_OPERATIONS_LATENCY "alu_latency"
-
-struct as_measure {
-    double value; /* NAN unknown */
-    struct as_interval ci;
-};
+/* The page's entry of an operation has this before its name as its id. */
+#define AS_OPERATION_ANCHOR "op-"
 
 /* One operation, in one form of its operands and one width, on one device. Texts of it are a store's: escape them. */
 struct as_operation {
@@ -47,6 +43,11 @@ bool as_operation_of_ref(const struct as_report_run *run, const struct as_operat
 const char *as_ref_our_name(const char *group, const char *published, size_t n);
 /* Is the figure of this operation? */
 bool as_ref_is_of(const struct as_ref *ref, const char *op);
+
+/* One behind the last row of the device whose first is `from`. */
+size_t as_operations_end(const struct as_operation *rows, size_t n, size_t from);
+/* The table of one device's operations, in groups by kind. *out is the caller's (as_view_finish). */
+void as_operations_view(const struct as_operation *rows, size_t n, struct as_view_table *out);
 
 /* The table in the terminal, under a title; op: NULL all. Nothing where the run has none. */
 enum as_status as_text_operations(const struct as_report_run *run, const char *op, const struct as_table_style *style,

@@ -1,5 +1,6 @@
 /* Published figures of operations and their measured counterparts. */
 #include "base/text.h"
+#include "probe/view_role.h"
 #include "report/operations.h"
 
 #include <math.h>
@@ -96,7 +97,7 @@ static struct as_measure at_point(const struct as_report_run *run, const struct 
     as_ref_axis(ref, "warps", warps, sizeof warps);
     for (size_t i = 0; i < run->cells_n && r.value > 0 && best.value > 0; i++) {
         const struct as_cell *c = &run->cells[i];
-        if (strcmp(c->probe, AS_OPERATIONS_THROUGHPUT) != 0 || strcmp(c->device, o->device) != 0 ||
+        if (!as_has_role(c, AS_VIEW_OPERATION_THROUGHPUT) || strcmp(c->device, o->device) != 0 ||
             strcmp(as_axes_text(&c->axes, "op"), o->name) != 0 || strcmp(as_axes_text(&c->axes, "ilp"), ilp) != 0 ||
             strcmp(as_axes_text(&c->axes, "warps"), warps) != 0 ||
             strcmp(as_axes_text(&c->axes, "operands"), as_axes_text(&o->throughput->axes, "operands")) != 0 ||

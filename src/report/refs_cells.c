@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "model/metrics.h"
+#include "probe/view_role.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +77,8 @@ static const struct as_cell *cheapest(const struct as_report_run *run, const cha
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *c = &run->cells[i];
-        if (strcmp(c->probe, "mix") == 0 && as_cell_is_valid(c) && (!device || strcmp(c->device, device) == 0) &&
+        if (as_has_role(c, AS_VIEW_OPERATION_SEQUENCES) && as_cell_is_valid(c) &&
+            (!device || strcmp(c->device, device) == 0) &&
             as_ref_same_sequence(sequence, as_axes_text(&c->axes, "mix")) &&
             (!best || c->sum.median < best->sum.median))
             best = c;

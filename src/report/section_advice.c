@@ -1,4 +1,5 @@
 /* Porting advice. */
+#include "report/markup.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -18,9 +19,8 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
     struct as_buf *b = p->out;
     as_buf_printf(b, "<li class=\"fact %s\"><p class=\"verdict\">", a->warning ? "refuted" : "supported");
     as_buf_html(b, a->question);
-    as_buf_str(b, " <span class=\"of\"><code>");
-    as_buf_html(b, a->device);
-    as_buf_str(b, "</code>");
+    as_buf_str(b, " <span class=\"of\">");
+    as_html_text(b, "code", NULL, a->device);
     if (p->n > 1) {
         as_buf_char(b, ' ');
         as_page_run_name(b, &rr->run);
@@ -30,7 +30,7 @@ static void advice(struct as_page *p, const struct as_report_run *rr, const stru
     as_buf_str(b, "</p><details><summary>Why</summary><dl>");
     for (size_t i = 0; i < a->numbers_n; i++) {
         const struct as_advice_number *number = &a->numbers[i];
-        as_buf_str(b, "<dt>");
+        as_html_open(b, "dt", NULL);
         as_buf_html(b, number->what);
         as_buf_str(b, "</dt><dd>");
         as_page_value(b, number->value, number->unit);
@@ -49,9 +49,10 @@ void as_page_advice(struct as_page *p)
     size_t open = 0;
     if (!as_page_has_advice(p))
         return;
-    as_buf_str(p->out, "<section id=\"advice\" aria-labelledby=\"advice-h\"><h2 id=\"advice-h\">Advice for ports</h2>\n"
-                       "<p class=\"lead\">How code that moves to memory shared by CPU and device should use this "
-                       "machine, from valid cells.</p>\n<ul class=\"facts\">\n");
+    as_html_section(
+        p->out, "advice", "Advice for ports",
+        "How code that moves to memory shared by CPU and device should use this machine, from valid cells.");
+    as_buf_str(p->out, "<ul class=\"facts\">\n");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].advice_n; i++) {
             if (p->runs[r].advice[i].known)
@@ -64,5 +65,5 @@ void as_page_advice(struct as_page *p)
                       "<p>%zu more question%s no valid cells here; <code>assay advise</code> names the "
                       "commands that would measure them.</p>\n",
                       open, open == 1 ? " has" : "s have");
-    as_buf_str(p->out, "</section>\n");
+    as_html_section_end(p->out);
 }

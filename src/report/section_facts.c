@@ -1,4 +1,5 @@
 #include "report/collapse.h"
+#include "report/markup.h"
 #include "report/page.h"
 #include "report/worth.h"
 
@@ -21,7 +22,7 @@ static void evidence(struct as_page *p, const struct as_fact *f)
                       : n == 1 ? "cell "
                                : "cells ",
                       (long long)f->evidence[i], (long long)f->evidence[i]);
-    as_buf_str(b, "</dd>");
+    as_html_close(b, "dd");
 }
 
 static void term(struct as_buf *b, const char *name, const char *text)
@@ -30,7 +31,7 @@ static void term(struct as_buf *b, const char *name, const char *text)
         return;
     as_buf_printf(b, "<dt>%s</dt><dd>", name);
     as_buf_html(b, text);
-    as_buf_str(b, "</dd>");
+    as_html_close(b, "dd");
 }
 
 static void numbers(struct as_page *p, const struct as_fact *f)
@@ -40,7 +41,7 @@ static void numbers(struct as_page *p, const struct as_fact *f)
         return;
     as_buf_str(b, "<p class=\"num\"><b>");
     as_page_fact_value(b, f);
-    as_buf_str(b, "</b>");
+    as_html_close(b, "b");
     enum as_said said = as_page_said(f);
     if (said == AS_SAID_CLAIMED) {
         as_buf_str(b, " <span>reported; measured ");
@@ -51,12 +52,12 @@ static void numbers(struct as_page *p, const struct as_fact *f)
     if (said == AS_SAID_VALUE && isfinite(f->ci.lo) && isfinite(f->ci.hi)) {
         as_buf_str(b, " <span>");
         as_page_interval(b, f->value, f->ci, f->unit);
-        as_buf_str(b, "</span>");
+        as_html_close(b, "span");
     }
     if (isfinite(f->claimed)) {
         as_buf_str(b, " <span>reported ");
         as_page_value(b, f->claimed, f->unit);
-        as_buf_str(b, "</span>");
+        as_html_close(b, "span");
     }
     as_buf_str(b, "</p>");
 }
@@ -80,11 +81,8 @@ static void fact(struct as_page *p, const struct as_report_run *rr, const struct
     as_buf_str(b, "\">");
     as_buf_printf(b, "<p class=\"verdict\"><span aria-hidden=\"true\">%s</span> %s", verdict_signs[f->verdict],
                   as_fact_verdict_text(f->verdict));
-    if (p->n > 1) {
-        as_buf_str(b, " <span class=\"of\">");
-        as_page_run_name(b, &rr->run);
-        as_buf_str(b, "</span>");
-    }
+    if (p->n > 1)
+        as_html_of_run(b, &rr->run);
     as_buf_str(b, "</p><p class=\"sentence\">");
     if (!again || strcmp(again->sentence, f->sentence) != 0)
         as_buf_html(b, f->sentence);
@@ -94,9 +92,9 @@ static void fact(struct as_page *p, const struct as_report_run *rr, const struct
     term(b, "Rule", f->rule);
     term(b, "Refuted by", f->refuted_by);
     evidence(p, f);
-    as_buf_str(b, "<dt>Name</dt><dd><code>");
-    as_buf_html(b, f->id);
-    as_buf_str(b, "</code></dd></dl></details></li>\n");
+    as_buf_str(b, "<dt>Name</dt><dd>");
+    as_html_text(b, "code", NULL, f->id);
+    as_buf_str(b, "</dd></dl></details></li>\n");
 }
 
 /* The same fact in every run, so that runs stand beside each other. */
@@ -171,18 +169,14 @@ static size_t list(struct as_page *p, const struct choice *c, bool write)
     return n;
 }
 
-static void facts_of_device(struct as_page *p, const char *device, const char *name, const char *probe)
+static void facts_of_device(struct as_page *p, const struct as_report_run *rr, const char *device, const char *probe)
 {
     struct as_buf *b = p->out;
     const struct choice first = {device, probe, false}, more = {device, probe, true};
     const size_t first_n = list(p, &first, false), more_n = list(p, &more, false);
     if (!first_n && !more_n)
         return;
-    as_buf_str(b, "<h3><code>");
-    as_buf_html(b, device);
-    as_buf_str(b, "</code> ");
-    as_buf_html(b, name);
-    as_buf_str(b, "</h3>\n");
+    as_html_device(b, rr, device, false);
     list(p, &first, true);
     if (!more_n)
         return;
@@ -205,8 +199,7 @@ void as_page_facts_of(struct as_page *p, const char *probe)
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].facts_n; i++)
             if (!device_seen(p, r, i))
-                facts_of_device(p, p->runs[r].facts[i].device,
-                                as_report_device_name(&p->runs[r], p->runs[r].facts[i].device), probe);
+                facts_of_device(p, &p->runs[r], p->runs[r].facts[i].device, probe);
     as_buf_str(p->out, "</details>\n");
 }
 
@@ -216,9 +209,9 @@ static size_t worth(struct as_page *p, const struct as_report_run *rr, const str
     const size_t n = as_worth_knowing(rr, info->id, facts, AS_WORTH_MAX);
     if (!n)
         return 0;
-    as_buf_str(p->out, "<h3><code>");
-    as_buf_html(p->out, info->id);
-    as_buf_str(p->out, "</code> ");
+    as_html_open(p->out, "h3", NULL);
+    as_html_text(p->out, "code", NULL, info->id);
+    as_buf_char(p->out, ' ');
     as_buf_html(p->out, info->name);
     as_buf_str(p->out, "</h3>\n<ul class=\"worth\">\n");
     for (size_t i = 0; i < n; i++) {
@@ -249,5 +242,5 @@ void as_page_facts(struct as_page *p)
                       : "All other facts stand in the section of the probe whose cells they rest on. Each was "
                         "derived by a rule from valid cells.");
     as_page_facts_of(p, NULL);
-    as_buf_str(p->out, "</section>\n");
+    as_html_section_end(p->out);
 }

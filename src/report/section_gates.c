@@ -1,4 +1,5 @@
 /* Gates with their results, and cells without a value with the reason. */
+#include "report/markup.h"
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void examples(struct as_page *p, enum as_gate g)
             as_buf_printf(b, "%s<li><a href=\"#c%lld\">cell %lld</a> ", shown++ ? "" : "<ul>", (long long)c->id,
                           (long long)c->id);
             as_buf_html(b, c->gates[g].text);
-            as_buf_str(b, "</li>");
+            as_html_close(b, "li");
         }
     }
     as_buf_str(b, shown ? "</ul>" : "");
@@ -35,25 +36,24 @@ static void examples(struct as_page *p, enum as_gate g)
 void as_page_gates(struct as_page *p)
 {
     struct as_buf *b = p->out;
-    as_buf_str(b, "<section id=\"gates\" aria-labelledby=\"gates-h\"><h2 id=\"gates-h\">Gates</h2>\n"
-                  "<p class=\"lead\">A number is valid when its cell passed every gate that applies. A rejected number "
-                  "is kept, drawn hollow, and never used for a fact.</p>\n"
-                  "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Gates\"><table class=\"gates\">"
-                  "<thead><tr><th scope=\"col\">gate<th scope=\"col\">passes when<th scope=\"col\">passed"
-                  "<th scope=\"col\">failed<th scope=\"col\">does not apply\n<tbody>");
+    as_html_section(b, "gates", "Gates",
+                    "A number is valid when its cell passed every gate that applies. A rejected number is kept, drawn "
+                    "hollow, and never used for a fact.");
+    as_html_table(b, "scroll", "gates", "Gates", "gate", "passes when", "passed", "failed", "does not apply", NULL);
+    as_html_body(b);
     for (int g = 0; g < AS_GATE_N; g++) {
         size_t n[3];
         gate_counts(p, (enum as_gate)g, n);
-        as_buf_str(b, "<tr><th scope=\"row\">");
-        as_buf_html(b, as_gate_name((enum as_gate)g));
-        as_buf_str(b, "<td>");
-        as_buf_html(b, as_gate_help((enum as_gate)g));
+        as_html_row(b, NULL, as_gate_name((enum as_gate)g));
+        as_html_cell(b, NULL, as_gate_help((enum as_gate)g));
         if (n[AS_GATE_FAIL])
             examples(p, (enum as_gate)g);
-        as_buf_printf(b, "<td>%zu<td%s>%zu<td>%zu\n", n[AS_GATE_PASS], n[AS_GATE_FAIL] ? " class=\"bad\"" : "",
-                      n[AS_GATE_FAIL], n[AS_GATE_NA]);
+        as_html_cellf(b, NULL, "%zu", n[AS_GATE_PASS]);
+        as_html_cellf(b, n[AS_GATE_FAIL] ? "bad" : NULL, "%zu", n[AS_GATE_FAIL]);
+        as_html_cellf(b, NULL, "%zu\n", n[AS_GATE_NA]);
     }
-    as_buf_str(b, "</table></div></section>\n");
+    as_html_table_end(b);
+    as_html_section_end(b);
 }
 
 static int by_reason(const void *pa, const void *pb)
@@ -81,17 +81,15 @@ static void missing_row(struct as_buf *b, const struct as_cell *const *cells, si
 {
     const struct as_cell *c = cells[0];
     const struct as_probe *probe = as_probe_find(c->probe);
-    as_buf_str(b, "<tr><th scope=\"row\">");
-    as_buf_html(b, c->probe);
-    as_buf_str(b, "<td>");
-    as_buf_html(b, c->device);
-    as_buf_str(b, "<td>");
-    as_buf_html(b, as_cell_status_word(c->status));
-    as_buf_str(b, "<td>");
-    as_buf_html(b, c->reason[0]                   ? c->reason
-                   : c->status == AS_CELL_PLANNED ? "the run ended before its first trial"
-                                                  : "no reason was stored");
-    as_buf_printf(b, "<td>%zu<td><ul>", n);
+    as_html_row(b, NULL, c->probe);
+    as_html_cell(b, NULL, c->device);
+    as_html_cell(b, NULL, as_cell_status_word(c->status));
+    as_html_cell(b, NULL,
+                 c->reason[0]                   ? c->reason
+                 : c->status == AS_CELL_PLANNED ? "the run ended before its first trial"
+                                                : "no reason was stored");
+    as_html_cellf(b, NULL, "%zu", n);
+    as_html_cellf(b, NULL, "<ul>");
     for (size_t i = 0; i < n && i < SHOWN_CELLS; i++) {
         as_buf_printf(b, "<li id=\"c%lld\">", (long long)cells[i]->id);
         as_page_axes(b, probe, &cells[i]->axes, 0);
@@ -115,25 +113,22 @@ enum as_status as_page_missing(struct as_page *p)
             if (!as_page_measured(&p->runs[r].cells[i]))
                 cells[n++] = &p->runs[r].cells[i];
     qsort(cells, n, sizeof *cells, by_reason);
-    as_buf_str(b, "<section id=\"missing\" aria-labelledby=\"missing-h\"><h2 id=\"missing-h\">Not measured</h2>\n");
+    as_html_section(b, "missing", "Not measured", NULL);
     if (n == 0) {
-        as_buf_str(b, total ? "<p class=\"lead\">Every cell of the plan has a number.</p></section>\n"
-                            : "<p class=\"lead\">The plan has no cells.</p></section>\n");
+        as_html_paragraph(b, "lead", total ? "Every cell of the plan has a number." : "The plan has no cells.");
     } else {
-        as_buf_printf(
-            b,
-            "<p class=\"lead\">%zu of %zu cells of the plan have no number.</p>\n<div class=\"scroll\" "
-            "tabindex=\"0\" role=\"region\" aria-label=\"Cells that were not measured\">"
-            "<table class=\"missing\"><thead><tr><th scope=\"col\">probe<th scope=\"col\">device<th "
-            "scope=\"col\">status<th scope=\"col\">why<th scope=\"col\">cells<th scope=\"col\">which\n<tbody>",
-            n, total);
+        as_html_paragraphf(b, "lead", "%zu of %zu cells of the plan have no number.", n, total);
+        as_html_table(b, "scroll", "missing", "Cells that were not measured", "probe", "device", "status", "why",
+                      "cells", "which", NULL);
+        as_html_body(b);
         for (size_t i = 0, end; i < n; i = end) {
             for (end = i + 1; end < n && same_reason(cells[i], cells[end]);)
                 end++;
             missing_row(b, &cells[i], end - i);
         }
-        as_buf_str(b, "</table></div></section>\n");
+        as_html_table_end(b);
     }
+    as_html_section_end(b);
     free((void *)cells);
     return AS_OK;
 }

@@ -1,6 +1,8 @@
 /* Matrix units on the page: instruction rates against documented ones, GEMM over size by path, numerics, operand
  * layout, and gains from fusion. */
 #include "base/text.h"
+#include "probe/view_role.h"
+#include "report/markup.h"
 #include "report/matrix_draw.h"
 #include "report/page.h"
 
@@ -11,7 +13,9 @@
 
 enum { POINTS_MAX = 256, BARS_MAX = 64, FRAGMENTS_OPEN = 3 };
 
-static const char *const probes[] = {"matmul_peak", "matmul", "numerics", "layout", "fusion", "attention", NULL};
+static const enum as_view_role roles[] = {AS_VIEW_MATRIX_INSTRUCTIONS, AS_VIEW_GEMM,
+                                          AS_VIEW_MATRIX_ARITHMETIC,   AS_VIEW_OPERAND_LAYOUT,
+                                          AS_VIEW_FUSED_EPILOGUES,     AS_VIEW_ATTENTION};
 
 /* One device of a run. */
 struct place {
@@ -20,15 +24,24 @@ struct place {
     const char *device;
 };
 
-static bool is_of(const struct as_cell *c, const char *device, const char *probe)
+static bool is_of(const struct as_cell *c, const char *device, enum as_view_role role)
 {
-    return strcmp(c->probe, probe) == 0 && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
+    return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
 }
 
-static bool has(const struct as_report_run *run, const char *device, const char *probe)
+static bool has(const struct as_report_run *run, const char *device, enum as_view_role role)
 {
     for (size_t i = 0; i < run->cells_n; i++)
-        if (is_of(&run->cells[i], device, probe))
+        if (is_of(&run->cells[i], device, role))
+            return true;
+    return false;
+}
+
+/* device: NULL for any. */
+static bool has_any(const struct as_report_run *run, const char *device)
+{
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (has(run, device, roles[i]))
             return true;
     return false;
 }
@@ -36,9 +49,8 @@ static bool has(const struct as_report_run *run, const char *device, const char 
 bool as_page_has_matrix(const struct as_page *p)
 {
     for (size_t r = 0; r < p->n; r++)
-        for (const char *const *probe = probes; *probe; probe++)
-            if (has(&p->runs[r], NULL, *probe))
-                return true;
+        if (has_any(&p->runs[r], NULL))
+            return true;
     return false;
 }
 
@@ -56,14 +68,6 @@ static bool drawable(const struct as_cell *c)
 static void heading(const struct place *p, const char *text)
 {
     as_buf_printf(p->b, "<h4>%s</h4>\n", text);
-}
-
-static void open_table(struct as_buf *b, const char *class, const char *label, const char *columns)
-{
-    as_buf_printf(b,
-                  "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"%s\">"
-                  "<thead><tr>%s\n<tbody>",
-                  label, class, columns);
 }
 
 /* ---- instructions ---- */
@@ -85,7 +89,7 @@ static struct zeros find_zeros(const struct place *p)
     struct zeros z = {.cells = calloc(p->run->cells_n + 1, sizeof(const struct as_cell *))};
     for (size_t i = 0; z.cells && i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, "matmul_peak") && axis(c, "operands")[0] && is_usual(c, "zero"))
+        if (is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) && axis(c, "operands")[0] && is_usual(c, "zero"))
             z.cells[z.n++] = c;
     }
     p->b->failed |= !z.cells;
@@ -120,53 +124,49 @@ static void instruction(const struct place *p, const struct zeros *on_zeros, con
     const struct as_word *w = as_probe_word(as_probe_find(c->probe), axis(c, "instruction"));
     const struct as_cell *zeros = with_zeros(on_zeros, c);
     struct as_buf *b = p->b;
-    as_buf_str(b, as_cell_is_valid(c) ? "<tr><th scope=\"row\">" : "<tr class=\"u\"><th scope=\"row\">");
-    as_buf_html(b, axis(c, "instruction"));
-    as_buf_str(b, "<small>");
-    as_buf_html(b, w ? w->title : "not known to this assay");
-    as_buf_printf(b, "</small><td><a href=\"#c%lld\">%.0f</a>", (long long)c->id, c->sum.median);
+    as_html_row(b, as_cell_is_valid(c) ? NULL : "u", axis(c, "instruction"));
+    as_html_text(b, "small", NULL, w ? w->title : "not known to this assay");
+    as_html_open(b, "td", NULL);
+    as_html_cell_link(b, c->id);
+    as_buf_printf(b, "%.0f</a>", c->sum.median);
     documented(b, c);
-    as_buf_str(b, "<td>");
     if (zeros)
-        as_buf_printf(b, "%.0f", zeros->sum.median);
+        as_html_cellf(b, NULL, "%.0f", zeros->sum.median);
     else
-        as_buf_str(b, "–");
-    as_buf_str(b, "<td>");
+        as_html_cell(b, NULL, "–");
+    as_html_open(b, "td", NULL);
     as_page_value(b, c->clock_hz, "Hz");
-    as_buf_str(b, as_cell_is_valid(c) ? "<td class=\"l\">ok\n" : "<td class=\"l\">rejected\n");
+    as_html_cell(b, "l", as_cell_is_valid(c) ? "ok\n" : "rejected\n");
 }
 
 static void instructions(const struct place *p)
 {
     size_t before = 0;
     char text[48];
-    if (!has(p->run, p->device, "matmul_peak"))
+    if (!has(p->run, p->device, AS_VIEW_MATRIX_INSTRUCTIONS))
         return;
     heading(p, "Matrix instructions, operands in place");
-    open_table(p->b, "operations", "Matrix instructions",
-               "<th scope=\"col\">instruction<th scope=\"col\">ops/cycle<th scope=\"col\">documented<th "
-               "scope=\"col\">share<th scope=\"col\">on zeros<th scope=\"col\">clock<th scope=\"col\" "
-               "class=\"l\">status");
+    as_html_table(p->b, "scroll tall", "operations", "Matrix instructions", "instruction", "ops/cycle", "documented",
+                  "share", "on zeros", "clock", "<status", NULL);
+    as_html_body(p->b);
     const char *family = "";
     struct zeros zeros = find_zeros(p);
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (!is_of(c, p->device, "matmul_peak") || !is_usual(c, "random") || !drawable(c))
+        if (!is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) || !is_usual(c, "random") || !drawable(c))
             continue;
         const char *name = axis(c, "instruction");
         size_t len = strcspn(name, "_");
         if (strncmp(name, family, len + 1) != 0 || len != before) {
-            as_buf_str(p->b, "<tr class=\"g\"><th scope=\"rowgroup\" colspan=\"7\">");
             as_copy_text(text, len < sizeof text ? len + 1 : sizeof text, name);
-            as_buf_html(p->b, text);
-            as_buf_char(p->b, '\n');
+            as_html_group(p->b, 7, text);
         }
         family = name;
         before = len;
         instruction(p, &zeros, c);
     }
     free(zeros.cells);
-    as_buf_str(p->b, "</table></div>\n");
+    as_html_table_end(p->b);
 }
 
 /* ---- products ---- */
@@ -184,7 +184,7 @@ static size_t points_of(const struct place *p, const char *type, struct as_matri
     for (size_t i = 0; i < p->run->cells_n && n < POINTS_MAX; i++) {
         const struct as_cell *c = &p->run->cells[i];
         double size = as_axes_number(&c->axes, "size");
-        if (is_of(c, p->device, "matmul") && strcmp(axis(c, "type"), type) == 0 &&
+        if (is_of(c, p->device, AS_VIEW_GEMM) && strcmp(axis(c, "type"), type) == 0 &&
             as_axes_is(&c->axes, "operands", "random") && as_axes_is(&c->axes, "hold", "burst") && size >= 1 &&
             size < 1e9 && drawable(c))
             points[n++] = (struct as_matrix_point){.path = axis(c, "path"),
@@ -202,7 +202,8 @@ static const struct as_cell *roof_of(const struct place *p, const char *type)
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, "roofline") && as_cell_is_valid(c) && drawable(c) && as_is_higher_roof(c, best, type))
+        if (is_of(c, p->device, AS_VIEW_ROOFLINE) && as_cell_is_valid(c) && drawable(c) &&
+            as_is_higher_roof(c, best, type))
             best = c;
     }
     return best;
@@ -225,7 +226,7 @@ static void products(const struct place *p)
     static const char *const paths[] = {"library", "wgmma", "wgmma_pair", "tensor", "mma",
                                         "dot",     "tiled", "naive",      NULL};
     struct as_matrix_point points[POINTS_MAX];
-    if (!has(p->run, p->device, "matmul"))
+    if (!has(p->run, p->device, AS_VIEW_GEMM))
         return;
     heading(p, "GEMM of square matrices, random operands in bursts");
     key(p->b, paths);
@@ -241,8 +242,9 @@ static void products(const struct place *p)
         as_buf_str(p->b, "</div>\n");
     }
     as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations per second; the dashed line is the peak of fused "
-                     "multiply-adds in the vector ALU. Hollow points are rejected. All cells: <a "
-                     "href=\"#probe-matmul\">matrix multiplication</a>.</p>\n");
+                     "multiply-adds in the vector ALU. Hollow points are rejected. All cells: <a href=\"#probe-");
+    as_page_slug(p->b, as_view_probes[AS_VIEW_GEMM]);
+    as_buf_str(p->b, "\">matrix multiplication</a>.</p>\n");
 }
 
 /* ---- arithmetic ---- */
@@ -270,7 +272,7 @@ static const struct as_cell *property_of(const struct place *p, const struct as_
 {
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, "numerics") && strcmp(axis(c, "property"), property) == 0 &&
+        if (is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC) && strcmp(axis(c, "property"), property) == 0 &&
             strcmp(axis(c, "instruction"), axis(like, "instruction")) == 0 &&
             strcmp(axis(c, "n"), axis(like, "n")) == 0)
             return c;
@@ -301,36 +303,34 @@ static void found(struct as_buf *b, const struct as_cell *c)
         as_buf_char(b, '>');
         as_page_value(b, c->sum.median, "");
     }
-    as_buf_str(b, "</a>");
+    as_html_close(b, "a");
     json_decref(detail);
 }
 
 static void arithmetic(const struct place *p)
 {
-    if (!has(p->run, p->device, "numerics"))
+    if (!has(p->run, p->device, AS_VIEW_MATRIX_ARITHMETIC))
         return;
     heading(p, "Arithmetic");
-    as_buf_str(p->b, "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Arithmetic of matrix "
-                     "instructions\"><table class=\"found\"><thead><tr><th scope=\"col\">instruction");
+    as_html_table(p->b, "scroll tall", "found", "Arithmetic of matrix instructions", "instruction", NULL);
     for (size_t k = 0; k < PROPERTIES; k++)
-        as_buf_printf(p->b, "<th scope=\"col\">%s", properties[k].title);
-    as_buf_str(p->b, "\n<tbody>");
+        as_html_head(p->b, properties[k].title);
+    as_html_body(p->b);
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        bool first = is_of(c, p->device, "numerics");
+        bool first = is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC);
         for (size_t k = 0; k < i && first; k++)
-            first = !is_of(&p->run->cells[k], p->device, "numerics") ||
+            first = !is_of(&p->run->cells[k], p->device, AS_VIEW_MATRIX_ARITHMETIC) ||
                     strcmp(axis(&p->run->cells[k], "instruction"), axis(c, "instruction")) != 0 ||
                     strcmp(axis(&p->run->cells[k], "n"), axis(c, "n")) != 0;
         if (!first)
             continue;
-        as_buf_str(p->b, "<tr><th scope=\"row\">");
-        as_buf_html(p->b, axis(c, "instruction"));
+        as_html_row(p->b, NULL, axis(c, "instruction"));
         for (size_t k = 0; k < PROPERTIES; k++)
             found(p->b, property_of(p, c, properties[k].property));
         as_buf_char(p->b, '\n');
     }
-    as_buf_str(p->b, "</table></div>\n");
+    as_html_table_end(p->b);
 }
 
 /* ---- fragments ---- */
@@ -359,9 +359,8 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
         as_buf_html(p->b, as_buf_get(&name));
         as_buf_str(p->b, c->sum.median > 0 ? " (NOT as documented)" : " (as documented)");
         if (bits) {
-            as_buf_str(p->b, "<br><code>");
-            as_buf_html(p->b, bits);
-            as_buf_str(p->b, "</code>");
+            as_buf_str(p->b, "<br>");
+            as_html_text(p->b, "code", NULL, bits);
         }
         as_buf_str(p->b, "</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Fragment\">");
         as_buf_str(p->b, as_buf_get(&drawing));
@@ -377,7 +376,7 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
 static void fragments(const struct place *p)
 {
     size_t shown = 0;
-    if (!has(p->run, p->device, "layout"))
+    if (!has(p->run, p->device, AS_VIEW_OPERAND_LAYOUT))
         return;
     heading(p, "Operand layout");
     as_buf_str(p->b,
@@ -386,24 +385,24 @@ static void fragments(const struct place *p)
                "bit of lane (l), register (r) and element (e) each bit of row / column is.</p>\n<div "
                "class=\"fragments\">\n");
     for (size_t i = 0; i < p->run->cells_n; i++)
-        if (is_of(&p->run->cells[i], p->device, "layout"))
+        if (is_of(&p->run->cells[i], p->device, AS_VIEW_OPERAND_LAYOUT))
             shown += fragment(p, &p->run->cells[i], shown < FRAGMENTS_OPEN);
     as_buf_str(p->b, "</div>\n");
     if (!shown)
-        as_buf_str(p->b, "<p class=\"note\">All operands of the measured instructions are in shared memory.</p>\n");
+        as_html_paragraph(p->b, "note", "All operands of the measured instructions are in shared memory.");
 }
 
 /* ---- what fusing pays ---- */
 
 /* Bars of all cells of a probe, labelled with these axes. */
-static void bars(const struct place *p, const char *probe, const char *const *axes, const char *title, const char *unit,
-                 double mark, const char *note)
+static void bars(const struct place *p, enum as_view_role role, const char *const *axes, const char *title,
+                 const char *unit, double mark, const char *note)
 {
     struct as_matrix_bar *all = calloc(BARS_MAX, sizeof *all);
     size_t n = 0;
     for (size_t i = 0; all && i < p->run->cells_n && n < BARS_MAX; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (!is_of(c, p->device, probe) || !drawable(c))
+        if (!is_of(c, p->device, role) || !drawable(c))
             continue;
         struct as_buf label = AS_BUF_INIT;
         for (const char *const *a = axes; *a; a++)
@@ -425,24 +424,15 @@ static void device(const struct place *p, bool several)
 {
     static const char *const fusion[] = {"operation", "size", "path", NULL};
     static const char *const attention[] = {"length", "heads", "path", NULL};
-    as_buf_str(p->b, "<h3><code>");
-    as_buf_html(p->b, p->device);
-    as_buf_str(p->b, "</code> ");
-    as_buf_html(p->b, as_report_device_name(p->run, p->device));
-    if (several) {
-        as_buf_str(p->b, " <span class=\"of\">");
-        as_page_run_name(p->b, &p->run->run);
-        as_buf_str(p->b, "</span>");
-    }
-    as_buf_str(p->b, "</h3>\n");
+    as_html_device(p->b, p->run, p->device, several);
     products(p);
     instructions(p);
     arithmetic(p);
     fragments(p);
-    bars(p, "fusion", fusion, "Fused epilogues", "x", 1,
+    bars(p, AS_VIEW_FUSED_EPILOGUES, fusion, "Fused epilogues", "x", 1,
          "Time of a GEMM and separate epilogue kernels, divided by the time of one fused kernel: right of the dashed "
          "line fusion pays. Error bars are 95% intervals; operation, size, path.");
-    bars(p, "attention", attention, "Attention", "FLOP/s", NAN,
+    bars(p, AS_VIEW_ATTENTION, attention, "Attention", "FLOP/s", NAN,
          "Rate of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
          "separate GEMMs and softmax (decomposed); length, heads, path.");
 }
@@ -451,19 +441,15 @@ void as_page_matrix(struct as_page *p)
 {
     if (!as_page_has_matrix(p))
         return;
-    as_buf_str(
-        p->out,
-        "<section id=\"matrix\" aria-labelledby=\"matrix-h\"><h2 id=\"matrix-h\">Matrix path</h2>\n"
-        "<p class=\"lead\">Matrix units compared with the vector ALU and with documented rates. A multiply-add is "
-        "two operations. The <a href=\"#facts\">facts</a> tell which types are accelerated, and by which unit.</p>\n");
+    as_html_section(
+        p->out, "matrix", "Matrix path",
+        "Matrix units compared with the vector ALU and with documented rates. A multiply-add is two operations. The <a "
+        "href=\"#facts\">facts</a> tell which types are accelerated, and by which unit.");
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].devices_n; i++) {
             const struct place at = {p->out, &p->runs[r], p->runs[r].devices[i].id};
-            bool any = false;
-            for (const char *const *probe = probes; *probe; probe++)
-                any |= has(at.run, at.device, *probe);
-            if (any)
+            if (has_any(at.run, at.device))
                 device(&at, p->n > 1);
         }
-    as_buf_str(p->out, "</section>\n");
+    as_html_section_end(p->out);
 }

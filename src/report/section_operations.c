@@ -1,5 +1,6 @@
 /* Operations on the page: a table by kind, published figures, and an entry per operation. */
 #include "base/text.h"
+#include "report/markup.h"
 #include "report/operations.h"
 #include "report/page.h"
 
@@ -21,45 +22,7 @@ bool as_page_has_operations(const struct as_page *p)
     return false;
 }
 
-/* ---- numbers ---- */
-
-/* Under a number, where it has one. */
-static void interval(struct as_buf *b, struct as_measure m)
-{
-    if (!isfinite(m.value) || !(m.ci.hi > m.ci.lo))
-        return;
-    as_buf_str(b, "<small>");
-    as_page_interval(b, m.value, m.ci, "");
-    as_buf_str(b, "</small>");
-}
-
-static void cell_number(struct as_buf *b, const struct as_cell *c)
-{
-    as_buf_str(b, "<td>");
-    if (!c || !as_page_measured(c)) {
-        as_buf_str(b, "–");
-        return;
-    }
-    as_buf_printf(b, "<a href=\"#c%lld\">", (long long)c->id);
-    as_page_value(b, c->sum.median, "");
-    as_buf_str(b, "</a>");
-    interval(b, (struct as_measure){c->sum.median, c->sum.ci});
-}
-
-static void adjusted(struct as_buf *b, const struct as_operation *o)
-{
-    as_buf_str(b, "<td>");
-    as_page_value(b, o->adjusted.value, "");
-    if (o->link)
-        interval(b, o->adjusted);
-    if (o->link_name[0]) {
-        as_buf_str(b, o->link ? "<small>less " : "<small>not known without ");
-        as_buf_html(b, o->link_name);
-        as_buf_str(b, "</small>");
-    }
-}
-
-static void status(struct as_buf *b, const struct as_operation *o)
+static void write_status(struct as_buf *b, const struct as_operation *o)
 {
     struct as_buf text = AS_BUF_INIT;
     as_operation_status(o, &text);
@@ -68,122 +31,69 @@ static void status(struct as_buf *b, const struct as_operation *o)
     as_buf_finish(&text);
 }
 
-/* ---- the table ---- */
-
-static void anchor(struct as_buf *b, const char *name)
-{
-    as_buf_str(b, "op-");
-    as_page_slug(b, name);
-}
-
 /* With a link to its entry if the operation is known; unknown names may collide as ids. */
-static void name(struct as_buf *b, const struct as_operation *o)
+static void write_name(struct as_buf *b, const struct as_operation *o)
 {
-    as_buf_str(b, o->word ? "<a href=\"#" : "");
     if (o->word) {
-        anchor(b, o->name);
+        as_buf_str(b, "<a href=\"#" AS_OPERATION_ANCHOR);
+        as_page_slug(b, o->name);
         as_buf_str(b, "\">");
     }
     as_buf_html(b, o->name);
-    as_buf_str(b, o->word ? "</a>" : "");
+    if (o->word)
+        as_html_close(b, "a");
 }
 
-static void row(struct as_buf *b, const struct as_operation *o, bool with_form)
+static void write_table(struct as_page *p, const struct as_report_run *rr, const struct as_operation *rows, size_t n)
 {
-    as_buf_str(b, as_operation_is_valid(o) ? "<tr>" : "<tr class=\"u\">");
-    as_buf_str(b, "<th scope=\"row\">");
-    name(b, o);
-    as_buf_str(b, "<small>");
-    as_buf_html(b, o->word ? o->word->title : "not known to this assay");
-    as_buf_str(b, "</small><td class=\"l\">");
-    as_buf_html(b, o->word ? o->word->type : "");
-    if (with_form) {
-        as_buf_str(b, "<td class=\"l\">");
-        as_buf_html(b, o->form);
-    }
-    cell_number(b, o->throughput);
-    as_buf_str(b, "<td>");
-    as_page_value(b, o->relative.value, "x");
-    as_buf_str(b, "<td>");
-    as_page_value(b, o->warp.value, "");
-    cell_number(b, o->latency);
-    adjusted(b, o);
-    as_buf_str(b, "<td class=\"l\">");
-    as_buf_html(b, o->steps);
-    as_buf_str(b, "<td class=\"l\">");
-    status(b, o);
-    as_buf_char(b, '\n');
-}
-
-static void table(struct as_page *p, const struct as_report_run *rr, const struct as_operation *rows, size_t n)
-{
-    struct as_buf *b = p->out;
-    bool forms = false;
-    for (size_t i = 1; i < n; i++)
-        forms |= strcmp(rows[i].form, rows[0].form) != 0;
-    as_buf_str(b, "<h3><code>");
-    as_buf_html(b, rows->device);
-    as_buf_str(b, "</code> ");
-    as_buf_html(b, as_report_device_name(rr, rows->device));
-    if (p->n > 1) {
-        as_buf_str(b, " <span class=\"of\">");
-        as_page_run_name(b, &rr->run);
-        as_buf_str(b, "</span>");
-    }
-    as_buf_str(b, "</h3>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Operations\"><table "
-                  "class=\"operations\"><thead><tr><th scope=\"col\">operation<th scope=\"col\" class=\"l\">type");
-    if (forms)
-        as_buf_str(b, "<th scope=\"col\" class=\"l\">form");
-    as_buf_str(b, "<th scope=\"col\">ops/cycle<th scope=\"col\">of ffma32’s<th scope=\"col\">cycles each<th "
-                  "scope=\"col\">latency<th scope=\"col\">adjusted<th scope=\"col\" class=\"l\">one step<th "
-                  "scope=\"col\" class=\"l\">status\n");
-    const char *kind = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const char *own = rows[i].word ? rows[i].word->kind : "not known";
-        if (!kind || strcmp(own, kind) != 0) {
-            as_buf_printf(b, "<tbody><tr class=\"g\"><th scope=\"rowgroup\" colspan=\"%d\">", 9 + forms);
-            as_buf_html(b, own);
-            as_buf_char(b, '\n');
-        }
-        kind = own;
-        row(b, &rows[i], forms);
-    }
-    as_buf_str(b, "</table></div>\n");
+    struct as_view_table table;
+    as_html_device(p->out, rr, rows->device, p->n > 1);
+    as_operations_view(rows, n, &table);
+    as_view_page(&table, "operations", "Operations", p->out);
+    as_view_finish(&table);
 }
 
 /* ---- beside published figures ---- */
 
-static void published(struct as_page *p, const struct as_report_run *rr, const struct as_operation *o,
-                      const struct as_ref *ref, struct as_measure m)
+static void write_published(struct as_page *p, const struct as_report_run *rr, const struct as_operation *o,
+                            const struct as_ref *ref, struct as_measure m)
 {
     struct as_buf *b = p->out, text = AS_BUF_INIT;
     as_buf_str(b, "<tr><th scope=\"row\">");
-    name(b, o);
-    as_buf_str(b, "<td>");
+    write_name(b, o);
+    as_html_open(b, "td", NULL);
     as_ref_what(ref, &text);
     as_buf_html(b, as_buf_get(&text));
-    as_buf_str(b, "<td>");
-    as_buf_html(b, ref->chip);
-    as_buf_str(b, "<td class=\"n\">");
+    as_html_cell(b, NULL, ref->chip);
+    as_html_open(b, "td", "n");
     as_buf_clear(&text);
     as_ref_value(ref, true, &text);
     as_buf_html(b, as_buf_get(&text));
-    as_buf_str(b, "<td class=\"n\">");
+    as_html_open(b, "td", "n");
     as_page_value(b, m.value, ref->unit);
-    as_buf_str(b, " <code>");
-    as_buf_html(b, o->device);
-    as_buf_str(b, "</code>");
+    as_buf_char(b, ' ');
+    as_html_text(b, "code", NULL, o->device);
     if (p->n > 1) {
         as_buf_char(b, ' ');
         as_page_run_name(b, &rr->run);
     }
-    as_buf_str(b, "<td>");
-    as_buf_html(b, ref->conditions);
-    as_buf_str(b, "<td>");
-    as_buf_html(b, ref->source);
+    as_html_cell(b, NULL, ref->conditions);
+    as_html_cell(b, NULL, ref->source);
     as_buf_char(b, '\n');
     b->failed |= text.failed;
     as_buf_finish(&text);
+}
+
+static void open_published(struct as_buf *b)
+{
+    as_html_text(b, "h3", NULL, "Compared with published figures");
+    as_html_paragraph(
+        b, "meta",
+        "Other machines, according to their sources. In cycles per instruction, each lane of a compute unit "
+        "could do one ffma32 per cycle.");
+    as_html_table(b, "scroll", NULL, "Published figures of operations", "operation", "figure", "machine", "published",
+                  "measured here", "conditions of the source", "source", NULL);
+    as_html_body(b);
 }
 
 static void beside(const struct operations *all)
@@ -199,25 +109,18 @@ static void beside(const struct operations *all)
                 if (!as_operation_of_ref(&p->runs[r], &all->rows[r][i], &refs->v[k], &m))
                     continue;
                 if (said++ == 0)
-                    as_buf_str(b,
-                               "<h3>Compared with published figures</h3>\n<p class=\"meta\">Other machines, according "
-                               "to their sources. In cycles per instruction, each lane of a compute unit could do one "
-                               "ffma32 per cycle.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                               "aria-label=\"Published figures of operations\"><table><thead><tr><th "
-                               "scope=\"col\">operation<th scope=\"col\">figure<th scope=\"col\">machine<th "
-                               "scope=\"col\" class=\"n\">published<th scope=\"col\" class=\"n\">measured here<th "
-                               "scope=\"col\">conditions of the source<th scope=\"col\">source\n<tbody>");
-                published(p, &p->runs[r], &all->rows[r][i], &refs->v[k], m);
+                    open_published(b);
+                write_published(p, &p->runs[r], &all->rows[r][i], &refs->v[k], m);
             }
     if (said)
-        as_buf_str(b, "</table></div>\n");
+        as_html_table_end(b);
 }
 
 /* ---- entries ---- */
 
 static void term(struct as_buf *b, const char *name, const char *text, bool code)
 {
-    as_buf_str(b, "<dt>");
+    as_html_open(b, "dt", NULL);
     as_buf_html(b, name);
     as_buf_str(b, code ? "</dt><dd><code>" : "</dt><dd>");
     as_buf_html(b, text);
@@ -234,9 +137,8 @@ static void numbers(const struct operations *all, const char *name)
             const struct as_operation *o = &all->rows[r][i];
             if (strcmp(o->name, name) != 0)
                 continue;
-            as_buf_str(b, "<dt><code>");
-            as_buf_html(b, o->device);
-            as_buf_str(b, "</code>");
+            as_html_open(b, "dt", NULL);
+            as_html_text(b, "code", NULL, o->device);
             if (p->n > 1) {
                 as_buf_char(b, ' ');
                 as_page_run_name(b, &p->runs[r].run);
@@ -250,14 +152,13 @@ static void numbers(const struct operations *all, const char *name)
                 as_page_value(b, o->adjusted.value, "cycles");
             }
             if (o->steps[0]) {
-                as_buf_str(b, ", <code>");
-                as_buf_html(b, o->steps);
-                as_buf_str(b, "</code>");
+                as_buf_str(b, ", ");
+                as_html_text(b, "code", NULL, o->steps);
             }
             as_buf_str(b, " (");
             as_buf_html(b, o->form);
             as_buf_str(b, "; ");
-            status(b, o);
+            write_status(b, o);
             as_buf_str(b, ")</dd>");
         }
 }
@@ -271,13 +172,14 @@ static bool is_code(const char *name, const struct as_word *w)
 static void entry(const struct operations *all, const struct as_operation *o)
 {
     struct as_buf *b = all->page->out;
-    as_buf_str(b, "<details class=\"operation\"><summary><b>");
-    as_buf_html(b, o->name);
-    as_buf_str(b, "</b> ");
+    as_buf_str(b, "<details class=\"operation\"><summary>");
+    as_html_text(b, "b", NULL, o->name);
+    as_buf_char(b, ' ');
     as_buf_html(b, o->word ? o->word->title : "not known to this assay");
     as_buf_str(b, o->word ? "</summary><dl id=\"" : "</summary><dl>");
     if (o->word) {
-        anchor(b, o->name);
+        as_buf_str(b, AS_OPERATION_ANCHOR);
+        as_page_slug(b, o->name);
         as_buf_str(b, "\">");
     }
     numbers(all, o->name);
@@ -339,26 +241,23 @@ enum as_status as_page_operations(struct as_page *p)
         return AS_OK;
     enum as_status st = load(&all);
     if (!st)
-        as_buf_str(
-            p->out,
-            "<section id=\"operations\" aria-labelledby=\"operations-h\"><h2 id=\"operations-h\">Operations</h2>\n"
-            "<p class=\"lead\">Throughput and latency of each operation. Throughput is that of one fully "
-            "occupied compute unit, in results per cycle; cycles each is the issue cost of one instruction (of a warp "
-            "or a "
-            "vector) on such a unit. Latency is in cycles; adjusted, without the operation that turns a result into "
-            "the next operand: derived, with both intervals combined. Where kernels have no cycle counter, cycles are "
-            "by "
-            "calibration.</p>\n");
+        as_html_section(p->out, "operations", "Operations",
+                        "Throughput and latency of each operation. Throughput is that of one fully occupied compute "
+                        "unit, in results "
+                        "per cycle; cycles each is the issue cost of one instruction (of a warp or a vector) on such a "
+                        "unit. Latency "
+                        "is in cycles; adjusted, without the operation that turns a result into the next operand: "
+                        "derived, with both "
+                        "intervals combined. Where kernels have no cycle counter, cycles are by calibration.");
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0, end; i < all.n[r]; i = end) {
-            for (end = i + 1; end < all.n[r] && strcmp(all.rows[r][end].device, all.rows[r][i].device) == 0;)
-                end++;
-            table(p, &p->runs[r], all.rows[r] + i, end - i);
+            end = as_operations_end(all.rows[r], all.n[r], i);
+            write_table(p, &p->runs[r], all.rows[r] + i, end - i);
         }
     if (!st) {
         beside(&all);
         entries(&all);
-        as_buf_str(p->out, "</section>\n");
+        as_html_section_end(p->out);
     }
     finish(&all);
     return st;

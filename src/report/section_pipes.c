@@ -1,13 +1,14 @@
 /* Pipes on the page: the load of each operation on each resource of a compute unit, as a shaded table. */
 #include "base/text.h"
 #include "facts/unit_pipes.h"
+#include "probe/view_role.h"
+#include "report/markup.h"
 #include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char probe[] = "mix";
 enum { SHADES = 5 }; /* classes s1 to s5 of the style */
 
 struct drawing {
@@ -21,7 +22,7 @@ struct drawing {
 
 static bool is_usable(const struct as_cell *c, const struct as_device_info *info)
 {
-    return as_cell_is_valid(c) && c->sum.median > 0 && strcmp(c->probe, probe) == 0 &&
+    return as_cell_is_valid(c) && c->sum.median > 0 && as_has_role(c, AS_VIEW_OPERATION_SEQUENCES) &&
            strcmp(c->device, info->id) == 0 && as_unit_has_pipes(info);
 }
 
@@ -78,8 +79,7 @@ static bool is_taken(const struct as_unit_pipes *u, size_t resource)
 static void head(struct as_buf *b, const struct as_unit_pipes *u)
 {
     size_t others = 0;
-    as_buf_str(b, "<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Loads\"><table "
-                  "class=\"operations loads\"><thead><tr><th scope=\"col\">operation<th scope=\"col\">alone");
+    as_html_table(b, "scroll tall", "operations loads", "Loads", "operation", "alone", NULL);
     for (size_t r = 0; r < u->fit.resources; r++) {
         if (!is_taken(u, r))
             continue;
@@ -101,7 +101,7 @@ static void load_cell(struct as_buf *b, const struct as_unit_pipes *u, size_t op
         return;
     }
     if (!(load > 0)) {
-        as_buf_str(b, "<td>");
+        as_html_open(b, "td", NULL);
         return;
     }
     double share = fmin(load / alone, 1);
@@ -110,8 +110,7 @@ static void load_cell(struct as_buf *b, const struct as_unit_pipes *u, size_t op
 
 static void row(struct as_buf *b, const struct as_unit_pipes *u, size_t op)
 {
-    as_buf_str(b, "<tr><th scope=\"row\">");
-    as_buf_html(b, u->name[op]);
+    as_html_row(b, NULL, u->name[op]);
     as_buf_printf(b, "<td><a href=\"#c%lld\">%.3g</a>", (long long)u->cells[u->pipes.alone_in[op]]->id,
                   u->pipes.alone[op]);
     for (size_t r = 0; r < u->fit.resources; r++)
@@ -124,22 +123,14 @@ static void caption(const struct drawing *d)
 {
     const struct as_pipes_fit *fit = &d->unit->fit;
     struct as_buf *b = d->page->out;
-    as_buf_str(b, "<h3><code>");
-    as_buf_html(b, d->device);
-    as_buf_str(b, "</code> ");
-    as_buf_html(b, as_report_device_name(d->run, d->device));
-    if (d->page->n > 1) {
-        as_buf_str(b, " <span class=\"of\">");
-        as_page_run_name(b, &d->run->run);
-        as_buf_str(b, "</span>");
-    }
-    as_buf_printf(
-        b,
-        "</h3>\n<p class=\"meta\">Residual: these loads predict the cost of 90%% of %zu sequences within %.1f%%; in "
-        "cross-validation they predict %.0f%% of the sequences within %.0f%%.%s</p>\n",
-        fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
-        as_unit_pipes_hold(d->unit) ? ""
-                                    : " <b>Undecided: the residual is too large, or there are too few sequences.</b>");
+    as_html_device(b, d->run, d->device, d->page->n > 1);
+    as_buf_printf(b,
+                  "<p class=\"meta\">Residual: these loads predict the cost of 90%% of %zu sequences within %.1f%%; in "
+                  "cross-validation they predict %.0f%% of the sequences within %.0f%%.%s</p>\n",
+                  fit->judged, 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD,
+                  as_unit_pipes_hold(d->unit)
+                      ? ""
+                      : " <b>Undecided: the residual is too large, or there are too few sequences.</b>");
 }
 
 static void draw(struct drawing *d)
@@ -181,14 +172,12 @@ enum as_status as_page_pipes(struct as_page *p)
     enum as_status s = AS_OK;
     if (!as_page_has_pipes(p))
         return AS_OK;
-    as_buf_str(
-        p->out,
-        "<section id=\"pipes\" aria-labelledby=\"pipes-h\"><h2 id=\"pipes-h\">Pipes</h2>\n<p "
-        "class=\"lead\">The load of one warp operation on each resource of a compute unit, in cycles: pipes that "
-        "pairs of operations reveal, and shared resources such as register ports. A sequence costs as "
-        "much as its busiest resource. Dark is the full cost of the operation alone; an operation that "
-        "is bound by issue has no load; ? means that no sequence has both the operation and the one "
-        "that the pipe is named after.</p>\n");
+    as_html_section(
+        p->out, "pipes", "Pipes",
+        "The load of one warp operation on each resource of a compute unit, in cycles: pipes that pairs of operations "
+        "reveal, and shared resources such as register ports. A sequence costs as much as its busiest resource. Dark "
+        "is the full cost of the operation alone; an operation that is bound by issue has no load; ? means that no "
+        "sequence has both the operation and the one that the pipe is named after.");
     const size_t before = p->out->len;
     for (size_t r = 0; r < p->n && !s; r++)
         for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)
@@ -196,6 +185,6 @@ enum as_status as_page_pipes(struct as_page *p)
     if (p->out->len == before)
         as_buf_str(p->out, "<p>The sequences of this run have too few operations whose costs alone are known, and "
                            "are valid, to tell pipes: 'assay run pipes' measures all pairs.</p>\n");
-    as_buf_str(p->out, "</section>\n");
+    as_html_section_end(p->out);
     return s;
 }

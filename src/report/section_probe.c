@@ -1,4 +1,6 @@
 /* One probe's section, and the main curves: the first picture of each probe that leads, near the top of the page. */
+#include "probe/view_role.h"
+#include "report/markup.h"
 #include "report/page.h"
 
 #include <limits.h>
@@ -6,14 +8,14 @@
 
 /* Pictures that facts of several probes make. */
 static const struct {
-    const char *probe;
+    enum as_view_role role;
     void (*draw)(struct as_page *p);
-} drawings[] = {{"roofline", as_page_roofline}};
+} drawings[] = {{AS_VIEW_ROOFLINE, as_page_roofline}};
 
 static void (*drawing_of(const char *probe))(struct as_page *p)
 {
     for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++)
-        if (strcmp(drawings[i].probe, probe) == 0)
+        if (strcmp(as_view_probes[drawings[i].role], probe) == 0)
             return drawings[i].draw;
     return NULL;
 }
@@ -59,12 +61,11 @@ static void intro(struct as_page *p, const struct as_probe *probe, const char *n
     struct as_buf *b = p->out;
     struct tally t = count(p, probe, name);
     if (probe) {
-        as_buf_str(b, "<p class=\"lead\">");
-        as_buf_html(b, probe->question);
-        as_buf_str(b, "</p>\n");
+        as_html_text(b, "p", "lead", probe->question);
+        as_buf_str(b, "\n");
     } else {
-        as_buf_str(b, "<p class=\"lead\">This version of assay does not have the probe; another version measured its "
-                      "numbers.</p>\n");
+        as_html_paragraph(b, "lead",
+                          "This version of assay does not have the probe; another version measured its numbers.");
     }
     as_buf_printf(b, "<p class=\"meta\">%zu of %zu cells have a number", t.measured, t.total);
     if (t.rejected)
@@ -144,7 +145,7 @@ void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
 {
     if (!as_page_has_curves(probes, n))
         return;
-    as_buf_str(p->out, "<section id=\"curves\" aria-labelledby=\"curves-h\"><h2 id=\"curves-h\">Main curves</h2>\n");
+    as_html_section(p->out, "curves", "Main curves", NULL);
     for (unsigned after = 0, next; after < UINT_MAX; after = next) {
         const char *name = NULL;
         next = UINT_MAX;
@@ -158,7 +159,7 @@ void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
         if (name)
             lead(p, name);
     }
-    as_buf_str(p->out, "</section>\n");
+    as_html_section_end(p->out);
 }
 
 static void led_elsewhere(struct as_page *p, const char *name)
@@ -198,14 +199,14 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
         draw(p);
     picture(p, probe, name, leads(name) && !draw ? "rest" : "all");
     if (p->n > 1)
-        as_buf_str(b,
-                   "<p class=\"meta\">The ratio to the first run is called better or worse where the two 95% intervals "
-                   "are apart, and ≈ where they are not. <code>assay compare</code> decides from the samples.</p>\n");
+        as_html_paragraph(b, "meta",
+                          "The ratio to the first run is called better or worse where the two 95% intervals are apart, "
+                          "and ≈ where they are not. <code>assay compare</code> decides from the samples.");
     enum as_status st = as_page_table(p, name);
     if (st != AS_OK)
         return st;
     as_page_facts_of(p, name);
     method(b, probe);
-    as_buf_str(b, "</section>\n");
+    as_html_section_end(b);
     return AS_OK;
 }

@@ -1,6 +1,7 @@
 /* Published figures on the page: those beside something measured here, then the others. */
 #include "base/text.h"
 #include "facts/facts.h"
+#include "report/markup.h"
 #include "report/page.h"
 #include "report/refs_cells.h"
 
@@ -36,13 +37,13 @@ static void measured_cell(const struct refs *all, size_t run, const struct as_re
     if (!as_ref_cells_find(&all->cells[run], ref, &found))
         return;
     as_buf_str(b, first ? "" : "<br>");
-    as_buf_printf(b, "<a href=\"#c%lld\">", (long long)found.cell->id);
+    as_html_cell_link(b, found.cell->id);
     as_page_value(b, found.measured.value, ref->unit);
     as_buf_str(b, "</a> <code>");
     as_buf_html(b, found.cell->device);
     as_buf_char(b, ' ');
     as_buf_html(b, found.cell->probe);
-    as_buf_str(b, "</code>");
+    as_html_close(b, "code");
     name_run(all->page, run);
 }
 
@@ -64,7 +65,7 @@ static void measured(const struct refs *all, const struct as_ref *ref)
             as_buf_html(b, f->device);
             as_buf_char(b, ' ');
             as_buf_html(b, f->id);
-            as_buf_str(b, "</code>");
+            as_html_close(b, "code");
             name_run(p, r);
         }
         measured_cell(all, r, ref, said == 0);
@@ -101,12 +102,11 @@ static void figure(const struct refs *all, const struct as_ref *ref, bool with_m
     as_buf_html(b, as_buf_get(&text));
     as_buf_str(b, "</td>");
     if (with_measured) {
-        as_buf_str(b, "<td>");
+        as_html_open(b, "td", NULL);
         measured(all, ref);
         as_buf_str(b, "</td>");
     }
-    as_buf_str(b, "<td>");
-    as_buf_html(b, ref->conditions);
+    as_html_cell(b, NULL, ref->conditions);
     as_buf_str(b, "</td><td>");
     as_buf_html(b, ref->source);
     as_buf_str(b, "</td></tr>\n");
@@ -134,9 +134,9 @@ static void section(const struct refs *all)
     size_t n[ALONE + 1] = {0};
     for (size_t i = 0; i < all->refs->n; i++)
         n[all->place[i]]++;
-    as_buf_str(b, "<section id=\"refs\" aria-labelledby=\"refs-h\"><h2 id=\"refs-h\">Published figures</h2>\n"
-                  "<p class=\"lead\">Figures of other machines as their sources state them, not measured here, beside "
-                  "what this page has on the same question.</p>\n");
+    as_html_section(b, "refs", "Published figures",
+                    "Figures of other machines as their sources state them, not measured here, beside what this page "
+                    "has on the same question.");
     if (n[OPERATION])
         as_buf_printf(b, "<p>%zu figure%s of operations: see <a href=\"#operations\">operations</a>.</p>\n",
                       n[OPERATION], n[OPERATION] == 1 ? "" : "s");
@@ -148,7 +148,7 @@ static void section(const struct refs *all)
         figures(all, ALONE);
         as_buf_str(b, "</details>\n");
     }
-    as_buf_str(b, "</section>\n");
+    as_html_section_end(b);
 }
 
 void as_page_refs(struct as_page *p)

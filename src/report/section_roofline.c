@@ -1,6 +1,8 @@
 /* The roofline: attainable rate over arithmetic intensity, from the facts of the rule "arithmetic", as a log-log plot
  * and a table. */
 #include "base/text.h"
+#include "probe/view_role.h"
+#include "report/markup.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -265,47 +267,42 @@ static void draw(struct as_buf *b, const struct roofline *r, const char *device,
 
 static void table(struct as_buf *b, const struct roofline *r, const char *device)
 {
-    as_buf_str(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Roofline\"><table "
-                  "class=\"figures\"><caption>"
-                  "Ceilings and ridge points of ");
+    as_html_region(b, "scroll", "figures", "Roofline");
+    as_buf_str(b, "<caption>Ceilings and ridge points of ");
     as_buf_html(b, device);
-    as_buf_str(b, ", in operations per byte, with 95% intervals</caption>\n<thead><tr><th scope=\"col\">type<th "
-                  "scope=\"col\">peak");
+    as_buf_str(b, ", in operations per byte, with 95% intervals</caption>\n<thead><tr>");
+    as_html_head(b, "type");
+    as_html_head(b, "peak");
     for (size_t k = 0; k < r->levels; k++) {
-        as_buf_str(b, "<th scope=\"col\">");
-        as_buf_html(b, level_word(r, k));
-        as_buf_str(b, "<small>");
+        as_html_head(b, level_word(r, k));
+        as_html_open(b, "small", NULL);
         as_page_value(b, r->level[k].bytes_s * 1e-9, "GB/s");
-        as_buf_str(b, "</small>");
+        as_html_close(b, "small");
     }
-    as_buf_str(b, "\n<tbody>");
+    as_html_body(b);
     for (size_t t = 0; t < r->types; t++) {
         const struct as_fact *peak = r->peak[t];
         as_buf_str(b, "<tr><th scope=\"row\">");
         type_name(b, peak);
-        as_buf_str(b, "<td>");
+        as_html_open(b, "td", NULL);
         as_page_value(b, peak->value, peak->unit);
-        as_buf_str(b, "<small>");
-        as_page_interval(b, peak->value, peak->ci, peak->unit);
-        as_buf_str(b, "</small>");
+        as_html_interval(b, peak->value, peak->ci, peak->unit);
         for (size_t k = 0; k < r->levels; k++) {
             const struct as_fact *ridge = r->level[k].ridge[t];
-            as_buf_str(b, "<td>");
+            as_html_open(b, "td", NULL);
             as_page_value(b, ridge ? ridge->value : NAN, "");
-            as_buf_str(b, "<small>");
             if (ridge)
-                as_page_interval(b, ridge->value, ridge->ci, "");
-            as_buf_str(b, "</small>");
+                as_html_interval(b, ridge->value, ridge->ci, "");
         }
         as_buf_char(b, '\n');
     }
-    as_buf_str(b, "</table></div>\n");
+    as_html_table_end(b);
 }
 
 static bool has_peak_cell(const struct as_report_run *rr, const char *device)
 {
     for (size_t i = 0; i < rr->cells_n; i++)
-        if (strcmp(rr->cells[i].device, device) == 0 && strcmp(rr->cells[i].probe, "roofline") == 0 &&
+        if (strcmp(rr->cells[i].device, device) == 0 && as_has_role(&rr->cells[i], AS_VIEW_ROOFLINE) &&
             as_page_measured(&rr->cells[i]))
             return true;
     return false;
@@ -316,14 +313,10 @@ static void one(struct as_page *p, const struct as_report_run *rr, const char *d
     struct as_buf *b = p->out;
     struct roofline r;
     find(rr, device, &r);
-    as_buf_str(b, "<h3>Roofline of <code>");
-    as_buf_html(b, device);
-    as_buf_str(b, "</code>");
-    if (p->n > 1) {
-        as_buf_str(b, " <span class=\"of\">");
-        as_page_run_name(b, &rr->run);
-        as_buf_str(b, "</span>");
-    }
+    as_buf_str(b, "<h3>Roofline of ");
+    as_html_text(b, "code", NULL, device);
+    if (p->n > 1)
+        as_html_of_run(b, &rr->run);
     as_buf_str(b, "</h3>\n");
     if (r.types == 0 || r.levels == 0) {
         as_buf_str(b, r.types

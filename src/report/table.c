@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "report/column.h"
 #include "report/further.h"
+#include "report/markup.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +128,7 @@ static void caption(struct table *t, size_t from, size_t to)
 {
     struct as_buf *b = t->page->out;
     const char *sep = ". In all rows: ";
-    as_buf_str(b, "<caption>");
+    as_html_open(b, "caption", NULL);
     as_buf_html(b, t->c.probe ? t->c.probe->title : t->c.rows[t->order[from]].cell->probe);
     as_buf_str(b, " on ");
     as_buf_html(b, t->c.rows[t->order[from]].cell->device);
@@ -160,12 +161,10 @@ static void head(struct table *t, size_t first_row)
         column_heads(t, t->words, t->words_n);
     column_heads(t, t->numbers, t->numbers_n);
     if (t->page->n == 1) {
-        as_buf_str(b, "<th scope=\"col\">");
-        as_buf_html(b, t->words_n && t->words[0] == METRIC ? "value" : c->metric); /* several, each named in its row */
+        as_html_head(b, t->words_n && t->words[0] == METRIC ? "value" : c->metric); /* several, each named in its row */
         as_buf_str(b, "<th scope=\"col\">95% interval");
         for (size_t i = 0; i < t->further.n; i++) {
-            as_buf_str(b, "<th scope=\"col\">");
-            as_buf_html(b, t->further.names[i]);
+            as_html_head(b, t->further.names[i]);
         }
         as_buf_str(b, "<th scope=\"col\">samples<th scope=\"col\" class=\"l\">status");
     } else {
@@ -197,7 +196,7 @@ static void group_head(struct table *t, size_t row)
         axis_name(b, k->name);
         as_buf_str(b, " <b>");
         axis_text(t, k, row);
-        as_buf_str(b, "</b>");
+        as_html_close(b, "b");
     }
     as_buf_char(b, '\n');
 }
@@ -220,12 +219,12 @@ static void axis_cells(struct table *t, size_t row)
 {
     if (!t->grouped) {
         for (size_t i = 0; i < t->words_n; i++) {
-            as_buf_str(t->page->out, "<td>");
+            as_html_open(t->page->out, "td", NULL);
             axis_text(t, col(t, t->words[i]), row);
         }
     }
     for (size_t i = 0; i < t->numbers_n; i++) {
-        as_buf_str(t->page->out, "<td>");
+        as_html_open(t->page->out, "td", NULL);
         axis_text(t, col(t, t->numbers[i]), row);
     }
 }
@@ -243,9 +242,9 @@ static void single_line(struct table *t, size_t row)
     bool rejected = c->status == AS_CELL_REJECTED;
     as_buf_printf(b, rejected ? "<tr id=c%lld class=u>" : "<tr id=c%lld>", (long long)c->id);
     axis_cells(t, row);
-    as_buf_str(b, "<td>");
+    as_html_open(b, "td", NULL);
     as_page_cell_value(b, c);
-    as_buf_str(b, "<td>");
+    as_html_open(b, "td", NULL);
     as_page_cell_interval(b, c);
     as_further_row(&t->further, c, further_value, b);
     as_buf_printf(b, "<td>%zu<td>", c->sum.n);
@@ -260,7 +259,7 @@ static void single_line(struct table *t, size_t row)
 static void against(struct table *t, const struct as_cell *first, const struct as_cell *c)
 {
     struct as_buf *b = t->page->out;
-    as_buf_str(b, "<td>");
+    as_html_open(b, "td", NULL);
     if (!first || !c || !(first->sum.median > 0)) {
         as_buf_str(b, "–");
         return;
@@ -291,9 +290,9 @@ static void compared_line(struct table *t, size_t from, size_t to)
             as_buf_printf(b, "<td id=c%lld%s>", (long long)c->id, c->status == AS_CELL_REJECTED ? " class=u" : "");
             as_page_cell_value(b, c);
             if (c->status == AS_CELL_REJECTED) {
-                as_buf_str(b, "<small>");
+                as_html_open(b, "small", NULL);
                 failing_gates(b, c);
-                as_buf_str(b, "</small>");
+                as_html_close(b, "small");
             }
         } else {
             as_buf_str(b, "<td>–");

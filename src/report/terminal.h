@@ -79,6 +79,10 @@ void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, co
 bool as_text_measured(const struct as_cell *c);
 /* Half the interval relative to the median: "0.4%", "-" when there is none. */
 void as_text_relative(struct as_buf *b, const struct as_summary *s);
+/* An axis value as people write it: 32 KiB for sizes, the text otherwise, escaped for where it goes. axis: NULL
+ * unknown. */
+void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
+                   void (*escape)(struct as_buf *b, const char *text));
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe);
 /* Why cells are not ok, one line for cells with the same reason and a count of those beyond `most` lines; nothing when
  * all are. */

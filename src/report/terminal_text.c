@@ -169,12 +169,7 @@ void as_text_relative(struct as_buf *b, const struct as_summary *s)
 
 void as_text_axis(struct as_buf *b, const struct as_axis_value *v, const struct as_probe *probe)
 {
-    const struct as_axis *axis = probe ? as_probe_axis(probe, v->name) : NULL;
-    bool size = axis ? axis->type == AS_AXIS_SIZE : strcmp(v->name, "size") == 0;
-    if (size && v->number >= 0 && v->number < 0x1p63)
-        as_format_size(b, (uint64_t)v->number);
-    else
-        as_buf_terminal(b, axis && axis->zero && v->number == 0 ? axis->zero : v->text);
+    as_axis_write(b, probe ? as_probe_axis(probe, v->name) : NULL, v, as_buf_terminal);
 }
 
 enum as_paint as_status_paint(enum as_cell_status s)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of modules, of words and of names in kernels pass on a small tree and fail on each planted violation. planted.py TOP"""
+"""The checks of modules, of words, of probes' names of names in kernels pass on a small tree and fail on each planted violation. planted.py TOP"""
 import os
 import shutil
 import sys
@@ -9,6 +9,7 @@ TOP = sys.argv[1]
 sys.path.insert(0, os.path.join(TOP, "tools"))
 import kernel_names  # noqa: E402
 import layers  # noqa: E402  (found by the line above)
+import probe_names  # noqa: E402
 import words  # noqa: E402
 
 MODULES = """# How it is built
@@ -21,6 +22,7 @@ MODULES = """# How it is built
 | `src/model/` | data | `src/base/` |
 | `src/device/<name>/` | one API each | `src/base/` |
 | `probes/<family>/<name>/` | one experiment each | `src/base/` |
+| `src/report/` | views | `src/base/` |
 | `src/cli/` | commands | all above |
 | `tests/` | what tests share | all above |
 | `probes/<family>/<name>/test.c` | its test | `src/base/` `probes/<family>/<name>/` `tests/` |
@@ -36,6 +38,8 @@ FILES = {
     "src/device/hip/api.c": '#include "base/text.h"\n',
     "tests/toy.h": "",
     "probes/memory/chase/chase.h": "",
+    "probes/memory/chase/section.json": "{}",
+    "src/report/table.c": '/* The table of "chase". */\nconst char *const axis = "size";\n',
     "probes/memory/chase/probe.c": '#include "base/text.h"\n#include "chase.h"\n',
     "probes/memory/chase/test.c": '#include "probes/memory/chase/chase.h"\n#include "tests/toy.h"\n',
     "src/cli/main.c": '#include "model/cell.h"\n/* Prints the trials. */\nconst char *const title = "trials";\n',
@@ -69,6 +73,10 @@ def texts(**changed):
 
 def names(text):
     return found(kernel_names.check, (".kernel",), probes__memory__chase__chase_dot_kernel=text)
+
+
+def views(text):
+    return found(probe_names.check, (".c", ".h"), src__report__table_dot_c=text)
 
 
 def one(wrong, part):
@@ -107,6 +115,10 @@ CASES = [
     ("as a further variable, in a branch of one API",
      lambda: one(names("#if DIALECT_CUDA\nu32 a = 1, uint4 = 2;\n#endif\n"), "'uint4'")),
     ("not where it is the language's own", lambda: not names("#if DIALECT_METAL\ntypedef half f16;\nthread f16 *p;\n#endif\n")),
+    ("a view that names a probe is found",
+     lambda: one(views('\nbool is = strcmp(c->probe, "chase") == 0;\n'), "src/report/table.c:2: 'chase' names a probe")),
+    ("so is a link to its section", lambda: one(views('const char *at = "<a href=\\"#probe-chase\\">";\n'), "names a probe")),
+    ("not in a comment, nor within another word", lambda: not views('/* "chase" */\nconst char *s = "chaser", *t = "probe-chaser";\n')),
     ("every pattern of the table is one",
      lambda: len(words.read_table(TOP)) > 20),
 ]

@@ -53,7 +53,28 @@ def none_is_missing():
     return wanted <= paths
 
 
-MORE = [("tests and sources", files_are_told), ("no test is missing", none_is_missing)]
+def write_with(roles):
+    """What the registry says where there is a probe for each of these roles; "": it is written."""
+    with tempfile.TemporaryDirectory() as top:
+        for place, role in enumerate(roles, 1):
+            os.makedirs(os.path.join(top, "a", f"p{place}"))
+            with open(os.path.join(top, "a", f"p{place}", "section.json"), "w", encoding="utf-8") as f:
+                json.dump({"heading": "A", "place": place, "role": role}, f)
+        done = subprocess.run([sys.executable, REGISTRY, "write", os.path.join(top, "out.c"), top], capture_output=True, text=True,
+                              check=False)
+        return done.stderr if done.returncode else ""
+
+
+def roles_are_checked():
+    """Each role of a view is one probe's."""
+    sys.path.insert(0, os.path.dirname(REGISTRY))
+    from registry import ROLES  # pylint: disable=import-outside-toplevel
+    return not write_with(ROLES) and "'gem' is not a role" in write_with([*ROLES, "gem"]) and \
+        "have one role, 'gemm'" in write_with([*ROLES, "gemm"]) and "no section.json has the role 'gemm'" in write_with(
+            [role for role in ROLES if role != "gemm"])
+
+
+MORE = [("tests and sources", files_are_told), ("roles of views", roles_are_checked), ("no test is missing", none_is_missing)]
 print(f"1..{len(CASES) + len(MORE)}")
 for i, (title, folders, out, err) in enumerate(CASES, 1):
     done = run(folders)

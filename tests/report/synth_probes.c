@@ -1,4 +1,5 @@
 /* A registry of its own: the page must not depend on which probes a build has. */
+#include "probe/view_role.h"
 #include "synth_internal.h"
 
 #include <string.h>
@@ -160,6 +161,14 @@ const char *const as_probe_headings[] = {"Memory",     "Memory",     "Memory",  
                                          "Arithmetic", "Arithmetic", "Arithmetic", "Memory",  NULL};
 
 const unsigned as_probe_leads[] = {2, 1, 4, 0, 0, 3, 0, 0, 0, 0};
+
+const char *const as_view_probes[] = {
+    [AS_VIEW_OPERATION_THROUGHPUT] = "alu",        [AS_VIEW_OPERATION_LATENCY] = "alu_latency",
+    [AS_VIEW_OPERATION_SEQUENCES] = "mix",         [AS_VIEW_ROOFLINE] = "roofline",
+    [AS_VIEW_MATRIX_INSTRUCTIONS] = "matmul_peak", [AS_VIEW_GEMM] = "matmul",
+    [AS_VIEW_MATRIX_ARITHMETIC] = "numerics",      [AS_VIEW_OPERAND_LAYOUT] = "layout",
+    [AS_VIEW_FUSED_EPILOGUES] = "fusion",          [AS_VIEW_ATTENTION] = "attention",
+};
 
 const char *const as_probe_methods[] = {synth_method, synth_method, "", "", "", "", "", "", "", "", NULL};
 
