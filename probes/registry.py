@@ -89,9 +89,10 @@ def write(out, sections, roles):
         f.write("".join(f"extern const struct as_probe as_probe_{n};\n" for n in names))
         f.write("const struct as_probe *const as_probes[] = {\n")
         f.write("".join(f"    &as_probe_{n},\n" for n in names))
-        f.write("    NULL};\n" + "".join(f"extern const char as_method_html_{n}[];\n" for n in names))
-        f.write("const char *const as_probe_methods[] = {\n")
-        f.write("".join(f"    as_method_html_{n},\n" for n in names))
+        for table, text in ("as_probe_methods", "as_method_html_"), ("as_probe_texts", "as_method_"):
+            f.write("    NULL};\n" + "".join(f"extern const char {text}{n}[];\n" for n in names))
+            f.write(f"const char *const {table}[] = {{\n")
+            f.write("".join(f"    {text}{n},\n" for n in names))
         f.write("    NULL};\nconst char *const as_probe_headings[] = {\n")
         f.write("".join(f"    {json.dumps(heading)},\n" for _, heading, _, _ in sections))
         f.write("    NULL};\nconst unsigned as_probe_leads[] = {")

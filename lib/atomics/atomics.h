@@ -136,14 +136,14 @@ enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device
 
 /* Axes of both probes. */
 #define ATOMICS_AXES(agents)                                                                                           \
-    {.name = "agent", .help = agents, .type = AS_AXIS_WORD, .def = "all", .words = atomics_agent_words},               \
+    AS_WORD_AXIS("agent", atomics_agent_words, "all", agents),                                                         \
         {.name = "elements",                                                                                           \
          .help = "elements of the array",                                                                              \
          .type = AS_AXIS_COUNT,                                                                                        \
          .min = 1,                                                                                                     \
          .max = UINT64_C(1) << 32,                                                                                     \
          .def = "1,1024,1048576"},                                                                                     \
-        {.name = "type", .help = "element type", .type = AS_AXIS_WORD, .def = "u64", .words = atomics_type_words},     \
+        AS_WORD_AXIS("type", atomics_type_words, "u64", "element type"),                                               \
         {.name = "cpu_threads",                                                                                        \
          .help = "CPU threads that update the array",                                                                  \
          .type = AS_AXIS_COUNT,                                                                                        \

@@ -1,6 +1,7 @@
 /* CPU threads that update the array. They belong to the CPU device, which places them: the measured one, or one opened
  * beside it. */
 #include "atomics.h"
+#include "lib/buffers/buffers.h"
 
 #include "device/cpu/features.h"
 
@@ -178,7 +179,7 @@ void atomics_cpu_destroy(struct atomics_cpu *c)
 
 enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err)
 {
-    struct as_arg args[] = {{.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
+    struct as_arg args[] = {as_u64_arg((uint64_t)(uintptr_t)c)};
     struct as_launch l = {
         .kernel = c->kernel, .args = args, .args_n = 1, .workgroups = c->desc.threads, .workgroup_size = 1, .reps = 1};
     c->seed = seed;

@@ -1,6 +1,7 @@
 /* Device threads that update the array. Each workgroup counts in its own cache line, which the host reads while the
  * kernel runs if both access the memory. */
 #include "atomics.h"
+#include "lib/buffers/buffers.h"
 
 #include "lib/chase/chase.h"
 
@@ -75,7 +76,7 @@ static enum as_status look_at_able(struct atomics_device *g, struct as_trial_con
 {
     uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* without a device only the existence of the kernel is checked */
     struct as_timing unused;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = g->control}};
+    struct as_arg args[] = {as_memory_arg(g->control)};
     struct as_launch l = {.args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     enum as_status s = g->dev->program->kernel(g->dev, g->program, "able", &g->able, err);
     l.kernel = g->able;
@@ -118,13 +119,13 @@ static enum as_status reset(struct atomics_device *g, struct as_error *err)
 static struct as_launch make_launch(const struct atomics_device *g, uint64_t seed, struct as_arg args[7])
 {
     const struct atomics_array *a = g->array;
-    args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = a->memory};
-    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = g->control};
-    args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = ATOMICS_GUARD / atomics_type_bytes(a->type)};
-    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = a->elements};
-    args[4] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = seed};
-    args[5] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = g->used};
-    args[6] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = g->batches};
+    args[0] = as_memory_arg(a->memory);
+    args[1] = as_memory_arg(g->control);
+    args[2] = as_u64_arg(ATOMICS_GUARD / atomics_type_bytes(a->type));
+    args[3] = as_u64_arg(a->elements);
+    args[4] = as_u64_arg(seed);
+    args[5] = as_u32_arg(g->used);
+    args[6] = as_u32_arg(g->batches);
     return (struct as_launch){.kernel = g->kernel,
                               .args = args,
                               .args_n = 7,

@@ -118,8 +118,9 @@ bool as_chase_check(const struct as_chase *c, char *why, size_t size)
     return !c->lost;
 }
 
-void as_chase_finish(struct as_chase *c)
+void as_chase_finish(void *chase)
 {
+    struct as_chase *c = chase;
     if (!c->dev)
         return;
     c->dev->program->kernel_destroy(c->dev, c->kernel);

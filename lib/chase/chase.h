@@ -103,14 +103,13 @@ void as_chase_note(struct as_trial_context *vc, const struct as_chase *c);
 enum as_status as_chase_run(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
 /* Is the chase at the expected line? */
 bool as_chase_check(const struct as_chase *c, char *why, size_t size);
-void as_chase_finish(struct as_chase *c); /* accepts one that prepare left incomplete */
+void as_chase_finish(void *chase); /* accepts one that prepare left incomplete */
 
-/* A trial that is one chase: its state is an allocated chase, and the engine calls these. prepare also sets the code
- * gate's expectation, the footprint, the one-cycle bound and the sample length. */
-enum as_status as_chase_trial_prepare(struct as_trial_context *vc, void **state, const struct as_chase_desc *desc,
+/* A trial that is one chase: its state is a chase, and the engine calls these and as_chase_finish. prepare also sets
+ * the code gate's expectation, the footprint, the one-cycle bound and the sample length. */
+enum as_status as_chase_trial_prepare(struct as_trial_context *vc, struct as_chase *c, const struct as_chase_desc *desc,
                                       struct as_error *err);
 enum as_status as_chase_trial_sample(void *chase, uint64_t reps, struct as_sample *out, struct as_error *err);
 bool as_chase_trial_check(void *chase, char *why, size_t why_size);
-void as_chase_trial_finish(void *chase); /* accepts NULL */
 
 #endif

@@ -1,10 +1,11 @@
 /* Chases by a device's kernel. A launch may start with empty caches: the chase warms them before its clock starts. */
 #include "chase_internal.h"
+#include "lib/buffers/buffers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_latency[];
+extern const char as_kernel_chase[];
 
 static const uint64_t PIECE = UINT64_C(16) << 20;
 /* Late reads evict early ones where a cache cannot hold all: one pass does not reach the steady state. */
@@ -15,7 +16,7 @@ enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
 static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
     (void)desc;
-    enum as_status s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_latency, NULL, 1, err);
+    enum as_status s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, NULL, 1, err);
     if (!s)
         s = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
     return s ? s : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
@@ -23,13 +24,13 @@ static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc
 
 static struct as_launch chase_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[6])
 {
-    args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory};
-    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->timed.choice};
-    args[2] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = c->memory};
-    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = as_chase_offset(c, c->at) / 8};
-    args[4] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)c->before};
-    args[5] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
-    struct as_launch l = as_timed_group(c->kernel, args, 6, 1, 1);
+    args[0] = as_memory_arg(c->timed.memory);
+    args[1] = as_memory_arg(c->timed.choice);
+    args[2] = as_memory_arg(c->memory);
+    args[3] = as_u64_arg(as_chase_offset(c, c->at) / 8);
+    args[4] = as_u32_arg(c->before);
+    args[5] = as_u32_arg(turns);
+    struct as_launch l = as_launch_of(c->kernel, args, 6, 1, 1);
     l.work.accesses = ((double)c->before + turns) * AS_CHASE_STEPS;
     l.work.footprint = (double)c->footprint;
     return l;
@@ -59,9 +60,7 @@ enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, s
 /* Only the device knows its addresses, so it converts the indices. */
 static enum as_status relocate(struct as_chase *c, struct as_error *err)
 {
-    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                                  {.kind = AS_ARG_U64, .u.u64 = c->cycle.lines},
-                                  {.kind = AS_ARG_U64, .u.u64 = c->stride / 8}};
+    const struct as_arg args[] = {as_memory_arg(c->memory), as_u64_arg(c->cycle.lines), as_u64_arg(c->stride / 8)};
     const struct as_device_info *info = &c->dev->info;
     size_t compute_units = info->compute_units ? info->compute_units : 1,
            threads_max = info->threads ? info->threads : 1;
@@ -84,9 +83,7 @@ static enum as_status place(struct as_chase *c, struct as_error *err)
     enum as_status s = as_timed_memory(c->dev, bytes, &list, err);
     if (!s)
         s = c->dev->memory->write(c->dev, list, 0, pairs, bytes, err);
-    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                                  {.kind = AS_ARG_MEMORY, .u.memory = list},
-                                  {.kind = AS_ARG_U64, .u.u64 = n}};
+    const struct as_arg args[] = {as_memory_arg(c->memory), as_memory_arg(list), as_u64_arg(n)};
     const struct as_device_info *info = &c->dev->info;
     size_t compute_units = info->compute_units ? info->compute_units : 1,
            threads_max = info->threads ? info->threads : 1;
@@ -109,13 +106,10 @@ static enum as_status launch_laps(struct as_chase *c, struct as_memory *list, co
     for (c->laps = 0; c->laps < LAPS && !s; c->laps++)
         for (uint64_t first = 0; first < c->cycle.lines && !s; first += LISTED) {
             const uint64_t n = c->cycle.lines - first < LISTED ? c->cycle.lines - first : LISTED;
-            const struct as_arg args[] = {as_memory_arg(c->timed.memory),
-                                          as_memory_arg(c->timed.choice),
-                                          as_memory_arg(c->memory),
-                                          as_memory_arg(list),
-                                          {.kind = AS_ARG_U64, .u.u64 = n}};
+            const struct as_arg args[] = {as_memory_arg(c->timed.memory), as_memory_arg(c->timed.choice),
+                                          as_memory_arg(c->memory), as_memory_arg(list), as_u64_arg(n)};
             const struct as_launch l =
-                as_timed_group(kernel, args, 5, 1, threads_max < LISTED_THREADS ? threads_max : LISTED_THREADS);
+                as_launch_of(kernel, args, 5, 1, threads_max < LISTED_THREADS ? threads_max : LISTED_THREADS);
             double unused;
             s = c->dev->memory->write(c->dev, list, 0, places + first, n * sizeof *places, err);
             if (!s)

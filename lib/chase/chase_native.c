@@ -1,5 +1,6 @@
 /* Chases by native CPU kernels: the loads in assembly, and the cycle, written by the thread that chases. */
 #include "chase_internal.h"
+#include "lib/buffers/buffers.h"
 
 #include <string.h>
 
@@ -85,9 +86,7 @@ static const struct as_host_kernel host_kernels[] = {
 static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64_t steps, struct as_error *err)
 {
     struct as_kernel *fill = NULL;
-    struct as_arg args[3] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                             {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c},
-                             {.kind = AS_ARG_U64, .u.u64 = steps}};
+    struct as_arg args[3] = {as_memory_arg(c->memory), as_u64_arg((uint64_t)(uintptr_t)c), as_u64_arg(steps)};
     bool help = c->dev->info.numa_nodes <= 1 && c->memory->bytes >= FILL_TOGETHER && c->dev->info.threads > 1;
     struct as_launch l = {.args = args,
                           .args_n = 3,
@@ -163,10 +162,8 @@ static uint64_t steps_max(const struct as_chase *c, uint64_t reps)
 static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     struct as_timing t;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->result},
-                            {.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                            {.kind = AS_ARG_U64, .u.u64 = as_chase_offset(c, c->at)},
-                            {.kind = AS_ARG_U64, .u.u64 = c->stride}};
+    struct as_arg args[] = {as_memory_arg(c->result), as_memory_arg(c->memory), as_u64_arg(as_chase_offset(c, c->at)),
+                            as_u64_arg(c->stride)};
     struct as_launch l = {.kernel = c->kernel,
                           .args = args,
                           .args_n = 4,

@@ -1,12 +1,13 @@
 /* The persistent chase: a running kernel increments a counter every 200 accesses, and a host thread times the counts
  * with its own clock. It validates launch times and device clocks, since it uses neither. */
 #include "chase_internal.h"
+#include "lib/buffers/buffers.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
-extern const char as_kernel_latency[];
+extern const char as_kernel_chase[];
 
 /* Shared by chase and reader. Count and stop are in separate cache lines; the device kernel knows the layout. */
 struct shared {
@@ -155,11 +156,8 @@ static enum as_status run_native(struct as_chase *c, uint64_t reps, struct as_ch
     struct as_timing unused;
     struct shared *s = begin(c);
     const struct plan plan = make_plan(c, reps);
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->result},
-                            {.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                            {.kind = AS_ARG_U64, .u.u64 = c->at},
-                            {.kind = AS_ARG_U64, .u.u64 = c->stride},
-                            {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)&plan}};
+    struct as_arg args[] = {as_memory_arg(c->result), as_memory_arg(c->memory), as_u64_arg(c->at),
+                            as_u64_arg(c->stride), as_u64_arg((uint64_t)(uintptr_t)&plan)};
     struct as_launch l = {
         .kernel = c->kernel,
         .args = args,
@@ -193,7 +191,7 @@ static enum as_status build_device(struct as_chase *c, const struct as_chase_des
         return as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
     enum as_status s = share(c, allocator, err);
     if (!s)
-        s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_latency, "-DPERSISTENT", 1, err);
+        s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, "-DPERSISTENT", 1, err);
     if (!s)
         s = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
     return s ? s : as_timed_kernel(&c->timed, "persist", &c->kernel, err);
@@ -216,11 +214,10 @@ static enum as_status run_device(struct as_chase *c, uint64_t reps, struct as_ch
 {
     const struct as_record *record = &c->timed.record[0];
     const struct plan plan = make_plan(c, reps);
-    struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory}, {.kind = AS_ARG_MEMORY, .u.memory = c->timed.choice},
-        {.kind = AS_ARG_MEMORY, .u.memory = c->memory},       {.kind = AS_ARG_MEMORY, .u.memory = c->result},
-        {.kind = AS_ARG_U64, .u.u64 = c->at * c->stride / 8}, {.kind = AS_ARG_U32, .u.u32 = plan.counts_max}};
-    struct as_launch wanted = as_timed_group(c->kernel, args, 6, 1, 1), aimed;
+    struct as_arg args[] = {as_memory_arg(c->timed.memory),    as_memory_arg(c->timed.choice),
+                            as_memory_arg(c->memory),          as_memory_arg(c->result),
+                            as_u64_arg(c->at * c->stride / 8), as_u32_arg(plan.counts_max)};
+    struct as_launch wanted = as_launch_of(c->kernel, args, 6, 1, 1), aimed;
     wanted.work.accesses = (double)(c->before + reps) * AS_CHASE_COUNTED;
     wanted.work.footprint = (double)c->footprint;
     for (int i = 0; i < AS_TIMED_TRIES; i++) {

@@ -2,15 +2,9 @@
 #include "chase.h"
 #include "lib/prepare/prepare.h"
 
-#include <stdlib.h>
-
-enum as_status as_chase_trial_prepare(struct as_trial_context *vc, void **state, const struct as_chase_desc *desc,
+enum as_status as_chase_trial_prepare(struct as_trial_context *vc, struct as_chase *c, const struct as_chase_desc *desc,
                                       struct as_error *err)
 {
-    struct as_chase *c = calloc(1, sizeof *c);
-    *state = c;
-    if (!c)
-        return as_nomem(err, sizeof *c, "a chase");
     enum as_status s = as_chase_prepare(c, vc->dev, desc, err);
     if (s)
         return s;
@@ -34,11 +28,4 @@ enum as_status as_chase_trial_sample(void *chase, uint64_t reps, struct as_sampl
 bool as_chase_trial_check(void *chase, char *why, size_t why_size)
 {
     return as_chase_check(chase, why, why_size);
-}
-
-void as_chase_trial_finish(void *chase)
-{
-    if (chase)
-        as_chase_finish(chase);
-    free(chase);
 }

@@ -184,8 +184,7 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
         bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
         if (has && d->epilogue == AS_PRODUCT_PLAIN)
             return size_applies(info, d, err);
-        as_fail(err, AS_UNSUPPORTED, "there is no CPU kernel for this path, type and epilogue");
-        return AS_PRUNED;
+        return as_pruned(err, "there is no CPU kernel for this path, type and epilogue");
     }
     const bool unit = as_product_by_unit(info, d);
     if (d->path != AS_PRODUCT_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
@@ -193,10 +192,8 @@ enum as_applies as_product_applies(const struct as_device_info *info, const stru
     if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) &&
         as_dialect_find(info->dialect) != AS_DIALECT_HIP)
         return AS_PRUNED;
-    if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64)) {
-        as_fail(err, AS_UNSUPPORTED, "the device has no f64");
-        return AS_INAPPLICABLE;
-    }
+    if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64))
+        return as_inapplicable(err, "the device has no f64");
     const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT || d->path == AS_PRODUCT_TENSOR;
     enum as_applies can = unit ? as_product_unit_applies(info, d, err) : own ? own_applies(info, d, err) : AS_APPLIES;
     return can == AS_APPLIES ? size_applies(info, d, err) : can;

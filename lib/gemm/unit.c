@@ -54,9 +54,8 @@ enum as_applies as_product_unit_applies(const struct as_device_info *info, const
     const struct as_product_format *f = &as_product_formats[d->type];
     if (as_product_unit(info, d->type))
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "no known matrix instruction of %s multiplies %s and accumulates in %s",
-            info->arch[0] ? info->arch : "an unknown chip", f->in, f->sum);
-    return AS_INAPPLICABLE;
+    return as_inapplicable(err, "no known matrix instruction of %s multiplies %s and accumulates in %s",
+                           info->arch[0] ? info->arch : "an unknown chip", f->in, f->sum);
 }
 
 unsigned as_product_unit_steps(const struct as_matrix *m, enum as_product_type type)

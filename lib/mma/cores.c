@@ -68,14 +68,10 @@ enum as_applies as_core_applies(const struct as_matrix *m, const struct as_devic
         as_fail(err, AS_UNSUPPORTED, "this build has no matrix kernels for this CPU architecture");
         return is_first_of_cpus(m) ? AS_INAPPLICABLE : AS_PRUNED;
     }
-    if (!core) {
-        as_fail(err, AS_UNSUPPORTED, "%s is not an instruction of this CPU architecture", m->name);
-        return AS_PRUNED;
-    }
-    if (!as_core_has(core, missing, sizeof missing)) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
-        return AS_INAPPLICABLE;
-    }
+    if (!core)
+        return as_pruned(err, "%s is not an instruction of this CPU architecture", m->name);
+    if (!as_core_has(core, missing, sizeof missing))
+        return as_inapplicable(err, "this CPU lacks %s", missing);
     return AS_APPLIES;
 }
 

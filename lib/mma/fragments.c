@@ -1,4 +1,5 @@
 #include "fragments.h"
+#include "lib/buffers/buffers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@ enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_
     const struct as_arg args[] = {as_memory_arg(f->memory[AS_MATRIX_A]), as_memory_arg(f->memory[AS_MATRIX_B]),
                                   as_memory_arg(f->memory[AS_MATRIX_C]), as_u32_arg(count), as_pointer_arg(f->core)};
     const struct as_launch launch = f->core
-                                        ? as_timed_group(f->kernel, args, sizeof args / sizeof *args, 1, 1)
-                                        : as_timed_group(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
+                                        ? as_launch_of(f->kernel, args, sizeof args / sizeof *args, 1, 1)
+                                        : as_launch_of(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
     struct as_timing unused;
     enum as_status s = AS_OK;
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS && !s; which++)

@@ -65,23 +65,15 @@ enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_dev
         as_fail(err, AS_UNSUPPORTED, "this device's dialect has no matrix instructions");
         return m == as_matrices ? AS_INAPPLICABLE : AS_PRUNED;
     }
-    if (dialect != m->dialect) {
-        as_fail(err, AS_UNSUPPORTED, "this device's dialect has no %s", m->name);
-        return AS_PRUNED;
-    }
-    if (m->least && (strncmp(info->arch, word, strlen(word)) != 0 || as_arch_number(info) < m->least)) {
-        as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from %s%u on, this is %s", m->name, word, m->least,
-                info->arch[0] ? info->arch : "unknown");
-        return AS_INAPPLICABLE;
-    }
-    if (!builds(m, info)) {
-        as_fail(err, AS_UNSUPPORTED, "this system's compiler cannot build a kernel with %s", m->name);
-        return AS_INAPPLICABLE;
-    }
-    if (!is_one_of(info->arch, m->only)) {
-        as_fail(err, AS_UNSUPPORTED, "only %s has %s, this is %s", m->only, m->name, info->arch);
-        return AS_INAPPLICABLE;
-    }
+    if (dialect != m->dialect)
+        return as_pruned(err, "this device's dialect has no %s", m->name);
+    if (m->least && (strncmp(info->arch, word, strlen(word)) != 0 || as_arch_number(info) < m->least))
+        return as_inapplicable(err, "%s needs an architecture from %s%u on, this is %s", m->name, word, m->least,
+                               info->arch[0] ? info->arch : "unknown");
+    if (!builds(m, info))
+        return as_inapplicable(err, "this system's compiler cannot build a kernel with %s", m->name);
+    if (!is_one_of(info->arch, m->only))
+        return as_inapplicable(err, "only %s has %s, this is %s", m->only, m->name, info->arch);
     return AS_APPLIES;
 }
 

@@ -1,3 +1,4 @@
+#include "lib/buffers/buffers.h"
 #include "peak_internal.h"
 
 #include "lib/ops/code.h"
@@ -93,29 +94,21 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
         return applies;
     if (as_core_runs(info))
         return core_applies(&d, err);
-    if (as_matrix_emulated(d.matrix, info->arch)) {
-        as_fail(err, AS_UNSUPPORTED, "%s has no machine instruction for %s, compilers emulate it", info->arch,
-                d.matrix->name);
-        return AS_INAPPLICABLE;
-    }
+    if (as_matrix_emulated(d.matrix, info->arch))
+        return as_inapplicable(err, "%s has no machine instruction for %s, compilers emulate it", info->arch,
+                               d.matrix->name);
     as_peak_usual(info, &d);
     size_t threads = (size_t)d.warps * info->warp;
     if (threads % d.matrix->lanes)
         return AS_PRUNED;
-    if (d.chains * accumulator_words(&d) > LANE_ROOM) {
-        as_fail(err, AS_UNSUPPORTED, "%u accumulators of %s do not fit in the registers of a lane", d.chains,
-                d.matrix->name);
-        return AS_INAPPLICABLE;
-    }
-    if (threads > GROUP_MAX || threads > info->threads) {
-        as_fail(err, AS_UNSUPPORTED, "a workgroup has at most %u threads, %u warps are %zu",
-                info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
-        return AS_INAPPLICABLE;
-    }
-    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->compute_units) {
-        as_fail(err, AS_UNSUPPORTED, "the number of compute units is unknown");
-        return AS_INAPPLICABLE;
-    }
+    if (d.chains * accumulator_words(&d) > LANE_ROOM)
+        return as_inapplicable(err, "%u accumulators of %s do not fit in the registers of a lane", d.chains,
+                               d.matrix->name);
+    if (threads > GROUP_MAX || threads > info->threads)
+        return as_inapplicable(err, "a workgroup has at most %u threads, %u warps are %zu",
+                               info->threads < GROUP_MAX ? info->threads : GROUP_MAX, d.warps, threads);
+    if (!(info->capabilities & (AS_CAP_CYCLES | AS_CAP_HOST_KERNELS)) && !info->compute_units)
+        return as_inapplicable(err, "the number of compute units is unknown");
     if (!d.rate_only && as_tick_needed(info, err))
         return AS_INAPPLICABLE;
     return AS_APPLIES;
@@ -369,16 +362,16 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
                               struct as_error *err)
 {
     const struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = p->timed.memory},
-        {.kind = AS_ARG_MEMORY, .u.memory = p->factor[AS_MATRIX_A]},
-        {.kind = AS_ARG_MEMORY, .u.memory = p->factor[AS_MATRIX_B]},
-        {.kind = AS_ARG_MEMORY, .u.memory = p->ends},
-        {.kind = AS_ARG_U32, .u.u32 = turns},
+        as_memory_arg(p->timed.memory),
+        as_memory_arg(p->factor[AS_MATRIX_A]),
+        as_memory_arg(p->factor[AS_MATRIX_B]),
+        as_memory_arg(p->ends),
+        as_u32_arg(turns),
         as_pointer_arg(p->core),
         as_pointer_arg(p->core_body),
     };
     const size_t n = sizeof args / sizeof *args - (p->core ? 0 : 2);
-    struct as_launch l = as_timed_group(p->kernels[which], args, n, p->workgroups, p->workgroup_size);
+    struct as_launch l = as_launch_of(p->kernels[which], args, n, p->workgroups, p->workgroup_size);
     l.flags = p->core ? AS_LAUNCH_BARRIER : 0;
     l.work.accesses = (double)turns * p->body.steps;
     *cycles = NAN;

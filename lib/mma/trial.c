@@ -44,12 +44,10 @@ enum as_applies as_peak_trial_applies(const struct as_device_info *info, const s
     return as_peak_desc(axes, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
 }
 
-enum as_status as_peak_trial_prepare(struct as_trial_context *vc, const struct as_peak_desc *desc, void **state,
-                                     struct as_error *err)
+enum as_status as_peak_trial_prepare(struct as_trial_context *vc, const struct as_peak_desc *desc,
+                                     struct as_peak_trial *v, struct as_error *err)
 {
-    struct as_peak_trial *v = calloc(1, sizeof *v);
-    *state = v;
-    return v ? as_peak_prepare(&v->peak, vc, desc, err) : as_nomem(err, sizeof *v, "a matrix instruction");
+    return as_peak_prepare(&v->peak, vc, desc, err);
 }
 
 enum as_status as_peak_trial_measure(struct as_peak_trial *v, uint64_t reps, struct as_error *err)
@@ -68,7 +66,5 @@ bool as_peak_trial_check(void *state, char *why, size_t size)
 void as_peak_trial_finish(void *state)
 {
     struct as_peak_trial *v = state;
-    if (v)
-        as_peak_finish(&v->peak);
-    free(v);
+    as_peak_finish(&v->peak);
 }

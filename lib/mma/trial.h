@@ -39,8 +39,8 @@ struct as_peak_trial {
     struct as_peak_time last;
     double rest_s; /* before each sample */
 };
-enum as_status as_peak_trial_prepare(struct as_trial_context *vc, const struct as_peak_desc *desc, void **state,
-                                     struct as_error *err);
+enum as_status as_peak_trial_prepare(struct as_trial_context *vc, const struct as_peak_desc *desc,
+                                     struct as_peak_trial *v, struct as_error *err);
 enum as_status as_peak_trial_measure(struct as_peak_trial *v, uint64_t reps, struct as_error *err); /* into last */
 bool as_peak_trial_check(void *state, char *why, size_t size);
 void as_peak_trial_finish(void *state);

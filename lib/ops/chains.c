@@ -1,5 +1,6 @@
 #include "chains_internal.h"
 #include "code.h"
+#include "lib/buffers/buffers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,14 +82,10 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
                                 struct as_error *err)
 {
     enum as_applies applies = AS_APPLIES;
-    if (desc->ilp > AS_CHAINS_MOST) {
-        as_fail(err, AS_UNSUPPORTED, "axis 'ilp': '%u' is above the maximum %d", desc->ilp, AS_CHAINS_MOST);
-        return AS_PRUNED;
-    }
-    if (desc->steps % AS_OP_STEPS_LEAST != 0) {
-        as_fail(err, AS_UNSUPPORTED, "axis 'steps': '%u' is not a multiple of %d", desc->steps, AS_OP_STEPS_LEAST);
-        return AS_PRUNED;
-    }
+    if (desc->ilp > AS_CHAINS_MOST)
+        return as_pruned(err, "axis 'ilp': '%u' is above the maximum %d", desc->ilp, AS_CHAINS_MOST);
+    if (desc->steps % AS_OP_STEPS_LEAST != 0)
+        return as_pruned(err, "axis 'steps': '%u' is not a multiple of %d", desc->steps, AS_OP_STEPS_LEAST);
     if (desc->threads == 0)
         return AS_PRUNED;
     if (as_chains_core(info) && (desc->threads > 1 || desc->steps > MOST_CORE))
@@ -100,10 +97,8 @@ enum as_applies as_chains_apply(const struct as_device_info *info, const struct 
     if (applies != AS_APPLIES)
         return applies;
     if (desc->threads > 2 * as_chains_full(info) ||
-        (info->compute_unit_threads && desc->threads > info->compute_unit_threads)) {
-        as_fail(err, AS_UNSUPPORTED, "a compute unit does not hold %u threads", desc->threads);
-        return AS_INAPPLICABLE;
-    }
+        (info->compute_unit_threads && desc->threads > info->compute_unit_threads))
+        return as_inapplicable(err, "a compute unit does not hold %u threads", desc->threads);
     return AS_APPLIES;
 }
 
@@ -325,17 +320,11 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
                                 struct as_error *err)
 {
     const struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = c->timed.memory},
-        {.kind = AS_ARG_MEMORY, .u.memory = c->starts},
-        {.kind = AS_ARG_MEMORY, .u.memory = c->seconds},
-        {.kind = AS_ARG_MEMORY, .u.memory = c->thirds},
-        {.kind = AS_ARG_MEMORY, .u.memory = c->ends},
-        {.kind = AS_ARG_MEMORY, .u.memory = c->words},
-        {.kind = AS_ARG_U32, .u.u32 = turns},
-        {.kind = AS_ARG_U32, .u.u32 = which},
+        as_memory_arg(c->timed.memory), as_memory_arg(c->starts), as_memory_arg(c->seconds), as_memory_arg(c->thirds),
+        as_memory_arg(c->ends),         as_memory_arg(c->words),  as_u32_arg(turns),         as_u32_arg(which),
     };
     struct as_launch l =
-        as_timed_group(c->kernels[which], args, sizeof args / sizeof *args, c->workgroups, c->workgroup_size);
+        as_launch_of(c->kernels[which], args, sizeof args / sizeof *args, c->workgroups, c->workgroup_size);
     l.work.accesses = (double)turns * c->desc.steps;
     return as_timed_launch(&c->timed, &l, seconds, err);
 }

@@ -1,4 +1,5 @@
 #include "native.h"
+#include "lib/buffers/buffers.h"
 
 #include "code.h"
 #include "device/cpu/features.h"
@@ -72,26 +73,22 @@ static bool any_body_has(unsigned chains, struct as_error *err)
 /* What an architecture lacks is reported once per operation; missing widths are evident. */
 static enum as_applies none(const struct as_native_desc *d, struct as_error *err)
 {
-    if (d->width != AS_NATIVE_SCALAR) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU architecture has no %s of width %s", d->op->name,
-                as_native_width_words[d->width]);
-        return AS_PRUNED;
-    }
-    as_fail(err, AS_UNSUPPORTED, "%s",
-            !as_natives[0].op       ? "this build has no native kernels of operations for this CPU architecture"
-            : is_known(d->op->name) ? "this CPU architecture has only vector instructions for it"
-                                    : "this CPU architecture has no instruction for it");
-    return AS_INAPPLICABLE;
+    if (d->width != AS_NATIVE_SCALAR)
+        return as_pruned(err, "this CPU architecture has no %s of width %s", d->op->name,
+                         as_native_width_words[d->width]);
+    return as_inapplicable(err, "%s",
+                           !as_natives[0].op
+                               ? "this build has no native kernels of operations for this CPU architecture"
+                           : is_known(d->op->name) ? "this CPU architecture has only vector instructions for it"
+                                                   : "this CPU architecture has no instruction for it");
 }
 
 enum as_applies as_native_apply(const struct as_device_info *info, const struct as_native_desc *desc,
                                 struct as_error *err)
 {
     char missing[120];
-    if (info->capabilities & AS_CAP_SIMULATED) {
-        as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, without core cycles");
-        return AS_INAPPLICABLE;
-    }
+    if (info->capabilities & AS_CAP_SIMULATED)
+        return as_inapplicable(err, "this device's times are simulated, without core cycles");
     const struct as_native *n = as_native_find(desc->op->name, desc->width);
     if (as_natives[0].op && !any_body_has(desc->chains, err))
         return AS_PRUNED;
@@ -99,10 +96,8 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
         return none(desc, err);
     if (!as_native_body(n, desc->chains))
         return AS_PRUNED;
-    if (!as_cpu_has(n->needs, missing, sizeof missing)) {
-        as_fail(err, AS_UNSUPPORTED, "this CPU lacks %s", missing);
-        return AS_INAPPLICABLE;
-    }
+    if (!as_cpu_has(n->needs, missing, sizeof missing))
+        return as_inapplicable(err, "this CPU lacks %s", missing);
     return AS_APPLIES;
 }
 
@@ -204,8 +199,7 @@ static enum as_status sample(struct as_native_trial *v, uint64_t turns, struct a
 {
     struct as_timing t;
     uint64_t ticks[ROUNDS * TIMED];
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = v->ticks},
-                            {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)v}};
+    struct as_arg args[] = {as_memory_arg(v->ticks), as_u64_arg((uint64_t)(uintptr_t)v)};
     struct as_launch l = {
         .kernel = v->kernel, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = turns};
     enum as_status s = v->dev->queue->launch(v->dev, &l, &t, err);
@@ -242,13 +236,11 @@ static void tell(const struct as_native_trial *v, struct as_trial_context *vc)
 
 static enum as_status build(struct as_native_trial *v, struct as_error *err)
 {
-    const struct as_memory_desc memory = {
-        .allocator = v->dev->info.allocators[0].name, .bytes = ROUNDS * TIMED * sizeof(uint64_t), .node = -1};
     const struct as_program_desc program = {.name = v->op->name, .host = host_kernels};
-    enum as_status s = v->dev->memory->alloc(v->dev, &memory, &v->ticks, err);
-    if (!s)
-        s = v->dev->program->build(v->dev, &program, &v->program, err);
-    return s ? s : v->dev->program->kernel(v->dev, v->program, "time_rounds", &v->kernel, err);
+    as_buffers_open(&v->own, v->dev, &program, err);
+    v->ticks = as_buffers_memory(&v->own, NULL, ROUNDS * TIMED * sizeof(uint64_t), err);
+    v->kernel = as_buffers_kernel(&v->own, "time_rounds", err);
+    return v->own.status;
 }
 
 enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *vc,
@@ -276,9 +268,5 @@ enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_cont
 
 void as_native_finish(struct as_native_trial *v)
 {
-    if (!v->dev)
-        return;
-    v->dev->program->kernel_destroy(v->dev, v->kernel);
-    v->dev->program->destroy(v->dev, v->program);
-    v->dev->memory->free(v->dev, v->ticks);
+    as_buffers_finish(&v->own);
 }

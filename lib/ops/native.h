@@ -83,7 +83,7 @@ struct as_native_trial {
     const struct as_native *native;
     const struct as_native_body *body, *tick;
     struct as_device *dev;
-    struct as_program *program;
+    struct as_buffers own;
     struct as_kernel *kernel;
     struct as_memory *ticks;
     struct as_native_operands start;

@@ -50,8 +50,7 @@ static struct as_native_desc native_desc(const struct as_axes *axes, const struc
 
 static enum as_applies left_out(struct as_error *err, const char *why)
 {
-    as_fail(err, AS_UNSUPPORTED, "%s", why);
-    return AS_PRUNED;
+    return as_pruned(err, "%s", why);
 }
 
 /* A device has one value per lane; a CPU has bodies of fixed length whose operands all differ. */
@@ -94,13 +93,9 @@ static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_con
     return AS_OK;
 }
 
-enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chains_desc *desc, void **state,
+enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chains_desc *desc, struct as_ops_trial *v,
                               struct as_error *err)
 {
-    struct as_ops_trial *v = calloc(1, sizeof *v);
-    *state = v;
-    if (!v)
-        return as_nomem(err, sizeof *v, "chains");
     v->is_native = is_native(&vc->dev->info);
     v->with_loop = desc->steps != 0;
     v->vc = vc;
@@ -144,15 +139,8 @@ bool as_ops_check(void *state, char *why, size_t size)
 void as_ops_finish(void *state)
 {
     struct as_ops_trial *v = state;
-    if (v && v->is_native)
+    if (v->is_native)
         as_native_finish(&v->native);
-    else if (v)
+    else
         as_chains_finish(&v->chains);
-    free(v);
-}
-
-double as_ops_patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 30; /* the driver compiles the kernels first */
 }

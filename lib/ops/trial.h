@@ -57,12 +57,11 @@ struct as_ops_trial {
 };
 /* Further metrics of the operation probes, noted by as_ops_check where the clock is known; ends with a NULL name. */
 extern const struct as_metric as_ops_time[], as_ops_rate[];
-enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chains_desc *desc, void **state,
+enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chains_desc *desc, struct as_ops_trial *v,
                               struct as_error *err);
 /* One measurement into last, and its sample except the value. */
 enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sample *out, struct as_error *err);
 bool as_ops_check(void *state, char *why, size_t size);
 void as_ops_finish(void *state);
-double as_ops_patience(const struct as_device_info *info, const struct as_axes *a);
 
 #endif

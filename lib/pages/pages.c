@@ -1,4 +1,5 @@
 #include "pages.h"
+#include "lib/buffers/buffers.h"
 
 #include "base/host.h"
 #include "os/cpus.h"
@@ -101,16 +102,15 @@ static void shape(const struct as_pages *p, const struct as_span *span, struct a
 enum as_status as_pages_touch(struct as_pages *p, const struct as_span *span, double *seconds, struct as_error *err)
 {
     const uint64_t address = (uint64_t)(uintptr_t)span->memory->host + span->start;
-    const struct as_arg by_cpu[ARGS] = {
-        {.kind = AS_ARG_U64, .u.u64 = address},     {.kind = AS_ARG_U64, .u.u64 = p->page},
-        {.kind = AS_ARG_U64, .u.u64 = span->pages}, {.kind = AS_ARG_U64, .u.u64 = span->mark},
-        {.kind = AS_ARG_U64, .u.u64 = span->load},  {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p->host_sums}};
-    const struct as_arg by_device[ARGS] = {{.kind = AS_ARG_MEMORY, .u.memory = p->sums},
-                                           {.kind = AS_ARG_MEMORY, .u.memory = span->memory},
-                                           {.kind = AS_ARG_U64, .u.u64 = span->start / sizeof(uint64_t)},
-                                           {.kind = AS_ARG_U64, .u.u64 = p->page / sizeof(uint64_t)},
-                                           {.kind = AS_ARG_U64, .u.u64 = span->pages},
-                                           {.kind = AS_ARG_U64, .u.u64 = span->load ? 0 : span->mark}};
+    const struct as_arg by_cpu[ARGS] = {as_u64_arg(address),     as_u64_arg(p->page),
+                                        as_u64_arg(span->pages), as_u64_arg(span->mark),
+                                        as_u64_arg(span->load),  as_u64_arg((uint64_t)(uintptr_t)p->host_sums)};
+    const struct as_arg by_device[ARGS] = {as_memory_arg(p->sums),
+                                           as_memory_arg(span->memory),
+                                           as_u64_arg(span->start / sizeof(uint64_t)),
+                                           as_u64_arg(p->page / sizeof(uint64_t)),
+                                           as_u64_arg(span->pages),
+                                           as_u64_arg(span->load ? 0 : span->mark)};
     struct as_launch launch = {.kernel = p->kernel,
                                .args = p->threads ? by_cpu : by_device,
                                .args_n = ARGS,

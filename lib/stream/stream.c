@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_bandwidth[];
+extern const char as_kernel_stream[];
 
 enum { STAGGER = 80, PLACE_MIN = 2 << 20 /* bytes; a GPU page, so that no two blocks share one */ };
 /* Of f64; of f32 half as wide, which are as many elements. */
@@ -132,7 +132,7 @@ static enum as_status build_ways(struct as_stream *s, struct as_error *err)
                       grids[i].unroll, grids[i].cache, grids[i].workgroup_size);
         st = as_buf_check(&defines, err);
         struct as_program_desc desc = {
-            .name = "bandwidth", .source = as_kernel_bandwidth, .defines = as_buf_get(&defines)};
+            .name = "bandwidth", .source = as_kernel_stream, .defines = as_buf_get(&defines)};
         if (!st)
             st = s->dev->program->build(s->dev, &desc, &s->way_programs[i], err);
         if (!st)
@@ -150,7 +150,7 @@ static enum as_status build(struct as_stream *s, struct as_error *err)
                   8 * s->element);
     enum as_status st = as_buf_check(&defines, err);
     struct as_program_desc desc = {.name = "bandwidth",
-                                   .source = as_kernel_bandwidth,
+                                   .source = as_kernel_stream,
                                    .defines = as_buf_get(&defines),
                                    .host = as_stream_host_kernels};
     if (!st)
@@ -413,8 +413,9 @@ void as_stream_variant(const struct as_stream *s, char *out, size_t size)
     as_buf_finish(&text);
 }
 
-void as_stream_finish(struct as_stream *s)
+void as_stream_finish(void *stream)
 {
+    struct as_stream *s = stream;
     if (!s->dev)
         return;
     for (size_t i = 0; i < AS_STREAM_GRIDS_MAX; i++) {

@@ -156,6 +156,6 @@ enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, do
 /* Are arrays and sums correct? Checks every element if whole_check is set, else blocks drawn from the seed, including
  * the first and the last. */
 bool as_stream_check(struct as_stream *s, char *why, size_t size);
-void as_stream_finish(struct as_stream *s); /* accepts one that prepare left incomplete */
+void as_stream_finish(void *stream); /* accepts one that prepare left incomplete */
 
 #endif

@@ -1,4 +1,5 @@
 /* The kernels of a CPU as its threads run them, and launches of these and of a device's. */
+#include "lib/buffers/buffers.h"
 #include "stream_internal.h"
 
 #include <string.h>
@@ -103,15 +104,15 @@ const struct as_host_kernel as_stream_host_kernels[] = {{"stream", host_stream},
 
 static struct as_arg arg_memory(struct as_memory *m)
 {
-    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
+    return as_memory_arg(m);
 }
 static struct as_arg arg_u64(uint64_t v)
 {
-    return (struct as_arg){.kind = AS_ARG_U64, .u.u64 = v};
+    return as_u64_arg(v);
 }
 static struct as_arg arg_u32(uint32_t v)
 {
-    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = v};
+    return as_u32_arg(v);
 }
 static struct as_arg arg_scalar(const struct as_stream *s)
 {

@@ -1,4 +1,5 @@
 #include "timed.h"
+#include "lib/buffers/buffers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,8 +30,9 @@ static enum as_status build(struct as_timed *t, struct as_device *dev, const str
     *t = (struct as_timed){.dev = dev, .records = records, .record = calloc(records, sizeof(struct as_record))};
     if (!t->record)
         return as_nomem(err, records * sizeof(struct as_record), "records");
-    enum as_status s = dev->program->build(dev, desc, &t->program, err);
-    return s ? s : as_timed_memory(dev, records * sizeof(struct as_record), &t->memory, err);
+    as_buffers_open(&t->own, dev, desc, err);
+    t->memory = as_buffers_memory(&t->own, NULL, records * sizeof(struct as_record), err);
+    return t->own.status;
 }
 
 enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
@@ -58,27 +60,21 @@ enum as_status as_timed_prepare_host(struct as_timed *t, struct as_device *dev, 
 
 enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)
 {
-    return t->dev->program->kernel(t->dev, t->program, name, out, err);
+    return t->dev->program->kernel(t->dev, t->own.program, name, out, err);
 }
 
 enum as_status as_timed_keep_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)
 {
-    if (t->kernels_n == AS_TIMED_KEPT)
-        return as_fail(err, AS_FAILED, "a program with more than %d kernels, '%s' among them", AS_TIMED_KEPT, name);
-    enum as_status s = as_timed_kernel(t, name, out, err);
-    if (!s)
-        t->kernels[t->kernels_n++] = *out;
-    return s;
+    t->own.status = AS_OK;
+    *out = as_buffers_kernel(&t->own, name, err);
+    return t->own.status;
 }
 
 enum as_status as_timed_keep_memory(struct as_timed *t, uint64_t bytes, struct as_memory **out, struct as_error *err)
 {
-    if (t->blocks_n == AS_TIMED_KEPT)
-        return as_fail(err, AS_FAILED, "more than %d blocks of memory", AS_TIMED_KEPT);
-    enum as_status s = as_timed_memory(t->dev, bytes, out, err);
-    if (!s)
-        t->blocks[t->blocks_n++] = *out;
-    return s;
+    t->own.status = AS_OK;
+    *out = as_buffers_memory(&t->own, NULL, bytes, err);
+    return t->own.status;
 }
 
 enum as_status as_timed_once(struct as_timed *t, const char *name, const struct as_arg *args, size_t n,
@@ -87,7 +83,7 @@ enum as_status as_timed_once(struct as_timed *t, const char *name, const struct 
     struct as_timing unused;
     struct as_kernel *kernel = NULL;
     enum as_status s = as_timed_kernel(t, name, &kernel, err);
-    struct as_launch l = as_timed_group(kernel, args, n, workgroups, threads);
+    struct as_launch l = as_launch_of(kernel, args, n, workgroups, threads);
     if (!s)
         s = t->dev->queue->launch(t->dev, &l, &unused, err);
     t->dev->program->kernel_destroy(t->dev, kernel);
@@ -129,7 +125,7 @@ static const uint32_t no_choice[CHOICE_WORDS];
 static enum as_status ask(struct as_timed *t, struct as_error *err)
 {
     struct as_kernel *tell = NULL;
-    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = t->memory}};
+    const struct as_arg args[] = {as_memory_arg(t->memory)};
     double unused;
     enum as_status s = as_timed_keep_memory(t, sizeof no_choice, &t->choice, err);
     if (!s)
@@ -138,7 +134,7 @@ static enum as_status ask(struct as_timed *t, struct as_error *err)
         s = t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
     if (!s)
         s = as_timed_kernel(t, "tell", &tell, err);
-    const struct as_launch l = as_timed_group(tell, args, 1, 1, 1);
+    const struct as_launch l = as_launch_of(tell, args, 1, 1, 1);
     if (!s)
         s = launch_once(t, &l, &unused, err);
     t->dev->program->kernel_destroy(t->dev, tell);
@@ -253,34 +249,18 @@ double as_timed_longest(const struct as_timed *t, size_t workgroups, size_t resi
 
 void as_timed_finish(struct as_timed *t)
 {
-    if (t->dev) {
-        for (size_t i = 0; i < t->kernels_n; i++)
-            t->dev->program->kernel_destroy(t->dev, t->kernels[i]);
-        for (size_t i = 0; i < t->blocks_n; i++)
-            t->dev->memory->free(t->dev, t->blocks[i]);
-        t->dev->program->destroy(t->dev, t->program);
-        t->dev->memory->free(t->dev, t->memory);
-    }
+    as_buffers_finish(&t->own);
     free(t->record);
     *t = (struct as_timed){0};
-}
-
-struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t workgroups,
-                                size_t threads)
-{
-    return (struct as_launch){
-        .kernel = kernel, .args = args, .args_n = n, .workgroups = workgroups, .workgroup_size = threads, .reps = 1};
 }
 
 enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struct as_error *err)
 {
     struct as_timing unused;
     size_t compute_units = t->dev->info.compute_units ? t->dev->info.compute_units : 1;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = t->memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = block},
-                            {.kind = AS_ARG_U64, .u.u64 = block->bytes / 8}};
+    struct as_arg args[] = {as_memory_arg(t->memory), as_memory_arg(block), as_u64_arg(block->bytes / 8)};
     enum as_status s = t->sweep ? AS_OK : as_timed_keep_kernel(t, "sweep", &t->sweep, err);
-    struct as_launch l = as_timed_group(t->sweep, args, 3, SWEEP_GROUPS * compute_units, SWEEP_THREADS);
+    struct as_launch l = as_launch_of(t->sweep, args, 3, SWEEP_GROUPS * compute_units, SWEEP_THREADS);
     return s ? s : t->dev->queue->launch(t->dev, &l, &unused, err);
 }
 
@@ -289,13 +269,10 @@ enum as_status as_timed_sweep_alone(struct as_timed *t, struct as_memory *block,
 {
     double unused;
     size_t most = t->dev->info.threads ? t->dev->info.threads : 1;
-    struct as_arg args[] = {as_memory_arg(t->memory),
-                            as_memory_arg(t->choice),
-                            as_memory_arg(block),
-                            {.kind = AS_ARG_U64, .u.u64 = elements},
-                            {.kind = AS_ARG_U64, .u.u64 = stride / 8}};
+    struct as_arg args[] = {as_memory_arg(t->memory), as_memory_arg(t->choice), as_memory_arg(block),
+                            as_u64_arg(elements), as_u64_arg(stride / 8)};
     enum as_status s = t->alone ? AS_OK : as_timed_keep_kernel(t, "sweep_alone", &t->alone, err);
-    const struct as_launch l = as_timed_group(t->alone, args, 5, 1, most < SWEEP_THREADS ? most : SWEEP_THREADS);
+    const struct as_launch l = as_launch_of(t->alone, args, 5, 1, most < SWEEP_THREADS ? most : SWEEP_THREADS);
     for (int i = 0; i < times && !s; i++)
         s = as_timed_launch(t, &l, &unused, err);
     return s;

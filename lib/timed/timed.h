@@ -3,7 +3,7 @@
 #ifndef AS_LIB_TIMED_TIMED_H
 #define AS_LIB_TIMED_TIMED_H
 
-#include "lib/prepare/prepare.h"
+#include "lib/buffers/buffers.h"
 
 #include <string.h>
 
@@ -19,10 +19,9 @@ struct as_record {
 };
 enum { AS_HAS_CYCLES = 1, AS_HAS_NANOS = 2, AS_HAS_UNIT = 4, AS_HAS_LOCAL = 8 }; /* LOCAL: launches may request it */
 
-enum { AS_TIMED_KEPT = 24 };
 struct as_timed {
     struct as_device *dev;
-    struct as_program *program;
+    struct as_buffers own;    /* released by as_timed_finish */
     struct as_memory *memory; /* the records */
     struct as_record *record; /* as read after a launch */
     size_t records;
@@ -30,9 +29,7 @@ struct as_timed {
     struct as_memory *choice; /* set by as_timed_stand, needed by all kernels that use PART */
     bool tells_unit;
     uint32_t unit; /* 1 + id of the compute unit for launches of one workgroup, 0: any */
-    struct as_kernel *kernels[AS_TIMED_KEPT], *sweep, *alone;
-    struct as_memory *blocks[AS_TIMED_KEPT];
-    size_t kernels_n, blocks_n;
+    struct as_kernel *sweep, *alone;
 };
 /* Builds `head` and `source` after the common definitions. records: workgroups of the largest launch. */
 enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const char *name, const char *head,
@@ -81,28 +78,6 @@ void as_timed_finish(struct as_timed *t);
 enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);
 /* as_check_room for one block. */
 enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_error *err);
-static inline struct as_arg as_memory_arg(struct as_memory *m)
-{
-    return (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m};
-}
-static inline struct as_arg as_u32_arg(uint64_t v) /* v: below 2^32 */
-{
-    return (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)v};
-}
-/* A native kernel's argument that points to host memory, and back. */
-static inline struct as_arg as_pointer_arg(const void *p)
-{
-    return (struct as_arg){.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p};
-}
-static inline void *as_pointer_in(const void *arg)
-{
-    uint64_t p;
-    memcpy(&p, arg, sizeof p);
-    return (void *)(uintptr_t)p;
-}
-/* One workgroup of `threads`, and n arguments. */
-struct as_launch as_timed_group(struct as_kernel *kernel, const struct as_arg *args, size_t n, size_t workgroups,
-                                size_t threads);
 
 /* For programs with as_kernel_sweep as their head: all compute units read a whole block into L2 (or its end). No word
  * of it may be 1. */

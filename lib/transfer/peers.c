@@ -56,10 +56,8 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
     const char *peer = as_axes_text(a, "peer"), *allocator = as_axes_text(a, "allocator");
     double node = as_axes_number(a, "node");
     bool own_kind = info->allocators_n && strcmp(info->allocators[0].name, allocator) == 0;
-    if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_COPY))) {
-        as_fail(err, AS_UNSUPPORTED, "a CPU has no link to itself");
-        return AS_PRUNED;
-    }
+    if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_COPY)))
+        return as_pruned(err, "a CPU has no link to itself");
     if (strcmp(peer, "host") == 0) {
         const struct as_allocator *kind = as_info_allocator(info, allocator);
         return !own_kind && kind && kind->host_access && has_node(node) ? AS_APPLIES : AS_PRUNED;

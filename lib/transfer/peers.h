@@ -13,7 +13,7 @@ extern const char *const as_peer_words[];
 
 /* The axes of the peer: first in a probe's list. */
 #define AS_PEER_AXES(peer_help)                                                                                        \
-    {.name = "peer", .help = (peer_help), .type = AS_AXIS_WORD, .words = as_peer_words, .def = "all"},                 \
+    AS_WORD_AXIS("peer", as_peer_words, "all", (peer_help)),                                                           \
         {.name = "node",                                                                                               \
          .help = "NUMA node of the host (0 for a device)",                                                             \
          .type = AS_AXIS_COUNT,                                                                                        \

@@ -1,4 +1,5 @@
 #include "transfer.h"
+#include "lib/buffers/buffers.h"
 
 #include "lib/prepare/choice.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_kernel_copy[];
+extern const char as_kernel_transfer[];
 
 enum {
     ITEM = 16,           /* bytes per access of a kernel thread */
@@ -147,11 +148,11 @@ static enum as_status run_kernel(struct as_transfer *t, uint64_t reps, struct as
     struct as_arg args[2 * AS_TRANSFER_LANES + FIXED_ARGS];
     for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
         size_t used = l < t->desc.lanes ? l : 0; /* arguments of unused lanes must be valid memory too */
-        args[2 * l] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = t->to[used]};
-        args[2 * l + 1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = t->from[used]};
+        args[2 * l] = as_memory_arg(t->to[used]);
+        args[2 * l + 1] = as_memory_arg(t->from[used]);
     }
-    args[2 * AS_TRANSFER_LANES] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = t->desc.bytes / ITEM};
-    args[2 * AS_TRANSFER_LANES + 1] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = t->desc.lanes};
+    args[2 * AS_TRANSFER_LANES] = as_u64_arg(t->desc.bytes / ITEM);
+    args[2 * AS_TRANSFER_LANES + 1] = as_u32_arg(t->desc.lanes);
     struct as_launch launch = {.kernel = t->copy,
                                .args = args,
                                .args_n = sizeof args / sizeof *args,
@@ -299,7 +300,7 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
         s = fill(t, err);
     if (s || !desc->kernel)
         return s;
-    struct as_program_desc program = {.name = "copy", .source = as_kernel_copy, .host = host_kernels};
+    struct as_program_desc program = {.name = "copy", .source = as_kernel_transfer, .host = host_kernels};
     s = dev->program->build(dev, &program, &t->program, err);
     if (!s)
         s = dev->program->kernel(dev, t->program, "copy", &t->copy, err);
@@ -371,8 +372,9 @@ bool as_transfer_check(void *transfer, char *why, size_t size)
     return right;
 }
 
-void as_transfer_finish(struct as_transfer *t)
+void as_transfer_finish(void *transfer)
 {
+    struct as_transfer *t = transfer;
     if (!t->dev)
         return;
     t->dev->program->kernel_destroy(t->dev, t->copy);

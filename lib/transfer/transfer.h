@@ -44,7 +44,7 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
                                    struct as_error *err);
 /* "132 workgroups of 512", "copy engine", "write call" */
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size);
-void as_transfer_finish(struct as_transfer *t); /* accepts one that prepare left incomplete */
+void as_transfer_finish(void *transfer); /* accepts one that prepare left incomplete */
 
 /* For records of probes whose state is or begins with a struct as_transfer. The value counts each byte of each lane
  * once, in GB/s. The check compares every word if whole_check is set or there are few, else blocks drawn from the seed,

@@ -157,10 +157,9 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
     enum as_status st = probe_axes(p, all, style, out, err);
     grids("Quick", p->quick, style, out);
     grids("Full", p->full, style, out);
-    if (p->method) {
-        as_text_title(out, "Method", style);
-        as_buf_str(out, p->method);
-    }
+    as_text_title(out, "Method", style);
+    for (size_t i = 0; as_probes[i]; i++)
+        as_buf_str(out, as_probes[i] == p ? as_probe_texts[i] : "");
     as_buf_finish(&line);
     return st;
 }

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define AS_PROBE_ABI 1u
-
 enum as_axis_type {
     AS_AXIS_SIZE,  /* bytes */
     AS_AXIS_COUNT, /* a whole number */
@@ -34,6 +32,23 @@ struct as_axis {
     const char *all;          /* word that "all" means where the words overlap; NULL: every one of them */
     const char *zero;         /* what the value 0 stands for where it is no number ("device"), NULL: it is one */
 };
+/* The usual kinds of axes. Further fields follow the help: AS_COUNT_AXIS("ilp", 0, 8, "0", "help", .zero = "most"). */
+#define AS_WORD_AXIS(axis, list, usual, ...)                                                                           \
+    {                                                                                                                  \
+        .name = axis, .type = AS_AXIS_WORD, .words = list, .def = usual, .help = __VA_ARGS__                           \
+    }
+#define AS_ALLOCATOR_AXIS(axis, usual, ...)                                                                            \
+    {                                                                                                                  \
+        .name = axis, .type = AS_AXIS_WORD, .domain = AS_DOMAIN_ALLOCATOR, .def = usual, .help = __VA_ARGS__           \
+    }
+#define AS_COUNT_AXIS(axis, least, most, usual, ...)                                                                   \
+    {                                                                                                                  \
+        .name = axis, .type = AS_AXIS_COUNT, .min = least, .max = most, .def = usual, .help = __VA_ARGS__              \
+    }
+#define AS_SIZE_AXIS(axis, least, most, usual, ...)                                                                    \
+    {                                                                                                                  \
+        .name = axis, .type = AS_AXIS_SIZE, .min = least, .max = most, .def = usual, .help = __VA_ARGS__               \
+    }
 
 /* What a word of an axis is, where its name does not say it all. */
 struct as_word {
@@ -98,9 +113,11 @@ enum as_applies {
     AS_PRUNED,       /* this combination of axes makes no sense: no cell at all; err may say why */
     AS_INAPPLICABLE, /* a cell that is stored as unsupported with the reason in err */
 };
+/* These two with the reason in err. */
+#define as_pruned(err, ...) (as_fail(err, AS_UNSUPPORTED, __VA_ARGS__), AS_PRUNED)
+#define as_inapplicable(err, ...) (as_fail(err, AS_UNSUPPORTED, __VA_ARGS__), AS_INAPPLICABLE)
 
 struct as_probe {
-    unsigned abi;
     const char *name;     /* "latency" */
     const char *title;    /* "Memory latency" */
     const char *question; /* one sentence ending in a question mark */
@@ -131,18 +148,24 @@ struct as_probe {
     /* (optional) bytes touched by a cell that claims to measure DRAM; 0: no such claim. Called for cells that apply,
      * in the parent. */
     uint64_t (*memory_claim)(const struct as_device_info *info, const struct as_axes *axes);
-    /* (optional) seconds that prepare and one sample may take at most, for the plan and the hang time-out; default 5 */
+    /* (optional) seconds that prepare and one sample may take at most, for the plan and the hang time-out: by cell, or
+     * the same for all; default 5 */
     double (*patience)(const struct as_device_info *info, const struct as_axes *axes);
-    /* In the worker. *state belongs to the probe until finish. */
-    enum as_status (*prepare)(struct as_trial_context *vc, void **state, struct as_error *err);
+    double patience_s;
+    /* In the worker. The state of a trial has state_bytes, which are zero before prepare. */
+    size_t state_bytes;
+    enum as_status (*prepare)(struct as_trial_context *vc, void *state, struct as_error *err);
     /* AS_TIMEOUT: this trial can have no further sample; it ends with those it has. */
     enum as_status (*sample)(void *state, uint64_t reps, struct as_sample *out, struct as_error *err);
     /* Compares the outcome of the last sample with an independent reference; false: *why says what differs. */
     bool (*check)(void *state, char *why, size_t why_size);
-    void (*finish)(void *state); /* cleans up after prepare, also after a failed one (NULL possible) */
-    const char *method;          /* text of method.md, embedded */
-    const char *figure;          /* name of the figure (folder), NULL when it has none */
+    void (*finish)(void *state); /* cleans up after prepare, also after a failed one */
 };
+/* Allocates a trial's state and prepares it. as_probe_finish takes the state also after a failure, when it may be NULL.
+ */
+enum as_status as_probe_prepare(const struct as_probe *probe, struct as_trial_context *vc, void **state,
+                                struct as_error *err);
+void as_probe_finish(const struct as_probe *probe, void *state);
 
 /* What the cells of a probe with these axes measure. */
 static inline struct as_metric as_probe_metric(const struct as_probe *probe, const struct as_axes *axes)
@@ -163,8 +186,9 @@ bool as_varies_by_process(const struct as_cell *cell);
 extern const char *const as_probe_headings[];           /* of each: what the report groups it under */
 extern const unsigned as_probe_leads[];                 /* of each: its place among the report's main curves, 0: none */
 extern const char *const as_probe_methods[];            /* of each: its method.md as HTML */
+extern const char *const as_probe_texts[];              /* of each: its method.md as it was written */
 const struct as_probe *as_probe_find(const char *name); /* also a hidden one or an earlier name; NULL: none */
-/* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default, both ABI numbers). */
+/* AS_FAILED naming what is wrong with the record (a missing slot, an axis without default). */
 enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err);
 const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name); /* NULL when absent */
 /* What a word of the probe's axes is; NULL when the record does not say. */

@@ -2,6 +2,7 @@
 #include "probe/probe.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct as_probe *as_probe_find(const char *name)
@@ -35,11 +36,22 @@ static enum as_status check_axis(const struct as_probe *probe, const struct as_a
     return AS_OK;
 }
 
+enum as_status as_probe_prepare(const struct as_probe *probe, struct as_trial_context *vc, void **state,
+                                struct as_error *err)
+{
+    *state = calloc(1, probe->state_bytes);
+    return *state ? probe->prepare(vc, *state, err) : as_nomem(err, probe->state_bytes, probe->name);
+}
+
+void as_probe_finish(const struct as_probe *probe, void *state)
+{
+    if (state)
+        probe->finish(state);
+    free(state);
+}
+
 enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err)
 {
-    if (probe->abi != AS_PROBE_ABI)
-        return as_fail(err, AS_FAILED, "probe '%s' was made for ABI %u, this build has %u",
-                       probe->name ? probe->name : "", probe->abi, AS_PROBE_ABI);
     static const struct {
         const char *name;
         size_t offset;
@@ -48,9 +60,8 @@ enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err
         {"question", offsetof(struct as_probe, question)}, {"metric", offsetof(struct as_probe, metric)},
         {"unit", offsetof(struct as_probe, unit)},         {"counts", offsetof(struct as_probe, counts)},
         {"axes", offsetof(struct as_probe, axes)},         {"quick", offsetof(struct as_probe, quick)},
-        {"full", offsetof(struct as_probe, full)},         {"method", offsetof(struct as_probe, method)},
-        {"prepare", offsetof(struct as_probe, prepare)},   {"sample", offsetof(struct as_probe, sample)},
-        {"finish", offsetof(struct as_probe, finish)},
+        {"full", offsetof(struct as_probe, full)},         {"prepare", offsetof(struct as_probe, prepare)},
+        {"sample", offsetof(struct as_probe, sample)},     {"finish", offsetof(struct as_probe, finish)},
     };
     for (size_t i = 0; i < sizeof required / sizeof *required; i++) {
         void *slot;

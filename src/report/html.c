@@ -255,7 +255,7 @@ static enum as_status scripts(struct as_page *p, const char *const *probes, size
         for (size_t i = 0; i < n; i++) {
             const struct as_probe *probe = as_probe_find(probes[i]);
             size_t len;
-            const char *figure = probe && probe->figure ? as_figure_find(probe->figure, &len) : NULL;
+            const char *figure = probe ? as_figure_find(probe->name, &len) : NULL;
             if (!figure)
                 continue;
             if (!first)

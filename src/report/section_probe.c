@@ -31,7 +31,7 @@ static unsigned lead_of(const char *probe)
 static bool has_picture(const struct as_probe *probe)
 {
     size_t len;
-    return as_page_vega_size > 1 && probe && probe->figure && as_figure_find(probe->figure, &len);
+    return as_page_vega_size > 1 && probe && as_figure_find(probe->name, &len);
 }
 
 struct tally {

@@ -153,7 +153,9 @@ static double hang_deadline(const struct as_engine *e, const struct as_cell *cel
                             double share_s, int *by_budget)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
-    double patience = probe && probe->patience ? probe->patience(&slot->info, &cell->axes) : PATIENCE_S;
+    double patience = probe && probe->patience     ? probe->patience(&slot->info, &cell->axes)
+                      : probe && probe->patience_s ? probe->patience_s
+                                                   : PATIENCE_S;
     double own = as_now() + 2 * share_s + patience;
     double budget = as_engine_cut_off(e);
     *by_budget = budget < own;

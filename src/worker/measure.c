@@ -312,7 +312,7 @@ static void set_outcome(struct as_trial *out, enum as_status st, const char *tex
 
 static enum as_status run_phases(struct sampler *m, double started, struct as_trial *out, struct as_error *err)
 {
-    enum as_status st = m->probe->prepare(&m->vc, &m->state, err);
+    enum as_status st = as_probe_prepare(m->probe, &m->vc, &m->state, err);
     if (!st)
         st = as_trial_take_bound(&m->vc, m->probe, err);
     if (!st)
@@ -467,7 +467,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     enum as_status trial = run_phases(&m, started, out, &why);
     if (!trial)
         trial = check_memory(&out->readings, &why);
-    m.probe->finish(m.state);
+    as_probe_finish(m.probe, m.state);
     if (trial == AS_NOMEM)
         add_limit(&dev->info, why.text, sizeof why.text);
     if (trial)
@@ -494,7 +494,7 @@ void as_measure_compile(struct as_device *compiler, const struct as_trial_order 
     if (as_plan_check(order->probe, &order->axes, &compiler->info, &why))
         return;
     m.vc.deadline = INFINITY;
-    (void)m.probe->prepare(&m.vc, &m.state, &why);
-    m.probe->finish(m.state);
+    (void)as_probe_prepare(m.probe, &m.vc, &m.state, &why);
+    as_probe_finish(m.probe, m.state);
     as_buf_finish(&m.vc.detail);
 }

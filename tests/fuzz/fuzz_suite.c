@@ -17,9 +17,9 @@ static const struct as_axis bandwidth_axes[] = {
 static const char *const latency_quick[] = {"size=1KiB..4LLC x2", NULL};
 static const char *const bandwidth_quick[] = {"op=all threads=1", "op=triad threads=all", NULL};
 static const struct as_probe latency = {
-    .abi = AS_PROBE_ABI, .name = "latency", .axes = latency_axes, .quick = latency_quick, .full = latency_quick};
+    .name = "latency", .axes = latency_axes, .quick = latency_quick, .full = latency_quick};
 static const struct as_probe bandwidth = {
-    .abi = AS_PROBE_ABI, .name = "bandwidth", .axes = bandwidth_axes, .quick = bandwidth_quick, .full = NULL};
+    .name = "bandwidth", .axes = bandwidth_axes, .quick = bandwidth_quick, .full = NULL};
 
 /* A registry of its own: what the parser promises does not depend on which probes are built. */
 const struct as_probe *const as_probes[] = {&latency, &bandwidth, NULL};

@@ -35,8 +35,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     }
     return AS_APPLIES;
 }
-static const struct as_probe probe_a = {.abi = AS_PROBE_ABI,
-                                        .name = "alpha",
+static const struct as_probe probe_a = {.name = "alpha",
                                         .title = "Alpha",
                                         .question = "Q?",
                                         .metric = "m",
@@ -46,8 +45,7 @@ static const struct as_probe probe_a = {.abi = AS_PROBE_ABI,
                                         .quick = quick,
                                         .full = full,
                                         .applies = applies};
-static const struct as_probe probe_b = {.abi = AS_PROBE_ABI,
-                                        .name = "beta",
+static const struct as_probe probe_b = {.name = "beta",
                                         .title = "Beta",
                                         .question = "Q?",
                                         .metric = "m",

@@ -98,7 +98,7 @@ void atomics_trial_in(struct atomics_one *o, struct as_device *dev, const struct
     atomics_begin(o, dev, axes);
     if (allocator)
         assert_int_equal(as_axes_add(&o->trial.axes, "allocator", allocator, NULL), AS_OK);
-    o->status = probe->prepare(&o->trial.vc, &o->trial.state, &o->err);
+    o->status = as_probe_prepare(probe, &o->trial.vc, &o->trial.state, &o->err);
     sampled = probe == &as_probe_atomics ? o->trial.state : NULL; /* its state begins with them */
     clock_on_sleep = sleep_until_all_ran;
     if (!o->status)

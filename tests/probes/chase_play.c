@@ -30,7 +30,7 @@ static u64 follow(u64 at)
 
 #include "lib/stream/sweep.kernel"
 #define PERSISTENT
-#include "probes/memory/latency/latency.kernel"
+#include "lib/chase/chase.kernel"
 
 struct swept swept;
 

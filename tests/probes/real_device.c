@@ -24,12 +24,12 @@ static enum as_status measure(const struct as_probe *probe, struct as_trial_cont
 {
     void *state = NULL;
     char why[160] = "";
-    enum as_status s = probe->prepare(vc, &state, err);
+    enum as_status s = as_probe_prepare(probe, vc, &state, err);
     for (int i = 0; i < samples && !s; i++)
         s = probe->sample(state, reps, &out->sample, err);
     if (!s && !probe->check(state, why, sizeof why))
         s = as_fail(err, AS_FAILED, "%s", why);
-    probe->finish(state);
+    as_probe_finish(probe, state);
     return s;
 }
 

@@ -18,7 +18,7 @@ static void test_records(void **unused)
         if (as_probe_check(as_probes[n], &err))
             fail_msg("%s", err.text);
         assert_ptr_equal(as_probe_find(as_probes[n]->name), as_probes[n]);
-        assert_true(strlen(as_probes[n]->method) > 200);
+        assert_true(strlen(as_probe_texts[n]) > 200);
         if (strlen(as_probes[n]->counts) >= sizeof((struct as_cell *)0)->counts)
             fail_msg("%s: what it counts does not fit a cell", as_probes[n]->name);
     }
@@ -45,9 +45,6 @@ static void test_broken_records(void **unused)
     const struct as_probe good = *as_probe_find("latency");
     struct as_probe p = good;
     (void)unused;
-    p.abi = 99;
-    expect_fault(&p, "99");
-    p = good;
     p.sample = NULL;
     expect_fault(&p, "sample");
     p = good;

@@ -56,7 +56,7 @@ void scripted_trial(struct scripted *s, const struct as_probe *probe, const char
                                       .limit = NAN,
                                       .min_reps = 1,
                                       .max_reps = UINT64_C(1) << 40};
-    must(probe->prepare(&v->vc, &v->state, &err), &err, probe->name);
+    must(as_probe_prepare(probe, &v->vc, &v->state, &err), &err, probe->name);
     for (int i = 0; i < samples; i++) {
         struct as_sample sample = {.value = NAN, .clock_hz = NAN};
         must(probe->sample(v->state, 1, &sample, &err), &err, probe->name);

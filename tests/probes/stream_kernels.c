@@ -18,7 +18,7 @@ _Thread_local struct as_host_item as_host_item;
 #define PER_ITEM 4
 #define OP 0
 #define stream device_copy
-#include "probes/memory/bandwidth/bandwidth.kernel"
+#include "lib/stream/stream.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -26,7 +26,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 3
 #define stream device_triad
 #define fill fill_again
-#include "probes/memory/bandwidth/bandwidth.kernel"
+#include "lib/stream/stream.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -35,7 +35,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 4
 #define stream device_nstream
 #define fill fill_thrice
-#include "probes/memory/bandwidth/bandwidth.kernel"
+#include "lib/stream/stream.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -44,7 +44,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 5
 #define stream device_dot
 #define fill fill_more
-#include "probes/memory/bandwidth/bandwidth.kernel"
+#include "lib/stream/stream.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -53,7 +53,7 @@ _Thread_local struct as_host_item as_host_item;
 #define OP 6
 #define stream device_read
 #define fill fill_last
-#include "probes/memory/bandwidth/bandwidth.kernel"
+#include "lib/stream/stream.kernel"
 #undef OP
 #undef X
 #undef Y
@@ -68,7 +68,7 @@ _Thread_local struct as_host_item as_host_item;
 #define stream device_read_again
 #define card gpu_read
 #define fill fill_for_card
-#include "probes/memory/bandwidth/bandwidth.kernel"
+#include "lib/stream/stream.kernel"
 #undef OP
 #undef X
 #undef Y

@@ -49,7 +49,7 @@ static void trial(struct as_device *dev, const char *name, const struct timed_tr
                                   .limit = NAN,
                                   .min_reps = 1,
                                   .max_reps = UINT64_C(1) << 40};
-    enum as_status s = probe->prepare(&vc, &state, &err);
+    enum as_status s = as_probe_prepare(probe, &vc, &state, &err);
     bool prepared = s == AS_OK;
     for (int i = 0; i < 2 && !s; i++)
         s = probe->sample(state, v->reps, &out, &err);
@@ -60,7 +60,7 @@ static void trial(struct as_device *dev, const char *name, const struct timed_tr
     if (prepared && !probe->check(state, why, sizeof why))
         fail_msg("%s %s: %s", name, v->axes, why);
     print_message("%s %s: %s\n", name, v->axes, s ? err.text : why);
-    probe->finish(state);
+    as_probe_finish(probe, state);
     as_buf_finish(&vc.detail);
 }
 

@@ -322,7 +322,7 @@ enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const ch
                                       .limit = NAN,
                                       .min_reps = 1,
                                       .max_reps = UINT64_C(1) << 40};
-    enum as_status s = probe->prepare(&v->vc, &v->state, &why);
+    enum as_status s = as_probe_prepare(probe, &v->vc, &v->state, &why);
     if (s && !err) {
         fprintf(stderr, "%s: %s\n", probe->name, why.text);
         abort();
@@ -334,7 +334,7 @@ enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const ch
 
 void toy_finish(const struct as_probe *probe, struct toy_trial *v)
 {
-    probe->finish(v->state);
+    as_probe_finish(probe, v->state);
     as_buf_finish(&v->vc.detail);
 }
 

@@ -52,7 +52,7 @@ static u64 follow(u64 at)
 #define CHOICE_LOOKS (play.one_by_one ? 1000u : UINT32_MAX) /* on a busy machine a thread may start late */
 #include "lib/timed/timed.kernel"
 #define PERSISTENT
-#include "probes/memory/latency/latency.kernel"
+#include "lib/chase/chase.kernel"
 
 /* ---- a device with units ---- */
 

@@ -42,64 +42,52 @@ static const struct as_axis roofline_axes[] = {
     {"width", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "best", NULL, NULL, NULL},
     {0}};
 extern const char synth_method[];
-const struct as_probe synth_latency = {.abi = AS_PROBE_ABI,
-                                       .name = "latency",
+const struct as_probe synth_latency = {.name = "latency",
                                        .title = "Memory latency",
                                        .question = "How long does a load wait for its data, by size of what it walks?",
                                        .metric = "latency",
                                        .unit = "ns",
                                        .lower_is_better = true,
                                        .counts = "time of one dependent load, loop and address included",
-                                       .axes = latency_axes,
-                                       .figure = "latency"};
-const struct as_probe synth_bandwidth = {.abi = AS_PROBE_ABI,
-                                         .name = "bandwidth",
+                                       .axes = latency_axes};
+const struct as_probe synth_bandwidth = {.name = "bandwidth",
                                          .title = "Memory bandwidth",
                                          .question = "How many bytes per second can be moved, by size and threads?",
                                          .metric = "bandwidth",
                                          .unit = "GB/s",
                                          .counts = "bytes read plus bytes written; write-allocate not counted",
-                                         .axes = bandwidth_axes,
-                                         .figure = "bandwidth"};
-const struct as_probe synth_c2c = {.abi = AS_PROBE_ABI,
-                                   .name = "c2c",
+                                         .axes = bandwidth_axes};
+const struct as_probe synth_c2c = {.name = "c2c",
                                    .title = "Core to core",
                                    .question = "How long does a line take from one core to another?",
                                    .metric = "latency",
                                    .unit = "ns",
                                    .lower_is_better = true,
                                    .counts = "one way: half of the round trip",
-                                   .axes = c2c_axes,
-                                   .figure = "c2c"};
-const struct as_probe synth_launch = {.abi = AS_PROBE_ABI,
-                                      .name = "launch",
+                                   .axes = c2c_axes};
+const struct as_probe synth_launch = {.name = "launch",
                                       .title = "Kernel launch",
                                       .question = "What does it cost to run an empty kernel?",
                                       .metric = "time",
                                       .unit = "ns",
                                       .lower_is_better = true,
                                       .counts = "one launch",
-                                      .axes = launch_axes,
-                                      .figure = "launch"};
-const struct as_probe synth_alloc = {.abi = AS_PROBE_ABI,
-                                     .name = "alloc",
+                                      .axes = launch_axes};
+const struct as_probe synth_alloc = {.name = "alloc",
                                      .title = "Allocation",
                                      .question = "What do allocating, freeing and first touching memory cost?",
                                      .metric = "time",
                                      .unit = "ns",
                                      .lower_is_better = true,
                                      .counts = "one block, or one page for touching",
-                                     .axes = alloc_axes,
-                                     .figure = "alloc"};
-const struct as_probe synth_roofline = {.abi = AS_PROBE_ABI,
-                                        .name = "roofline",
+                                     .axes = alloc_axes};
+const struct as_probe synth_roofline = {.name = "roofline",
                                         .title = "Peak arithmetic",
                                         .question = "How many operations per second do the units do?",
                                         .metric = "rate",
                                         .unit = "ops/s",
                                         .counts = "a fused multiply-add is two operations",
-                                        .axes = roofline_axes,
-                                        .figure = "roofline"};
+                                        .axes = roofline_axes};
 static const struct as_axis alu_axes[] = {
     {"op", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL, NULL},
     {"operands", "", AS_AXIS_COUNT, AS_DOMAIN_NONE, 0, 3, "0", NULL, NULL, "usual"},
@@ -118,18 +106,15 @@ static const struct as_word operations[] = {
     {"fadd2_f16", "add of pairs", "packed", "fadd2", "f16x2", 2, "cuda", none},
     {"recip32", "reciprocal", "math", "recip", "f32", 1, "opencl cuda hip", none},
     {0}};
-const struct as_probe synth_alu = {.abi = AS_PROBE_ABI,
-                                   .name = "alu",
+const struct as_probe synth_alu = {.name = "alu",
                                    .title = "Throughput of operations",
                                    .question = "How many operations does one unit do in a cycle?",
                                    .metric = "throughput",
                                    .unit = "ops/cycle",
                                    .counts = "results of one unit a cycle",
                                    .axes = alu_axes,
-                                   .about = operations,
-                                   .figure = "alu"};
-const struct as_probe synth_alu_latency = {.abi = AS_PROBE_ABI,
-                                           .name = "alu_latency",
+                                   .about = operations};
+const struct as_probe synth_alu_latency = {.name = "alu_latency",
                                            .title = "Latency of operations",
                                            .question = "After how many cycles can a result be used?",
                                            .metric = "latency",
@@ -137,22 +122,19 @@ const struct as_probe synth_alu_latency = {.abi = AS_PROBE_ABI,
                                            .lower_is_better = true,
                                            .counts = "cycles of a step",
                                            .axes = alu_axes,
-                                           .about = operations,
-                                           .figure = "alu_latency"};
+                                           .about = operations};
 static const struct as_axis mix_axes[] = {{"mix", "", AS_AXIS_WORD, AS_DOMAIN_NONE, 0, 0, "all", NULL, NULL, NULL},
                                           {"ilp", "", AS_AXIS_COUNT, AS_DOMAIN_NONE, 0, 8, "0", NULL, NULL, "fitting"},
                                           {0}};
-const struct as_probe synth_mix = {.abi = AS_PROBE_ABI,
-                                   .name = "mix",
+const struct as_probe synth_mix = {.name = "mix",
                                    .title = "Sequences of operations",
                                    .question = "How long does one unit take for operations of several kinds?",
                                    .metric = "cost",
                                    .unit = "cycles",
                                    .lower_is_better = true,
                                    .counts = "cycles of a unit",
-                                   .axes = mix_axes,
-                                   .figure = "mix"};
-static const struct as_probe sentinel = {.abi = AS_PROBE_ABI, .name = "sentinel", .title = "Sentinel", .hidden = true};
+                                   .axes = mix_axes};
+static const struct as_probe sentinel = {.name = "sentinel", .title = "Sentinel", .hidden = true};
 const struct as_probe *const as_probes[] = {&synth_latency, &synth_bandwidth, &synth_c2c, &synth_launch,
                                             &synth_alloc,   &synth_roofline,  &synth_alu, &synth_alu_latency,
                                             &synth_mix,     &sentinel,        NULL};

@@ -1,16 +1,11 @@
 /* alu: throughput of operations per compute unit and cycle. See method.md. */
 #include "lib/ops/trial.h"
 
-extern const char as_method_alu[];
-
 static const struct as_axis axes[] = {
     AS_OP_AXIS("all"),
-    {.name = "ilp",
-     .help = "independent chains per thread; 0, CPU: as many as its registers hold: 8, 12, or 18 with SVE",
-     .type = AS_AXIS_COUNT,
-     .max = 18,
-     .def = "4",
-     .zero = "most"},
+    AS_COUNT_AXIS("ilp", 0, 18, "4",
+                  "independent chains per thread; 0, CPU: as many as its registers hold: 8, 12, or 18 with SVE",
+                  .zero = "most"),
     AS_WARPS_AXIS,
     AS_WIDTH_AXIS,
     AS_OPERANDS_AXIS,
@@ -39,7 +34,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return as_ops_apply(info, a, &d, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
     enum as_status s = as_ops_prepare(vc, &d, state, err);
@@ -56,7 +51,6 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 const struct as_probe as_probe_alu = {
-    .abi = AS_PROBE_ABI,
     .name = "alu",
     .title = "Throughput of operations",
     .question = "How many operations of each kind does a compute unit do per cycle?",
@@ -71,11 +65,10 @@ const struct as_probe as_probe_alu = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = as_ops_patience,
+    .patience_s = 30, /* the driver compiles the kernels first */
+    .state_bytes = sizeof(struct as_ops_trial),
     .prepare = prepare,
     .sample = sample,
     .check = as_ops_check,
     .finish = as_ops_finish,
-    .method = as_method_alu,
-    .figure = "alu",
 };

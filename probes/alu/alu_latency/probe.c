@@ -1,8 +1,6 @@
 /* alu_latency: latency of operations in dependent chains. See method.md. */
 #include "lib/ops/trial.h"
 
-extern const char as_method_alu_latency[];
-
 static const struct as_axis axes[] = {AS_OP_AXIS("all"), AS_WIDTH_AXIS, AS_OPERANDS_AXIS, AS_STEPS_AXIS, {0}};
 static const char *const quick[] = {"op=iadd32,imul32,imad32,xor32,fadd32,fmul32,ffma32,ffma64,ffma16,recip32",
                                     "op=iadd32,imul32,ixor32,fadd32,ffma32 width=256,sve", NULL};
@@ -22,7 +20,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return d.sequence.n ? as_ops_apply(info, a, &d, err) : AS_PRUNED;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
     return as_ops_prepare(vc, &d, state, err);
@@ -37,7 +35,6 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 const struct as_probe as_probe_alu_latency = {
-    .abi = AS_PROBE_ABI,
     .name = "alu_latency",
     .title = "Latency of operations",
     .question = "After how many cycles can an operation use the result of another?",
@@ -52,11 +49,10 @@ const struct as_probe as_probe_alu_latency = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = as_ops_patience,
+    .patience_s = 30, /* the driver compiles the kernels first */
+    .state_bytes = sizeof(struct as_ops_trial),
     .prepare = prepare,
     .sample = sample,
     .check = as_ops_check,
     .finish = as_ops_finish,
-    .method = as_method_alu_latency,
-    .figure = "alu_latency",
 };

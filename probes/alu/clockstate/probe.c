@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-extern const char as_method_clockstate[];
-
 enum { LAUNCHES = 300 };
 static const double REST_S = 0.2;
 /* Longer GEMMs make a series last too long: some seconds. */
@@ -18,22 +16,9 @@ static const double LONGEST_S = 10e-3;
 static const double CORES_RATE = 5e9, DEVICE_RATE = 1e12;
 
 static const struct as_axis axes[] = {
-    {.name = "path",
-     .help = "the GEMM path, see probe matmul",
-     .type = AS_AXIS_WORD,
-     .words = as_product_path_words,
-     .def = "tiled"},
-    {.name = "type",
-     .help = "operand type, see probe matmul",
-     .type = AS_AXIS_WORD,
-     .words = as_product_type_words,
-     .def = "f32"},
-    {.name = "size",
-     .help = "rows and columns of all three matrices",
-     .type = AS_AXIS_COUNT,
-     .min = 16,
-     .max = 16384,
-     .def = "256"},
+    AS_WORD_AXIS("path", as_product_path_words, "tiled", "the GEMM path, see probe matmul"),
+    AS_WORD_AXIS("type", as_product_type_words, "f32", "operand type, see probe matmul"),
+    AS_COUNT_AXIS("size", 16, 16384, "256", "rows and columns of all three matrices"),
     {0},
 };
 static const char *const quick[] = {"path=wgmma,tiled type=f16 size=512,1024,2048,4096", "path=tiled type=f32 size=256",
@@ -53,14 +38,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_PRODUCT_DOT ? 100 * DEVICE_RATE : DEVICE_RATE;
     if (can != AS_APPLIES || as_product_flop(&d) <= slowest * LONGEST_S)
         return can;
-    as_fail(err, AS_UNSUPPORTED, "%d GEMMs of this size, one by one, would take many seconds", LAUNCHES);
-    return AS_INAPPLICABLE;
-}
-
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 60; /* a library of hundreds of megabytes is loaded, kernels compile */
+    return as_inapplicable(err, "%d GEMMs of this size, one by one, would take many seconds", LAUNCHES);
 }
 
 /* Idles, then launches and waits one by one. */
@@ -105,16 +83,13 @@ static void note(struct as_trial_context *vc, const struct as_series_found *f)
     }
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     struct as_product_desc d = as_product_asked(vc->axes);
     struct as_series_found found;
-    struct trial *v = calloc(1, sizeof *v);
-    *state = v;
-    if (v)
-        v->series =
-            (struct as_series){.rate = calloc(LAUNCHES, sizeof(double)), .ended = calloc(LAUNCHES, sizeof(double))};
-    if (!v || !v->series.rate || !v->series.ended)
+    struct trial *v = state;
+    v->series = (struct as_series){.rate = calloc(LAUNCHES, sizeof(double)), .ended = calloc(LAUNCHES, sizeof(double))};
+    if (!v->series.rate || !v->series.ended)
         return as_nomem(err, LAUNCHES * 2 * sizeof(double), "a series of launches");
     d.seed = (uint32_t)vc->seed;
     vc->footprint = as_product_bytes(&d);
@@ -156,16 +131,12 @@ static bool check(void *state, char *why, size_t size)
 static void finish(void *state)
 {
     struct trial *v = state;
-    if (!v)
-        return;
     as_product_finish(&v->product);
     free(v->series.rate);
     free(v->series.ended);
-    free(v);
 }
 
 const struct as_probe as_probe_clockstate = {
-    .abi = AS_PROBE_ABI,
     .name = "clockstate",
     .title = "Single launches and the clock",
     .question = "Do single launches after idling have one mode or two, and how long until they are steady?",
@@ -178,11 +149,10 @@ const struct as_probe as_probe_clockstate = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .patience_s = 60, /* a library of hundreds of megabytes is loaded, kernels compile */
+    .state_bytes = sizeof(struct trial),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_clockstate,
-    .figure = "clockstate",
 };

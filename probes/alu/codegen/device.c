@@ -15,7 +15,7 @@ extern const char as_kernel_codegen[];
 struct codegen_device {
     struct as_device *dev;
     struct codegen_case what;
-    struct as_program *program;
+    struct as_buffers own;
     struct as_kernel *few, *many;
     struct as_memory *memory, *data;
 };
@@ -60,11 +60,10 @@ static enum as_status find_kernels(struct codegen_device *g, struct as_error *er
 {
     struct as_kernel *lacking = NULL;
     struct as_error not_there = {0};
-    enum as_status s = g->dev->program->kernel(g->dev, g->program, "few", &g->few, err);
-    if (!s)
-        return g->dev->program->kernel(g->dev, g->program, "many", &g->many, err);
-    if (g->dev->program->kernel(g->dev, g->program, "lacking", &lacking, &not_there))
-        return s;
+    g->few = as_buffers_kernel(&g->own, "few", err);
+    g->many = as_buffers_kernel(&g->own, "many", err);
+    if (g->few || !g->own.program || g->dev->program->kernel(g->dev, g->own.program, "lacking", &lacking, &not_there))
+        return g->own.status;
     g->dev->program->kernel_destroy(g->dev, lacking);
     return as_fail(err, AS_UNSUPPORTED, "this device's dialect has no such operation of this type, order and scope");
 }
@@ -80,27 +79,22 @@ enum as_status codegen_device_create(struct as_trial_context *vc, const struct c
     g->dev = vc->dev;
     g->what = *c;
     make_defines(c, as_axes_text(vc->axes, "scope"), defines, sizeof defines);
-    enum as_status s = g->dev->program->build(g->dev, &desc, &g->program, err);
-    if (!s)
-        s = find_kernels(g, err);
-    if (!s)
-        s = as_timed_memory(g->dev, codegen_type_bytes(c->type), &g->memory, err);
-    if (!s)
-        s = as_timed_memory(g->dev, CODEGEN_WORDS * codegen_type_bytes(c->type), &g->data, err);
-    if (!s && wanted_word(c))
+    as_buffers_open(&g->own, g->dev, &desc, err);
+    enum as_status s = find_kernels(g, err);
+    if (s)
+        return s;
+    g->memory = as_buffers_memory(&g->own, NULL, codegen_type_bytes(c->type), err);
+    g->data = as_buffers_memory(&g->own, NULL, CODEGEN_WORDS * codegen_type_bytes(c->type), err);
+    if (!g->own.status && wanted_word(c))
         as_expect_code(vc, g->many, c->atomic ? "atomic.global" : wanted_word(c), CODEGEN_MANY);
-    return s;
+    return g->own.status;
 }
 
 void codegen_device_destroy(struct codegen_device *g)
 {
     if (!g)
         return;
-    g->dev->memory->free(g->dev, g->memory);
-    g->dev->memory->free(g->dev, g->data);
-    g->dev->program->kernel_destroy(g->dev, g->few);
-    g->dev->program->kernel_destroy(g->dev, g->many);
-    g->dev->program->destroy(g->dev, g->program);
+    as_buffers_finish(&g->own);
     free(g);
 }
 
@@ -140,8 +134,7 @@ enum as_status codegen_device_run(struct codegen_device *g, struct codegen_found
                                   struct as_error *err)
 {
     size_t bytes = codegen_type_bytes(g->what.type);
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = g->memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = g->data}};
+    struct as_arg args[] = {as_memory_arg(g->memory), as_memory_arg(g->data)};
     const struct as_launch l = {
         .kernel = g->many, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     struct as_timing unused;

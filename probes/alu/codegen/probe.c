@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_codegen[];
-
 static const char *const op_words[] = {"atomic_add", "atomic_min", "atomic_max", "atomic_exchange", "add", "mul",
                                        "fma",        "div",        "popcount",   "mulhi",           NULL};
 static const char *const type_words[] = {"u32", "u64", "f32", "f64", NULL};
@@ -41,28 +39,12 @@ static const struct {
 };
 
 static const struct as_axis axes[] = {
-    {.name = "op",
-     .help = "the operation; mulhi: the upper half of a product",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = op_words},
-    {.name = "type", .help = "of its operands", .type = AS_AXIS_WORD, .def = "all", .words = type_words},
-    {.name = "order", .help = "of memory; none: not atomic", .type = AS_AXIS_WORD, .def = "all", .words = order_words},
-    {.name = "scope",
-     .help = "of an atomic; a CPU has the whole system only",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = scope_words},
-    {.name = "result",
-     .help = "whether an atomic's old value is used",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = result_words},
-    {.name = "target",
-     .help = "CPU: this build's target, or x86-64-v3",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = target_words},
+    AS_WORD_AXIS("op", op_words, "all", "the operation; mulhi: the upper half of a product"),
+    AS_WORD_AXIS("type", type_words, "all", "of its operands"),
+    AS_WORD_AXIS("order", order_words, "all", "of memory; none: not atomic"),
+    AS_WORD_AXIS("scope", scope_words, "all", "of an atomic; a CPU has the whole system only"),
+    AS_WORD_AXIS("result", result_words, "all", "whether an atomic's old value is used"),
+    AS_WORD_AXIS("target", target_words, "all", "CPU: this build's target, or x86-64-v3"),
     {0},
 };
 static const char *const quick[] = {
@@ -139,12 +121,9 @@ static bool has_v3(void)
 #endif
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "codegen");
+    struct state *s = state;
     s->vc = vc;
     s->what = case_of(vc->axes);
     vc->min_reps = vc->max_reps = 1;
@@ -198,13 +177,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (s)
-        codegen_device_destroy(s->device);
-    free(s);
+    codegen_device_destroy(s->device);
 }
 
 const struct as_probe as_probe_codegen = {
-    .abi = AS_PROBE_ABI,
     .name = "codegen",
     .title = "What compilers emit",
     .question = "Which operations are a single machine instruction, and which are loops, calls or sequences?",
@@ -216,10 +192,9 @@ const struct as_probe as_probe_codegen = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_codegen,
-    .figure = "codegen",
 };

@@ -1,21 +1,13 @@
 /* mix: cost of interleaved operations on a compute unit. See method.md. */
 #include "lib/ops/trial.h"
 
-extern const char as_method_mix[];
 extern const char *const as_mix_words[];
 
 static const struct as_axis axes[] = {
-    {.name = "mix",
-     .help = "operations with counts: imul32+3*ffma32",
-     .type = AS_AXIS_WORD,
-     .words = as_mix_words,
-     .def = "all"},
-    {.name = "ilp",
-     .help = "chains per thread and operation of the sequence; 0: two, four where a thread has a core",
-     .type = AS_AXIS_COUNT,
-     .max = 8,
-     .def = "0",
-     .zero = "fitting"},
+    AS_WORD_AXIS("mix", as_mix_words, "all", "operations with counts: imul32+3*ffma32"),
+    AS_COUNT_AXIS("ilp", 0, 8, "0",
+                  "chains per thread and operation of the sequence; 0: two, four where a thread has a core",
+                  .zero = "fitting"),
     AS_WARPS_AXIS,
     AS_OPERANDS_AXIS,
     AS_STEPS_AXIS,
@@ -55,14 +47,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_INAPPLICABLE;
     if (d.ilp * as_op_sequence_count(&d.sequence) > AS_OP_CHAINS)
         return AS_PRUNED;
-    if (as_chains_warp(info) == 1 && as_axes_u64(a, "warps") > 1) {
-        as_fail(err, AS_UNSUPPORTED, "axis 'warps': each thread of this device has its own core");
-        return AS_INAPPLICABLE;
-    }
+    if (as_chains_warp(info) == 1 && as_axes_u64(a, "warps") > 1)
+        return as_inapplicable(err, "axis 'warps': each thread of this device has its own core");
     return as_chains_apply(info, &d, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     struct as_chains_desc d;
     enum as_status s = desc_of(&vc->dev->info, vc->axes, &d, err);
@@ -72,8 +62,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     as_note_number(vc, "chains", d.ilp * as_op_sequence_count(&d.sequence));
     s = as_ops_prepare(vc, &d, state, err);
     as_limit_issue_cost(vc, &d);
-    if (*state)
-        ((struct as_ops_trial *)*state)->per_sequence = true;
+    ((struct as_ops_trial *)state)->per_sequence = true;
     return s;
 }
 
@@ -86,7 +75,6 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 const struct as_probe as_probe_mix = {
-    .abi = AS_PROBE_ABI,
     .name = "mix",
     .title = "Sequences of operations",
     .question = "How long does a compute unit take for a sequence of operations?",
@@ -101,11 +89,10 @@ const struct as_probe as_probe_mix = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = as_ops_patience,
+    .patience_s = 30, /* the driver compiles the kernels first */
+    .state_bytes = sizeof(struct as_ops_trial),
     .prepare = prepare,
     .sample = sample,
     .check = as_ops_check,
     .finish = as_ops_finish,
-    .method = as_method_mix,
-    .figure = "mix",
 };

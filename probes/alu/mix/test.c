@@ -50,7 +50,7 @@ static void test_with_loop(void **state)
         void *made = NULL;
         toy_axes(&axes, axes_of[i]);
         vc.axes = &axes;
-        enum as_status s = as_probe_mix.prepare(&vc, &made, &err);
+        enum as_status s = as_probe_prepare(&as_probe_mix, &vc, &made, &err);
         if (!s)
             s = as_probe_mix.sample(made, 1 << 16, &sample, &err);
         if (s && !real_was_disturbed(s, &err))
@@ -60,7 +60,7 @@ static void test_with_loop(void **state)
             assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
             assert_int_equal(t->cycles == t->raw, i == 1);
         }
-        as_probe_mix.finish(made);
+        as_probe_finish(&as_probe_mix, made);
         as_buf_finish(&vc.detail);
     }
 }

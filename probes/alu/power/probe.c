@@ -2,16 +2,9 @@
  * method.md. */
 #include "lib/ops/trial.h"
 
-extern const char as_method_power[];
-
 static const struct as_axis axes[] = {
     AS_OP_AXIS("ffma32"),
-    {.name = "share",
-     .help = "percent of the compute units that work",
-     .type = AS_AXIS_COUNT,
-     .min = 1,
-     .max = 100,
-     .def = "25,50,75,100"},
+    AS_COUNT_AXIS("share", 1, 100, "25,50,75,100", "percent of the compute units that work"),
     AS_WARPS_AXIS,
     {0},
 };
@@ -36,14 +29,12 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const struct as_chains_desc d = desc_of(info, a);
     if (!d.sequence.n || (info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
-    if (!info->sensor[0] || info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "no sensor reports the power of this device");
-        return AS_INAPPLICABLE;
-    }
+    if (!info->sensor[0] || info->is_host_cpu)
+        return as_inapplicable(err, "no sensor reports the power of this device");
     return as_chains_apply(info, &d, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
     vc->sample_s = SAMPLE_S;
@@ -59,7 +50,6 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 const struct as_probe as_probe_power = {
-    .abi = AS_PROBE_ABI,
     .name = "power",
     .title = "Power of operations",
     .question = "How much power does a device draw while part of its compute units repeat one operation?",
@@ -72,11 +62,10 @@ const struct as_probe as_probe_power = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = as_ops_patience,
+    .patience_s = 30, /* the driver compiles the kernels first */
+    .state_bytes = sizeof(struct as_ops_trial),
     .prepare = prepare,
     .sample = sample,
     .check = as_ops_check,
     .finish = as_ops_finish,
-    .method = as_method_power,
-    .figure = "power",
 };

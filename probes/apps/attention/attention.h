@@ -46,7 +46,7 @@ enum as_status as_attention_prepare(struct as_attention *a, struct as_device *de
 enum as_status as_attention_run(struct as_attention *a, uint64_t reps, double *seconds, struct as_error *err);
 /* Runs the kernels once more in order, and compares some rows of the result with f64. */
 bool as_attention_check(struct as_attention *a, char *why, size_t size);
-void as_attention_finish(struct as_attention *a);
+void as_attention_finish(void *attention);
 /* Appends a kernel to the path. */
 enum as_status as_attention_launch(struct as_attention *a, struct as_program *program, const char *name,
                                    const struct as_arg *args, size_t n, size_t workgroups, size_t workgroup_size,

@@ -4,23 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-extern const char as_method_attention[];
-
 static const struct as_axis axes[] = {
-    {.name = "path",
-     .help = "decomposed: GEMM, softmax, GEMM, through memory; scalar: fused, vector ALU; flash: fused, matrix units "
-             "(mma.sync; AMD: MFMA, WMMA); split: flash on ranges of keys, combined by a second kernel; flash_wgmma, "
-             "split_wgmma: both by wgmma",
-     .type = AS_AXIS_WORD,
-     .words = as_attention_path_words,
-     .def = "all"},
-    {.name = "length",
-     .help = "queries, and keys, per head",
-     .type = AS_AXIS_COUNT,
-     .min = 128,
-     .max = 65536,
-     .def = "512,1024,2048,4096,8192"},
-    {.name = "heads", .help = "heads of dimension 128", .type = AS_AXIS_COUNT, .min = 1, .max = 256, .def = "16"},
+    AS_WORD_AXIS(
+        "path", as_attention_path_words, "all",
+        "decomposed: GEMM, softmax, GEMM, through memory; scalar: fused, vector ALU; flash: fused, matrix units "
+        "(mma.sync; AMD: MFMA, WMMA); split: flash on ranges of keys, combined by a second kernel; flash_wgmma, "
+        "split_wgmma: both by wgmma"),
+    AS_COUNT_AXIS("length", 128, 65536, "512,1024,2048,4096,8192", "queries, and keys, per head"),
+    AS_COUNT_AXIS("heads", 1, 256, "16", "heads of dimension 128"),
     {0},
 };
 static const char *const quick[] = {"path=all length=512,4096 heads=16", NULL};
@@ -47,13 +38,10 @@ static double patience(const struct as_device_info *info, const struct as_axes *
     return 60 + as_attention_flop(&d) * (info->is_host_cpu ? 4e-9 : 1e-11);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     struct as_attention_desc d = desc_of(vc->axes);
-    struct as_attention *a = calloc(1, sizeof *a);
-    *state = a;
-    if (!a)
-        return as_nomem(err, sizeof *a, "attention");
+    struct as_attention *a = state;
     d.seed = (uint32_t)vc->seed;
     vc->sample_s = SAMPLE_S;
     enum as_status s = as_attention_prepare(a, vc->dev, &d, err);
@@ -86,15 +74,7 @@ static bool check(void *state, char *why, size_t size)
     return as_attention_check(state, why, size);
 }
 
-static void finish(void *state)
-{
-    if (state)
-        as_attention_finish(state);
-    free(state);
-}
-
 const struct as_probe as_probe_attention = {
-    .abi = AS_PROBE_ABI,
     .name = "attention",
     .title = "Attention",
     .question = "How much faster is fused attention than GEMM, softmax, GEMM?",
@@ -108,10 +88,9 @@ const struct as_probe as_probe_attention = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct as_attention),
     .prepare = prepare,
     .sample = sample,
     .check = check,
-    .finish = finish,
-    .method = as_method_attention,
-    .figure = "attention",
+    .finish = as_attention_finish,
 };

@@ -192,8 +192,9 @@ enum as_status as_attention_run(struct as_attention *a, uint64_t reps, double *s
     return s;
 }
 
-void as_attention_finish(struct as_attention *a)
+void as_attention_finish(void *attention)
 {
+    struct as_attention *a = attention;
     struct as_device *dev = a->dev;
     if (!dev)
         return;

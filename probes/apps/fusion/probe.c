@@ -1,4 +1,5 @@
 /* fusion: gain of bias, or bias and GELU, in the epilogue of a GEMM instead of in separate kernels. See method.md. */
+#include "lib/buffers/buffers.h"
 #include "lib/gemm/gemm.h"
 
 #include "base/text.h"
@@ -6,32 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-extern const char as_method_fusion[];
-
 static const char *const operation_words[] = {"bias", "bias_gelu", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "path",
-     .help = "the GEMM path, see probe matmul",
-     .type = AS_AXIS_WORD,
-     .words = as_product_path_words,
-     .def = "wgmma_pair,tensor,mma,tiled"},
-    {.name = "type",
-     .help = "type of operands and results, see probe matmul",
-     .type = AS_AXIS_WORD,
-     .words = as_product_type_words,
-     .def = "f16"},
-    {.name = "size",
-     .help = "rows and columns of all three matrices",
-     .type = AS_AXIS_COUNT,
-     .min = 16,
-     .max = 32768,
-     .def = "1024,2048,4096,8192"},
-    {.name = "operation",
-     .help = "bias: one fused operation; bias_gelu: two, which are two kernels when not fused",
-     .type = AS_AXIS_WORD,
-     .words = operation_words,
-     .def = "all"},
+    AS_WORD_AXIS("path", as_product_path_words, "wgmma_pair,tensor,mma,tiled", "the GEMM path, see probe matmul"),
+    AS_WORD_AXIS("type", as_product_type_words, "f16", "type of operands and results, see probe matmul"),
+    AS_COUNT_AXIS("size", 16, 32768, "1024,2048,4096,8192", "rows and columns of all three matrices"),
+    AS_WORD_AXIS("operation", operation_words, "all",
+                 "bias: one fused operation; bias_gelu: two, which are two kernels when not fused"),
     {0},
 };
 static const char *const quick[] = {"path=wgmma_pair,tensor,tiled type=f16 size=1024,4096 operation=bias_gelu", NULL};
@@ -77,10 +60,10 @@ static enum as_status prepare_separate(struct trial *v, struct as_error *err)
     static const char *const names[SEPARATE] = {"add_bias", "take_gelu"};
     struct as_device *dev = v->plain.dev;
     const struct as_product_desc *d = &v->plain.desc;
-    const struct as_arg result = {.kind = AS_ARG_MEMORY, .u.memory = v->plain.d};
-    const struct as_arg bias = {.kind = AS_ARG_MEMORY, .u.memory = v->fused.bias};
-    const struct as_arg columns = {.kind = AS_ARG_U32, .u.u32 = (uint32_t)d->n};
-    const struct as_arg count = {.kind = AS_ARG_U64, .u.u64 = d->m * d->n};
+    const struct as_arg result = as_memory_arg(v->plain.d);
+    const struct as_arg bias = as_memory_arg(v->fused.bias);
+    const struct as_arg columns = as_u32_arg(d->n);
+    const struct as_arg count = as_u64_arg(d->m * d->n);
     const struct as_arg args[SEPARATE][4] = {{result, bias, columns, count}, {result, count}};
     const size_t args_n[SEPARATE] = {4, 2};
     enum as_status s = AS_OK;
@@ -99,13 +82,10 @@ static enum as_status prepare_separate(struct trial *v, struct as_error *err)
     return s;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     struct as_product_desc d = desc_of(vc->axes);
-    struct trial *v = calloc(1, sizeof *v);
-    *state = v;
-    if (!v)
-        return as_nomem(err, sizeof *v, "products");
+    struct trial *v = state;
     d.seed = (uint32_t)vc->seed;
     vc->sample_s = SAMPLE_S;
     vc->footprint = as_product_bytes(&d);
@@ -174,17 +154,13 @@ static bool check(void *state, char *why, size_t size)
 static void finish(void *state)
 {
     struct trial *v = state;
-    if (!v)
-        return;
     for (size_t i = 0; i < v->n; i++)
         v->plain.dev->program->kernel_destroy(v->plain.dev, v->kernels[i]);
     as_product_finish(&v->plain);
     as_product_finish(&v->fused);
-    free(v);
 }
 
 const struct as_probe as_probe_fusion = {
-    .abi = AS_PROBE_ABI,
     .name = "fusion",
     .title = "Fused epilogues",
     .question = "How much longer does a GEMM take with bias and GELU in separate kernels?",
@@ -198,10 +174,9 @@ const struct as_probe as_probe_fusion = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct trial),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_fusion,
-    .figure = "fusion",
 };

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_copy[];
-
 /* A smaller copy ends before the host has submitted the next. */
 enum { SUBMITTED = 1 << 20 };
 
@@ -14,34 +12,11 @@ static const char *const direction_words[] = {"one", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "from",
-     .help = "source: an allocator, or host: pageable memory",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .words = plain_words,
-     .def = "host"},
-    {.name = "to",
-     .help = "destination, likewise",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .words = plain_words,
-     .def = "first"},
-    {.name = "direction",
-     .help = "one; both: a concurrent copy in the opposite direction",
-     .type = AS_AXIS_WORD,
-     .words = direction_words,
-     .def = "one"},
-    {.name = "how",
-     .help = "by copy engine (DMA, the API's copy call) or by copy kernel",
-     .type = AS_AXIS_WORD,
-     .words = how_words,
-     .def = "engine"},
-    {.name = "size",
-     .help = "bytes of one copy",
-     .type = AS_AXIS_SIZE,
-     .min = 64,
-     .max = UINT64_C(1) << 36,
-     .def = "64MiB"},
+    AS_ALLOCATOR_AXIS("from", "host", "source: an allocator, or host: pageable memory", .words = plain_words),
+    AS_ALLOCATOR_AXIS("to", "first", "destination, likewise", .words = plain_words),
+    AS_WORD_AXIS("direction", direction_words, "one", "one; both: a concurrent copy in the opposite direction"),
+    AS_WORD_AXIS("how", how_words, "engine", "by copy engine (DMA, the API's copy call) or by copy kernel"),
+    AS_SIZE_AXIS("size", 64, UINT64_C(1) << 36, "64MiB", "bytes of one copy"),
     {0},
 };
 #define SIZES "size=1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
@@ -93,24 +68,19 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     bool plain_from = as_word_is(a, "from", "host"), plain_to = as_word_is(a, "to", "host"),
          both = as_word_is(a, "direction", "both");
     bool kernel = as_word_is(a, "how", "kernel"), has_copies = (info->capabilities & AS_CAP_COPY) != 0;
-    if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !has_copies)) {
-        as_fail(err, AS_UNSUPPORTED, "a CPU has no memory of its own to copy to: see op=copy of probe bandwidth");
-        return AS_PRUNED;
-    }
+    if (info->is_host_cpu || ((info->capabilities & AS_CAP_HOST_KERNELS) && !has_copies))
+        return as_pruned(err, "a CPU has no memory of its own to copy to: see op=copy of probe bandwidth");
     if (plain_from && plain_to)
         return AS_PRUNED;
     if ((plain_from || plain_to) && (kernel || both))
         return AS_PRUNED;
     if (both && is_exchanged(info, a))
         return AS_PRUNED; /* the same two copies as with from and to swapped */
-    if (why_moved(info, a, "from") && why_moved(info, a, "to")) {
-        as_fail(err, AS_UNSUPPORTED, "%s", why_moved(info, a, "from"));
-        return AS_INAPPLICABLE;
-    }
+    if (why_moved(info, a, "from") && why_moved(info, a, "to"))
+        return as_inapplicable(err, "%s", why_moved(info, a, "from"));
     if (kernel || has_copies || plain_from || plain_to)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
-    return AS_INAPPLICABLE;
+    return as_inapplicable(err, "the backend has no copy call");
 }
 
 /* Both ends are written and compared through the host, at some hundred MB/s at worst; a device may compile. */
@@ -126,13 +96,10 @@ static struct as_transfer_end end_of(const struct as_axes *a, const char *axis)
                                     .node = -1};
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     char variant[64];
-    struct as_transfer *t = calloc(1, sizeof *t);
-    *state = t;
-    if (!t)
-        return as_nomem(err, sizeof *t, "a copy");
+    struct as_transfer *t = state;
     const struct as_transfer_end from = end_of(vc->axes, "from"), to = end_of(vc->axes, "to");
     struct as_transfer_desc desc = {.lane = {{from, to}, {to, from}},
                                     .lanes = as_word_is(vc->axes, "direction", "both") ? 2 : 1,
@@ -160,15 +127,7 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     return AS_OK;
 }
 
-static void finish(void *state)
-{
-    if (state)
-        as_transfer_finish(state);
-    free(state);
-}
-
 const struct as_probe as_probe_copy = {
-    .abi = AS_PROBE_ABI,
     .name = "copy",
     .title = "Copies",
     .question = "What copy bandwidth do pairs of memory kinds reach?",
@@ -184,10 +143,9 @@ const struct as_probe as_probe_copy = {
     .applies = applies,
     .kernel_reaches = as_how_is_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct as_transfer),
     .prepare = prepare,
     .sample = as_transfer_sample,
     .check = as_transfer_check,
-    .finish = finish,
-    .method = as_method_copy,
-    .figure = "copy",
+    .finish = as_transfer_finish,
 };

@@ -121,8 +121,8 @@ static void test_no_memory(void **unused)
     struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
     void *state = NULL;
     toy_axes(&axes, "from=own to=own direction=one how=engine size=1073741824");
-    assert_int_equal(as_probe_copy.prepare(&vc, &state, &err), AS_UNSUPPORTED);
-    as_probe_copy.finish(state);
+    assert_int_equal(as_probe_prepare(&as_probe_copy, &vc, &state, &err), AS_UNSUPPORTED);
+    as_probe_finish(&as_probe_copy, state);
     scripted_close(&s);
 }
 

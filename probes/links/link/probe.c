@@ -5,29 +5,14 @@
 
 #include <stdlib.h>
 
-extern const char as_method_link[];
-
 static const char *const direction_words[] = {"to", "from", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
 
 static const struct as_axis axes[] = {
     AS_PEER_AXES("the other end: the host, a device of the backend by number, or every other device concurrently"),
-    {.name = "direction",
-     .help = "to the other end, from it, or both concurrently",
-     .type = AS_AXIS_WORD,
-     .words = direction_words,
-     .def = "to"},
-    {.name = "how",
-     .help = "by copy engine (DMA) or by copy kernel",
-     .type = AS_AXIS_WORD,
-     .words = how_words,
-     .def = "engine"},
-    {.name = "size",
-     .help = "bytes of one copy",
-     .type = AS_AXIS_SIZE,
-     .min = 64,
-     .max = UINT64_C(1) << 36,
-     .def = "64MiB"},
+    AS_WORD_AXIS("direction", direction_words, "to", "to the other end, from it, or both concurrently"),
+    AS_WORD_AXIS("how", how_words, "engine", "by copy engine (DMA) or by copy kernel"),
+    AS_SIZE_AXIS("size", 64, UINT64_C(1) << 36, "64MiB", "bytes of one copy"),
     {0},
 };
 static const char *const first[] = {"peer=host how=engine", NULL};
@@ -52,10 +37,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     enum as_applies pair = as_peer_applies(info, a, err);
     if (pair == AS_INAPPLICABLE && !(engine && as_word_is(a, "direction", "to")))
         return AS_PRUNED; /* one cell reports that there is no pair */
-    if (pair == AS_APPLIES && engine && !(info->capabilities & AS_CAP_COPY)) {
-        as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
-        return AS_INAPPLICABLE;
-    }
+    if (pair == AS_APPLIES && engine && !(info->capabilities & AS_CAP_COPY))
+        return as_inapplicable(err, "the backend has no copy call");
     return pair;
 }
 
@@ -103,8 +86,9 @@ static enum as_status look_at_node(struct as_trial_context *vc, const struct sta
     return st;
 }
 
-static enum as_status set_up(struct as_trial_context *vc, struct state *s, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct state *s = state;
     char variant[64];
     struct as_transfer_desc desc = {.bytes = as_axes_u64(vc->axes, "size") / 64 * 64,
                                     .kernel = as_word_is(vc->axes, "how", "kernel"),
@@ -134,25 +118,14 @@ static enum as_status set_up(struct as_trial_context *vc, struct state *s, struc
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "a link");
-}
-
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_transfer_finish(&s->transfer);
     as_place_end(&s->place);
-    free(s);
 }
 
 const struct as_probe as_probe_link = {
-    .abi = AS_PROBE_ABI,
     .name = "link",
     .title = "Links",
     .question = "What is the bandwidth between a device and another device or the host?",
@@ -167,10 +140,9 @@ const struct as_probe as_probe_link = {
     .applies = applies,
     .kernel_reaches = as_how_is_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = as_transfer_sample,
     .check = as_transfer_check,
     .finish = finish,
-    .method = as_method_link,
-    .figure = "link",
 };

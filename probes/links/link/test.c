@@ -134,9 +134,9 @@ static void test_no_way_to_the_peer(void **unused)
     snprintf(s.dev->info.backend, sizeof s.dev->info.backend, "other");
     struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
     toy_axes(&axes, "peer=1 node=0 allocator=own direction=to how=engine size=4096");
-    assert_int_not_equal(as_probe_link.prepare(&vc, &state, &err), AS_OK);
+    assert_int_not_equal(as_probe_prepare(&as_probe_link, &vc, &state, &err), AS_OK);
     assert_non_null(strstr(err.text, "other:1"));
-    as_probe_link.finish(state);
+    as_probe_finish(&as_probe_link, state);
     as_buf_finish(&vc.detail);
     scripted_close(&s);
 }

@@ -1,13 +1,12 @@
 /* link_latency: latency of a device's access to another device's memory or the host's. See method.md. */
+#include "lib/buffers/buffers.h"
 #include "lib/chase/chase.h"
-#include "lib/prepare/prepare.h"
 #include "lib/transfer/peers.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_link_latency[];
 extern const char as_kernel_link_latency[];
 
 enum { ADDS = 64, OVERHEADS = 5 };
@@ -16,23 +15,9 @@ static const char *const what_words[] = {"load", "atomic", NULL};
 
 static const struct as_axis axes[] = {
     AS_PEER_AXES("the other end: the host, or a device of the backend by number"),
-    {.name = "what",
-     .help = "dependent loads, or dependent atomic additions",
-     .type = AS_AXIS_WORD,
-     .words = what_words,
-     .def = "load"},
-    {.name = "size",
-     .help = "bytes of the buffer (an atomic has one word only)",
-     .type = AS_AXIS_SIZE,
-     .min = 4096,
-     .max = UINT64_C(1) << 34,
-     .def = "2MiB"},
-    {.name = "stride",
-     .help = "bytes between elements, a multiple of 8",
-     .type = AS_AXIS_SIZE,
-     .min = 8,
-     .max = 1024,
-     .def = "128"},
+    AS_WORD_AXIS("what", what_words, "load", "dependent loads, or dependent atomic additions"),
+    AS_SIZE_AXIS("size", 4096, UINT64_C(1) << 34, "2MiB", "bytes of the buffer (an atomic has one word only)"),
+    AS_SIZE_AXIS("stride", 8, 1024, "128", "bytes between elements, a multiple of 8"),
     {0},
 };
 static const char *const first[] = {"peer=host what=load,atomic", NULL};
@@ -52,10 +37,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     enum as_applies pair = as_peer_applies(info, a, err);
     if (pair == AS_INAPPLICABLE && (atomic || as_axes_number(a, "size") != 2 << 20 || stride != 128))
         return AS_PRUNED; /* one cell reports that there is no pair */
-    if (pair == AS_APPLIES && fmod(stride, 8) != 0) {
-        as_fail(err, AS_UNSUPPORTED, "a stride of %.0f bytes is not a multiple of 8", stride);
-        return AS_INAPPLICABLE;
-    }
+    if (pair == AS_APPLIES && fmod(stride, 8) != 0)
+        return as_inapplicable(err, "a stride of %.0f bytes is not a multiple of 8", stride);
     return pair;
 }
 
@@ -63,9 +46,9 @@ struct state {
     struct as_device *dev;
     struct as_place place;
     char owner[1][32];
-    struct as_chase chase;      /* what=load */
-    struct as_timed timed;      /* what=atomic, by a device's kernel */
-    struct as_program *program; /* by a native CPU kernel */
+    struct as_chase chase; /* what=load */
+    struct as_timed timed; /* what=atomic, by a device's kernel */
+    struct as_buffers own; /* the counter, and a native CPU kernel */
     struct as_memory *result;
     double overhead_s;
     struct as_kernel *add; /* of either */
@@ -89,11 +72,10 @@ static const struct as_host_kernel host_kernels[] = {{"add", host_add}, {NULL, N
 static enum as_status build_native(struct state *s, struct as_error *err)
 {
     struct as_program_desc desc = {.name = "link_latency", .host = host_kernels};
-    struct as_memory_desc result = {.allocator = s->dev->info.allocators[0].name, .bytes = 64, .node = -1};
-    enum as_status st = s->dev->program->build(s->dev, &desc, &s->program, err);
-    if (!st)
-        st = s->dev->program->kernel(s->dev, s->program, "add", &s->add, err);
-    return st ? st : s->dev->memory->alloc(s->dev, &result, &s->result, err);
+    as_buffers_open(&s->own, s->dev, &desc, err);
+    s->add = as_buffers_kernel(&s->own, "add", err);
+    s->result = as_buffers_memory(&s->own, NULL, 64, err);
+    return s->own.status;
 }
 
 static enum as_status build_device(struct state *s, struct as_error *err)
@@ -101,18 +83,18 @@ static enum as_status build_device(struct state *s, struct as_error *err)
     enum as_status st = as_timed_prepare(&s->timed, s->dev, "link_latency", "", as_kernel_link_latency, NULL, 1, err);
     if (!st)
         st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
-    return st ? st : as_timed_kernel(&s->timed, "add", &s->add, err);
+    return st ? st : as_timed_keep_kernel(&s->timed, "add", &s->add, err);
 }
 
 static struct as_launch launch_of(const struct state *s, uint32_t turns, struct as_arg args[4])
 {
     size_t n = 0;
-    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->native ? s->result : s->timed.memory};
+    args[n++] = as_memory_arg(s->native ? s->result : s->timed.memory);
     if (!s->native)
-        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice};
-    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->counter};
-    args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
-    struct as_launch l = as_timed_group(s->add, args, n, 1, 1);
+        args[n++] = as_memory_arg(s->timed.choice);
+    args[n++] = as_memory_arg(s->counter);
+    args[n++] = as_u32_arg(turns);
+    struct as_launch l = as_launch_of(s->add, args, n, 1, 1);
     l.work = (struct as_work){.accesses = (double)turns * ADDS, .footprint = 64};
     return l;
 }
@@ -165,10 +147,9 @@ static enum as_status prepare_adds(struct state *s, struct as_trial_context *vc,
                                      .owner = s->owner[0][0] ? s->owner[0] : NULL};
     s->native = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     enum as_status st = s->native ? build_native(s, err) : build_device(s, err);
-    if (!st)
-        st = s->dev->memory->alloc(s->dev, &counter, &s->counter, err);
-    if (st)
-        return st;
+    s->counter = st ? NULL : as_buffers_alloc(s->native ? &s->own : &s->timed.own, &counter, err);
+    if (!s->counter)
+        return st ? st : (s->native ? &s->own : &s->timed.own)->status;
     as_expect_code(vc, s->add, "atomic.global", ADDS);
     vc->footprint = sizeof(uint32_t);
     as_timed_note(vc, &s->timed);
@@ -212,8 +193,9 @@ static enum as_status prepare_walk(struct state *s, struct as_trial_context *vc,
     return st;
 }
 
-static enum as_status set_up(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct state *s = state;
     s->dev = vc->dev;
     s->atomic = as_word_is(vc->axes, "what", "atomic");
     size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owner, 1);
@@ -226,13 +208,6 @@ static enum as_status set_up(struct state *s, struct as_trial_context *vc, struc
     as_place_unbind(&s->place);
     as_note(vc, "host_thread", s->place.moved ? vc->dev->info.near_cpus : "not placed");
     return st;
-}
-
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    return s ? set_up(s, vc, err) : as_nomem(err, sizeof *s, "a link");
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -253,18 +228,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_chase_finish(&s->chase);
-    if (s->dev) {
-        s->dev->program->kernel_destroy(s->dev, s->add);
-        s->dev->program->destroy(s->dev, s->program);
-        s->dev->memory->free(s->dev, s->counter);
-        s->dev->memory->free(s->dev, s->result);
-        as_timed_finish(&s->timed);
-    }
+    as_buffers_finish(&s->own);
+    as_timed_finish(&s->timed);
     as_place_end(&s->place);
-    free(s);
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -274,7 +241,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 const struct as_probe as_probe_link_latency = {
-    .abi = AS_PROBE_ABI,
     .name = "link_latency",
     .title = "Link latency",
     .question = "What is the latency of a device's access to another device's memory, or to the host's?",
@@ -290,10 +256,9 @@ const struct as_probe as_probe_link_latency = {
     .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_link_latency,
-    .figure = "link_latency",
 };

@@ -43,12 +43,8 @@ static const char *const words[] = {"f32_e4m3", "f32_e5m2",     "f32_f16",      
 static const char *const property_words[CONVERSION_PROPERTIES + 1] = {"rounding",  "overflow",  "infinity", "nan",
                                                                       "subnormal", "explained", NULL};
 static const struct as_axis axes[] = {
-    {.name = "op", .help = "the conversion: from, to", .type = AS_AXIS_WORD, .def = "all", .words = words},
-    {.name = "property",
-     .help = "what is found: rounding, overflow, infinity, NaN, subnormals",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = property_words},
+    AS_WORD_AXIS("op", words, "all", "the conversion: from, to"),
+    AS_WORD_AXIS("property", property_words, "all", "what is found: rounding, overflow, infinity, NaN, subnormals"),
     {0},
 };
 static const char *const quick[] = {"op=f32_e4m3,f32_e5m2,f32_f16,f32_bf16,f32_e4m3fnuz,f32_e5m2fnuz property=all",
@@ -108,19 +104,16 @@ static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_
         st = dev->memory->write(dev, in, 0, from, n * sizeof *from, err);
     if (st)
         return st;
-    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = in}, {.kind = AS_ARG_MEMORY, .u.memory = out}};
+    const struct as_arg args[] = {as_memory_arg(in), as_memory_arg(out)};
     st = as_timed_once(t, "convert", args, 2, workgroups, GROUP_THREADS, err);
     return st ? st : dev->memory->read(dev, out, 0, to, n * sizeof *to, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
+    struct state *s = state;
     const struct conversion *c = conversion_of(&vc->dev->info, vc->axes);
     struct as_buf head = AS_BUF_INIT;
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "conversion");
     s->property = (enum conversion_property)as_word_index(vc->axes, "property", property_words);
     vc->min_reps = vc->max_reps = 1;
     as_buf_printf(&head, "#define CONVERT(d, x) %s\n", c->text);
@@ -157,9 +150,7 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (s)
-        as_timed_finish(&s->timed);
-    free(s);
+    as_timed_finish(&s->timed);
 }
 
 static const char *const rounding[] = {
@@ -179,7 +170,6 @@ static const struct as_own_metric own_metrics[] = {
 };
 
 const struct as_probe as_probe_conversion = {
-    .abi = AS_PROBE_ABI,
     .name = "conversion",
     .title = "Conversions to short formats",
     .question = "How does a conversion to a short format round and overflow?",
@@ -192,10 +182,9 @@ const struct as_probe as_probe_conversion = {
     .quick = quick,
     .full = full,
     .applies = applies,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_conversion,
-    .figure = "conversion",
 };

@@ -6,17 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_layout[];
-
 static const char *const operand_words[] = {[AS_MATRIX_A] = "a", [AS_MATRIX_B] = "b", [AS_MATRIX_C] = "c", NULL};
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,
-    {.name = "operand",
-     .help = "a and b are multiplied, c is the result (and the accumulator, in the same layout)",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = operand_words},
+    AS_WORD_AXIS("operand", operand_words, "all",
+                 "a and b are multiplied, c is the result (and the accumulator, in the same layout)"),
     {0},
 };
 static const char *const quick[] = {"instruction=wgmma_f16_f32,wgmma_rs_f16_f32,wgmma_e4m3_f32,wgmma_tf32_f32,mma_"
@@ -57,12 +52,6 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 60; /* the driver compiles the kernel first; large operands have thousands of places */
-}
-
 static void note_text(struct as_trial_context *vc, const char *name, struct as_buf *text)
 {
     as_note(vc, name, as_buf_get(text));
@@ -92,13 +81,10 @@ static void note(struct state *s, struct as_trial_context *vc)
     as_buf_finish(&text);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
+    struct state *s = state;
     struct as_slots documented = {.a = NULL};
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "layout");
     s->which = operand_of(vc->axes);
     vc->min_reps = vc->max_reps = 1;
     unsigned n;
@@ -137,15 +123,11 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (s) {
-        as_slots_finish(&s->found);
-        layout_close(&s->unit);
-    }
-    free(s);
+    as_slots_finish(&s->found);
+    layout_close(&s->unit);
 }
 
 const struct as_probe as_probe_layout = {
-    .abi = AS_PROBE_ABI,
     .name = "layout",
     .title = "Fragments of matrix instructions",
     .question = "In which register of which lane does a matrix instruction expect each element?",
@@ -158,11 +140,10 @@ const struct as_probe as_probe_layout = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .patience_s = 60, /* the driver compiles the kernel first; large operands have thousands of places */
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_layout,
-    .figure = "layout",
 };

@@ -7,41 +7,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_matmul[];
-
 static const char *const operand_words[] = {"random", "zero", NULL};
 static const char *const hold_words[] = {"burst", "sustained", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "path",
-     .help = "vendor library; matrix units by wgmma (clusters of two or single), tensor (Metal 4) or mma; vector ALU, "
-             "blocked (dot, four bytes at a time, or tiled) or naive",
-     .type = AS_AXIS_WORD,
-     .words = as_product_path_words,
-     .def = "all"},
-    {.name = "type",
-     .help = "operand type; accumulators are s32 for s8, f64 for f64, else f32; results of 16 and 8-bit types are "
-             "rounded to 16 bits",
-     .type = AS_AXIS_WORD,
-     .words = as_product_type_words,
-     .def = "f32"},
-    {.name = "size",
-     .help = "rows and columns of all three matrices",
-     .type = AS_AXIS_COUNT,
-     .min = 16,
-     .max = 32768,
-     .def = "1024"},
-    {.name = "operands",
-     .help = "random: between -1 and 1, integers over the full range; zero: no bit toggles, which takes less power",
-     .type = AS_AXIS_WORD,
-     .words = operand_words,
-     .def = "random"},
-    {.name = "hold",
-     .help = "burst: five GEMMs or more after a pause ten times as long; sustained: without a pause, after half a "
-             "second of it",
-     .type = AS_AXIS_WORD,
-     .words = hold_words,
-     .def = "burst"},
+    AS_WORD_AXIS(
+        "path", as_product_path_words, "all",
+        "vendor library; matrix units by wgmma (clusters of two or single), tensor (Metal 4) or mma; vector ALU, "
+        "blocked (dot, four bytes at a time, or tiled) or naive"),
+    AS_WORD_AXIS("type", as_product_type_words, "f32",
+                 "operand type; accumulators are s32 for s8, f64 for f64, else f32; results of 16 and 8-bit types are "
+                 "rounded to 16 bits"),
+    AS_COUNT_AXIS("size", 16, 32768, "1024", "rows and columns of all three matrices"),
+    AS_WORD_AXIS(
+        "operands", operand_words, "random",
+        "random: between -1 and 1, integers over the full range; zero: no bit toggles, which takes less power"),
+    AS_WORD_AXIS("hold", hold_words, "burst",
+                 "burst: five GEMMs or more after a pause ten times as long; sustained: without a pause, after half a "
+                 "second of it"),
     {0},
 };
 static const char *const first[] = {"size=8192", NULL};
@@ -138,13 +121,10 @@ static enum as_status count_burst(struct trial *v, struct as_trial_context *vc, 
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     struct as_product_desc d = desc_of(vc->axes);
-    struct trial *v = calloc(1, sizeof *v);
-    *state = v;
-    if (!v)
-        return as_nomem(err, sizeof *v, "a product");
+    struct trial *v = state;
     d.seed = (uint32_t)vc->seed;
     v->sustained = as_word_is(vc->axes, "hold", "sustained");
     vc->footprint = as_product_bytes(&d);
@@ -182,13 +162,10 @@ static bool check(void *state, char *why, size_t size)
 static void finish(void *state)
 {
     struct trial *v = state;
-    if (v)
-        as_product_finish(&v->product);
-    free(v);
+    as_product_finish(&v->product);
 }
 
 const struct as_probe as_probe_matmul = {
-    .abi = AS_PROBE_ABI,
     .name = "matmul",
     .title = "Matrix multiplication (GEMM)",
     .question = "What GEMM rate does each path reach?",
@@ -202,10 +179,9 @@ const struct as_probe as_probe_matmul = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct trial),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_matmul,
-    .figure = "matmul",
 };

@@ -1,24 +1,16 @@
 /* matmul_peak: operations per cycle and compute unit of each matrix instruction. See method.md. */
 #include "lib/mma/trial.h"
 
-extern const char as_method_matmul_peak[];
-
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,
-    {.name = "chains",
-     .help = "independent accumulators per lane; 0: four if registers suffice, one for asynchronous instructions",
-     .type = AS_AXIS_COUNT,
-     .max = 16,
-     .def = "0",
-     .zero = "usual"},
-    {.name = "warps",
-     .help = "warps (waves) per compute unit; 0: 16, 8 where each lane holds many elements, two warpgroups for "
-             "asynchronous instructions",
-     .type = AS_AXIS_COUNT,
-     .max = 32,
-     .def = "0",
-     .zero = "usual"},
+    AS_COUNT_AXIS("chains", 0, 16, "0",
+                  "independent accumulators per lane; 0: four if registers suffice, one for asynchronous instructions",
+                  .zero = "usual"),
+    AS_COUNT_AXIS("warps", 0, 32, "0",
+                  "warps (waves) per compute unit; 0: 16, 8 where each lane holds many elements, two warpgroups for "
+                  "asynchronous instructions",
+                  .zero = "usual"),
     AS_OPERANDS_WORDS_AXIS("random"),
     {0},
 };
@@ -31,7 +23,7 @@ static const char *const full[] = {
     "instruction=wgmma_f16_f32 n=64,128 chains=1,2,4 warps=4,8,12,16",
     "instruction=mma_m16n8k16_f16_f32 chains=1,2,4,8 warps=1,4,8,16,32", NULL};
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     struct as_peak_desc d;
     as_peak_desc(vc->axes, &d);
@@ -52,7 +44,6 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 const struct as_probe as_probe_matmul_peak = {
-    .abi = AS_PROBE_ABI,
     .name = "matmul_peak",
     .title = "Peak of matrix instructions",
     .question = "How many operations per cycle does a compute unit do with each matrix instruction?",
@@ -66,10 +57,9 @@ const struct as_probe as_probe_matmul_peak = {
     .full = full,
     .applies = as_peak_trial_applies,
     .patience = as_peak_patience,
+    .state_bytes = sizeof(struct as_peak_trial),
     .prepare = prepare,
     .sample = sample,
     .check = as_peak_trial_check,
     .finish = as_peak_trial_finish,
-    .method = as_method_matmul_peak,
-    .figure = "matmul_peak",
 };

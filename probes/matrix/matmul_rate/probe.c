@@ -4,19 +4,14 @@
 
 #include "lib/prepare/prepare.h"
 
-extern const char as_method_matmul_rate[];
-
 static const char *const hold_words[] = {"burst", "sustained", NULL};
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("wgmma_f16_f32,mma_m16n8k16_f16_f32,simdgroup_m8n8k8_f16_f32"),
     AS_COLUMNS_AXIS,
     AS_OPERANDS_WORDS_AXIS("all"),
-    {.name = "hold",
-     .help =
-         "burst: 1 ms of work after 30 ms of idling; sustained: without idling, long enough for the power limit to act",
-     .type = AS_AXIS_WORD,
-     .words = hold_words,
-     .def = "all"},
+    AS_WORD_AXIS(
+        "hold", hold_words, "all",
+        "burst: 1 ms of work after 30 ms of idling; sustained: without idling, long enough for the power limit to act"),
     {0},
 };
 static const char *const quick[] = {
@@ -43,16 +38,14 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return desc_of(a, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     struct as_peak_desc d;
     desc_of(vc->axes, &d);
     bool burst = as_word_is(vc->axes, "hold", "burst");
     vc->sample_s = burst ? BURST_S : SUSTAINED_S;
     enum as_status s = as_peak_trial_prepare(vc, &d, state, err);
-    struct as_peak_trial *v = *state;
-    if (v)
-        v->rest_s = burst ? REST_S : 0;
+    ((struct as_peak_trial *)state)->rest_s = burst ? REST_S : 0;
     const struct as_device_info *info = &vc->dev->info;
     double documented = as_matrix_documented(d.matrix, info->arch);
     if (documented > 0 && info->clock_max_hz > 0)
@@ -69,7 +62,6 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 const struct as_probe as_probe_matmul_rate = {
-    .abi = AS_PROBE_ABI,
     .name = "matmul_rate",
     .title = "Rate of matrix instructions",
     .question = "What rate do a device's matrix instructions reach, and how do operands and the power limit change it?",
@@ -83,10 +75,9 @@ const struct as_probe as_probe_matmul_rate = {
     .full = full,
     .applies = applies,
     .patience = as_peak_patience,
+    .state_bytes = sizeof(struct as_peak_trial),
     .prepare = prepare,
     .sample = sample,
     .check = as_peak_trial_check,
     .finish = as_peak_trial_finish,
-    .method = as_method_matmul_rate,
-    .figure = "matmul_rate",
 };

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_numerics[];
-
 /* In the order of enum as_property. */
 static const char *const property_words[AS_PROPERTIES + 1] = {
     "product",  "accumulator", "kept",     "cut",     "aligned", "step", "sums",      "start",
@@ -17,11 +15,8 @@ static const char *const property_words[AS_PROPERTIES + 1] = {
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
     AS_COLUMNS_AXIS,
-    {.name = "property",
-     .help = "what is found: widths in bits, products added at once, rounding, ends of the range",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = property_words},
+    AS_WORD_AXIS("property", property_words, "all",
+                 "what is found: widths in bits, products added at once, rounding, ends of the range"),
     {0},
 };
 static const char *const quick[] = {
@@ -58,21 +53,11 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (integers && !is_of_integers(property_of(a)))
         return AS_PRUNED;
     enum as_applies can = as_matrix_applies(m, info, err);
-    if (can == AS_APPLIES && m->sparse) {
-        as_fail(err, AS_UNSUPPORTED, "%s is sparse: see the dense instruction", m->name);
-        return AS_INAPPLICABLE;
-    }
-    if (can == AS_APPLIES && integers && as_matrix_format(m, AS_MATRIX_C)->bits > 53) {
-        as_fail(err, AS_UNSUPPORTED, "%s accumulates in more than 53 bits; the models compute in f64", m->name);
-        return AS_INAPPLICABLE;
-    }
+    if (can == AS_APPLIES && m->sparse)
+        return as_inapplicable(err, "%s is sparse: see the dense instruction", m->name);
+    if (can == AS_APPLIES && integers && as_matrix_format(m, AS_MATRIX_C)->bits > 53)
+        return as_inapplicable(err, "%s accumulates in more than 53 bits; the models compute in f64", m->name);
     return can;
-}
-
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 60; /* the driver compiles the kernel first; models add on the host */
 }
 
 /* The machine code must contain the instruction, or the results are of something else. */
@@ -105,12 +90,9 @@ static void note(const struct state *s, struct as_trial_context *vc)
     as_note_number(vc, "digits", s->found.how.digits ? s->found.how.digits : s->fragments.unit.c->fraction);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "numerics");
+    struct state *s = state;
     s->property = property_of(vc->axes);
     vc->min_reps = vc->max_reps = 1;
     unsigned n;
@@ -150,9 +132,7 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (s)
-        as_fragments_close(&s->fragments);
-    free(s);
+    as_fragments_close(&s->fragments);
 }
 
 /* In the order of as_property_value. */
@@ -202,7 +182,6 @@ static const struct as_own_metric own_metrics[] = {
 };
 
 const struct as_probe as_probe_numerics = {
-    .abi = AS_PROBE_ABI,
     .name = "numerics",
     .title = "Arithmetic of matrix instructions",
     .question = "With which precision, order and rounding does a matrix instruction add, and how does it overflow?",
@@ -215,11 +194,10 @@ const struct as_probe as_probe_numerics = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .patience_s = 60, /* the driver compiles the kernel first; models add on the host */
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_numerics,
-    .figure = "numerics",
 };

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_atomics[];
-
 enum { LANES = 128 }; /* maximum per compute unit */
 static const double WINDOW_S = 0.03;
 static const uint64_t SUM_BYTES = UINT64_C(64) << 20; /* larger arrays are not summed */
@@ -69,12 +67,9 @@ static void set_limit(struct as_trial_context *vc, const struct atomics *s)
              s->of_cpu ? "thread" : "lane of a compute unit");
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "atomics");
+    struct state *s = state;
     enum as_status st = atomics_prepare(&s->both, vc, false, true, err);
     if (st)
         return st;
@@ -133,9 +128,7 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (s)
-        atomics_finish(&s->both);
-    free(s);
+    atomics_finish(&s->both);
 }
 
 static const struct as_metric further[] = {
@@ -144,7 +137,6 @@ static const struct as_metric further[] = {
 };
 
 const struct as_probe as_probe_atomics = {
-    .abi = AS_PROBE_ABI,
     .name = "atomics",
     .title = "Atomic updates",
     .question = "What atomic update rates do CPU and device reach on one array, alone and concurrently?",
@@ -159,10 +151,9 @@ const struct as_probe as_probe_atomics = {
     .applies = applies,
     .kernel_reaches = atomics_by_device,
     .patience = atomics_patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_atomics,
-    .figure = "atomics",
 };

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_atomics_lost[];
-
 enum {
     TOTAL_MOST = 1 << 22, /* below 2^24, to which an f32 counts */
     TOTAL_LEAST = 1 << 10,
@@ -18,11 +16,7 @@ static const double RUN_S = 0.15, TRIAL_S = 0.01;
 static const char *const op_words[] = {"add", "plain", NULL};
 static const struct as_axis axes[] = {
     ATOMICS_AXES("the side that makes updates; concurrent updates have one cell, the device's"),
-    {.name = "op",
-     .help = "an atomic addition, or the control: a load, an addition and a store",
-     .type = AS_AXIS_WORD,
-     .def = "add",
-     .words = op_words},
+    AS_WORD_AXIS("op", op_words, "add", "an atomic addition, or the control: a load, an addition and a store"),
     {0},
 };
 static const char *const quick[] = {
@@ -99,12 +93,9 @@ static enum as_status choose_total(struct state *s, struct as_error *err)
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "atomics_lost");
+    struct state *s = state;
     enum as_status st = atomics_prepare(&s->both, vc, as_word_is(vc->axes, "op", "plain"), false, err);
     s->vc = vc;
     vc->sample_s = RUN_S;
@@ -183,13 +174,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (s)
-        atomics_finish(&s->both);
-    free(s);
+    atomics_finish(&s->both);
 }
 
 const struct as_probe as_probe_atomics_lost = {
-    .abi = AS_PROBE_ABI,
     .name = "atomics_lost",
     .title = "Lost updates",
     .question = "Are atomic updates lost when CPU and device, or threads of either, update the same memory?",
@@ -203,10 +191,9 @@ const struct as_probe as_probe_atomics_lost = {
     .applies = applies,
     .kernel_reaches = atomics_by_device,
     .patience = atomics_patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_atomics_lost,
-    .figure = "atomics_lost",
 };

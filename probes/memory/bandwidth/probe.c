@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-extern const char as_method_bandwidth[];
-
 /* In the order of enum as_stream_op. */
 static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream", "dot", "read", "write", NULL};
 static const char *const level_words[] = {"sweep", "memory", NULL};
@@ -16,50 +14,22 @@ static const char *const width_words[] = {"scalar", "128", "256", "512", "sve", 
 static const char *const touch_words[] = {"cpu", "device", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "op",
-     .help = "out = x; s x; x + y; x + s y; out + x + s y; sum of x y; sum of x; out = s",
-     .type = AS_AXIS_WORD,
-     .words = op_words,
-     .def = "triad"},
-    {.name = "level",
-     .help = "sweep: the level that holds this size, threads unsynchronised; memory: DRAM, by STREAM's rules",
-     .type = AS_AXIS_WORD,
-     .words = level_words,
-     .def = "memory"},
-    {.name = "size", .help = "total bytes of all arrays", .type = AS_AXIS_SIZE, .min = 512, .def = "DRAM"},
-    {.name = "threads",
-     .help = "CPU threads; 0: the whole device",
-     .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_THREADS,
-     .def = "0,max",
-     .zero = "device"},
-    {.name = "store",
-     .help = "CPU: regular stores, or non-temporal ones that bypass the caches",
-     .type = AS_AXIS_WORD,
-     .words = store_words,
-     .def = "regular"},
-    {.name = "width",
-     .help = "bits per access; sve: one SVE vector; on a device per thread, in a plain loop through L1; best: the "
-             "fastest in a short test, noted",
-     .type = AS_AXIS_WORD,
-     .words = width_words,
-     .def = "best"},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
-    {.name = "touch",
-     .help = "who touches the memory first: host CPU or device",
-     .type = AS_AXIS_WORD,
-     .words = touch_words,
-     .def = "cpu"},
-    {.name = "way",
-     .help = "GPU with f64: once (streaming hints), stay (resident workgroups per compute unit), tile (a workgroup per "
-             "tile), and pairs of f64 by threads; best: the fastest in a short test, noted",
-     .type = AS_AXIS_WORD,
-     .words = as_stream_way_words,
-     .def = "best"},
+    AS_WORD_AXIS("op", op_words, "triad", "out = x; s x; x + y; x + s y; out + x + s y; sum of x y; sum of x; out = s"),
+    AS_WORD_AXIS("level", level_words, "memory",
+                 "sweep: the level that holds this size, threads unsynchronised; memory: DRAM, by STREAM's rules"),
+    AS_SIZE_AXIS("size", 512, 0, "DRAM", "total bytes of all arrays"),
+    AS_COUNT_AXIS("threads", 0, 0, "0,max", "CPU threads; 0: the whole device", .domain = AS_DOMAIN_THREADS,
+                  .zero = "device"),
+    AS_WORD_AXIS("store", store_words, "regular", "CPU: regular stores, or non-temporal ones that bypass the caches"),
+    AS_WORD_AXIS("width", width_words, "best",
+                 "bits per access; sve: one SVE vector; on a device per thread, in a plain loop through L1; best: the "
+                 "fastest in a short test, noted"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
+    AS_WORD_AXIS("touch", touch_words, "cpu", "who touches the memory first: host CPU or device"),
+    AS_WORD_AXIS(
+        "way", as_stream_way_words, "best",
+        "GPU with f64: once (streaming hints), stay (resident workgroups per compute unit), tile (a workgroup per "
+        "tile), and pairs of f64 by threads; best: the fastest in a short test, noted"),
     {0},
 };
 static const char *const first[] = {"level=memory", "level=memory size=1MiB.. allocator=huge_pages,base_pages",
@@ -106,10 +76,8 @@ static enum as_applies applies_natively(const struct as_axes *a, size_t width, s
     if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
         return AS_PRUNED;
 #if !defined(__aarch64__)
-    if (width == AS_WIDTH_SVE) {
-        as_fail(err, AS_UNSUPPORTED, "SVE is an extension of aarch64");
-        return AS_PRUNED;
-    }
+    if (width == AS_WIDTH_SVE)
+        return as_pruned(err, "SVE is an extension of aarch64");
 #endif
     if (width < AS_WIDTHS && !as_stream_kernels((enum as_stream_width)width)) {
         if (width == AS_WIDTH_SVE)
@@ -177,13 +145,10 @@ static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
         as_note_number(vc, "page_size", (double)s->memory->page_size);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     const struct as_axes *a = vc->axes;
-    struct as_stream *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a stream");
+    struct as_stream *s = state;
     size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
     if (op >= AS_STREAM_OPS)
         return as_fail(err, AS_USAGE, "unknown operation '%s'", as_axes_text(a, "op"));
@@ -218,15 +183,7 @@ static bool check(void *state, char *why, size_t why_size)
     return as_stream_check(state, why, why_size);
 }
 
-static void finish(void *state)
-{
-    if (state)
-        as_stream_finish(state);
-    free(state);
-}
-
 const struct as_probe as_probe_bandwidth = {
-    .abi = AS_PROBE_ABI,
     .name = "bandwidth",
     .title = "Memory bandwidth",
     .question = "What read and write bandwidths do memory and each cache reach?",
@@ -241,10 +198,9 @@ const struct as_probe as_probe_bandwidth = {
     .kernel_reaches = as_always_by_kernel,
     .memory_claim = memory_claim,
     .patience = patience,
+    .state_bytes = sizeof(struct as_stream),
     .prepare = prepare,
     .sample = sample,
     .check = check,
-    .finish = finish,
-    .method = as_method_bandwidth,
-    .figure = "bandwidth",
+    .finish = as_stream_finish,
 };

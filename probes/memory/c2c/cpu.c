@@ -1,5 +1,6 @@
 /* Ping-pong between two CPU threads. */
 #include "c2c.h"
+#include "lib/buffers/buffers.h"
 
 #include "base/host.h"
 
@@ -79,10 +80,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "threads stay on no CPU here, so nothing tells between which cores a line went");
         return x == 0 && y <= 1 ? AS_INAPPLICABLE : AS_PRUNED;
     }
-    if (from == to) {
-        as_fail(err, AS_UNSUPPORTED, "needs 2 cores, and this process is bound to one CPU");
-        return AS_INAPPLICABLE;
-    }
+    if (from == to)
+        return as_inapplicable(err, "needs 2 cores, and this process is bound to one CPU");
     if (!c2c_usable_cpu(a, "from", err) || !c2c_usable_cpu(a, "to", err))
         return AS_INAPPLICABLE;
     bool chosen = as_word_is(a, "pairs", "some") ? in_some(x, n) && in_some(y, n) : in_every(x, y, n);
@@ -164,8 +163,7 @@ static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct
 
 static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
 {
-    struct as_arg args[2] = {{.kind = AS_ARG_MEMORY, .u.memory = s->memory},
-                             {.kind = AS_ARG_U64, .u.u64 = 2 * C2C_BURST * s->cycles}};
+    struct as_arg args[2] = {as_memory_arg(s->memory), as_u64_arg(2 * C2C_BURST * s->cycles)};
     struct as_launch launch = {.kernel = s->kernel,
                                .args = args,
                                .args_n = 2,

@@ -1,5 +1,6 @@
 /* Ping-pong between a host thread and a device thread, in memory that both access. */
 #include "c2c.h"
+#include "lib/buffers/buffers.h"
 
 #include "os/cpus.h"
 
@@ -118,9 +119,9 @@ static enum as_status play_here(struct c2c *s, uint32_t cycles, struct as_sample
 {
     uint32_t base = (uint32_t)(2 * C2C_BURST * s->cycles), number = ++s->launches;
     const uint32_t values[] = {C2C_STRIDE / sizeof(uint32_t), C2C_LINES, C2C_BURST, cycles, base, number, s->patience};
-    struct as_arg args[8] = {{.kind = AS_ARG_MEMORY, .u.memory = s->memory}};
+    struct as_arg args[8] = {as_memory_arg(s->memory)};
     for (size_t i = 0; i < 7; i++)
-        args[i + 1] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = values[i]};
+        args[i + 1] = as_u32_arg(values[i]);
     struct as_launch launch = {
         .kernel = s->kernel, .args = args, .args_n = 8, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     enum as_status st = s->dev->queue->submit(s->dev, &launch, err);

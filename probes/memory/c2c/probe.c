@@ -8,50 +8,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_c2c[];
-
 static const char *const op_words[] = {"cas", "load", "pause", "relaxed", NULL};
 static const char *const peer_words[] = {"cpu", "device", "compute_unit", NULL};
 static const char *const pairs_words[] = {"every", "some", NULL};
 static const struct c2c_peer *const peers[] = {&c2c_cpu, &c2c_device, &c2c_unit}; /* in the order of the words */
 
 static const struct as_axis axes[] = {
-    {.name = "peer",
-     .help = "the other side: cpu, another core; device, a device thread; compute_unit, a second compute unit of the "
-             "device",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = peer_words},
-    {.name = "from",
-     .help = "CPU or compute unit that starts the exchange",
-     .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_CPU,
-     .max = 65535,
-     .def = "all"},
-    {.name = "to",
-     .help = "CPU or compute unit that answers (0 for a device); each pair is measured once, from < to",
-     .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_CPU,
-     .max = 65535,
-     .def = "all",
-     .zero = "device"},
-    {.name = "op",
-     .help = "how a side waits and passes: compare-and-swap, load then store, the same with a pause; device: "
-             "load-acquire and store-release (load) or relaxed",
-     .type = AS_AXIS_WORD,
-     .def = "cas,load",
-     .words = op_words},
-    {.name = "pairs",
-     .help = "every pair, or those of at most 11 CPUs, near and far",
-     .type = AS_AXIS_WORD,
-     .def = "every",
-     .words = pairs_words,
-     .all = "every"},
-    {.name = "allocator",
-     .help = "device: how the lines are allocated; a CPU uses its first allocator",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first,pinned,shared_fine"},
+    AS_WORD_AXIS(
+        "peer", peer_words, "all",
+        "the other side: cpu, another core; device, a device thread; compute_unit, a second compute unit of the "
+        "device"),
+    AS_COUNT_AXIS("from", 0, 65535, "all", "CPU or compute unit that starts the exchange", .domain = AS_DOMAIN_CPU),
+    AS_COUNT_AXIS("to", 0, 65535, "all",
+                  "CPU or compute unit that answers (0 for a device); each pair is measured once, from < to",
+                  .domain = AS_DOMAIN_CPU, .zero = "device"),
+    AS_WORD_AXIS("op", op_words, "cas,load",
+                 "how a side waits and passes: compare-and-swap, load then store, the same with a pause; device: "
+                 "load-acquire and store-release (load) or relaxed"),
+    AS_WORD_AXIS("pairs", pairs_words, "every", "every pair, or those of at most 11 CPUs, near and far",
+                 .all = "every"),
+    AS_ALLOCATOR_AXIS("allocator", "first,pinned,shared_fine",
+                      "device: how the lines are allocated; a CPU uses its first allocator"),
     {0},
 };
 static const char *const first[] = {"peer=compute_unit from=0", "", NULL};
@@ -83,12 +60,9 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return peer ? peer->applies(info, a, err) : AS_PRUNED;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct c2c *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "c2c");
+    struct c2c *s = state;
     s->dev = vc->dev;
     s->peer = peer_of(vc->axes);
     if (!s->peer)
@@ -138,8 +112,6 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct c2c *s = state;
-    if (!s)
-        return;
     if (s->memory && s->memory->host)
         s->dev->memory->unmap(s->dev, s->memory, NULL);
     s->dev->memory->free(s->dev, s->memory);
@@ -147,7 +119,6 @@ static void finish(void *state)
         s->dev->program->kernel_destroy(s->dev, s->kernel); /* the timed program has its own */
     s->dev->program->destroy(s->dev, s->program);
     as_timed_finish(&s->timed);
-    free(s);
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -157,7 +128,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 const struct as_probe as_probe_c2c = {
-    .abi = AS_PROBE_ABI,
     .name = "c2c",
     .title = "Core-to-core latency",
     .question = "What is the core-to-core latency of a cache line: between CPUs, between compute units, between host "
@@ -172,10 +142,9 @@ const struct as_probe as_probe_c2c = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct c2c),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_c2c,
-    .figure = "c2c",
 };

@@ -123,9 +123,9 @@ static void test_bound_caller(void **unused)
     assert_int_equal(as_device_open("cpu", &opened, &err), AS_OK);
     toy_axes(&axes, "what=core");
     struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .limit = NAN, .deadline = INFINITY};
-    assert_int_equal(as_probe_sentinel.prepare(&vc, &state, &err), AS_OK);
+    assert_int_equal(as_probe_prepare(&as_probe_sentinel, &vc, &state, &err), AS_OK);
     assert_int_equal(as_probe_sentinel.sample(state, 1, &s, &err), AS_OK);
-    as_probe_sentinel.finish(state);
+    as_probe_finish(&as_probe_sentinel, state);
     as_buf_finish(&vc.detail);
     assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
     assert_false(CPU_ISSET(cpus[0], &now) && CPU_ISSET(cpus[1], &now));

@@ -1,5 +1,6 @@
 /* Ping-pong between workgroups on two compute units. */
 #include "c2c.h"
+#include "lib/buffers/buffers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,18 +19,15 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (!(from < to) || as_word_is(a, "pairs", "some"))
         return AS_PRUNED;
-    if (to >= info->compute_units) {
-        as_fail(err, AS_UNSUPPORTED, "the device has %u units", info->compute_units);
-        return AS_PRUNED;
-    }
+    if (to >= info->compute_units)
+        return as_pruned(err, "the device has %u units", info->compute_units);
     if (!(info->capabilities & AS_CAP_CYCLES) && (from != 0 || to != 1))
         return AS_PRUNED;
     if (!as_word_is(a, "op", "load") && (!as_word_is(a, "op", "relaxed") || info->is_host_cpu))
         return AS_PRUNED;
     if (!info->is_host_cpu)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "its compute units are threads of the host CPU: see pairs of CPUs");
-    return AS_INAPPLICABLE;
+    return as_inapplicable(err, "its compute units are threads of the host CPU: see pairs of CPUs");
 }
 
 static struct as_launch launch_of(struct c2c *s, struct as_arg args[12], uint32_t cycles)
@@ -46,11 +44,11 @@ static struct as_launch launch_of(struct c2c *s, struct as_arg args[12], uint32_
     struct as_memory *memories[] = {s->timed.memory, s->memory, s->tickets};
     size_t n = 0;
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++)
-        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = memories[i]};
+        args[n++] = as_memory_arg(memories[i]);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = values[i]};
+        args[n++] = as_u32_arg(values[i]);
     struct as_launch l =
-        as_timed_group(s->kernel, args, n, s->named ? (size_t)GROUPS_OF_UNIT * s->dev->info.compute_units : SIDES, 1);
+        as_launch_of(s->kernel, args, n, s->named ? (size_t)GROUPS_OF_UNIT * s->dev->info.compute_units : SIDES, 1);
     l.work.accesses = 2.0 * cycles * C2C_ROUNDS;
     return l;
 }

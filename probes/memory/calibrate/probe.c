@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_calibrate[];
-
 enum { ITERATIONS_MAX = 100, ARRAYS_APART = 64 /* padding is at most this share */, CHECKED_WHOLE_MAX = 512 << 20 };
 enum rule { STREAM, BABELSTREAM };
 
@@ -26,37 +24,17 @@ static const struct {
 static const unsigned iterations[] = {[STREAM] = 10, [BABELSTREAM] = ITERATIONS_MAX};
 
 static const struct as_axis axes[] = {
-    {.name = "rule",
-     .help = "stream: STREAM 5.10, 10 iterations on the CPU; babelstream: BabelStream 5.0, 100 iterations",
-     .type = AS_AXIS_WORD,
-     .words = rule_words,
-     .def = "all"},
-    {.name = "op",
-     .help = "the function by the tool's name: scale is STREAM's, mul and dot are BabelStream's",
-     .type = AS_AXIS_WORD,
-     .words = op_words,
-     .def = "triad"},
-    {.name = "size",
-     .help = "bytes of one array; STREAM requires four times the last-level caches, BabelStream has 2^25 f64",
-     .type = AS_AXIS_SIZE,
-     .min = 4096,
-     .def = "256MiB"},
-    {.name = "threads",
-     .help = "CPU threads; 0: the whole device",
-     .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_THREADS,
-     .def = "0,max",
-     .zero = "device"},
-    {.name = "store",
-     .help = "CPU: regular stores, or non-temporal ones, which memcpy uses for large arrays",
-     .type = AS_AXIS_WORD,
-     .words = store_words,
-     .def = "regular"},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
+    AS_WORD_AXIS("rule", rule_words, "all",
+                 "stream: STREAM 5.10, 10 iterations on the CPU; babelstream: BabelStream 5.0, 100 iterations"),
+    AS_WORD_AXIS("op", op_words, "triad",
+                 "the function by the tool's name: scale is STREAM's, mul and dot are BabelStream's"),
+    AS_SIZE_AXIS("size", 4096, 0, "256MiB",
+                 "bytes of one array; STREAM requires four times the last-level caches, BabelStream has 2^25 f64"),
+    AS_COUNT_AXIS("threads", 0, 0, "0,max", "CPU threads; 0: the whole device", .domain = AS_DOMAIN_THREADS,
+                  .zero = "device"),
+    AS_WORD_AXIS("store", store_words, "regular",
+                 "CPU: regular stores, or non-temporal ones, which memcpy uses for large arrays"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
     {0},
 };
 /* gcc compiles STREAM's copy to a call of memcpy. */
@@ -71,10 +49,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, nt = as_word_is(a, "store", "nt");
     const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
     const double threads = as_axes_number(a, "threads");
-    if (!rule_words[rule] || !op_words[op] || !ops[op].of_rule[rule]) {
-        as_fail(err, AS_UNSUPPORTED, "this operation does not belong to the rule");
-        return AS_PRUNED;
-    }
+    if (!rule_words[rule] || !op_words[op] || !ops[op].of_rule[rule])
+        return as_pruned(err, "this operation does not belong to the rule");
     if (cpu ? !(threads >= 1) || as_axes_number(a, "size") < 64 * threads : threads != 0 || nt || rule == STREAM)
         return AS_PRUNED;
     if (nt && !as_stream_shapes[ops[op].op].writes)
@@ -133,8 +109,10 @@ static void note(struct state *s)
         as_note_number(s->vc, "page_size", (double)s->stream.memory->page_size);
 }
 
-static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct state *s = state;
+    s->vc = vc;
     const struct as_axes *a = vc->axes;
     const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
     if (!rule_words[rule] || !op_words[op])
@@ -166,16 +144,6 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
     vc->samples = s->wanted; /* the best of another number of iterations would be another number */
     note(s);
     return AS_OK;
-}
-
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a trial");
-    s->vc = vc;
-    return prepare_trial(s, vc, err);
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -215,9 +183,7 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (s)
-        as_stream_finish(&s->stream);
-    free(s);
+    as_stream_finish(&s->stream);
 }
 
 static const struct as_metric further[] = {
@@ -228,7 +194,6 @@ static const struct as_metric further[] = {
     {0}};
 
 const struct as_probe as_probe_calibrate = {
-    .abi = AS_PROBE_ABI,
     .name = "calibrate",
     .title = "Bandwidth by the rules of STREAM and BabelStream",
     .question = "What would STREAM and BabelStream report for this machine?",
@@ -242,10 +207,9 @@ const struct as_probe as_probe_calibrate = {
     .applies = applies,
     .memory_claim = memory_claim,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_calibrate,
-    .figure = "calibrate",
 };

@@ -32,7 +32,7 @@ static enum as_status ask(struct as_device *cpu, unsigned n, int *cpus, struct a
     if (!st)
         st = cpu->program->kernel(cpu, program, "where", &kernel, err);
     const struct as_arg arg = as_pointer_arg(cpus);
-    const struct as_launch launch = as_timed_group(kernel, &arg, 1, n, 1);
+    const struct as_launch launch = as_launch_of(kernel, &arg, 1, n, 1);
     if (!st)
         st = cpu->queue->launch(cpu, &launch, &unused, err);
     cpu->program->kernel_destroy(cpu, kernel);

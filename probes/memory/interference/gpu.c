@@ -1,4 +1,5 @@
 #include "gpu.h"
+#include "lib/buffers/buffers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -61,13 +62,13 @@ static enum as_status run_kernel(struct gpu_work *g, double *seconds, struct as_
     const struct as_arg args[ARGS] = {as_memory_arg(g->sums),
                                       as_memory_arg(l->memory),
                                       as_memory_arg(l->memory),
-                                      {.kind = AS_ARG_U64, .u.u64 = items},
-                                      {.kind = AS_ARG_U64, .u.u64 = g->piece},
+                                      as_u64_arg(items),
+                                      as_u64_arg(g->piece),
                                       as_u32_arg(g->passes),
-                                      {.kind = AS_ARG_U64, .u.u64 = l->mark + (g->keeps ? 0 : g->done + 1)},
-                                      {.kind = AS_ARG_U64, .u.u64 = !g->keeps},
+                                      as_u64_arg(l->mark + (g->keeps ? 0 : g->done + 1)),
+                                      as_u64_arg(!g->keeps),
                                       as_u32_arg(!g->keeps)};
-    struct as_launch launch = as_timed_group(g->kernel, args, ARGS, g->workgroups, g->workgroup_size);
+    struct as_launch launch = as_launch_of(g->kernel, args, ARGS, g->workgroups, g->workgroup_size);
     struct as_timing timing;
     launch.work = (struct as_work){.bytes = gpu_work_items(g) * LINE_BYTES, .footprint = (double)l->n * LINE_BYTES};
     enum as_status st = g->dev->queue->launch(g->dev, &launch, &timing, err);

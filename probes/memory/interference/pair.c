@@ -104,17 +104,17 @@ static enum as_status measure(void *user, size_t arm, double *value, struct as_e
 enum as_status pair_start(struct pair *p, uint64_t seed, struct as_error *err)
 {
     double unused;
-    as_blocks_start(&p->blocks, p->control ? PAIR_AGGRESSOR : PAIR_ARMS, 0, seed);
+    as_arms_start(&p->blocks, p->control ? PAIR_AGGRESSOR : PAIR_ARMS, 0, seed);
     enum as_status st = run_alone(p, &unused, err);
     return st ? st : run_loaded(p, &unused, err);
 }
 
 enum as_status pair_block(struct pair *p, double *slowdown, double *seconds, struct as_error *err)
 {
-    enum as_status st = as_blocks_run(&p->blocks, measure, p, p->value, err);
+    enum as_status st = as_arms_run(&p->blocks, measure, p, p->value, err);
     if (st)
         return st;
-    for (size_t i = 0; i < p->blocks.arms; i++)
+    for (size_t i = 0; i < p->blocks.n; i++)
         p->log_sum[i] += log(p->value[i]);
     p->loaded_sum += p->loaded_rate;
     p->done++;

@@ -3,7 +3,7 @@
 #ifndef AS_PROBES_MEMORY_INTERFERENCE_PAIR_H
 #define AS_PROBES_MEMORY_INTERFERENCE_PAIR_H
 
-#include "lib/blocks/blocks.h"
+#include "lib/arms/arms.h"
 
 #include <stdbool.h>
 
@@ -38,7 +38,7 @@ struct pair {
     struct side victim, aggressor;
     bool control; /* without an aggressor: both arms are the victim alone */
     bool starves; /* the system may keep an aggressor of low priority from its CPU while the victim works */
-    struct as_blocks blocks;
+    struct as_arms blocks;
     /* Of the last block: the victim's seconds; its seconds per item, and the aggressor's items per second; the latter
      * while the victim worked. */
     double seconds[PAIR_AGGRESSOR], value[PAIR_ARMS], loaded_rate;

@@ -5,59 +5,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-extern const char as_method_interference[];
-
 static const char *const victim_words[] = {"cpu", "device", NULL};
 static const char *const op_words[] = {"read", "write", "chase", "h2d", "d2h", NULL};
 static const char *const aggressor_words[] = {"none",  "read", "write", "write_nt", "atomic",
                                               "chase", "h2d",  "d2h",   NULL};
 static const char *const buffers_words[] = {"separate", "shared", NULL};
 static const struct as_axis axes[] = {
-    {.name = "victim",
-     .help = "side whose slowdown is measured; core beside core: the device is the CPU, and one core is the victim",
-     .type = AS_AXIS_WORD,
-     .words = victim_words,
-     .def = "cpu"},
-    {.name = "op",
-     .help = "what the victim does: read or write in address order, pointer chase, copy to or from the device",
-     .type = AS_AXIS_WORD,
-     .words = op_words,
-     .def = "read"},
-    {.name = "aggressor",
-     .help = "what the other side does meanwhile; none: the control, whose ratio must be 1; write_nt: non-temporal "
-             "stores; atomic: one addition per line",
-     .type = AS_AXIS_WORD,
-     .words = aggressor_words,
-     .def = "read"},
-    {.name = "threads",
-     .help = "CPU threads of the aggressor, or of the victim where the device is the aggressor; 0: all CPUs but one",
-     .type = AS_AXIS_COUNT,
-     .min = 0,
-     .max = 1023,
-     .def = "0",
-     .zero = "all but one"},
-    {.name = "buffers",
-     .help = "each side its own, or both the same lines, whose content the aggressor leaves as it is",
-     .type = AS_AXIS_WORD,
-     .words = buffers_words,
-     .def = "separate"},
-    {.name = "priority",
-     .help = "scheduling priority of the aggressor's CPU threads",
-     .type = AS_AXIS_WORD,
-     .words = priority_words,
-     .def = "normal"},
-    {.name = "load",
-     .help = "percent of the time in which the aggressor works; 100: without gaps",
-     .type = AS_AXIS_COUNT,
-     .min = 1,
-     .max = 100,
-     .def = "100"},
-    {.name = "size", .help = "bytes of each buffer", .type = AS_AXIS_SIZE, .min = 65536, .def = "64MiB"},
-    {.name = "allocator",
-     .help = "the device's memory, the host's end of a copy, and core beside core both buffers",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
+    AS_WORD_AXIS(
+        "victim", victim_words, "cpu",
+        "side whose slowdown is measured; core beside core: the device is the CPU, and one core is the victim"),
+    AS_WORD_AXIS("op", op_words, "read",
+                 "what the victim does: read or write in address order, pointer chase, copy to or from the device"),
+    AS_WORD_AXIS("aggressor", aggressor_words, "read",
+                 "what the other side does meanwhile; none: the control, whose ratio must be 1; write_nt: non-temporal "
+                 "stores; atomic: one addition per line"),
+    AS_COUNT_AXIS(
+        "threads", 0, 1023, "0",
+        "CPU threads of the aggressor, or of the victim where the device is the aggressor; 0: all CPUs but one",
+        .zero = "all but one"),
+    AS_WORD_AXIS("buffers", buffers_words, "separate",
+                 "each side its own, or both the same lines, whose content the aggressor leaves as it is"),
+    AS_WORD_AXIS("priority", priority_words, "normal", "scheduling priority of the aggressor's CPU threads"),
+    AS_COUNT_AXIS("load", 1, 100, "100", "percent of the time in which the aggressor works; 100: without gaps"),
+    AS_SIZE_AXIS("size", 65536, 0, "64MiB", "bytes of each buffer"),
+    AS_ALLOCATOR_AXIS("allocator", "first",
+                      "the device's memory, the host's end of a copy, and core beside core both buffers"),
     {0},
 };
 static const char *const first[] = {"op=chase,read aggressor=read,write,d2h load=100", NULL};
@@ -144,10 +116,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const bool copies = is_copy(a, "op") || is_copy(a, "aggressor");
     if (!makes_sense(info, a, err))
         return AS_PRUNED;
-    if (copies && info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "a CPU has no memory of its own to copy to");
-        return AS_PRUNED;
-    }
+    if (copies && info->is_host_cpu)
+        return as_pruned(err, "a CPU has no memory of its own to copy to");
     if (info->capabilities & AS_CAP_SIMULATED)
         as_fail(err, AS_UNSUPPORTED, "the device is simulated: it shares no memory with the CPU");
     else if (cpus_usable(info) < 2)
@@ -179,13 +149,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 /* ---- one trial ---- */
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct trial *t = calloc(1, sizeof *t);
-    *state = t;
-    return t ? trial_prepare(t, vc, err) : as_nomem(err, sizeof *t, "a trial");
-}
-
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     (void)reps;
@@ -196,13 +159,6 @@ static bool check(void *state, char *why, size_t why_size)
 {
     trial_note(state);
     return trial_check(state, why, why_size);
-}
-
-static void finish(void *state)
-{
-    if (state)
-        trial_finish(state);
-    free(state);
 }
 
 static const struct as_metric further[] = {
@@ -218,7 +174,6 @@ static const struct as_metric further[] = {
     {0}};
 
 const struct as_probe as_probe_interference = {
-    .abi = AS_PROBE_ABI,
     .name = "interference",
     .title = "Interference between CPU and device in memory",
     .question = "How much slower is one side while the other uses the memory?",
@@ -234,10 +189,9 @@ const struct as_probe as_probe_interference = {
     .applies = applies,
     .kernel_reaches = kernel_reaches,
     .patience = patience,
-    .prepare = prepare,
+    .state_bytes = sizeof(struct trial),
+    .prepare = trial_prepare,
     .sample = sample,
     .check = check,
-    .finish = finish,
-    .method = as_method_interference,
-    .figure = "interference",
+    .finish = trial_finish,
 };

@@ -142,7 +142,7 @@ static void test_control(void **state)
     p.control = true;
     assert_int_equal(pair_start(&p, 7, &err), AS_OK);
     assert_int_equal(pair_block(&p, &slowdown, &seconds, &err), AS_OK);
-    assert_true(slowdown == 1 && p.blocks.arms == 2 && m.items == 0);
+    assert_true(slowdown == 1 && p.blocks.n == 2 && m.items == 0);
 }
 
 static void test_faults_of_the_aggressor(void **state)

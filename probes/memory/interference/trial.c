@@ -134,8 +134,9 @@ static void expect_code(struct trial *t)
         as_expect_code(t->vc, g->kernel, operations[g->op], 1);
 }
 
-enum as_status trial_prepare(struct trial *t, struct as_trial_context *vc, struct as_error *err)
+enum as_status trial_prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct trial *t = state;
     const bool of_device = as_word_is(vc->axes, "victim", "device");
     const uint64_t size = as_axes_u64(vc->axes, "size");
     t->vc = vc;
@@ -230,8 +231,9 @@ bool trial_check(struct trial *t, char *why, size_t why_size)
     return right;
 }
 
-void trial_finish(struct trial *t)
+void trial_finish(void *state)
 {
+    struct trial *t = state;
     if (t->bound)
         as_thread_keep_on(&t->before);
     for (int i = 0; i < SIDES; i++)

@@ -22,10 +22,10 @@ struct trial {
     struct as_cpus before; /* where the calling thread ran before it was bound */
     bool bound;
 };
-enum as_status trial_prepare(struct trial *t, struct as_trial_context *vc, struct as_error *err);
+enum as_status trial_prepare(struct as_trial_context *vc, void *state, struct as_error *err);
 enum as_status trial_sample(struct trial *t, struct as_sample *out, struct as_error *err);
 void trial_note(struct trial *t);
 bool trial_check(struct trial *t, char *why, size_t why_size);
-void trial_finish(struct trial *t);
+void trial_finish(void *state);
 
 #endif

@@ -4,35 +4,18 @@
 
 #include <math.h>
 
-extern const char as_method_latency[];
-
 static const char *const pattern_words[] = {"random", "page", "stride", NULL}; /* in the order of enum as_pattern */
 
 static const char *const instrument_words[] = {"timed", "persistent", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "size", .help = "bytes of the buffer", .type = AS_AXIS_SIZE, .min = 128, .def = "DRAM1"},
-    {.name = "pattern",
-     .help = "random over all lines; random within a page, page by page; sequential",
-     .type = AS_AXIS_WORD,
-     .words = pattern_words,
-     .def = "random"},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
-    {.name = "stride",
-     .help = "bytes between elements, a multiple of 8",
-     .type = AS_AXIS_SIZE,
-     .min = 8,
-     .max = 1 << 20,
-     .def = "64"},
-    {.name = "instrument",
-     .help = "a timed chase, or a persistent one whose progress the host reads",
-     .type = AS_AXIS_WORD,
-     .words = instrument_words,
-     .def = "timed"},
+    AS_SIZE_AXIS("size", 128, 0, "DRAM1", "bytes of the buffer"),
+    AS_WORD_AXIS("pattern", pattern_words, "random",
+                 "random over all lines; random within a page, page by page; sequential"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
+    AS_SIZE_AXIS("stride", 8, 1 << 20, "64", "bytes between elements, a multiple of 8"),
+    AS_WORD_AXIS("instrument", instrument_words, "timed",
+                 "a timed chase, or a persistent one whose progress the host reads"),
     {0},
 };
 /* On the CPU both base and huge pages: the difference shows the TLB. */
@@ -69,16 +52,13 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     const char *why_not = as_word_is(a, "instrument", "persistent") ? why_not_persistent(info) : NULL;
     double stride = as_axes_number(a, "stride");
-    if (fmod(stride, 8) != 0) {
-        as_fail(err, AS_UNSUPPORTED, "a stride of %.0f bytes is not a multiple of 8", stride);
-        return AS_INAPPLICABLE;
-    }
+    if (fmod(stride, 8) != 0)
+        return as_inapplicable(err, "a stride of %.0f bytes is not a multiple of 8", stride);
     if (as_axes_number(a, "size") < 2 * stride)
         return AS_PRUNED;
     if (!why_not)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "%s", why_not);
-    return AS_INAPPLICABLE;
+    return as_inapplicable(err, "%s", why_not);
 }
 
 /* Preparing writes every line once, at a few hundred MB/s at worst. */
@@ -95,7 +75,7 @@ static double persistent_length(const struct as_trial_context *vc)
     return fmin(fmax(left / 10, 5e-3), 0.5);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     bool persistent = as_word_is(vc->axes, "instrument", "persistent");
     struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
@@ -111,7 +91,6 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
 }
 
 const struct as_probe as_probe_latency = {
-    .abi = AS_PROBE_ABI,
     .name = "latency",
     .title = "Memory latency",
     .question = "How long does a dependent load take?",
@@ -126,10 +105,9 @@ const struct as_probe as_probe_latency = {
     .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct as_chase),
     .prepare = prepare,
     .sample = as_chase_trial_sample,
     .check = as_chase_trial_check,
-    .finish = as_chase_trial_finish,
-    .method = as_method_latency,
-    .figure = "latency",
+    .finish = as_chase_finish,
 };

@@ -1,5 +1,6 @@
 /* Thread 0 chases, all others load. */
 #include "base/clock.h"
+#include "lib/buffers/buffers.h"
 #include "loaded.h"
 
 #include <stdatomic.h>
@@ -139,7 +140,7 @@ static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_res
     const struct as_arg args[] = {as_memory_arg(s->timed.memory), as_memory_arg(c->memory),
                                   as_memory_arg(s->load.memory), as_memory_arg(s->load.progress),
                                   as_pointer_arg(&plan)};
-    struct as_launch l = as_timed_group(s->kernel, args, 5, s->load.loaders + 1, 1);
+    struct as_launch l = as_launch_of(s->kernel, args, 5, s->load.loaders + 1, 1);
     l.reps = reps;
     l.work = (struct as_work){.accesses = AS_CHASE_STEPS, .footprint = (double)c->footprint};
     double launch_s;
@@ -170,7 +171,7 @@ enum as_status loaded_native(struct loaded *s, const struct load_desc *desc, str
     if (!st)
         st = as_timed_keep_kernel(&s->timed, "fill", &fill, err);
     const struct as_arg args[] = {as_memory_arg(s->load.memory), as_pointer_arg(&s->load)};
-    const struct as_launch l = as_timed_group(fill, args, 2, s->load.loaders, 1);
+    const struct as_launch l = as_launch_of(fill, args, 2, s->load.loaders, 1);
     struct as_timing unused;
     if (!st)
         st = dev->queue->launch(dev, &l, &unused, err);

@@ -1,4 +1,5 @@
 /* One workgroup of a device chases, all others load. */
+#include "lib/buffers/buffers.h"
 #include "loaded.h"
 
 #include <math.h>
@@ -45,16 +46,15 @@ static enum as_status launch_once(struct loaded *s, uint64_t turns, double *seco
                                   as_memory_arg(c->memory),
                                   as_memory_arg(s->load.memory),
                                   as_memory_arg(s->load.progress),
-                                  {.kind = AS_ARG_U64, .u.u64 = as_chase_offset(c, c->at) / 8},
+                                  as_u64_arg(as_chase_offset(c, c->at) / 8),
                                   as_u32_arg(c->before),
                                   as_u32_arg(turns),
-                                  {.kind = AS_ARG_U64, .u.u64 = s->load.blocks},
+                                  as_u64_arg(s->load.blocks),
                                   as_u32_arg(s->load.delay),
                                   as_u32_arg(AS_TIMED_UNIT),
                                   as_u32_arg(as_runs_on_host(&dev->info) ? POLLS_OF_HOST : POLLS),
                                   as_u32_arg(blocks_of_patience(&s->load))};
-    struct as_launch l =
-        as_timed_group(s->kernel, args, sizeof args / sizeof *args, s->load.loaders, s->workgroup_size);
+    struct as_launch l = as_launch_of(s->kernel, args, sizeof args / sizeof *args, s->load.loaders, s->workgroup_size);
     struct as_timing timing;
     l.work.accesses = (double)(c->before + turns) * AS_CHASE_STEPS;
     l.work.footprint = (double)c->footprint;
@@ -124,10 +124,8 @@ static enum as_status fill(struct loaded *s, struct as_error *err)
     enum as_status st = as_timed_keep_memory(&s->timed, sizeof s->load.table, &table, err);
     if (!st)
         st = dev->memory->write(dev, table, 0, s->load.table, sizeof s->load.table, err);
-    const struct as_arg args[] = {as_memory_arg(s->load.memory),
-                                  as_memory_arg(table),
-                                  {.kind = AS_ARG_U64, .u.u64 = load_bytes(&s->load) / 8},
-                                  {.kind = AS_ARG_U64, .u.u64 = s->load.key}};
+    const struct as_arg args[] = {as_memory_arg(s->load.memory), as_memory_arg(table),
+                                  as_u64_arg(load_bytes(&s->load) / 8), as_u64_arg(s->load.key)};
     return st ? st : as_timed_once(&s->timed, "fill", args, 4, s->load.loaders, s->workgroup_size, err);
 }
 

@@ -52,6 +52,7 @@ struct loaded {
     struct as_memory *control; /* of a device */
     size_t workgroup_size;
     double bytes_s, seconds; /* over all samples: bandwidth times seconds, and seconds */
+    struct as_trial_context *vc;
 };
 /* Takes over the prepared chase s->chase. `bytes` and the rest of desc as for load_prepare; the instrument chooses the
  * loaders of a device. */

@@ -6,41 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_loaded_latency[];
-
 enum { LINE = 64 };
 static const double SAMPLE_S = 5e-3; /* long against the start and end of the loading threads */
 
 static const char *const op_words[] = {"none", "read", "update", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "op",
-     .help = "load from other threads: none (unloaded latency), read, or update (x += 1)",
-     .type = AS_AXIS_WORD,
-     .words = op_words,
-     .def = "read"},
-    {.name = "delay",
-     .help = "dependent ALU operations injected after every 8 KiB block; 0: full load",
-     .type = AS_AXIS_COUNT,
-     .min = 0,
-     .max = 1 << 20,
-     .def = "0"},
-    {.name = "size",
-     .help = "size of the chased buffer, and of the load buffer per last-level cache",
-     .type = AS_AXIS_SIZE,
-     .min = 4096,
-     .def = "DRAM1"},
-    {.name = "threads",
-     .help = "CPU threads: one chases, the others load; 0: the whole device",
-     .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_THREADS,
-     .def = "0,max",
-     .zero = "device"},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
+    AS_WORD_AXIS("op", op_words, "read", "load from other threads: none (unloaded latency), read, or update (x += 1)"),
+    AS_COUNT_AXIS("delay", 0, 1 << 20, "0", "dependent ALU operations injected after every 8 KiB block; 0: full load"),
+    AS_SIZE_AXIS("size", 4096, 0, "DRAM1", "size of the chased buffer, and of the load buffer per last-level cache"),
+    AS_COUNT_AXIS("threads", 0, 0, "0,max", "CPU threads: one chases, the others load; 0: the whole device",
+                  .domain = AS_DOMAIN_THREADS, .zero = "device"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
     {0},
 };
 static const char *const first[] = {"op=none", "op=read delay=0", NULL};
@@ -119,8 +96,10 @@ static void say(struct as_trial_context *vc, struct loaded *s, const struct load
     as_note_number(vc, "load_bytes", (double)load_bytes(&s->load));
 }
 
-static enum as_status prepare_trial(struct loaded *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct loaded *s = state;
+    s->vc = vc;
     const struct as_axes *a = vc->axes;
     const uint64_t size = as_axes_u64(a, "size");
     const bool idle = as_word_is(a, "op", "none"), native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
@@ -145,21 +124,6 @@ static enum as_status prepare_trial(struct loaded *s, struct as_trial_context *v
     return st;
 }
 
-struct state {
-    struct loaded loaded;
-    struct as_trial_context *vc;
-};
-
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a loaded chase");
-    s->vc = vc;
-    return prepare_trial(&s->loaded, vc, err);
-}
-
 void loaded_count(struct loaded *s, double launch_s)
 {
     const double bytes = s->load.update ? 2.0 * LOAD_BLOCK : LOAD_BLOCK,
@@ -176,7 +140,7 @@ void loaded_count(struct loaded *s, double launch_s)
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
-    struct loaded *s = &((struct state *)state)->loaded;
+    struct loaded *s = state;
     enum as_status st = as_chase_run(&s->chase, reps, &out->value, &out->seconds, err);
     out->clock_hz = s->chase.clock_hz;
     return st;
@@ -184,11 +148,10 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 
 static bool check(void *state, char *why, size_t why_size)
 {
-    struct state *t = state;
-    struct loaded *s = &t->loaded;
+    struct loaded *s = state;
     const double gbs = s->kernel ? s->bytes_s / s->seconds * 1e-9 : 0;
     if (isfinite(gbs))
-        as_note_number(t->vc, "bandwidth", gbs);
+        as_note_number(s->vc, "bandwidth", gbs);
     if (!as_chase_check(&s->chase, why, why_size) || (s->kernel && !load_check(&s->load, why, why_size)))
         return false;
     if (s->kernel)
@@ -198,20 +161,16 @@ static bool check(void *state, char *why, size_t why_size)
 
 static void finish(void *state)
 {
-    struct state *s = state;
-    if (!s)
-        return;
-    load_finish(&s->loaded.load);
-    as_timed_finish(&s->loaded.timed);
-    as_chase_finish(&s->loaded.chase);
-    free(s);
+    struct loaded *s = state;
+    load_finish(&s->load);
+    as_timed_finish(&s->timed);
+    as_chase_finish(&s->chase);
 }
 
 static const struct as_metric further[] = {
     {"bandwidth", "GB/s", false, "bytes read and written by the load threads during the chase; decimal GB", NULL}, {0}};
 
 const struct as_probe as_probe_loaded_latency = {
-    .abi = AS_PROBE_ABI,
     .name = "loaded_latency",
     .title = "Loaded latency",
     .question = "How long does a dependent load take while other threads use the memory's bandwidth?",
@@ -227,10 +186,9 @@ const struct as_probe as_probe_loaded_latency = {
     .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct loaded),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_loaded_latency,
-    .figure = "loaded_latency",
 };

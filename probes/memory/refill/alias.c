@@ -45,32 +45,26 @@ enum as_status alias_prepare(struct alias *a, struct as_device *dev, const char 
                              struct as_error *err)
 {
     const struct as_program_desc program = {.name = "refill", .host = host_kernels};
-    const struct as_memory_desc memory = {.allocator = allocator, .bytes = RESULT + LINE, .node = -1};
-    *a = (struct alias){.dev = dev, .distance = distance};
-    enum as_status st = dev->program->build(dev, &program, &a->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, a->program, "alias", &a->kernel, err);
-    return st ? st : dev->memory->alloc(dev, &memory, &a->memory, err);
+    *a = (struct alias){.distance = distance};
+    as_buffers_open(&a->own, dev, &program, err);
+    a->kernel = as_buffers_kernel(&a->own, "alias", err);
+    a->memory = as_buffers_memory(&a->own, allocator, RESULT + LINE, err);
+    return a->own.status;
 }
 
 enum as_status alias_run(struct alias *a, uint64_t reps, double *ns, double *seconds, struct as_error *err)
 {
-    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = a->memory},
-                                  {.kind = AS_ARG_U64, .u.u64 = a->distance}};
-    const struct as_launch l = {.kernel = a->kernel,
-                                .args = args,
-                                .args_n = sizeof args / sizeof *args,
-                                .workgroups = 1,
-                                .workgroup_size = 1,
-                                .reps = reps,
-                                .work = {.accesses = 2 * ALIAS_PAIRS, .footprint = 2 * LINE}};
+    const struct as_arg args[] = {as_memory_arg(a->memory), as_u64_arg(a->distance)};
+    struct as_launch l = as_launch_of(a->kernel, args, sizeof args / sizeof *args, 1, 1);
+    l.reps = reps;
+    l.work = (struct as_work){.accesses = 2 * ALIAS_PAIRS, .footprint = 2 * LINE};
     struct as_timing timing;
     uint64_t done = 0;
-    enum as_status st = a->dev->memory->write(a->dev, a->memory, RESULT, &done, sizeof done, err);
+    enum as_status st = a->own.dev->memory->write(a->own.dev, a->memory, RESULT, &done, sizeof done, err);
     if (!st)
-        st = a->dev->queue->launch(a->dev, &l, &timing, err);
+        st = a->own.dev->queue->launch(a->own.dev, &l, &timing, err);
     if (!st)
-        st = a->dev->memory->read(a->dev, a->memory, RESULT, &done, sizeof done, err);
+        st = a->own.dev->memory->read(a->own.dev, a->memory, RESULT, &done, sizeof done, err);
     if (st)
         return st;
     a->lost |= done != reps;
@@ -81,12 +75,6 @@ enum as_status alias_run(struct alias *a, uint64_t reps, double *ns, double *sec
 
 void alias_finish(struct alias *a)
 {
-    if (!a->dev)
-        return;
-    a->dev->memory->free(a->dev, a->memory);
-    if (a->program) {
-        a->dev->program->kernel_destroy(a->dev, a->kernel);
-        a->dev->program->destroy(a->dev, a->program);
-    }
+    as_buffers_finish(&a->own);
     *a = (struct alias){0};
 }

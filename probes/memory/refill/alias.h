@@ -3,14 +3,13 @@
 #ifndef AS_PROBES_MEMORY_REFILL_ALIAS_H
 #define AS_PROBES_MEMORY_REFILL_ALIAS_H
 
-#include "device/device.h"
+#include "lib/buffers/buffers.h"
 
 enum { ALIAS_DISTANCE_MAX = 1 << 20, ALIAS_PAIRS = 64 /* per repetition */ };
 
 struct alias {
-    struct as_device *dev;
+    struct as_buffers own;
     struct as_memory *memory;
-    struct as_program *program;
     struct as_kernel *kernel;
     uint64_t distance;
     bool lost; /* a load or store went wrong */

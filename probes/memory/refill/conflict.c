@@ -58,37 +58,31 @@ enum as_status conflict_prepare(struct conflict *c, struct as_device *dev, const
                                 uint64_t distance, uint64_t seed, struct as_error *err)
 {
     const struct as_program_desc program = {.name = "refill", .host = host_kernels};
-    const struct as_memory_desc memory = {.allocator = allocator, .bytes = lines * distance + LINE, .node = -1};
-    *c = (struct conflict){.dev = dev, .lines = lines, .distance = distance};
+    *c = (struct conflict){.lines = lines, .distance = distance};
     if (lines < 1 || lines > CONFLICT_LINES_MAX)
         return as_fail(err, AS_USAGE, "a chase over 1 to %d lines", CONFLICT_LINES_MAX);
     draw_order(c, seed);
-    enum as_status st = dev->program->build(dev, &program, &c->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, c->program, "conflict", &c->kernel, err);
-    return st ? st : dev->memory->alloc(dev, &memory, &c->memory, err);
+    as_buffers_open(&c->own, dev, &program, err);
+    c->kernel = as_buffers_kernel(&c->own, "conflict", err);
+    c->memory = as_buffers_memory(&c->own, allocator, lines * distance + LINE, err);
+    return c->own.status;
 }
 
 enum as_status conflict_run(struct conflict *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
 {
-    const struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = c->memory},
-                                  {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)c}};
-    const struct as_launch l = {.kernel = c->kernel,
-                                .args = args,
-                                .args_n = sizeof args / sizeof *args,
-                                .workgroups = 1,
-                                .workgroup_size = 1,
-                                .reps = reps,
-                                .work = {.accesses = CONFLICT_LOADS, .footprint = (double)c->lines * LINE}};
-    const struct as_memory_ops *m = c->dev->memory;
+    const struct as_arg args[] = {as_memory_arg(c->memory), as_u64_arg((uint64_t)(uintptr_t)c)};
+    struct as_launch l = as_launch_of(c->kernel, args, sizeof args / sizeof *args, 1, 1);
+    l.reps = reps;
+    l.work = (struct as_work){.accesses = CONFLICT_LOADS, .footprint = (double)c->lines * LINE};
+    const struct as_memory_ops *m = c->own.dev->memory;
     struct as_timing timing;
     uint64_t end = 0;
     const uint64_t place = c->memory->bytes - sizeof end;
-    enum as_status st = m->write(c->dev, c->memory, place, &end, sizeof end, err);
+    enum as_status st = m->write(c->own.dev, c->memory, place, &end, sizeof end, err);
     if (!st)
-        st = c->dev->queue->launch(c->dev, &l, &timing, err);
+        st = c->own.dev->queue->launch(c->own.dev, &l, &timing, err);
     if (!st)
-        st = m->read(c->dev, c->memory, place, &end, sizeof end, err);
+        st = m->read(c->own.dev, c->memory, place, &end, sizeof end, err);
     if (st)
         return st;
     c->steps = (c->steps + reps % c->lines * CONFLICT_LOADS) % c->lines;
@@ -100,12 +94,6 @@ enum as_status conflict_run(struct conflict *c, uint64_t reps, double *ns, doubl
 
 void conflict_finish(struct conflict *c)
 {
-    if (!c->dev)
-        return;
-    c->dev->memory->free(c->dev, c->memory);
-    if (c->program) {
-        c->dev->program->kernel_destroy(c->dev, c->kernel);
-        c->dev->program->destroy(c->dev, c->program);
-    }
+    as_buffers_finish(&c->own);
     *c = (struct conflict){0};
 }

@@ -2,14 +2,13 @@
 #ifndef AS_PROBES_MEMORY_REFILL_CONFLICT_H
 #define AS_PROBES_MEMORY_REFILL_CONFLICT_H
 
-#include "device/device.h"
+#include "lib/buffers/buffers.h"
 
 enum { CONFLICT_LINES_MAX = 32, CONFLICT_LOADS = 64 /* per repetition */ };
 
 struct conflict {
-    struct as_device *dev;
+    struct as_buffers own;
     struct as_memory *memory;
-    struct as_program *program;
     struct as_kernel *kernel;
     uint64_t lines, distance;
     uint64_t order[CONFLICT_LINES_MAX]; /* of the lines in the cycle */

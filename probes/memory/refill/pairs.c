@@ -158,15 +158,9 @@ static enum as_status write_pairs(struct pairs *p, const uint64_t *offsets, stru
         memcpy(bytes + at + p->desc.distance, &tag, sizeof tag);
     }
     p->first = offsets[as_cycle_at(&cycle, 0)] + p->desc.start;
-    enum as_status st = p->dev->memory->write(p->dev, p->memory, 0, bytes, p->span, err);
+    enum as_status st = p->own.dev->memory->write(p->own.dev, p->memory, 0, bytes, p->span, err);
     free(bytes);
     return st;
-}
-
-static enum as_status allocate(struct pairs *p, uint64_t bytes, struct as_memory **out, struct as_error *err)
-{
-    const struct as_memory_desc desc = {.allocator = p->desc.allocator, .bytes = bytes, .node = -1};
-    return p->dev->memory->alloc(p->dev, &desc, out, err);
 }
 
 /* Untouched pages may all be one page of zeros. */
@@ -177,7 +171,7 @@ static enum as_status back(struct pairs *p, struct as_error *err)
     memset(page, 1, sizeof page);
     for (uint64_t i = 0; i < p->evictor_bytes && !st; i += PAGE) {
         const uint64_t left = p->evictor_bytes - i;
-        st = p->dev->memory->write(p->dev, p->evictor, i, page, left < PAGE ? left : PAGE, err);
+        st = p->own.dev->memory->write(p->own.dev, p->evictor, i, page, left < PAGE ? left : PAGE, err);
     }
     return st;
 }
@@ -187,20 +181,19 @@ enum as_status pairs_prepare(struct pairs *p, struct as_device *dev, const struc
 {
     const struct as_program_desc program = {.name = "refill", .host = host_kernels};
     uint64_t offsets[PAIRS_MAX];
-    *p = (struct pairs){.dev = dev, .desc = *desc};
+    *p = (struct pairs){.desc = *desc};
     p->n = count_pairs(&dev->info, desc->cold);
     p->span = place(offsets, p->n);
     if (desc->cold != PAIRS_COLD_ALL)
         p->evictor_bytes = EVICTS * as_info_cache(&dev->info, (unsigned)desc->cold + 1);
-    enum as_status st = dev->program->build(dev, &program, &p->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, p->program, "pairs", &p->kernel, err);
-    if (!st)
-        st = allocate(p, p->span, &p->memory, err);
-    if (!st)
-        st = write_pairs(p, offsets, err);
-    if (!st && p->evictor_bytes)
-        st = allocate(p, p->evictor_bytes, &p->evictor, err);
+    as_buffers_open(&p->own, dev, &program, err);
+    p->kernel = as_buffers_kernel(&p->own, "pairs", err);
+    p->memory = as_buffers_memory(&p->own, desc->allocator, p->span, err);
+    if (p->evictor_bytes)
+        p->evictor = as_buffers_memory(&p->own, desc->allocator, p->evictor_bytes, err);
+    if (p->own.status)
+        return p->own.status;
+    enum as_status st = write_pairs(p, offsets, err);
     return st || !p->evictor ? st : back(p, err);
 }
 
@@ -208,20 +201,16 @@ enum as_status pairs_run(struct pairs *p, uint64_t passes, double ns[PAIRS_LOADS
                          struct as_error *err)
 {
     const struct as_arg args[] = {
-        {.kind = AS_ARG_U64, .u.u64 = (uint64_t)(uintptr_t)p},
-        {.kind = AS_ARG_MEMORY, .u.memory = p->memory},
-        {.kind = AS_ARG_MEMORY, .u.memory = p->evictor ? p->evictor : p->memory},
+        as_u64_arg((uint64_t)(uintptr_t)p),
+        as_memory_arg(p->memory),
+        as_memory_arg(p->evictor ? p->evictor : p->memory),
     };
-    const struct as_launch l = {.kernel = p->kernel,
-                                .args = args,
-                                .args_n = sizeof args / sizeof *args,
-                                .workgroups = 1,
-                                .workgroup_size = 1,
-                                .reps = passes,
-                                .work = {.accesses = PAIRS_LOADS * (double)p->n, .footprint = (double)p->span}};
+    struct as_launch l = as_launch_of(p->kernel, args, sizeof args / sizeof *args, 1, 1);
+    l.reps = passes;
+    l.work = (struct as_work){.accesses = PAIRS_LOADS * (double)p->n, .footprint = (double)p->span};
     struct as_timing timing;
     p->passes = 0; /* a launch that is lost leaves it so */
-    enum as_status st = p->dev->queue->launch(p->dev, &l, &timing, err);
+    enum as_status st = p->own.dev->queue->launch(p->own.dev, &l, &timing, err);
     if (st)
         return st;
     const double loads = (double)passes * (double)p->n;
@@ -243,13 +232,6 @@ uint64_t pairs_footprint(const struct pairs *p)
 
 void pairs_finish(struct pairs *p)
 {
-    if (!p->dev)
-        return;
-    p->dev->memory->free(p->dev, p->evictor);
-    p->dev->memory->free(p->dev, p->memory);
-    if (p->program) {
-        p->dev->program->kernel_destroy(p->dev, p->kernel);
-        p->dev->program->destroy(p->dev, p->program);
-    }
+    as_buffers_finish(&p->own);
     *p = (struct pairs){0};
 }

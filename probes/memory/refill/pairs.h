@@ -2,7 +2,7 @@
 #ifndef AS_PROBES_MEMORY_REFILL_PAIRS_H
 #define AS_PROBES_MEMORY_REFILL_PAIRS_H
 
-#include "device/device.h"
+#include "lib/buffers/buffers.h"
 
 enum { PAIRS_DISTANCE_MAX = 1024, PAIRS_START_MAX = 64, PAIRS_LOADS = 3, PAIRS_RUNS_MAX = 2048 };
 enum pairs_cold { PAIRS_COLD_L1, PAIRS_COLD_L2, PAIRS_COLD_ALL };
@@ -15,10 +15,9 @@ struct pairs_desc {
     uint64_t seed;
 };
 struct pairs {
-    struct as_device *dev;
+    struct as_buffers own;
     struct pairs_desc desc;
     struct as_memory *memory, *evictor; /* evictor: read to displace the memory; NULL where lines are flushed */
-    struct as_program *program;
     struct as_kernel *kernel;
     uint64_t n, span, evictor_bytes; /* pairs; bytes of the memory */
     uint64_t first;                  /* offset of the first pair */

@@ -10,41 +10,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_refill[];
-
 enum { LINE = 64, WORD = 8, DISTANCE_MAX = 2 << 20 };
 enum what { SECTOR, ALIAS, CONFLICT };
 
 static const char *const what_words[] = {"sector", "alias", "conflict", NULL}; /* in the order of enum what */
 static const char *const level_words[] = {"L1", "L2", "LLC", NULL};            /* in the order of enum pairs_cold */
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help = "sector: a load `distance` above a cold load; alias: a load `distance` above a recent store; conflict: a "
-             "pointer chase over `lines` lines that are `distance` apart",
-     .type = AS_AXIS_WORD,
-     .words = what_words,
-     .def = "sector"},
-    {.name = "level",
-     .help = "sector: the last cache that is cold; LLC: all of them",
-     .type = AS_AXIS_WORD,
-     .words = level_words,
-     .def = "L1"},
-    {.name = "distance", .help = "bytes", .type = AS_AXIS_SIZE, .min = WORD, .max = DISTANCE_MAX, .def = "64"},
-    {.name = "start",
-     .help = "sector: bytes of the first load above a multiple of 128",
-     .type = AS_AXIS_SIZE,
-     .max = PAIRS_START_MAX,
-     .def = "0"},
-    {.name = "lines",
-     .help = "conflict: lines of the chase",
-     .type = AS_AXIS_COUNT,
-     .max = CONFLICT_LINES_MAX,
-     .def = "0"},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
+    AS_WORD_AXIS(
+        "what", what_words, "sector",
+        "sector: a load `distance` above a cold load; alias: a load `distance` above a recent store; conflict: a "
+        "pointer chase over `lines` lines that are `distance` apart"),
+    AS_WORD_AXIS("level", level_words, "L1", "sector: the last cache that is cold; LLC: all of them"),
+    AS_SIZE_AXIS("distance", WORD, DISTANCE_MAX, "64", "bytes"),
+    AS_SIZE_AXIS("start", 0, PAIRS_START_MAX, "0", "sector: bytes of the first load above a multiple of 128"),
+    AS_COUNT_AXIS("lines", 0, CONFLICT_LINES_MAX, "0", "conflict: lines of the chase"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
     {0},
 };
 static const char *const quick[] = {"what=sector level=L1,LLC distance=8,32,64,128 allocator=largest_pages",
@@ -83,10 +63,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     const double distance = as_axes_number(a, "distance"), start = as_axes_number(a, "start"),
                  lines = as_axes_number(a, "lines");
     const char *why = why_not(info, a);
-    if (why) {
-        as_fail(err, AS_UNSUPPORTED, "%s", why);
-        return AS_INAPPLICABLE;
-    }
+    if (why)
+        return as_inapplicable(err, "%s", why);
     if (what != SECTOR && (start > 0 || !as_word_is(a, "level", level_words[0])))
         return AS_PRUNED;
     if (what == CONFLICT ? lines < 2 : lines > 0)
@@ -100,12 +78,6 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     else
         return AS_APPLIES;
     return AS_INAPPLICABLE;
-}
-
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 5;
 }
 
 /* ---- one trial ---- */
@@ -178,12 +150,9 @@ static enum as_status prepare_conflict(struct state *s, struct as_error *err)
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a trial");
+    struct state *s = state;
     s->vc = vc;
     s->what = what_of(vc->axes);
     return s->what == SECTOR  ? prepare_sector(s, err)
@@ -253,13 +222,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_events_close(&s->events);
     pairs_finish(&s->pairs);
     alias_finish(&s->alias);
     conflict_finish(&s->conflict);
-    free(s);
 }
 
 static const struct as_metric further[] = {
@@ -269,7 +235,6 @@ static const struct as_metric further[] = {
     {0}};
 
 const struct as_probe as_probe_refill = {
-    .abi = AS_PROBE_ABI,
     .name = "refill",
     .title = "Cache refills and conflicts",
     .question = "How many bytes does a cache miss bring in, and which addresses conflict?",
@@ -282,11 +247,9 @@ const struct as_probe as_probe_refill = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_refill,
-    .figure = "refill",
 };

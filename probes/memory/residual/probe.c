@@ -1,6 +1,6 @@
 /* residual: what one side's use of memory leaves of the other's buffer in the caches that both share. See method.md. */
 #include "device/host_limits.h"
-#include "lib/blocks/blocks.h"
+#include "lib/arms/arms.h"
 #include "lib/prepare/prepare.h"
 #include "lib/prepare/stay.h"
 #include "os/process.h"
@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-extern const char as_method_residual[];
-
 enum { PASSES_MAX = 5, WARM = 3, TRIES = 3, CONTROL = 0, TOUCHED = 1, ARMS = 2 };
 
 static const char *const side_words[] = {"cpu", "device", NULL};
@@ -19,56 +17,24 @@ static const char *const control_words[] = {"launch", "wait", NULL};
 static const char *const op_words[] = {"read", "write", NULL};
 static const char *const pattern_words[] = {"linear", "random", NULL};
 static const struct as_axis axes[] = {
-    {.name = "op",
-     .help = "what the other side does to each line of its memory",
-     .type = AS_AXIS_WORD,
-     .words = op_words,
-     .def = "read"},
-    {.name = "touched",
-     .help = "bytes that it touches before the pass; 0: as many loads within one page, so that the ratio must be 1",
-     .type = AS_AXIS_SIZE,
-     .min = 0,
-     .def = "64MiB"},
-    {.name = "size", .help = "bytes of the measured side's buffer", .type = AS_AXIS_SIZE, .min = 4096, .def = "16MiB"},
-    {.name = "pattern",
-     .help = "order of the pass over that buffer: linear, or random by dependent loads",
-     .type = AS_AXIS_WORD,
-     .words = pattern_words,
-     .def = "linear"},
-    {.name = "stride",
-     .help = "bytes between loaded lines; a large power of two selects few sets of the caches",
-     .type = AS_AXIS_SIZE,
-     .min = SIDE_LINE,
-     .max = 1 << 20,
-     .def = "64"},
-    {.name = "pass",
-     .help = "which pass after the touch is timed",
-     .type = AS_AXIS_COUNT,
-     .min = 1,
-     .max = PASSES_MAX,
-     .def = "1"},
-    {.name = "delay",
-     .help = "microseconds between the end of the touch and the first pass",
-     .type = AS_AXIS_COUNT,
-     .min = 0,
-     .max = 1000000,
-     .def = "0"},
-    {.name = "allocator",
-     .help = "how the device's memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
-    {.name = "side",
-     .help = "whose pass is timed: the CPU's after the device (or another core) touched memory, or the device's after "
-             "the CPU did",
-     .type = AS_AXIS_WORD,
-     .words = side_words,
-     .def = "cpu"},
-    {.name = "control",
-     .help = "launch: the same instructions for as long, within one page; wait: the wait alone",
-     .type = AS_AXIS_WORD,
-     .words = control_words,
-     .def = "launch"},
+    AS_WORD_AXIS("op", op_words, "read", "what the other side does to each line of its memory"),
+    AS_SIZE_AXIS(
+        "touched", 0, 0, "64MiB",
+        "bytes that it touches before the pass; 0: as many loads within one page, so that the ratio must be 1"),
+    AS_SIZE_AXIS("size", 4096, 0, "16MiB", "bytes of the measured side's buffer"),
+    AS_WORD_AXIS("pattern", pattern_words, "linear",
+                 "order of the pass over that buffer: linear, or random by dependent loads"),
+    AS_SIZE_AXIS("stride", SIDE_LINE, 1 << 20, "64",
+                 "bytes between loaded lines; a large power of two selects few sets of the caches"),
+    AS_COUNT_AXIS("pass", 1, PASSES_MAX, "1", "which pass after the touch is timed"),
+    AS_COUNT_AXIS("delay", 0, 1000000, "0", "microseconds between the end of the touch and the first pass"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the device's memory is allocated"),
+    AS_WORD_AXIS(
+        "side", side_words, "cpu",
+        "whose pass is timed: the CPU's after the device (or another core) touched memory, or the device's after "
+        "the CPU did"),
+    AS_WORD_AXIS("control", control_words, "launch",
+                 "launch: the same instructions for as long, within one page; wait: the wait alone"),
     {0},
 };
 static const char *const first[] = {"op=read touched=64MiB size=16MiB pattern=linear control=launch pass=1,2", NULL};
@@ -108,14 +74,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
     const char *why = why_no_cell(a);
-    if (why) {
-        as_fail(err, AS_UNSUPPORTED, "%s", why);
-        return AS_PRUNED;
-    }
-    if (cpu && as_word_is(a, "side", "device")) {
-        as_fail(err, AS_UNSUPPORTED, "the sides are two cores of one CPU: side=cpu measures the same");
-        return AS_PRUNED;
-    }
+    if (why)
+        return as_pruned(err, "%s", why);
+    if (cpu && as_word_is(a, "side", "device"))
+        return as_pruned(err, "the sides are two cores of one CPU: side=cpu measures the same");
     if (cpu && info->threads < 2)
         as_fail(err, AS_UNSUPPORTED,
                 "needs 2 CPUs (one is measured, the other touches), and this process is bound to one");
@@ -140,7 +102,7 @@ struct state {
     struct side_kernels kernels;
     struct passer passer;
     struct toucher toucher;
-    struct as_blocks blocks;
+    struct as_arms blocks;
     size_t pass;
     bool wait_alone;
     bool preempted;              /* during the timed passes of the last block */
@@ -219,8 +181,10 @@ static enum as_status check_host(const struct as_trial_context *vc, uint64_t tou
                    (unsigned long long)(bytes >> 20), (unsigned long long)(host.free >> 20));
 }
 
-static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct state *s = state;
+    s->vc = vc;
     const struct as_axes *a = vc->axes;
     const uint64_t touched = as_axes_u64(a, "touched"), size = as_axes_u64(a, "size");
     const struct passer_desc desc = {.bytes = size,
@@ -231,7 +195,7 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
     s->pass = as_axes_u64(a, "pass");
     s->delay_s = 1e-6 * as_axes_number(a, "delay");
     s->wait_alone = as_word_is(a, "control", "wait");
-    as_blocks_start(&s->blocks, ARMS, (size_t)vc->trial, 0);
+    as_arms_start(&s->blocks, ARMS, (size_t)vc->trial, 0);
     enum as_status st = as_check_room(vc->dev, touched + size, touched > size ? touched : size, err);
     if (!st)
         st = check_host(vc, touched, size, err);
@@ -249,16 +213,6 @@ static enum as_status prepare_trial(struct state *s, struct as_trial_context *vc
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a trial");
-    s->vc = vc;
-    return prepare_trial(s, vc, err);
-}
-
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
@@ -268,7 +222,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     bool again = true;
     for (int i = 0; i < TRIES && again && !st; i++) {
         s->preempted = false;
-        st = as_blocks_run(&s->blocks, measure, s, seconds, err);
+        st = as_arms_run(&s->blocks, measure, s, seconds, err);
         again = s->preempted;
     }
     s->disturbed += again;
@@ -296,13 +250,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     toucher_finish(&s->toucher);
     passer_finish(&s->passer);
     side_kernels_finish(&s->kernels);
     as_stay_end(&s->stay);
-    free(s);
 }
 
 static const struct as_metric further[] = {
@@ -311,7 +262,6 @@ static const struct as_metric further[] = {
     {0}};
 
 const struct as_probe as_probe_residual = {
-    .abi = AS_PROBE_ABI,
     .name = "residual",
     .title = "Cache eviction by a device or another core",
     .question = "How much slower is a pass over a buffer after the other side, or another core, has touched memory?",
@@ -327,10 +277,9 @@ const struct as_probe as_probe_residual = {
     .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_residual,
-    .figure = "residual",
 };

@@ -1,4 +1,5 @@
 #include "sides.h"
+#include "lib/buffers/buffers.h"
 
 #include "base/clock.h"
 #include "os/memory.h"
@@ -141,12 +142,12 @@ static struct as_launch describe(const struct side_memory *m, bool pass, const s
     const struct side_kernels *k = m->kernels;
     const bool chain = pass && w->value;
     const double words = (double)(w->mask < w->lines * w->step ? w->mask + 1 : w->lines * w->step);
-    args[0] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m->sums};
-    args[1] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = m->device};
-    args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->lines};
-    args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->step};
-    args[4] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->mask};
-    args[5] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = w->value};
+    args[0] = as_memory_arg(m->sums);
+    args[1] = as_memory_arg(m->device);
+    args[2] = as_u64_arg(w->lines);
+    args[3] = as_u64_arg(w->step);
+    args[4] = as_u64_arg(w->mask);
+    args[5] = as_u64_arg(w->value);
     return (struct as_launch){.kernel = pass ? k->pass : k->touch,
                               .args = args,
                               .args_n = ARGS,

@@ -1,5 +1,5 @@
 /* Matched blocks, by simulation; probe residual on a toy CPU and a toy device, and faults that are planted. */
-#include "lib/blocks/blocks.h"
+#include "lib/arms/arms.h"
 #include "stats/order.h"
 #include "tests/probes/toy_device.h"
 
@@ -35,12 +35,12 @@ static enum as_status note_place(void *user, size_t arm, double *value, struct a
 static void test_every_arm_in_every_place(void **state)
 {
     (void)state;
-    struct as_blocks b;
+    struct as_arms b;
     struct places p = {0};
     double value[3];
-    as_blocks_start(&b, 3, 0, 7);
+    as_arms_start(&b, 3, 0, 7);
     for (int i = 0; i < 30; i++)
-        assert_int_equal(as_blocks_run(&b, note_place, &p, value, NULL), AS_OK);
+        assert_int_equal(as_arms_run(&b, note_place, &p, value, NULL), AS_OK);
     for (size_t arm = 0; arm < 3; arm++) {
         assert_true(value[arm] == (double)arm + 1);
         for (size_t place = 0; place < 3; place++)
@@ -58,11 +58,11 @@ static enum as_status fail_second(void *user, size_t arm, double *value, struct 
 static void test_a_failure_ends_the_block(void **state)
 {
     (void)state;
-    struct as_blocks b;
+    struct as_arms b;
     struct as_error err;
     double value[2];
-    as_blocks_start(&b, 2, 0, 1);
-    assert_int_equal(as_blocks_run(&b, fail_second, NULL, value, &err), AS_FAILED);
+    as_arms_start(&b, 2, 0, 1);
+    assert_int_equal(as_arms_run(&b, fail_second, NULL, value, &err), AS_FAILED);
     assert_string_equal(err.text, "planted");
 }
 
@@ -103,11 +103,11 @@ static void test_drift(void **state)
     for (uint64_t m = 0; m < MACHINES; m++) {
         double ratio[BLOCKS], alone[2][BLOCKS], value[2], medians[2];
         struct drifting d = {.level = 0};
-        struct as_blocks b;
+        struct as_arms b;
         as_rng_seed(&d.rng, m);
-        as_blocks_start(&b, 2, 0, m);
+        as_arms_start(&b, 2, 0, m);
         for (size_t i = 0; i < BLOCKS; i++) {
-            assert_int_equal(as_blocks_run(&b, measure, &d, value, NULL), AS_OK);
+            assert_int_equal(as_arms_run(&b, measure, &d, value, NULL), AS_OK);
             ratio[i] = value[1] / value[0];
         }
         const struct as_interval ci = median_interval(ratio, BLOCKS);

@@ -1,6 +1,6 @@
 /* roofline: peak rate of fused multiply-adds. See method.md. */
+#include "lib/buffers/buffers.h"
 #include "lib/prepare/choice.h"
-#include "lib/prepare/prepare.h"
 #include "native.h"
 
 #include <math.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_roofline[];
 extern const char as_kernel_roofline[];
 
 enum { CANDIDATES_MAX = 12, LANES_MAX = 16, TRIALS = 3, ROUNDS = 3, OPS = 2 /* a multiplication and an addition */ };
@@ -19,21 +18,10 @@ static const char *const type_words[] = {"f32", "f64", "f16", NULL};
 static const char *const width_words[] = {"scalar", "128", "256", "512", "sve", "best", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "type",
-     .help = "operand type; f16 is packed",
-     .type = AS_AXIS_WORD,
-     .words = type_words,
-     .def = "f32,f64"},
-    {.name = "threads",
-     .help = "CPU threads; 0: the whole device",
-     .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_THREADS,
-     .def = "0,max"},
-    {.name = "width",
-     .help = "CPU: vector width in bits, or sve; best: the fastest in a short test, noted",
-     .type = AS_AXIS_WORD,
-     .words = width_words,
-     .def = "best"},
+    AS_WORD_AXIS("type", type_words, "f32,f64", "operand type; f16 is packed"),
+    AS_COUNT_AXIS("threads", 0, 0, "0,max", "CPU threads; 0: the whole device", .domain = AS_DOMAIN_THREADS),
+    AS_WORD_AXIS("width", width_words, "best",
+                 "CPU: vector width in bits, or sve; best: the fastest in a short test, noted"),
     {0},
 };
 static const char *const first[] = {"", NULL};
@@ -55,16 +43,13 @@ static enum as_applies applies_natively(unsigned bits, const struct as_axes *a, 
     if (bits == 16 || !(as_axes_number(a, "threads") >= 1))
         return AS_PRUNED;
 #if !defined(__aarch64__)
-    if (width == AS_PEAK_SVE) {
-        as_fail(err, AS_UNSUPPORTED, "SVE is an extension of aarch64");
-        return AS_PRUNED;
-    }
+    if (width == AS_PEAK_SVE)
+        return as_pruned(err, "SVE is an extension of aarch64");
 #endif
     if (as_peak_kernel(bits, width < AS_PEAK_WIDTHS ? (enum as_peak_width)width : AS_PEAK_SCALAR))
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "this CPU has no fused multiply-adds%s%s", width < AS_PEAK_WIDTHS ? " of width " : "",
-            width < AS_PEAK_WIDTHS ? width_words[width] : "");
-    return AS_INAPPLICABLE;
+    return as_inapplicable(err, "this CPU has no fused multiply-adds%s%s", width < AS_PEAK_WIDTHS ? " of width " : "",
+                           width < AS_PEAK_WIDTHS ? width_words[width] : "");
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -74,10 +59,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return applies_natively(bits, a, err);
     if (as_axes_number(a, "threads") != 0 || !as_word_is(a, "width", "best"))
         return AS_PRUNED;
-    if ((bits == 64 && !(info->capabilities & AS_CAP_FP64)) || (bits == 16 && !(info->capabilities & AS_CAP_FP16))) {
-        as_fail(err, AS_UNSUPPORTED, "the device has no %s", as_axes_text(a, "type"));
-        return AS_INAPPLICABLE;
-    }
+    if ((bits == 64 && !(info->capabilities & AS_CAP_FP64)) || (bits == 16 && !(info->capabilities & AS_CAP_FP16)))
+        return as_inapplicable(err, "the device has no %s", as_axes_text(a, "type"));
     return AS_APPLIES;
 }
 
@@ -120,18 +103,18 @@ static uint64_t results_of(const struct state *s, const struct candidate *c)
 static enum as_status launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
                              struct as_error *err)
 {
-    struct as_arg args[5] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result}};
+    struct as_arg args[5] = {as_memory_arg(s->result)};
     size_t n = 1;
     if (s->native) {
         args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = 1};
         args[n++] = (struct as_arg){.kind = AS_ARG_F64, .u.f64 = 2};
-        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
+        args[n++] = as_u32_arg(s->key);
     } else {
         args[n++] = s->bits == 64 ? (struct as_arg){.kind = AS_ARG_F64, .u.f64 = -1}
                                   : (struct as_arg){.kind = AS_ARG_F32, .u.f32 = -1};
-        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = s->key};
-        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)turns};
-        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->clocks};
+        args[n++] = as_u32_arg(s->key);
+        args[n++] = as_u32_arg(turns);
+        args[n++] = as_memory_arg(s->clocks);
     }
     struct as_launch l = {.kernel = c->kernel,
                           .args = args,
@@ -346,8 +329,9 @@ static void fill_context(struct as_trial_context *vc, struct state *s)
     as_note(vc, "variant", text);
 }
 
-static enum as_status set_up(struct as_trial_context *vc, struct state *s, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct state *s = state;
     s->dev = vc->dev;
     s->bits = bits_of(vc->axes);
     s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
@@ -368,13 +352,6 @@ static enum as_status set_up(struct as_trial_context *vc, struct state *s, struc
     if (!st)
         fill_context(vc, s);
     return st;
-}
-
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "roofline");
 }
 
 /* The true clock of the last launch over all workgroups' compute units, NAN without counters: under load it may be
@@ -437,16 +414,10 @@ static double expected(const struct state *s, uint64_t i)
 static bool check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
-    struct as_error err = {0};
     uint64_t n = results_of(s, s->used), bytes = n * s->bits / 8, wrong = n;
-    void *results = malloc((size_t)bytes);
+    void *results = as_check_copy(s->dev, s->result, bytes, why, why_size);
     if (!results)
-        return as_check_no_memory(why, why_size);
-    if (s->dev->memory->read(s->dev, s->result, 0, results, bytes, &err)) {
-        snprintf(why, why_size, "%s", err.text);
-        free(results);
         return false;
-    }
     for (uint64_t i = 0; i < n && wrong == n; i++)
         wrong = value_at(s, results, i) == expected(s, i) ? n : i;
     if (wrong < n)
@@ -461,8 +432,6 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     for (size_t i = 0; i < s->built_n; i++) {
         s->dev->program->kernel_destroy(s->dev, s->built[i].kernel);
         s->dev->program->destroy(s->dev, s->built[i].program);
@@ -472,7 +441,6 @@ static void finish(void *state)
         s->dev->memory->free(s->dev, s->clocks);
     }
     free(s->clock);
-    free(s);
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -482,7 +450,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 const struct as_probe as_probe_roofline = {
-    .abi = AS_PROBE_ABI,
     .name = "roofline",
     .title = "Peak arithmetic",
     .question = "What is the peak rate of the vector ALUs?",
@@ -495,10 +462,9 @@ const struct as_probe as_probe_roofline = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_roofline,
-    .figure = "roofline",
 };

@@ -1,6 +1,6 @@
 /* sentinel: small fixed work repeated throughout a run, to detect disturbances. Its numbers are compared only with each
  * other. */
-#include "lib/prepare/prepare.h"
+#include "lib/buffers/buffers.h"
 
 #include "device/arena.h"
 
@@ -10,16 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_sentinel[];
 extern const char as_kernel_sentinel[];
 
 static const char *const what_words[] = {"core", "memory", "pair", NULL};
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help = "arithmetic, reads of main memory, or a cache line passed between two CPUs",
-     .type = AS_AXIS_WORD,
-     .words = what_words,
-     .def = "all"},
+    AS_WORD_AXIS("what", what_words, "all",
+                 "arithmetic, reads of main memory, or a cache line passed between two CPUs"),
     {0},
 };
 static const char *const grids[] = {"what=all", NULL};
@@ -166,12 +162,9 @@ static enum as_status fill_block(struct sentinel *s, struct as_error *err)
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct sentinel *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a sentinel");
+    struct sentinel *s = state;
     s->dev = vc->dev;
     s->what = (enum what)as_word_index(vc->axes, "what", what_words);
     if (s->what > PAIR)
@@ -262,14 +255,13 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 {
     struct sentinel *s = state;
     const bool memory = s->what == MEMORY;
-    struct as_arg args[4] = {{.kind = AS_ARG_MEMORY, .u.memory = s->result},
-                             {.kind = AS_ARG_MEMORY, .u.memory = memory ? s->block : s->result}};
+    struct as_arg args[4] = {as_memory_arg(s->result), as_memory_arg(memory ? s->block : s->result)};
     if (s->native) {
-        args[2] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = s->what == PAIR ? s->passed : s->from};
-        args[3] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = s->window};
+        args[2] = as_u64_arg(s->what == PAIR ? s->passed : s->from);
+        args[3] = as_u64_arg(s->window);
     } else {
-        args[2] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)(s->from / 4)};
-        args[3] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = memory ? (uint32_t)(s->window / 4) : (uint32_t)reps};
+        args[2] = as_u32_arg((s->from / 4));
+        args[3] = as_u32_arg(memory ? (uint32_t)(s->window / 4) : (uint32_t)reps);
     }
     struct as_launch l = {.kernel = s->kernel,
                           .args = args,
@@ -305,19 +297,16 @@ static bool check(void *state, char *why, size_t size)
 static void finish(void *state)
 {
     struct sentinel *s = state;
-    if (s && s->dev) {
+    if (s->dev) {
         s->dev->program->kernel_destroy(s->dev, s->kernel);
         s->dev->program->destroy(s->dev, s->program);
         s->dev->memory->free(s->dev, s->result);
         as_arena_give(s->dev, s->block);
     }
-    if (s)
-        free(s->sums);
-    free(s);
+    free(s->sums);
 }
 
 const struct as_probe as_probe_sentinel = {
-    .abi = AS_PROBE_ABI,
     .name = "sentinel",
     .title = "Sentinel",
     .question = "Has the machine's speed changed since the run began?",
@@ -330,9 +319,9 @@ const struct as_probe as_probe_sentinel = {
     .quick = grids,
     .full = grids,
     .applies = applies,
+    .state_bytes = sizeof(struct sentinel),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_sentinel,
 };

@@ -3,29 +3,16 @@
 #include "lib/chase/chase.h"
 #include "lib/prepare/prepare.h"
 
-extern const char as_method_tlb[];
-
 enum { LINE_MIN = 64, STRIDE_MIN = 4096 };
 
 static const struct as_axis axes[] = {
-    {.name = "pages",
-     .help = "elements of the chase, one per page",
-     .type = AS_AXIS_COUNT,
-     .min = 2,
-     .max = 1 << 24,
-     .def = "16384"},
-    {.name = "stride",
-     .help = "bytes between pages, a power of two; page, huge_page: one of that size; 0: as many contiguous elements, "
-             "the control",
-     .type = AS_AXIS_SIZE,
-     .max = 1 << 30,
-     .def = "page",
-     .zero = "packed"},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "first"},
+    AS_COUNT_AXIS("pages", 2, 1 << 24, "16384", "elements of the chase, one per page"),
+    AS_SIZE_AXIS(
+        "stride", 0, 1 << 30, "page",
+        "bytes between pages, a power of two; page, huge_page: one of that size; 0: as many contiguous elements, "
+        "the control",
+        .zero = "packed"),
+    AS_ALLOCATOR_AXIS("allocator", "first", "how the memory is allocated"),
     {0},
 };
 /* The CPU's control lies on huge pages, where there are any, so that it needs few translations at any length. */
@@ -81,7 +68,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
     return 5 + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 1e9;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     const uint64_t stride = as_axes_u64(vc->axes, "stride"), line = line_of(&vc->dev->info);
     const uint64_t step = stride ? stride : line;
@@ -95,7 +82,6 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
 }
 
 const struct as_probe as_probe_tlb = {
-    .abi = AS_PROBE_ABI,
     .name = "tlb",
     .title = "Address translation",
     .question = "What is the TLB reach in pages, and what does a TLB miss cost?",
@@ -109,10 +95,9 @@ const struct as_probe as_probe_tlb = {
     .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct as_chase),
     .prepare = prepare,
     .sample = as_chase_trial_sample,
     .check = as_chase_trial_check,
-    .finish = as_chase_trial_finish,
-    .method = as_method_tlb,
-    .figure = "tlb",
+    .finish = as_chase_finish,
 };

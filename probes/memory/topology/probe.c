@@ -6,19 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-extern const char as_method_topology[];
-
 enum { LINE = 64 };
 
 static const char *const place_words[] = {"L1", "L2", "L3", "L4", "memory", NULL};
 static const char *const what_words[] = {"latency", "bandwidth", NULL};
 static const struct as_axis axes[] = {
-    {.name = "place", .help = "the memory level", .type = AS_AXIS_WORD, .def = "all", .words = place_words},
-    {.name = "what",
-     .help = "dependent loads, or sequential reads",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = what_words},
+    AS_WORD_AXIS("place", place_words, "all", "the memory level"),
+    AS_WORD_AXIS("what", what_words, "all", "dependent loads, or sequential reads"),
     {0},
 };
 static const char *const first[] = {"what=latency", NULL};
@@ -82,9 +76,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (working_set(info, a) >= 2 * below)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "the reported size of %s is too close to the level below for a working set only in it",
-            as_axes_text(a, "place"));
-    return AS_INAPPLICABLE;
+    return as_inapplicable(err, "the reported size of %s is too close to the level below for a working set only in it",
+                           as_axes_text(a, "place"));
 }
 
 static uint64_t memory_claim(const struct as_device_info *info, const struct as_axes *a)
@@ -105,12 +98,9 @@ struct state {
     bool bandwidth;
 };
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "topology");
+    struct state *s = state;
     uint64_t bytes = working_set(&vc->dev->info, vc->axes);
     s->bandwidth = is_bandwidth(vc->axes);
     vc->claims_memory = memory_claim(&vc->dev->info, vc->axes) > 0;
@@ -155,11 +145,8 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_stream_finish(&s->stream);
     as_chase_finish(&s->chase);
-    free(s);
 }
 
 /* Preparing writes the working set once, at a few hundred MB/s at worst. */
@@ -169,7 +156,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 const struct as_probe as_probe_topology = {
-    .abi = AS_PROBE_ABI,
     .name = "topology",
     .title = "Memory levels, as the system reports them",
     .question = "What latency and bandwidth does each reported memory level have?",
@@ -185,10 +171,9 @@ const struct as_probe as_probe_topology = {
     .applies = applies,
     .memory_claim = memory_claim,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_topology,
-    .figure = "topology",
 };

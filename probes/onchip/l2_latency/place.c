@@ -1,5 +1,6 @@
 /* The words of the chase: random places in a block, and which are near a compute unit. */
 #include "l2_latency.h"
+#include "lib/buffers/buffers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,9 +11,7 @@ enum { BIND_THREADS = 256, LINE_WORDS = 32 }; /* places are at least 256 bytes a
 static enum as_status bind_places(struct l2_latency *u, const uint64_t *places, uint64_t n, struct as_error *err)
 {
     struct as_device *dev = u->timed.dev;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->chain},
-                            {.kind = AS_ARG_MEMORY, .u.memory = u->places},
-                            {.kind = AS_ARG_U64, .u.u64 = n}};
+    struct as_arg args[] = {as_memory_arg(u->chain), as_memory_arg(u->places), as_u64_arg(n)};
     enum as_status st = dev->memory->write(dev, u->places, 0, places, n * sizeof *places, err);
     return st ? st : as_timed_once(&u->timed, "bind", args, 3, 16, BIND_THREADS, err);
 }
@@ -59,11 +58,9 @@ static enum as_status time_each(struct l2_latency *u, uint64_t *took, struct as_
 {
     struct as_device *dev = u->timed.dev;
     double seconds;
-    struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory}, {.kind = AS_ARG_MEMORY, .u.memory = u->timed.choice},
-        {.kind = AS_ARG_MEMORY, .u.memory = u->chain},        {.kind = AS_ARG_MEMORY, .u.memory = u->places},
-        {.kind = AS_ARG_MEMORY, .u.memory = u->took},         {.kind = AS_ARG_U64, .u.u64 = L2_LINES}};
-    const struct as_launch l = as_timed_group(u->each, args, 6, 1, 1);
+    struct as_arg args[] = {as_memory_arg(u->timed.memory), as_memory_arg(u->timed.choice), as_memory_arg(u->chain),
+                            as_memory_arg(u->places),       as_memory_arg(u->took),         as_u64_arg(L2_LINES)};
+    const struct as_launch l = as_launch_of(u->each, args, 6, 1, 1);
     enum as_status st = as_timed_sweep(&u->timed, u->chain, err);
     if (!st)
         st = as_timed_launch(&u->timed, &l, &seconds, err);

@@ -4,31 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_l2_latency[];
 extern const char as_kernel_l2_latency[];
 
 enum what { ALL, NEAR, FAR, FOUND, MISSED, WHATS };
 static const char *const what_words[] = {"hit", "near", "far", "found", "missed", NULL}; /* in this order */
 
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help =
-         "L2 hits; hits in the near partition; in the far partition; hits on what another compute unit loaded; misses",
-     .type = AS_AXIS_WORD,
-     .words = what_words,
-     .def = "near,far,missed"},
-    {.name = "compute_unit",
-     .help = "id of the compute unit that loads",
-     .type = AS_AXIS_COUNT,
-     .min = 0,
-     .max = 1023,
-     .def = "0"},
-    {.name = "filler",
-     .help = "found: id of the compute unit that loaded before; 0 otherwise",
-     .type = AS_AXIS_COUNT,
-     .min = 0,
-     .max = 1023,
-     .def = "0"},
+    AS_WORD_AXIS(
+        "what", what_words, "near,far,missed",
+        "L2 hits; hits in the near partition; in the far partition; hits on what another compute unit loaded; misses"),
+    AS_COUNT_AXIS("compute_unit", 0, 1023, "0", "id of the compute unit that loads"),
+    AS_COUNT_AXIS("filler", 0, 1023, "0", "found: id of the compute unit that loaded before; 0 otherwise"),
     {0},
 };
 static const char *const first[] = {"what=missed", NULL};
@@ -44,20 +30,12 @@ static enum what what_of(const struct as_axes *a)
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    if (!(info->capabilities & AS_CAP_CYCLES)) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device cannot read their compute unit's number or a clock");
-        return AS_INAPPLICABLE;
-    }
+    if (!(info->capabilities & AS_CAP_CYCLES))
+        return as_inapplicable(err, "kernels of this device cannot read their compute unit's number or a clock");
     double unit = as_axes_number(a, "compute_unit"), filler = as_axes_number(a, "filler");
     if (unit >= info->compute_units || filler >= info->compute_units || (filler > 0 && what_of(a) != FOUND))
         return AS_PRUNED;
     return AS_APPLIES;
-}
-
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 30; /* the driver compiles the kernels first */
 }
 
 /* Places lie in a block that fits L2; in a small one if its size is not reported. */
@@ -108,12 +86,9 @@ static enum as_status warm_up(struct l2_latency *u, uint32_t turns, struct as_tr
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct l2_latency *u = calloc(1, sizeof *u);
-    *state = u;
-    if (!u)
-        return as_nomem(err, sizeof *u, "a chase");
+    struct l2_latency *u = state;
     enum what what = what_of(vc->axes);
     u->unit = (uint32_t)as_axes_u64(vc->axes, "compute_unit");
     u->filler = (uint32_t)as_axes_u64(vc->axes, "filler");
@@ -163,16 +138,12 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct l2_latency *u = state;
-    if (!u)
-        return;
     as_timed_finish(&u->timed);
     free(u->place);
     free(u->used);
-    free(u);
 }
 
 const struct as_probe as_probe_l2_latency = {
-    .abi = AS_PROBE_ABI,
     .name = "l2_latency",
     .title = "L2 latency by compute unit",
     .question = "Do all compute units share one L2, and are parts of it nearer?",
@@ -187,11 +158,10 @@ const struct as_probe as_probe_l2_latency = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .patience_s = 30, /* the driver compiles the kernels first */
+    .state_bytes = sizeof(struct l2_latency),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_l2_latency,
-    .figure = "l2_latency",
 };

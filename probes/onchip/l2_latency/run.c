@@ -1,15 +1,13 @@
 /* Launches on one chosen compute unit. */
 #include "l2_latency.h"
+#include "lib/buffers/buffers.h"
 
 static enum as_status chase_on(struct l2_latency *u, uint32_t unit, uint64_t from, uint32_t turns, double *seconds,
                                struct as_error *err)
 {
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = u->timed.memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = u->timed.choice},
-                            {.kind = AS_ARG_MEMORY, .u.memory = u->chain},
-                            {.kind = AS_ARG_U64, .u.u64 = u->used[as_cycle_at(&u->cycle, from)]},
-                            {.kind = AS_ARG_U32, .u.u32 = turns}};
-    const struct as_launch l = as_timed_group(u->chase, args, 5, 1, 1);
+    struct as_arg args[] = {as_memory_arg(u->timed.memory), as_memory_arg(u->timed.choice), as_memory_arg(u->chain),
+                            as_u64_arg(u->used[as_cycle_at(&u->cycle, from)]), as_u32_arg(turns)};
+    const struct as_launch l = as_launch_of(u->chase, args, 5, 1, 1);
     enum as_status st = as_timed_stand(&u->timed, unit, err);
     return st ? st : as_timed_launch(&u->timed, &l, seconds, err);
 }

@@ -5,18 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_occupancy[];
 extern const char as_kernel_occupancy[];
 
 static const struct as_axis axes[] = {
-    {.name = "threads", .help = "threads per workgroup", .type = AS_AXIS_COUNT, .max = 1024, .min = 1, .def = "64"},
-    {.name = "values",
-     .help = "extra 32-bit values that a thread holds in registers",
-     .type = AS_AXIS_COUNT,
-     .min = 0,
-     .max = 240,
-     .def = "0"},
-    {.name = "shared", .help = "bytes of shared memory per workgroup", .type = AS_AXIS_SIZE, .min = 0, .def = "0"},
+    AS_COUNT_AXIS("threads", 1, 1024, "64", "threads per workgroup"),
+    AS_COUNT_AXIS("values", 0, 240, "0", "extra 32-bit values that a thread holds in registers"),
+    AS_SIZE_AXIS("shared", 0, 0, "0", "bytes of shared memory per workgroup"),
     {0},
 };
 static const char *const first_cells[] = {"", NULL};
@@ -39,23 +33,13 @@ static const uint64_t STAY_CYCLES = 200000;
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    if (!(info->capabilities & AS_CAP_CYCLES) && info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "a core of a CPU has one workgroup at a time");
-        return AS_INAPPLICABLE;
-    }
-    if (as_axes_number(a, "threads") > info->threads) {
-        as_fail(err, AS_UNSUPPORTED, "the device's largest workgroup has %u threads", info->threads);
-        return AS_PRUNED;
-    }
+    if (!(info->capabilities & AS_CAP_CYCLES) && info->is_host_cpu)
+        return as_inapplicable(err, "a core of a CPU has one workgroup at a time");
+    if (as_axes_number(a, "threads") > info->threads)
+        return as_pruned(err, "the device's largest workgroup has %u threads", info->threads);
     double local = as_axes_number(a, "shared");
     return info->compute_units == 0 || (info->workgroup_shared && local > (double)info->workgroup_shared) ? AS_PRUNED
                                                                                                           : AS_APPLIES;
-}
-
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 30; /* the driver compiles the kernel first */
 }
 
 struct state {
@@ -135,12 +119,9 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "workgroups");
+    struct state *s = state;
     s->threads = as_axes_u64(vc->axes, "threads");
     s->values = as_axes_u64(vc->axes, "values");
     s->local = as_axes_u64(vc->axes, "shared");
@@ -208,7 +189,7 @@ static enum as_status meet(struct state *s, size_t workgroups, bool *met, double
     struct as_timing t;
     const struct as_arg args[] = {as_memory_arg(s->in), as_memory_arg(s->sums), as_memory_arg(s->meeting),
                                   as_u32_arg(LOOKS)};
-    const struct as_launch l = as_timed_group(s->kernel, args, 4, workgroups, s->threads);
+    const struct as_launch l = as_launch_of(s->kernel, args, 4, workgroups, s->threads);
     enum as_status st = dev->memory->write(dev, s->meeting, 0, meeting, sizeof meeting, err);
     if (!st)
         st = dev->queue->launch(dev, &l, &t, err);
@@ -267,11 +248,9 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     (void)reps;
     if (s->meets)
         return sample_meeting(s, out, err);
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = s->in},
-                            {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
-                            {.kind = AS_ARG_U64, .u.u64 = STAY_CYCLES}};
-    struct as_launch l = as_timed_group(s->kernel, args, 4, s->workgroups, s->threads);
+    struct as_arg args[] = {as_memory_arg(s->timed.memory), as_memory_arg(s->in), as_memory_arg(s->sums),
+                            as_u64_arg(STAY_CYCLES)};
+    struct as_launch l = as_launch_of(s->kernel, args, 4, s->workgroups, s->threads);
     l.shared_bytes = s->local;
     enum as_status st = as_timed_launch(&s->timed, &l, &out->seconds, err);
     if (!st)
@@ -297,23 +276,18 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_timed_finish(&s->timed);
     free(s->value);
     free(s->sum);
     free(s->at_a_time);
-    free(s);
 }
 
 const struct as_probe as_probe_occupancy = {
-    .abi = AS_PROBE_ABI,
     .name = "occupancy",
     .title = "Occupancy",
     .question = "How many workgroups are resident on a compute unit, by their registers and shared memory?",
     .metric = "workgroups",
     .unit = "workgroups",
-    .lower_is_better = false,
     .counts = "resident workgroups per compute unit: by overlap, median over compute units; without a clock in kernels "
               "by a barrier across the launch",
     .needs = AS_CAP_SOURCE,
@@ -322,11 +296,10 @@ const struct as_probe as_probe_occupancy = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .patience_s = 30, /* the driver compiles the kernel first */
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_occupancy,
-    .figure = "occupancy",
 };

@@ -1,4 +1,5 @@
 /* Pointer chases over global and shared memory, and the launch common to all experiments. */
+#include "lib/buffers/buffers.h"
 #include "onchip.h"
 
 #include <stdio.h>
@@ -24,20 +25,20 @@ static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_
 {
     size_t n = 0;
     uint64_t start = o->what == ONCHIP_CODE ? 0 : position(o, o->steps_done);
-    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.memory};
-    args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = o->timed.choice};
+    args[n++] = as_memory_arg(o->timed.memory);
+    args[n++] = as_memory_arg(o->timed.choice);
     if (chain)
-        args[n++] = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = chain};
+        args[n++] = as_memory_arg(chain);
     if (o->what == ONCHIP_CODE) {
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
     } else if (onchip_is_global(o->what)) {
-        args[n++] = (struct as_arg){.kind = AS_ARG_U64, .u.u64 = start};
+        args[n++] = as_u64_arg(start);
     } else {
-        args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = (uint32_t)start};
+        args[n++] = as_u32_arg(start);
     }
-    args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = o->before};
-    args[n++] = (struct as_arg){.kind = AS_ARG_U32, .u.u32 = turns};
+    args[n++] = as_u32_arg(o->before);
+    args[n++] = as_u32_arg(turns);
     return n;
 }
 
@@ -56,7 +57,7 @@ static struct as_launch make_launch(const struct onchip *o, struct as_memory *ch
     size_t n = fill_args(o, chain, turns, args);
     size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
     bool whole = o->what == ONCHIP_CODE || o->what == ONCHIP_LOCAL; /* a warp */
-    struct as_launch l = as_timed_group(o->kernel, args, n, 1, whole ? warp : 1);
+    struct as_launch l = as_launch_of(o->kernel, args, n, 1, whole ? warp : 1);
     l.shared_bytes = o->shared_bytes;
     l.work.accesses = ((double)o->before + turns) * ONCHIP_STEPS;
     l.work.footprint = (double)o->size;
@@ -116,9 +117,7 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
 static enum as_status write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     struct as_device *dev = o->timed.dev;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = chain},
-                            {.kind = AS_ARG_U64, .u.u64 = o->cycle.lines},
-                            {.kind = AS_ARG_U64, .u.u64 = o->stride / 8}};
+    struct as_arg args[] = {as_memory_arg(chain), as_u64_arg(o->cycle.lines), as_u64_arg(o->stride / 8)};
     if (o->what == ONCHIP_LOCAL)
         return as_cycle_write(&o->cycle, dev, chain, o->stride, 1, sizeof(uint32_t), err);
     enum as_status s = as_cycle_write(&o->cycle, dev, chain, o->stride, 8, sizeof(uint64_t), err);

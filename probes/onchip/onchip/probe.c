@@ -7,33 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_onchip[];
-
 const char *const onchip_what_words[] = {"global", "readonly", "constant", "shared", "ifetch", "atomic", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help = "global load; read-only load; constant load; shared memory load; instruction of a loop of `size` bytes of "
-             "code; atomic addition to global memory",
-     .type = AS_AXIS_WORD,
-     .words = onchip_what_words,
-     .def = "global"},
-    {.name = "size",
-     .help = "bytes of the chase; bytes of the loop's code",
-     .type = AS_AXIS_SIZE,
-     .min = 512,
-     .def = "16KiB"},
-    {.name = "stride",
-     .help = "bytes between elements, a multiple of 8; global, readonly and atomic only",
-     .type = AS_AXIS_SIZE,
-     .min = 8,
-     .max = 1 << 20,
-     .def = "64"},
-    {.name = "shared",
-     .help = "bytes of shared memory that the workgroup also allocates; global only",
-     .type = AS_AXIS_SIZE,
-     .min = 0,
-     .def = "0"},
+    AS_WORD_AXIS(
+        "what", onchip_what_words, "global",
+        "global load; read-only load; constant load; shared memory load; instruction of a loop of `size` bytes of "
+        "code; atomic addition to global memory"),
+    AS_SIZE_AXIS("size", 512, 0, "16KiB", "bytes of the chase; bytes of the loop's code"),
+    AS_SIZE_AXIS("stride", 8, 1 << 20, "64",
+                 "bytes between elements, a multiple of 8; global, readonly and atomic only"),
+    AS_SIZE_AXIS("shared", 0, 0, "0", "bytes of shared memory that the workgroup also allocates; global only"),
     {0},
 };
 enum { LOCAL_SMALL = 4096 }; /* once in both grids, where a device reports why it has no cells */
@@ -71,8 +55,7 @@ bool onchip_is_global(enum onchip_what what)
 
 static enum as_applies refuse(struct as_error *err, const char *why)
 {
-    as_fail(err, AS_UNSUPPORTED, "%s", why);
-    return AS_INAPPLICABLE;
+    return as_inapplicable(err, "%s", why);
 }
 
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -96,8 +79,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     double shared_max = (double)info->workgroup_shared;
     if ((what != ONCHIP_LOCAL || size <= shared_max) && local <= shared_max)
         return AS_APPLIES;
-    as_fail(err, AS_UNSUPPORTED, "a workgroup has %.0f B of shared memory", shared_max);
-    return AS_PRUNED;
+    return as_pruned(err, "a workgroup has %.0f B of shared memory", shared_max);
 }
 
 /* The driver compiles the kernel first, and a megabyte of code takes long. */
@@ -136,12 +118,9 @@ static enum as_status first_launches(struct onchip *o, struct as_trial_context *
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct onchip *o = calloc(1, sizeof *o);
-    *state = o;
-    if (!o)
-        return as_nomem(err, sizeof *o, "a chase");
+    struct onchip *o = state;
     o->what = what_of(vc->axes);
     o->size = as_axes_u64(vc->axes, "size");
     o->stride = as_axes_u64(vc->axes, "stride");
@@ -181,14 +160,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct onchip *o = state;
-    if (!o)
-        return;
     as_timed_finish(&o->timed);
-    free(o);
 }
 
 const struct as_probe as_probe_onchip = {
-    .abi = AS_PROBE_ABI,
     .name = "onchip",
     .title = "On-chip latency",
     .question = "What is the latency of each cache level, of shared memory and of instruction fetch?",
@@ -204,10 +179,9 @@ const struct as_probe as_probe_onchip = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct onchip),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_onchip,
-    .figure = "onchip",
 };

@@ -44,14 +44,14 @@ static void test_places(void **unused)
         struct as_sample out = {.value = NAN};
         void *state = NULL;
         char why[160] = "";
-        assert_int_equal(probe->prepare(&vc, &state, &err), AS_OK);
+        assert_int_equal(as_probe_prepare(probe, &vc, &state, &err), AS_OK);
         const struct onchip *o = state;
         assert_int_equal(o->places, ONCHIP_PLACES);
         if (wrong < ONCHIP_PLACES)
             plant_loop(&opened.device, o->chains[wrong], 1024, 64);
         assert_int_equal(probe->sample(state, 100, &out, &err), AS_OK);
         assert_int_equal(probe->check(state, why, sizeof why), wrong == ONCHIP_PLACES);
-        probe->finish(state);
+        as_probe_finish(probe, state);
         as_buf_finish(&vc.detail);
     }
     as_device_close(&opened);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_onchip_bandwidth[];
 extern const char as_kernel_onchip_bandwidth[];
 
 static const char *const what_words[] = {"own", "common", "shared", NULL};
@@ -13,30 +12,17 @@ static const char *const width_words[] = {"32", "64", "128", NULL};
 static const char *const units_words[] = {"every", "one", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help = "own: each compute unit reads its own block; common: all read one block; shared: each workgroup reads its "
-             "shared memory",
-     .type = AS_AXIS_WORD,
-     .words = what_words,
-     .def = "own"},
-    {.name = "size",
-     .help = "bytes of a compute unit's block (own) or of the common block (common); shared: 0, as large as the access "
-             "needs",
-     .type = AS_AXIS_SIZE,
-     .min = 0,
-     .def = "0"},
-    {.name = "width", .help = "bits per load", .type = AS_AXIS_WORD, .words = width_words, .def = "128"},
-    {.name = "stride",
-     .help = "elements of that width between neighbouring threads",
-     .type = AS_AXIS_COUNT,
-     .min = 1,
-     .max = 64,
-     .def = "1"},
-    {.name = "compute_units",
-     .help = "compute units that read concurrently",
-     .type = AS_AXIS_WORD,
-     .words = units_words,
-     .def = "every"},
+    AS_WORD_AXIS(
+        "what", what_words, "own",
+        "own: each compute unit reads its own block; common: all read one block; shared: each workgroup reads its "
+        "shared memory"),
+    AS_SIZE_AXIS(
+        "size", 0, 0, "0",
+        "bytes of a compute unit's block (own) or of the common block (common); shared: 0, as large as the access "
+        "needs"),
+    AS_WORD_AXIS("width", width_words, "128", "bits per load"),
+    AS_COUNT_AXIS("stride", 1, 64, "1", "elements of that width between neighbouring threads"),
+    AS_WORD_AXIS("compute_units", units_words, "every", "compute units that read concurrently"),
     {0},
 };
 static const char *const first[] = {"what=shared width=128 stride=1 compute_units=every",
@@ -117,10 +103,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     bool local = as_word_is(a, "what", "shared");
     if (as_tick_needed(info, err))
         return AS_INAPPLICABLE;
-    if (info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "a core runs the threads of a workgroup one after another");
-        return AS_INAPPLICABLE;
-    }
+    if (info->is_host_cpu)
+        return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
     if (local != (as_axes_number(a, "size") == 0) ||
         (as_word_is(a, "compute_units", "one") && !as_word_is(a, "what", "common")))
         return AS_PRUNED;
@@ -216,17 +200,17 @@ static enum as_status launch(struct state *s, struct as_memory *buffer, uint32_t
                              struct as_error *err)
 {
     const struct shape *p = &s->shape;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
-                            {.kind = AS_ARG_MEMORY, .u.memory = s->sums},
-                            {.kind = AS_ARG_MEMORY, .u.memory = buffer},
-                            {.kind = AS_ARG_U32, .u.u32 = 0},
-                            {.kind = AS_ARG_U32, .u.u32 = s->before},
-                            {.kind = AS_ARG_U32, .u.u32 = turns},
-                            {.kind = AS_ARG_U64, .u.u64 = piece_elements(p)},
-                            {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->elements},
-                            {.kind = AS_ARG_U32, .u.u32 = (uint32_t)p->shift}};
-    struct as_launch l = as_timed_group(s->kernel, args, p->local ? 7 : 10, p->workgroups, p->threads);
+    struct as_arg args[] = {as_memory_arg(s->timed.memory),
+                            as_memory_arg(s->timed.choice),
+                            as_memory_arg(s->sums),
+                            as_memory_arg(buffer),
+                            as_u32_arg(0),
+                            as_u32_arg(s->before),
+                            as_u32_arg(turns),
+                            as_u64_arg(piece_elements(p)),
+                            as_u32_arg(p->elements),
+                            as_u32_arg(p->shift)};
+    struct as_launch l = as_launch_of(s->kernel, args, p->local ? 7 : 10, p->workgroups, p->threads);
     l.work.bytes = (double)turns * (double)(p->elements * p->bytes * p->workgroups);
     return as_timed_launch(&s->timed, &l, seconds, err);
 }
@@ -326,12 +310,9 @@ static enum as_status time_both(void *user, uint32_t turns, double *difference_s
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a reader");
+    struct state *s = state;
     const struct shape *p = &s->shape;
     if (!shape_of(&vc->dev->info, vc->axes, &s->shape))
         return as_fail(err, AS_USAGE, "the block is too small for a workgroup");
@@ -391,23 +372,18 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_tick_finish(s->tick);
     as_timed_finish(&s->timed);
     free(s->pattern);
     free(s->sum);
-    free(s);
 }
 
 const struct as_probe as_probe_onchip_bandwidth = {
-    .abi = AS_PROBE_ABI,
     .name = "onchip_bandwidth",
     .title = "On-chip bandwidth",
     .question = "How many bytes per cycle does a compute unit load from each level?",
     .metric = "bandwidth",
     .unit = "B/cycle",
-    .lower_is_better = false,
     .counts = "bytes loaded per cycle by the threads of one compute unit; the slowest counts",
     .needs = AS_CAP_SOURCE,
     .axes = axes,
@@ -416,10 +392,9 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_onchip_bandwidth,
-    .figure = "onchip_bandwidth",
 };

@@ -8,31 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_onchip_lines[];
 extern const char as_kernel_onchip_lines[];
 
 static const char *const what_words[] = {"fetch", "ways", NULL};
 static const char *const level_words[] = {"L1", "L2", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help = "fetch: a cold load, then one `distance` behind it; ways: a pointer chase over `lines` lines that are "
-             "`distance` apart",
-     .type = AS_AXIS_WORD,
-     .words = what_words,
-     .def = "fetch"},
-    {.name = "level",
-     .help = "which cache is cold: L1, or also L2",
-     .type = AS_AXIS_WORD,
-     .words = level_words,
-     .def = "L1"},
-    {.name = "distance", .help = "bytes", .type = AS_AXIS_SIZE, .min = 8, .max = 1 << 20, .def = "32"},
-    {.name = "lines",
-     .help = "lines of the chase; ways only",
-     .type = AS_AXIS_COUNT,
-     .min = 0,
-     .max = 4096,
-     .def = "0"},
+    AS_WORD_AXIS("what", what_words, "fetch",
+                 "fetch: a cold load, then one `distance` behind it; ways: a pointer chase over `lines` lines that are "
+                 "`distance` apart"),
+    AS_WORD_AXIS("level", level_words, "L1", "which cache is cold: L1, or also L2"),
+    AS_SIZE_AXIS("distance", 8, 1 << 20, "32", "bytes"),
+    AS_COUNT_AXIS("lines", 0, 4096, "0", "lines of the chase; ways only"),
     {0},
 };
 static const char *const quick[] = {"what=fetch level=all distance=16,32,64", NULL};
@@ -46,27 +33,15 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 {
     bool fetch = as_word_is(a, "what", "fetch");
     double distance = as_axes_number(a, "distance"), lines = as_axes_number(a, "lines");
-    if (fmod(distance, 8) != 0) {
-        as_fail(err, AS_UNSUPPORTED, "a distance of %.0f bytes is not a multiple of 8", distance);
-        return AS_INAPPLICABLE;
-    }
-    if (info->is_host_cpu) {
-        as_fail(err, AS_UNSUPPORTED, "a launch does not begin with an empty L1 on a CPU");
-        return AS_INAPPLICABLE;
-    }
-    if (fetch && as_word_is(a, "level", "L2") && !as_dialect_has_shared_load(as_dialect_find(info->dialect))) {
-        as_fail(err, AS_UNSUPPORTED, "kernels of this device have no load that bypasses L1");
-        return AS_INAPPLICABLE;
-    }
+    if (fmod(distance, 8) != 0)
+        return as_inapplicable(err, "a distance of %.0f bytes is not a multiple of 8", distance);
+    if (info->is_host_cpu)
+        return as_inapplicable(err, "a launch does not begin with an empty L1 on a CPU");
+    if (fetch && as_word_is(a, "level", "L2") && !as_dialect_has_shared_load(as_dialect_find(info->dialect)))
+        return as_inapplicable(err, "kernels of this device have no load that bypasses L1");
     if (fetch)
         return lines == 0 && distance <= FETCH_MAX ? AS_APPLIES : AS_PRUNED;
     return lines >= 2 && as_word_is(a, "level", "L1") ? AS_APPLIES : AS_PRUNED;
-}
-
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 30; /* the driver compiles the kernels first */
 }
 
 struct state {
@@ -98,13 +73,13 @@ static uint64_t position(const struct state *s, uint64_t steps)
 static enum as_status chase(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
                             struct as_error *err)
 {
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->timed.memory},
-                            {.kind = AS_ARG_MEMORY, .u.memory = s->timed.choice},
-                            {.kind = AS_ARG_MEMORY, .u.memory = s->chain},
-                            {.kind = AS_ARG_U64, .u.u64 = position(s, s->steps_done)},
-                            {.kind = AS_ARG_U32, .u.u32 = before},
-                            {.kind = AS_ARG_U32, .u.u32 = turns}};
-    struct as_launch l = as_timed_group(s->chase, args, 6, 1, 1);
+    struct as_arg args[] = {as_memory_arg(s->timed.memory),
+                            as_memory_arg(s->timed.choice),
+                            as_memory_arg(s->chain),
+                            as_u64_arg(position(s, s->steps_done)),
+                            as_u32_arg(before),
+                            as_u32_arg(turns)};
+    struct as_launch l = as_launch_of(s->chase, args, 6, 1, 1);
     l.work.accesses = (double)turns * STEPS;
     enum as_status st = as_timed_sweep(&s->timed, s->cold_shared ? s->other : s->chain, err);
     if (!st)
@@ -139,10 +114,8 @@ static enum as_status write_chain(struct state *s, struct as_error *err)
 static enum as_status bind_addresses(struct state *s, struct as_error *err)
 {
     size_t compute_units = s->timed.dev->info.compute_units ? s->timed.dev->info.compute_units : 1;
-    struct as_arg args[] = {{.kind = AS_ARG_MEMORY, .u.memory = s->chain},
-                            {.kind = AS_ARG_U64, .u.u64 = s->cycle.lines},
-                            {.kind = AS_ARG_U64, .u.u64 = s->block},
-                            {.kind = AS_ARG_U64, .u.u64 = s->second}};
+    struct as_arg args[] = {as_memory_arg(s->chain), as_u64_arg(s->cycle.lines), as_u64_arg(s->block),
+                            as_u64_arg(s->second)};
     return as_timed_once(&s->timed, "bind", args, 4, 8 * compute_units, BIND_THREADS, err);
 }
 
@@ -182,12 +155,9 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "a chase");
+    struct state *s = state;
     bool fetch = as_word_is(vc->axes, "what", "fetch");
     uint64_t distance = as_axes_u64(vc->axes, "distance"), lines = as_axes_u64(vc->axes, "lines");
     s->cold_shared = fetch && as_word_is(vc->axes, "level", "L2");
@@ -234,14 +204,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_timed_finish(&s->timed);
-    free(s);
 }
 
 const struct as_probe as_probe_onchip_lines = {
-    .abi = AS_PROBE_ABI,
     .name = "onchip_lines",
     .title = "Cache lines and ways",
     .question = "How many bytes does a cache miss fetch, and how many ways does the cache have?",
@@ -254,11 +220,10 @@ const struct as_probe as_probe_onchip_lines = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .patience_s = 30, /* the driver compiles the kernels first */
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_onchip_lines,
-    .figure = "onchip_lines",
 };

@@ -11,32 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_accounting[];
-
 enum moment { BEFORE, ALLOCATED, CPU_TOUCHED, DEVICE_TOUCHED, FREED };
 static const char *const moment_words[] = {"before", "allocated", "cpu-touched", "device-touched", "freed", NULL};
 static const struct as_axis axes[] = {
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "all"},
-    {.name = "counter",
-     .help = "the counter of memory in use",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = counter_words},
-    {.name = "step",
-     .help = "before (the control), after allocating, after touching, after freeing",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = moment_words},
-    {.name = "size",
-     .help = "bytes of the block; at most an eighth of the free memory",
-     .type = AS_AXIS_SIZE,
-     .min = 1 << 20,
-     .max = UINT64_C(1) << 30,
-     .def = "64MiB"},
+    AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
+    AS_WORD_AXIS("counter", counter_words, "all", "the counter of memory in use"),
+    AS_WORD_AXIS("step", moment_words, "all", "before (the control), after allocating, after touching, after freeing"),
+    AS_SIZE_AXIS("size", 1 << 20, UINT64_C(1) << 30, "64MiB",
+                 "bytes of the block; at most an eighth of the free memory"),
     {0},
 };
 static const char *const quick[] = {
@@ -189,12 +171,9 @@ static enum as_status choose_bytes(struct state *s, struct as_error *err)
                          (unsigned long long)(free_bytes >> 23));
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "accounting");
+    struct state *s = state;
     s->vc = vc;
     s->dev = vc->dev;
     s->mark = vc->seed >> 2 | 1;
@@ -243,12 +222,9 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     release(s);
     as_pages_finish(&s->toucher);
     ballast_finish(&s->ballast);
-    free(s);
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -258,7 +234,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 const struct as_probe as_probe_accounting = {
-    .abi = AS_PROBE_ABI,
     .name = "accounting",
     .title = "Memory accounting",
     .question = "Which counter sees memory, and when: at allocation, at first touch, at free?",
@@ -271,10 +246,9 @@ const struct as_probe as_probe_accounting = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_accounting,
-    .figure = "accounting",
 };

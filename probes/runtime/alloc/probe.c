@@ -8,25 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_alloc[];
-
 enum { CHUNKS = 100, WARMUPS = 10, TOUCH_PAGES_MIN = 16 };
 static const double BLOCK_S = 0.03;  /* longer chunks are allocated fewer at a time */
 static const double WARMUP_S = 0.02; /* upper bound of the warm-up */
 
 static const char *const op_words[] = {"alloc", "free", "first-touch", "touch-again", "touch-mapped", NULL};
 static const struct as_axis axes[] = {
-    {.name = "op",
-     .help = "allocate; free; touch fresh memory; touch recycled memory; touch mapped memory",
-     .type = AS_AXIS_WORD,
-     .def = "alloc",
-     .words = op_words},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "all"},
-    {.name = "size", .help = "bytes of one block", .type = AS_AXIS_SIZE, .min = 1, .def = "1MiB"},
+    AS_WORD_AXIS("op", op_words, "alloc",
+                 "allocate; free; touch fresh memory; touch recycled memory; touch mapped memory"),
+    AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
+    AS_SIZE_AXIS("size", 1, 0, "1MiB", "bytes of one block"),
     {0},
 };
 static const char *const first[] = {"op=alloc,free allocator=device,managed,pinned size=16MiB",
@@ -130,12 +121,9 @@ static enum as_status warm_up(struct state *s, const struct as_trial_context *vc
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "alloc");
+    struct state *s = state;
     s->dev = vc->dev;
     vc->host_work = true;
     s->allocator = as_axes_text(vc->axes, "allocator");
@@ -221,10 +209,7 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     touch_destroy(s->touch);
-    free(s);
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -240,7 +225,6 @@ static const struct as_metric further[] = {
 };
 
 const struct as_probe as_probe_alloc = {
-    .abi = AS_PROBE_ABI,
     .name = "alloc",
     .title = "Allocation and first touch",
     .question = "What do allocation, free and first touch of memory cost?",
@@ -257,10 +241,9 @@ const struct as_probe as_probe_alloc = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_alloc,
-    .figure = "alloc",
 };

@@ -8,7 +8,7 @@
 #include "touch.h"
 
 #include "base/host.h"
-#include "lib/pages/blocks.h"
+#include "lib/pages/fresh.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct touch {
     struct as_device *dev;
     struct as_pages toucher;
     const struct touch_op *op;
-    struct as_blocks blocks; /* of this trial; the last one is the last sample's */
+    struct as_fresh blocks; /* of this trial; the last one is the last sample's */
     uint64_t page, pages;
     uint64_t mark;                /* the last sample wrote mark + i into page i */
     struct as_fault_count faults; /* totals of the samples */
@@ -36,7 +36,7 @@ struct touch_op {
 
 static struct as_span last_span(const struct touch *t)
 {
-    return (struct as_span){.memory = as_blocks_last(&t->blocks), .pages = t->pages, .mark = t->mark};
+    return (struct as_span){.memory = as_fresh_last(&t->blocks), .pages = t->pages, .mark = t->mark};
 }
 
 static enum as_status touch_last(struct touch *t, double *seconds, struct as_error *err)
@@ -48,27 +48,27 @@ static enum as_status touch_last(struct touch *t, double *seconds, struct as_err
 
 static enum as_status first_start(struct touch *t, struct as_error *err)
 {
-    return as_blocks_never_had(&t->blocks, t->vc, &t->toucher, HELD_MAX, err);
+    return as_fresh_never_had(&t->blocks, t->vc, &t->toucher, HELD_MAX, err);
 }
 
 /* Blocks stay allocated until the trial ends, so that no memory is reused. The trial ends when no more may be
  * allocated. */
 static enum as_status first_before(struct touch *t, struct as_error *err)
 {
-    return as_blocks_add_never_had(&t->blocks, err);
+    return as_fresh_add_never_had(&t->blocks, err);
 }
 
 static enum as_status again_start(struct touch *t, struct as_error *err)
 {
     double unused;
-    enum as_status s = as_blocks_add(&t->blocks, err);
+    enum as_status s = as_fresh_add(&t->blocks, err);
     return s ? s : touch_last(t, &unused, err);
 }
 
 static enum as_status again_before(struct touch *t, struct as_error *err)
 {
-    as_blocks_drop(&t->blocks);
-    return as_blocks_add(&t->blocks, err);
+    as_fresh_drop(&t->blocks);
+    return as_fresh_add(&t->blocks, err);
 }
 
 static const struct touch_op ops[] = {
@@ -86,7 +86,7 @@ enum as_status touch_create(struct as_trial_context *vc, const char *op, struct 
     t->dev = vc->dev;
     t->page = as_host_page();
     t->pages = as_axes_u64(vc->axes, "size") / t->page;
-    t->blocks = (struct as_blocks){
+    t->blocks = (struct as_fresh){
         .dev = t->dev, .allocator = as_axes_text(vc->axes, "allocator"), .bytes = t->pages * t->page, .map = true};
     t->mark = vc->seed >> 1;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
@@ -118,7 +118,7 @@ enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_er
 
 bool touch_check(struct touch *t, char *why, size_t why_size)
 {
-    const struct as_memory *m = as_blocks_last(&t->blocks);
+    const struct as_memory *m = as_fresh_last(&t->blocks);
     as_note_number(t->vc, "faults", t->touched > 0 ? as_faults_total(&t->faults) / t->touched : NAN);
     as_note_number(t->vc, "major_faults", t->touched > 0 ? t->faults.major / t->touched : NAN);
     as_note_number(t->vc, "page_size", (double)m->page_size);
@@ -130,7 +130,7 @@ void touch_destroy(struct touch *t)
 {
     if (!t)
         return;
-    as_blocks_finish(&t->blocks);
+    as_fresh_finish(&t->blocks);
     as_pages_finish(&t->toucher);
     free(t);
 }

@@ -1,12 +1,11 @@
 /* concurrency: how kernels of several queues share a device. See method.md. */
 #include "base/clock.h"
-#include "lib/prepare/prepare.h"
+#include "lib/buffers/buffers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_concurrency[];
 extern const char as_kernel_concurrency[];
 
 /* LANES as in the kernel; ROUNDS of a kernel that keeps one thread busy for some tenths of a millisecond on any device,
@@ -19,18 +18,11 @@ static const char *const what_words[] = {"rate", "busy", "queued", NULL};
 static const char *const priority_words[] = {"same", "high", NULL};
 
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help =
-         "empty kernels spread over the queues; one long kernel per queue; a short one behind work in another queue",
-     .type = AS_AXIS_WORD,
-     .def = "rate",
-     .words = what_words},
-    {.name = "queues", .help = "number of queues (streams)", .type = AS_AXIS_COUNT, .min = 1, .def = "1,2,4,8,16"},
-    {.name = "priority",
-     .help = "of the short kernel's queue: the work's, or the highest",
-     .type = AS_AXIS_WORD,
-     .def = "same",
-     .words = priority_words},
+    AS_WORD_AXIS(
+        "what", what_words, "rate",
+        "empty kernels spread over the queues; one long kernel per queue; a short one behind work in another queue"),
+    AS_COUNT_AXIS("queues", 1, 0, "1,2,4,8,16", "number of queues (streams)"),
+    AS_WORD_AXIS("priority", priority_words, "same", "of the short kernel's queue: the work's, or the highest"),
     {0},
 };
 static const char *const quick[] = {"what=rate,busy queues=1,16 priority=same", "what=queued queues=1 priority=all",
@@ -47,10 +39,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         as_fail(err, AS_UNSUPPORTED, "the device has one in-order queue");
         return one && as_word_is(a, "priority", "same") ? AS_INAPPLICABLE : AS_PRUNED;
     }
-    if (as_axes_u64(a, "queues") > AS_QUEUES_MAX) {
-        as_fail(err, AS_UNSUPPORTED, "at most %d queues are tried", (int)AS_QUEUES_MAX);
-        return AS_INAPPLICABLE;
-    }
+    if (as_axes_u64(a, "queues") > AS_QUEUES_MAX)
+        return as_inapplicable(err, "at most %d queues are tried", (int)AS_QUEUES_MAX);
     return AS_APPLIES;
 }
 
@@ -61,7 +51,7 @@ struct share {
 };
 struct state {
     struct as_device *dev;
-    struct as_program *program;
+    struct as_buffers own;
     struct as_kernel *kernel;
     struct as_memory *out, *counts;
     enum as_status (*once)(struct state *s, double *seconds, struct as_error *err);
@@ -76,17 +66,10 @@ static enum as_status put(struct state *s, uint32_t queue, struct as_error *err)
     struct share *h = &s->shares[queue];
     h->key = s->key;
     h->launched++;
-    const struct as_arg args[] = {
-        {.kind = AS_ARG_MEMORY, .u.memory = s->out}, {.kind = AS_ARG_MEMORY, .u.memory = s->counts},
-        {.kind = AS_ARG_U32, .u.u32 = h->first},     {.kind = AS_ARG_U32, .u.u32 = queue},
-        {.kind = AS_ARG_U32, .u.u32 = h->key},       {.kind = AS_ARG_U32, .u.u32 = h->rounds}};
-    struct as_launch l = {.kernel = s->kernel,
-                          .args = args,
-                          .args_n = sizeof args / sizeof *args,
-                          .workgroups = h->workgroups,
-                          .workgroup_size = h->workgroup_size,
-                          .reps = 1,
-                          .queue = queue + 1};
+    const struct as_arg args[] = {as_memory_arg(s->out), as_memory_arg(s->counts), as_u32_arg(h->first),
+                                  as_u32_arg(queue),     as_u32_arg(h->key),       as_u32_arg(h->rounds)};
+    struct as_launch l = as_launch_of(s->kernel, args, sizeof args / sizeof *args, h->workgroups, h->workgroup_size);
+    l.queue = queue + 1;
     return s->dev->queue->submit(s->dev, &l, err);
 }
 
@@ -180,8 +163,9 @@ static size_t share_out(struct state *s, const struct way *way)
     return at;
 }
 
-static enum as_status set_up(struct as_trial_context *vc, struct state *s, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
+    struct state *s = state;
     static const uint32_t zeros[AS_QUEUES_MAX];
     struct as_device *dev = s->dev = vc->dev;
     size_t what = as_word_index(vc->axes, "what", what_words);
@@ -195,31 +179,18 @@ static enum as_status set_up(struct as_trial_context *vc, struct state *s, struc
     char defines[24];
     snprintf(defines, sizeof defines, "-DLANES=%d", (int)LANES);
     struct as_program_desc desc = {.name = "concurrency", .source = as_kernel_concurrency, .defines = defines};
-    struct as_memory_desc out = {
-        .allocator = dev->info.allocators[0].name, .bytes = share_out(s, &ways[what]) * sizeof(uint32_t), .node = -1};
-    struct as_memory_desc counts = {.allocator = out.allocator, .bytes = sizeof zeros, .node = -1};
-    vc->footprint = out.bytes;
+    vc->footprint = share_out(s, &ways[what]) * sizeof(uint32_t);
     vc->max_reps = UINT64_C(1) << 20;
     as_host_part(vc);
     enum as_status st = dev->queue->queues(dev, s->queues, as_word_is(vc->axes, "priority", "high"), err);
-    if (!st)
-        st = dev->program->build(dev, &desc, &s->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, s->program, "busy", &s->kernel, err);
-    if (!st)
-        st = dev->memory->alloc(dev, &out, &s->out, err);
-    if (!st)
-        st = dev->memory->alloc(dev, &counts, &s->counts, err);
-    if (!st)
-        st = dev->memory->write(dev, s->counts, 0, zeros, sizeof zeros, err);
-    return st || s->once != behind ? st : time_work(s, err);
-}
-
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
-{
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    return s ? set_up(vc, s, err) : as_nomem(err, sizeof *s, "concurrency");
+    if (st)
+        return st;
+    as_buffers_open(&s->own, dev, &desc, err);
+    s->kernel = as_buffers_kernel(&s->own, "busy", err);
+    s->out = as_buffers_memory(&s->own, NULL, vc->footprint, err);
+    s->counts = as_buffers_memory(&s->own, NULL, sizeof zeros, err);
+    as_buffers_write(&s->own, s->counts, zeros, sizeof zeros, err);
+    return s->own.status || s->once != behind ? s->own.status : time_work(s, err);
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -272,12 +243,11 @@ static bool check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     struct as_error err = {0};
-    uint32_t counts[AS_QUEUES_MAX], *out = malloc((size_t)s->out->bytes);
+    uint32_t counts[AS_QUEUES_MAX], *out = as_check_copy(s->dev, s->out, s->out->bytes, why, why_size);
     bool right = false;
     if (!out)
-        return as_check_no_memory(why, why_size);
-    if (s->dev->memory->read(s->dev, s->out, 0, out, s->out->bytes, &err) ||
-        s->dev->memory->read(s->dev, s->counts, 0, counts, sizeof counts, &err))
+        return false;
+    if (s->dev->memory->read(s->dev, s->counts, 0, counts, sizeof counts, &err))
         snprintf(why, why_size, "%s", err.text);
     else if (s->shortest_work < 2 * HEAD_START_S)
         snprintf(why, why_size, "the work ahead of the launch lasts only %.0f us", s->shortest_work * 1e6);
@@ -293,26 +263,12 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
-    if (s->dev) {
+    if (s->dev)
         s->dev->queue->queues(s->dev, 0, 0, NULL);
-        s->dev->memory->free(s->dev, s->out);
-        s->dev->memory->free(s->dev, s->counts);
-        s->dev->program->kernel_destroy(s->dev, s->kernel);
-        s->dev->program->destroy(s->dev, s->program);
-    }
-    free(s);
-}
-
-static double patience(const struct as_device_info *info, const struct as_axes *a)
-{
-    (void)info, (void)a;
-    return 30; /* the driver compiles the kernel first */
+    as_buffers_finish(&s->own);
 }
 
 const struct as_probe as_probe_concurrency = {
-    .abi = AS_PROBE_ABI,
     .name = "concurrency",
     .title = "Concurrent kernels",
     .question = "How do kernels of several queues (streams) share the device?",
@@ -326,11 +282,10 @@ const struct as_probe as_probe_concurrency = {
     .quick = quick,
     .full = full,
     .applies = applies,
-    .patience = patience,
+    .patience_s = 30, /* the driver compiles the kernel first */
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_concurrency,
-    .figure = "concurrency",
 };

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_fault[];
-
 enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000 };
 static const double WARMUP_S = 0.4; /* upper bound of the warm-up */
 
@@ -19,30 +17,15 @@ static const char *const scenario_words[] = {"cpu-one",      "cpu-all",         
 static const char *const what_words[] = {"fault", "first", "control", NULL};
 static const char *const access_words[] = {"store", "load", NULL};
 static const struct as_axis axes[] = {
-    {.name = "scenario",
-     .help =
-         "one CPU thread, all of them, the device, the device after the CPU touched the pages, one CPU thread after "
-         "the device touched them",
-     .type = AS_AXIS_WORD,
-     .def = "all",
-     .words = scenario_words},
-    {.name = "what",
-     .help = "newly mapped memory; memory new to this process; present pages, the control",
-     .type = AS_AXIS_WORD,
-     .def = "fault",
-     .words = what_words},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "all"},
-    {.name = "pages",
-     .help = "base pages; one word of each is touched",
-     .type = AS_AXIS_COUNT,
-     .min = 1,
-     .max = 1000000000,
-     .def = "10000"},
-    {.name = "access", .help = "a store or a load", .type = AS_AXIS_WORD, .def = "store", .words = access_words},
+    AS_WORD_AXIS(
+        "scenario", scenario_words, "all",
+        "one CPU thread, all of them, the device, the device after the CPU touched the pages, one CPU thread after "
+        "the device touched them"),
+    AS_WORD_AXIS("what", what_words, "fault",
+                 "newly mapped memory; memory new to this process; present pages, the control"),
+    AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
+    AS_COUNT_AXIS("pages", 1, 1000000000, "10000", "base pages; one word of each is touched"),
+    AS_WORD_AXIS("access", access_words, "store", "a store or a load"),
     {0},
 };
 static const char *const first[] = {"scenario=cpu-one allocator=base_pages", NULL};
@@ -134,12 +117,9 @@ static enum as_status warm_up(struct trials *t, const struct as_trial_context *v
     return s;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct trials *t = calloc(1, sizeof *t);
-    *state = t;
-    if (!t)
-        return as_nomem(err, sizeof *t, "trials");
+    struct trials *t = state;
     enum as_status s = trials_prepare(t, vc, err);
     if (s)
         return s;
@@ -173,14 +153,6 @@ static bool check(void *state, char *why, size_t why_size)
     return trials_check(state, why, why_size);
 }
 
-static void finish(void *state)
-{
-    if (!state)
-        return;
-    trials_finish(state);
-    free(state);
-}
-
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
@@ -197,7 +169,6 @@ static const struct as_metric further[] = {
 };
 
 const struct as_probe as_probe_fault = {
-    .abi = AS_PROBE_ABI,
     .name = "fault",
     .title = "Page faults",
     .question = "What does a page fault cost, and how many are served per second?",
@@ -216,10 +187,9 @@ const struct as_probe as_probe_fault = {
     .applies = applies,
     .kernel_reaches = by_kernel,
     .patience = patience,
+    .state_bytes = sizeof(struct trials),
     .prepare = prepare,
     .sample = sample,
     .check = check,
-    .finish = finish,
-    .method = as_method_fault,
-    .figure = "fault",
+    .finish = trials_finish,
 };

@@ -18,7 +18,7 @@ static const uint64_t BLOCK_MIN = UINT64_C(72) << 20;
 static struct as_span last_span(const struct trials *t)
 {
     return (struct as_span){
-        .memory = as_blocks_last(&t->blocks), .start = t->start, .pages = t->pages, .mark = t->mark, .load = t->load};
+        .memory = as_fresh_last(&t->blocks), .start = t->start, .pages = t->pages, .mark = t->mark, .load = t->load};
 }
 
 static void drop_blocks(struct trials *t)
@@ -26,7 +26,7 @@ static void drop_blocks(struct trials *t)
     if (t->locked)
         munlock(t->locked, t->locked_bytes);
     t->locked = NULL;
-    as_blocks_drop(&t->blocks);
+    as_fresh_drop(&t->blocks);
 }
 
 static bool host_sees(const struct trials *t)
@@ -42,17 +42,17 @@ static enum as_status find_shape(struct trials *t, struct as_error *err)
     const bool cpu = (t->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     /* Mapped for the CPU: its address becomes known, and drivers that create buffers lazily create it. Mapping touches
      * nothing. */
-    t->blocks = (struct as_blocks){.dev = t->dev,
-                                   .allocator = as_axes_text(t->vc->axes, "allocator"),
-                                   .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
-                                   .map = host_sees(t)};
-    enum as_status s = as_blocks_add(&t->blocks, err);
-    if (s || (uintptr_t)as_blocks_last(&t->blocks)->host % page == 0)
+    t->blocks = (struct as_fresh){.dev = t->dev,
+                                  .allocator = as_axes_text(t->vc->axes, "allocator"),
+                                  .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
+                                  .map = host_sees(t)};
+    enum as_status s = as_fresh_add(&t->blocks, err);
+    if (s || (uintptr_t)as_fresh_last(&t->blocks)->host % page == 0)
         return s;
-    as_blocks_drop(&t->blocks);
+    as_fresh_drop(&t->blocks);
     t->start = page;
     t->blocks.bytes += page;
-    return as_blocks_add(&t->blocks, err);
+    return as_fresh_add(&t->blocks, err);
 }
 
 /* The device stores into every page, which the CPU then touches. */
@@ -152,7 +152,7 @@ enum as_status trials_prepare(struct trials *t, struct as_trial_context *vc, str
     if (!s && t->what == FAULT_CONTROL)
         s = start_control(t, err);
     if (!s && t->what == FAULT_FIRST)
-        s = as_blocks_never_had(&t->blocks, vc, &t->toucher, HELD_MAX, err);
+        s = as_fresh_never_had(&t->blocks, vc, &t->toucher, HELD_MAX, err);
     as_note_number(vc, "threads", t->toucher.threads);
     return s;
 }
@@ -177,8 +177,7 @@ static enum as_status new_block(struct trials *t, struct as_error *err)
         return AS_OK;
     if (t->what == FAULT_AGAIN)
         drop_blocks(t);
-    enum as_status s =
-        t->what == FAULT_FIRST ? as_blocks_add_never_had(&t->blocks, err) : as_blocks_add(&t->blocks, err);
+    enum as_status s = t->what == FAULT_FIRST ? as_fresh_add_never_had(&t->blocks, err) : as_fresh_add(&t->blocks, err);
     return s ? s : hand_over(t, err);
 }
 
@@ -293,7 +292,7 @@ bool trials_check(struct trials *t, char *why, size_t why_size)
     bool good = false;
     enum as_status s =
         t->load ? check_loads(t, &good, why, why_size, &err) : check_stores(t, &good, why, why_size, &err);
-    double page_size = (double)as_blocks_last(&t->blocks)->page_size;
+    double page_size = (double)as_fresh_last(&t->blocks)->page_size;
     for (size_t i = 0; i < t->n; i++)
         sum += t->ns[i];
     as_note_number(t->vc, "trials", (double)t->n);
@@ -308,15 +307,16 @@ bool trials_check(struct trials *t, char *why, size_t why_size)
     return !s && good && faults_fit(t, page_size, why, why_size);
 }
 
-void trials_finish(struct trials *t)
+void trials_finish(void *state)
 {
+    struct trials *t = state;
     if (!t->dev)
         return;
     drop_blocks(t);
     if (t->moved)
         as_thread_keep_on(&t->home);
-    as_blocks_finish(&t->blocks);
-    as_blocks_finish(&t->kept);
+    as_fresh_finish(&t->blocks);
+    as_fresh_finish(&t->kept);
     free(t->ns);
     free(t->again_ns);
     as_pages_finish(&t->toucher);

@@ -2,7 +2,7 @@
 #ifndef PROBES_FAULT_TRIAL_H
 #define PROBES_FAULT_TRIAL_H
 
-#include "lib/pages/blocks.h"
+#include "lib/pages/fresh.h"
 #include "os/cpus.h"
 
 enum fault_what { FAULT_AGAIN, FAULT_FIRST, FAULT_CONTROL }; /* in the order of the words of the axis `what` */
@@ -14,9 +14,9 @@ struct trials {
     enum fault_what what;
     struct as_pages device; /* of the scenario where the device touches before the CPU */
     bool by_device, minor, after, load;
-    struct as_blocks kept;   /* blocks that the heap would cache: kept allocated */
-    struct as_blocks blocks; /* the last one is that of the last trial; only FAULT_FIRST has several */
-    void *locked;            /* the control's block, with locked_bytes */
+    struct as_fresh kept;   /* blocks that the heap would cache: kept allocated */
+    struct as_fresh blocks; /* the last one is that of the last trial; only FAULT_FIRST has several */
+    void *locked;           /* the control's block, with locked_bytes */
     size_t locked_bytes;
     uint64_t pages, start; /* start: bytes of a block before the first page */
     uint64_t mark;
@@ -32,6 +32,6 @@ enum as_status trials_prepare(struct trials *t, struct as_trial_context *vc, str
 enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct as_error *err);
 /* Do pages hold their values, and did the kernel count the expected faults? */
 bool trials_check(struct trials *t, char *why, size_t why_size);
-void trials_finish(struct trials *t);
+void trials_finish(void *state);
 
 #endif

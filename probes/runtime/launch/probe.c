@@ -1,32 +1,24 @@
 /* launch: cost of launching a kernel and of waiting for it. See method.md. */
-#include "lib/prepare/prepare.h"
+#include "lib/buffers/buffers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const char as_method_launch[];
 extern const char as_kernel_launch[];
 
-enum { BATCH = 100 };
+enum { BATCH = 100, COUNTER_BYTES = 4096 };
 
 static const char *const what_words[] = {"roundtrip", "submit",    "batch",      "graph-1",
                                          "graph-10",  "graph-100", "graph-1000", NULL};
 static const char *const wait_words[] = {"block", "spin", "yield", NULL}; /* in the order of enum as_wait */
 
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help = "launch and wait; the enqueue call alone; one of 100 back to back with one wait; a node of a graph",
-     .type = AS_AXIS_WORD,
-     .def = "roundtrip",
-     .words = what_words},
-    {.name = "wait", .help = "how the host waits", .type = AS_AXIS_WORD, .def = "block", .words = wait_words},
-    {.name = "threads",
-     .help = "CPU: threads woken and joined; device: threads of the single workgroup",
-     .type = AS_AXIS_COUNT,
-     .domain = AS_DOMAIN_THREADS,
-     .min = 1,
-     .def = "1"},
+    AS_WORD_AXIS("what", what_words, "roundtrip",
+                 "launch and wait; the enqueue call alone; one of 100 back to back with one wait; a node of a graph"),
+    AS_WORD_AXIS("wait", wait_words, "block", "how the host waits"),
+    AS_COUNT_AXIS("threads", 1, 0, "1", "CPU: threads woken and joined; device: threads of the single workgroup",
+                  .domain = AS_DOMAIN_THREADS),
     {0},
 };
 static const char *const first[] = {"what=roundtrip wait=spin", "what=submit,graph-100 wait=block", NULL};
@@ -51,10 +43,8 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     }
     if (!blocks && (!async || strcmp(what, "roundtrip") != 0))
         return AS_PRUNED;
-    if (strcmp(what, "submit") == 0 && !async) {
-        as_fail(err, AS_UNSUPPORTED, "launches on this device are synchronous");
-        return AS_INAPPLICABLE;
-    }
+    if (strcmp(what, "submit") == 0 && !async)
+        return as_inapplicable(err, "launches on this device are synchronous");
     return AS_APPLIES;
 }
 
@@ -67,8 +57,8 @@ static const struct as_host_kernel host_kernels[] = {{"count", host_count}, {NUL
 
 struct state {
     struct as_device *dev;
+    struct as_buffers own;
     struct as_memory *counter;
-    struct as_program *program;
     struct as_kernel *kernel;
     struct as_arg arg;
     struct as_launch launch;
@@ -135,7 +125,7 @@ static void choose_way(struct state *s, const struct as_axes *a)
 static void shape_launch(struct state *s, size_t threads)
 {
     bool host = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    s->arg = (struct as_arg){.kind = AS_ARG_MEMORY, .u.memory = s->counter};
+    s->arg = as_memory_arg(s->counter);
     s->launch = (struct as_launch){.kernel = s->kernel,
                                    .args = &s->arg,
                                    .args_n = 1,
@@ -147,16 +137,12 @@ static void shape_launch(struct state *s, size_t threads)
                                                                      : 0};
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
     static const uint32_t zero;
     struct as_device *dev = vc->dev;
     struct as_program_desc desc = {.name = "launch", .source = as_kernel_launch, .host = host_kernels};
-    struct as_memory_desc want = {.allocator = dev->info.allocators[0].name, .bytes = 4096, .node = -1};
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "launch");
+    struct state *s = state;
     s->dev = dev;
     as_host_part(vc);
     s->async = (dev->info.capabilities & AS_CAP_ASYNC) != 0;
@@ -165,17 +151,14 @@ static enum as_status prepare(struct as_trial_context *vc, void **state, struct 
     if (!s->once || !wait_words[s->wait])
         return as_fail(err, AS_USAGE, "unknown experiment '%s' or wait '%s'", as_axes_text(vc->axes, "what"),
                        as_axes_text(vc->axes, "wait"));
-    vc->footprint = want.bytes;
+    vc->footprint = COUNTER_BYTES;
     vc->max_reps = UINT64_C(1) << 20;
-    enum as_status st = dev->program->build(dev, &desc, &s->program, err);
-    if (!st)
-        st = dev->program->kernel(dev, s->program, "count", &s->kernel, err);
-    if (!st)
-        st = dev->memory->alloc(dev, &want, &s->counter, err);
-    if (!st)
-        st = dev->memory->write(dev, s->counter, 0, &zero, sizeof zero, err);
+    as_buffers_open(&s->own, dev, &desc, err);
+    s->kernel = as_buffers_kernel(&s->own, "count", err);
+    s->counter = as_buffers_memory(&s->own, NULL, COUNTER_BYTES, err);
+    as_buffers_write(&s->own, s->counter, &zero, sizeof zero, err);
     shape_launch(s, (size_t)as_axes_u64(vc->axes, "threads"));
-    return st;
+    return s->own.status;
 }
 
 static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
@@ -210,12 +193,7 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
-    s->dev->memory->free(s->dev, s->counter);
-    s->dev->program->kernel_destroy(s->dev, s->kernel);
-    s->dev->program->destroy(s->dev, s->program);
-    free(s);
+    as_buffers_finish(&s->own);
 }
 
 static double patience(const struct as_device_info *info, const struct as_axes *a)
@@ -225,7 +203,6 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 const struct as_probe as_probe_launch = {
-    .abi = AS_PROBE_ABI,
     .name = "launch",
     .title = "Launch cost",
     .question = "What does it cost to launch a kernel and to wait for it?",
@@ -241,10 +218,9 @@ const struct as_probe as_probe_launch = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_launch,
-    .figure = "launch",
 };

@@ -9,40 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const char as_method_page_events[];
-
 enum { LINE = 64, STRIDE_MIN = 4096, LOADS = 1 << 16 };
 
 static const char *const what_words[] = {"misses", "faults", NULL};
 static const char *const touch_words[] = {"cpu", "device", NULL};
 static const struct as_axis axes[] = {
-    {.name = "what",
-     .help = "TLB load misses of a pointer chase over pages; page faults until a CPU has read all pages",
-     .type = AS_AXIS_WORD,
-     .words = what_words,
-     .def = "faults"},
-    {.name = "pages",
-     .help = "pages of the chase, or pages read",
-     .type = AS_AXIS_COUNT,
-     .min = 2,
-     .max = 1 << 24,
-     .def = "16384"},
-    {.name = "stride",
-     .help = "misses: bytes between pages, a power of two; page, huge_page: one of that size",
-     .type = AS_AXIS_SIZE,
-     .min = STRIDE_MIN,
-     .max = 1 << 30,
-     .def = "page"},
-    {.name = "allocator",
-     .help = "how the memory is allocated",
-     .type = AS_AXIS_WORD,
-     .domain = AS_DOMAIN_ALLOCATOR,
-     .def = "all"},
-    {.name = "touch",
-     .help = "faults: who touches first, the CPU (which reads afterwards) or the device",
-     .type = AS_AXIS_WORD,
-     .words = touch_words,
-     .def = "cpu"},
+    AS_WORD_AXIS("what", what_words, "faults",
+                 "TLB load misses of a pointer chase over pages; page faults until a CPU has read all pages"),
+    AS_COUNT_AXIS("pages", 2, 1 << 24, "16384", "pages of the chase, or pages read"),
+    AS_SIZE_AXIS("stride", STRIDE_MIN, 1 << 30, "page",
+                 "misses: bytes between pages, a power of two; page, huge_page: one of that size"),
+    AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"),
+    AS_WORD_AXIS("touch", touch_words, "cpu",
+                 "faults: who touches first, the CPU (which reads afterwards) or the device"),
     {0},
 };
 static const char *const quick[] = {"what=misses pages=16,1024,16384 allocator=base_pages,huge_pages",
@@ -224,12 +203,9 @@ static enum as_status prepare_faults(struct state *s, struct as_error *err)
 
 /* ---- one trial ---- */
 
-static enum as_status prepare(struct as_trial_context *vc, void **state, struct as_error *err)
+static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    *state = s;
-    if (!s)
-        return as_nomem(err, sizeof *s, "page_events");
+    struct state *s = state;
     s->vc = vc;
     s->dev = vc->dev;
     s->misses = as_word_is(vc->axes, "what", "misses");
@@ -276,13 +252,10 @@ static bool check(void *state, char *why, size_t why_size)
 static void finish(void *state)
 {
     struct state *s = state;
-    if (!s)
-        return;
     as_events_close(&s->events);
     as_chase_finish(&s->chase);
     as_pages_finish(&s->toucher);
     as_pages_finish(&s->reader);
-    free(s);
 }
 
 static const struct as_metric further[] = {
@@ -293,7 +266,6 @@ static const struct as_metric further[] = {
 };
 
 const struct as_probe as_probe_page_events = {
-    .abi = AS_PROBE_ABI,
     .name = "page_events",
     .title = "Page faults and TLB misses",
     .question = "How many loads miss the TLB, and how many page faults does a pass over memory take, by allocator?",
@@ -309,10 +281,9 @@ const struct as_probe as_probe_page_events = {
     .full = full,
     .applies = applies,
     .patience = patience,
+    .state_bytes = sizeof(struct state),
     .prepare = prepare,
     .sample = sample,
     .check = check,
     .finish = finish,
-    .method = as_method_page_events,
-    .figure = "page_events",
 };

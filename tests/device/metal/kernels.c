@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-extern const char as_kernel_bandwidth[], as_kernel_roofline[], as_kernel_gemm_simple[];
+extern const char as_kernel_stream[], as_kernel_roofline[], as_kernel_gemm_simple[];
 
 /* ---- the kernels of the probes ---- */
 
@@ -91,7 +91,7 @@ static void test_f64(void **state)
 {
     struct as_error err = {0};
     (void)state;
-    assert_int_equal(check(as_kernel_bandwidth, "-DOP=0 -DPER_ITEM=1", MSL_VERSION, &err), AS_FAILED);
+    assert_int_equal(check(as_kernel_stream, "-DOP=0 -DPER_ITEM=1", MSL_VERSION, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "this device has no f64"));
     assert_int_equal(check(as_kernel_roofline, "-DTYPE=64 -DCHAINS=8 -DLANES=1", MSL_VERSION, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "this device has no f64"));

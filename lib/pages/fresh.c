@@ -1,4 +1,4 @@
-#include "blocks.h"
+#include "fresh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { BLOCKS_MIN = 3 };
 
-enum as_status as_blocks_add(struct as_blocks *b, struct as_error *err)
+enum as_status as_fresh_add(struct as_fresh *b, struct as_error *err)
 {
     const struct as_memory_desc want = {.allocator = b->allocator, .bytes = b->bytes, .node = -1, .fresh = true};
     enum as_status s = as_grow((void **)&b->held, &b->cap, b->n + 1, sizeof(struct as_memory *), err);
@@ -18,24 +18,24 @@ enum as_status as_blocks_add(struct as_blocks *b, struct as_error *err)
     return b->map ? b->dev->memory->map(b->dev, block, err) : AS_OK;
 }
 
-struct as_memory *as_blocks_last(const struct as_blocks *b)
+struct as_memory *as_fresh_last(const struct as_fresh *b)
 {
     return b->held[b->n - 1];
 }
 
-void as_blocks_drop(struct as_blocks *b)
+void as_fresh_drop(struct as_fresh *b)
 {
     while (b->n)
         b->dev->memory->free(b->dev, b->held[--b->n]);
 }
 
-void as_blocks_finish(struct as_blocks *b)
+void as_fresh_finish(struct as_fresh *b)
 {
-    as_blocks_drop(b);
+    as_fresh_drop(b);
     free(b->held);
     if (b->dev)
         b->dev->memory->free(b->dev, b->ballast);
-    *b = (struct as_blocks){0};
+    *b = (struct as_fresh){0};
 }
 
 /* "VmHWM" and the like of this process, in bytes; 0 if unreadable */
@@ -51,7 +51,7 @@ static uint64_t own_memory(const char *field)
     return (uint64_t)kib << 10;
 }
 
-static enum as_status take_ballast(struct as_blocks *b, struct as_trial_context *vc, struct as_pages *p,
+static enum as_status take_ballast(struct as_fresh *b, struct as_trial_context *vc, struct as_pages *p,
                                    uint64_t free_bytes, struct as_error *err)
 {
     uint64_t peak = own_memory("VmHWM"), now = own_memory("VmRSS"), bytes = peak > now ? peak - now : 0;
@@ -74,8 +74,8 @@ static enum as_status take_ballast(struct as_blocks *b, struct as_trial_context 
     return s ? s : as_pages_touch(p, &all, &unused, err);
 }
 
-enum as_status as_blocks_never_had(struct as_blocks *b, struct as_trial_context *vc, struct as_pages *p, uint64_t most,
-                                   struct as_error *err)
+enum as_status as_fresh_never_had(struct as_fresh *b, struct as_trial_context *vc, struct as_pages *p, uint64_t most,
+                                  struct as_error *err)
 {
     uint64_t free_bytes = 0;
     enum as_status s = b->dev->device->memory_free(b->dev, &free_bytes, err);
@@ -92,9 +92,9 @@ enum as_status as_blocks_never_had(struct as_blocks *b, struct as_trial_context 
                          BLOCKS_MIN, (unsigned long long)(b->bytes >> 20));
 }
 
-enum as_status as_blocks_add_never_had(struct as_blocks *b, struct as_error *err)
+enum as_status as_fresh_add_never_had(struct as_fresh *b, struct as_error *err)
 {
     if (b->limit < (b->n + 1) * b->bytes)
         return as_fail(err, AS_TIMEOUT, "no memory new to this process is left: %zu blocks are allocated", b->n);
-    return as_blocks_add(b, err);
+    return as_fresh_add(b, err);
 }
