@@ -1,11 +1,11 @@
 /* assay: the public C API. Open a store, enumerate devices, run a probe with axes, read cells.
  *
- * Ownership: what a *_open or *_list call hands out belongs to the caller until the matching *_close or *_free call;
- * strings inside live as long as the object they came with. Nothing here is global: several stores may be open at once.
+ * Ownership: objects returned by *_open and *_list calls belong to the caller until the matching *_close or *_free
+ * call; strings inside live as long as their object. There is no global state: several stores may be open at once.
  * Threads: an object is used by one thread at a time.
- * Errors: functions return 0 (ASSAY_OK) or a code, and put a sentence that says what to do into `error`, which may be
- * NULL. Any other pointer that is not said to be optional must not be NULL: ASSAY_USAGE.
- * Measuring happens in worker processes, which are the assay program: $ASSAY_WORKER, else the installed one. */
+ * Errors: functions return 0 (ASSAY_OK) or a code, and write a message that says what to do to `error`, which may be
+ * NULL. Other pointers must not be NULL unless documented as optional: ASSAY_USAGE.
+ * Worker processes measure; they run the assay program: $ASSAY_WORKER, else the installed one. */
 #ifndef ASSAY_H
 #define ASSAY_H
 
@@ -42,9 +42,9 @@ struct assay_store;
 struct assay_device {
     const char *id;      /* "cpu", "opencl:0" */
     const char *backend; /* "cpu", "opencl" */
-    const char *name;    /* as the driver says: escape it before you show it */
+    const char *name;    /* as reported by the driver: escape it before display */
     const char *driver;
-    const char *reason; /* NULL when it can be used, else why it cannot */
+    const char *reason; /* NULL if it can be used, else why it cannot */
 };
 
 struct assay_axis {
@@ -61,17 +61,17 @@ struct assay_cell {
     const char *reason; /* "" for ok */
     const struct assay_axis *axes;
     size_t axes_n;
-    size_t n; /* samples; the numbers below are NAN when it is 0 */
+    size_t n; /* samples; if 0, the numbers below are NAN */
     double median, ci_low, ci_high, mad, min, max;
     const double *samples; /* n of them, in order of time */
-    double precision;      /* width of the interval that was asked for, as a fraction of the median; NAN unknown */
+    double precision;      /* requested interval width as a fraction of the median; NAN unknown */
 };
 
 ASSAY_API const char *assay_version(void);
 
-/* path NULL: the user's own store. Created when absent. */
+/* path NULL: the user's default store. Created if missing. */
 ASSAY_API int assay_store_open(const char *path, struct assay_store **store, struct assay_error *error);
-/* NULL is allowed; does nothing in a callback of a call that uses the store. */
+/* Accepts NULL; does nothing in a callback of a call that uses the store. */
 ASSAY_API void assay_store_close(struct assay_store *store);
 
 ASSAY_API int assay_devices_list(struct assay_device **devices, size_t *n, struct assay_error *error);
@@ -81,21 +81,21 @@ struct assay_options {
     size_t size;             /* sizeof(struct assay_options), so that it can grow */
     const char *devices;     /* "cpu", "cpu,opencl:0"; NULL: every piece of hardware once */
     const char *const *sets; /* "size=1KiB..1MiB", NULL-terminated; NULL: none */
-    double precision;        /* of every cell; 0: the suite's, which may differ from probe to probe */
+    double precision;        /* of every cell; 0: the suite's, which may differ between probes */
     double budget;           /* seconds; 0: the suite's */
-    uint64_t seed;           /* 0: drawn, and stored */
+    uint64_t seed;           /* 0: random, and stored */
 };
 /* Called after each finished cell, in the thread that called assay_run; a non-zero value ends the run (it can be
  * resumed). The cell lives until the callback returns. */
 typedef int (*assay_cell_fn)(void *user, const struct assay_cell *cell);
 
 /* what: a suite ("quick") or a probe ("latency"). options, callback and user may be NULL. *run: number of the new run,
- * 0: none was made. ASSAY_BUSY: called from a run's callback, on any store. ASSAY_INTERRUPTED: the callback ended
+ * 0 if none was created. ASSAY_BUSY: called from a run's callback, on any store. ASSAY_INTERRUPTED: the callback ended
  * it, or a device was lost. */
 ASSAY_API int assay_run(struct assay_store *store, const char *what, const struct assay_options *options,
                         assay_cell_fn callback, void *user, int64_t *run, struct assay_error *error);
 
-/* Calls back for each cell of a run (0: the last run) in order of the plan; probe NULL: all. */
+/* Calls the callback for each cell of a run (0: the last) in order of the plan; probe NULL: all probes. */
 ASSAY_API int assay_cells(struct assay_store *store, int64_t run, const char *probe, assay_cell_fn callback, void *user,
                           struct assay_error *error);
 

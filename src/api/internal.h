@@ -1,4 +1,4 @@
-/* Inside src/api: the structs behind the handles, and conversion of internal records to public ones. */
+/* Internal header of src/api: the structs behind the handles, and conversion of internal records to public ones. */
 #ifndef AS_API_INTERNAL_H
 #define AS_API_INTERNAL_H
 
@@ -8,16 +8,16 @@
 
 struct assay_store {
     struct as_store *store;
-    unsigned users; /* calls that use it now: a callback must not close it */
+    unsigned users; /* calls in progress, during which a callback must not close it */
 };
 
-/* Copies an internal error out and returns the code for status; what err holds after AS_OK is left over and counts for
- * nothing. error may be NULL. */
+/* Copies an internal error to `error` and returns the code for status; after AS_OK the content of err is
+ * ignored. error may be NULL. */
 int as_api_code(enum as_status status, const struct as_error *err, struct assay_error *error);
-/* AS_USAGE: an argument of the call is NULL that must not be. */
+/* AS_USAGE: a required argument is NULL. */
 enum as_status as_api_null(const char *call, const char *argument, struct as_error *err);
 
-/* A public view of a cell: strings and samples stay the cell's, the axes are held here. */
+/* A public view of a cell: strings and samples belong to the cell, axes to the view. */
 struct as_api_cell {
     struct assay_cell cell;
     struct assay_axis axes[AS_AXES_MAX];

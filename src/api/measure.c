@@ -68,10 +68,10 @@ struct watch {
     struct as_store *store;
     assay_cell_fn callback;
     void *user;
-    int64_t *told; /* ids of the cells that the callback has seen; owned */
+    int64_t *told; /* ids of the cells reported to the callback; owned */
     size_t told_n, told_cap;
     volatile sig_atomic_t stop;
-    enum as_status status; /* of the watch itself */
+    enum as_status status; /* of the callback's own reads of the store */
     struct as_error err;
 };
 
@@ -159,7 +159,7 @@ static enum as_status read_options(const struct assay_options *from, struct as_r
     return AS_OK;
 }
 
-/* A run in a callback of a run would wait for ever for the lock that this thread holds. */
+/* A run started in a run's callback would wait forever for the lock that this thread holds. */
 static _Thread_local bool is_running;
 
 static enum as_status check_call(const struct assay_store *store, const char *what, const int64_t *run,
@@ -168,11 +168,11 @@ static enum as_status check_call(const struct assay_store *store, const char *wh
     if (!store || !what || !run)
         return as_api_null("assay_run", !store ? "store" : !what ? "what" : "run", err);
     if (is_running)
-        return as_fail(err, AS_BUSY, "assay_run was called from a run's callback; call it after that run has ended");
+        return as_fail(err, AS_BUSY, "assay_run was called from a run's callback; call it after that run");
     return AS_OK;
 }
 
-/* Starts the run and tells the callback of its cells. */
+/* Runs the suites and reports finished cells to the callback. */
 static enum as_status run_and_tell(struct watch *w, const struct as_run_options *o, struct as_run_result *result,
                                    struct as_error *err)
 {

@@ -82,7 +82,7 @@ void as_buf_vprintf(struct as_buf *b, const char *fmt, va_list ap)
     va_list again;
     va_copy(again, ap);
     int n = as_plain_vsnprintf(small, sizeof small, fmt, ap);
-    if (n < 0) { /* a library may need memory to write a number */
+    if (n < 0) { /* the library may need memory to format a number */
         as_memory_failed();
         b->failed = true;
     } else if ((size_t)n < sizeof small) {
@@ -109,7 +109,7 @@ const char *as_buf_get(const struct as_buf *b)
 
 char *as_buf_take(struct as_buf *b)
 {
-    reserve(b, 0); /* an empty buffer gives "", not NULL */
+    reserve(b, 0); /* returns "" for an empty buffer, not NULL */
     char *data = b->failed ? NULL : b->data;
     if (b->failed)
         free(b->data);

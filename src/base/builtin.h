@@ -1,4 +1,4 @@
-/* Texts that are built in: files of the repository as data, listed in the meson.build beside them. */
+/* Built-in texts: files of the repository embedded as data, listed in the meson.build beside them. */
 #ifndef AS_BASE_BUILTIN_H
 #define AS_BASE_BUILTIN_H
 

@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #ifdef CLOCK_MONOTONIC_RAW
-#define STEADY CLOCK_MONOTONIC_RAW /* not slewed by NTP: a slewed second would be a wrong number */
+#define STEADY CLOCK_MONOTONIC_RAW /* not slewed by NTP, which would falsify durations */
 #else
 #define STEADY CLOCK_MONOTONIC
 #endif
@@ -113,7 +113,7 @@ double as_rng_double(struct as_rng *r)
     return (double)(as_rng_u64(r) >> 11) * 0x1p-53;
 }
 
-/* Marsaglia's polar method; the second value is dropped, so that the generator's state is all the state there is. */
+/* Marsaglia's polar method; the second value is dropped, so that there is no state besides the generator's. */
 double as_rng_normal(struct as_rng *r)
 {
     double u, v, s;
@@ -152,7 +152,7 @@ uint64_t as_rng_entropy(void)
     uint64_t seed;
     if (getentropy(&seed, sizeof seed) == 0)
         return seed;
-    /* no entropy source (an old kernel, a strict sandbox): time and process, mixed */
+    /* without an entropy source (an old kernel, a strict sandbox), mixes time and process id */
     seed = as_now_ns() ^ (uint64_t)(as_wall() * 1e9) ^ (uint64_t)getpid() << 40;
     return splitmix64(&seed);
 }

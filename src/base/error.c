@@ -31,13 +31,13 @@ static void set_text(struct as_error *err, const char *text, size_t len)
     err->text[len] = '\0';
 }
 
-/* The names in parentheses: for the static analyser they are macros too. */
+/* The names are in parentheses since they are also macros for the static analyser. */
 enum as_status(as_fail)(struct as_error *err, enum as_status code, const char *fmt, ...)
 {
     memory_errors += code == AS_NOMEM;
     if (!err)
         return code;
-    /* not straight into err->text: it may be among the arguments */
+    /* not directly into err->text, which may be among the arguments */
     char text[sizeof err->text + 8];
     va_list ap;
     va_start(ap, fmt);

@@ -17,7 +17,7 @@ void as_buf_html(struct as_buf *b, const char *s)
         uint32_t cp;
         size_t len = as_utf8_decode(s, left, &cp);
         const char *instead = NULL;
-        if (len == 0 || cp == 0xfffe || cp == 0xffff ||           /* which XML forbids */
+        if (len == 0 || cp == 0xfffe || cp == 0xffff ||           /* forbidden in XML */
             (as_utf8_is_control(cp) && cp != '\n' && cp != '\t')) /* white space is harmless in a page */
             instead = replacement;
         for (size_t i = 0; len == 1 && i < sizeof special / sizeof *special; i++)
@@ -63,7 +63,7 @@ void as_buf_json_text(struct as_buf *b, const char *json)
     while (left > 0) {
         uint32_t cp;
         size_t len = as_utf8_decode(json, left, &cp);
-        /* White space between values is the only control character that is not within a string. */
+        /* Control characters outside strings are white space between values. */
         if (len && cp >= 0x20 && as_utf8_is_control(cp))
             as_buf_printf(b, "\\u%04x", (unsigned)cp);
         else
@@ -104,7 +104,7 @@ void as_buf_terminal_lines(struct as_buf *b, const char *s)
     add_for_terminal(b, s, true);
 }
 
-/* CSV may be shown in a terminal, so control characters go. */
+/* CSV may be shown in a terminal, so control characters are dropped. */
 static void add_csv(struct as_buf *b, const char *s)
 {
     for (size_t left = strlen(s); left > 0;) {
@@ -127,7 +127,7 @@ void as_buf_csv(struct as_buf *b, const char *s)
         return;
     const bool quoted = strpbrk(s, ",\"\r\n") || *s == ' ' || s[strlen(s) - 1] == ' ';
     as_buf_str(b, quoted ? "\"" : "");
-    as_buf_str(b, strchr("=+-@\t\r", *s) ? "'" : ""); /* a spreadsheet takes these as the start of a formula */
+    as_buf_str(b, strchr("=+-@\t\r", *s) ? "'" : ""); /* spreadsheets treat these as the start of a formula */
     add_csv(b, s);
     as_buf_str(b, quoted ? "\"" : "");
 }

@@ -1,4 +1,4 @@
-/* Whole files, in and out. */
+/* Reads and writes whole files. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -36,7 +36,7 @@ enum as_status as_buf_read_file(struct as_buf *b, const char *path, size_t max, 
         if (n < 0)
             st = as_fail(err, AS_IO, "cannot read \"%s\": %s", path, strerror(errno));
         else if ((size_t)n > max - total)
-            st = as_fail(err, AS_FORMAT, "\"%s\" is larger than the %zu bytes that make sense for it", path, max);
+            st = as_fail(err, AS_FORMAT, "\"%s\" is larger than the limit of %zu bytes", path, max);
         if (n <= 0 || st)
             break;
         as_buf_add(b, part, (size_t)n);
@@ -84,7 +84,8 @@ enum as_status as_check_no_database(const char *path, struct as_error *err)
                : AS_OK;
 }
 
-/* Beside target, so that the rename stays in one file system; by a short name, since target's may be the longest. */
+/* In target's folder, so that the rename stays in one file system; with a short name, since target's may have the
+ * maximum length. */
 static enum as_status open_beside(struct as_writer *w, struct as_error *err)
 {
     char hex[17];
@@ -102,7 +103,7 @@ static enum as_status open_beside(struct as_writer *w, struct as_error *err)
 
 static enum as_status open_regular(struct as_writer *w, const char *path, bool exists, struct as_error *err)
 {
-    /* a rename would bypass write protection and replace a link by a file */
+    /* a rename would bypass write protection and replace a link with a file */
     if (exists && access(path, W_OK) != 0)
         return as_fail(err, AS_IO, "cannot write \"%s\": %s", path, strerror(errno));
     if (!exists && !(w->target = as_strdup(path)))
@@ -112,7 +113,7 @@ static enum as_status open_regular(struct as_writer *w, const char *path, bool e
     return open_beside(w, err);
 }
 
-/* Devices and pipes are written as they are: there is nothing to rename. */
+/* Devices and pipes are written directly. */
 static enum as_status open_special(struct as_writer *w, const char *path, struct as_error *err)
 {
     w->fd = as_open(path, O_WRONLY, 0);
@@ -154,7 +155,7 @@ static enum as_status finish_regular(const struct as_writer *w, struct as_error 
     do
         rc = fsync(w->fd);
     while (rc != 0 && errno == EINTR);
-    if (rc != 0 && errno != EINVAL && errno != EROFS) /* file systems without support */
+    if (rc != 0 && errno != EINVAL && errno != EROFS) /* file systems without fsync */
         return as_fail(err, AS_IO, "cannot write \"%s\": %s", w->target, strerror(errno));
     return AS_OK;
 }

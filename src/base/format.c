@@ -1,4 +1,4 @@
-/* Numbers for people. */
+/* Formats numbers for display. */
 #include "base/text.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Plain digits where few zeros are needed, else an exponent. */
+/* Plain digits if few zeros are needed, else an exponent. */
 void as_format_number(struct as_buf *b, double v, int digits)
 {
     if (!isfinite(v)) {
@@ -31,7 +31,7 @@ void as_format_number(struct as_buf *b, double v, int digits)
     }
 }
 
-/* Exact where few digits say it (1.125 MiB, 362.5 KiB), else three digits. */
+/* Exact if few digits suffice (1.125 MiB, 362.5 KiB), else three digits. */
 static void add_size_number(struct as_buf *b, double v)
 {
     if (v == floor(v) || v >= 1000)
@@ -60,7 +60,7 @@ void as_format_size(struct as_buf *b, uint64_t bytes)
     as_buf_printf(b, " %s", unit[u]);
 }
 
-/* Largest prefix first within a unit; the last also takes smaller values. */
+/* Largest prefix first within a unit; the last is also used for smaller values. */
 static const struct as_scale scales[] = {
     {"ns", "s", 1e-9},
     {"ns", "ms", 1e-6},
@@ -119,7 +119,7 @@ const struct as_scale *as_scale_of(double v, const char *unit)
     return found;
 }
 
-/* Is a part of a name like "s8", "u32" or "b1"? */
+/* Whether a part of a name is like "s8", "u32" or "b1". */
 static bool is_integer_type(const char *part, size_t len)
 {
     size_t digits = len > 1 ? strspn(part + 1, "0123456789") : 0;
@@ -196,7 +196,8 @@ static void add_unit(struct as_buf *b, const char *unit, const struct as_scale *
         return;
     if (!is_close(unit))
         as_buf_char(b, ' ');
-    as_buf_terminal(b, scale && !is_close(unit) ? scale->shown : unit); /* a stored one may be anything */
+    as_buf_terminal(b,
+                    scale && !is_close(unit) ? scale->shown : unit); /* escaped, since a stored unit may be any text */
 }
 
 void as_format_value(struct as_buf *b, double v, const char *unit)
@@ -222,7 +223,7 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits)
 {
     const double typical = isfinite(v) && v != 0 ? v : hi;
-    if (lo > 0 && hi >= 500 * lo) { /* no prefix suits both */
+    if (lo > 0 && hi >= 500 * lo) { /* no prefix fits both */
         as_format_value_to(b, lo, unit, digits);
         as_buf_str(b, " to ");
         as_format_value_to(b, hi, unit, digits);

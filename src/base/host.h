@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-uint64_t as_host_page(void); /* bytes of a page of its memory, of the smallest kind */
+uint64_t as_host_page(void); /* bytes of a base page */
 
-/* CPUs that this process may use; false if unknown. The system tells those of the calling thread, so call _keep
+/* CPUs that this process may use; false if unknown. The system reports those of the calling thread, so call _keep
  * before binding this thread and _forget after restoring it. */
 bool as_usable_cpus(struct as_cpus *out);
 void as_usable_cpus_keep(void);

@@ -13,7 +13,7 @@ void as_json_number(struct as_buf *b, double value)
         return;
     }
     if (value == floor(value) && fabs(value) < 1e15) {
-        as_buf_printf(b, "%.0f", value == 0 ? 0.0 : value); /* no minus before a zero, no exponent */
+        as_buf_printf(b, "%.0f", value == 0 ? 0.0 : value); /* no negative zero, no exponent */
         return;
     }
     for (int digits = 15; back != value && digits <= 17; digits++) {

@@ -1,11 +1,11 @@
-/* A lock on one byte of a file. It belongs to the open file description: the kernel drops it when the process ends, and
- * every process that opens the file sees it, also from another container or over NFS. */
+/* A lock on one byte of a file. It belongs to the open file description: the kernel releases it when the process ends,
+ * and it applies to every process that opens the file, even from another container or over NFS. */
 #ifndef AS_BASE_LOCK_H
 #define AS_BASE_LOCK_H
 
 #include <stdint.h>
 
-/* 0: locked; EAGAIN: held through another opening of the file; else the errno that says why it cannot be locked.
+/* 0: locked; EAGAIN: held through another open file description; else the errno of the failure.
  * The byte may lie beyond the end of the file. fd must be open for writing. */
 int as_lock_byte(int fd, int64_t at);
 void as_unlock_byte(int fd, int64_t at);

@@ -41,12 +41,12 @@ const char *as_nearest(const char *word, const char *const *names)
     for (size_t i = 0; names[i]; i++) {
         unsigned d = as_edit_distance(word, names[i]);
         if (len >= 3 && strncmp(names[i], word, len) == 0)
-            d = min_of(d, 1); /* a prefix of a name means that name */
+            d = min_of(d, 1); /* a prefix counts as nearly the name */
         if (d <= enough && d < strlen(names[i])) {
             best = names[i];
             if (d == 0)
                 break;
-            enough = d - 1; /* only a nearer one replaces it */
+            enough = d - 1; /* only a nearer name replaces it */
         }
     }
     return best;

@@ -1,4 +1,4 @@
-/* Numbers as people and files write them. */
+/* Parses numbers from users and files. */
 #include "base/plain.h"
 #include "base/text.h"
 
@@ -20,7 +20,7 @@ static const char *skip_space(const char *s)
     return s;
 }
 
-/* Reads digits at *s; false when there is none or the number is too large. */
+/* Reads digits at *s; false if there are none or the number is too large. */
 static bool read_digits(const char **s, uint64_t *out)
 {
     const char *at = *s;
@@ -82,7 +82,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
-/* num / 10^digits of a unit, in whole bytes; false when it is not whole */
+/* num / 10^digits of a unit in bytes; false if not a whole number */
 static bool fraction_of(uint64_t num, uint64_t scale, uint64_t unit, uint64_t *bytes)
 {
     if (num == 0) {
@@ -125,11 +125,11 @@ enum as_status as_parse_size(const char *s, uint64_t *bytes, struct as_error *er
     return AS_OK;
 }
 
-/* A decimal number at s; *end is after it. False when there is none or it is not finite. */
+/* Parses a decimal number at s; *end is after it. False if there is none or it is not finite. */
 static bool read_double(const char *s, const char **end, double *out)
 {
     const char *at = s + (*s == '-' || *s == '+');
-    /* strtod also takes hexadecimal, "inf" and "nan", which are typos here */
+    /* strtod also accepts hexadecimal, "inf" and "nan", which are typing errors here */
     if (!is_digit(*at) && !(*at == '.' && is_digit(at[1])))
         return false;
     if (*at == '0' && (at[1] == 'x' || at[1] == 'X'))

@@ -10,7 +10,7 @@
 
 static _Atomic(locale_t) plain_locale;
 
-/* Made once and kept; (locale_t)0 when it cannot be made: then the program's own locale is used. */
+/* Created once and kept; (locale_t)0 on failure: then the program's own locale is used. */
 static locale_t plain(void)
 {
     locale_t have = atomic_load(&plain_locale);

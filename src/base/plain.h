@@ -1,4 +1,4 @@
-/* Formatting and reading numbers in the C locale, whatever locale the program runs in. Inside base only. */
+/* Formats and reads numbers in the C locale, whatever the program's locale. Internal to src/base. */
 #ifndef AS_BASE_PLAIN_H
 #define AS_BASE_PLAIN_H
 

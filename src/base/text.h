@@ -1,5 +1,5 @@
-/* Numbers, sizes and names as text: parsing what a person or a file wrote, formatting for people.
- * None of it depends on the locale. */
+/* Numbers, sizes and names as text: parsing input of users and files, formatting for display.
+ * Independent of the locale. */
 #ifndef AS_BASE_TEXT_H
 #define AS_BASE_TEXT_H
 
@@ -10,54 +10,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "1KiB" "4 MiB" "64k" (= KiB) "1GB" (decimal) "123": bytes. Fractions as "1.5MiB" are allowed when whole in bytes. */
+/* "1KiB" "4 MiB" "64k" (= KiB) "1GB" (decimal) "123": bytes. Fractions such as "1.5MiB" must be whole bytes. */
 enum as_status as_parse_size(const char *s, uint64_t *bytes, struct as_error *err);
 enum as_status as_parse_u64(const char *s, uint64_t *out, struct as_error *err);
 enum as_status as_parse_double(const char *s, double *out, struct as_error *err); /* finite numbers only */
 /* "60s" "500ms" "10m" "1h" "2.5" (seconds) */
 enum as_status as_parse_duration(const char *s, double *seconds, struct as_error *err);
-/* "1%" or "0.01" as a fraction; no number from 1 on without its sign */
+/* "1%" or "0.01" as a fraction; from 1 on, the percent sign is required */
 enum as_status as_parse_percent(const char *s, double *fraction, struct as_error *err);
 
 /* 32 KiB, 1.5 MiB, 4 GiB: exact where possible, else three digits */
 void as_format_size(struct as_buf *b, uint64_t bytes);
 /* 1.46, 23.4, 112, 1380: `digits` significant digits, thousands not grouped; NAN gives "-" */
 void as_format_number(struct as_buf *b, double v, int digits);
-/* How a value of a unit is shown: times factor, in the unit `shown`. */
+/* How a value of a unit is displayed: multiplied by factor, in the unit `shown`. */
 struct as_scale {
     const char *unit, *shown;
     double factor;
 };
-/* NULL for a unit that is shown as it is. */
+/* NULL for a unit displayed without scaling. */
 const struct as_scale *as_scale_of(double v, const char *unit);
-/* In the record of a probe whose cells are rates of floats or of integers, by their axes. */
+/* The unit of a probe whose cells are rates of float or integer operations, depending on their axes. */
 #define AS_UNIT_RATE "ops/s"
 /* The unit of a rate of a type or instruction: "FLOP/s" ("f16", "wgmma_bf16_f32") or "OP/s" ("s8",
  * "mma_m8n8k16_u8_s32"); any other unit as it is. */
 const char *as_rate_unit(const char *unit, const char *type);
-/* A value in its unit, scaled for people: (112.3,"ns") 112 ns; (15321,"ns") 15.3 µs; (153.2,"GB/s") 153 GB/s */
+/* A value in its unit, scaled for display: (112.3,"ns") 112 ns; (15321,"ns") 15.3 µs; (153.2,"GB/s") 153 GB/s */
 void as_format_value(struct as_buf *b, double v, const char *unit);
-/* The same with so many significant digits; sizes and counts have their own. */
+/* The same with `digits` significant digits; sizes and counts have their own rules. */
 void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits);
-/* "8.80 to 9.30 µs": both ends with the prefix that v has, unless one is 500 times the other or more. */
+/* "8.80 to 9.30 µs": both ends with the prefix of v, unless one is at least 500 times the other. */
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits);
-/* Of a number in a unit that has no larger one: 4096 operations per cycle are not 4100. */
+/* Digits for a number in a unit without a larger one: 4096 operations per cycle are not 4100. */
 int as_unscaled_digits(double v, int digits);
-/* 3548974, or 12.5 where it is a median of counts */
+/* 3548974, or 12.5 for a median of counts */
 void as_format_count(struct as_buf *b, double v);
-/* Is a number of this unit a count of what happened ("updates")? It is exact as it stands, and may be 0. */
+/* Whether a number in this unit is a count of events ("updates"), which is exact and may be 0. */
 bool as_unit_is_count(const char *unit);
 bool as_unit_is_of_cycles(const char *unit); /* "cycles", "ops/cycle", ... */
 /* 850 ms, 42 s, 3 min 20 s */
 void as_format_duration(struct as_buf *b, double seconds);
 
-/* Edit distance with transpositions (optimal string alignment), at most 64 bytes of each are looked at. */
+/* Edit distance with transpositions (optimal string alignment) of at most 64 bytes of each. */
 unsigned as_edit_distance(const char *a, const char *b);
-/* The nearest of names (NULL-terminated list) if it is near enough to be meant, else NULL. */
+/* The nearest of names (NULL-terminated) if it is near enough to be a typing error, else NULL. */
 const char *as_nearest(const char *word, const char *const *names);
 /* Copies with truncation at a UTF-8 boundary; always terminates; returns dst. */
 char *as_copy_text(char *dst, size_t size, const char *src);
-/* The same without the blanks around it; what is no UTF-8 becomes U+FFFD. For what drivers and compilers say. */
+/* The same without surrounding blanks; invalid UTF-8 becomes U+FFFD. For text from drivers and compilers. */
 char *as_copy_clean(char *dst, size_t size, const char *src);
 char *as_strdup(const char *s); /* NULL for NULL */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A huge page: parts at multiples of it have the same pages as a separate block. */
+/* A huge page: parts that start at a multiple of it have the same page layout as a separate block. */
 static const uint64_t GRAIN = UINT64_C(2) << 20;
 
 enum { ARENAS_MAX = 16, SERVED_MAX = 256, SLACK = 8, KEPT = 4 /* parts: of a block, of what is free */ };
@@ -15,7 +15,7 @@ struct arena {
     char allocator[40], owner[32], use[16];
     int node;
     uint64_t touch;
-    bool renewed; /* small enough for it */
+    bool renewed; /* small enough to be reallocated */
     struct as_memory *whole, *part;
     uint64_t offset; /* of the part */
     uint64_t used;   /* last use: the oldest is evicted first */
@@ -49,7 +49,7 @@ static void drop(struct as_device *dev, size_t i)
     memmove(&all->list[i], &all->list[i + 1], (all->n - i) * sizeof all->list[0]);
 }
 
-/* By its memory: an allocation may have dropped idle arenas. */
+/* Found by its memory, since an allocation may have dropped idle arenas. */
 static void drop_whole(struct as_device *dev, const struct as_memory *whole)
 {
     for (size_t i = dev->arenas->n; whole && i-- > 0;)
@@ -122,8 +122,8 @@ static enum as_status get_whole(struct as_device *dev, const struct as_arena_des
     return dev->memory->alloc(dev, &whole, out, err);
 }
 
-/* Allocates the new arena before freeing the old one, so that it gets other pages. If memory is short, idle arenas are
- * freed first, then the spare part for other offsets. */
+/* Allocates the new arena before freeing the old one, so that its pages differ. If memory is short, idle arenas are
+ * freed first, then the slack for random offsets is given up. */
 static enum as_status replace(struct as_device *dev, const struct as_arena_desc *d, size_t *at, uint64_t bytes,
                               struct as_error *err)
 {
@@ -161,7 +161,7 @@ static enum as_status replace(struct as_device *dev, const struct as_arena_desc 
     return AS_OK;
 }
 
-/* all->n where each lends a part. */
+/* all->n if every arena has lent its part. */
 static size_t oldest_idle(const struct as_arenas *all)
 {
     size_t oldest = all->n;

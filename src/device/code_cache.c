@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In front of the code. Native byte order: a cache is not portable. The hash detects damage only; trust comes from
- * owner and mode of folder and file. */
+/* Precedes the code, in native byte order: a cache is not portable. The hash only detects damage; trust comes from
+ * the owner and mode of folder and file. */
 struct header {
     char magic[8];
     uint64_t key, bytes, hash;
@@ -25,7 +25,7 @@ static const char magic[8] = "assay01";
 
 enum { FILES_MAX = 4096, BYTES_MAX = 256 << 20, CODE_MAX = 16 << 20 };
 
-/* "$XDG_CACHE_HOME/assay" or "~/.cache/assay", made where it is not there; "" without a home. */
+/* "$XDG_CACHE_HOME/assay" or "~/.cache/assay", created if missing; "" without a home. */
 static void folder_path(struct as_buf *out)
 {
     const char *off = getenv("ASSAY_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -48,7 +48,7 @@ static bool is_own(const struct stat *st)
     return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* A descriptor of the folder, by which everything in it is then opened; -1 where there is none or it is foreign. */
+/* A descriptor of the folder, through which its files are opened; -1 if it is missing or not this user's. */
 static int open_folder(void)
 {
     struct as_buf path = AS_BUF_INIT;
@@ -110,7 +110,7 @@ bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes)
     if (f) {
         got = read_whole(f, key, code, bytes);
         if (got)
-            (void)futimens(fileno(f), NULL); /* the oldest is the one not used for longest */
+            (void)futimens(fileno(f), NULL); /* marks it as recently used for eviction */
         fclose(f);
     }
     if (folder >= 0)
@@ -139,7 +139,7 @@ static int by_use(const void *a, const void *b)
     return (x->used > y->used) - (x->used < y->used);
 }
 
-/* Its own files, finished or not, in `folder`; *n of them at most. */
+/* Lists the cache's files in `folder`, finished or not, at most *n. */
 static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *bytes)
 {
     size_t found = 0;
@@ -159,7 +159,7 @@ static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *byte
     *n = found;
 }
 
-/* Evicts the oldest entries when too large, a quarter more than needed, so that this is rare. */
+/* Evicts the oldest entries of a cache that is too large, a quarter more than needed, so that evictions are rare. */
 static void bound(int folder)
 {
     size_t n = 2 * FILES_MAX;

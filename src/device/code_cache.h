@@ -1,5 +1,4 @@
-/* Compiled device code in the user's cache folder. Any error is a miss.
- */
+/* Compiled device code in the user's cache folder. Any error is a miss. */
 #ifndef AS_DEVICE_CODE_CACHE_H
 #define AS_DEVICE_CODE_CACHE_H
 
@@ -9,10 +8,10 @@
 
 /* True with the bytes (the caller's, free) on an intact hit. $ASSAY_CACHE=off: always a miss. */
 bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes);
-/* Can entries be stored and found? */
+/* Whether entries can be stored and found. */
 bool as_code_cache_usable(void);
-/* Claims a program for this process to compile, so that of several only one does: false where another has it. *claim is
- * for as_code_cache_release, -1 where nothing can be claimed. */
+/* Claims a program for this process, so that only one of several compiles it; false if another holds it. *claim is
+ * for as_code_cache_release, -1 if claims do not work. */
 bool as_code_cache_claim(uint64_t key, int *claim);
 void as_code_cache_release(int claim);
 void as_code_cache_put(uint64_t key, const unsigned char *code, size_t bytes);

@@ -3,7 +3,7 @@
  * Ownership: whatever a create/open/alloc/build call hands out belongs to the caller until the matching
  * destroy/close/free call. Strings in const records live as long as the process.
  * Threads: a device is used by one thread at a time.
- * A backend never prints, never exits, never aborts; it says why it cannot do a thing in err, and that text is a
+ * A backend never prints, exits or aborts; if it cannot do something, err has the reason, which is a
  * result. Slots are required unless marked "(optional)"; as_backend_check names a missing one.
  * Only worker processes and tests call any of this; the parent process knows devices from struct as_device_info. */
 #ifndef AS_DEVICE_DEVICE_H
@@ -11,7 +11,7 @@
 
 #include "device/info.h"
 
-#define AS_DEVICE_ABI 1u /* grows with the first change of a struct here after a release */
+#define AS_DEVICE_ABI 1u /* incremented by the first change of a struct here after a release */
 
 struct as_device;
 struct as_sensor;
@@ -21,10 +21,10 @@ struct as_kernel;
 
 /* A native kernel of a CPU: called once on each thread of the team. */
 struct as_host_call {
-    void *const *args; /* memory: its address; scalars: pointer to the value; in the order of as_launch.args */
+    void *const *args; /* as as_launch.args: the address of memory, or a pointer to a scalar */
     unsigned thread;   /* 0 .. threads-1 */
     unsigned threads;
-    uint64_t reps; /* repeat the work so often */
+    uint64_t reps; /* number of repetitions */
 };
 struct as_host_kernel {
     const char *name;
@@ -32,20 +32,20 @@ struct as_host_kernel {
 };
 
 struct as_program_desc {
-    const char *name;                  /* for messages */
-    const char *source;                /* dialect source without the prelude; NULL when the program is for CPUs only */
-    const char *defines;               /* "-DTYPE=double -DUNROLL=4" or NULL */
-    const struct as_host_kernel *host; /* native kernels, ends with a NULL name; NULL when there are none */
+    const char *name;    /* for messages */
+    const char *source;  /* dialect source without the prelude; NULL if the program has native kernels only */
+    const char *defines; /* "-DTYPE=double -DUNROLL=4" or NULL */
+    const struct as_host_kernel *host; /* native kernels, terminated by a NULL name; NULL if none */
 };
 
-/* A tensor map: memory as rows of elements, of which a tensor memory accelerator (TMA) copies a box of rows and
+/* A tensor map: memory as rows of elements, from which a tensor memory accelerator (TMA) copies a box of rows and
  * columns. */
 struct as_tensor {
     struct as_memory *memory;
     unsigned element_bytes; /* 1, 2, 4 or 8 */
-    uint64_t columns, rows; /* columns lie side by side, rows one after the other */
+    uint64_t columns, rows; /* row-major */
     unsigned box_columns, box_rows;
-    unsigned swizzle; /* bytes of a row of the box in which pieces of 16 bytes change places: 32, 64, 128; 0 none do */
+    unsigned swizzle; /* bytes within which 16-byte pieces of a row are permuted: 32, 64, 128; 0: no swizzle */
 };
 
 enum as_arg_kind {
@@ -54,7 +54,7 @@ enum as_arg_kind {
     AS_ARG_U64,
     AS_ARG_F32,
     AS_ARG_F64,
-    AS_ARG_TENSOR, /* AS_UNSUPPORTED where the API has no such unit */
+    AS_ARG_TENSOR, /* AS_UNSUPPORTED if the API has no such unit */
 };
 struct as_arg {
     enum as_arg_kind kind;
@@ -68,15 +68,15 @@ struct as_arg {
     } u;
 };
 
-/* What one repetition does, in numbers: for limits, reports and simulated devices. */
+/* The work of one repetition, for limits, reports and simulated devices. */
 struct as_work {
     double bytes;     /* moved, as the probe counts them */
-    double accesses;  /* dependent accesses one after the other */
+    double accesses;  /* dependent accesses */
     double footprint; /* bytes touched */
 };
 
 enum as_launch_flag {
-    AS_LAUNCH_BARRIER = 1u << 0, /* CPU: all threads meet between repetitions (the kernel is called with reps = 1) */
+    AS_LAUNCH_BARRIER = 1u << 0, /* CPU: a barrier between repetitions (the kernel is called with reps = 1) */
     AS_LAUNCH_GRAPH = 1u << 1,   /* with AS_CAP_GRAPHS: the repetitions are the nodes of one graph, recorded before the
                                     clock starts */
 };
@@ -85,23 +85,24 @@ struct as_launch {
     struct as_kernel *kernel;
     const struct as_arg *args;
     size_t args_n;
-    size_t workgroups;     /* work-groups; on a CPU the number of threads */
+    size_t workgroups;     /* on a CPU the number of threads */
     size_t workgroup_size; /* work-items per workgroup; 1 on a CPU */
-    uint64_t reps; /* number of back-to-back launches; on a CPU the kernel's own loop unless AS_LAUNCH_BARRIER */
+    uint64_t reps; /* back-to-back launches; on a CPU iterations of the kernel's own loop unless AS_LAUNCH_BARRIER */
     unsigned flags;
-    unsigned queue;      /* of submit: 0 the device's own, n the n-th of as_queue_ops.queues */
-    const int *cpus;     /* CPU: logical CPU of each thread (groups many, OS index); NULL: the backend's order */
+    unsigned queue; /* for submit: 0 the device's own, n the n-th of as_queue_ops.queues */
+    const int
+        *cpus; /* CPU: OS index of the logical CPU of each thread (workgroups entries); NULL: the backend's order */
     size_t shared_bytes; /* dynamic shared memory per workgroup (LOCAL_DYNAMIC); 0 on a CPU */
     struct as_work work;
 };
 
 struct as_timing {
-    double host_s;   /* from just before the first to just after the last repetition, seen by the host; on a CPU from
+    double host_s;   /* from just before the first to just after the last repetition on the host; on a CPU from
                         the first thread's start to the last thread's end */
-    double device_s; /* the same by the device's time stamps; NAN when it has none */
-    double cycles;   /* elapsed core cycles by a cycle counter beside it; NAN when there is none */
+    double device_s; /* the same by the device's timestamps; NAN if it has none */
+    double cycles;   /* elapsed core cycles by a cycle counter; NAN if there is none */
 };
-/* device_s where there is one, else host_s. */
+/* device_s if known, else host_s. */
 double as_timing_seconds(const struct as_timing *t);
 
 enum { AS_QUEUES_MAX = 128 };
@@ -111,37 +112,37 @@ enum as_wait { AS_WAIT_BLOCK, AS_WAIT_SPIN, AS_WAIT_YIELD };
 struct as_device_ops {
     void (*close)(struct as_device *dev);
     enum as_status (*memory_free)(struct as_device *dev, uint64_t *bytes, struct as_error *err);
-    /* (optional) AS_OK, or why the device is unusable in this process, which then has to end */
+    /* (optional) AS_OK, or why the device is unusable in this process, which must then exit */
     enum as_status (*alive)(struct as_device *dev, struct as_error *err);
-    /* (optional) true clock now in Hz, measured within about 50 us */
+    /* (optional) current true clock in Hz, measured within about 50 us */
     enum as_status (*clock)(struct as_device *dev, double *hz, struct as_error *err);
     /* (optional) involuntary context switches of the device's threads while they ran kernels, since it was opened */
     uint64_t (*preemptions)(struct as_device *dev);
-    /* (optional) JSON object: the machine tree of this device as the OS or driver says (see docs/architecture.md) */
+    /* (optional) JSON object: the machine tree of this device as reported by OS or driver (see docs/architecture.md) */
     enum as_status (*topology)(struct as_device *dev, struct as_buf *json, struct as_error *err);
 };
 
 struct as_memory_desc {
     const char *allocator; /* a name in info.allocators */
     uint64_t bytes;
-    int node;   /* NUMA node, -1 local */
-    bool fresh; /* never-used memory, not a block kept from before */
-    const char
-        *owner; /* id of another device of the backend on which it lies and which this one then reaches; NULL own */
+    int node;          /* NUMA node, -1 local */
+    bool fresh;        /* unused memory, not a block kept from an earlier trial */
+    const char *owner; /* id of another device of the backend that holds the memory, made accessible to this one; NULL:
+                          this device */
 };
 struct as_memory {
     uint64_t bytes;
-    void *host;         /* where the host sees it; NULL while it is not mapped */
-    uint64_t page_size; /* really got, 0 unknown */
+    void *host;         /* host address; NULL while it is not mapped */
+    uint64_t page_size; /* actual size, 0 unknown */
     void *ctx;
 };
-/* For backends: AS_USAGE unless so many bytes at offset lie inside of it. */
+/* For backends: AS_USAGE unless the range of bytes at offset lies within the block. */
 enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err);
 struct as_memory_ops {
     enum as_status (*alloc)(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                             struct as_error *err);
-    void (*free)(struct as_device *dev, struct as_memory *mem); /* takes NULL */
-    /* (optional) a part of a block as a block of its own, given back by free before the whole is; for arena.h */
+    void (*free)(struct as_device *dev, struct as_memory *mem); /* accepts NULL */
+    /* (optional) a part of a block as a separate block, to be freed before the whole; for arena.h */
     enum as_status (*part)(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
                            struct as_memory **out, struct as_error *err);
     enum as_status (*map)(struct as_device *dev, struct as_memory *mem, struct as_error *err); /* sets mem->host */
@@ -150,23 +151,23 @@ struct as_memory_ops {
                             uint64_t bytes, struct as_error *err);
     enum as_status (*read)(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to, uint64_t bytes,
                            struct as_error *err);
-    /* (optional) count allocations of `bytes` in one tight loop, then as many frees in another, untouched between;
-     * times in seconds for all of them */
+    /* (optional) times `count` allocations of `bytes` in one tight loop, then as many frees in another, without
+     * touching; total times in seconds */
     enum as_status (*time_alloc)(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
                                  double *alloc_s, double *free_s, struct as_error *err);
 };
 
 struct as_kernel_info {
-    unsigned registers;     /* of a thread */
+    unsigned registers;     /* per thread */
     uint64_t shared_bytes;  /* static shared memory per workgroup */
-    uint64_t private_bytes; /* of a thread, outside registers (spilled) */
+    uint64_t private_bytes; /* per thread, outside registers (spilled) */
     uint64_t code_bytes;
-    unsigned max_threads;         /* of a group */
+    unsigned max_threads;         /* per workgroup */
     unsigned resident_workgroups; /* occupancy: resident workgroups of `workgroup_size` threads per compute unit; 0
                                      unknown */
 };
-/* Instructions of one name in a kernel's machine code. The name is the vendor's disassembler's without modifiers, or a
- * number where it is not known. */
+/* Instructions of one name in a kernel's machine code, as the vendor's disassembler names them without modifiers; a
+ * number if the name is unknown. */
 struct as_instruction {
     char name[32]; /* "FFMA" */
     uint64_t n;
@@ -174,27 +175,27 @@ struct as_instruction {
 enum { AS_INSTRUCTIONS_MAX = 64 };
 struct as_instructions {
     size_t n;
-    struct as_instruction list[AS_INSTRUCTIONS_MAX]; /* those that do nothing are left out */
+    struct as_instruction list[AS_INSTRUCTIONS_MAX]; /* without no-ops */
 };
-/* For backends: one more of that name; the rest where the list is full is "others". */
+/* For backends: counts one instruction; once the list is full, under "others". */
 void as_instructions_add(struct as_instructions *list, const char *name);
 uint64_t as_instructions_of(const struct as_instructions *list, const char *name);
 
 struct as_program_ops {
     enum as_status (*build)(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                             struct as_error *err);
-    void (*destroy)(struct as_device *dev, struct as_program *program); /* takes NULL */
+    void (*destroy)(struct as_device *dev, struct as_program *program); /* accepts NULL */
     enum as_status (*kernel)(struct as_device *dev, struct as_program *program, const char *name,
                              struct as_kernel **out, struct as_error *err);
-    void (*kernel_destroy)(struct as_device *dev, struct as_kernel *kernel); /* takes NULL */
-    /* (optional, with AS_CAP_CODE) how many instructions of the kernel's machine code do `operation`: "fma.f64",
+    void (*kernel_destroy)(struct as_device *dev, struct as_kernel *kernel); /* accepts NULL */
+    /* (optional, with AS_CAP_CODE) counts the instructions of the kernel's machine code for `operation`: "fma.f64",
      * "load.global", ... (as_operation_words); AS_USAGE for an unknown word */
     enum as_status (*count)(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
                             struct as_error *err);
-    /* (optional, with AS_CAP_CODE) all of them by name */
+    /* (optional, with AS_CAP_CODE) counts all instructions by name */
     enum as_status (*instructions)(struct as_device *dev, struct as_kernel *kernel, struct as_instructions *out,
                                    struct as_error *err);
-    /* (optional) what the compiler made of it */
+    /* (optional) resources that the compiler assigned */
     enum as_status (*kernel_info)(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
                                   size_t shared_bytes, struct as_kernel_info *out, struct as_error *err);
 };
@@ -203,7 +204,7 @@ struct as_program_ops {
 struct as_copy {
     struct as_memory *to, *from;
     struct as_memory *back_to, *back_from; /* NULL: one direction only */
-    uint64_t bytes;                        /* of one copy in one direction */
+    uint64_t bytes;                        /* per copy and direction */
     uint64_t reps;
 };
 
@@ -211,31 +212,31 @@ struct as_queue_ops {
     /* runs it and waits */
     enum as_status (*launch)(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
                              struct as_error *err);
-    /* (optional, with AS_CAP_ASYNC) queues it and returns; wait ends when all that was submitted is done */
+    /* (optional, with AS_CAP_ASYNC) enqueues it and returns; wait returns once all submitted work is done */
     enum as_status (*submit)(struct as_device *dev, const struct as_launch *launch, struct as_error *err);
     enum as_status (*wait)(struct as_device *dev, enum as_wait how, struct as_error *err);
-    /* (optional, with AS_CAP_QUEUES) n further queues, numbered from 1, instead of those that were there, which have to
-     * be empty; 0: none. The last `urgent` of them have the highest priority, AS_UNSUPPORTED where there are none. */
+    /* (optional, with AS_CAP_QUEUES) creates n further queues, numbered from 1, in place of the current ones, which
+     * must be empty. The last `urgent` of them have the highest priority; AS_UNSUPPORTED without priorities. */
     enum as_status (*queues)(struct as_device *dev, size_t n, size_t urgent, struct as_error *err);
-    /* (optional, with AS_CAP_QUEUES) ends when all that was submitted to that queue is done */
+    /* (optional, with AS_CAP_QUEUES) returns once all work submitted to that queue is done */
     enum as_status (*wait_queue)(struct as_device *dev, unsigned queue, struct as_error *err);
     /* (optional, with AS_CAP_COPY) runs it and waits */
     enum as_status (*copy)(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                            struct as_error *err);
 };
 
-/* A GEMM by a vendor's library: d = a x b. Rows lie one after the other: of m x k numbers in a, k x n in
- * b, m x n in d; of a transposed one (k x m, n x k) its own. */
+/* A GEMM by a vendor library: d = a x b, row-major: a is m x k, b k x n,
+ * d m x n; a transposed operand is stored as k x m or n x k. */
 struct as_gemm_desc {
-    /* Types of a and b, of the sums, of d: "f64", "f32", "tf32" (lies in memory as f32), "bf16", "f16", "e4m3", "e5m2",
+    /* Types of a and b, of the sums, of d: "f64", "f32", "tf32" (stored as f32), "bf16", "f16", "e4m3", "e5m2",
      * "s8", "s32" */
     const char *in, *sum, *out;
     uint64_t m, n, k;
     bool a_transposed, b_transposed;
     struct as_memory *a, *b, *d;
 };
-/* AS_USAGE where a size is 0 or more than such libraries count, or a matrix does not fit its memory; bytes are of a
- * number of a and b, and of d. */
+/* AS_USAGE if a size is 0 or exceeds what such libraries accept, or a matrix does not fit its memory. in_bytes,
+ * out_bytes: of one element of a and b, and of d. */
 enum as_status as_gemm_check(const struct as_gemm_desc *desc, unsigned in_bytes, unsigned out_bytes,
                              struct as_error *err);
 struct as_gemm;
@@ -244,17 +245,17 @@ struct as_gemm_ops {
      * workspace. AS_UNSUPPORTED without a library or support for these types. */
     enum as_status (*create)(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
                              struct as_error *err);
-    void (*destroy)(struct as_device *dev, struct as_gemm *gemm); /* takes NULL */
+    void (*destroy)(struct as_device *dev, struct as_gemm *gemm); /* accepts NULL */
     /* runs it reps times back to back and waits */
     enum as_status (*run)(struct as_device *dev, struct as_gemm *gemm, uint64_t reps, struct as_timing *out,
                           struct as_error *err);
     const char *(*name)(const struct as_gemm *gemm); /* library, version and chosen algorithm */
 };
 
-/* What ran, for provenance: hashes over the programs that a device built, in their order. */
+/* Provenance of the kernels: hashes over the programs that a device built, in order. */
 struct as_code_identity {
-    uint64_t source; /* of dialect text and options; 0 none was built */
-    uint64_t binary; /* of machine code; 0 unknown for one of them */
+    uint64_t source; /* of dialect text and options; 0: no program was built */
+    uint64_t binary; /* of machine code; 0: unknown for at least one */
     unsigned programs;
 };
 
@@ -265,39 +266,40 @@ struct as_device {
     const struct as_program_ops *program;
     const struct as_queue_ops *queue;
     const struct as_gemm_ops *gemm; /* (optional) */
-    struct as_arenas *arenas;       /* memory kept between trials (arena.h); NULL none */
-    struct as_code_identity code;   /* of the programs that build gave since this was last set to zero */
+    struct as_arenas *arenas;       /* memory kept between trials (arena.h); NULL if none */
+    struct as_code_identity code;   /* of the programs built since this was last zeroed */
     void *ctx;
 };
 
-/* Adds a program that build gives; binary is 0 where the machine code that runs cannot be had. Backends call it. */
+/* Backends call it to add a program that they built; binary is 0 if its machine code is not available. */
 void as_device_note_code(struct as_device *dev, uint64_t source, uint64_t binary);
 
 struct as_backend {
-    unsigned abi; /* AS_DEVICE_ABI, first so that a mismatch can be told */
+    unsigned abi; /* AS_DEVICE_ABI; first, so that a mismatch can be detected */
     const char *name;
     const char *title; /* "OpenCL, any vendor, by libOpenCL.so.1" */
-    /* Loads what it needs; when it cannot, err says why (with dlerror's text). *backend is passed to the others. */
+    /* Loads its libraries; on failure err has the reason (with dlerror's text). *backend is passed to the other
+     * functions. */
     enum as_status (*open)(void **backend, struct as_error *err);
     void (*close)(void *backend);
-    size_t (*count)(void *backend); /* devices in order of PCI bus where there is one */
+    size_t (*count)(void *backend); /* number of devices, which are in order of PCI bus if they have one */
     enum as_status (*open_device)(void *backend, size_t index, struct as_device *out, struct as_error *err);
-    /* (optional) A compile-only device for this info: opened without the driver, next to the measuring one. build
-     * stores the machine code in the cache (code_cache.h) and returns AS_UNSUPPORTED, as does everything that needs a
-     * device. */
+    /* (optional) A compile-only device for this info, opened without the driver beside the measuring one. build
+     * stores the machine code in the cache (code_cache.h) and returns AS_UNSUPPORTED, as does everything else that
+     * needs a device. */
     enum as_status (*open_compiler)(const struct as_device_info *info, struct as_device *out, struct as_error *err);
-    const struct as_role_name *roles;  /* of its allocators, also of a backend that is not built in */
-    const struct as_sensor *sensor;    /* (optional) of its devices, which no other sensor serves then (sensor.h) */
-    const struct as_vocabulary *words; /* NULL: the usual ones */
-    bool portable;                     /* its API is not the devices' own: another backend may drive the same ones */
-    bool on_request;     /* its devices are used only where they are asked for by name, and named to nobody else */
-    bool single;         /* the id of its only or first device is its name */
-    const char *unbuilt; /* NULL; else why this backend is not built in, and all slots are NULL */
+    const struct as_role_name *roles;  /* of its allocators, even if the backend is not built in */
+    const struct as_sensor *sensor;    /* (optional) the only sensor for its devices (sensor.h) */
+    const struct as_vocabulary *words; /* NULL: the default terms */
+    bool portable;                     /* a vendor-neutral API: another backend may drive the same devices */
+    bool on_request;                   /* its devices are used only if requested by name, and never listed */
+    bool single;                       /* the id of its first device is the backend's name, without a number */
+    const char *unbuilt;               /* why this backend is not built in (all slots are NULL); NULL if it is */
 };
 
-/* All backends that this build knows, in the order in which devices are listed. Ends with NULL. */
+/* All backends of this build, in the order in which devices are listed. Terminated by NULL. */
 extern const struct as_backend *const as_backends[];
-/* The backend of a device ("cuda:0") or of this name ("cuda"); NULL when there is none. */
+/* The backend of a device ("cuda:0") or of this name ("cuda"); NULL if there is none. */
 const struct as_backend *as_backend_find(const char *id);
 /* The device's own words, common ones where it has none. info may be NULL. */
 const struct as_vocabulary *as_info_words(const struct as_device_info *info);
@@ -305,10 +307,10 @@ const struct as_vocabulary *as_info_words(const struct as_device_info *info);
  * and the first allocator of a role, "" when the backend has none. */
 enum as_role as_allocator_role(const char *id, const char *allocator);
 const char *as_role_allocator(const char *id, enum as_role role);
-/* AS_FAILED naming the first missing required slot or both ABI numbers. */
+/* AS_FAILED, naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);
-/* Completes the description of a device that the backend has opened, one of n. */
+/* Completes the description of one of n devices after the backend has opened it. */
 void as_backend_describe(const struct as_backend *backend, size_t n, struct as_device_info *info);
 /* Opens the device named "cpu", "opencl:0", "null" ("opencl" means its first), with its backend; *backend_ctx belongs
  * to the caller and is closed with as_device_close. */

@@ -1,4 +1,4 @@
-/* The host as hwloc knows it, and the CPUs near a PCI device. */
+/* The host as described by hwloc, and the CPUs near a PCI device. */
 #include "device/host_hwloc.h"
 
 #include "base/buf.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Components that would load drivers, which only the backends do, and libpciaccess, since sysfs has the same data. */
+/* Disabled: components that load drivers, which only the backends may do, and libpciaccess, since sysfs has the same
+ * data. */
 static void exclude_drivers(hwloc_topology_t t)
 {
     static const char *const unwanted[] = {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
@@ -22,7 +23,7 @@ static void exclude_drivers(hwloc_topology_t t)
 
 void as_host_topology_origin(char *out, size_t size)
 {
-    /* the first that is set is the one that hwloc follows; it passes over XML that it cannot read */
+    /* hwloc follows the first that is set, and ignores XML that it cannot read */
     static const char *const names[] = {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_CPUID_PATH", "HWLOC_FSROOT",
                                         "HWLOC_COMPONENTS"};
     out[0] = 0;
@@ -53,10 +54,10 @@ enum as_status as_host_topology(unsigned wanted, hwloc_topology_t *out, struct a
     *out = NULL;
     as_host_topology_origin(origin, sizeof origin);
     return as_fail(err, AS_UNSUPPORTED, "hwloc cannot read the machine's topology%s%s: %s%s", origin[0] ? " with " : "",
-                   origin, why ? strerror(why) : "it does not say why", origin[0] ? "; unset that variable" : "");
+                   origin, why ? strerror(why) : "no reason given", origin[0] ? "; unset that variable" : "");
 }
 
-/* Some drivers write the domain with eight digits, or in capitals. */
+/* Some drivers write the domain with eight digits or in capitals. */
 void as_host_near_cpus(const char *bus_id, char *out, size_t size)
 {
     unsigned domain, bus, device, function;
@@ -70,7 +71,7 @@ void as_host_near_cpus(const char *bus_id, char *out, size_t size)
         const char *text = as_buf_get(&list);
         const size_t n = strspn(text, "0123456789,-");
         as_copy_text(out, n < size ? n + 1 : size, text);
-        char *last = n < size ? NULL : strrchr(out, ','); /* half a range would name other CPUs */
+        char *last = n < size ? NULL : strrchr(out, ','); /* half a range would name the wrong CPUs */
         if (n >= size)
             *(last ? last : out) = 0;
     }
@@ -117,7 +118,7 @@ void as_host_caches_of(hwloc_topology_t t, unsigned cpu, struct as_device_info *
     }
 }
 
-/* The first of the fastest kind among those that this process may use. */
+/* The first usable CPU of the fastest kind. */
 static hwloc_obj_t first_pu(hwloc_topology_t t)
 {
     struct as_cpus usable;

@@ -1,4 +1,4 @@
-/* What all uses of hwloc share. */
+/* Shared by all users of hwloc. */
 #ifndef AS_DEVICE_HOST_HWLOC_H
 #define AS_DEVICE_HOST_HWLOC_H
 
@@ -7,7 +7,7 @@
 
 #include <hwloc.h>
 
-/* hwloc's topology, which the user's environment may replace; loads no drivers. Free it with hwloc_topology_destroy;
+/* hwloc's topology, which the user's environment may replace; loads no drivers. Freed by hwloc_topology_destroy;
  * NULL on error. Not for binding, which silently does nothing if the topology is from a file. */
 enum { AS_TOPOLOGY_CODE = 1 /* instruction caches */, AS_TOPOLOGY_IO = 2 /* PCI devices */ };
 enum as_status as_host_topology(unsigned wanted, hwloc_topology_t *out, struct as_error *err);

@@ -1,5 +1,5 @@
-/* Memory and CPU time that this process may use. A control group may allow much less than the machine has; going over
- * its memory limit ends the process, so the limits of all groups above this process count, in both versions. */
+/* Memory and CPU time that this process may use. A control group may allow much less than the machine has; exceeding
+ * its memory limit kills the process, so the limits of all ancestor groups count, in both versions. */
 #include "device/host_limits.h"
 
 #include "base/buf.h"
@@ -26,7 +26,7 @@ struct as_host_groups {
     bool failed;
 };
 
-/* The text of dir/file in b; false when there is none. */
+/* Reads dir/file into b; false if it does not exist. */
 static bool read_text(struct as_buf *b, const char *dir, const char *file)
 {
     struct as_buf path = AS_BUF_INIT;
@@ -37,7 +37,7 @@ static bool read_text(struct as_buf *b, const char *dir, const char *file)
     return good;
 }
 
-/* The number behind "key" at the start of a line of text; false when there is none. */
+/* The number after "key" at the start of a line of text; false if there is none. */
 static bool number_after(const char *text, const char *key, uint64_t *out)
 {
     size_t n = strlen(key);
@@ -52,7 +52,7 @@ static bool number_after(const char *text, const char *key, uint64_t *out)
     return false;
 }
 
-/* dir/file as one number; `none` for "max", a missing or a damaged file. */
+/* dir/file as a number; `none` for "max" and for a missing or damaged file. */
 static uint64_t file_number(const char *dir, const char *file, uint64_t none)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -77,7 +77,7 @@ static void add_group(struct as_host_groups *g, enum group_kind kind, const char
         free(text);
 }
 
-/* The group and all above it. In a container the path may lie outside of what is mounted: then only the root counts. */
+/* The group and its ancestors. In a container the path may lie outside the mount: then only the root counts. */
 static void add_path(struct as_host_groups *g, enum group_kind kind, const char *root, const char *path)
 {
     char part[1024];
@@ -174,14 +174,14 @@ static void apply_memory(const struct group *group, struct as_host_limits *out)
     limit = soft < limit ? soft : limit;
     if (limit == UINT64_MAX)
         return;
-    /* A wider limit of a parent group still counts: others share it. */
+    /* A parent's larger limit still counts, since other groups share it. */
     if (limit < out->total) {
         out->total = limit;
         snprintf(out->memory_by, sizeof out->memory_by, "'%.120s/%s'", group->dir, file);
     }
     uint64_t used = file_number(group->dir, f->usage, 0);
     struct as_buf b = AS_BUF_INIT;
-    /* Cached files count as used, but give way. */
+    /* Cached files count as used, but can be evicted. */
     if (read_text(&b, group->dir, "memory.stat"))
         number_after(as_buf_get(&b), f->reclaimable, &cached);
     as_buf_finish(&b);
@@ -211,7 +211,7 @@ static void apply_quota(const struct group *group, struct as_host_limits *out)
     }
 }
 
-/* What the process has mapped counts, touched or not. */
+/* RLIMIT_AS counts all mappings, touched or not. */
 static void apply_resources(const char *proc_dir, struct as_host_limits *out)
 {
     static const struct {
@@ -246,8 +246,8 @@ enum as_status as_host_limits_read(const struct as_host_groups *groups, struct a
                 number_after(as_buf_get(&b), "MemAvailable:", &available);
     as_buf_finish(&b);
     if (!good || total > UINT64_MAX >> 10 || available > UINT64_MAX >> 10)
-        return as_fail(err, AS_IO, "\"%s/meminfo\" does not say how much memory there is; is %s mounted?",
-                       groups->proc_dir, groups->proc_dir);
+        return as_fail(err, AS_IO, "\"%s/meminfo\" does not tell the size of memory; is %s mounted?", groups->proc_dir,
+                       groups->proc_dir);
     *out = (struct as_host_limits){.total = total << 10, .free = available << 10};
     for (size_t i = 0; i < groups->n; i++) {
         if (groups->groups[i].kind != CPU_V1)

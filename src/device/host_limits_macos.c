@@ -27,7 +27,7 @@ enum as_status as_host_limits_read(const struct as_host_groups *groups, struct a
     (void)groups;
     *out = (struct as_host_limits){0};
     if (!as_system_memory(&memory))
-        return as_fail(err, AS_IO, "the system does not say how much memory there is");
+        return as_fail(err, AS_IO, "the system does not report the size of memory");
     out->total = memory.total;
     out->free = memory.available;
     return AS_OK;

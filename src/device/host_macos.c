@@ -1,10 +1,10 @@
-/* The host by the kinds of cores that macOS tells of, the fastest first. */
+/* The host as kinds of cores reported by macOS, the fastest first. */
 #include "device/host.h"
 
 #include "device/info.h"
 #include "os/facts.h"
 
-/* No device of a Mac has a place nearer to some CPUs than to others. */
+/* On a Mac all CPUs are equally near to every device. */
 void as_host_near_cpus(const char *bus_id, char *out, size_t size)
 {
     (void)bus_id;
@@ -12,7 +12,7 @@ void as_host_near_cpus(const char *bus_id, char *out, size_t size)
         out[0] = 0;
 }
 
-/* The system alone tells what there is. */
+/* No variable replaces the topology: only the system reports it. */
 void as_host_topology_origin(char *out, size_t size)
 {
     if (size)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct {
-    const char *word;   /* in stores: not to be changed */
-    const char *phrase; /* for people */
+    const char *word;   /* used in stores: must not change */
+    const char *phrase; /* shown to users */
 } capabilities[] = {
     {"host kernels", "native functions as kernels"},
     {"source", "run-time compiler for kernels"},
@@ -97,7 +97,7 @@ const struct as_cache *as_info_memory_side(const struct as_device_info *info)
     return NULL;
 }
 
-/* Bound of an unreported last-level cache. */
+/* Upper bound for an unreported last-level cache of a GPU. */
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 enum { GPU_PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
@@ -106,7 +106,7 @@ static bool is_native(const struct as_device_info *info)
     return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
 }
 
-/* A GPU with memory of its own. */
+/* A GPU with its own memory. */
 static bool is_card(const struct as_device_info *info)
 {
     return !is_native(info) && !info->is_host_memory;
@@ -121,11 +121,11 @@ uint64_t as_info_page(const struct as_device_info *info)
 {
     if (is_card(info))
         return GPU_PAGE;
-    /* Of a GPU in the host's memory page_size may be the driver's unit of allocation. */
+    /* For a GPU that uses host memory, page_size may be the driver's allocation granularity. */
     return is_native(info) && info->page_size ? info->page_size : as_host_page();
 }
 
-/* Is what it allocates the host's memory, wherever it is used? */
+/* Whether the allocator always gives host memory. */
 static bool is_hosts(const struct as_device_info *info, const char *allocator)
 {
     const struct as_allocator *a = allocator ? as_info_allocator(info, allocator) : NULL;
@@ -146,7 +146,7 @@ static bool is_hosts(const struct as_device_info *info, const char *allocator)
     }
 }
 
-/* Of one level, as many as the threads of a CPU reach; the cores of other devices share one. */
+/* Total size of the instances of one level that a CPU's threads reach; other devices' cores share one. */
 static uint64_t reached(const struct as_device_info *info, const struct as_cache *c, double threads)
 {
     if (!is_native(info) || !(threads > 1) || c->shared == 0 || info->threads <= c->shared)
@@ -174,7 +174,7 @@ static struct largest largest_cache(const struct as_device_info *info, const cha
         if (holds_data(c))
             take(&l, reached(info, c, threads), c->memory_side && c->name[0] ? c->name : "last-level cache");
     }
-    /* Drivers of cards report a part of the last-level cache or nothing. */
+    /* GPU drivers report only a part of the last-level cache, or none. */
     if (is_card(info))
         take(&l, CARD_CACHE, "last-level cache");
     if (!is_native(info) && is_hosts(info, allocator))
@@ -192,7 +192,7 @@ const char *as_info_largest_cache_name(const struct as_device_info *info, const 
     return largest_cache(info, allocator, threads).name;
 }
 
-/* Times the size, at most what fits a number. */
+/* Saturating product. */
 static uint64_t times(uint64_t n, uint64_t size)
 {
     return size > UINT64_MAX / n ? UINT64_MAX : n * size;
@@ -201,7 +201,7 @@ static uint64_t times(uint64_t n, uint64_t size)
 uint64_t as_info_memory_least(const struct as_device_info *info, const char *allocator, double threads)
 {
     static const uint64_t unsure = UINT64_C(256) << 20, most = UINT64_C(1) << 30;
-    static const uint64_t share = UINT64_C(128) << 20; /* no guest of a few CPUs has more of a cache to itself */
+    static const uint64_t share = UINT64_C(128) << 20; /* a guest of a few CPUs gets no larger share of a cache */
     const uint64_t cache = as_info_largest_cache(info, allocator, threads), least = times(4, cache);
     if (cache == 0)
         return unsure;
@@ -221,9 +221,9 @@ bool as_info_is_memory(const struct as_device_info *info, const char *allocator,
 
 uint64_t as_info_memory_set(const struct as_device_info *info)
 {
-    static const double beyond = 4.5, launch = 0x1p31, most = 0x1p62; /* a card reads 2 GiB in half a millisecond */
+    static const double beyond = 4.5, launch = 0x1p31, most = 0x1p62; /* a GPU reads 2 GiB in half a millisecond */
     uint64_t cache = as_info_largest_cache(info, NULL, is_native(info) ? info->threads : 1);
-    if (!is_native(info) && info->host_cache > cache) /* some allocators give the host's memory */
+    if (!is_native(info) && info->host_cache > cache) /* some allocators give host memory */
         cache = info->host_cache;
     const double bytes = beyond * (double)(cache ? cache : CARD_CACHE);
     if (is_card(info))
@@ -325,8 +325,8 @@ static enum as_status check_matrix(const struct as_memory *mem, uint64_t rows, u
 enum as_status as_gemm_check(const struct as_gemm_desc *d, unsigned in_bytes, unsigned out_bytes, struct as_error *err)
 {
     if (!d->m || !d->n || !d->k || (d->m | d->n | d->k) > INT32_MAX)
-        return as_fail(err, AS_USAGE, "a product of %llu x %llu x %llu: sizes are from 1 to %d",
-                       (unsigned long long)d->m, (unsigned long long)d->n, (unsigned long long)d->k, INT32_MAX);
+        return as_fail(err, AS_USAGE, "a GEMM of %llu x %llu x %llu: sizes are from 1 to %d", (unsigned long long)d->m,
+                       (unsigned long long)d->n, (unsigned long long)d->k, INT32_MAX);
     enum as_status s = check_matrix(d->a, d->m, d->k, in_bytes, err);
     if (!s)
         s = check_matrix(d->b, d->k, d->n, in_bytes, err);

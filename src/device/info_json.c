@@ -1,4 +1,4 @@
-/* struct as_device_info as JSON and back. One table says which members there are; both ways follow it. */
+/* struct as_device_info to and from JSON, both by one table of members. */
 #include "device/info_json.h"
 
 #include "base/text.h"
@@ -90,7 +90,7 @@ static void put_field(const struct field *f, const void *record, struct as_buf *
         as_buf_printf(out, "%u", *(const unsigned *)at);
     } else if (f->type == U64) {
         uint64_t v = *(const uint64_t *)at;
-        /* JSON readers hold 64-bit integers with a sign; no device has more than 8 EiB */
+        /* JSON readers use signed 64-bit integers; no device has more than 8 EiB */
         as_buf_printf(out, "%llu", (unsigned long long)(v > INT64_MAX ? INT64_MAX : v));
     } else {
         double v = *(const double *)at;
@@ -178,7 +178,7 @@ static enum as_status get_fields(const struct field *fields, size_t n, const jso
                                  struct as_error *err)
 {
     if (!json_is_object(object))
-        return as_fail(err, AS_FORMAT, "device information: an object was expected");
+        return as_fail(err, AS_FORMAT, "device information: not an object");
     for (size_t i = 0; i < n; i++) {
         const struct field *f = &fields[i];
         const json_t *value = json_object_get(object, f->name);
@@ -191,8 +191,8 @@ static enum as_status get_fields(const struct field *fields, size_t n, const jso
         else if (f->type == BOOL && json_is_boolean(value))
             *(bool *)at = json_is_true(value);
         else if (f->type == TEXT || f->type == BOOL)
-            s = as_fail(err, AS_FORMAT, "device information: \"%s\" is no %s", f->name,
-                        f->type == TEXT ? "text" : "true or false");
+            s = as_fail(err, AS_FORMAT, "device information: \"%s\" is not %s", f->name,
+                        f->type == TEXT ? "a string" : "true or false");
         else
             s = get_number(f, value, at, err);
         if (s)
@@ -211,7 +211,7 @@ static enum as_status get_capabilities(const json_t *array, unsigned *out, struc
     json_array_foreach(array, i, item)
     {
         if (!json_is_string(item))
-            return as_fail(err, AS_FORMAT, "device information: element %zu of \"capabilities\" is no text", i);
+            return as_fail(err, AS_FORMAT, "device information: element %zu of \"capabilities\" is not a string", i);
         const char *word = strcmp(json_string_value(item), "scripted") == 0 ? "simulated" /* in stores of version 0.1 */
                                                                             : json_string_value(item);
         for (unsigned bit = 1; as_capability_word(bit); bit <<= 1)
@@ -232,7 +232,7 @@ static enum as_status get_cache(const json_t *object, void *record, struct as_er
         return s;
     const char *kind = json_string_value(json_object_get(object, "kind"));
     if (!kind || strlen(kind) != 1 || !strchr("diu", kind[0]))
-        return as_fail(err, AS_FORMAT, "device information: the \"kind\" of a cache is none of \"d\", \"i\", \"u\"");
+        return as_fail(err, AS_FORMAT, "device information: the \"kind\" of a cache is not \"d\", \"i\" or \"u\"");
     c->kind = kind[0];
     return AS_OK;
 }
@@ -244,7 +244,7 @@ static enum as_status get_allocator(const json_t *object, void *record, struct a
     const json_t *role = json_object_get(object, "role");
     if (!s && role && !json_is_string(role))
         s = as_fail(err, AS_FORMAT, "device information: the \"role\" of an allocator is no text");
-    else if (!s && role) /* that of a later build is unknown here */
+    else if (!s && role) /* roles of later builds are unknown here */
         a->role = as_role_find(json_string_value(role));
     if (!s && !a->name[0])
         s = as_fail(err, AS_FORMAT, "device information: an allocator has no \"name\"");

@@ -1,4 +1,4 @@
-/* struct as_device_info from a part of a larger JSON document: the scripted device has one in its script. */
+/* struct as_device_info from part of a larger JSON document, such as the null device's script. */
 #ifndef AS_DEVICE_INFO_JSON_H
 #define AS_DEVICE_INFO_JSON_H
 
@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* Sets the members of info that object has. The text is untrusted: wrong types, numbers out of range and too many
+/* Sets the members of info that are in object. The text is untrusted: wrong types, numbers out of range and too many
  * elements are AS_FORMAT; long texts are truncated. */
 enum as_status as_info_from_object(const json_t *object, struct as_device_info *info, struct as_error *err);
 

@@ -10,9 +10,9 @@
 extern const char as_memory_caches[]; /* refs/memory_caches.csv */
 
 enum { FILE_MAX_BYTES = 64 << 10, NODES_MAX = 256, CACHES_MAX = 4096, LAST_LEVEL = 3, INDEX_MAX = 4 };
-/* Some machines use whole memories as caches (Optane, HBM in cache mode). Those are memory to whoever measures it. */
+/* Some machines use whole memories as caches (Optane, HBM in cache mode). Those count as memory here. */
 static const uint64_t SIZE_MIN = UINT64_C(1) << 20, SIZE_MAX_BYTES = UINT64_C(4) << 30;
-/* KFD puts the index of a partition above the function of the device. */
+/* KFD puts the partition index in the bits above the PCI function. */
 static const uint64_t LOCATION_MASK = 0xffff;
 
 static bool is_usable(uint64_t size)
@@ -26,7 +26,7 @@ static bool read_file(const char *path, struct as_buf *out)
     return as_buf_read_file(out, path, FILE_MAX_BYTES, NULL) == AS_OK;
 }
 
-/* The number behind a name at the start of a line, "level 3"; false where there is none. */
+/* The number after a name at the start of a line, "level 3"; false if there is none. */
 static bool property(const char *text, const char *name, uint64_t *out)
 {
     const size_t n = strlen(name);
@@ -43,7 +43,7 @@ static bool property(const char *text, const char *name, uint64_t *out)
     return false;
 }
 
-/* ---- KFD: the topology that AMD's driver gives to ROCm ---- */
+/* ---- KFD: the topology that AMD's driver exports for ROCm ---- */
 
 static bool is_node_of(const char *properties, const char *bus_id)
 {
@@ -53,7 +53,7 @@ static bool is_node_of(const char *properties, const char *bus_id)
         return false;
     if (!property(properties, "location_id", &location) || location == 0)
         return false;
-    property(properties, "domain", &at); /* older drivers have none */
+    property(properties, "domain", &at); /* missing in older drivers */
     return at == domain && (location & LOCATION_MASK) == (bus << 8 | slot << 3 | function);
 }
 
@@ -114,7 +114,7 @@ static uint64_t cache_of_node(const char *root, unsigned node, struct as_buf *te
     return largest;
 }
 
-/* CPUs that share one of so many. */
+/* Number of CPUs per instance. */
 static unsigned shared_by(const struct as_device_info *info, unsigned caches)
 {
     return caches && info->threads > caches ? info->threads / caches : 1;
@@ -142,7 +142,7 @@ static bool find_in_nodes(const char *root, const struct as_device_info *info, s
 
 /* ---- the table ---- */
 
-/* Column `index` of a line without quotes before it; false where it does not fit. */
+/* Column `index` of a line that has no quotes before it; false if it does not fit. */
 static bool column(const char *line, unsigned index, char *out, size_t size)
 {
     for (; index && line; index--)
@@ -169,7 +169,7 @@ static bool find_by_name(const char *device, struct as_cache *out)
     return false;
 }
 
-/* The host's processor, whose memory-side cache serves all that use its memory. */
+/* The host's processor, whose memory-side cache serves all users of its memory. */
 static void host_name(const char *root, char *out, size_t size)
 {
     char path[160];
@@ -199,11 +199,11 @@ static bool find_in_table(const char *root, const struct as_device_info *info, s
         found = find_by_name(host, out);
     }
     if (found && info->capabilities & AS_CAP_HOST_KERNELS)
-        out->shared = shared_by(info, info->numa_nodes); /* each package has its own, and at least one node */
+        out->shared = shared_by(info, info->numa_nodes); /* one per package, and each package has at least one node */
     return found;
 }
 
-/* It stands behind all others. Drivers count from the core, so that one behind a device's L2 is L3. */
+/* It is the last level. Drivers count from the core, so one behind a device's L2 is L3. */
 static unsigned level_behind(const struct as_device_info *info)
 {
     unsigned level = LAST_LEVEL - 1;

@@ -14,7 +14,7 @@ AS_BACKENDS(DECLARE)
 #define ADDRESS(name) &as_backend_##name,
 const struct as_backend *const as_backends[] = {AS_BACKENDS(ADDRESS) NULL};
 
-/* A required slot of a record; all pointers have one size and representation on the systems that assay runs on. */
+/* A required slot of a record; all pointers have the same representation on the systems that assay supports. */
 struct slot {
     const char *name;
     size_t offset;
@@ -41,7 +41,7 @@ static const struct slot gemm_slots[] = {SLOT(as_gemm_ops, create), SLOT(as_gemm
                                          SLOT(as_gemm_ops, name)};
 static const struct slot clock_slots[] = {SLOT(as_device_ops, clock)};
 
-/* The name of the first slot that is NULL in record; NULL when all are there. */
+/* The name of the first slot that is NULL in record; NULL if all are set. */
 static const char *missing(const void *record, const struct slot *slots, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -56,9 +56,9 @@ static const char *missing(const void *record, const struct slot *slots, size_t 
 
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err)
 {
-    /* Only the ABI number lies where it is expected in a record of another version. */
+    /* In a record of another version, only the ABI number is at a known place. */
     if (backend->abi != AS_DEVICE_ABI)
-        return as_fail(err, AS_FAILED, "a backend has ABI %u, this assay has ABI %u; build both from one source",
+        return as_fail(err, AS_FAILED, "a backend has ABI %u, assay has ABI %u; build both from the same source",
                        backend->abi, AS_DEVICE_ABI);
     if (!backend->name || !backend->name[0])
         return as_fail(err, AS_FAILED, "a backend has no \"name\"");
@@ -70,7 +70,7 @@ enum as_status as_backend_check(const struct as_backend *backend, struct as_erro
     return AS_OK;
 }
 
-/* What this process is denied on this host is nothing to a simulated device. */
+/* Restrictions of this process do not affect a simulated device. */
 static void describe_host(struct as_device_info *info)
 {
     struct as_host_limits limits;

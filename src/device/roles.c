@@ -1,4 +1,4 @@
-/* Roles of allocators: words and help. Which allocator has which role is said by each backend's own table. */
+/* Roles of allocators: words and help. Each backend's table assigns roles to its allocators. */
 #include "device/info.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 static const struct {
     const char *word, *help;
 } roles[AS_ROLES_N] = {
-    [AS_ROLE_UNKNOWN] = {"", "not known"},
+    [AS_ROLE_UNKNOWN] = {"", "unknown"},
     [AS_ROLE_DEVICE] = {"device", "device memory from the API's basic allocation call"},
     [AS_ROLE_DEVICE_POOL] = {"device_pool", "device memory from a pool, allocated in stream order"},
     [AS_ROLE_DEVICE_MAPPED] = {"device_mapped", "memory of the device, mapped to a reserved address range"},
@@ -18,8 +18,8 @@ static const struct {
     [AS_ROLE_MANAGED_ACCESSED] = {"managed_accessed", "managed, advised as accessed by the device: pages are mapped"},
     [AS_ROLE_MANAGED_PREFETCH] = {"managed_prefetch", "managed, prefetched to the device"},
     [AS_ROLE_MANAGED_STATIC] = {"managed_static", "a managed static variable of a module"},
-    [AS_ROLE_SHARED_COARSE] = {"shared_coarse", "coarse-grained shared virtual memory: the host maps it"},
-    [AS_ROLE_SHARED_FINE] = {"shared_fine", "fine-grained shared virtual memory: used in place by both"},
+    [AS_ROLE_SHARED_COARSE] = {"shared_coarse", "coarse-grained shared virtual memory, which the host must map"},
+    [AS_ROLE_SHARED_FINE] = {"shared_fine", "fine-grained shared virtual memory, used in place by host and device"},
     [AS_ROLE_PINNED] = {"pinned", "page-locked host memory, allocated by the driver"},
     [AS_ROLE_PINNED_WC] = {"pinned_wc", "page-locked host memory, write-combined for the host"},
     [AS_ROLE_PINNED_COHERENT] = {"pinned_coherent", "page-locked host memory, explicitly coherent"},

@@ -1,4 +1,4 @@
-/* Which devices are one piece of hardware. */
+/* Which devices are the same hardware. */
 #include "device/info.h"
 
 #include <ctype.h>

@@ -34,7 +34,7 @@ static const struct {
     const char *name, *help;
 } gates[AS_GATE_N] = {
     [AS_GATE_CHECKSUM] = {"checksum",
-                          "passes when the kernel's output equals a reference that the host computes independently"},
+                          "passes when the kernel's output equals a reference computed independently on the host"},
     [AS_GATE_LIMIT] = {"limit", "passes when the 95% interval reaches a value at most 2% beyond the physical bound"},
     [AS_GATE_CODE] = {"code",
                       "passes when the machine code contains the requested instructions, counted in the binary"},
@@ -195,7 +195,7 @@ void as_runs_free(struct as_run *runs, size_t n)
     free(runs);
 }
 
-/* End of the last pause, to the second; 0 unknown. */
+/* End of the last pause in whole seconds; 0 unknown. */
 static double last_until(const json_t *pauses)
 {
     const char *text = json_string_value(json_object_get(json_array_get(pauses, json_array_size(pauses) - 1), "until"));
@@ -219,7 +219,7 @@ bool as_run_has_uuid(const struct as_run *r)
     return n >= 8 && strspn(r->uuid, "0123456789abcdef-") == n;
 }
 
-/* The list of this name in the provenance, made where there is none; NULL: out of memory, or *j is no object. */
+/* The list of this name in the provenance, created if missing; NULL: out of memory, or *j is not an object. */
 static json_t *list_of(const struct as_run *run, const char *name, json_t **j)
 {
     *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
@@ -230,7 +230,7 @@ static json_t *list_of(const struct as_run *run, const char *name, json_t **j)
     return json_object_set_new(*j, name, list) ? NULL : list;
 }
 
-/* Takes the changed provenance; what is no JSON object is left as it is. j is given up. */
+/* Stores the changed provenance; keeps the old one if j is not an object. Consumes j. */
 static enum as_status keep_provenance(struct as_run *run, json_t *j, bool changed, struct as_error *err)
 {
     char *text = changed ? json_dumps(j, JSON_COMPACT) : NULL;
@@ -248,7 +248,7 @@ static enum as_status keep_provenance(struct as_run *run, json_t *j, bool change
 enum as_status as_run_add_pause(struct as_run *run, double from, double until, struct as_error *err)
 {
     json_t *j, *pauses = list_of(run, "pauses", &j);
-    /* a run that was killed before it measured anything reports the same time again */
+    /* a run killed before it measured anything reports the same time again */
     from = fmax(from, pauses ? last_until(pauses) : 0);
     return keep_provenance(run, j, pauses && (until <= from || append_pause(pauses, from, until)), err);
 }

@@ -1,4 +1,4 @@
-/* Axis values of a cell: read, written as JSON and text, and hashed to the cell's key. */
+/* Axis values of a cell: lookup, JSON and text forms, and the cell's key (a hash). */
 #include "model/cell.h"
 
 #include "base/clock.h"
@@ -38,7 +38,7 @@ uint64_t as_axes_u64(const struct as_axes *axes, const char *name)
 {
     const struct as_axis_value *v = as_axes_get(axes, name);
     uint64_t whole;
-    /* from the text, since a double holds no more than 53 bits */
+    /* from the text, since a double has only 53 bits */
     if (!v || !isfinite(v->number) || as_parse_u64(v->text, &whole, NULL))
         return 0;
     return whole;
@@ -50,7 +50,7 @@ bool as_axes_is(const struct as_axes *axes, const char *name, const char *text)
     return !v || strcmp(v->text, text) == 0;
 }
 
-/* The one spelling of a number: whole numbers in digits, others as the shortest text that reads back the same. */
+/* The canonical spelling of a number: whole numbers in digits, others as the shortest text that reads back the same. */
 static void format_number(struct as_buf *b, double v)
 {
     if (v == floor(v) && fabs(v) <= 9007199254740992.0) {
@@ -66,7 +66,7 @@ static void format_number(struct as_buf *b, double v)
     }
 }
 
-/* Is text the spelling of a whole number that fits 64 bits with sign? */
+/* Whether text spells a whole number that fits a signed 64-bit integer. */
 static bool is_whole(const char *text)
 {
     const char *digits = text + (*text == '-');
@@ -76,7 +76,7 @@ static bool is_whole(const char *text)
     return digits[0] == '0' ? digits[1] == 0 && digits == text : true;
 }
 
-/* The number that text spells, NAN when it is a word. */
+/* The number that text spells, NAN for a word. */
 static double spelled_number(const char *text)
 {
     double v;
@@ -105,7 +105,7 @@ static bool is_name(const char *s)
     return n > 0 && s[n] == 0 && s[0] >= 'a' && s[0] <= 'z' && n < sizeof none.name;
 }
 
-/* Text that a terminal can show as it is: valid UTF-8 without control characters. */
+/* Text that is safe for a terminal: valid UTF-8 without control characters. */
 static bool is_plain_text(const char *s)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -175,7 +175,7 @@ static enum as_status add_json_value(struct as_axes *axes, const char *name, con
     return s;
 }
 
-/* A name in quotes, at *at. */
+/* Parses a quoted name at *at. */
 static bool scan_name(const char **at, char out[sizeof none.name])
 {
     const char *start = *at + 1;
@@ -191,7 +191,7 @@ static bool scan_name(const char **at, char out[sizeof none.name])
     return true;
 }
 
-/* A string without escapes, or digits, at *at: what nearly every axis of a stored cell is. */
+/* Parses a string without escapes, or digits, at *at: the form of nearly all stored axes. */
 static bool scan_value(const char **at, struct as_axis_value *v)
 {
     const bool is_text = **at == '"';
@@ -213,8 +213,8 @@ static bool scan_value(const char **at, struct as_axis_value *v)
     return true;
 }
 
-/* The plain form that as_axes_to_json writes, read without a tree: a million cells are read at a time. False: not that
- * plain, for whatever reason. */
+/* Fast path for the form that as_axes_to_json writes, without a tree, since a million cells may be read at once. False:
+ * not that form. */
 static bool scan_axes(const char *at, struct as_axes *axes)
 {
     axes->n = 0;
@@ -287,7 +287,7 @@ uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes
             order[at] = order[at - 1];
         order[at] = i;
     }
-    /* on the stack and without a locale: a key must not fail or depend on where it is made; a NUL ends each part */
+    /* on the stack and without a locale: a key must not fail or depend on the process; a NUL ends each part */
     char bytes[2 * 64 + AS_AXES_MAX * (sizeof none.name + sizeof none.text)];
     size_t n = 0;
     const char *const head[] = {probe, metric};
@@ -304,6 +304,6 @@ uint64_t as_cell_key(const char *probe, const char *metric, const struct as_axes
 const char *as_axes_rate_unit(const struct as_axes *axes, const char *unit)
 {
     const char *type = as_axes_text(axes, "type"), *instruction = as_axes_text(axes, "instruction");
-    const bool results = as_axes_text(axes, "op")[0] && !type[0]; /* a fused multiply-add is one */
+    const bool results = as_axes_text(axes, "op")[0] && !type[0]; /* counts results: a fused multiply-add is one */
     return as_rate_unit(results && strcmp(unit, AS_UNIT_RATE) == 0 ? "OP/s" : unit, type[0] ? type : instruction);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reparses JSON text, own or foreign, so that the output is valid JSON. */
+/* Reparses JSON text from any source, so that the output is valid JSON. */
 static enum as_status write_json(const char *text, bool is_array, const char *name, struct as_buf *out,
                                  struct as_error *err)
 {
@@ -94,7 +94,7 @@ static enum as_status write_value(const struct as_field *f, const void *at, stru
         write_throttle(*(const int *)at, out);
         break;
     case AS_FIELD_CAUSES:
-        as_buf_char(out, '"'); /* of words that need no escape */
+        as_buf_char(out, '"'); /* words need no escaping */
         as_causes_text(*(const unsigned *)at, out);
         as_buf_char(out, '"');
         break;
@@ -214,7 +214,7 @@ enum as_status as_numbers_read(const json_t *j, const char *name, size_t n, bool
         if (!(json_is_null(v) || json_is_number(v)) || !is_one((*out)[i])) {
             char at[64];
             snprintf(at, sizeof at, "%s[%zu]", name, i);
-            return as_place_fail(place, at, "not a number that can stand there", err);
+            return as_place_fail(place, at, "not a number that is valid there", err);
         }
     }
     return AS_OK;

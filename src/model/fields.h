@@ -14,18 +14,18 @@ enum as_field_kind {
     AS_FIELD_OWNED,        /* char *, NULL is "" */
     AS_FIELD_OBJECT,       /* char * with a JSON object, NULL is {} */
     AS_FIELD_ARRAY,        /* char * with a JSON array, NULL is [] */
-    AS_FIELD_REAL,         /* double, not a finite number is null */
+    AS_FIELD_REAL,         /* double, null if not finite */
     AS_FIELD_TIME,         /* double, 0 is null */
-    AS_FIELD_INT,          /* int from 0 */
-    AS_FIELD_FLAG,         /* int as false or true */
+    AS_FIELD_INT,          /* int, at least 0 */
+    AS_FIELD_FLAG,         /* int, as false or true */
     AS_FIELD_SIZE,         /* size_t */
     AS_FIELD_U64,          /* uint64_t below 2^63 */
-    AS_FIELD_SEED,         /* uint64_t as text, since readers of JSON take numbers as doubles */
-    AS_FIELD_WORD,         /* enum, by its words */
-    AS_FIELD_WORD_FLAG,    /* int 0 or 1: by its words, in the store as a number */
-    AS_FIELD_THROTTLE,     /* int, AS_THROTTLE_* bits by their words, -1 is null */
-    AS_FIELD_CAUSES,       /* unsigned, AS_WIDE_* bits by their words */
-    AS_FIELD_OTHER,        /* left to the caller */
+    AS_FIELD_SEED,         /* uint64_t as text, since many JSON readers use doubles */
+    AS_FIELD_WORD,         /* enum, as a word */
+    AS_FIELD_WORD_FLAG,    /* int 0 or 1, as a word; in the store as a number */
+    AS_FIELD_THROTTLE,     /* int, AS_THROTTLE_* bits as words, -1 is null */
+    AS_FIELD_CAUSES,       /* unsigned, AS_WIDE_* bits as words */
+    AS_FIELD_OTHER,        /* written and read by the caller */
 };
 struct as_field {
     const char *name;
@@ -37,7 +37,7 @@ struct as_field {
 };
 #define AS_FIELD(type, member, what)                                                                                   \
     .kind = (what), .offset = offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
-/* Place of a field in a record. */
+/* Address of a field in a record. */
 static inline const void *as_field_at(const struct as_field *field, const void *record)
 {
     return (const char *)record + field->offset;
@@ -48,14 +48,14 @@ struct as_fields {
     size_t n;
 };
 
-/* Writes {"name":value,...}. other writes the value of a field that is left to it. */
+/* Writes {"name":value,...}. other writes the values of AS_FIELD_OTHER fields. */
 typedef enum as_status (*as_field_write_fn)(void *user, const char *name, struct as_buf *out, struct as_error *err);
 enum as_status as_fields_write(const struct as_fields *fields, const void *record, as_field_write_fn other, void *user,
                                struct as_buf *out, struct as_error *err);
 
 /* Position in the document, for messages. */
 struct as_place {
-    const char *document; /* what it should be: "export"; NULL is that */
+    const char *document; /* kind of document; NULL: "export" */
     char text[96];
 };
 enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err);
@@ -64,14 +64,14 @@ enum as_status as_place_fail(const struct as_place *place, const char *name, con
  * record's also when this fails. */
 enum as_status as_fields_read(const struct as_fields *fields, const json_t *j, const struct as_place *place,
                               void *record, struct as_error *err);
-/* A field's word as its number; false: it is none of its words. */
+/* The number of a field's word; false if it is not one of its words. */
 bool as_field_word(const struct as_field *field, const char *text, int *out);
-/* n numbers beside each other, such as samples: *out is the caller's. is_one says which numbers may stand there; null
+/* Reads an array of n numbers, such as samples; *out is the caller's. is_one tells which numbers are valid; null
  * is NAN. */
 enum as_status as_numbers_read(const json_t *j, const char *name, size_t n, bool (*is_one)(double),
                                const struct as_place *place, double **out, struct as_error *err);
 bool as_is_sample(double v); /* finite */
-/* One value of the kinds above into a place of its own. */
+/* Reads one value of the kinds above. */
 enum as_status as_field_read(const struct as_field *field, const json_t *j, const struct as_place *place, void *at,
                              struct as_error *err);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tolerance for the error of the bound itself. */
+/* Tolerance for errors of the bound. */
 static const double LIMIT_TOLERANCE = 0.02;
 
 static void set_gate(struct as_gate_result *g, enum as_gate_state state, const struct as_buf *text)
@@ -18,7 +18,7 @@ static void set_gate(struct as_gate_result *g, enum as_gate_state state, const s
     as_copy_text(g->text, sizeof g->text, as_buf_get(text));
 }
 
-/* The worst state among the trials that count; where none has one, the text says why. */
+/* The worst state among the trials that count; if none has one, the text says why. */
 static void gate_worst(struct as_gate_result *g, const struct as_trial *trials, size_t n, size_t state, size_t text)
 {
     *g = (struct as_gate_result){.state = AS_GATE_NA};
@@ -49,7 +49,7 @@ static void gate_limit(struct as_cell *cell, const struct as_trial *trials, size
         set_gate(&cell->gates[AS_GATE_LIMIT], AS_GATE_NA, text);
         return;
     }
-    /* An interval that overlaps the possible range does not fail the gate. */
+    /* An interval that overlaps the possible range passes the gate. */
     const double end = cell->lower_is_better ? cell->sum.ci.hi : cell->sum.ci.lo, value = cell->sum.median,
                  least = isfinite(end) ? end : value;
     const double ratio = cell->lower_is_better ? cell->limit / value : value / cell->limit;

@@ -11,15 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A working set above this share of what a claim of main memory takes follows the clock of memory. */
+/* A working set above this share of the minimum for main memory depends on the memory clock. */
 static const double MOSTLY_MEMORY = 0.5;
-/* Student's t of two distant trials is useless: clip the interval at this factor beyond the extreme samples. */
+/* Student's t for two distant trials is useless, so the interval is clipped at this factor beyond the extreme samples.
+ */
 static const double BEYOND_SAMPLES = 4;
 
 enum behaviour {
-    OWN_WORK,   /* of a device other than the host's CPU, or in cycles: independent of the host's clock */
+    OWN_WORK,   /* independent of the host's clock: other devices, or counts of cycles */
     CORE_BOUND, /* one core and its own caches */
-    CACHED,     /* shared caches, in clock domains of their own */
+    CACHED,     /* shared caches, in separate clock domains */
     MEMORY,
     HOST_CALLS, /* driver and system calls on a host core */
 };
@@ -27,12 +28,12 @@ static const char *const behaviour_words[] = {"own", "core", "cache", "memory", 
 
 struct as_kind {
     char device[32];
-    char probe[32]; /* "" of all */
+    char probe[32]; /* "" for all */
     enum behaviour behaviour;
-    bool fitted; /* the exponent; otherwise it is given by construction */
+    bool fitted; /* the exponent is fitted; otherwise it is given by construction */
     bool known;
     double beta;
-    size_t trials; /* behind the fit */
+    size_t trials; /* used for the fit */
     struct as_prior prior;
 };
 
@@ -63,13 +64,13 @@ enum as_status as_trials_add(struct as_trials *t, struct as_trial *trial, struct
     return s;
 }
 
-/* Of a trial: where processes differ, the worker that it ran in. */
+/* The process of a trial: its worker if processes differ. */
 static int process_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trial *v)
 {
     return j->varies_by_process && j->varies_by_process(cell) ? v->worker : 0;
 }
 
-/* The n trials of a cell that count, as the statistics take them. NULL: out of memory. */
+/* The n counting trials of a cell as input of the statistics. NULL: out of memory. */
 static struct as_trial_samples *samples_of(const struct as_judge *j, const struct as_cell *cell,
                                            const struct as_trials *t, size_t *n)
 {
@@ -130,7 +131,7 @@ static struct as_kind *find_kind(const struct as_judge *j, const char *device, c
     return NULL;
 }
 
-/* Core-bound and memory cells are pooled over probes. */
+/* Core-bound and memory cells are pooled across probes. */
 static const char *probe_of_kind(const struct as_cell *cell, enum behaviour b)
 {
     return b == CORE_BOUND || b == MEMORY ? "" : cell->probe;
@@ -142,7 +143,7 @@ static struct as_kind *kind_of(const struct as_judge *j, const struct as_cell *c
     return find_kind(j, cell->device, probe_of_kind(cell, b), b);
 }
 
-/* Rebuilds the kinds; of[i] is that of cells[i], NO_KIND where no trial counts. */
+/* Rebuilds the kinds; of[i] is the kind of cells[i], NO_KIND if no trial counts. */
 static const size_t NO_KIND = (size_t)-1;
 static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells, const struct as_trials *trials,
                                  size_t n, size_t *of, struct as_error *err)
@@ -209,7 +210,7 @@ static const struct as_norm *norm_of(const struct as_judge *j, const struct as_k
     return k->known ? out : NULL;
 }
 
-/* The exponent of one kind, from the trials of its cells. */
+/* Fits the exponent of one kind from the trials of its cells. */
 static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_cell *cells,
                                const struct as_trials *trials, const size_t *of, size_t n, struct as_error *err)
 {
@@ -261,7 +262,7 @@ static enum as_status estimate(const struct as_judge *j, const struct as_kind *k
     return s;
 }
 
-/* How the cells of a kind scatter. */
+/* Fits the scatter of a kind's cells. */
 static enum as_status learn_prior(struct as_judge *j, size_t kind, const struct as_cell *cells,
                                   const struct as_trials *trials, const size_t *of, size_t n, struct as_error *err)
 {
@@ -313,7 +314,7 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
                                     .modes = e->modes,
                                     .mode = {e->mode[0], e->mode[1]},
                                     .mode_share0 = e->mode_share0};
-    /* exp(log(x)) loses the last digit. */
+    /* Since exp(log(x)) loses the last digit. */
     cell->sum.median = fmin(fmax(e->value, e->min), e->max);
     cell->sum.ci.lo = fmin(e->ci.lo, cell->sum.median);
     cell->sum.ci.hi = fmax(e->ci.hi, cell->sum.median);
@@ -327,7 +328,7 @@ static void take_estimate(struct as_cell *cell, const struct as_estimate *e, dou
     cell->causes = e->causes;
 }
 
-/* The last trial that ended without samples, NULL when none did. */
+/* The last trial without samples, NULL if there is none. */
 static const struct as_trial *broken_of(const struct as_trials *t)
 {
     const struct as_trial *broken = NULL;
@@ -357,8 +358,8 @@ static void add_up(struct as_cell *cell, const struct as_trials *t)
     cell->causes = 0;
 }
 
-/* The estimate of what the trials noted under the metric's name: each counts as one sample. Without a value in any, the
- * metric is left out: *n stays. */
+/* Estimates a further metric from the trials' notes under its name, one sample per trial. If no trial has a value, the
+ * metric is left out and *n stays. */
 static enum as_status add_metric(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
                                  const struct as_trials *t, const struct as_metric *m, struct as_metric_value *out,
                                  size_t *n, struct as_error *err)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Contention and throttling affect all samples, so scatter understates the error: the interval spans them all. */
+/* Contention and throttling affect all samples, so scatter understates the error; the interval spans all samples. */
 static void widen(struct as_cell *cell, const struct as_estimate *e, const struct as_disturbance *d)
 {
     if (!d->throttled && !d->shared)

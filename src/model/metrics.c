@@ -10,8 +10,8 @@
 enum { ANSWERS_MAX = 16 };
 
 const struct as_metric as_demand_metrics[] = {
-    {"memory_read", "GB/s", false, "read from memory by all who use it, by the CPU's memory controllers", NULL},
-    {"memory_written", "GB/s", false, "written to memory by all who use it, by the CPU's memory controllers", NULL},
+    {"memory_read", "GB/s", false, "read from memory by all requesters, by the CPU's memory controllers", NULL},
+    {"memory_written", "GB/s", false, "written to memory by all requesters, by the CPU's memory controllers", NULL},
     {"cpu_traffic", "GB/s", false, "between the CPU's last-level cache and memory, of resctrl's default group", NULL},
     {"device_memory", "%", false,
      "share of the device's peak memory bandwidth, mean over the samples with all their arms", NULL},
@@ -93,7 +93,7 @@ static bool read_metric(const json_t *j, struct as_metric_value *out)
            out->ci.lo <= out->value && out->value <= out->ci.hi;
 }
 
-/* *rest: elements that are malformed or beyond the most. */
+/* *rest: number of elements that are malformed or exceed the maximum. */
 static size_t read_metrics(const json_t *list, struct as_metric_value out[AS_METRICS_MAX], size_t *rest)
 {
     size_t n = 0, i;
@@ -143,7 +143,7 @@ static void write_metrics(const struct as_metric_value *v, size_t n, struct as_b
     as_buf_char(out, '[');
     for (size_t i = 0; i < n; i++) {
         as_buf_str(out, i ? "," : "");
-        as_fields_write(&as_metric_fields, &v[i], NULL, NULL, out, NULL); /* of these kinds none can fail */
+        as_fields_write(&as_metric_fields, &v[i], NULL, NULL, out, NULL); /* these kinds cannot fail */
     }
     as_buf_char(out, ']');
 }

@@ -1,8 +1,8 @@
-/* What a cell's numbers are: answers in words, and further metrics.
+/* Numbers of a cell besides its value: answers in words, and further metrics.
  *
  * Answers: a cell in AS_UNIT_ANSWER has a list of texts, and its value is a 1-based index into them: "to nearest even".
  *
- * Further metrics: what its trials measure beside its number, such as the mean and the 95th percentile of a
+ * Further metrics: what trials measure besides the cell's number, such as the mean and the 95th percentile of a
  * fault's latency. A trial notes each under its name (as_note_number); the cell has the estimate over its trials. */
 #ifndef AS_MODEL_METRICS_H
 #define AS_MODEL_METRICS_H
@@ -13,8 +13,8 @@
 
 enum { AS_METRICS_MAX = 18 };
 
-/* What sensors tell of the traffic of memories while a cell is sampled (sensor/demand.h): any cell may have them. Ends
- * with a NULL name. */
+/* Memory traffic measured by sensors while a cell is sampled (sensor/demand.h); any cell may have them. Terminated
+ * by a NULL name. */
 extern const struct as_metric as_demand_metrics[];
 bool as_is_demand_metric(const char *name);
 
@@ -36,11 +36,11 @@ enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answ
 /* Validates answers read from a store or export. */
 bool as_answers_valid(const json_t *list);
 
-/* Reads the cell's further metrics, AS_METRICS_MAX at most; returns how many. What is malformed is left out. */
+/* Reads the cell's further metrics, at most AS_METRICS_MAX; returns their number. Skips malformed ones. */
 size_t as_cell_metrics(const struct as_cell *cell, struct as_metric_value out[AS_METRICS_MAX]);
-/* The one of this name; false: the cell has none. */
+/* Finds the metric of this name; false if the cell has none. */
 bool as_cell_metric(const struct as_cell *cell, const char *name, struct as_metric_value *out);
-/* The same as a JSON array, as exports have it. */
+/* Writes them as a JSON array, as in exports. */
 void as_cell_metrics_to_json(const struct as_cell *cell, struct as_buf *out);
 /* Replaces the cell's further metrics. */
 enum as_status as_cell_set_metrics(struct as_cell *cell, const struct as_metric_value *v, size_t n,
@@ -48,7 +48,7 @@ enum as_status as_cell_set_metrics(struct as_cell *cell, const struct as_metric_
 /* Validates further metrics read from a store or export. */
 bool as_metrics_valid(const json_t *list);
 
-/* A number that a trial or cell noted; NAN: none. */
+/* A number in the notes of a trial or cell; NAN if missing. */
 double as_detail_number(const char *detail, const char *name);
 
 #endif

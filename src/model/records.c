@@ -1,4 +1,4 @@
-/* The fields of the records. docs/export.schema.json says the same of the JSON to others. */
+/* The fields of the records. docs/export.schema.json documents the JSON for users. */
 #include "model/fields.h"
 #include "model/metrics.h"
 

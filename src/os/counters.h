@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NULL where programs may be allowed to count, else why none is. */
+/* NULL if programs may be permitted to count, else why they are not. */
 const char *as_counter_limit(void);
 
 enum as_counter {
@@ -16,13 +16,14 @@ enum as_counter {
     AS_COUNT_MINOR_FAULTS,
 };
 struct as_counter_reading {
-    uint64_t value, enabled, running; /* ns that it was wanted, and that it counted */
+    uint64_t value, enabled, running; /* ns enabled and ns counting */
 };
-/* Of the calling thread and those that it starts; what is read is the value alone. A descriptor, -1 with errno. */
+/* Counts the calling thread and threads that it starts; reads give the value only. Returns a descriptor, or -1 with
+ * errno. */
 int as_counter_open(enum as_counter what);
-/* Of one thread in user code; what is read is an as_counter_reading. */
+/* Counts one thread in user mode; reads give an as_counter_reading. */
 int as_counter_open_thread(enum as_counter what, int thread);
-/* Of a CPU, by number of the unit and event as the kernel's files tell them. */
+/* Counts a CPU's unit; type and config as in the kernel's files. */
 int as_counter_open_unit(uint32_t unit, uint64_t event, int cpu);
 
 #endif

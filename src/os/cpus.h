@@ -1,17 +1,17 @@
-/* Sets of logical CPUs, and on which of them a thread runs. */
+/* Sets of logical CPUs, and thread affinity. */
 #ifndef AS_OS_CPUS_H
 #define AS_OS_CPUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As many as any kernel can be built for: one that may have more CPUs than a set refuses the set. */
+/* The maximum of any kernel, since a kernel with more CPUs than the set rejects it. */
 enum { AS_CPUS_MAX = 8192, AS_CPUS_WORD = 64 };
 struct as_cpus {
     uint64_t words[AS_CPUS_MAX / AS_CPUS_WORD];
 };
 
-/* CPUs outside of the range are in no set. */
+/* CPUs outside the range are in no set. */
 static inline bool as_cpus_has(const struct as_cpus *set, int cpu)
 {
     return cpu >= 0 && cpu < AS_CPUS_MAX && (set->words[cpu / AS_CPUS_WORD] >> cpu % AS_CPUS_WORD & 1);
@@ -37,7 +37,7 @@ static inline int as_cpus_count(const struct as_cpus *set)
     return n;
 }
 
-/* The next CPU of the set after this one (-1: the first); -1 when there is none. */
+/* The next CPU of the set after cpu (-1: the first); -1 if there is none. */
 static inline int as_cpus_next(const struct as_cpus *set, int cpu)
 {
     for (cpu++; cpu < AS_CPUS_MAX; cpu = (cpu / AS_CPUS_WORD + 1) * AS_CPUS_WORD) {
@@ -50,12 +50,12 @@ static inline int as_cpus_next(const struct as_cpus *set, int cpu)
 
 /* CPUs that the calling thread may run on; false if unknown. */
 bool as_thread_cpus(struct as_cpus *out);
-/* Keeps the calling thread on these, as far as as_thread_pin_limit says that it can be; false where the system refuses
- * these CPUs. */
+/* Restricts the calling thread to these CPUs as far as as_thread_pin_limit permits; false if the system refuses
+ * them. */
 bool as_thread_keep_on(const struct as_cpus *set);
-/* NULL where threads can be kept on CPUs, else why not. The same for the whole life of the process. */
+/* NULL if threads can be pinned to CPUs, else why not. Constant for the life of the process. */
 const char *as_thread_pin_limit(void);
-int as_thread_cpu(void); /* where the calling thread runs now; -1 unknown */
+int as_thread_cpu(void); /* CPU of the calling thread now; -1 unknown */
 int as_online_cpus(void);
 
 #endif

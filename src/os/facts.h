@@ -1,4 +1,4 @@
-/* What the system tells of the machine. */
+/* Facts about the machine from the system. */
 #ifndef AS_OS_FACTS_H
 #define AS_OS_FACTS_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Nanoseconds of the last change of a file. */
+/* Time of a file's last change in nanoseconds. */
 int64_t as_file_changed_ns(const struct stat *info);
 
-/* A fact of provenance that stands in no file of the system: {"host", "model", "Mac16,10"}. */
+/* A fact for the provenance that no file of the system has: {"host", "model", "Mac16,10"}. */
 struct as_system_fact {
     const char *section, *name;
     char text[192];
@@ -18,18 +18,19 @@ struct as_system_fact {
 enum { AS_SYSTEM_FACTS_MAX = 16 };
 size_t as_system_facts(struct as_system_fact out[AS_SYSTEM_FACTS_MAX]);
 
-/* Has the CPU a feature of the Arm architecture ("FEAT_I8MM"), where only the system tells? */
+/* Whether the CPU has a feature of the Arm architecture ("FEAT_I8MM"); only for systems that report features this way.
+ */
 bool as_system_has(const char *feature);
 
-/* Where no files of the system tell it (false): bytes of the machine and of this process. */
+/* Memory of the machine and of this process in bytes; false if the system's files have it. */
 struct as_system_memory {
     uint64_t total, free;
-    uint64_t available; /* free or given up by others without writing */
+    uint64_t available; /* free, or reclaimable without writing */
     uint64_t resident;  /* of this process */
 };
 bool as_system_memory(struct as_system_memory *out);
 
-/* Cores of one kind, 0 the fastest; false where there is no such kind, or files and hwloc tell it. Caches in bytes, 0
+/* Cores of one kind, 0 the fastest; false if there is no such kind, or if files and hwloc have it. Caches in bytes, 0
  * unknown. */
 struct as_core_kind {
     char name[32]; /* "Performance" */

@@ -50,7 +50,7 @@ bool as_thread_keep_on(const struct as_cpus *set)
     return as_thread_pin_limit() != NULL || keep_on(set) == 0;
 }
 
-/* A filter of system calls refuses also what changes nothing, by another reason than EINVAL, which means these CPUs. */
+/* Sets the current affinity again: a system call filter refuses even that. EINVAL only concerns the CPUs. */
 static char pin_limit[200];
 static void find_pin_limit(void)
 {
@@ -262,7 +262,7 @@ enum as_transparent as_transparent_allowed(void)
     return set & EXCEPT_ADVISED ? AS_TRANSPARENT_IF_ADVISED : AS_TRANSPARENT_NO;
 }
 
-/* 0: none, or larger than is of use to so many bytes. */
+/* 0: none, or larger than useful for this many bytes. */
 static size_t huge_page_for(size_t bytes)
 {
     enum { ALWAYS_OF_USE = 2 << 20 };
@@ -289,10 +289,10 @@ int as_node_of(const void *address)
     return node >= 0 ? node : -1;
 }
 
-/* Constants of the system calls, to avoid libnuma's header. */
+/* Constants of the system calls, defined here to avoid libnuma. */
 enum { POLICY_DEFAULT = 0, POLICY_BIND = 2, POLICY_STRICT = 1, WORD_BITS = 8 * sizeof(unsigned long) };
 
-/* The kernel takes one bit less than it is told of. */
+/* The kernel uses one bit less than the count passed. */
 struct node_mask {
     unsigned long words[AS_NODES_MAX / WORD_BITS + 1];
 };
@@ -381,7 +381,7 @@ int64_t as_file_changed_ns(const struct stat *info)
     return (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
 }
 
-/* All that the kernel tells stands in files, which are read where it is needed. */
+/* The kernel reports everything in files, which are read where needed. */
 size_t as_system_facts(struct as_system_fact out[AS_SYSTEM_FACTS_MAX])
 {
     (void)out;

@@ -45,7 +45,7 @@ static uint64_t number_of_kind(unsigned kind, const char *name)
     return number_of(whole);
 }
 
-/* ---- CPUs: numbered by kind, the fastest first, since no number of the system means anything to a program ---- */
+/* ---- CPUs: numbered by kind, the fastest first, since programs cannot use the system's numbers ---- */
 
 int as_online_cpus(void)
 {
@@ -61,7 +61,7 @@ bool as_thread_cpus(struct as_cpus *out)
     return true;
 }
 
-/* Are all CPUs of the set behind those of the fastest kind? */
+/* Whether the set has no CPU of the fastest kind. */
 static bool is_slow_kind(const struct as_cpus *set)
 {
     const int fast = (int)number_of_kind(0, "logicalcpu");
@@ -73,7 +73,7 @@ static bool is_slow_kind(const struct as_cpus *set)
     return as_cpus_count(set) > 0;
 }
 
-/* Threads with the same tag share a cache where they can, those with different ones do not; Intel's Macs only. */
+/* Threads with the same tag share a cache if possible, those with different tags do not; Intel Macs only. */
 static void set_tag(const struct as_cpus *set)
 {
     thread_affinity_policy_data_t policy = {.affinity_tag = THREAD_AFFINITY_TAG_NULL};
@@ -92,7 +92,7 @@ bool as_thread_keep_on(const struct as_cpus *set)
 
 const char *as_thread_pin_limit(void)
 {
-    return "macOS keeps no thread on a CPU: quality-of-service classes choose the kind of core";
+    return "macOS cannot pin threads to a CPU: quality-of-service classes choose the kind of core";
 }
 
 int as_thread_cpu(void)
@@ -100,7 +100,7 @@ int as_thread_cpu(void)
     return -1;
 }
 
-/* ---- waiting: what the C++ library's atomics wait by, here since macOS 10.12 ---- */
+/* ---- waiting: the calls behind the C++ library's atomic waits, since macOS 10.12 ---- */
 
 extern int __ulock_wait(uint32_t operation, void *address, uint64_t value, uint32_t timeout_us);
 extern int __ulock_wake(uint32_t operation, void *address, uint64_t value);
@@ -143,12 +143,12 @@ int as_advise_pages(void *at, size_t bytes, enum as_page_advice advice)
 {
     (void)at, (void)bytes;
     if (advice == AS_PAGES_SMALL)
-        return 0; /* it has no others */
+        return 0; /* there are no other nodes */
     errno = ENOTSUP;
     return -1;
 }
 
-/* No advice guarantees that the next touch faults; a new mapping in the same place does. */
+/* No advice guarantees that the next touch faults; a new mapping at the same address does. */
 void as_drop_pages(void *at, size_t bytes)
 {
     (void)mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0);
@@ -234,7 +234,7 @@ int as_bind_memory(void *at, size_t bytes, int node)
 
 const char *as_counter_limit(void)
 {
-    return "macOS lets only the superuser count events";
+    return "macOS permits only the superuser to count events";
 }
 
 int as_counter_open(enum as_counter what)
@@ -311,7 +311,7 @@ bool as_system_memory(struct as_system_memory *out)
     mach_port_deallocate(mach_task_self(), host);
     if (!good || !out->total)
         return false;
-    /* Speculative pages are counted as free ones. */
+    /* Speculative pages count as free. */
     out->free = page * (vm.free_count - (vm.speculative_count < vm.free_count ? vm.speculative_count : 0));
     out->available = page * ((uint64_t)vm.free_count + vm.external_page_count + vm.purgeable_count);
     out->available = out->available < out->total ? out->available : out->total;
@@ -320,7 +320,7 @@ bool as_system_memory(struct as_system_memory *out)
     return true;
 }
 
-/* An Intel Mac has no levels: its keys without one tell of the only kind. */
+/* An Intel Mac has no performance levels: keys without a level describe the only kind. */
 bool as_system_core_kind(unsigned kind, struct as_core_kind *out)
 {
     const uint64_t kinds = number_of("hw.nperflevels");

@@ -33,7 +33,8 @@ bool as_program_again(char *out, size_t size)
     return as_program_path(out, size) && access(out, X_OK) == 0;
 }
 
-/* There are no packets in order between sockets of one machine. A fork in between would keep a copy of an end. */
+/* macOS lacks ordered local packet sockets, so a stream is used. A fork before FD_CLOEXEC is set would keep a copy of
+ * one end. */
 int as_packet_pair(int pair[2])
 {
     enum { ROOM = 256 * 1024 };
@@ -142,7 +143,7 @@ static struct image image_of(const struct mach_header_64 *header)
     return image;
 }
 
-/* The table of starts: distances from one function to the next, seven bits a byte, from the start of the text. */
+/* The table of function starts: distances between functions as LEB128, from the start of the text. */
 bool as_function_bounds(const void *function, const unsigned char **start, const unsigned char **stop)
 {
     Dl_info found;
@@ -179,7 +180,7 @@ void as_thread_name(const char *name)
     pthread_setname_np(name);
 }
 
-/* The system counts context switches for tasks only. */
+/* The system counts context switches only per task. */
 uint64_t as_thread_preemptions(void)
 {
     return 0;

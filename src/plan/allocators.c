@@ -1,4 +1,4 @@
-/* Allocators that a person asks for, by name or role: is there one on any device? */
+/* Checks that requested allocators, by name or role, exist on some device. */
 #include "plan/plan.h"
 
 #include "base/text.h"
@@ -8,7 +8,7 @@
 
 enum { NAMES_MAX = 128 };
 
-/* What an expression may name; ends with NULL. */
+/* Names allowed in an expression; terminated by NULL. */
 static void list_names(const struct as_axis *axis, const struct as_device_info *infos, size_t infos_n,
                        const char *names[NAMES_MAX])
 {
@@ -26,7 +26,7 @@ static void list_names(const struct as_axis *axis, const struct as_device_info *
     names[n] = NULL;
 }
 
-/* A role of which no device has an allocator? A device's own name for one is none. */
+/* Whether word is a role, and not an allocator's own name, for which no device has an allocator. */
 static bool is_absent_role(const char *word, const struct as_device_info *infos, size_t infos_n)
 {
     const enum as_role role = as_role_find(word);

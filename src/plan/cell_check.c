@@ -1,5 +1,4 @@
-/* Can a cell be measured on a device? Asked by the plan, by replay and by the worker.
- */
+/* Checks whether a cell can be measured on a device, for the plan, replay and the worker. */
 #include "plan/plan.h"
 
 #include "base/text.h"
@@ -73,7 +72,7 @@ static const char *allocator_reason(const struct as_device_info *info, const str
     return NULL;
 }
 
-/* A size that the device cannot hold is a result ("unsupported, because ..."), not an attempt. */
+/* A size that does not fit the device is reported as unsupported, not attempted. */
 static enum as_status check_sizes(const struct as_device_info *info, const struct as_probe *probe,
                                   const struct as_axes *axes, struct as_error *err)
 {
@@ -86,7 +85,7 @@ static enum as_status check_sizes(const struct as_device_info *info, const struc
         if (axes->v[i].number <= room && !single)
             continue;
         struct as_buf b = AS_BUF_INIT;
-        as_buf_printf(&b, "axis '%s' asks for ", axis->name);
+        as_buf_printf(&b, "axis '%s' requests ", axis->name);
         as_format_value(&b, axes->v[i].number, "B");
         single &= axes->v[i].number <= room;
         as_buf_str(&b, single ? ", the largest allocation is " : ", free for it are ");
@@ -100,7 +99,7 @@ static enum as_status check_sizes(const struct as_device_info *info, const struc
     return AS_OK;
 }
 
-/* A claim that the footprint gate would reject whatever is measured. */
+/* A claim that the footprint gate would always reject. */
 static enum as_status check_claim(const struct as_device_info *info, const struct as_probe *probe,
                                   const struct as_axes *axes, struct as_error *err)
 {
@@ -147,7 +146,7 @@ enum as_status as_plan_check(const char *name, const struct as_axes *axes, const
     const struct as_probe *probe = as_probe_find(name);
     if (!probe)
         return as_fail(err, AS_USAGE, "this build of assay has no probe '%s'; see 'assay list probes'", name);
-    /* First, since a cell of a device that lacks something has no axes. */
+    /* First, since a cell of a device without the capabilities has no axes. */
     enum as_status s = has_capabilities(probe, info, err);
     if (!s)
         s = check_axes(probe, axes, info, err);
@@ -156,14 +155,15 @@ enum as_status as_plan_check(const char *name, const struct as_axes *axes, const
     struct as_error why = {0};
     if (as_plan_applies(probe, axes, info, &why) == AS_APPLIES)
         return AS_OK;
-    return as_fail(err, AS_UNSUPPORTED, "%s", why.text[0] ? why.text : "these axes make no sense on this device");
+    return as_fail(err, AS_UNSUPPORTED, "%s",
+                   why.text[0] ? why.text : "this combination of axes does not apply to this device");
 }
 
 enum as_status as_plan_check_cell(const struct as_cell *cell, const struct as_device_info *info, struct as_error *err)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
     if (strcmp(cell->device, info->id) != 0)
-        return as_fail(err, AS_UNSUPPORTED, "it is of device '%s', not of '%s'", cell->device, info->id);
+        return as_fail(err, AS_UNSUPPORTED, "it belongs to device '%s', not '%s'", cell->device, info->id);
     const struct as_metric metric = probe ? as_probe_metric(probe, &cell->axes) : (struct as_metric){0};
     if (probe && (strcmp(cell->metric, metric.name) != 0 || strcmp(cell->unit, metric.unit) != 0 ||
                   !cell->lower_is_better != !metric.lower_is_better))

@@ -1,11 +1,11 @@
-/* Which cells are measured first: those that a data sheet quotes. */
+/* Selects the cells to measure first: those that a data sheet quotes. */
 #include "plan/plan.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-/* Does the value fit one of the words in text[0..n), "4KiB,64MiB", "16MiB.." or "pinned,host"? */
+/* Whether the value matches one of the words in text[0..n): "4KiB,64MiB", "16MiB.." or "pinned,host". */
 static bool fits(const struct as_cell *cell, const struct as_axis *axis, const char *text, size_t n)
 {
     const char *value = as_axes_text(&cell->axes, axis->name);
@@ -30,7 +30,7 @@ static bool fits(const struct as_cell *cell, const struct as_axis *axis, const c
     return false;
 }
 
-/* AS_FIRST_NOT where an axis does not fit, or the probe has no such axis. */
+/* AS_FIRST_NOT if an axis does not match or is missing in the probe. */
 static enum as_first match(const struct as_probe *probe, const struct as_cell *cell, const char *pattern)
 {
     enum as_first found = AS_FIRST_COARSE;

@@ -1,4 +1,4 @@
-/* Grids of axis expressions to planned cells. */
+/* Turns grids of axis expressions into planned cells. */
 #include "plan/plan.h"
 
 #include "base/text.h"
@@ -11,7 +11,7 @@
 
 enum { CELLS_MAX = 100000 };
 
-/* Which cell of the plan has which (probe, axes), so that grids may overlap. */
+/* Maps (probe, axes) to cells of the plan, so that grids may overlap. */
 struct key_slot {
     uint64_t key; /* 0: free */
     size_t cell;
@@ -21,7 +21,7 @@ struct key_set {
     size_t cap, n;
 };
 
-/* *cell: where it goes in the plan; when the key is known, where it is. */
+/* *cell: the new cell's index or, if the key is known, the existing one's. */
 static enum as_status key_set_add(struct key_set *set, uint64_t key, size_t *cell, int *added, struct as_error *err)
 {
     if (key == 0)
@@ -83,7 +83,7 @@ static void cell_init(struct as_cell *c, const struct planner *p, const struct a
     c->sum.ci.lo = c->sum.ci.hi = NAN;
 }
 
-/* Appends the cell, or keeps the tighter precision if it is planned already. */
+/* Appends the cell; if it is already planned, keeps the tighter precision. */
 static enum as_status keep_cell(struct planner *p, const struct as_cell *c, const char *const *answers)
 {
     struct as_plan *plan = p->plan;
@@ -142,7 +142,7 @@ static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis
     return axis->def;
 }
 
-/* "axis=expr" or "probe.axis=expr": the expression when it is meant for this axis of this probe. */
+/* "axis=expr" or "probe.axis=expr": the expression if it is for this axis of this probe. */
 static const char *set_expr(const char *set, const struct as_probe *probe, const struct as_axis *axis)
 {
     const char *eq = strchr(set, '='), *dot = strchr(set, '.');
@@ -155,7 +155,7 @@ static const char *set_expr(const char *set, const struct as_probe *probe, const
     return eq && (size_t)(eq - set) == n && strncmp(set, axis->name, n) == 0 ? eq + 1 : NULL;
 }
 
-/* The device has none of the grid's allocators: what the probe says of the device all the same. */
+/* The device has none of the grid's allocators: asks the probe whether the device would qualify otherwise. */
 static void note_no_allocator(struct planner *p, const struct as_probe *probe, const struct as_axis_values *values,
                               size_t axes_n)
 {
@@ -203,9 +203,9 @@ static enum as_status add_grid(struct planner *p, const struct as_grid *g, const
 {
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
-    bool foreign = false; /* it asks for an allocator of another device */
+    bool foreign = false; /* the grid names an allocator of another device */
     enum as_status s = AS_OK;
-    if (g->probe->needs & ~p->info->capabilities) /* one cell without axes says so */
+    if (g->probe->needs & ~p->info->capabilities) /* reported by one cell without axes */
         return add_cell(p, g->probe, &(struct as_axes){0});
     for (; g->probe->axes[n].name && n < AS_AXES_MAX && !s; n++) {
         const char *expr = grid_expr(g, &g->probe->axes[n]);
@@ -227,7 +227,7 @@ static enum as_status add_grid(struct planner *p, const struct as_grid *g, const
     return s;
 }
 
-/* Is device id in a list such as "cpu,opencl:0,all"? A backend's name means all its devices. */
+/* Whether device id is in a list such as "cpu,opencl:0,all". A backend's name means all its devices. */
 static int in_device_list(const char *list, const struct as_device_info *info)
 {
     if (!list[0])
@@ -278,7 +278,7 @@ void as_plan_finish(struct as_plan *plan)
     *plan = (struct as_plan){0};
 }
 
-/* Finds an axis by name in the probes of the suites; near gets the nearest name when there is none. */
+/* Finds an axis by name in the probes of the suites; sets near to the nearest name if there is none. */
 static const struct as_axis *find_axis(const struct as_suite *suites, size_t suites_n, const char *probe,
                                        const char *name, const char **near)
 {
@@ -309,7 +309,7 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
     return false;
 }
 
-/* The last one would win silently. sets[i] has a '='. */
+/* Refuses duplicates, of which the last would win silently. sets[i] has a '='. */
 static enum as_status check_once(const char *const *sets, size_t i, struct as_error *err)
 {
     const size_t axis = strcspn(sets[i], "=") + 1;

@@ -14,13 +14,13 @@ struct as_grid_axis {
 struct as_grid {
     const struct as_probe *probe;
     double precision; /* requested; 0: the suite's */
-    char devices[64]; /* it is for these only, whatever its section says; "" all */
+    char devices[64]; /* overrides the section's devices; "" all */
     size_t n;
     struct as_grid_axis axis[AS_AXES_MAX];
 };
 
 /* A suite as data (suites/NAME.ini, built in; or a file named by the user).
- *   [suite]  title=, budget=60s (for the CPU and one device, as much again for each further one),
+ *   [suite]  title=, budget=60s (for the CPU and one device, plus the same for each further device),
  * budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl [latency] or [latency.NAME]  one grid: axis =
  * expression; grids = quick|full takes the probe's own; devices = ...; precision = ... for the cells of this section
  */
@@ -28,7 +28,7 @@ struct as_suite {
     char name[64];
     char title[160];
     double budget_s;        /* 0 none */
-    double device_budget_s; /* plus this per participating device */
+    double device_budget_s; /* plus this per device */
     double precision;
     int trials;
     char devices[128];         /* list, or "" for every piece of hardware once */
@@ -39,29 +39,30 @@ struct as_suite {
 /* text: INI of at most 64 KiB. Unknown probes and axes are refused with the nearest name. */
 enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err);
 void as_suite_finish(struct as_suite *s);
-/* The devices of suites that run together: the lists of those that have one, each once; "each" where none has. */
+/* The devices of suites that run together: the union of their lists; "each" if none has a list. */
 void as_suites_devices(const struct as_suite *suites, size_t n, struct as_buf *out);
-/* Of "probe:NAME" and "suite:NAME" the name and which of both is meant; a name alone may be of either. */
+/* Parses "probe:NAME" and "suite:NAME"; a plain name may be either. */
 const char *as_suite_or_probe(const char *word, bool *suite, bool *probe);
-/* A built-in suite, the name of a probe (its quick grids), or a path of an .ini file. Of a name that is both, the
- * suite; "probe:" and "suite:" in front of it say which. */
+/* Loads a built-in suite, a probe (its quick grids), or an .ini file by path. A name that is both means the
+ * suite; the prefixes "probe:" and "suite:" choose explicitly. */
 enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_error *err);
-/* Built-in suites for `list suites`: name and text; ends with a NULL name. */
+/* Built-in suites for `list suites`: name and text; terminated by a NULL name. */
 extern const struct as_builtin_text as_suite_texts[];
 
 struct as_plan {
     struct as_cell *cells; /* owned; status planned, or unsupported with a reason */
     size_t n;
-    char pruned[256];  /* why a probe left grid points out, the first reason per device; "" if none */
-    char foreign[256]; /* likewise, of grids whose allocators the device has not: why not with another one either */
+    char pruned[256];  /* why probes left out grid points, the first reason per device; "" if none */
+    char foreign[256]; /* likewise for grids whose allocators the device lacks: why other allocators do not work either
+                        */
 };
 /* Adds the cells of a suite for one device. sets: "axis=expression" strings that override grids ("probe.axis=expr" for
- * one probe only). A cell that is already in the plan keeps the tightest of its precisions. At most 100,000 cells. */
+ * one probe only). A cell planned several times gets the tightest precision. At most 100,000 cells. */
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
 
-/* Is a cell measured before others where the budget is small, by its probe's record? */
+/* Whether a cell is measured early when the budget is small, by its probe's record. */
 enum as_first {
     AS_FIRST_NOT,
     AS_FIRST_COARSE, /* with the coarse points of its grid */
@@ -69,12 +70,12 @@ enum as_first {
 };
 enum as_first as_plan_first(const struct as_probe *probe, const struct as_cell *cell);
 
-/* Sets axis name of a grid to an expression; an unknown axis is refused with the nearest name. */
+/* Sets axis name of a grid to an expression. AS_USAGE with the nearest name for an unknown axis. */
 enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err);
 /* Names of the probes that are not hidden; ends with NULL; valid until the next call. */
 const char *const *as_probe_names(void);
-/* Refuses "axis=expr" strings that cannot mean anything in these suites: no "=", an axis that no probe of the suites
- * has, an allocator that none of the devices knows. */
+/* Refuses "axis=expr" strings that are invalid for these suites: no "=", an axis that no probe of the suites
+ * has, an allocator that no device has. */
 enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n, const struct as_device_info *infos,
                                   size_t infos_n, const char *const *sets, size_t sets_n, struct as_error *err);
 
@@ -83,14 +84,14 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
 enum as_status as_plan_check_allocators(const struct as_axis *axis, const char *expr,
                                         const struct as_device_info *infos, size_t infos_n, struct as_error *err);
 
-/* Does this point of a probe's grid apply to the device, with all that it needs? err: why not, where that is known. */
+/* Whether this point of a probe's grid applies to the device and its capabilities. err: the reason if not, if known. */
 enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,
                                 const struct as_device_info *info, struct as_error *err);
-/* Can a cell from an untrusted source be measured? AS_USAGE: this build has no such probe, or an axis is unknown,
- * missing or has a value that it cannot have. AS_UNSUPPORTED: the device cannot, with the reason of as_plan_applies. */
+/* Checks a cell from an untrusted source. AS_USAGE: this build has no such probe, or an axis is unknown,
+ * missing or has an invalid value. AS_UNSUPPORTED: the device cannot measure it, with the reason of as_plan_applies. */
 enum as_status as_plan_check(const char *probe, const struct as_axes *axes, const struct as_device_info *info,
                              struct as_error *err);
-/* The same of a stored cell, whose number has to be of the device and in the unit of this build's probe. */
+/* The same for a stored cell, which must also match the device and the unit of this build's probe. */
 enum as_status as_plan_check_cell(const struct as_cell *cell, const struct as_device_info *info, struct as_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Suites: INI text to grids of axis expressions. */
+/* Suites: parses INI text into grids of axis expressions. */
 #include "base/text.h"
 #include "plan/plan.h"
 
@@ -50,7 +50,7 @@ enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *e
     return AS_OK;
 }
 
-/* The next "name=" that starts a word at or after s; NULL when there is none. *name_len is the length of name. */
+/* The next "name=" that starts a word at or after s; NULL if there is none. *name_len is the length of name. */
 static const char *next_assignment(const char *s, size_t *name_len)
 {
     for (const char *p = s; *p; p++) {
@@ -65,8 +65,8 @@ static const char *next_assignment(const char *s, size_t *name_len)
     return NULL;
 }
 
-/* "size=1KiB..4LLC x2 op=triad,copy": an expression may hold blanks, it ends where the next name= starts. devices= is
- * the list of those that the grid is for, as in a section of a suite. */
+/* "size=1KiB..4LLC x2 op=triad,copy": an expression may contain blanks, and ends where the next name= starts. devices=
+ * is the grid's list of devices, as in a section of a suite. */
 static enum as_status grid_from_text(struct as_grid *grid, const char *text, struct as_error *err)
 {
     size_t len = 0, next_len = 0;
@@ -100,7 +100,7 @@ struct suite_parser {
     struct as_suite *suite;
     char section[64];
     int current;       /* index of the open grid, -1 none */
-    int used_preset;   /* the section asked for the probe's own grids */
+    int used_preset;   /* the section uses the probe's own grids */
     double precision;  /* of the section; 0: the suite's */
     char devices[128]; /* likewise; "" */
     struct as_error *err;
@@ -205,7 +205,7 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     return add_grid(p, probe);
 }
 
-/* What holds for every grid of the section, those that a preset brings later too. */
+/* Settings of every grid of the section, including grids that a preset adds later. */
 static enum as_status section_member(struct suite_parser *p, const char *name, const char *value)
 {
     enum as_status st = AS_OK;
@@ -258,7 +258,7 @@ static int on_member(void *user, const char *section, const char *name, const ch
     return p->status == AS_OK;
 }
 
-/* The INI reader never tells of a section without members, and a probe that silently stays out would be a trap. */
+/* The INI reader does not report empty sections, whose probes would be left out silently. */
 static enum as_status check_sections(const char *text, struct as_error *err)
 {
     char section[64] = "";
@@ -294,7 +294,7 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     if (!s && line)
         s = as_fail(err, AS_USAGE, "neither a [section] nor 'name = value'");
     else if (!s && out->grids_n == 0)
-        s = as_fail(err, AS_USAGE, "it names no probe; add a section such as [latency]");
+        s = as_fail(err, AS_USAGE, "no probe is named; add a section such as [latency]");
     if (s) {
         struct as_buf where = AS_BUF_INIT;
         as_buf_printf(&where, line > 0 ? "suite '%s', line %d" : "suite '%s'", name, line);
@@ -327,7 +327,7 @@ void as_suite_finish(struct as_suite *s)
     s->grids_n = 0;
 }
 
-/* A probe by itself: its quick grids, somewhat finer than in a suite that has many, in a minute. */
+/* A single probe: its quick grids, somewhat finer than in a suite of many, in a minute. */
 static enum as_status suite_of_probe(const struct as_probe *probe, struct as_suite *out, struct as_error *err)
 {
     *out = (struct as_suite){.precision = 0.02, .trials = 3, .budget_s = 60};

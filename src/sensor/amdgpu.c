@@ -1,5 +1,5 @@
-/* AMD GPUs, by what the kernel's driver shows in the file system: their hwmon, the PCI link, the counters of memory
- * errors and the table of the chip's power management. Found by the PCI bus id, whatever backend drives them. */
+/* AMD GPUs, through the kernel driver's files: hwmon, the PCI link, the counters of memory
+ * errors and the power management table. Found by PCI bus ID, whatever backend drives them. */
 #include "sensor/amdgpu.h"
 
 #include "base/text.h"
@@ -15,14 +15,14 @@ enum { PATH_SIZE = 320, LABELS_MAX = 8, VENDOR_AMD = 0x1002 };
 
 struct amdgpu {
     char device[128];                /* folder of the PCI device */
-    char hwmon[200];                 /* folder in it, "" when there is none */
-    char temperature[32], power[32]; /* files of hwmon, "" when there is none */
+    char hwmon[200];                 /* folder in it, "" if there is none */
+    char temperature[32], power[32]; /* files of hwmon, "" if missing */
     char clock[32], memory_clock[32];
 };
 
 /* ---- files ---- */
 
-/* The first bytes of a file, and a 0 behind them. */
+/* Reads the first bytes of a file, and terminates them with 0. */
 static size_t read_file(const char *folder, const char *name, char *out, size_t size)
 {
     char path[PATH_SIZE];
@@ -35,7 +35,7 @@ static size_t read_file(const char *folder, const char *name, char *out, size_t 
     return n;
 }
 
-/* The number that a text begins with, of what can be: NAN where there is none, or a negative one. */
+/* The number at the start of a text; NAN if there is none or it is negative. */
 static double number_in(const char *text)
 {
     char digits[32];
@@ -51,7 +51,7 @@ static double number_of(const char *folder, const char *name)
     return name[0] && read_file(folder, name, text, sizeof text) ? number_in(text) : NAN;
 }
 
-/* What a device can be: anything else is a driver's word for "unknown", or nonsense. */
+/* Plausible values of a device: drivers use others for "unknown". */
 static double within(double v, double least, double most)
 {
     return v >= least && v <= most ? v : NAN;
@@ -59,7 +59,7 @@ static double within(double v, double least, double most)
 
 /* ---- one reading ---- */
 
-/* Transfers in a second as a generation: "16.0 GT/s PCIe" is the fourth. */
+/* PCIe generation from the transfer rate: "16.0 GT/s PCIe" is 4. */
 static double generation_of(const struct amdgpu *a, const char *name)
 {
     static const double speeds[] = {2.5, 5, 8, 16, 32, 64};
@@ -75,7 +75,7 @@ static double width_of(const struct amdgpu *a, const char *name)
     return within(number_of(a->device, name), 1, 32);
 }
 
-/* Bits of the status that is the same for all chips, by groups of 16: power, current, temperature, and the rest. */
+/* Bits of the chip-independent throttle status, in groups of 16: power, current, temperature, other. */
 static int throttle_bits(uint64_t status)
 {
     static const struct {
@@ -83,9 +83,9 @@ static int throttle_bits(uint64_t status)
         unsigned bit;
     } groups[] = {
         {UINT64_C(0x00000000000000ff), AS_THROTTLE_POWER_CAP},
-        {UINT64_C(0x0000000000ff0000), AS_THROTTLE_HARDWARE}, /* more current than may flow */
+        {UINT64_C(0x0000000000ff0000), AS_THROTTLE_HARDWARE}, /* current limit */
         {UINT64_C(0x00003fff00000000), AS_THROTTLE_THERMAL},
-        {UINT64_C(0x0000c00000000000), AS_THROTTLE_HARDWARE}, /* PROCHOT: told so from outside of the chip */
+        {UINT64_C(0x0000c00000000000), AS_THROTTLE_HARDWARE}, /* PROCHOT: requested from outside the chip */
     };
     unsigned bits = 0;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -95,7 +95,7 @@ static int throttle_bits(uint64_t status)
     return (int)(bits | (status ? AS_THROTTLE_OTHER : 0));
 }
 
-/* Of the table's versions, 1.3 says it in bits that mean the same on every chip; those before and after it do not. */
+/* Only version 1.3 of the table has chip-independent bits. */
 static int throttle_now(const struct amdgpu *a)
 {
     enum { SIZE = 120, STATUS = 112, FORMAT = 1, CONTENT = 3 };
@@ -110,7 +110,7 @@ static int throttle_now(const struct amdgpu *a)
     return status == UINT64_MAX ? -1 : throttle_bits(status);
 }
 
-/* "ue: 0" and "ce: 12", a line each. */
+/* "ue: 0" and "ce: 12", one per line. */
 static double errors_of(const struct amdgpu *a, const char *kind)
 {
     char text[96];
@@ -141,7 +141,7 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
 
 /* ---- opening ---- */
 
-/* The file "<kind><n>_input" whose "<kind><n>_label" is one of the labels, the first of them that there is. */
+/* The file "<kind><n>_input" whose "<kind><n>_label" is the first label found. */
 static void find_labelled(const struct amdgpu *a, const char *kind, const char *const labels[3], char *out, size_t size)
 {
     out[0] = 0;
@@ -158,7 +158,7 @@ static void find_labelled(const struct amdgpu *a, const char *kind, const char *
         }
 }
 
-/* Its number is the kernel's choice. */
+/* The kernel chooses the number of the hwmon folder. */
 static void find_hwmon(struct amdgpu *a)
 {
     char folder[160], name[16];
@@ -176,7 +176,7 @@ static void find_hwmon(struct amdgpu *a)
         closedir(dir);
 }
 
-/* The hottest place of the chip is what its clocks are lowered for. */
+/* The junction (hottest point) decides when clocks are lowered. */
 static void find_files(struct amdgpu *a)
 {
     static const char *const places[3] = {"junction", "edge"};
@@ -214,16 +214,16 @@ enum as_status as_amdgpu_open_at(const char *root, const char *bus_id, void **ct
 {
     char vendor[16];
     if (!is_bus_id(bus_id))
-        return as_fail(err, AS_UNSUPPORTED, "the device tells no PCI bus id to find it by");
+        return as_fail(err, AS_UNSUPPORTED, "no PCI bus ID reported");
     struct amdgpu *a = calloc(1, sizeof *a);
     if (!a)
         return as_nomem(err, sizeof *a, "a sensor");
     snprintf(a->device, sizeof a->device, "%.64s/sys/bus/pci/devices/%s", root, bus_id);
     enum as_status s = AS_OK;
     if (!read_file(a->device, "vendor", vendor, sizeof vendor))
-        s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read; is /sys mounted here?", a->device);
+        s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read; is /sys mounted?", a->device);
     else if (strtoul(vendor, NULL, 16) != VENDOR_AMD)
-        s = as_fail(err, AS_UNSUPPORTED, "%s is no device of AMD", bus_id);
+        s = as_fail(err, AS_UNSUPPORTED, "%s is not an AMD device", bus_id);
     if (s) {
         free(a);
         return s;
@@ -240,7 +240,7 @@ static enum as_status open_amdgpu(const struct as_device_info *info, void **ctx,
     return as_amdgpu_open_at("", info->bus_id, ctx, why_not, err);
 }
 
-/* What calls itself "AuthenticAMD" is a CPU. */
+/* The vendor "AuthenticAMD" is a CPU. */
 static bool serves(const struct as_device_info *info)
 {
     return strcmp(info->backend, "hip") == 0 ||
@@ -249,9 +249,9 @@ static bool serves(const struct as_device_info *info)
 
 const struct as_sensor as_sensor_amdgpu = {
     .name = "amdgpu",
-    .title = "AMD GPUs, by what their driver shows in /sys",
+    .title = "AMD GPUs, by the driver's files in /sys",
     .background = true,
-    .lag_s = 0.1, /* not measured on any chip yet: as long as NVIDIA's */
+    .lag_s = 0.1, /* not measured yet: NVIDIA's value */
     .serves = serves,
     .open = open_amdgpu,
     .read = read_now,

@@ -1,4 +1,4 @@
-/* The sensor of AMD GPUs, with another root of the file system than "" for tests. */
+/* The sensor of AMD GPUs. root: prefix of all paths, "" except in tests. */
 #ifndef AS_SENSOR_AMDGPU_H
 #define AS_SENSOR_AMDGPU_H
 

@@ -17,12 +17,12 @@ static const char pressure_key[] = "com.apple.system.thermalpressurelevel";
 enum { PRESSURE_NOMINAL = 0, PRESSURE_LAST = 4 };
 
 struct apple {
-    enum as_rail rail; /* of this device */
+    enum as_rail rail; /* the device's rail */
     struct as_ioreport energy;
     struct as_states states;
     struct as_smc smc;
     double last_j;
-    bool is_energy_refused; /* it went backwards, so that no difference of it is believed */
+    bool is_energy_refused; /* it went backwards, so its differences are not trusted */
     bool has_pressure;
     int pressure;
     uint32_t (*get_state)(int token, uint64_t *state); /* notify.h */
@@ -36,8 +36,8 @@ static void add_reason(struct as_buf *why_not, const char *what, const char *why
 
 /* ---- one reading ---- */
 
-/* Joules since the sensor was opened. A counter that has not moved since then may be one that never does: the CPU's of
- * an M5 and the neural engine's of an M4 are such. */
+/* Joules since the sensor was opened. A counter that has not moved since may be one that never moves, such as the CPU's
+ * of an M5 and the neural engine's of an M4. */
 static double energy_now(struct apple *a)
 {
     struct as_rails used;
@@ -60,7 +60,7 @@ static int throttle_now(const struct apple *a)
     return level > PRESSURE_NOMINAL ? (int)AS_THROTTLE_THERMAL : 0;
 }
 
-/* Clock and utilisation are means since the previous reading. */
+/* Clock and utilisation are averages since the previous reading. */
 static void read_states(struct apple *a, struct as_sensor_reading *out)
 {
     struct as_states_seen seen;
@@ -82,7 +82,7 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
 
 /* ---- opening ---- */
 
-/* Of the CPU, which works for this: a count of millijoules moves within some of these readings, a GPU's need not. */
+/* Keeps the CPU busy until its counter of millijoules moves; a GPU's may stay constant while idle. */
 static bool stands_still(struct apple *a)
 {
     enum { READINGS = 100 };
@@ -103,7 +103,7 @@ static void open_energy(struct apple *a, struct as_buf *why_not)
         add_reason(why_not, "power", used.why[a->rail]);
     else {
         if (a->rail == AS_RAIL_CPU && stands_still(a))
-            add_reason(why_not, "power", "its count did not move while the CPU worked");
+            add_reason(why_not, "power", "its counter did not move while the CPU worked");
         return;
     }
     as_ioreport_close(&a->energy);
@@ -173,7 +173,7 @@ static enum as_status open_rail(enum as_rail rail, void **ctx, struct as_buf *wh
     open_states(a, why_not);
     open_temperature(a, why_not);
     if (rail == AS_RAIL_GPU)
-        add_reason(why_not, "other processes", "macOS does not tell which use the GPU");
+        add_reason(why_not, "other processes", "macOS does not report which ones use the GPU");
     *ctx = a;
     return AS_OK;
 }

@@ -1,4 +1,4 @@
-/* AMD GPUs: the share of the time in which the memory was busy, as the kernel's driver counts it. */
+/* AMD GPUs: the share of time that the memory was busy, from the kernel driver. */
 #include "base/text.h"
 #include "sensor/demand.h"
 
@@ -35,7 +35,7 @@ static double busy(const struct amdgpu_demand *a)
 static enum as_status open_amdgpu(const char *root, const struct as_device_info *info, void **ctx, struct as_error *err)
 {
     if (!info->bus_id[0] || strchr(info->bus_id, '/'))
-        return as_fail(err, AS_UNSUPPORTED, "the device tells no PCI bus id to find it by");
+        return as_fail(err, AS_UNSUPPORTED, "no PCI bus ID reported");
     struct amdgpu_demand *a = calloc(1, sizeof *a);
     if (!a)
         return as_nomem(err, sizeof *a, "a source of memory traffic");
@@ -56,7 +56,7 @@ static void begin(void *ctx)
     (void)ctx;
 }
 
-/* The driver's own mean of the last moments. */
+/* The driver's own recent average. */
 static void end(void *ctx, double seconds, struct as_demand_seen *out)
 {
     (void)seconds;

@@ -1,5 +1,5 @@
-/* Apple's chips on macOS, by IOReport: power of the chip's parts, and bytes at the memory controllers where the chip
- * lets a user count them.
+/* Apple chips on macOS, by IOReport: power of the chip's components, and bytes at the memory controllers if the chip
+ * permits users to count them.
  *
  * Group "AMC Stats", sub-group "Perf Counters": channels "DCS RD" and "DCS WR" count the bytes of all requesters;
  * further dies have their own, "DIE1 DCS RD" (NeoAsitop; SiliconScope, docs/ioreport-channels.md). M4 Max and M5 Max
@@ -58,7 +58,7 @@ static enum as_status open_rails(const char *root, const struct as_device_info *
     return AS_OK;
 }
 
-/* A count that did not move may be one that never does. */
+/* A counter that did not move may be one that never moves. */
 static void end_rails(void *ctx, double seconds, struct as_demand_seen *out)
 {
     struct as_rails used;
@@ -75,7 +75,7 @@ static void end_rails(void *ctx, double seconds, struct as_demand_seen *out)
 struct traffic {
     double bytes[2]; /* read, written */
     size_t n[2];
-    char why[120]; /* "" where all is known */
+    char why[120]; /* "" if all is known */
 };
 
 /* 0 read, 1 written, -1 neither; "DCS RD" and "DIE1 DCS RD". */

@@ -1,4 +1,4 @@
-/* NVIDIA GPUs of Hopper and later: NVML's GPU performance monitoring, whose counters every user may read. */
+/* NVIDIA GPUs since Hopper: NVML's GPU performance monitoring, whose counters every user may read. */
 #include "sensor/demand.h"
 #include "sensor/nvml_api.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum { METRICS = 3 };
-/* The counters are refreshed so often: samples have to lie so far apart, and the first so long after the begin of the
- * window that it holds nothing from before (NVML's reference). */
+/* Refresh interval of the counters: the minimum distance of samples, and of the first from the start of the
+ * window, so that it contains no earlier work (NVML's reference). */
 static const double REFRESH_S = 0.1;
 struct gpm {
     void *library, *first, *second;
@@ -23,7 +23,7 @@ struct gpm {
     nvml_return (*sample)(nvml_device device, void *sample);
     nvml_return (*metrics)(struct nvml_gpm_request *request);
     bool is_open, has_first;
-    double first_s; /* after the begin of the window */
+    double first_s; /* after the start of the window */
 };
 
 static bool serves(const struct as_device_info *info)
@@ -49,7 +49,8 @@ static bool load(struct gpm *g)
         void *at = dlsym(g->library, symbols[i].name);
         if (!at)
             return false;
-        memcpy((char *)g + symbols[i].offset, &at, sizeof at); /* object to function pointer, as dlsym is made for */
+        memcpy((char *)g + symbols[i].offset, &at,
+               sizeof at); /* object to function pointer, as POSIX permits for dlsym */
     }
     return g->library != NULL;
 }
@@ -72,7 +73,7 @@ static enum as_status start(struct gpm *g, const struct as_device_info *info, st
 {
     struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
     if (!load(g))
-        return as_fail(err, AS_UNSUPPORTED, "libnvidia-ml.so.1 is not there, or has no GPU performance monitoring");
+        return as_fail(err, AS_UNSUPPORTED, "libnvidia-ml.so.1 is missing or has no GPU performance monitoring");
     g->is_open = g->init() == 0;
     if (!g->is_open || g->by_bus_id(info->bus_id, &g->device))
         return as_fail(err, AS_UNSUPPORTED, "NVML does not find the device");

@@ -1,5 +1,5 @@
-/* Memory bandwidth monitoring of x86 and Arm, by the kernel's resctrl file system: what the cores behind each
- * last-level cache move to and from memory, of tasks in the default group. */
+/* Memory bandwidth monitoring of x86 and Arm through the kernel's resctrl file system: traffic of each
+ * last-level cache to and from memory, for tasks in the default group. */
 #include "base/text.h"
 #include "sensor/demand.h"
 #include "sensor/ioreport.h"
@@ -21,7 +21,7 @@ struct resctrl {
 
 static bool serves(const struct as_device_info *info)
 {
-    return !as_ioreport_serves(info); /* devices work beside the CPU; macOS has no such files */
+    return !as_ioreport_serves(info); /* all devices, since CPU traffic matters beside them; macOS has no such files */
 }
 
 static bool read_counter(const char *path, double *out)

@@ -1,4 +1,4 @@
-/* Memory controllers of CPUs, by perf's uncore events: what everything in the machine reads from and writes to memory.
+/* Memory controllers of CPUs through perf's uncore events: all reads and writes of memory in the machine.
  * A user may count them where kernel.perf_event_paranoid is 0 or less, or with CAP_PERFMON. */
 #include "base/text.h"
 #include "os/counters.h"
@@ -16,14 +16,14 @@
 
 enum { COUNTERS_MAX = 512, PATH_SIZE = 512, TEXT_SIZE = 128 };
 
-/* PMUs and their events: by the name that sysfs gives them, or as the bits of the vendor's manual. */
+/* PMUs and their events: names in sysfs, or bits from the vendor's manual. */
 static const struct kind {
     const char *pmu;
     const char *read, *written;         /* names in events/ */
-    uint64_t read_config, write_config; /* where the kernel has no names: 64 bytes each */
+    uint64_t read_config, write_config; /* if the kernel has no names: 64 bytes per count */
 } kinds[] = {
     {"uncore_imc_free_running*", "data_read", "data_write", 0, 0}, /* client chips */
-    {"uncore_imc", "data_reads", "data_writes", 0, 0},             /* older ones */
+    {"uncore_imc", "data_reads", "data_writes", 0, 0},             /* older chips */
     {"uncore_imc_[0-9]*", "cas_count_read", "cas_count_write", 0, 0},
     {"amd_umc_[0-9]*", NULL, NULL, 0x10a, 0x20a}, /* UMC_CAS_CMD, reads and writes: Processor Programming Reference */
     {"nvidia_scf_pmu_*", "cmem_rd_bytes", "cmem_wr_total_bytes", 0, 0}, /* Grace */
@@ -37,12 +37,12 @@ struct counter {
 struct uncore {
     struct counter counters[COUNTERS_MAX];
     size_t n, reads;
-    int refused; /* errno of the last counter that could not be opened */
+    int refused; /* errno of the last counter that failed to open */
 };
 
 static bool serves(const struct as_device_info *info)
 {
-    return !as_ioreport_serves(info); /* devices work beside the CPU; macOS has no such files */
+    return !as_ioreport_serves(info); /* all devices, since CPU traffic matters beside them; macOS has no such files */
 }
 
 static bool read_text(const char *folder, const char *file, char out[TEXT_SIZE])
@@ -96,7 +96,7 @@ static bool parse_event(const char *pmu, const char *event, uint64_t *config)
     return true;
 }
 
-/* Bytes per count: the scale that sysfs gives, in its unit. */
+/* Bytes per count: sysfs's scale times its unit. */
 static double scale_of(const char *pmu, const char *name)
 {
     char file[TEXT_SIZE], text[TEXT_SIZE];
@@ -117,7 +117,7 @@ static void add(struct uncore *u, const char *pmu, uint64_t config, double scale
     if (!isfinite(scale) || !read_text(pmu, "type", text) || as_parse_double(text, &type, NULL) != AS_OK ||
         !(type >= 0 && type <= UINT32_MAX))
         return;
-    /* "0,28": one CPU of each package counts for its memory controllers */
+    /* "0,28": one CPU per package counts for its memory controllers */
     const char *at = read_text(pmu, "cpumask", text) ? text : "0";
     while (*at && !u->refused) {
         char *end;
@@ -133,7 +133,7 @@ static void add(struct uncore *u, const char *pmu, uint64_t config, double scale
         u->reads += !writes;
         at = *end == ',' ? end + 1 : end;
         if (*end && *end != ',')
-            u->refused = EINVAL; /* a range or nonsense: not what kernels write */
+            u->refused = EINVAL; /* a range or invalid: kernels do not write this */
     }
 }
 
@@ -193,7 +193,7 @@ static enum as_status open_uncore(const char *root, const struct as_device_info 
         closedir(dir);
     if (!u)
         return as_nomem(err, sizeof *u, "a source of memory traffic");
-    if (u->n && !u->refused) { /* a part of the controllers would pass for all */
+    if (u->n && !u->refused) { /* a subset of the controllers would be taken for all */
         *ctx = u;
         return AS_OK;
     }
@@ -201,11 +201,11 @@ static enum as_status open_uncore(const char *root, const struct as_device_info 
     close_uncore(u);
     if (refused == EACCES || refused == EPERM)
         return as_fail(err, AS_UNSUPPORTED,
-                       "no permission for counters: set kernel.perf_event_paranoid=0, or give CAP_PERFMON");
+                       "no permission for counters: set kernel.perf_event_paranoid=0, or grant CAP_PERFMON");
     if (refused)
         return as_fail(err, AS_UNSUPPORTED, "counters cannot be opened: %s", strerror(refused));
     return as_fail(err, AS_UNSUPPORTED,
-                   seen ? "the kernel names none of their events that count bytes"
+                   seen ? "the kernel names no event that counts bytes"
                         : "the kernel shows no uncore PMU, as in most virtual machines");
 }
 

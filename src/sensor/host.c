@@ -15,19 +15,19 @@
 
 enum { CPUS_MAX = 8, PACKAGES_MAX = 16, HWMON_MAX = 64, PATH_SIZE = 320 };
 
-struct counter { /* of energy: wraps around at its range */
+struct counter { /* energy: wraps around at its range */
     char path[PATH_SIZE];
     double range_j, last_j, turns_j;
 };
 struct host {
     char root[128];
-    int cpus[CPUS_MAX]; /* the first that this process may use */
+    int cpus[CPUS_MAX]; /* the first usable CPUs */
     size_t cpus_n;
-    char temperature[PATH_SIZE]; /* "" when none was found */
+    char temperature[PATH_SIZE]; /* "" if none was found */
     struct counter packages[PACKAGES_MAX];
     size_t packages_n;
     double throttled; /* events so far, NAN unknown */
-    int cycles, task; /* perf events, -1 when refused */
+    int cycles, task; /* perf events, -1 if refused */
     double last_cycles, last_task;
 };
 
@@ -64,7 +64,7 @@ static void find_cpus(struct host *h)
         h->cpus[h->cpus_n++] = i;
 }
 
-/* The fastest core: idle cores are slow. */
+/* The fastest core, since idle cores are slow. */
 static double cpufreq(const struct host *h)
 {
     double most = NAN;
@@ -92,7 +92,7 @@ static void open_events(struct host *h, struct as_buf *why_not)
     if (as_counter_limit())
         as_copy_text(why, sizeof why, as_counter_limit());
     else if (reason == ENOENT || reason == EOPNOTSUPP)
-        snprintf(why, sizeof why, "no counter of cycles, as on most virtual machines");
+        snprintf(why, sizeof why, "no cycle counter, as on most virtual machines");
     else if (read_number(path, &paranoid) && (reason == EACCES || reason == EPERM))
         snprintf(why, sizeof why, "perf_event_paranoid is %.0f, at most 1 is needed", paranoid);
     else
@@ -106,7 +106,7 @@ static double read_event(int fd)
     return fd >= 0 && read(fd, &v, sizeof v) == sizeof v ? (double)v : NAN;
 }
 
-/* Cycles per CPU time since the last reading: the true clock, where cpufreq only reports a target. */
+/* Cycles per CPU time since the last reading: the true clock; cpufreq only reports a target. */
 static double counted_clock(struct host *h)
 {
     double cycles = read_event(h->cycles), task = read_event(h->task);
@@ -234,7 +234,7 @@ enum as_status as_host_open_at(const char *root, void **ctx, struct as_buf *why_
     find_packages(h, why_not);
     h->throttled = throttle_events(h);
     if (!isfinite(h->throttled))
-        add_reason(why_not, "throttling", "no count of thermal events");
+        add_reason(why_not, "throttling", "no counter of thermal events");
     *ctx = h;
     return AS_OK;
 }

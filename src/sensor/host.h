@@ -1,4 +1,4 @@
-/* The sensor of the CPU, with another root of the file system than "" for tests. */
+/* The sensor of the CPU. root: prefix of all paths, "" except in tests. */
 #ifndef AS_SENSOR_HOST_H
 #define AS_SENSOR_HOST_H
 

@@ -1,5 +1,5 @@
-/* What is read through IOKit: properties of the device tree, and calls of a driver. Functions are declared as Apple's
- * IOKitLib.h does. A port is a number, owned where a function returns it. */
+/* Access to IOKit: properties of the device tree, and driver calls. Functions are declared as in Apple's
+ * IOKitLib.h. A port is a number, owned by the caller of the function that returns it. */
 #ifndef AS_SENSOR_IOKIT_H
 #define AS_SENSOR_IOKIT_H
 
@@ -28,10 +28,11 @@ struct as_iokit {
 };
 
 enum as_status as_iokit_load(struct as_iokit *io, struct as_error *err);
-/* Calls `each` with the services of a class until it returns true; returns its last result. Services are lent. */
+/* Calls `each` with the services of a class until it returns true; returns its last result. Services are borrowed. */
 typedef bool (*as_iokit_fn)(const struct as_iokit *io, uint32_t service, void *user);
 bool as_iokit_each(const struct as_iokit *io, const char *class_name, as_iokit_fn each, void *user);
-/* The bytes of an entry's property, and how many there are; 0 where it has none, another type or more than size. */
+/* Copies the bytes of an entry's property and returns their number; 0 if it is missing, has another type or exceeds
+ * size. */
 size_t as_iokit_property(const struct as_iokit *io, uint32_t entry, const char *key, void *out, size_t size);
 
 #endif

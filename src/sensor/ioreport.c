@@ -83,7 +83,7 @@ void as_ioreport_close(struct as_ioreport *r)
     *r = (struct as_ioreport){.title = NULL};
 }
 
-/* The channels of what was sampled or copied: *list lives as long as the set. */
+/* The channels of a sample or copy; *list lives as long as the set. */
 static enum as_status channels_of(const struct as_ioreport *r, as_cf set, as_cf *list, size_t *n, struct as_error *err)
 {
     const struct as_ioreport_api *a = &r->api;
@@ -107,7 +107,7 @@ static void text_of(const struct as_ioreport_api *a, as_cf string, char *out, si
     as_copy_clean(out, size, good ? text : "");
 }
 
-/* False for what is no channel. */
+/* False if it is not a channel. */
 static bool channel_at(const struct as_ioreport *r, as_cf list, size_t i, struct as_ioreport_channel *out)
 {
     const struct as_ioreport_api *a = &r->api;
@@ -122,7 +122,7 @@ static bool channel_at(const struct as_ioreport *r, as_cf list, size_t i, struct
     return true;
 }
 
-/* The channels to ask for, owned. */
+/* The channels to subscribe to, owned. */
 static enum as_status copy_channels(struct as_ioreport *r, const char *group, const char *subgroup, as_cf *out,
                                     struct as_error *err)
 {
@@ -163,7 +163,7 @@ enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const 
     return s;
 }
 
-/* A sample, owned, and when it was taken: the middle of the call. */
+/* A sample, owned, and its time: the middle of the call. */
 static as_cf sample(const struct as_ioreport *r, double *at)
 {
     const double start = as_now();
@@ -179,13 +179,13 @@ enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err)
     return r->base ? AS_OK : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples returned no sample of '%s'", r->title);
 }
 
-/* What was counted since, owned, and the seconds. */
+/* The difference since the base, owned, and the seconds. */
 static enum as_status since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err)
 {
     double at;
     *delta = NULL;
     if (!r->base)
-        return as_fail(err, AS_UNSUPPORTED, "no sample of '%s' to count from", r->title);
+        return as_fail(err, AS_UNSUPPORTED, "no base sample of '%s'", r->title);
     as_cf now = sample(r, &at);
     if (!now)
         return as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples returned no sample of '%s'", r->title);

@@ -1,5 +1,5 @@
-/* Channels of macOS's IOReport: what Apple's drivers count, by group, without root. The library is private. Its
- * functions are declared as open source programs that use it declare them: macmon (vladkens/macmon), socpowerbud and
+/* Channels of macOS's IOReport: counters of Apple's drivers, by group, without root. The library is private. Its
+ * functions are declared as in open-source programs: macmon (vladkens/macmon), socpowerbud and
  * IOReport_decompile (dehydratedpotato). No block is needed: samples are dictionaries whose key "IOReportChannels" is
  * an array of channels. */
 #ifndef AS_SENSOR_IOREPORT_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The system's path, which is in dyld's shared cache and no file; then a name for the linker's search path. */
+/* The system's path, which is in dyld's shared cache rather than a file; then a name for the linker's search path. */
 extern const char *const as_foundation_names[2], *const as_system_names[2];
 
 typedef const void *as_cf;        /* CFTypeRef */
@@ -39,7 +39,7 @@ struct as_ioreport_api {
     as_cf (*name)(as_cf channel);
     as_cf (*unit)(as_cf channel);
     int (*format)(as_cf channel);
-    /* Declared with an int and with a pointer by others: 0 is both. */
+    /* Others declare an int or a pointer here; 0 is valid for both. */
     int64_t (*number)(as_cf channel, void *);
     int (*states)(as_cf channel);
     as_cf (*state_name)(as_cf channel, int index);
@@ -48,7 +48,7 @@ struct as_ioreport_api {
 
 /* IOReportTypes.h of XNU */
 enum { AS_IOREPORT_SIMPLE = 1, AS_IOREPORT_STATE = 2 };
-/* More are not read: an M5 has some 9,500 in all groups, 540 in the largest of those read here. */
+/* Limit on channels: an M5 has about 9,500 in all groups, 540 in the largest read here. */
 enum { AS_IOREPORT_CHANNELS_MAX = 4096, AS_IOREPORT_STATES_MAX = 256 };
 
 /* A subscription to one group. All zero: closed. */
@@ -56,30 +56,29 @@ struct as_ioreport {
     struct as_ioreport_api api;
     const char *title; /* the group, for messages */
     as_cf key, subscription, subscribed;
-    as_cf base; /* the sample that differences count from, NULL: none */
+    as_cf base; /* the base sample of differences, NULL: none */
     double base_at;
 };
 
 struct as_ioreport_channel {
     as_cf ref;
-    char group[48], subgroup[64], name[96], unit[24]; /* valid UTF-8, as the driver says; "" where there is none */
+    char group[48], subgroup[64], name[96], unit[24]; /* valid UTF-8 from the driver; "" if missing */
     int format;
 };
 
 bool as_ioreport_present(void);
-/* One of Apple's, where IOReport is: Linux runs on these chips, too, and has other sources there. */
+/* Whether the device belongs to an Apple chip on macOS; Linux on these chips has other sources. */
 bool as_ioreport_serves(const struct as_device_info *info);
 /* subgroup NULL: all of them. AS_UNSUPPORTED with the call that failed. */
 enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const char *subgroup, struct as_error *err);
-void as_ioreport_close(struct as_ioreport *r); /* takes one that is closed */
-/* Differences count from now on; without a sample there is no base. */
+void as_ioreport_close(struct as_ioreport *r); /* accepts a closed one */
+/* Takes a base sample for differences; if it fails, there is no base. */
 enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err);
-/* Calls `each` with every channel's counts since the base, which stays, and gives the seconds. Channels are lent.
- */
+/* Calls `each` with every channel's counts since the base, which stays, and sets the seconds. Channels are borrowed. */
 typedef void (*as_ioreport_fn)(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user);
 enum as_status as_ioreport_each(struct as_ioreport *r, as_ioreport_fn each, void *user, double *seconds,
                                 struct as_error *err);
-/* Name of a state as text, "" where there is none. */
+/* Name of a state, "" if it has none. */
 void as_ioreport_state(const struct as_ioreport *r, as_cf channel, int i, char *out, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* NVIDIA's management library, whatever backend drives the device: found by its PCI bus id. */
+/* NVIDIA's management library. Devices are found by PCI bus ID, whatever backend drives them. */
 #include "base/text.h"
 #include "sensor/nvml_api.h"
 #include "sensor/sensor.h"
@@ -24,7 +24,7 @@ struct nvml {
             __VA_ARGS__                                                                                                \
         }                                                                                                              \
     }
-/* Newer names first. The first few are needed. */
+/* Newer names first. The first few are required. */
 enum { NEEDED = 3 };
 static const struct {
     size_t offset;
@@ -60,7 +60,8 @@ static enum as_status load(struct as_nvml_api *api, struct as_error *err)
             at = dlsym(api->library, symbols[i].names[k]);
         if (!at && i < NEEDED)
             return as_fail(err, AS_UNSUPPORTED, "%s has no %s", library_name, symbols[i].names[0]);
-        memcpy((char *)api + symbols[i].offset, &at, sizeof at); /* object to function pointer, as dlsym is made for */
+        memcpy((char *)api + symbols[i].offset, &at,
+               sizeof at); /* object to function pointer, as POSIX permits for dlsym */
     }
     return AS_OK;
 }
@@ -107,7 +108,7 @@ static double field_now(const struct nvml *n, unsigned field)
                : NAN;
 }
 
-/* Instantaneous where the device reports it, else averaged over about a second. */
+/* Instantaneous if the device reports it, else averaged over about a second. */
 static double power_now(const struct nvml *n)
 {
     const double instant = field_now(n, NVML_FIELD_POWER_INSTANT);
@@ -145,7 +146,7 @@ static double ecc_now(const struct nvml *n, unsigned kind)
     return n->api.ecc && n->api.ecc(n->device, kind, NVML_ECC_VOLATILE, &errors) == NVML_SUCCESS ? (double)errors : NAN;
 }
 
-/* A worker of the same run: its parent is ours. */
+/* Whether the process is a worker of the same run: it has our parent. */
 static bool is_sibling(unsigned pid)
 {
     char path[40], line[400];
@@ -155,7 +156,7 @@ static bool is_sibling(unsigned pid)
     if (f)
         fclose(f);
     line[len] = 0;
-    const char *behind = strrchr(line, ')'); /* the name may hold anything */
+    const char *behind = strrchr(line, ')'); /* the name may contain any character */
     int parent = 0;
     return behind && sscanf(behind, ") %*c %d", &parent) == 1 && parent == (int)getppid();
 }
@@ -164,7 +165,7 @@ enum { PROCESSES_MAX = 128 };
 struct processes {
     struct nvml_process list[PROCESSES_MAX];
     size_t n;
-    size_t beyond; /* that did not fit */
+    size_t beyond; /* entries that did not fit */
     bool known;
 };
 
@@ -188,7 +189,7 @@ static void add_processes(const struct nvml *n, nvml_return (*ask)(nvml_device, 
     }
 }
 
-/* Processes that compute; a display server waits. Unknown if our own process is not in the list: the PIDs are from
+/* Compute processes; a display server mostly waits. Unknown if our own process is not in the list: the PIDs are from
  * another namespace. */
 static double users_now(const struct nvml *n)
 {
@@ -261,7 +262,7 @@ static enum as_status open_nvml(const struct as_device_info *info, void **ctx, s
                                 struct as_error *err)
 {
     if (!info->bus_id[0])
-        return as_fail(err, AS_UNSUPPORTED, "the device tells no PCI bus id to find it by");
+        return as_fail(err, AS_UNSUPPORTED, "no PCI bus ID reported");
     struct nvml *n = calloc(1, sizeof *n);
     if (!n)
         return as_nomem(err, sizeof *n, "a sensor");

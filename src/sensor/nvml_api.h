@@ -1,4 +1,4 @@
-/* What is used of NVIDIA's management library, declared here so that nothing of it is needed to build. */
+/* The part of NVIDIA's management library in use, declared here so that its headers are not needed. */
 #ifndef AS_SENSOR_NVML_API_H
 #define AS_SENSOR_NVML_API_H
 
@@ -51,7 +51,7 @@ struct nvml_field_value {
     } value;
 };
 
-/* GPU performance monitoring: counters between two samples, which lie at least 100 ms apart. */
+/* GPU performance monitoring: counters between two samples at least 100 ms apart. */
 enum {
     NVML_GPM_VERSION = 1,
     NVML_GPM_DRAM_PERCENT = 10,
@@ -81,7 +81,7 @@ struct as_nvml_api {
     nvml_return (*shutdown)(void);
     const char *(*error_string)(nvml_return code);
     nvml_return (*by_bus_id)(const char *bus_id, nvml_device *device);
-    /* each of these may be missing from a library that is older or newer */
+    /* older and newer libraries may lack these */
     nvml_return (*clock)(nvml_device device, unsigned which, unsigned *mhz);
     nvml_return (*power)(nvml_device device, unsigned *mw);
     nvml_return (*fields)(nvml_device device, int n, struct nvml_field_value *values);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A chip of several dies has a channel for each, "DIE_1_CPU Energy", and may have one for all, which then counts. */
+/* A chip of several dies has a channel per die, "DIE_1_CPU Energy"; a channel for all dies takes precedence. */
 struct sum {
     double whole, dies;
     size_t whole_n, dies_n;
@@ -15,7 +15,7 @@ struct sum {
 
 static const struct {
     const char *word, *name;
-    bool is_numbered; /* "ANE0", and several of them */
+    bool is_numbered; /* numbered channels: "ANE0" */
 } rails[AS_RAILS] = {
     [AS_RAIL_CPU] = {"CPU", "CPU Energy", false},
     [AS_RAIL_GPU] = {"GPU", "GPU Energy", false},

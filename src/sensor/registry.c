@@ -56,10 +56,10 @@ void as_sensor_list_unknown(const struct as_sensor_reading *r, struct as_buf *wh
                  {"utilisation", isfinite(r->utilisation)}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (!parts[i].known)
-            as_buf_printf(why_not, "%s%s", why_not->len ? ", " : "the driver does not tell: ", parts[i].what);
+            as_buf_printf(why_not, "%s%s", why_not->len ? ", " : "not reported by the driver: ", parts[i].what);
 }
 
-/* Minimum of a few: the first call loads libraries, others may be interrupted. */
+/* Minimum of a few, since the first call loads libraries and others may be interrupted. */
 static double cost_of_reading(struct as_sensing *s)
 {
     enum { TRIALS = 4 };
@@ -94,7 +94,7 @@ void as_sensing_open(const struct as_device_info *info, struct as_sensing *out)
     struct as_error err = {0};
     const struct as_sensor *sensor = as_sensor_of(info);
     if (!sensor)
-        as_copy_text(out->why_not, sizeof out->why_not, "no sensor knows devices of this kind");
+        as_copy_text(out->why_not, sizeof out->why_not, "no sensor supports devices of this kind");
     else if (sensor->open(info, &out->ctx, &why_not, &err)) {
         as_fail_in(&err, sensor->name);
         as_copy_text(out->why_not, sizeof out->why_not, err.text);
@@ -122,7 +122,7 @@ void as_sensing_close(struct as_sensing *s)
     *s = (struct as_sensing){.read_s = NAN};
 }
 
-/* Transfers a second of a lane by generation, and the share of the bits that are data (PCI Express base specifications
+/* Transfers per second and lane by generation, and the share of data bits (PCI Express base specifications
  * 1.0 to 6.0: 8b/10b, 128b/130b, and 242 of the 256 bytes of a flit). */
 static void describe_bus(const struct as_sensor_reading *now, struct as_device_info *info)
 {

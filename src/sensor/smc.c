@@ -8,7 +8,7 @@ enum { SELECTOR = 2, READ_VALUE = 5, READ_KEY_AT = 8, READ_INFO = 9, KEYS_MAX = 
 
 #define FLOAT LETTERS('f', 'l', 't', ' ')
 
-/* What goes in and comes back. */
+/* The driver call's input and output. */
 struct record {
     uint32_t key;
     uint8_t version[8], limits[16];
@@ -34,7 +34,7 @@ static bool has_type(const struct as_smc *smc, uint32_t key, uint32_t type)
     return ask(smc, &(struct record){.key = key, .command = READ_INFO}, &out) && out.type == type && out.size == 4;
 }
 
-/* Of a key whose value has four bytes. */
+/* Reads a key whose value has four bytes. */
 static bool read_value(const struct as_smc *smc, uint32_t key, uint8_t value[4])
 {
     struct record out;
@@ -44,7 +44,7 @@ static bool read_value(const struct as_smc *smc, uint32_t key, uint8_t value[4])
     return true;
 }
 
-/* The controller has keys: how many; 0 unknown. */
+/* The number of the controller's keys; 0 unknown. */
 static uint32_t count_keys(const struct as_smc *smc)
 {
     const uint32_t key = LETTERS('#', 'K', 'E', 'Y');
@@ -68,7 +68,7 @@ static bool open_service(const struct as_iokit *io, uint32_t service, void *user
     return false;
 }
 
-/* Sensors next to cores, limits and set points have other prefixes. */
+/* Limits, set points and sensors beside the cores have other prefixes. */
 static bool is_core(uint32_t key, bool is_cpu)
 {
     static const uint32_t cpu[] = {LETTERS('T', 'p', '0', 0), LETTERS('T', 'p', '1', 0), LETTERS('T', 'e', '0', 0),

@@ -1,4 +1,4 @@
-/* Temperatures of an Apple chip, by its system management controller. The call and its record are private; they are
+/* Temperatures of an Apple chip from its system management controller. The call and its record are private; they are
  * declared as macmon (crates/lib/src/platform/smc.rs) and SiliconScope (SMCReader.swift) use them, and keys are named
  * as these and exelban/stats (Modules/Sensors/values.swift) list them for M1 to M5. */
 #ifndef AS_SENSOR_SMC_H
@@ -15,10 +15,10 @@ struct as_smc {
     uint32_t keys[AS_SMC_SENSORS_MAX]; /* four letters, the first in the highest byte */
     size_t n;
 };
-/* Of the CPU's or the GPU's cores. AS_UNSUPPORTED where nothing of them can be read now. */
+/* Opens the sensors of the CPU's or GPU's cores. AS_UNSUPPORTED: none can be read now. */
 enum as_status as_smc_open(struct as_smc *smc, bool is_cpu, struct as_error *err);
 /* Degrees Celsius of the hottest core sensor, which decides when clocks drop. NAN: none reads between 0 and 130. */
 double as_smc_hottest(const struct as_smc *smc);
-void as_smc_close(struct as_smc *smc); /* takes one that is closed */
+void as_smc_close(struct as_smc *smc); /* accepts a closed one */
 
 #endif

@@ -16,8 +16,7 @@ static uint32_t word_at(const unsigned char *at)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* Hz per count; 0 unknown. A clock of a core is between 100 MHz and 10 GHz, and none of 32 bits is above 4.3 GHz in Hz.
- */
+/* Hz per count; 0 unknown. Core clocks are between 100 MHz and 10 GHz, and 32 bits of Hz hold at most 4.3 GHz. */
 static double unit_of(const double *counts, size_t n)
 {
     bool is_hz = true, is_khz = true;
@@ -38,7 +37,7 @@ void as_clock_table_from(const unsigned char *bytes, size_t size, bool is_gpu, s
     out->n = 0;
     out->why[0] = 0;
     if (!n || size % ENTRY || n > AS_CLOCKS_MAX) {
-        snprintf(out->why, sizeof out->why, "'%s' has %zu bytes, no table of clocks", out->key, size);
+        snprintf(out->why, sizeof out->why, "'%s' has %zu bytes: not a clock table", out->key, size);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -47,7 +46,7 @@ void as_clock_table_from(const unsigned char *bytes, size_t size, bool is_gpu, s
     }
     const double unit = unit_of(out->hz, n);
     if (!ascends || unit == 0 || (n == 1 && out->hz[0] == 0))
-        snprintf(out->why, sizeof out->why, "'%s' is no table of clocks in Hz or kHz", out->key);
+        snprintf(out->why, sizeof out->why, "'%s' is not a clock table in Hz or kHz", out->key);
     else
         out->n = n;
     for (size_t i = 0; i < out->n; i++)
@@ -94,7 +93,7 @@ static bool is_off(const char *name)
     return strcmp(name, "OFF") == 0 || strcmp(name, "IDLE") == 0 || strcmp(name, "DOWN") == 0;
 }
 
-/* A number without sign or blanks, and what follows it; false where there is none. */
+/* Parses a number without sign or blanks, and sets the rest; false if there is none. */
 static bool number_at(const char **at, size_t *out)
 {
     const size_t digits = strspn(*at, "0123456789");
@@ -105,7 +104,7 @@ static bool number_at(const char **at, size_t *out)
     return digits > 0 && digits < 4;
 }
 
-/* The clock of a state by its table; NAN: the table has none. */
+/* The clock of a state in its table; NAN if missing. */
 static double clock_of(const struct as_clock_table *t, bool is_cpu, const char *name)
 {
     size_t entry, rest = 0;
@@ -117,13 +116,13 @@ static double clock_of(const struct as_clock_table *t, bool is_cpu, const char *
     return !*at && entry < t->n && t->hz[entry] > 0 ? t->hz[entry] : NAN;
 }
 
-/* What a channel's states add up to. */
+/* Sums over a channel's states. */
 struct times {
     double all, active, cycles; /* cycles: of the time with a clock */
-    bool is_known;              /* no state's time is negative, each has a name */
+    bool is_known;              /* every state has a name and a non-negative time */
 };
 
-/* The first reason counts. state NULL: a state has no name or a negative time. */
+/* Keeps the first reason. state NULL: a state has no name or a negative time. */
 static void explain(char why[120], const struct as_ioreport_channel *c, const char *state, const char *key)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -138,8 +137,7 @@ static void explain(char why[120], const struct as_ioreport_channel *c, const ch
     as_buf_finish(&b);
 }
 
-/* With a table, each state has to be in it; of a GPU only those that it was in, since its channel names 15 everywhere.
- */
+/* With a table, it must contain each state; for a GPU only the states used, since its channel always names 15. */
 static struct times add_up(const struct as_ioreport *r, const struct as_ioreport_channel *c, bool is_cpu,
                            const struct as_clock_table *table, char why[120])
 {
@@ -199,7 +197,7 @@ enum { CLUSTERS_MAX = 16 };
 struct cluster {
     char name[32]; /* "P1", "DIE_1_P0" */
     char kind;
-    const struct as_clock_table *table; /* NULL: none is known */
+    const struct as_clock_table *table; /* NULL: unknown */
     struct times requested, actual;
     size_t requested_n, actual_n;
     char why[120];
@@ -224,7 +222,7 @@ static const struct as_clock_table *table_of(const struct as_states *s, char kin
     }
 }
 
-/* "PCPU", "MCPM1", "DIE_1_PCPU0": the cluster, and whether these are its actual states. */
+/* Parses "PCPU", "MCPM1", "DIE_1_PCPU0": the cluster, and whether these are its actual states. */
 static struct cluster *cluster_of(struct cpu *cpu, const char *name, bool *is_actual)
 {
     const char *unit = as_rail_past_die(name), *at = unit + 4;
@@ -257,21 +255,21 @@ static void look_at_cpu(const struct as_ioreport *r, const struct as_ioreport_ch
     *(is_actual ? &k->actual_n : &k->requested_n) += 1;
 }
 
-/* Why a cluster's clock cannot be known; "" where it can. */
+/* Why a cluster's clock cannot be known; "" if it can. */
 static void check_cluster(struct cluster *k)
 {
     if (!k->table)
-        snprintf(k->why, sizeof k->why, "no table of clocks is known for cluster '%s'", k->name);
+        snprintf(k->why, sizeof k->why, "no clock table is known for cluster '%s'", k->name);
     else if (!k->table->n)
         as_copy_text(k->why, sizeof k->why, k->table->why);
     else if (!k->why[0] && (k->requested_n != 1 || k->actual_n != 1))
         snprintf(k->why, sizeof k->why,
-                 "cluster '%s': %zu channels with requested states, %zu with actual states; one each is expected",
-                 k->name, k->requested_n, k->actual_n);
+                 "cluster '%s': %zu channels with requested states, %zu with actual states; expected one each", k->name,
+                 k->requested_n, k->actual_n);
 }
 
-/* The clock of the fastest kind of core that was busy: a mostly idle cluster did not run the work, and its states
- * include those of idling. */
+/* The clock of the fastest busy kind of core: a mostly idle cluster did not run the work, and its states
+ * include idle states. */
 static void weigh(struct cpu *cpu, struct as_states_seen *out)
 {
     static const double busy_share = 0.75;

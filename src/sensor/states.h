@@ -1,13 +1,13 @@
-/* Clock and utilisation of an Apple chip from the time that it spent in its performance states.
+/* Clock and utilisation of an Apple chip from the time spent in its performance states.
  *
  * GPU: channel "GPUPH" of group "GPU Stats"; its state "P<n>" is entry n of the device tree's table "voltage-states9",
  * whose entry 0 is off (macmon; SiliconScope, GPUSampler.swift).
  *
  * CPU: group "CPU Stats", subgroup "CPU Complex Performance States", where a cluster has two channels. "PCPU1" has the
- * requested states and the idle ones, and so tells how long the cluster worked. "PCPM1" has the actual states, which
- * are what powermetrics reports (socpowerbud, issue 15; oshi, pull request 3675): a chip that slows down for its heat
- * shows it only there (macmon, issue 78). A state "V<n>P<m>" is entry n of a table of n + m + 1 entries, by which the
- * table is checked: "voltage-states1-sram" of E, "voltage-states5-sram" of P, "voltage-states22-sram" and
+ * requested states and the idle ones, which gives the cluster's busy time. "PCPM1" has the actual states, which
+ * powermetrics reports (socpowerbud, issue 15; oshi, pull request 3675): thermal throttling is
+ * visible only there (macmon, issue 78). A state "V<n>P<m>" is entry n of a table of n + m + 1 entries, which serves to
+ * check the table: "voltage-states1-sram" of E, "voltage-states5-sram" of P, "voltage-states22-sram" and
  * "voltage-states23-sram" of M0 and M1 on M5 Pro and Max (SiliconScope, docs/ioreport-channels.md). */
 #ifndef AS_SENSOR_STATES_H
 #define AS_SENSOR_STATES_H
@@ -23,8 +23,8 @@ struct as_clock_table {
     size_t n; /* 0: none */
     char why[100];
 };
-/* Entries are two 32-bit words, the first is the clock: Hz up to the M3 and of all GPUs, kHz of later CPUs. What is
- * neither for all entries is no table of clocks, nor is one of a CPU that does not ascend: tables beside these have
+/* Entries are two 32-bit words, the first is the clock: Hz up to the M3 and for all GPUs, kHz for later CPUs. A table
+ * that fits neither is not a clock table, nor is a CPU's that does not ascend: neighbouring tables hold
  * reciprocals. A GPU's is sorted by voltage (338, ... 1312, 1242, 1380 MHz on M3 Max and M4 Pro). */
 void as_clock_table_from(const unsigned char *bytes, size_t size, bool is_gpu, struct as_clock_table *out);
 
@@ -37,13 +37,13 @@ struct as_states {
     struct as_clock_table tables[AS_STATES_TABLES];
 };
 struct as_states_seen {
-    double hz;     /* NAN unknown, also where nothing worked */
-    double busy;   /* share of the time, of a GPU; NAN unknown */
-    char why[120]; /* why the clock is unknown; "" also where nothing ran */
+    double hz;     /* NAN unknown, or all idle */
+    double busy;   /* GPU: share of time; NAN unknown */
+    char why[120]; /* why the clock is unknown; "" also if all was idle */
 };
 enum as_status as_states_open(struct as_states *s, bool is_cpu, struct as_error *err); /* and begins */
-/* Since the call before, or the opening. */
+/* Since the previous call or the opening. */
 enum as_status as_states_since(struct as_states *s, struct as_states_seen *out, struct as_error *err);
-void as_states_close(struct as_states *s); /* takes one that is closed */
+void as_states_close(struct as_states *s); /* accepts a closed one */
 
 #endif

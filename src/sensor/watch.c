@@ -54,7 +54,7 @@ static void add_load(struct as_watch *w, const struct as_sensor_reading *r, doub
     add_throttle(seen, r->throttle);
 }
 
-/* until every_s have passed, or the trial's next step; with the lock held */
+/* Waits for every_s or until the trial's next step, with the lock held. */
 static void nap(struct as_watch *w)
 {
     const double end = as_condition_after(w->every_s);
@@ -72,7 +72,8 @@ static void *run(void *user)
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         struct as_sensor_reading now;
-        /* A reading that began before the mark does not cover the samples; a mean right after it covers hardly any. */
+        /* A reading that began before the mark does not cover the samples; an average right after it covers hardly any.
+         */
         const bool counts = w->marked && (was_marked || !is_mean);
         was_marked = w->marked;
         if (counts) {
@@ -89,7 +90,7 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Signals go to the other threads. */
+/* Leaves signals to the other threads. */
 static bool start(struct as_watch *w)
 {
     sigset_t all, old;
@@ -100,7 +101,7 @@ static bool start(struct as_watch *w)
     return started;
 }
 
-/* When it was read: the middle, since a reading can take as long as a sample. */
+/* Time of a reading: its middle, since it can take as long as a sample. */
 static double timed_reading(struct as_sensing *s, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     const double start = as_now();
@@ -144,7 +145,7 @@ void as_watch_mark(struct as_watch *w)
 {
     struct as_sensor_reading now = {.throttle = -1};
     const struct as_sensor *sensor = w->sensing->sensor;
-    const bool counts_energy = isfinite(w->before.energy_j); /* what preparing took is not the samples' */
+    const bool counts_energy = isfinite(w->before.energy_j); /* the energy of preparation does not count */
     const bool starts = counts_energy || (sensor && sensor->is_mean);
     const double at = starts ? timed_reading(w->sensing, AS_SENSOR_QUICK, &now) : NAN;
     pthread_mutex_lock(&w->lock);
@@ -183,9 +184,9 @@ void as_watch_end(struct as_watch *w, struct as_readings *out)
     struct as_sensor_reading after, rest;
     end_thread(w);
     as_demand_end(&w->sensing->demand, &w->demand);
-    /* Timed like the mark: what only a full reading reads can take longer than the samples. */
+    /* Timed like the mark, since the slow part of a full reading can take longer than the samples. */
     const double ended = as_now(), passed = timed_reading(w->sensing, AS_SENSOR_QUICK, &after) - w->energy_at;
-    as_sensing_read(w->sensing, AS_SENSOR_ALL, &rest); /* its means cover no time */
+    as_sensing_read(w->sensing, AS_SENSOR_ALL, &rest); /* its averages cover no time */
     struct as_readings *seen = &w->seen;
     if (w->marked)
         add_load(w, &after, ended); /* the last sample has just ended */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST = 5 }; /* fewer samples give no result */
+enum { LEAST = 5 }; /* minimum number of samples */
 
 struct ranked {
     double x;
@@ -17,8 +17,8 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-/* y[i]: the rank of x[i] (ties share theirs) in units of the noise of the ranks. Ranks, so that spikes, tails and two
- * modes are no changes; the noise from successive differences, in which a few steps of the level hardly count (von
+/* y[i]: the rank of x[i] (ties share theirs) in units of the ranks' noise. Ranks, so that spikes, tails and two
+ * modes are not changes; noise from successive differences, which a few steps of the level hardly affect (von
  * Neumann 1941). False when all are equal, or out of memory. */
 static bool standardize(const double *x, size_t n, double *y)
 {
@@ -50,7 +50,7 @@ struct pelt {
     double *sum, *square; /* of the first i values */
     double *best;         /* cost of the best segmentation of the first i values */
     size_t *from;         /* where its last segment starts */
-    size_t *open;         /* starts that can still be best */
+    size_t *open;         /* starts that can still be optimal */
 };
 
 static double segment_cost(const struct pelt *p, size_t from, size_t to)
@@ -117,8 +117,8 @@ done:
     return found;
 }
 
-/* Samples at the start of a segment that are far off the rest of it (a first launch that compiles): too few to be a
- * segment of their own. */
+/* Samples at the start of a segment that are far from its rest (a first launch that compiles), too few to be a
+ * separate segment. */
 static size_t far_off(const double *x, size_t n)
 {
     double middle = as_median(x, n), far = 8 * 1.4826 * as_mad(x, n);

@@ -1,4 +1,4 @@
-/* Comparison of two numbers with intervals, on the logarithms, where a ratio is a difference. */
+/* Compares two numbers with intervals on their logarithms, where a ratio is a difference. */
 #include "stats/order.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, 
     if (!(a > 0) || !(b > 0) || !(ca.lo > 0) || !(cb.lo > 0) || !(ca.hi >= ca.lo) || !(cb.hi >= cb.lo) ||
         !isfinite(ca.hi) || !isfinite(cb.hi))
         return none;
-    /* widen an interval that does not contain its own value (rounding) */
+    /* widen an interval that rounding made miss its own value */
     double down = hypot(log(a / fmin(ca.lo, a)), log(fmax(cb.hi, b) / b));
     double up = hypot(log(fmax(ca.hi, a) / a), log(b / fmin(cb.lo, b)));
     return (struct as_interval){a / b * exp(-down), a / b * exp(up)};
@@ -20,10 +20,10 @@ struct as_interval as_difference_interval(double a, struct as_interval ca, doubl
     return (struct as_interval){a - b - hypot(a - ca.lo, cb.hi - b), a - b + hypot(ca.hi - a, b - cb.lo)};
 }
 
-/* With hundreds of cells compared at 95%, several would differ by chance alone. */
+/* Among hundreds of cells compared at 95%, several would differ by chance. */
 static const double SHOWN = 0.95, TO_DIFFER = 0.99;
 
-/* A fifth of the trials at either end is trimmed from six on. */
+/* From six trials on, a fifth is trimmed at either end. */
 unsigned as_trials_df(size_t trials)
 {
     const size_t kept = trials < 1000 ? trials : 1000;
@@ -59,7 +59,7 @@ void as_compare_numbers(const struct as_estimated *a, const struct as_estimated 
                         bool lower_is_better, double tolerance, struct as_comparison *out)
 {
     *out = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
-    const bool exact = is_exact(a) && is_exact(b); /* counts, 0 as well */
+    const bool exact = is_exact(a) && is_exact(b); /* counts, possibly 0 */
     if (exact && a->value == b->value) {
         *out = (struct as_comparison){1, {1, 1}, AS_SAME, {1, 1}};
         return;

@@ -13,32 +13,32 @@ static const double TRIMMED_FACTOR = 1.06;
 /* Correction for optional stopping, by simulation. */
 static const double STOPPED_FACTOR = 1.12;
 static const double NORMAL95 = 1.959964;
-/* Where nothing is known of a group: half to double for one trial (ln 2 = 12.706 sd), and what follows for two. */
+/* Without knowledge of the group: half to double for one trial (ln 2 = 12.706 sd), and the equivalent for two. */
 static const struct as_prior UNKNOWN_GROUP = {.df = 1, .var = 0.00297591, .upper_var = 0.125068};
-/* Variance of a median over that of a mean, of normal samples. */
+/* Variance of a median relative to that of a mean, for normal samples. */
 static const double MEDIAN_VAR = 1.5708;
 
 struct cell {
     struct as_weighted *p, *scratch; /* samples that count; weights of a trial add up to 1 */
-    double *median;                  /* of the trials that count, in order of time */
-    int *process;                    /* of each of these */
+    double *median;                  /* medians of the trials that count, in order of time */
+    int *process;                    /* process of each of these */
     size_t n, trials, total;
-    size_t units;       /* that scatter independently: trials, or processes */
-    size_t measured;    /* trials of enough samples to see their spread; sums over them: */
-    double within;      /* variance that a trial's relative median has from its samples */
+    size_t units;       /* independent units: trials or processes */
+    size_t measured;    /* trials with enough samples to show their spread; sums over them: */
+    double within;      /* variance of a trial's relative median due to its samples */
     double sample_var;  /* relative variance of its samples */
     bool positive;      /* logarithms can be taken */
-    bool contended;     /* a trial had few samples left by their weights */
-    bool forced;        /* and no other: contended samples count */
-    bool clock_unknown; /* of half of the samples */
+    bool contended;     /* a trial had few samples with weight */
+    bool forced;        /* all trials were contended, so contended samples count */
+    bool clock_unknown; /* for half of the samples */
     bool clock_moved;
 };
 
-/* How trials scatter, on logarithms where those can be taken. */
+/* Scatter of the trials, on logarithms if possible. */
 struct spread {
     double middle, var; /* var / trials is the variance of middle */
     unsigned df;
-    double plain_var; /* of all trials, none trimmed */
+    double plain_var; /* of all trials, untrimmed */
     double drift, drift_share;
 };
 
@@ -78,7 +78,7 @@ static enum as_status check(const struct as_trial_samples *t, size_t n, size_t *
     return AS_OK;
 }
 
-/* Whether the clock moved by 3% or is not known, over all samples. */
+/* Whether the clock, over all samples, moved by 3% or is unknown. */
 static void look_at_clock(struct cell *c, const struct as_trial_samples *t, size_t n)
 {
     size_t unknown = 0;
@@ -107,7 +107,7 @@ static double normalised(double x, double clock, const struct as_norm *norm)
     return x * (norm->beta == 1 ? ratio : exp(norm->beta * log(ratio)));
 }
 
-/* The samples of a trial that count; with `all` those without weight or clock as well. */
+/* The samples of a trial that count; with `all` also those without weight or clock. */
 static size_t pick(struct as_weighted *p, const struct as_trial_samples *t, const struct as_norm *norm, bool all)
 {
     size_t kept = 0;
@@ -142,7 +142,7 @@ static void take_trial(struct cell *c, size_t kept, int process)
     c->n += kept;
 }
 
-/* Above this contended share the rest of the trial is not trusted either: detection misses some contention. */
+/* Above this contended share the rest of the trial is not trusted either, since detection misses some contention. */
 static const double CONTENDED_MOST = 0.75;
 
 static bool is_contended(const struct as_trial_samples *t)
@@ -153,7 +153,7 @@ static bool is_contended(const struct as_trial_samples *t)
     return weighed < t->n && (weighed < FEW_SAMPLES || (double)weighed < (1 - CONTENDED_MOST) * (double)t->n);
 }
 
-/* Trials with few uncontended samples are dropped if others remain; otherwise all samples count. */
+/* Drops trials with few uncontended samples if others remain; otherwise all samples count. */
 static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t n, const struct as_norm *norm)
 {
     c->positive = true;
@@ -167,7 +167,7 @@ static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t
             c->contended = c->contended || contended;
         }
     }
-    c->within /= (double)c->measured; /* NAN where there is none, as it should be */
+    c->within /= (double)c->measured; /* NAN if there is none, as intended */
     c->sample_var /= (double)c->measured;
     as_weighted_sort(c->p, c->n, c->scratch);
 }
@@ -183,7 +183,7 @@ static double variance(const double *x, size_t n, double *mean)
     return n > 1 ? ss / (double)(n - 1) : 0;
 }
 
-/* Linear drift over the trials: its slope and the share of variance that it explains. */
+/* Linear drift over the trials: slope, and share of variance explained. */
 static void look_at_drift(const double *x, size_t n, struct spread *s)
 {
     double xy = 0, xx = 0, at = 0.5 * (double)(n - 1);
@@ -196,7 +196,7 @@ static void look_at_drift(const double *x, size_t n, struct spread *s)
     s->drift_share = n >= DRIFT_TRIALS && total > 0 ? xy * xy / xx / total : 0;
 }
 
-/* Trimmed mean and winsorized variance (Yuen 1974), a fifth at either end. x is put in order. */
+/* Trimmed mean and winsorized variance (Yuen 1974), a fifth at either end. Sorts x. */
 static void trim(double *x, size_t n, struct spread *s)
 {
     size_t cut = n / 5 > 0 ? n / 5 : 1;
@@ -205,7 +205,7 @@ static void trim(double *x, size_t n, struct spread *s)
     s->middle = 0;
     for (size_t i = cut; i < n - cut; i++)
         s->middle += x[i] / kept;
-    for (size_t i = 0; i < cut; i++) { /* what is trimmed counts as its neighbour in the spread */
+    for (size_t i = 0; i < cut; i++) { /* trimmed values are replaced by their neighbour for the spread */
         x[i] = x[cut];
         x[n - 1 - i] = x[n - 1 - cut];
     }
@@ -214,8 +214,8 @@ static void trim(double *x, size_t n, struct spread *s)
     s->df = (unsigned)(n - 2 * cut - 1);
 }
 
-/* The means of x over the trials of each process, in order of their first trials; how many. Of a single process
- * nothing is known of others: its trials stay. */
+/* Replaces x by its means per process, in order of first trials, and returns their number. With a single process
+ * the scatter between processes is unknown, so its trials stay. */
 static size_t merge_processes(const struct cell *c, double *x)
 {
     size_t n = 0;
@@ -231,7 +231,7 @@ static size_t merge_processes(const struct cell *c, double *x)
             if (k == i || c->process[k] != c->process[i])
                 continue;
             first &= k > i;
-            sum += k > i ? x[k] : 0; /* nothing behind the first trial is overwritten yet */
+            sum += k > i ? x[k] : 0; /* entries after the first trial are not overwritten yet */
             of++;
         }
         if (first)
@@ -264,7 +264,7 @@ static double few_trials(const struct cell *c, const struct spread *s, const str
     return fmax(as_student95(df) * sqrt(var / k), 0.5 * own);
 }
 
-/* Half of the interval by the scatter of trials. scale: 1 on logarithms, else the number's size. */
+/* Half-width of the interval from the scatter of trials. scale: 1 on logarithms, else the number's size. */
 static double half_width(const struct cell *c, const struct spread *s, const struct as_prior *prior, double scale)
 {
     bool known = prior && prior->df > 0;
@@ -274,7 +274,7 @@ static double half_width(const struct cell *c, const struct spread *s, const str
         prior && prior->df > 0 ? few_trials(c, s, prior, scale) : as_student95(s->df) * sqrt(s->var / (double)c->units);
     if (c->units >= TRIMMED_TRIALS)
         half *= TRIMMED_FACTOR;
-    if (known && prior->sample_var > 0) /* a group whose trials hold more samples says too little */
+    if (known && prior->sample_var > 0) /* a group whose trials have more samples underestimates the scatter */
         half = fmax(half, NORMAL95 * scale * sqrt(MEDIAN_VAR * prior->sample_var / (double)c->n));
     if (c->forced) /* the group had no contention */
         half = fmax(half, NORMAL95 * scale * sqrt(UNKNOWN_GROUP.upper_var));
@@ -294,7 +294,7 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
     double half = half_width(c, s, prior, scale);
     /* treating all samples as independent */
     struct as_interval pooled = as_weighted_interval(c->p, c->n);
-    if (!isnan(pooled.lo)) /* trials that agree better than their samples allow agree by chance */
+    if (!isnan(pooled.lo)) /* agreement closer than the samples allow is chance */
         half = fmax(half, (pooled.hi - pooled.lo) / 6 / (c->positive ? value : 1));
     if (aim && aim->stopped)
         half *= STOPPED_FACTOR;

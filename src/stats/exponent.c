@@ -1,7 +1,7 @@
 /* The exponent of a probe's clock: the median of slopes of ln time over ln clock between points that differ in little
  * but their clock, paired after Theil (1950, incomplete method): in order of the clock, each of the lower half with its
  * counterpart in the upper half. Only pairs at least 3% apart count. That errors of the readings bias a regression
- * towards 0 needs no correction then: they are a tenth of that distance, the bias at most 2%. */
+ * towards 0 needs no correction then, since they are a tenth of that distance and the bias is at most 2%. */
 #include "stats/estimate.h"
 #include "stats/order.h"
 #include "stats/weighted.h"
@@ -11,7 +11,7 @@
 
 enum { TRIALS_NEEDED = 10, POINTS_MAX = 64 };
 static const double APART = 0.03;
-/* An exponent known no better than this would scatter more than it mends. */
+/* A less precise exponent would add more scatter than it removes. */
 static const double WIDEST = 0.5;
 
 struct slopes {
@@ -20,7 +20,7 @@ struct slopes {
     double sign;
 };
 
-/* A point for a group: the logarithms of clock and value. */
+/* Adds a point to a group: the logarithms of clock and value. */
 static void add_point(struct slopes *s, double clock, double x)
 {
     if (clock > 0 && x > 0)
@@ -46,7 +46,7 @@ static bool steady(const struct as_trial_samples *t, size_t i)
     return t->clock_hz && !isnan(t->clock_hz[i]) && (!t->weight || t->weight[i] >= 1);
 }
 
-/* Within trials: everything is the same there but the clock. One slope a trial, the median of its pairs. */
+/* Within trials, where only the clock changes. One slope per trial, the median of its pairs. */
 static void slopes_within(struct slopes *s, const struct as_cell_trials *cells, size_t n)
 {
     for (size_t c = 0; c < n; c++)

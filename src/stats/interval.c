@@ -1,4 +1,4 @@
-/* Intervals of the median, and the quantiles that they need. */
+/* Intervals of the median, and the quantiles they need. */
 #include "stats/order.h"
 
 #include <math.h>

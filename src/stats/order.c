@@ -11,7 +11,7 @@ static void swap(double *a, double *b)
     *b = t;
 }
 
-/* Hoare's FIND with the median of three as pivot; the three are drawn, so that no order of data is a bad one. */
+/* Hoare's FIND with the median of three as pivot, drawn at random, so that no order of the data is bad. */
 double as_select(double *x, size_t n, size_t k)
 {
     size_t lo = 0, hi = n - 1;

@@ -1,21 +1,22 @@
-/* Order statistics, shared inside stats. */
+/* Order statistics, internal to src/stats. */
 #ifndef AS_STATS_ORDER_H
 #define AS_STATS_ORDER_H
 
 #include "stats/stats.h"
 
-/* Puts the k-th smallest (from 0) at x[k], nothing larger before it and nothing smaller after it. Expected O(n). */
+/* Moves the k-th smallest (from 0) to x[k], with nothing larger before it and nothing smaller after it. Expected O(n).
+ */
 double as_select(double *x, size_t n, size_t k);
-/* Median of x, which is put out of order. */
+/* Median of x, which it reorders. */
 double as_median_in(double *x, size_t n);
 void as_sort(double *x, size_t n);
 double as_median_sorted(const double *x, size_t n);
 bool as_all_finite(const double *x, size_t n);
-/* A scratch copy (free); NULL when out of memory or n is 0. */
+/* A scratch copy (free it); NULL if out of memory or n is 0. */
 double *as_copy_values(const double *x, size_t n);
 
 /* The ranks (from 1) between which an interval of the median is interpolated: lower end
- * (1 - share) * x(rank) + share * x(rank + 1), the upper end mirrored. rank is 0 when n is too small. */
+ * (1 - share) * x(rank) + share * x(rank + 1), the upper end mirrored. rank is 0 if n is too small. */
 struct as_median_ranks {
     size_t rank;
     double share;

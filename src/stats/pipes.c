@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ERROR_LEAST = 0.005; /* of a cost: no two trials agree better */
-static const double TELLS = 5;           /* bounds of a pair are apart by so many errors, or it tells nothing */
+static const double ERROR_LEAST = 0.005; /* minimum relative error of a cost */
+static const double TELLS = 5;           /* a pair is conclusive if its bounds differ by this many errors */
 static const double SEPARATE = 0.2, SHARED = 0.8, MOST_SHARED = 1.2;
 static const double BOUND_CLEAR = 1.1, BOUND_NEAR = 0.03; /* issue above the pipes; a cost at the issue */
 
-/* ---- alone, and the issue ---- */
+/* ---- costs alone and the issue cost ---- */
 
 enum { TWENTIETH = 20 };
 
@@ -66,7 +66,7 @@ static int by_cost(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The least cost of an instruction would be one that noise made least, of some hundred. */
+/* Not the minimum, which would be the noisiest of some hundred. */
 static enum as_status find_issue(const struct as_pipes_sequence *s, size_t n, size_t ops, struct as_pipes *out,
                                  struct as_error *err)
 {
@@ -84,7 +84,7 @@ static enum as_status find_issue(const struct as_pipes_sequence *s, size_t n, si
 
 /* ---- pairs ---- */
 
-/* What a sequence of two operations says of them. */
+/* Evaluates a sequence of two operations. */
 static struct as_pipes_pair judge_pair(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops,
                                        const size_t op[2])
 {
@@ -97,7 +97,7 @@ static struct as_pipes_pair judge_pair(const struct as_pipes *p, const struct as
         pair.relation = most - pipes >= TELLS * error ? AS_PIPES_AT_ISSUE : AS_PIPES_HIDDEN;
         pair.share = NAN;
     } else {
-        /* Slower than one after the other is more than a pipe. */
+        /* Slower than the sum of both means more than a shared pipe. */
         pair.relation = pair.share <= SEPARATE                              ? AS_PIPES_SEPARATE
                         : pair.share >= SHARED && pair.share <= MOST_SHARED ? AS_PIPES_SHARED
                                                                             : AS_PIPES_PARTLY;
@@ -105,7 +105,7 @@ static struct as_pipes_pair judge_pair(const struct as_pipes *p, const struct as
     return pair;
 }
 
-/* Does the second tell more than the first? */
+/* Whether the second is more conclusive than the first. */
 static bool tells_more(const struct as_pipes_pair *old, const struct as_pipes_pair *new)
 {
     if (old->relation < AS_PIPES_SEPARATE || new->relation < AS_PIPES_SEPARATE)
@@ -128,14 +128,14 @@ static void find_pairs(const struct as_pipes_sequence *s, size_t n, size_t ops, 
 
 /* ---- pipes ---- */
 
-static const double MANY = 0.8; /* of the pairs that are known of the one of which most are */
+static const double MANY = 0.8; /* relative to the operation with the most known pairs */
 
 struct rank {
     size_t op, measured, partly;
     double issued;
 };
 
-/* First those of which many pairs are known, then those of one instruction, then those that are in one pipe. */
+/* Order: operations with many known pairs first, then single instructions, then those in one pipe. */
 static int by_rank(const void *x, const void *y)
 {
     const struct rank *a = x, *b = y;
@@ -170,7 +170,7 @@ static size_t rank_all(const struct as_pipes_sequence *s, size_t ops, const stru
     return n;
 }
 
-/* Two that the issue hides from each other may be one pipe's as long as no third tells them apart. */
+/* Two operations hidden by the issue may share a pipe unless a third distinguishes them. */
 static bool told_apart(const struct as_pipes *p, size_t ops, size_t a, size_t b)
 {
     for (size_t i = 0; i < ops; i++) {
@@ -181,8 +181,8 @@ static bool told_apart(const struct as_pipes *p, size_t ops, size_t a, size_t b)
     return false;
 }
 
-/* The pipe of an operation: one that it shares, else one from which nothing tells it apart, else a new one where all
- * tell that it is in none of them. */
+/* The pipe of an operation: one that it shares; else one from which it is indistinguishable; else a new one if all
+ * pairs show that it is in no existing pipe. */
 static void place(struct as_pipes *p, size_t ops, size_t op)
 {
     int home = -1, maybe = -1;
@@ -207,9 +207,9 @@ static void place(struct as_pipes *p, size_t ops, size_t op)
     p->home[op] = home;
 }
 
-/* What an operation takes of another's pipe: all but what is the other's own, where they share some. The other is the
- * one that stands for the pipe: of two that share in part one has a part in the other's pipe, and that is the one whose
- * like do not. */
+/* The part of an operation's cost in another's pipe, if they share it: all but the other's own part. The other is the
+ * representative of the pipe: of two operations that partly share, one has a part in the other's pipe, namely the one
+ * whose similar operations do not. */
 static double rest_of(const struct as_pipes_sequence *s, const struct as_pipes *p, size_t op, size_t other)
 {
     const struct as_pipes_pair *pair = &p->pair[op][other];
@@ -226,7 +226,7 @@ static void find_uses(const struct as_pipes_sequence *s, size_t ops, struct as_p
             p->use[i][k] = (int)k == p->home[i] ? p->alone[i] : rest_of(s, p, i, p->first[k]);
 }
 
-/* ---- what the issue bounds ---- */
+/* ---- sequences bound by issue ---- */
 
 static double busiest(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
 {

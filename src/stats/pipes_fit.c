@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A load has to explain so much, in sums of shares, or it is none: fewer of them say more. */
+/* Minimum improvement (sum of shares) for which a load is kept, since sparse loads are easier to interpret. */
 static const double LOAD_WORTH = 0.02;
-/* From here on a deviation counts less: a sequence that fits nowhere must not bend what the others say. */
+/* Larger deviations count less, so that a sequence that fits nowhere does not distort the others. */
 static const double KNEE = 0.1, BEYOND = 0.3;
-static const double ALONE_WEIGHT = 5; /* what an operation costs alone is certain */
-static const double GAIN = 1e-3;      /* below it nothing is better */
+static const double ALONE_WEIGHT = 5; /* costs of single operations are precise */
+static const double GAIN = 1e-3;      /* minimum improvement */
 enum { SWEEPS = 40, ROUNDS = 4, FOLDS = 5 };
 
-/* One sequence, as the few operations that it has. */
+/* A sequence as a list of its few operations. */
 struct item {
     size_t sequence;
     size_t op[AS_PIPES_OPS];
@@ -26,7 +26,7 @@ struct item {
 struct fitting {
     struct item *item;
     size_t n, ops, resources;
-    size_t (*of)[2]; /* for each operation where its sequences begin in list, and how many */
+    size_t (*of)[2]; /* for each operation, start and number of its sequences in list */
     size_t *list;
     double (*load)[AS_PIPES_RESOURCES];
 };
@@ -39,7 +39,7 @@ static double count_in(const struct item *t, size_t op)
     return 0;
 }
 
-/* ---- how far off ---- */
+/* ---- loss ---- */
 
 static double need(const struct fitting *f, const struct item *t, size_t resource)
 {
@@ -65,7 +65,7 @@ static double loss(const struct fitting *f, const struct item *t)
     return t->weight * (off < KNEE ? off : KNEE + BEYOND * (off - KNEE));
 }
 
-/* Of the sequences with this operation, and for its loads. */
+/* Loss of the sequences with this operation, plus the cost of its loads. */
 static double loss_of(const struct fitting *f, size_t op)
 {
     double sum = 0;
@@ -76,10 +76,10 @@ static double loss_of(const struct fitting *f, size_t op)
     return sum;
 }
 
-/* ---- one load, one operation, all ---- */
+/* ---- optimisation: one load, one operation, all ---- */
 
-/* The best value of one load: the loss bends only where a sequence of the operation costs just what this resource needs
- * for it. */
+/* The best value of one load: the loss is piecewise linear, with bends where a sequence costs exactly what this
+ * resource needs for it. */
 static void improve_load(struct fitting *f, size_t op, size_t resource)
 {
     double *load = &f->load[op][resource], best = *load, least = loss_of(f, op);
@@ -132,7 +132,7 @@ static void sweep(struct fitting *f)
     }
 }
 
-/* One load at a time does not move an operation from one resource to another: tries each as its only one at first. */
+/* Changing one load at a time cannot move an operation between resources, so each is first tried as the only one. */
 static void move_operation(struct fitting *f, size_t op, double alone)
 {
     double best[AS_PIPES_RESOURCES], least = loss_of(f, op);
@@ -150,7 +150,7 @@ static void move_operation(struct fitting *f, size_t op, double alone)
     memcpy(f->load[op], best, sizeof best);
 }
 
-/* Beginning with what the pairs say. */
+/* Starts from the result of the pairs. */
 static void fit(struct fitting *f, const struct as_pipes *p)
 {
     for (size_t i = 0; i < f->ops; i++) {
@@ -196,7 +196,7 @@ static struct item item_of(const struct as_pipes_sequence *s, size_t ops, double
     return t;
 }
 
-/* In which sequences each operation is. */
+/* Indexes the sequences of each operation. */
 static enum as_status list_sequences(struct fitting *f, struct as_error *err)
 {
     size_t entries = 0, at = 0;
@@ -238,7 +238,7 @@ static void close_fitting(struct fitting *f)
     free(f->list);
 }
 
-/* ---- how well it fits ---- */
+/* ---- goodness of fit ---- */
 
 static double share_off(const struct fitting *f, const struct item *t)
 {
@@ -246,12 +246,12 @@ static double share_off(const struct fitting *f, const struct item *t)
 }
 
 struct left_out {
-    struct as_pipes pipes; /* what the others say */
+    struct as_pipes pipes; /* result of the other sequences */
     size_t n;
     struct as_pipes_sequence others[];
 };
 
-/* Leaves out each sequence of several operations that is of this fold, finds pipes of all others, and fits to those. */
+/* Leaves out this fold's sequences of several operations, finds pipes from the others, and fits to those. */
 static enum as_status fit_others(struct fitting *f, const struct as_pipes_sequence *s, size_t fold, struct left_out *l,
                                  struct as_error *err)
 {
@@ -271,7 +271,8 @@ static enum as_status fit_others(struct fitting *f, const struct as_pipes_sequen
     return AS_OK;
 }
 
-/* The share of sequences that others tell: each of several operations is left out once. The fit is to be made anew. */
+/* The share of sequences predicted by the others (cross-validation): each sequence of several operations is left out
+ * once. Destroys the fit. */
 static enum as_status find_told(struct fitting *f, const struct as_pipes_sequence *s, double *share,
                                 struct as_error *err)
 {

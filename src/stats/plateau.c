@@ -4,21 +4,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tuning, all on natural logarithms of y unless said */
-static const double least_noise = 0.07;    /* real levels are not flat: this much is forgiven at each point */
-static const double segment_cost = 9;      /* of starting a plateau, in squared deviations */
-static const double loose_cost = 5;        /* of a point that belongs to none: two such points pay for a plateau */
-static const double same_level = 0.14;     /* neighbours nearer than 15% are one plateau */
-static const double least_octaves = 0.7;   /* that a plateau spans */
-static const double steepest_octave = 0.2; /* a plateau rises at most so much an octave */
+/* Tuning constants, on natural logarithms of y unless stated otherwise */
+static const double least_noise = 0.07; /* tolerance per point, since real levels are not flat */
+static const double segment_cost = 9;   /* cost of starting a plateau, in squared deviations */
+static const double loose_cost = 5;    /* cost of a point outside plateaus: two such points cost as much as a plateau */
+static const double same_level = 0.14; /* neighbours within 15% are merged */
+static const double least_octaves = 0.7;   /* minimum span of a plateau */
+static const double steepest_octave = 0.2; /* maximum rise of a plateau per octave */
 
 struct curve {
     size_t n;
-    size_t *index;   /* of the point in the caller's arrays */
+    size_t *index;   /* index in the caller's arrays */
     double *lx, *ly; /* log2 of x, natural log of y */
-    double *noise;   /* standard deviation of ly as measured */
+    double *noise;   /* measured standard deviation of ly */
     double *best;
-    size_t *from; /* where the last plateau of the best cut starts; the point itself when it is loose */
+    size_t *from; /* start of the last plateau of the best cut; the point itself if it is loose */
 };
 
 struct span {
@@ -45,7 +45,7 @@ static bool curve_make(struct curve *c, size_t n)
     return false;
 }
 
-/* Takes the points that make sense; noise from the intervals where there are any, else from the steps of the curve. */
+/* Copies the valid points; noise comes from the intervals if there are any, else from the steps of the curve. */
 static void curve_fill(struct curve *c, const double *x, const double *y, const struct as_interval *ci, size_t n,
                        double *scratch)
 {
@@ -94,7 +94,7 @@ static double span_level(const struct curve *c, size_t first, size_t last)
     return as_median(c->ly + first, last - first + 1);
 }
 
-/* A ramp cut into steps looks like plateaus that are short or rise: those are none. */
+/* Removes plateaus that are too short or rise, as in a ramp cut into steps. */
 static bool is_flat(const struct curve *c, size_t first, size_t last)
 {
     double n = (double)(last - first + 1), mx = 0, my = 0, sxx = 0, sxy = 0, noise = 0;
@@ -133,7 +133,7 @@ static size_t collect(const struct curve *c, struct span *spans)
     return n;
 }
 
-/* Neighbours of about one level become one, the nearest first. */
+/* Merges neighbours of about the same level, the closest first. */
 static size_t merge(const struct curve *c, struct span *spans, size_t n)
 {
     while (n > 1) {
@@ -152,7 +152,7 @@ static size_t merge(const struct curve *c, struct span *spans, size_t n)
     return n;
 }
 
-/* 95% interval of the level: order statistics where there are enough points, else all that the points allow. */
+/* 95% interval of the level: order statistics if there are enough points, else the range of their intervals. */
 static struct as_interval level_interval(const struct curve *c, const struct span *s, double *scratch)
 {
     size_t n = s->last - s->first + 1;
@@ -168,7 +168,7 @@ static struct as_interval level_interval(const struct curve *c, const struct spa
     return (struct as_interval){exp(ci.lo), exp(ci.hi)};
 }
 
-/* Where the curve passes half the way (in log y) from a to b, and between which points it must have left a. */
+/* Where the curve is halfway (in log y) from a to b, and the points between which it left a. */
 static void find_knee(const struct curve *c, const struct span *a, const struct span *b, struct as_plateau *out)
 {
     double half = 0.5 * (a->level + b->level), sign = b->level > a->level ? 1 : -1;
@@ -179,7 +179,7 @@ static void find_knee(const struct curve *c, const struct span *a, const struct 
     double share = sign * (after - before) > 0 ? (half - before) / (after - before) : 0.5;
     share = fmin(fmax(share, 0), 1);
     out->knee = exp2((1 - share) * c->lx[up - 1] + share * c->lx[up]);
-    /* the last points of a may lie on the rise already, when they are off its level by more than noise */
+    /* the last points of a may already be on the rise if they deviate from its level by more than noise */
     size_t left = a->last;
     while (left > a->first && sign * (c->ly[left] - a->level) > 2 * c->noise[left] + 0.01 &&
            c->lx[a->last] - c->lx[left - 1] <= 1)

@@ -1,5 +1,6 @@
-/* How trials scatter in a group of cells: variances of cells follow s0^2 d0 / chi^2(d0), so those measured follow F
- * (Smyth 2004). Fitted by maximum likelihood, which needs no floor for variances of 0 and heeds outliers little. */
+/* Scatter of trials in a group of cells: variances of cells follow s0^2 d0 / chi^2(d0), so measured ones follow F
+ * (Smyth 2004). Fitted by maximum likelihood, which needs no floor for variances of 0 and is robust against outliers.
+ */
 #include "stats/estimate.h"
 #include "stats/order.h"
 #include "stats/weighted.h"
@@ -9,8 +10,8 @@
 
 /* Lower bound of the scatter, 0.01%: timers have finite resolution. */
 static const double LEAST_VAR = 1e-8;
-/* The smallest degrees of freedom whose likelihood is this near to the largest (on the logarithm): with few cells,
- * that they are alike is not taken for granted. */
+/* Chooses the smallest degrees of freedom whose log likelihood is within this of the maximum, so that few cells
+ * are not assumed to be alike. */
 static const double NEAR_ENOUGH = 1;
 
 /* One trial: bounded by the 90th percentile of the scatter. */

@@ -9,25 +9,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An interval; lo = hi = NAN when there is none (too few samples). */
+/* An interval; lo = hi = NAN if there is none (too few samples). */
 struct as_interval {
     double lo, hi;
 };
 
-/* What is reported of one cell. Samples in the probe's unit. */
+/* The reported summary of one cell. Samples are in the probe's unit. */
 struct as_summary {
-    size_t n;              /* samples of the trials that are not excluded, those of weight 0 too */
+    size_t n;              /* samples of trials that are not excluded, including those of weight 0 */
     size_t trials;         /* trials that count */
-    double median;         /* median of the samples, each trial weighing the same */
+    double median;         /* median of the samples, with equal weight per trial */
     struct as_interval ci; /* 95% interval of the median: see estimate.h */
     double mad;            /* median absolute deviation from the median, unscaled */
     double min, max;
-    size_t modes;       /* 1, or 2 when as_two_modes is sure */
-    double mode[2];     /* centres of the modes, mode[0] < mode[1], when modes is 2 */
-    double mode_share0; /* share of samples in mode 0 when modes is 2 */
+    size_t modes;       /* 1, or 2 if as_two_modes is sure */
+    double mode[2];     /* centres of the modes, mode[0] < mode[1], if modes is 2 */
+    double mode_share0; /* share of samples in mode 0 if modes is 2 */
 };
 
-double as_median(const double *x, size_t n);             /* NAN when n is 0 */
+double as_median(const double *x, size_t n);             /* NAN if n is 0 */
 double as_quantile(const double *x, size_t n, double p); /* type 7 (Hyndman, Fan 1996) */
 double as_mad(const double *x, size_t n);
 
@@ -40,18 +40,18 @@ struct as_interval as_median_interval(const double *sorted, size_t n, double con
 /* Interval of the ratio a/b of two numbers with intervals, on the logarithms (MOVER: Zou and Donner 2008). NAN when a
  * number or an end is not above 0. */
 struct as_interval as_ratio_interval(double a, struct as_interval ca, double b, struct as_interval cb);
-/* Of the difference a - b, by the same method. */
+/* Interval of the difference a - b, by the same method. */
 struct as_interval as_difference_interval(double a, struct as_interval ca, double b, struct as_interval cb);
 
 /* Comparison of two cells by their medians and intervals. lower_is_better: smaller values are better. tolerance: the
  * ratio within [1/(1+t), 1+t] is "same"; NAN: undecided. Verdict is about b against a. */
 enum as_verdict { AS_SAME, AS_FASTER, AS_SLOWER, AS_CANNOT_TELL };
 struct as_comparison {
-    double ratio;          /* b over a; > 1 means b's number is larger; NAN where a number is not above 0: then only
+    double ratio;          /* b over a; > 1: b's number is larger; NAN if a number is not above 0: then only
                               exact numbers, such as 0 and 5, differ */
     struct as_interval ci; /* 95% of the ratio */
     enum as_verdict verdict;
-    struct as_interval differ; /* 99%, or of the confidence asked for, by which faster and slower are called */
+    struct as_interval differ; /* 99%, or the requested confidence; decides faster and slower */
 };
 struct as_estimated {
     double value;
@@ -59,17 +59,17 @@ struct as_estimated {
 };
 void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,
                 struct as_comparison *out);
-/* Degrees of freedom of an interval from so many trials; 0 for fewer than two. */
+/* Degrees of freedom of an interval from this many trials; 0 for fewer than two. */
 unsigned as_trials_df(size_t trials);
-/* The same of two numbers whose intervals rest on df degrees of freedom together; faster and slower with this
+/* The same for two numbers whose intervals together have df degrees of freedom; faster and slower with this
  * confidence. */
 void as_compare_numbers(const struct as_estimated *a, const struct as_estimated *b, unsigned df, double confidence,
                         bool lower_is_better, double tolerance, struct as_comparison *out);
 const char *as_verdict_word(enum as_verdict v); /* "same", "faster", "slower", "undecided" */
 
-/* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 when there is
- * none: the last change point in the first half after which the level is that of the second half, and a few outliers at
- * the start. */
+/* End of the warm-up: the index of the first sample after it, for samples in order of time; 0 if there is
+ * none. It is the last change point in the first half after which the level is that of the second half, plus a few
+ * outliers at the start. */
 size_t as_warmup_end(const double *x, size_t n);
 
 /* Change points of the level of a sequence (optimal partitioning, PELT: Killick, Fearnhead, Eckley 2012; cost: normal
@@ -83,11 +83,11 @@ struct as_plateau {
     size_t first, last;    /* indices of the points on the plateau, inclusive */
     double level;          /* median of y on it */
     struct as_interval ci; /* 95% interval of it */
-    double knee; /* x at which the curve leaves this plateau (half the rise to the next, in log y); NAN for the last */
+    double knee; /* x at which the curve leaves this plateau (halfway to the next, in log y); NAN for the last */
     struct as_interval knee_ci; /* from the bracket of measured points and the spread of y */
 };
-/* Does the curve go up or down from p[0] to p[1] by the intervals of the points (half lie above, half below)? The
- * interval of a level says how its points differ, not how well each is known. */
+/* Whether the curve rises or falls from p[0] to p[1], judged by the points' intervals (half lie above, half below). The
+ * interval of a level describes how its points differ, not how precise each is. */
 enum as_step { AS_STEP_NONE, AS_STEP_UP, AS_STEP_DOWN };
 enum as_step as_plateau_step(const struct as_interval *y_ci, const struct as_plateau p[2]);
 size_t as_plateaus(const double *x, const double *y, const struct as_interval *y_ci, size_t n, struct as_plateau *out,
@@ -97,8 +97,8 @@ size_t as_plateaus(const double *x, const double *y, const struct as_interval *y
  * and 1% apart and each with at least 10% of the samples. Returns true and fills mode and share0. */
 bool as_two_modes(const double *x, size_t n, double mode[2], double *share0);
 
-/* The stopping rule: has the interval of the median of x[0..n) become narrower than precision (hi - lo <= precision *
- * median), with at least 6 samples? Costs O(n log n). */
+/* The stopping rule: whether the interval of the median of x[0..n) is narrower than precision (hi - lo <= precision *
+ * median), with at least 6 samples. Costs O(n log n). */
 bool as_precise_enough(const double *x, size_t n, double precision);
 
 #endif

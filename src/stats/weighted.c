@@ -7,8 +7,8 @@
 static void merge(const struct as_weighted *a, size_t middle, size_t n, struct as_weighted *out)
 {
     size_t i = 0, j = middle, k = 0;
-    if (middle < n &&
-        a[middle - 1].x <= a[middle].x) { /* often already sorted: trials are sorted one by one before the merge */
+    if (middle < n && a[middle - 1].x <=
+                          a[middle].x) { /* often already sorted, since trials are sorted one by one before the merge */
         memcpy(out, a, n * sizeof *a);
         return;
     }

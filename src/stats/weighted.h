@@ -1,4 +1,4 @@
-/* Weighted order statistics, shared inside stats. */
+/* Weighted order statistics, internal to src/stats. */
 #ifndef AS_STATS_WEIGHTED_H
 #define AS_STATS_WEIGHTED_H
 
@@ -16,7 +16,7 @@ double as_weighted_quantile(const struct as_weighted *sorted, size_t n, double p
 double as_weighted_number(const struct as_weighted *p, size_t n);
 /* 95% interval of the median of sorted values, by order statistics of the effective number; NAN below six. */
 struct as_interval as_weighted_interval(const struct as_weighted *sorted, size_t n);
-/* Two-sided 95% quantile of Student's t, for df of 1 and more, whole or not; that of 60 beyond. */
+/* Two-sided 95% quantile of Student's t for real df of at least 1; beyond 60 that of 60. */
 double as_student95(double df);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Clocks this close count as equal: readings of a steady clock differ by a tenth of it. */
+/* Clocks this close count as equal; readings of a steady clock differ by a tenth of this. */
 static const double SAME_CLOCK = 0.01;
 static const double UNSTEADY_WEIGHT = 0.1;
 

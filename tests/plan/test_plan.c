@@ -215,7 +215,7 @@ static void test_sets(void **state)
     assert_int_equal(plan.cells[0].status, AS_CELL_PLANNED);
     assert_int_equal((int)as_axes_number(&plan.cells[0].axes, "threads"), 2);
     assert_int_equal(plan.cells[1].status, AS_CELL_UNSUPPORTED);
-    assert_non_null(strstr(plan.cells[1].reason, "asks for"));
+    assert_non_null(strstr(plan.cells[1].reason, "requests"));
     as_plan_finish(&plan);
     const char *const hugetlb[] = {"allocator=hugetlb"};
     make_plan("small", hugetlb, 1, &plan);
@@ -345,7 +345,7 @@ static void test_suites_and_probes(void **state)
 static void test_bad_suites(void **state)
 {
     (void)state;
-    refused("", "names no probe");
+    refused("", "no probe is named");
     refused("[alpah]\nop=copy\n", "did you mean 'alpha'?");
     refused("[alpha]\nsiez=1KiB\n", "did you mean 'size'?");
     refused("[alpha]\n[beta]\nop=copy\n", "section '[alpha]' is empty");
@@ -436,7 +436,7 @@ static void test_foreign_cells(void **state)
         {"{\"size\":4096,\"threads\":1,\"op\":\"dot\",\"allocator\":\"malloc\"}", AS_UNSUPPORTED, "no dot at 4 KiB"},
         {"{\"size\":2048,\"threads\":1,\"op\":\"dot\",\"allocator\":\"malloc\"}", AS_UNSUPPORTED, "no dot at 2 KiB"},
         {"{\"size\":17179869184,\"threads\":1,\"op\":\"copy\",\"allocator\":\"malloc\"}", AS_UNSUPPORTED,
-         "asks for 16 GiB, free for it are 6 GiB"},
+         "requests 16 GiB, free for it are 6 GiB"},
     };
     const struct as_device_info info = machine();
     struct as_cell cell = {.device = "cpu", .probe = "alpha", .metric = "m", .unit = "ns"};

@@ -163,7 +163,7 @@ scope = device
 order = relaxed
 """
 # Why a cell has no number here, by a part of what is said.
-TRUE_REASONS = ("cannot record launches as a graph", "has unified memory, of which no second copy is kept",
+TRUE_REASONS = ("cannot record launches as a graph", "has unified memory, without a second copy",
                 "not co-resident", "relaxed, at device scope")
 BUSY = " no longer than "  # a launch was preempted in each of its tries: threads of the host are the device
 

@@ -134,7 +134,7 @@ def test_replay_of_odd_axes(assay):
     for name, value, code, why in (
             ("size", 0, USAGE, "below the smallest"), ("size", -1, USAGE, "size"), ("size", 1e300, USAGE, "size"),
             ("size", "1024", USAGE, "not one of its values"), ("size", "1KiB..4KiB", USAGE, "not one of its values"),
-            ("size", 1 << 50, NOTHING, "asks for"), ("size", None, USAGE, "has no value"),
+            ("size", 1 << 50, NOTHING, "requests"), ("size", None, USAGE, "has no value"),
             ("pattern", "zigzag", USAGE, "zigzag"), ("allocator", "cuMemAlloc", NOTHING, "cuMemAlloc"),
             ("speed", 1, USAGE, "no axis 'speed'")):
         odd = {k: v for k, v in dict(axes, **{name: value}).items() if v is not None}

@@ -103,7 +103,7 @@ static void test_everything_there(void **state)
     struct as_buf why_not = AS_BUF_INIT;
     put_all();
     struct as_sensor_reading r = look(&why_not);
-    assert_string_equal(as_buf_get(&why_not), "the driver does not tell: other processes");
+    assert_string_equal(as_buf_get(&why_not), "not reported by the driver: other processes");
     assert_true(r.clock_hz == 1.7e9 && r.memory_clock_hz == 1.6e9);
     assert_true(fabs(r.power_w - 312) < 1e-9 && fabs(r.temperature - 58.5) < 1e-9);
     assert_true(r.pcie_generation == 3 && r.pcie_width == 8);
@@ -158,9 +158,10 @@ static void test_nothing_there(void **state)
     struct as_sensor_reading r = look(&why_not);
     assert_true(isnan(r.temperature) && isnan(r.power_w) && isnan(r.clock_hz) && isnan(r.pcie_width));
     assert_int_equal(r.throttle, -1);
-    assert_string_equal(as_buf_get(&why_not),
-                        "the driver does not tell: clock, memory clock, power, temperature, throttling, PCIe link, ECC "
-                        "errors, other processes, utilisation");
+    assert_string_equal(
+        as_buf_get(&why_not),
+        "not reported by the driver: clock, memory clock, power, temperature, throttling, PCIe link, ECC "
+        "errors, other processes, utilisation");
     as_buf_finish(&why_not);
 }
 
@@ -197,12 +198,12 @@ static void test_not_found(void **state)
     static const struct {
         const char *bus_id, *vendor, *why;
     } rows[] = {
-        {"", "0x1002\n", "no PCI bus id"},
-        {"../../../etc", "0x1002\n", "no PCI bus id"},
-        {"0000:c1:00.0/../x", "0x1002\n", "no PCI bus id"},
+        {"", "0x1002\n", "no PCI bus ID"},
+        {"../../../etc", "0x1002\n", "no PCI bus ID"},
+        {"0000:c1:00.0/../x", "0x1002\n", "no PCI bus ID"},
         {"0000:c2:00.0", "0x1002\n", "cannot be read"},
-        {bus_id, "0x10de\n", "no device of AMD"},
-        {bus_id, "nonsense", "no device of AMD"},
+        {bus_id, "0x10de\n", "not an AMD device"},
+        {bus_id, "nonsense", "not an AMD device"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -11,7 +11,7 @@ static void test_numbers(void **state)
     use("m1", "");
     struct as_sensing s = open_on(&gpu);
     assert_string_equal(s.sensor->name, "ioreport");
-    assert_string_equal(s.why_not, "other processes: macOS does not tell which use the GPU");
+    assert_string_equal(s.why_not, "other processes: macOS does not report which ones use the GPU");
     assert_string_equal(s.demand_names, "AMC Stats, Energy Model");
     assert_string_equal(s.demand_why, ""); /* what only Linux has is not missing here */
     struct as_sensor_reading r = read_at(&s, 3);
@@ -173,7 +173,7 @@ static void test_standing_still(void **state)
     (void)state;
     use("m1", "");
     struct as_sensing s = open_on(&cpu);
-    says(s.why_not, "power: its count did not move while the CPU worked");
+    says(s.why_not, "power: its counter did not move while the CPU worked");
     is_near(read_at(&s, 2).energy_j, 5); /* it does now */
     as_sensing_close(&s);
     s = open_on(&gpu);
@@ -307,7 +307,8 @@ static bool whole(const struct as_device_info *info)
     struct as_watch w;
     struct as_readings r;
     struct as_sensing s = open_on(info);
-    bool lacks = strcmp(s.why_not, info == &gpu ? "other processes: macOS does not tell which use the GPU" : "") != 0;
+    bool lacks =
+        strcmp(s.why_not, info == &gpu ? "other processes: macOS does not report which ones use the GPU" : "") != 0;
     lacks |= strcmp(s.demand_names, "AMC Stats, Energy Model") != 0;
     fake_time(1000);
     as_watch_begin(&w, &s, 1e6);

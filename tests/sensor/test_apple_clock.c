@@ -95,21 +95,21 @@ static void test_refused(void **state)
         const struct as_device_info *info;
         const char *list, *why;
     } rows[] = {
-        {&cpu, "clock_unit", "clock: 'voltage-states5-sram' is no table of clocks in Hz or kHz"},
-        {&gpu, "clock_unit", "clock: 'voltage-states9' is no table of clocks in Hz or kHz"},
-        {&cpu, "clock_falls", "clock: 'voltage-states5-sram' is no table of clocks in Hz or kHz"},
-        {&cpu, "clock_zero_falls", "clock: 'voltage-states5-sram' is no table of clocks in Hz or kHz"},
+        {&cpu, "clock_unit", "clock: 'voltage-states5-sram' is not a clock table in Hz or kHz"},
+        {&gpu, "clock_unit", "clock: 'voltage-states9' is not a clock table in Hz or kHz"},
+        {&cpu, "clock_falls", "clock: 'voltage-states5-sram' is not a clock table in Hz or kHz"},
+        {&cpu, "clock_zero_falls", "clock: 'voltage-states5-sram' is not a clock table in Hz or kHz"},
         {&gpu, "clock_falls", "clock: entry 0 of 'voltage-states9' is not off"},
         {&cpu, "clock_count", "clock: state 'V0P2' of 'PCPM' has no entry in 'voltage-states5-sram'"},
         {&cpu, "clock_name", "clock: state 'F0P1' of 'PCPM' has no entry in 'voltage-states5-sram'"},
-        {&cpu, "clock_size", "clock: 'voltage-states5-sram' has 23 bytes, no table of clocks"},
+        {&cpu, "clock_size", "clock: 'voltage-states5-sram' has 23 bytes: not a clock table"},
         {&gpu, "clock_size", "clock: the device tree has no usable 'voltage-states9'"}, /* too long a one */
         {&cpu, "clock_pair",
          "clock: cluster 'P1': 1 channels with requested states, 0 with actual states; one each is expected"},
         {&gpu, "clock_twice", "clock: channel 'GPUPH' occurs twice"},
         {&cpu, "clock_twice",
          "clock: cluster 'P0': 1 channels with requested states, 2 with actual states; one each is expected"},
-        {&cpu, "clock_kind", "clock: no table of clocks is known for cluster 'S0'"},
+        {&cpu, "clock_kind", "clock: no clock table is known for cluster 'S0'"},
         {&cpu, "clock_no_tree", "clock: the device tree has no 'pmgr'"},
         {&gpu, "clock_no_tree", "clock: the device tree has no 'pmgr'"},
         {&cpu, "clock_no_states", "clock: 'CPU Stats' has no states of a cluster"},

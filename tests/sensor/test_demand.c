@@ -123,8 +123,8 @@ static void test_amdgpu(void **state)
     static const char *const wrong[] = {"", "-1\n", "101\n", "nan\n", "many\n"};
     (void)state;
     refused(&as_demand_amdgpu, &amd, "No such file");
-    refused(&as_demand_amdgpu, &cpu, "no PCI bus id");
-    refused(&as_demand_amdgpu, &(struct as_device_info){.bus_id = "../../x"}, "no PCI bus id");
+    refused(&as_demand_amdgpu, &cpu, "no PCI bus ID");
+    refused(&as_demand_amdgpu, &(struct as_device_info){.bus_id = "../../x"}, "no PCI bus ID");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         put("/sys/bus/pci/devices/0000:03:00.0/mem_busy_percent", wrong[i]);
         refused(&as_demand_amdgpu, &amd, "cannot be read");
@@ -163,7 +163,7 @@ static void test_hostile_events(void **state)
         put(PMU "events/cas_count_read", wrong[i].event);
         put(PMU "events/cas_count_read.scale", wrong[i].scale);
         put(PMU "events/cas_count_read.unit", wrong[i].unit);
-        refused(&as_demand_uncore, &cpu, "names none of their events that count bytes");
+        refused(&as_demand_uncore, &cpu, "names no event that counts bytes");
     }
     put(PMU "format/event", "config:0-7\n");
     put(PMU "events/cas_count_read", "event=0\n");

@@ -110,7 +110,7 @@ static void test_reasons(void **state)
     other.bus_id[0] = 0;
     as_sensing_open(&other, &s);
     assert_null(s.sensor);
-    assert_non_null(strstr(s.why_not, "no PCI bus id"));
+    assert_non_null(strstr(s.why_not, "no PCI bus ID"));
 }
 
 static void test_watched_trial(void **state)

@@ -1,4 +1,4 @@
-/* A barrier that spins, then sleeps: fast with a CPU per thread, and safe if threads share one. */
+/* A barrier that spins, then sleeps: fast with one CPU per thread, and safe if threads share a CPU. */
 #ifndef AS_DEVICE_CPU_MEET_H
 #define AS_DEVICE_CPU_MEET_H
 
@@ -10,14 +10,14 @@
 #include <stdbool.h>
 
 struct as_barrier {
-    alignas(128) _Atomic uint32_t arrived; /* on its own cache line: arriving does not disturb waiters */
+    alignas(128) _Atomic uint32_t arrived; /* on its own cache line, so that arrivals do not disturb waiters */
     alignas(128) _Atomic uint32_t phase;
     _Atomic uint32_t sleepers;
     uint32_t threads;
     uint64_t spin_ns;
 };
 
-/* Spins until word differs from `seen`, at most ns nanoseconds. True: it changed. */
+/* Spins until word differs from `seen`, for at most ns nanoseconds. True if it changed. */
 static inline bool as_spin_while(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
 {
     if (atomic_load_explicit(word, memory_order_acquire) != seen)

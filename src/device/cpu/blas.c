@@ -1,4 +1,4 @@
-/* GEMM by a BLAS library found at run time. */
+/* GEMM by a BLAS library that is found at run time. */
 #include "device/cpu/cpu.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those with threads and kernels of their own first. */
+/* Libraries with their own threads and kernels come first. */
 static const char *const library_names[] = {
     "libopenblas.so.0",  "libopenblas.so",
     "libblis.so.4",      "libblis.so",
@@ -25,7 +25,7 @@ typedef void f32_product(int order, int a_how, int b_how, int m, int n, int k, f
 typedef void f64_product(int order, int a_how, int b_how, int m, int n, int k, double alpha, const double *a, int a_row,
                          const double *b, int b_row, double beta, double *d, int d_row);
 struct blas {
-    void *library; /* NULL: not looked for yet, or none */
+    void *library; /* NULL: not searched yet, or not found */
     const char *found;
     f32_product *f32;
     f64_product *f64;
@@ -57,11 +57,10 @@ static enum as_status load(struct blas *blas, struct as_error *err)
         if (!why[0])
             snprintf(why, sizeof why, "%s has no function '%s'", library_names[i], missing);
     }
-    return as_fail(err, AS_UNSUPPORTED, "%s; install OpenBLAS or BLIS, or name the folder of one in LD_LIBRARY_PATH",
-                   why);
+    return as_fail(err, AS_UNSUPPORTED, "%s; install OpenBLAS or BLIS, or add its folder to LD_LIBRARY_PATH", why);
 }
 
-/* "OpenBLAS 0.3.21 ..." where it tells. */
+/* "OpenBLAS 0.3.21 ..." if the library reports it. */
 static void find_name(struct as_gemm *g)
 {
     typedef char *config(void);
@@ -79,23 +78,23 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     const unsigned bytes = f64 ? sizeof(double) : sizeof(float);
     *out = NULL;
     if (!same || (!f64 && strcmp(d->in, "f32") != 0))
-        return as_fail(err, AS_UNSUPPORTED, "a BLAS has products of f32 and f64, not of %s", d->in);
+        return as_fail(err, AS_UNSUPPORTED, "BLAS libraries multiply f32 and f64 matrices, not %s", d->in);
     enum as_status s = as_gemm_check(d, bytes, bytes, err);
     if (s)
         return s;
-    as_cpu_machine_release(as_cpu(dev)->machine); /* the library starts threads, which inherit where it runs */
+    as_cpu_machine_release(as_cpu(dev)->machine); /* the library starts threads, which inherit the affinity */
     if ((s = load(&blas, err)))
         return s;
     struct as_gemm *g = calloc(1, sizeof *g);
     if (!g)
-        return as_nomem(err, sizeof *g, "a product");
+        return as_nomem(err, sizeof *g, "a GEMM");
     *g = (struct as_gemm){.blas = blas, .desc = *d, .is_f64 = f64};
     find_name(g);
     *out = g;
     return AS_OK;
 }
 
-/* The library stays loaded: its threads may still run. */
+/* The library stays loaded, since its threads may still run. */
 static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
 {
     (void)dev;

@@ -1,4 +1,4 @@
-/* The true clock of a core, from timed chains of additions. The fastest of several short chains counts, since
+/* The true clock of a core, from timed chains of additions. The fastest of several short chains is used, since
  * interrupts only slow them down. */
 #include "base/clock.h"
 #include "base/chain.h"
@@ -6,8 +6,9 @@
 #include "device/cpu/ticks.h"
 
 enum { ROUNDS = 180, CHAINS = 8, LONG_CHAINS = 3, LONGEST = 8 };
-#define RATE_NS 5000000u /* the tick counter's rate needs a base so long; reading both clocks is good to some 20 ns */
-#define FINE_TICKS 200e6 /* per second; with fewer (some aarch64), chains get longer to span enough of them */
+#define RATE_NS                                                                                                        \
+    5000000u /* minimum interval for the tick counter's rate: a pair of readings is accurate to about 20 ns */
+#define FINE_TICKS 200e6 /* per second; with a slower counter (some aarch64), chains are longer */
 
 static uint64_t shortest(uint64_t chains, uint64_t rounds)
 {
@@ -21,8 +22,8 @@ static uint64_t shortest(uint64_t chains, uint64_t rounds)
     return best;
 }
 
-/* On each thread of the team, so that the core is under the load it had; the first one's result counts. The difference
- * of a long and a short chain leaves out what reading the counter and filling the pipeline costs. */
+/* Runs on each thread of the team, so that the load stays the same; the first thread's result counts. The difference
+ * of a long and a short chain removes the cost of reading the counter and filling the pipeline. */
 static void clock_kernel(const struct as_host_call *call)
 {
     uint64_t chains = *(const uint64_t *)call->args[1], rounds = *(const uint64_t *)call->args[2];
@@ -31,7 +32,7 @@ static void clock_kernel(const struct as_host_call *call)
         *(uint64_t *)call->args[0] = many > few ? many - few : 0;
 }
 
-/* Reads both clocks together: the pair with the shortest gap. */
+/* Reads both clocks: of several pairs of readings, the one with the shortest gap. */
 static void read_both(uint64_t *ticks, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;

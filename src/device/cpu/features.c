@@ -21,8 +21,8 @@
 #if defined(__x86_64__)
 enum saved { NO_VECTORS, SAVED_256, SAVED_512, SAVED_TILES };
 
-/* Does the system save these registers (XCR0)? macOS shows those of AVX-512 only to a thread that has used them, and
- * saves them from then on. Not by the compiler's built-ins: not every compiler's library has what they call. */
+/* Whether the system saves these registers (XCR0). macOS reports those of AVX-512 only for a thread that has used them,
+ * and saves them from then on. Compiler built-ins are avoided, since some compilers lack the functions they call. */
 static bool is_saved(enum saved what)
 {
     enum { OSXSAVE = 1 << 27, OF_256 = 0x6, OF_512 = 0xe6 };
@@ -39,7 +39,7 @@ static bool is_saved(enum saved what)
     return (low & want) == want;
 }
 
-/* Kept, since kernels ask in each launch, and CPUID takes microseconds in a virtual machine. */
+/* Cached, since kernels ask at each launch, and CPUID takes microseconds in a virtual machine. */
 struct as_cpu_features as_cpu_features(void)
 {
     enum { KNOWN = 1, AVX2 = 2, FMA = 4, AVX512F = 8 };
@@ -57,7 +57,7 @@ struct as_cpu_features as_cpu_features(void)
     return f;
 }
 #elif defined(__aarch64__)
-/* As words: not every assembler knows them. Both may be executed outside streaming mode. */
+/* Encoded as words, since not every assembler knows them. Both are valid outside streaming mode. */
 static unsigned sve_bytes(void)
 {
     register uint64_t bytes __asm__("x0");
@@ -72,7 +72,7 @@ static unsigned sme_bytes(void)
     return (unsigned)bytes;
 }
 
-/* Kept, since kernels ask in each launch. */
+/* Cached, since kernels ask at each launch. */
 struct as_cpu_features as_cpu_features(void)
 {
     enum { KNOWN = 1, SVE = 2, SME = 4 };
@@ -96,7 +96,7 @@ struct as_cpu_features as_cpu_features(void)
 }
 #endif
 
-/* ---- sets of instructions ---- */
+/* ---- instruction sets ---- */
 
 enum { WHY_BYTES = 160 };
 
@@ -109,7 +109,7 @@ static const struct {
     unsigned leaf, subleaf; /* of CPUID */
     enum cpuid_register where;
     unsigned bit;
-    enum saved saved; /* what the system has to save besides */
+    enum saved saved; /* state that the system must save */
 } sets[] = {
     {AS_CPU_POPCNT, "POPCNT", 1, 0, ECX, 23, NO_VECTORS},
     {AS_CPU_LZCNT, "LZCNT", 0x80000001, 0, ECX, 5, NO_VECTORS},
@@ -136,16 +136,16 @@ static const struct {
     {AS_CPU_AMXFP16, "AMX-FP16", 7, 1, EAX, 21, NO_VECTORS},
 };
 
-/* Linux saves tiles only of processes that asked for it (arch_prctl(2), since 5.16); their threads inherit that. */
+/* Linux saves tiles only for processes that request it (arch_prctl(2), since 5.16); threads inherit the permission. */
 static bool has_tiles(char why[WHY_BYTES])
 {
 #if defined(__linux__)
     enum { ASK = 0x1023, TILE_DATA = 18 };
     if (syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0)
         return true;
-    snprintf(why, WHY_BYTES, " (the system does not give the tiles' memory: %s)", strerror(errno));
+    snprintf(why, WHY_BYTES, " (the system denies the tile registers: %s)", strerror(errno));
 #else
-    snprintf(why, WHY_BYTES, " (this system has no known way to request the tile registers)");
+    snprintf(why, WHY_BYTES, " (no way to request the tile registers is known for this system)");
 #endif
     return false;
 }
@@ -162,7 +162,7 @@ static const struct {
     as_cpu_sets set;
     const char *name;
     unsigned long of_first, of_second; /* bits of AT_HWCAP and AT_HWCAP2 */
-    const char *feature;               /* as Arm calls it */
+    const char *feature;               /* Arm's name */
 } sets[] = {
     {AS_CPU_FPHP, "FP16", 1ul << 10, 0, "FEAT_FP16"},
     {AS_CPU_DOTPROD, "DotProd", 1ul << 20, 0, "FEAT_DotProd"},

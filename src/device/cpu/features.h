@@ -1,4 +1,4 @@
-/* Instruction set extensions of this CPU at run time, by which probes choose vector widths. */
+/* Instruction set extensions of this CPU, detected at run time; probes choose vector widths by them. */
 #ifndef AS_DEVICE_CPU_FEATURES_H
 #define AS_DEVICE_CPU_FEATURES_H
 
@@ -10,7 +10,7 @@ struct as_cpu_features {
     bool sse2, avx2, fma, avx512f; /* x86-64: supported by CPU and OS (register state) */
     bool neon, sve, sme;           /* aarch64 */
     unsigned vector_bytes;         /* widest of 16, 32, 64 among sse2, avx2, avx512f, neon; SVE is not counted */
-    unsigned sve_bytes, sme_bytes; /* of an SVE vector in this process, of one in SME's streaming mode; 0 without */
+    unsigned sve_bytes, sme_bytes; /* of an SVE vector in this process, and in SME's streaming mode; 0 if unsupported */
 };
 struct as_cpu_features as_cpu_features(void);
 
@@ -51,10 +51,10 @@ typedef uint64_t as_cpu_sets; /* a set of AS_CPU_ bits */
 #define AS_CPU_SMEF64F64 (UINT64_C(1) << 30)
 #define AS_CPU_SVE2 (UINT64_C(1) << 31)
 #define AS_CPU_SMEI16I64 (UINT64_C(1) << 32)
-/* Has it all of these? Else what is missing, into text: "BMI2, AVX-512 VNNI". Tiles are asked of the system here, so
- * what works on them is asked for together with AS_CPU_AMXTILE. */
+/* Whether the CPU has all of these; if not, text lists the missing ones: "BMI2, AVX-512 VNNI". Requests tiles from the
+ * system, so sets that work on tiles must be passed together with AS_CPU_AMXTILE. */
 bool as_cpu_has(as_cpu_sets sets, char *text, size_t size);
-/* The same for code written for vectors of so many bits: SME's in its streaming mode if it is among the sets, else
+/* The same for code written for vectors of `bits` bits: SME's in its streaming mode if SME is among the sets, else
  * SVE's. 0 bits: any. */
 bool as_cpu_has_vectors(as_cpu_sets sets, unsigned bits, char *text, size_t size);
 

@@ -1,4 +1,4 @@
-/* What is known of the CPU without measuring. */
+/* The description of the CPU. */
 #include "base/text.h"
 #include "device/cpu/cpu.h"
 
@@ -18,7 +18,7 @@ static void read_line(const char *path, char *out, size_t size)
     as_buf_finish(&b);
 }
 
-/* The value of the first line of /proc/cpuinfo that starts with key; "" when there is none. */
+/* The value of the first line of /proc/cpuinfo that starts with key; "" if there is none. */
 static void cpuinfo(const char *key, char *out, size_t size)
 {
     char line[512];
@@ -72,7 +72,7 @@ static bool known(const struct as_device_info *info, unsigned level, char kind)
     return false;
 }
 
-/* From the core outwards, data before code. */
+/* From the core outwards, data before instruction caches. */
 static int by_level(const void *a, const void *b)
 {
     const struct as_cache *x = a, *y = b;
@@ -81,7 +81,7 @@ static int by_level(const void *a, const void *b)
     return (x->kind == 'i') - (y->kind == 'i');
 }
 
-/* Where no topology shows caches (some virtual machines), the kernel's files are asked. */
+/* If the topology has no caches (some virtual machines), they come from the kernel's files. */
 static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *info)
 {
     as_cpu_machine_caches(cpu->machine, cpu->order[0], info);
@@ -108,7 +108,7 @@ static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *i
         as_copy_text(info->name, sizeof info->name, "CPU of unknown model");
 }
 
-/* Kernel, microcode, and the limits of this process on the machine. */
+/* Kernel, microcode, and limits of this process. */
 static void fill_driver(const struct as_cpu_device *cpu, const struct as_host_limits *limits,
                         struct as_device_info *info)
 {
@@ -129,7 +129,7 @@ static void fill_driver(const struct as_cpu_device *cpu, const struct as_host_li
             continue;
         as_buf_printf(&b, ", L%u%s is ", c->level, c->kind == 'u' ? "" : c->kind == 'd' ? "d" : "i");
         as_format_size(&b, kernel);
-        as_buf_str(&b, " by the kernel");
+        as_buf_str(&b, " according to the kernel");
     }
     as_copy_text(info->driver, sizeof info->driver, as_buf_get(&b));
     as_buf_finish(&b);

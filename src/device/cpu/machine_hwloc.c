@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* hwloc describes the machine; system calls bind threads, because hwloc's binding silently does nothing if its
+/* hwloc describes the machine. Threads are bound by system calls, since hwloc's binding silently does nothing if its
  * topology comes from a file. */
 static bool keep_on(hwloc_const_bitmap_t set)
 {

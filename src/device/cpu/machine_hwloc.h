@@ -1,4 +1,4 @@
-/* The machine by hwloc, as its files and their tests see it. */
+/* Internals of the hwloc implementation, for its files and tests. */
 #ifndef AS_DEVICE_CPU_MACHINE_HWLOC_H
 #define AS_DEVICE_CPU_MACHINE_HWLOC_H
 
@@ -9,10 +9,10 @@
 struct as_cpu_machine {
     hwloc_topology_t topology;
     hwloc_cpuset_t allowed;      /* logical CPUs that this process may use */
-    hwloc_cpuset_t caller;       /* where the calling thread is kept now */
-    hwloc_cpuset_t caller_start; /* and where it was when the machine was opened */
+    hwloc_cpuset_t caller;       /* current affinity of the calling thread */
+    hwloc_cpuset_t caller_start; /* its affinity when the machine was opened */
 };
-/* memory: bytes of the whole machine as the kernel says */
+/* memory: bytes of the whole machine according to the kernel */
 void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_buf *json);
 
 #endif

@@ -1,5 +1,5 @@
-/* The machine as macOS tells of it: kinds of cores, whose CPUs are numbered from the fastest kind on. A CPU's number
- * chooses its kind only: see as_thread_pin_limit. */
+/* The machine as macOS reports it: kinds of cores, with CPUs numbered from the fastest kind on. A CPU's number
+ * selects only its kind: see as_thread_pin_limit. */
 #include "base/text.h"
 #include "device/cpu/cpu.h"
 #include "device/host.h"
@@ -26,7 +26,7 @@ enum as_status as_cpu_machine_open(struct as_cpu_machine **out, struct as_error 
         return AS_OK;
     free(m);
     *out = NULL;
-    return as_fail(err, AS_UNSUPPORTED, "the system tells of no CPU");
+    return as_fail(err, AS_UNSUPPORTED, "the system reports no CPU");
 }
 
 void as_cpu_machine_close(struct as_cpu_machine *m)
@@ -34,7 +34,7 @@ void as_cpu_machine_close(struct as_cpu_machine *m)
     free(m);
 }
 
-/* Of an Intel Mac, threads 2n and 2n + 1 share a core. */
+/* On an Intel Mac, threads 2n and 2n + 1 share a core. */
 enum as_status as_cpu_machine_order(const struct as_cpu_machine *m, int **out, size_t *n, struct as_error *err)
 {
     int *order = calloc(m->threads, sizeof *order);

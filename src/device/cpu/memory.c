@@ -1,4 +1,4 @@
-/* Memory of the CPU: within free memory with a reserve, and kept between trials. */
+/* Memory of the CPU: allocated within free memory less a reserve, and kept between trials. */
 #include "os/memory.h"
 #include "base/clock.h"
 #include "device/arena.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define POOL_FROM (1ull << 20) /* smaller blocks come from the allocator each time */
+#define POOL_FROM (1ull << 20) /* smaller blocks are not kept */
 #define ROOM_MAX (512ull << 20)
 
 struct cpu_memory {
@@ -29,7 +29,7 @@ void *as_cpu_memory_address(struct as_memory *mem)
     return own(mem)->block.address;
 }
 
-/* Allocated but untouched memory: still free by the kernel's count, but reserved here. */
+/* Allocated but untouched memory: the kernel counts it as free, so it is reserved here. */
 static uint64_t unbacked(const struct as_cpu_device *cpu)
 {
     uint64_t now = as_host_resident();
@@ -55,7 +55,7 @@ enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct
     if (s)
         return s;
     uint64_t left = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes + as_arenas_idle(dev);
-    *bytes = left - left / 128; /* page tables and the kernel's records for them */
+    *bytes = left - left / 128; /* page tables and the kernel's bookkeeping */
     return AS_OK;
 }
 
@@ -79,7 +79,7 @@ static enum as_status read_left(struct as_cpu_device *cpu, uint64_t *left, struc
     return s;
 }
 
-/* Makes space for a block, or fails well before the OOM killer would act. */
+/* Makes room for a block, or fails well before the OOM killer would act. */
 static enum as_status make_place(struct as_device *dev, uint64_t bytes, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
@@ -106,19 +106,19 @@ static enum as_status new_block(struct as_device *dev, const struct as_memory_de
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_status s = AS_OK;
-    bool counted = allocator != AS_CPU_HUGETLB; /* the huge-page pool refuses by itself */
+    bool counted = allocator != AS_CPU_HUGETLB; /* the huge-page pool enforces its own limit */
     if (counted && size >= POOL_FROM)
         s = make_place(dev, size, err);
     if (s)
         return s;
     s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
     if (s == AS_NOMEM && (cpu->pool.n || as_arenas_idle(dev))) {
-        trim(cpu, 0); /* the huge pages, or the heap, may be in blocks that are kept */
+        trim(cpu, 0); /* kept blocks may hold the huge pages or the heap */
         as_arenas_drop_idle(dev);
         s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
     }
     if (!s && desc->fresh && allocator == AS_CPU_MALLOC)
-        as_cpu_block_forget(&cpu->pages, out); /* the heap may have handed out used memory */
+        as_cpu_block_forget(&cpu->pages, out); /* the heap may have returned used memory */
     if (!s && counted)
         cpu->held += size;
     return s;
@@ -168,7 +168,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
                                    struct as_error *err)
 {
     if (desc->owner)
-        return as_fail(err, AS_UNSUPPORTED, "cpu: there is no memory of a device '%s' to reach", desc->owner);
+        return as_fail(err, AS_UNSUPPORTED, "cpu: cannot access the memory of device '%s'", desc->owner);
     struct cpu_memory *m = calloc(1, sizeof *m);
     if (!m)
         return as_nomem(err, sizeof *m, "a memory block's record");
@@ -213,7 +213,7 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
         free(m);
         return;
     }
-    /* Fresh blocks are not kept: their users want new ones. Neither are reserved huge pages, which are few. */
+    /* Fresh blocks are not kept, since their users need new ones, nor are reserved huge pages, which are few. */
     if (m->fresh || m->block.allocator == AS_CPU_HUGETLB || m->block.bytes < POOL_FROM ||
         as_host_limits_read(cpu->groups, &l, NULL)) {
         drop_block(cpu, &m->block);
@@ -231,7 +231,7 @@ void as_cpu_memory_look(struct as_cpu_device *cpu, struct as_memory *mem)
     mem->page_size = as_cpu_block_page_size(&cpu->pages, &own(mem)->block);
 }
 
-/* The page size is looked up here too: before the first touch nobody knows it. */
+/* Also looks up the page size, which is unknown before the first touch. */
 static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     (void)err;
@@ -268,7 +268,7 @@ static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, 
     return s;
 }
 
-/* The bare calls of a program: no guard pages, alignment or bookkeeping. */
+/* Bare calls: no guard pages, alignment or bookkeeping. */
 static void *raw_malloc(size_t bytes)
 {
     return malloc(bytes);
@@ -309,7 +309,7 @@ static void raw_unmap(void *p, size_t bytes)
     munmap(p, bytes);
 }
 
-/* Direct calls: an indirect one costs a nanosecond. The first returns the number of blocks. */
+/* Direct calls, since an indirect one costs a nanosecond. The first returns the number of blocks. */
 #define LOOPS(name, get, release)                                                                                      \
     static size_t name##_get_all(void **blocks, size_t n, size_t bytes)                                                \
     {                                                                                                                  \
@@ -346,9 +346,9 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     enum as_status s = find_allocator(dev, allocator, &a, err);
     if (s)
         return s;
-    if (a == AS_CPU_HUGETLB) /* reserved pages are few, and the bare calls ask nobody for them */
+    if (a == AS_CPU_HUGETLB) /* reserved pages are few, and the bare calls do not check for them */
         as_arenas_drop_idle(dev);
-    /* munmap of a piece of a reserved huge page fails; the others round by themselves */
+    /* munmap of part of a reserved huge page fails; the other allocators round up themselves */
     uint64_t size = a == AS_CPU_HUGETLB ? as_cpu_block_size(&cpu->pages, a, bytes) : bytes;
     if (size == 0 || size > PTRDIFF_MAX || count == 0 || count > 1u << 24)
         return as_fail(err, AS_USAGE, "%zu allocations of %llu bytes cannot be timed", count,
@@ -361,7 +361,7 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     size_t n = raw[a].get(blocks, count, (size_t)size);
     double middle = as_now();
     if (n < count)
-        s = as_fail(err, AS_NOMEM, "%s of %llu bytes failed at number %zu of %zu: %s", allocator,
+        s = as_fail(err, AS_NOMEM, "%s of %llu bytes failed at allocation %zu of %zu: %s", allocator,
                     (unsigned long long)bytes, n + 1, count, strerror(errno));
     double again = as_now();
     raw[a].release(blocks, n, (size_t)size);

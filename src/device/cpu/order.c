@@ -6,7 +6,7 @@
 
 struct place {
     int cpu;
-    unsigned sibling; /* how many of its core come before it */
+    unsigned sibling; /* siblings of its core before it */
     int kind;         /* higher: faster */
     size_t at;
 };

@@ -1,4 +1,4 @@
-/* Blocks with a requested page size, and the page size that they really got. */
+/* Blocks with a requested page size, and detection of the actual one. */
 #include "base/host.h"
 #include "base/text.h"
 #include "device/cpu/cpu.h"
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { HEAP_ALIGNMENT = 64 }; /* widest vectors and a cache line */
+enum { HEAP_ALIGNMENT = 64 }; /* a cache line, and the widest vectors */
 
 #define THP_DIR "/sys/kernel/mm/transparent_hugepage/"
 
@@ -51,7 +51,7 @@ void as_cpu_pages_read(struct as_cpu_pages *out)
     as_buf_finish(&b);
 }
 
-/* Pages of the reserved pool that can still be had, those that the kernel may add on demand counted in. */
+/* Pages still available in the reserved pool, including those that the kernel may add on demand. */
 static uint64_t hugetlb_free(void)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -111,7 +111,7 @@ static uint64_t granule(const struct as_cpu_pages *pages, enum as_cpu_allocator 
 uint64_t as_cpu_block_size(const struct as_cpu_pages *pages, enum as_cpu_allocator allocator, uint64_t bytes)
 {
     uint64_t g = granule(pages, allocator);
-    /* Half of the address space: room for alignment and guard pages without any overflow. */
+    /* Half of the address space: leaves room for alignment and guard pages without overflow. */
     return bytes > (uint64_t)PTRDIFF_MAX / 2 ? 0 : (bytes + g - 1) / g * g;
 }
 
@@ -163,7 +163,7 @@ static bool get_memory(const struct as_cpu_pages *pages, struct as_cpu_block *b)
         return map_hugetlb(b->bytes, b);
     if (!map_guarded(pages, b->bytes, granule(pages, b->allocator), b))
         return false;
-    /* A kernel without huge pages refuses the advice against them, and gives none either. */
+    /* A kernel without huge pages rejects the advice, which is then not needed. */
     if (b->allocator == AS_CPU_MMAP)
         (void)as_advise_pages(b->address, b->bytes, AS_PAGES_SMALL);
     else if (as_advise_pages(b->address, b->bytes, AS_PAGES_HUGE))
@@ -233,7 +233,7 @@ bool as_cpu_block_back(const struct as_cpu_pages *pages, struct as_cpu_block *bl
     return true;
 }
 
-/* PAGEMAP_SCAN of Linux 6.7, spelled out, since headers are older than kernels. */
+/* PAGEMAP_SCAN of Linux 6.7, defined here, since headers may be older than the kernel. */
 struct page_region {
     uint64_t start, end, categories;
 };
@@ -244,7 +244,7 @@ struct scan_arg {
 #define SCAN_PAGES _IOWR('f', 16, struct scan_arg)
 enum { CATEGORY_PRESENT = 1 << 3, CATEGORY_HUGE = 1 << 6, REGIONS = 64 };
 
-/* Looks at the pages of the block alone. False: the kernel cannot. */
+/* Scans only the pages of the block. False: not supported by the kernel. */
 static bool scan_backing(const struct as_cpu_block *block, uint64_t *resident, uint64_t *huge)
 {
     struct page_region found[REGIONS];

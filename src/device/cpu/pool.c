@@ -1,4 +1,4 @@
-/* Blocks freed by a trial, reused by the next: backed memory needs no first touch. */
+/* Keeps blocks freed by a trial for the next one, which saves the first touch. */
 #include "device/cpu/cpu.h"
 
 #include <string.h>

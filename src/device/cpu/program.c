@@ -1,4 +1,4 @@
-/* Programs of the CPU are native kernels, found by name. */
+/* Programs of the CPU: native kernels, looked up by name. */
 #include "base/text.h"
 #include "device/cpu/cpu.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Keeps the list of CPUs for the clock, and moves the caller when it changed. */
+/* Saves the list of CPUs for the clock, and moves the caller if the list changed. */
 static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch *launch, struct as_error *err)
 {
     size_t n = launch->workgroups;
@@ -40,7 +40,7 @@ static enum as_status queue_submit(struct as_device *dev, const struct as_launch
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
         if (a->kind == AS_ARG_TENSOR)
-            return as_fail(err, AS_UNSUPPORTED, "kernel \"%s\" takes a tensor, and CPUs have none",
+            return as_fail(err, AS_UNSUPPORTED, "kernel \"%s\" takes a tensor, which CPUs do not have",
                            launch->kernel->host->name);
         is_memory[i] = a->kind == AS_ARG_MEMORY;
         if (is_memory[i])
@@ -84,7 +84,7 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     enum as_status s = queue_submit(dev, launch, err);
-    /* The caller sleeps: spinning would take core and power resources. */
+    /* The caller sleeps: spinning would take execution resources and power. */
     if (s)
         return s;
     as_team_wait(as_cpu(dev)->team, AS_WAIT_BLOCK, &out->host_s);

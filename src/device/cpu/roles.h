@@ -1,4 +1,4 @@
-/* Apart from the backend's own header, since a build without the backend has the table too. */
+/* Separate from the backend's header, since a build without the backend also has the table. */
 #ifndef AS_DEVICE_CPU_ROLES_H
 #define AS_DEVICE_CPU_ROLES_H
 

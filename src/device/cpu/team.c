@@ -14,7 +14,7 @@
 enum { CPU_INDEX_MAX = 1 << 16 };
 /* Spin time at the start barrier; longer than a wake-up takes. */
 #define MEET_SPIN_NS 1000000u
-/* Spin time between jobs: covers the gap between samples, so that the core stays awake. */
+/* Spin time between jobs: covers the gap between samples, so that the core does not idle. */
 #define IDLE_SPIN_NS 50000u
 
 enum mail { MAIL_NONE, MAIL_JOB, MAIL_ASLEEP, MAIL_QUIT };
@@ -53,7 +53,7 @@ struct job {
 
 struct on_cpu {
     struct member *first, *last, *cursor;
-    uint64_t generation; /* of cursor: the submission in which it was set */
+    uint64_t generation; /* the submission that last set cursor */
 };
 
 struct as_team {
@@ -64,9 +64,9 @@ struct as_team {
     struct on_cpu *cpus;
     size_t cpus_n;
     uint64_t generation;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     struct job *running, *tail, *spare;
-    double seconds; /* of the last job that ended */
+    double seconds; /* duration of the last finished job */
     _Atomic uint64_t preemptions;
     alignas(128) _Atomic uint32_t pending;
     _Atomic uint32_t waiting;
@@ -105,7 +105,7 @@ static double job_seconds(const struct job *job)
     return 1e-9 * (double)(end - start);
 }
 
-/* Called by the member that ends last. */
+/* Called by the last member to finish. */
 static void job_ended(struct as_team *team, struct job *job)
 {
     pthread_mutex_lock(&team->lock);
@@ -130,7 +130,7 @@ static void run_part(struct as_team *team, struct job *job, size_t index)
         .reps = job->barrier ? 1 : job->reps,
     };
     uint64_t calls = job->barrier ? job->reps : 1;
-    /* Threads may wake late from the first barrier; all are awake in the second and leave it together. */
+    /* Threads may wake late from the first barrier; at the second all are awake and leave it together. */
     as_barrier_wait(&job->meet);
     const uint64_t before = as_thread_preemptions();
     as_barrier_wait(&job->meet);
@@ -180,7 +180,7 @@ static void *member_main(void *arg)
     return NULL;
 }
 
-/* Blocks asynchronous signals; faults stay with their thread. */
+/* Blocks asynchronous signals; faults are delivered to their thread. */
 static int create_thread(struct member *m)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
@@ -206,7 +206,7 @@ static enum as_status add_member(struct as_team *team, int cpu, struct as_error 
     if (e) {
         free(m);
         return as_fail(err, AS_FAILED,
-                       "cannot start thread %zu of the CPU team: %s; allow more threads or ask for fewer",
+                       "cannot start thread %zu of the CPU team: %s; allow more threads or request fewer",
                        team->size + 1, strerror(e));
     }
     while (atomic_load(&m->pinned) == PIN_UNKNOWN)
@@ -214,7 +214,7 @@ static enum as_status add_member(struct as_team *team, int cpu, struct as_error 
     if (atomic_load(&m->pinned) == PIN_FAILED) {
         pthread_join(m->thread, NULL);
         free(m);
-        return as_fail(err, AS_UNSUPPORTED, "cannot put a thread on CPU %d; choose one that this process may use", cpu);
+        return as_fail(err, AS_UNSUPPORTED, "cannot pin a thread to CPU %d; choose one that this process may use", cpu);
     }
     struct on_cpu *c = &team->cpus[cpu];
     if (c->last)
@@ -241,7 +241,7 @@ static enum as_status grow_cpus(struct as_team *team, int cpu, struct as_error *
     return AS_OK;
 }
 
-/* One member for each thread; a CPU that is named several times gives several members. */
+/* One member per thread; a CPU listed several times has several members. */
 static enum as_status choose_members(struct as_team *team, struct job *job, const int *cpus, struct as_error *err)
 {
     team->generation++;
@@ -253,7 +253,7 @@ static enum as_status choose_members(struct as_team *team, struct job *job, cons
         if (c->generation != team->generation)
             c->cursor = c->first;
         else
-            job->meet.spin_ns = 0; /* two threads on one CPU: a spinning one delays the other */
+            job->meet.spin_ns = 0; /* of two threads on one CPU, a spinning one delays the other */
         c->generation = team->generation;
         if (!c->cursor) {
             s = add_member(team, cpus[i], err);
@@ -374,7 +374,7 @@ enum as_status as_team_create(as_team_pin_fn pin, void *user, unsigned usable, s
     int e = pthread_mutex_init(&team->lock, NULL);
     if (e) {
         free(team);
-        return as_fail(err, AS_FAILED, "cannot make a lock: %s", strerror(e));
+        return as_fail(err, AS_FAILED, "cannot create a lock: %s", strerror(e));
     }
     *out = team;
     return AS_OK;

@@ -12,12 +12,12 @@
 enum { AS_TEAM_THREADS_MAX = 4096, AS_TEAM_ARGS_MAX = 32 };
 
 struct as_team;
-/* pin puts the calling thread on a CPU and is called in each new thread; it may be called by several at once. usable:
- * how many logical CPUs there are to run on at the same time; waiting threads spin only while there are enough. */
+/* pin binds the calling thread to a CPU; each new thread calls it, so it must be thread-safe. usable:
+ * number of logical CPUs available; waiting threads spin only while they do not outnumber them. */
 typedef bool (*as_team_pin_fn)(void *user, int cpu);
 enum as_status as_team_create(as_team_pin_fn pin, void *user, unsigned usable, struct as_team **out,
                               struct as_error *err);
-void as_team_destroy(struct as_team *team); /* waits for what is queued; takes NULL */
+void as_team_destroy(struct as_team *team); /* waits for queued jobs; accepts NULL */
 
 /* An argument's value, copied into the job. */
 union as_team_value {
@@ -30,19 +30,19 @@ union as_team_value {
 struct as_team_job {
     void (*run)(const struct as_host_call *call);
     const union as_team_value *values;
-    const bool *is_memory; /* the value itself is the argument; else a pointer to it */
+    const bool *is_memory; /* true: the value is passed as it is; false: a pointer to it */
     size_t args_n;
-    const int *cpus; /* one of each thread */
+    const int *cpus; /* one per thread */
     size_t threads;
     uint64_t reps;
-    bool barrier; /* all threads meet before each repetition */
+    bool barrier; /* before each repetition */
 };
-/* Starts the job when those before it are done, and returns. Creates threads that are missing. */
+/* Queues the job behind earlier ones and returns. Creates missing threads. */
 enum as_status as_team_submit(struct as_team *team, const struct as_team_job *job, struct as_error *err);
-/* Until all that was submitted is done. *seconds (when not NULL): of the last job, from the first thread's start to the
+/* Waits for all submitted jobs. *seconds (if not NULL): duration of the last job, from the first thread's start to the
  * last thread's end. */
 void as_team_wait(struct as_team *team, enum as_wait how, double *seconds);
 uint64_t as_team_preemptions(const struct as_team *team); /* involuntary context switches while kernels ran */
-size_t as_team_size(const struct as_team *team);          /* threads that exist */
+size_t as_team_size(const struct as_team *team);          /* number of threads */
 
 #endif

@@ -1,5 +1,5 @@
-/* The fastest counter of this CPU, and the spin-wait hint. The counter has a fixed rate, not the core's; reads are
- * ordered with surrounding instructions. */
+/* The fastest counter of this CPU, and the spin-wait hint. The counter's rate is fixed, independent of the core clock;
+ * reads are ordered with surrounding instructions. */
 #ifndef AS_DEVICE_CPU_TICKS_H
 #define AS_DEVICE_CPU_TICKS_H
 

@@ -32,12 +32,12 @@ static const char *type_word(hwloc_obj_t o, char *text, size_t size)
         case HWLOC_OBJ_OS_DEVICE:
             return "device";
         default:
-            return NULL; /* groups, dies, bridges: their children stand for them */
+            return NULL; /* groups, dies, bridges: replaced by their children */
         }
     return text;
 }
 
-/* What the upper byte of a PCI class says. */
+/* Kind of device by the upper byte of a PCI class. */
 static const char *pci_class(unsigned short id)
 {
     static const char *const words[] = {
@@ -69,13 +69,13 @@ static void put_name(hwloc_obj_t o, struct as_buf *json)
     }
 }
 
-/* What is known of the whole while the tree is written. */
+/* Totals needed while the tree is written. */
 struct whole {
     uint64_t memory; /* bytes */
     int nodes;
 };
 
-/* Some virtual machines give a node less memory than the machine has; the only node has all of it. */
+/* Some virtual machines report less memory for a node than the machine has; a single node has all of it. */
 static uint64_t node_memory(hwloc_obj_t o, const struct whole *whole)
 {
     uint64_t bytes = o->attr->numanode.local_memory;
@@ -140,7 +140,7 @@ void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_
     put_object(hwloc_get_root_obj(topology), &whole, 0, &first, json);
 }
 
-/* Loaded with I/O devices, which is too slow for opening. */
+/* Loads I/O devices, which would be too slow when a device is opened. */
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {
     hwloc_topology_t t;

@@ -1,4 +1,4 @@
-/* Stands in for the backend where it cannot be built. */
+/* Replaces the backend where it cannot be built. */
 #include "device/cpu/roles.h"
 #include "device/device.h"
 

@@ -28,8 +28,8 @@ static int release_pooled(const struct as_gpu *card, struct as_gpu_block *b)
     return b->address ? as_cu_of(card)->cuMemFreeAsync(b->address, card->stream) : CUDA_SUCCESS;
 }
 
-/* Physical memory, an address range, the one mapped to the other, and the right to use it. The handle goes at once: the
- * mapping keeps the memory. b->taken is set while the range is reserved, b->page_size while memory is mapped there. */
+/* Creates physical memory, reserves an address range, maps it and grants access. The handle is released at once, since
+ * the mapping keeps the memory. b->taken is set while the range is reserved, b->page_size while memory is mapped. */
 static enum as_status get_mapped(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(card);
@@ -71,7 +71,7 @@ static int release_mapped(const struct as_gpu *card, struct as_gpu_block *b)
     return code;
 }
 
-/* The functions that take a device became ones that take a location; libraries have either or both. */
+/* Newer functions take a location in place of a device; libraries have one or both. */
 static enum as_status advise(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(card);
@@ -109,7 +109,7 @@ static enum as_status get_managed(struct as_gpu *card, struct as_gpu_block *b, s
     return b->how->settle ? b->how->settle(card, b, err) : AS_OK;
 }
 
-/* A static comes with a module: one of its own, compiled for the size. */
+/* A static variable needs a module, compiled for its size. */
 static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "extern \"C\" { __device__ __managed__ unsigned char as_static[AS_STATIC_BYTES]; }\n";
@@ -120,8 +120,7 @@ static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, st
     CUresult code = as_cu_of(card)->cuModuleGetGlobal_v2(&b->address, &got, b->module, "as_static");
     s = as_gpu_check(card, code, "cuModuleGetGlobal", err);
     if (!s && got < b->bytes)
-        s = as_fail(err, AS_FAILED, "cuda: a static of %llu bytes came out with %zu", (unsigned long long)b->bytes,
-                    got);
+        s = as_fail(err, AS_FAILED, "cuda: a static variable of %llu bytes has %zu", (unsigned long long)b->bytes, got);
     b->host = (void *)(uintptr_t)b->address;
     return s;
 }
@@ -131,7 +130,7 @@ static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, st
     .get = get_managed, .release = release_plain, .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                    \
     .most = AS_GPU_MANAGED_MOST, .on_demand = true
 #define ADVISED(what, where)                                                                                           \
-    MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "its managed memory takes no advice", .settle = advise,      \
+    MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "it supports no advice on managed memory", .settle = advise, \
                                                .option = CU_MEM_ADVISE_SET_##what,                                     \
                                                .flags = CU_MEM_LOCATION_TYPE_##where
 
@@ -157,7 +156,7 @@ const struct as_gpu_allocator as_cu_allocators[] = {
     {"cuMemHostRegister malloc", as_gpu_get_registered, as_gpu_release_registered, NEEDS(HOST_REGISTER_SUPPORTED),
      .why_not = "memory cannot be registered with it", .sources = AS_GPU_FROM_HOST, .coherent = true},
     {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PAGEABLE_MEMORY_ACCESS),
-     .why_not = "its kernels cannot use what malloc gives", .sources = AS_GPU_FROM_HOST, .on_demand = true,
+     .why_not = "its kernels cannot access malloc memory", .sources = AS_GPU_FROM_HOST, .on_demand = true,
      .plain = true},
     {"__managed__", get_static, as_gpu_release_static, NEEDS(MANAGED_MEMORY), .why_not = "it has no managed memory",
      .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MOST, .on_demand = true,
@@ -167,19 +166,19 @@ const struct as_gpu_allocator as_cu_allocators[] = {
 enum { ALLOCATORS_N = sizeof as_cu_allocators / sizeof *as_cu_allocators - 1 };
 _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of allocators outgrew as_device_info");
 
-/* Can host and kernel use atomics there concurrently? Not where pages migrate on access. */
+/* Whether host and kernel can use atomics there concurrently. They cannot if pages migrate on access. */
 static void say_sharing(struct as_gpu *card, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
     bool from_host = a->sources & AS_GPU_FROM_HOST;
     int needs =
         a->coherent ? CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED : CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
     if (!from_host)
-        as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host reaches it only by a copy");
+        as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host can access it only through a copy");
     else if (a->get == as_gpu_get_pinned && a->flags & CU_MEMHOSTALLOC_WRITECOMBINED)
-        as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host does not see it in its caches");
+        as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host does not cache it");
     else if (!a->plain && as_cu_attribute(card, needs) <= 0)
         snprintf(out->no_sharing, sizeof out->no_sharing, "the device has 0 for CU_DEVICE_ATTRIBUTE_%s",
-                 a->coherent ? "HOST_NATIVE_ATOMIC_SUPPORTED: its atomics there and the host's do not see each other"
+                 a->coherent ? "HOST_NATIVE_ATOMIC_SUPPORTED: its atomics are not atomic with respect to the host's"
                              : "CONCURRENT_MANAGED_ACCESS: the host may not use it while a kernel runs");
 }
 

@@ -22,8 +22,8 @@ struct as_nvrtc_api {
 };
 #undef AS_NVRTC_SLOT
 
-/* Tries the driver's usual names; when none opens, err has the dynamic linker's words for the first. The library is
- * never unloaded: it leaves threads and exit handlers behind that would run in unmapped code. */
+/* Tries the driver's usual names; if none opens, err has the dynamic linker's message for the first. The library is
+ * never unloaded, since it leaves threads and exit handlers that would run in unmapped code. */
 enum as_status as_cu_load(struct as_cu_api *api, struct as_error *err);
 
 /* The same for NVRTC, whose name carries its version; see nvrtc.c. */

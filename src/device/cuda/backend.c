@@ -14,13 +14,13 @@ struct start_advice {
 static const struct start_advice advice[] = {
     {CUDA_ERROR_NO_DEVICE, "the driver finds no device; has this container or user access to /dev/nvidia0 and "
                            "/dev/nvidiactl?"},
-    {CUDA_ERROR_STUB_LIBRARY, "libcuda.so.1 is the stub that is only there to link programs with; put the driver's own "
-                              "in front of it in LD_LIBRARY_PATH"},
-    {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "the driver in the kernel and libcuda.so.1 are of different versions; reboot "
-                                        "after an update, or take the library of the kernel's version"},
+    {CUDA_ERROR_STUB_LIBRARY, "libcuda.so.1 is the stub for linking programs; put the driver's library "
+                              "before it in LD_LIBRARY_PATH"},
+    {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "the kernel driver and libcuda.so.1 have different versions; reboot "
+                                        "after an update, or install the library of the driver's version"},
     {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, "libcuda.so.1 is a compatibility library that does not work with this "
-                                                "device; take it out of LD_LIBRARY_PATH"},
-    {CUDA_ERROR_SYSTEM_NOT_READY, "the system is not ready; on machines with NVSwitch the fabric manager has to run"},
+                                                "device; remove it from LD_LIBRARY_PATH"},
+    {CUDA_ERROR_SYSTEM_NOT_READY, "the system is not ready; machines with NVSwitch need the fabric manager running"},
     {CUDA_ERROR_OPERATING_SYSTEM, "the operating system refused; are the modules nvidia and nvidia_uvm loaded, and is "
                                   "there enough address space (ulimit -v)?"},
     {CUDA_ERROR_UNKNOWN, "the driver does not start; are the modules nvidia and nvidia_uvm loaded?"},
@@ -32,7 +32,7 @@ static enum as_status no_device(struct as_error *err)
     if (visible && !visible[0])
         return as_fail(err, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is set and empty: no device is visible; unset it");
     if (visible)
-        return as_fail(err, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is '%.64s': no device is visible by it; change it",
+        return as_fail(err, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is '%.64s', which makes no device visible; change it",
                        visible);
     return as_fail(err, AS_UNSUPPORTED, "%s", advice[0].words);
 }
@@ -46,14 +46,14 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
         return no_device(err);
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         if (advice[i].code == code)
-            return as_fail(err, AS_UNSUPPORTED, "cuInit gave %d: %s", code, advice[i].words);
+            return as_fail(err, AS_UNSUPPORTED, "cuInit returned %d: %s", code, advice[i].words);
     as_gpu_tell(&b->card, code, "cuInit", err);
     if (err)
         err->code = AS_UNSUPPORTED;
     return AS_UNSUPPORTED;
 }
 
-/* Orders by PCI address, whatever CUDA_VISIBLE_DEVICES and "fastest first" say. */
+/* Orders by PCI address, regardless of CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER. */
 static enum as_status find_devices(struct as_cu_backend *b, struct as_error *err)
 {
     int n = 0;
@@ -132,10 +132,11 @@ static enum as_status create_context(struct as_gpu *card, size_t index, struct a
     if (code)
         card->here.context = NULL;
     if (code == CUDA_ERROR_DEVICE_UNAVAILABLE)
-        return as_fail(err, AS_UNSUPPORTED,
-                       "'cuda:%zu' is taken (%d): another process has it for itself, or its compute mode keeps all "
-                       "out; nvidia-smi shows both",
-                       index, code);
+        return as_fail(
+            err, AS_UNSUPPORTED,
+            "'cuda:%zu' is unavailable (%d): in exclusive use by another process, or its compute mode forbids "
+            "access; nvidia-smi shows both",
+            index, code);
     return as_gpu_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 

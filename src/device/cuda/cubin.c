@@ -1,5 +1,5 @@
-/* Reads a cubin as an ELF file. Every offset is checked against the file's size. From Volta on an instruction has 16
- * bytes with the operation in its lowest 9 bits and the form of its operands in the 3 bits above. */
+/* Reads a cubin as an ELF file. Every offset is checked against the file's size. Since Volta an instruction has 16
+ * bytes, with the operation in its lowest 9 bits and the form of its operands in the next 3. */
 #include "device/cuda/cuda.h"
 #include "device/gpu/machine_code.h"
 
@@ -8,15 +8,14 @@
 
 enum { INSTRUCTION_BYTES = 16, OPERATION_MASK = 0x1ff };
 
-/* What more an instruction must say than its code, where a code alone says too little. */
+/* Further conditions on an instruction whose code is ambiguous. */
 enum which {
     ANY,
-    WIDE,     /* 128 bits at once or more: the code is of 256 bits, or the width stands in bits 73 to 75 */
-    CONSTANT, /* from the bank (bits 54 to 58) of CONSTANT arrays; a kernel's arguments come the same way from another
-               */
+    WIDE,     /* 128 bits or more at once: the code is of 256 bits, or bits 73 to 75 have the width */
+    CONSTANT, /* from the bank (bits 54 to 58) of CONSTANT arrays; kernel arguments are in another bank */
     CLOCK,    /* reads the cycle counter (bits 72 to 79): the code also reads the global timer, or gives 0 */
-    EVERY,    /* whatever the code, but for the one that does nothing */
-    PRODUCT,  /* multiplies: a first factor (bits 24 to 31) that is always 0 or a constant (bits 32 to 63) that is 1 is
+    EVERY,    /* any code except NOP */
+    PRODUCT,  /* multiplies: with a first factor (bits 24 to 31) that is always 0, or a constant 1 (bits 32 to 63),
                  how the compiler copies, adds and makes constants on this pipe */
 };
 enum {
@@ -33,13 +32,13 @@ enum {
     ONE_F16X2 = 0x3c003c00,
 };
 
-/* Found by compiling copies of one instruction for sm_80, sm_90a and sm_100a and looking which code appears as often;
- * tests/device/cuda/codes.c does the same with what it finds here. One operation may have several codes: of several
+/* Found by compiling copies of one instruction for sm_80, sm_90a and sm_100a and looking for a code that occurs as
+ * often; tests/device/cuda/codes.c verifies this table the same way. One operation may have several codes: for several
  * generations, for several kinds of address, or for variants such as an atomic without a result. */
 struct operation {
     const char *word;
     enum which which;
-    unsigned short codes[12]; /* ends with 0 */
+    unsigned short codes[12]; /* terminated by 0 */
 };
 static const struct operation operations[] = {
     {"load.global", ANY, {0x181, 0x180, LOAD_256}},
@@ -82,10 +81,10 @@ static enum as_status find_text(const struct as_gpu_elf *v, const char *name, El
     char wanted[160];
     int length = snprintf(wanted, sizeof wanted, ".text.%s", name);
     if (length < 0 || (size_t)length >= sizeof wanted)
-        return as_fail(err, AS_USAGE, "a kernel's name is longer than 150 letters");
+        return as_fail(err, AS_USAGE, "a kernel's name is longer than 150 characters");
     enum as_status s = as_gpu_elf_section(v, v->head.e_shstrndx, &names, err);
     if (!s && names.sh_type == SHT_NOBITS)
-        s = as_gpu_elf_bad(v, "its names are missing", err);
+        s = as_gpu_elf_bad(v, "its section names are missing", err);
     for (size_t i = 0; i < v->head.e_shnum && !s; i++) {
         s = as_gpu_elf_section(v, i, out, err);
         if (s || out->sh_name >= names.sh_size || names.sh_size - out->sh_name < (size_t)length + 1)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The toolkit of the newest driver first; then where the toolkit's own installers put it. */
+/* The newest version first, then the folders of the toolkit's installers. */
 static const char *const library_names[] = {
     "libcublasLt.so.13",
     "libcublasLt.so.12",
@@ -41,7 +41,7 @@ static enum as_status load(struct as_cublaslt_api *api, struct as_error *err)
     return AS_OK;
 }
 
-/* ---- as products are made by ---- */
+/* ---- the library's table for blaslt.h ---- */
 
 static const struct as_cublaslt_api *api_of(const struct as_lt_library *lib)
 {
@@ -58,7 +58,7 @@ static enum as_status check(const struct as_lt_library *lib, int status, const c
                    status == CUBLAS_STATUS_ALLOC_FAILED ? AS_NOMEM
                    : lacks                              ? AS_UNSUPPORTED
                                                         : AS_FAILED,
-                   "cuda: %s: %s (%d)", what, words && words[0] ? words : "an error without words", status);
+                   "cuda: %s: %s (%d)", what, words && words[0] ? words : "no description", status);
 }
 
 static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out, size_t size,

@@ -15,10 +15,10 @@ struct as_cublaslt_api {
 
 struct as_cublaslt {
     struct as_cublaslt_api api;
-    struct as_lt_library lt; /* the same as products are made by */
+    struct as_lt_library lt; /* its table for blaslt.h */
     struct as_lt_choice chosen[AS_LT_CHOICES];
 };
-/* AS_UNSUPPORTED with the dynamic linker's words where there is none. */
+/* AS_UNSUPPORTED with the dynamic linker's message if it is not found. */
 enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The functions of cuBLASLt that are used here, by the names that the library exports, with their parameters. */
+/* The functions of cuBLASLt in use, by exported name, with their parameters. */
 #ifndef AS_DEVICE_CUDA_CUBLASLT_FUNCTIONS_H
 #define AS_DEVICE_CUDA_CUBLASLT_FUNCTIONS_H
 

@@ -1,4 +1,4 @@
-/* What of cuBLASLt is used here: types and constants with the names, sizes and values that the library was built with.
+/* The types and constants of cuBLASLt in use, with the names, sizes and values of its ABI.
  * A test compares every one with the SDK's own headers where those are installed. */
 #ifndef AS_DEVICE_CUDA_CUBLASLT_TYPES_H
 #define AS_DEVICE_CUDA_CUBLASLT_TYPES_H

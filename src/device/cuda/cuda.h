@@ -1,4 +1,4 @@
-/* What the files of the CUDA backend share. Nothing outside this folder includes it. */
+/* Internal header of the CUDA backend. */
 #ifndef AS_DEVICE_CUDA_CUDA_H
 #define AS_DEVICE_CUDA_CUDA_H
 
@@ -20,19 +20,19 @@ static inline const struct as_cu_api *as_cu_of(const struct as_gpu *card)
 
 /* ---- driver.c ---- */
 
-/* Fills backend->card's tables; its api has to be loaded. */
+/* Fills backend->card's tables; its api must be loaded. */
 void as_cu_bind(struct as_cu_backend *backend);
 
 /* ---- info.c ---- */
 
 void as_cu_locate(const struct as_cu_api *api, struct as_gpu_found *found);
 enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_error *err);
-/* A device attribute, 0 where the driver does not know it. */
+/* A device attribute, 0 if unknown to the driver. */
 int as_cu_attribute(const struct as_gpu *card, int attribute);
 /* Fills card->target: "sm_90". */
 void as_cu_find_target(struct as_gpu *card);
 
-/* ---- allocators.c: the table of allocators, with why some cannot be used ---- */
+/* ---- allocators.c: the table of allocators, with reasons why some cannot be used ---- */
 
 void as_cu_list_allocators(struct as_device *dev);
 extern const struct as_gpu_allocator as_cu_allocators[];
@@ -45,16 +45,16 @@ extern const struct as_gemm_ops as_cu_gemm_ops;
 /* ---- nvrtc.c ---- */
 
 /* Compiles dialect source to a cubin for an architecture ("sm_90a") without a device; *cubin is the caller's (free).
- * Used by tests where there is NVRTC and no GPU. */
+ * For tests on machines with NVRTC but no GPU. */
 enum as_status as_cu_compile(const struct as_nvrtc_api *nvrtc, const struct as_program_desc *desc, const char *arch,
                              unsigned char **cubin, size_t *bytes, struct as_error *err);
 
-/* ---- cubin.c: a cubin read as the ELF file that it is; every offset in it is checked ---- */
+/* ---- cubin.c: reads cubins as ELF files; every offset is checked ---- */
 
-/* How many instructions of kernel `name` do `operation` (as_operation_words). */
+/* Counts the instructions of kernel `name` for `operation` (as_operation_words). */
 enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const char *name, const char *operation,
                               uint64_t *n, struct as_error *err);
-/* All of them by the names of NVIDIA's disassembler. */
+/* Counts all instructions by the names of NVIDIA's disassembler. */
 enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, const char *name,
                                      struct as_instructions *out, struct as_error *err);
 /* Bytes of the kernel's code. */

@@ -99,7 +99,7 @@ static int copy(const struct as_gpu *card, unsigned long long to, unsigned long 
 
 /* ---- kernels ---- */
 
-_Static_assert(sizeof(CUtensorMap) == AS_GPU_TENSOR_BYTES, "a launch has room for a tensor as the driver has it");
+_Static_assert(sizeof(CUtensorMap) == AS_GPU_TENSOR_BYTES, "a launch has room for the driver's tensor map");
 
 static enum as_status make_tensor(const struct as_gpu *card, const struct as_tensor *t, void *out, struct as_error *err)
 {
@@ -117,10 +117,11 @@ static enum as_status make_tensor(const struct as_gpu *card, const struct as_ten
         return as_fail(err, AS_UNSUPPORTED,
                        "cuda: this driver does not support tensors, which need driver 525 or later");
     if (as_cu_attribute(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 9)
-        return as_fail(err, AS_UNSUPPORTED, "cuda: devices have tensors from sm_90 on, this is %s", card->target);
+        return as_fail(err, AS_UNSUPPORTED, "cuda: tensor maps need sm_90 or later, and the device is %s",
+                       card->target);
     if (t->element_bytes > 8 || (t->element_bytes & (t->element_bytes - 1)) || swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
-        return as_fail(err, AS_USAGE, "cuda: a tensor has elements of %u bytes and a swizzle of %u", t->element_bytes,
-                       t->swizzle);
+        return as_fail(err, AS_USAGE, "cuda: tensor maps do not support elements of %u bytes with a swizzle of %u",
+                       t->element_bytes, t->swizzle);
     CUresult code = api->cuTensorMapEncodeTiled(out, types[t->element_bytes], 2, as_gpu_pointer(t->memory), extents,
                                                 strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
@@ -174,7 +175,7 @@ static enum as_status compile(struct as_gpu *card, const struct as_program_desc 
 
 /* ---- the tables ---- */
 
-/* suffix: of the newer version of the function; messages go without it. */
+/* suffix: version of the function, omitted in messages. */
 #define BIND(slot, function, suffix) .slot = {api->function##suffix, #function}
 
 static void bind(const struct as_cu_api *api, struct as_gpu_functions *out)

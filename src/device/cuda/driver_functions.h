@@ -1,9 +1,9 @@
-/* The functions of the CUDA driver and of NVRTC that are used here, by the names that the libraries export (an older
+/* The functions of the CUDA driver and NVRTC in use, by exported name (an older
  * version of a function keeps its name, so that the suffix is part of it), with their parameters. */
 #ifndef AS_DEVICE_CUDA_DRIVER_FUNCTIONS_H
 #define AS_DEVICE_CUDA_DRIVER_FUNCTIONS_H
 
-/* Every driver since 470 (CUDA 11.4) has these. All give CUresult. */
+/* Every driver since 470 (CUDA 11.4) has these. All return CUresult. */
 #define AS_CU_REQUIRED(X)                                                                                              \
     X(cuInit, (unsigned int flags))                                                                                    \
     X(cuDriverGetVersion, (int *version))                                                                              \
@@ -79,7 +79,7 @@
     X(cuGraphLaunch, (CUgraphExec exec, CUstream stream))                                                              \
     X(cuGraphExecDestroy, (CUgraphExec exec))
 
-/* NULL where the driver is older than the function, or has dropped it. */
+/* NULL if the driver is older than the function or has dropped it. */
 #define AS_CU_OPTIONAL(X)                                                                                              \
     X(cuMemAdvise, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device))                          \
     X(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location))                \
@@ -91,7 +91,7 @@
        const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps, CUtensorMapInterleave interleave,    \
        CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill))
 
-/* Every NVRTC since 11.2 has these. All but one give nvrtcResult. */
+/* Every NVRTC since 11.2 has these. All but one return nvrtcResult. */
 #define AS_NVRTC_REQUIRED(X)                                                                                           \
     X(nvrtcResult, nvrtcVersion, (int *major, int *minor))                                                             \
     X(nvrtcResult, nvrtcGetNumSupportedArchs, (int *count))                                                            \

@@ -1,6 +1,6 @@
-/* What of the CUDA driver API and of NVRTC is used here: types and constants with the names, sizes and values that the
- * libraries were built with, so that no SDK is needed to build. A test compares every one with the SDK's own headers
- * where those are installed. */
+/* The types and constants of the CUDA driver API and NVRTC in use, with the names, sizes and values of the
+ * libraries' ABI, so that no SDK is needed to build. A test compares each with the SDK's headers
+ * if those are installed. */
 #ifndef AS_DEVICE_CUDA_DRIVER_TYPES_H
 #define AS_DEVICE_CUDA_DRIVER_TYPES_H
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Without fast accumulation of 8-bit types the library promotes partial sums to f32 every few steps, which no matrix
- * instruction does by itself. */
+/* Without fast accumulation of 8-bit types the library promotes partial sums to f32 every few steps, which matrix
+ * instructions do not. */
 static const struct as_lt_product products[] = {
     {"f64", "f64", "f64", CUBLAS_COMPUTE_64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, 8, 8, {.f64 = 1}, false},
     {"f32", "f32", "f32", CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4, 4, {.f32 = 1}, false},
@@ -48,7 +48,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
         return s;
     struct as_gemm *g = calloc(1, sizeof *g);
     if (!g)
-        return as_nomem(err, sizeof *g, "a product");
+        return as_nomem(err, sizeof *g, "a GEMM");
     s = as_lt_prepare(&g->lt, dev, &lt->lt, desc, p, err);
     if (s)
         gemm_destroy(dev, g);

@@ -18,7 +18,7 @@ int as_cu_attribute(const struct as_gpu *card, int attribute)
     return attribute_at(as_cu_of(card), card->here.device, attribute);
 }
 
-/* An attribute that is a count; negative values are unknown. */
+/* An attribute that is a count; 0 if negative. */
 static unsigned count_of(const struct as_gpu *card, int attribute)
 {
     int n = as_cu_attribute(card, attribute);
@@ -42,7 +42,7 @@ void as_cu_locate(const struct as_cu_api *api, struct as_gpu_found *found)
                   (unsigned)attribute_at(api, found->id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
-/* The first word of text that is a version ("580.82.07"); false when there is none. */
+/* The first word of text that is a version ("580.82.07"); false if there is none. */
 static bool find_version(const char *text, char *out, size_t size)
 {
     for (const char *at = text + strspn(text, " \t\n"); *at; at += strspn(at, " \t\n")) {
@@ -130,11 +130,11 @@ static void fill_memory(struct as_device_info *info, const struct as_gpu *card)
         as_cu_of(card)->cuMemGetAllocationGranularity(&page, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
             CUDA_SUCCESS)
         info->page_size = page;
-    /* Both clocks are in kHz; data moves at both edges. */
+    /* Both clocks are in kHz; memory transfers data at both edges. */
     info->peak_bandwidth = 2e3 * count_of(card, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
                            count_of(card, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
     info->is_host_memory = count_of(card, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
-    /* The only cache whose size the driver tells. */
+    /* The only cache whose size the driver reports. */
     unsigned l2 = count_of(card, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     if (l2)
         info->caches[info->caches_n++] =

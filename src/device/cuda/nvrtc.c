@@ -1,4 +1,4 @@
-/* The run-time compiler: found, loaded, and asked for a cubin. */
+/* The run-time compiler: finds and loads it, and compiles cubins. */
 #include "device/cuda/cuda.h"
 
 #include "base/library.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The toolkit of the newest driver first; then where the toolkit's own installers put it. */
+/* The newest version first, then the folders of the toolkit's installers. */
 static const char *const library_names[] = {
     "libnvrtc.so.13",
     "libnvrtc.so.12",
@@ -45,8 +45,7 @@ enum as_status as_nvrtc_load(struct as_nvrtc_api *api, struct as_error *err)
                    missing ? missing : "nvrtcVersion");
 }
 
-/* "sm_90" is a target; "sm_90a" has also what that generation alone has. A chip that NVRTC does not know yet has none.
- */
+/* The target "sm_90a" includes features of that generation only. Chips that NVRTC does not know yet have none. */
 static enum as_status choose_target(const struct as_nvrtc_api *nvrtc, const char *arch, char target[24],
                                     struct as_error *err)
 {
@@ -55,7 +54,7 @@ static enum as_status choose_target(const struct as_nvrtc_api *nvrtc, const char
     if (sscanf(arch, "sm_%d", &wanted) != 1)
         return as_fail(err, AS_USAGE, "'%s' is not a CUDA architecture", arch);
     if (nvrtc->nvrtcGetNumSupportedArchs(&n) || n < 1 || n > ARCHS_MAX || nvrtc->nvrtcGetSupportedArchs(archs))
-        return as_fail(err, AS_FAILED, "nvrtc does not report what devices it compiles for");
+        return as_fail(err, AS_FAILED, "nvrtc does not report its targets");
     for (int i = 0; i < n; i++) {
         known |= archs[i] == wanted;
         newest = archs[i] > newest ? archs[i] : newest;

@@ -1,4 +1,4 @@
-/* The kernel dialect for CUDA C++ as NVRTC compiles it: without a header, so that all of it is built-in names and PTX.
+/* The kernel dialect for CUDA C++ as compiled by NVRTC: without headers, from built-in names and PTX only.
  * Words: see dialect.h. */
 #define DIALECT_CUDA 1
 #define KERNEL(name) extern "C" __global__ void name
@@ -45,7 +45,7 @@ typedef double2 f64x2;
 #define FMA_F32(a, b, c) __fmaf_rn(a, b, c)
 #define FMA_F64(a, b, c) __fma_rn(a, b, c)
 
-/* Two f16 in a register. */
+/* Two f16 in one register. */
 #define HAVE_F16X2 1
 typedef u32 f16x2;
 FUNCTION f16x2 MAKE_F16X2(f32 low, f32 high)
@@ -129,8 +129,8 @@ FUNCTION u32 UNIT(void)
     return u;
 }
 
-/* Orders and scopes are parts of an instruction's name: a kernel gives them as constants, so that all but one of these
- * branches go. */
+/* Orders and scopes are part of an instruction's name. Kernels pass constants, so the compiler removes all but one of
+ * these branches. */
 #define HAVE_ATOMIC_ORDERS 1
 #define ORDER_RELAXED 0
 #define ORDER_ACQUIRE 1
@@ -142,8 +142,8 @@ FUNCTION u32 UNIT(void)
 #define SCOPE_SYSTEM 2
 typedef u32 atomic_u32;
 
-/* Unless the pointer itself was read from memory, the compiler knows where p points, and one of the two branches goes.
- * So it is the instruction for that memory, and not the slower one for any address. */
+/* Unless the pointer itself was read from memory, the compiler knows its address space and removes one of the branches.
+ * The result is the instruction for that address space, not the slower generic one. */
 #define AS_BY_SPACE(one, order, scope)                                                                                 \
     if (__isShared(p)) {                                                                                               \
         one(order, scope, "shared", "r"((u32)__cvta_generic_to_shared(p)))                                             \

@@ -1,4 +1,4 @@
-/* The preludes, embedded as text; and what compilers say of a source. */
+/* The preludes, embedded as text; and extraction of errors from compiler logs. */
 #include "device/dialect/dialect.h"
 
 #include "base/text.h"

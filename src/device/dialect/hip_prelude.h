@@ -1,5 +1,5 @@
-/* The kernel dialect for HIP C++ as clang and hiprtc compile it for AMD GPUs: without a header, so that all of it is
- * the compiler's own words. Words: see dialect.h. */
+/* The kernel dialect for HIP C++ as compiled by clang and hiprtc for AMD GPUs: without headers, from
+ * compiler built-ins only. Words: see dialect.h. */
 #define DIALECT_HIP 1
 #ifdef GROUP_MOST
 #define AS_GROUP_MOST __attribute__((amdgpu_flat_work_group_size(1, GROUP_MOST)))
@@ -38,7 +38,7 @@ typedef f64 f64x2 __attribute__((ext_vector_type(2)));
 #define HAVE_F16 1
 #define HAVE_VECTORS 0
 
-/* The launch fills whole groups, so that the grid's size is a multiple of the group's. */
+/* Launches have whole workgroups, so the grid's size is a multiple of the workgroup's. */
 #define THREAD ((u32)__builtin_amdgcn_workitem_id_x())
 #define THREADS ((u32)__builtin_amdgcn_workgroup_size_x())
 #define GROUP ((u32)__builtin_amdgcn_workgroup_id_x())
@@ -57,7 +57,7 @@ FUNCTION void as_barrier(void)
 #define FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
 #define FMA_F64(a, b, c) __builtin_fma(a, b, c)
 
-/* Two f16 in a register. */
+/* Two f16 in one register. */
 #define HAVE_F16X2 1
 typedef f16 f16x2 __attribute__((ext_vector_type(2)));
 FUNCTION f16x2 MAKE_F16X2(f32 low, f32 high)
@@ -72,15 +72,15 @@ FUNCTION f16x2 FMA_F16X2(f16x2 a, f16x2 b, f16x2 c)
     return v;
 }
 
-/* An address that is the same for all lanes is loaded by the scalar unit, through a cache of its own, and one atomic
- * operation is then done for all lanes of a wave. What is probed is what each lane does; so the compiler is not to know
- * that addresses are the same. A number that went through a vector register is one of its lane's own. */
+/* An address that is uniform over a wave is loaded by the scalar unit, through its own cache, and one atomic
+ * operation then serves all lanes. Probes measure what each lane does, so the compiler must not know
+ * that addresses are uniform. A value that passed through a vector register counts as per-lane. */
 FUNCTION u64 as_own_address(u64 a)
 {
     asm volatile("" : "+v"(a));
     return a;
 }
-/* The offset instead of the pointer: of a pointer it would forget which memory it points to. */
+/* Applied to the offset, since the compiler would lose a pointer's address space. */
 template <typename type> FUNCTION type *as_own_pointer(type *p)
 {
     u32 none = 0;
@@ -92,7 +92,7 @@ FUNCTION u64 FOLLOW(u64 a)
 {
     return *AS_GLOBAL_U64(as_own_address(a));
 }
-/* Vectors have no other path for what nobody writes; the scalar unit's is the one of CONSTANT. */
+/* Vector loads have no separate read-only path; the scalar unit's is used by CONSTANT. */
 FUNCTION u64 FOLLOW_READ_ONLY(u64 a)
 {
     return *AS_GLOBAL_U64(as_own_address(a));
@@ -110,7 +110,7 @@ FUNCTION f64x2 LOAD_ONCE_F64X2(const f64x2 *p)
 {
     return __builtin_nontemporal_load(p);
 }
-/* What goes past a unit's own cache without waiting for what was asked for before has 64 bits at most. */
+/* Loads that bypass a unit's own cache without waiting for earlier ones have at most 64 bits. */
 FUNCTION f64x2 LOAD_SHARED_F64X2(const f64x2 *p)
 {
     const f64 *one = (const f64 *)p;
@@ -127,8 +127,8 @@ FUNCTION void STORE_ONCE_F64X2(f64x2 *p, f64x2 v)
     __builtin_nontemporal_store(v, p);
 }
 
-/* A counter is read when what was loaded before has come. Chips of gfx11 count cycles in 20 bits, which is too few for
- * what is timed here. */
+/* The counter is read after earlier loads have arrived. Chips of gfx11 count cycles in 20 bits, too few for
+ * the intervals timed here. */
 #if defined(__GFX9__) || defined(__GFX10__)
 #define HAVE_CYCLES 1
 FUNCTION u64 CYCLES(void)
@@ -151,7 +151,7 @@ FUNCTION u64 CYCLES(void)
 #define HAVE_CYCLES 0
 #endif
 
-/* The counter of constant rate. AS_WALL_KHZ is its rate, as the driver tells it. */
+/* The constant-rate counter. AS_WALL_KHZ is its rate, as reported by the driver. */
 #if defined(AS_WALL_KHZ) && AS_WALL_KHZ > 0
 #define HAVE_NANOS 1
 FUNCTION u64 NANOS(void)
@@ -169,8 +169,8 @@ FUNCTION u64 NANOS(void)
 #else
 #define HAVE_NANOS 0
 #endif
-/* What a kernel can read is where in the chip its unit lies, with gaps where units are switched off: no number from 0
- * on. */
+/* A kernel can read the position of its unit in the chip, which has gaps for disabled units, so it is not an index from
+ * 0 on. */
 #define HAVE_UNIT 0
 
 #define HAVE_ATOMIC_ORDERS 1
@@ -191,7 +191,7 @@ typedef u32 atomic_u32;
 #define ATOMIC_EXCHANGE(p, v, order, scope) __hip_atomic_exchange(as_own_pointer(p), v, order, scope)
 #define HAVE_ATOMIC_SEQ_CST 1
 #define HAVE_SCOPE_SYSTEM 1
-/* The API has all three; of floating numbers the compiler makes an instruction or a loop, as the chip allows. */
+/* The API has all three; for floats the compiler emits an instruction or a loop, depending on the chip. */
 #define HAVE_ATOMIC_ADD_U64 1
 #define HAVE_ATOMIC_ADD_F32 1
 #define HAVE_ATOMIC_ADD_F64 1

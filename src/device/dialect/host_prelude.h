@@ -1,4 +1,4 @@
-/* The kernel dialect for host C (gcc, clang): device code compiled as it stands, for tests. The runner sets
+/* The kernel dialect for host C (gcc, clang): device code compiled unchanged, for tests. The runner sets
  * as_host_item before it calls a kernel; a kernel with barriers needs one thread per work-item of a workgroup, and
  * shared memory is one block, so workgroups run one after the other. Words: see dialect.h. */
 #define DIALECT_HOST 1
@@ -7,7 +7,7 @@
 
 struct as_host_item {
     uint32_t thread, threads, group, workgroups;
-    pthread_barrier_t *barrier; /* NULL: one work-item a group */
+    pthread_barrier_t *barrier; /* NULL: one work-item per workgroup */
 };
 extern _Thread_local struct as_host_item as_host_item;
 

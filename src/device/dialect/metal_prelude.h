@@ -1,7 +1,7 @@
-/* The kernel dialect for the Metal Shading Language, from 2.3 on (bf16 from 3.1, sums of f32 by one operation
- * from 3.0). Arguments are bound by number, and what a kernel knows of its thread it takes as arguments too, which
- * ARG_INDICES declares. Programs are to be compiled with a safe math mode: a fast one lets the compiler put steps of a
- * chain together. Words: see dialect.h. */
+/* The kernel dialect for the Metal Shading Language, from 2.3 on (bf16 from 3.1, atomic addition of f32
+ * from 3.0). Arguments are bound by number, and thread indices are arguments as well, which
+ * ARG_INDICES declares. Programs must be compiled with a safe math mode: a fast one lets the compiler merge steps of a
+ * chain. Words: see dialect.h. */
 #include <metal_stdlib>
 using namespace metal;
 #define DIALECT_METAL 1
@@ -29,7 +29,7 @@ typedef long i64;
 typedef float f32;
 typedef uint2 u32x2;
 typedef uint4 u32x4;
-/* The language has no floating numbers of 64 bits. */
+/* The language has no 64-bit floats. */
 #define HAVE_F64 0
 typedef half f16;
 #define HAVE_F16 1
@@ -38,7 +38,7 @@ typedef bfloat bf16;
 typedef bfloat2 bf16x2;
 #endif
 
-/* The launch fills whole groups. */
+/* Launches have whole threadgroups. */
 #define THREAD (as_thread)
 #define THREADS (as_threads)
 #define GROUP (as_group)
@@ -48,7 +48,7 @@ typedef bfloat2 bf16x2;
 #define BARRIER() threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup)
 #define LOOP_NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
-/* There is no word for a load that goes past a unit's own cache: volatile keeps the compiler from doing without it. */
+/* The language has no load that bypasses a unit's own cache; volatile keeps the compiler from removing the load. */
 #define FOLLOW(a) (*(device const u64 *)(a))
 #define FOLLOW_READ_ONLY(a) (*(device const u64 *)(a))
 #define FOLLOW_SHARED(a) (*(device const volatile u64 *)(a))
@@ -60,8 +60,8 @@ typedef half2 f16x2;
 #define MAKE_F16X2(low, high) half2((half)(low), (half)(high))
 #define FMA_F16X2(a, b, c) fma(a, b, c)
 
-/* Operations on atomics have relaxed order only, and no scope; of 64 bits there are a minimum and a maximum that hand
- * nothing back. */
+/* Atomic operations have relaxed order only, and no scope; 64-bit ones are a minimum and a maximum that return
+ * no value. */
 #define HAVE_ATOMIC_ORDERS 0
 #define HAVE_ATOMIC_SEQ_CST 0
 #define HAVE_SCOPE_SYSTEM 0
@@ -100,7 +100,7 @@ FUNCTION f32 as_atomic_add_f32(device atomic_f32 *p, f32 v)
 #define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v)
 #endif
 
-/* A kernel can read no clock and no number of its unit: it says so (timed.kernel), and is timed from outside. */
+/* A kernel can read neither a clock nor its unit's number; it reports so (timed.kernel) and is timed from outside. */
 #define HAVE_CYCLES 0
 #define HAVE_NANOS 0
 #define HAVE_UNIT 0

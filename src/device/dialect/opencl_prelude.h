@@ -69,14 +69,14 @@ typedef half2 f16x2;
 #else
 #define HAVE_F16X2 0
 #endif
-/* Every device with the extension has bytes that are packed in words; it need not have vectors of bytes. */
+/* Every device with the extension supports packed bytes, but not necessarily byte vectors. */
 #if defined(cl_khr_integer_dot_product) || defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
 #define DOT_4X8_S8(a, b) dot_4x8packed_ss_int(a, b)
 #endif
 #define LOOP_NOT_UNROLLED _Pragma("unroll 1")
 
 #if __OPENCL_C_VERSION__ >= 200
-/* C11 atomics. 3.0 promises only relaxed order and group scope; the features say what else there is. */
+/* C11 atomics. 3.0 guarantees only relaxed order and work-group scope; feature macros tell the rest. */
 #if __OPENCL_C_VERSION__ < 300 || (defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device))
 #define HAVE_ATOMIC_ORDERS 1
 #else
@@ -123,7 +123,7 @@ typedef atomic_ulong atomic_u64;
 #else
 #define HAVE_ATOMIC_ADD_U64 0
 #endif
-/* A floating addition that is not there is a loop of compare-and-swap on the bits. */
+/* A missing floating-point addition is replaced by a compare-and-swap loop on the bits. */
 #define AS_ADD_BY_SWAP(type, bits, held, to_bits, to_type, name)                                                       \
     FUNCTION type name(volatile __global held *p, type v, memory_order order, memory_scope scope)                      \
     {                                                                                                                  \
@@ -143,7 +143,7 @@ typedef atomic_uint atomic_f32;
 AS_ADD_BY_SWAP(f32, u32, atomic_uint, as_uint, as_float, as_atomic_add_f32)
 #define ATOMIC_ADD_F32(p, v, order, scope) as_atomic_add_f32(p, v, order, scope)
 #endif
-/* atomic_double needs the atomics of 64 bits beside. */
+/* atomic_double also needs 64-bit atomics. */
 #if HAVE_F64 && HAVE_ATOMIC_ADD_U64 && defined(__opencl_c_ext_fp64_global_atomic_add)
 #define HAVE_ATOMIC_ADD_F64 1
 typedef atomic_double atomic_f64;
@@ -157,7 +157,7 @@ AS_ADD_BY_SWAP(f64, u64, atomic_ulong, as_ulong, as_double, as_atomic_add_f64)
 #define HAVE_ATOMIC_ADD_F64 0
 #endif
 #else
-/* 1.2: relaxed order in the device only, so a kernel that needs more looks at HAVE_ATOMIC_ORDERS. */
+/* 1.2: relaxed order within the device only; kernels that need more check HAVE_ATOMIC_ORDERS. */
 #define HAVE_ATOMIC_ORDERS 0
 #define SCOPE_GROUP 0
 #define SCOPE_DEVICE 0
@@ -206,7 +206,7 @@ AS_ADD_BY_SWAP(f64, u64, atom_cmpxchg, as_ulong, as_double, as_atomic_add_f64)
 #endif
 #endif
 
-/* A counter of core cycles beside the work: OpenCL C has none of its own. */
+/* A counter of core cycles by inline assembly, since OpenCL C has none. */
 #ifdef __NV_CL_C_VERSION
 #define HAVE_CYCLES 1
 FUNCTION u64 CYCLES(void)

@@ -1,4 +1,4 @@
-/* Allocators that the APIs share. */
+/* Allocators common to the APIs. */
 #include "device/gpu/memory.h"
 
 #include "base/host.h"

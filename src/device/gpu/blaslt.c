@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes that an algorithm may use besides, and how many products are timed of each. */
+/* Workspace bytes per algorithm, and GEMMs timed per algorithm. */
 enum { WORKSPACE = 64 << 20, TRIES = 3 };
 
 enum as_status as_lt_find(const char *library, const struct as_lt_product *products, size_t n,
@@ -19,11 +19,11 @@ enum as_status as_lt_find(const char *library, const struct as_lt_product *produ
             return as_gemm_check(d, p->in_bytes, p->out_bytes, err);
         }
     *out = NULL;
-    return as_fail(err, AS_UNSUPPORTED, "%s has no product of %s with sums of %s that gives %s", library, d->in, d->sum,
-                   d->out);
+    return as_fail(err, AS_UNSUPPORTED, "%s has no GEMM of %s with accumulation in %s and results in %s", library,
+                   d->in, d->sum, d->out);
 }
 
-/* what: the function's name behind the library's prefix. */
+/* what: the function's name without the library's prefix. */
 static enum as_status check(const struct as_lt_gemm *g, int status, const char *what, struct as_error *err)
 {
     char name[64];
@@ -31,8 +31,8 @@ static enum as_status check(const struct as_lt_gemm *g, int status, const char *
     return g->lib->check(g->lib, status, name, err);
 }
 
-/* The library's columns lie one after the other, so that what it takes for a matrix is the transposed one of ours: it
- * computes d' = b' x a'. Operands that are transposed already are as it has them. */
+/* The library is column-major, so it sees our matrices transposed and
+ * computes d' = b' x a'. Operands stored transposed already have its order. */
 static enum as_status describe(struct as_lt_gemm *g, const struct as_gemm_desc *d, const struct as_lt_product *p,
                                struct as_error *err)
 {
@@ -114,7 +114,7 @@ static enum as_status choose(struct as_lt_gemm *g, const struct as_lt_way *ways,
     if (out->number)
         return AS_OK;
     return s ? s
-             : as_fail(err, AS_UNSUPPORTED, "%s %s has no algorithm for this product on this device", g->lib->name,
+             : as_fail(err, AS_UNSUPPORTED, "%s %s has no algorithm for this GEMM on this device", g->lib->name,
                        version);
 }
 
@@ -147,7 +147,7 @@ static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_gemm_de
     return as_hash(text, (size_t)n);
 }
 
-/* The choice of an earlier trial, or a new one, which takes the place of another that has the same one here. */
+/* The cached choice of an earlier trial, or a new one, which replaces the entry in its slot. */
 static enum as_status recall(struct as_lt_gemm *g, const struct as_gemm_desc *desc, const char *version,
                              struct as_error *err)
 {

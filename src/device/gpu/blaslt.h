@@ -1,4 +1,4 @@
-/* GEMM by a vendor library with heuristics that propose algorithms: cuBLASLt, hipBLASLt. Each backend gives its
+/* GEMM by a vendor library whose heuristics propose algorithms: cuBLASLt, hipBLASLt. Each backend supplies its
  * library's functions and constants. */
 #ifndef AS_DEVICE_GPU_LT_H
 #define AS_DEVICE_GPU_LT_H
@@ -10,7 +10,7 @@ struct as_lt_operation;
 struct as_lt_layout;
 struct as_lt_preference;
 
-/* 1 and 0 as libraries want them. */
+/* The constants 1 and 0 in the scale's type. */
 union as_lt_number {
     float f32;
     double f64;
@@ -18,34 +18,34 @@ union as_lt_number {
     uint16_t f16;
 };
 
-/* What of the library does which product. */
+/* The library's constants for a GEMM of these types. */
 struct as_lt_product {
     const char *in, *sum, *out; /* as in as_gemm_desc */
     int compute, scale, in_type, out_type;
     unsigned in_bytes, out_bytes;
     union as_lt_number one; /* of the type `scale` */
-    bool fast;              /* an attribute of its own asks for sums as the matrix unit makes them */
+    bool fast;              /* an attribute requests the matrix unit's own accumulation */
 };
-/* That of n that is asked for, whose sizes and memory are checked: AS_UNSUPPORTED where there is none, AS_USAGE as
- * as_gemm_check has it. */
+/* The entry for desc among n, after a check of sizes and memory: AS_UNSUPPORTED if there is none, AS_USAGE as
+ * in as_gemm_check. */
 enum as_status as_lt_find(const char *library, const struct as_lt_product *products, size_t n,
                           const struct as_gemm_desc *d, const struct as_lt_product **out, struct as_error *err);
 
-enum { AS_LT_WAYS = 8 }; /* are asked for, and timed */
+enum { AS_LT_WAYS = 8 }; /* algorithms requested and timed */
 
-struct as_lt_way { /* an algorithm, as the library has it */
+struct as_lt_way { /* the library's description of an algorithm */
     uint64_t algorithm[8];
     bool usable;
 };
-/* The fastest algorithm of a product. Timing those that the library proposes takes the power and the clock that samples
- * need, so it is done once per product and process. */
+/* The fastest algorithm for a GEMM. Timing the proposals takes power and clock that samples
+ * need, so it is done once per GEMM and process. */
 struct as_lt_choice {
-    uint64_t product; /* hash of device, types, sizes and transpositions; 0 none */
+    uint64_t product; /* hash of device, types, sizes and transpositions; 0 if empty */
     struct as_lt_way way;
-    int number, proposed; /* the number-th of so many, from 1 */
+    int number, proposed; /* its number, from 1, among the proposals */
 };
 enum { AS_LT_CHOICES = 64 };
-struct as_lt_call { /* what a product is made of */
+struct as_lt_call { /* library objects of a GEMM */
     struct as_lt_handle *handle;
     struct as_lt_operation *operation;
     struct as_lt_layout *left, *right, *result;
@@ -58,10 +58,10 @@ struct as_lt_call { /* what a product is made of */
 };
 
 struct as_lt_library {
-    const char *name, *prefix;   /* "cuBLASLt", of its functions' names "cublasLt" */
-    const void *api;             /* the backend's own */
-    struct as_lt_choice *chosen; /* AS_LT_CHOICES of them */
-    int transposed, plain;       /* of operands */
+    const char *name, *prefix;   /* "cuBLASLt"; prefix of its functions, "cublasLt" */
+    const void *api;             /* the backend's table of functions */
+    struct as_lt_choice *chosen; /* AS_LT_CHOICES entries */
+    int transposed, plain;       /* the library's constants for operands */
     int left_attribute, right_attribute, fast_attribute, workspace_attribute;
     int (*create)(struct as_lt_handle **handle);
     int (*destroy)(struct as_lt_handle *handle);
@@ -74,13 +74,13 @@ struct as_lt_library {
     int (*preference_destroy)(struct as_lt_preference *preference);
     int (*preference_set)(struct as_lt_preference *preference, int attribute, const void *value, size_t bytes);
     int (*multiply)(const struct as_lt_library *lib, const struct as_lt_call *call);
-    /* *n is what the library says, which may be any number; no more than AS_LT_WAYS are written. */
+    /* *n is the library's count, which may be any number; at most AS_LT_WAYS are written. */
     enum as_status (*propose)(const struct as_lt_library *lib, const struct as_lt_call *call,
                               struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
                               struct as_error *err);
-    /* AS_OK for 0; else "<api>: <what>: <the library's words> (15)" with the status that fits */
+    /* AS_OK for 0; else "<api>: <what>: <the library's message> (15)" with a matching status */
     enum as_status (*check)(const struct as_lt_library *lib, int status, const char *what, struct as_error *err);
-    /* AS_UNSUPPORTED for one that is too old */
+    /* AS_UNSUPPORTED if the library is too old */
     enum as_status (*version)(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out, size_t size,
                               struct as_error *err);
 };
@@ -91,11 +91,11 @@ struct as_lt_gemm {
     struct as_memory *workspace;
     struct as_lt_call call;
     uint64_t reps;
-    char function[32]; /* that multiplies, for messages */
+    char function[32]; /* the multiplying function, for messages */
     char name[96];     /* library, version and chosen algorithm */
 };
-/* Describes the product, and times what the library proposes unless this process has done so; lib and the memory of
- * desc have to stay. as_lt_finish is to be called whatever comes of it. */
+/* Sets up the GEMM and, unless this process has done so, times the library's proposals. lib and the memory of
+ * desc must outlive it. Call as_lt_finish also after an error. */
 enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
                              const struct as_gemm_desc *desc, const struct as_lt_product *product,
                              struct as_error *err);

@@ -1,12 +1,12 @@
-/* The true clock of the compute units: cycle counter and timer, read together twice. */
+/* The true clock of the compute units, from two joint readings of cycle counter and timer. */
 #include "device/gpu/gpu.h"
 
 #include <math.h>
 
 enum { WINDOW_NS = 60000, OUT_BYTES = 64 };
 
-/* The timer steps by up to a microsecond, so that a step is waited for before each reading; the window between is long
- * against what is left of it. A timer that stands still is given up: then nothing was counted. */
+/* The timer may advance in steps of a microsecond, so each reading waits for a step; the interval between readings is
+ * long compared with the remaining error. If the timer does not advance, the kernel gives up and reports 0. */
 static const char source[] = "KERNEL(as_clock)(ARG_GLOBAL(0, u64, out), ARG_VALUE(1, u64, ns) ARG_INDICES)\n"
                              "{\n"
                              "    u64 before = NANOS(), t0 = before, t1, c0, c1;\n"
@@ -39,7 +39,7 @@ static enum as_status prepare(struct as_device *dev, struct as_error *err)
     if (!s)
         card->clock_kernel = kernel->function;
     dev->program->kernel_destroy(dev, kernel);
-    dev->program->destroy(dev, program); /* what was built stays with the device */
+    dev->program->destroy(dev, program); /* the built program stays cached in the device */
     return s;
 }
 

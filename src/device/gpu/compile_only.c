@@ -1,4 +1,4 @@
-/* A compile-only GPU: compiles all programs that a probe builds before it runs or reads something. */
+/* A compile-only GPU: compiles the programs that a probe builds before it runs or reads anything. */
 #include "device/gpu/gpu.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static enum as_status nothing_else(struct as_error *err)
     return as_fail(err, AS_UNSUPPORTED, "a device that only compiles has no memory and runs nothing");
 }
 
-/* One that cannot be compiled ends the probe here as in its trial. */
+/* A program that cannot be compiled ends the probe, as in a trial. */
 static enum as_status build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
                             struct as_error *err)
 {
@@ -69,7 +69,8 @@ static enum as_status unmap(struct as_device *dev, struct as_memory *mem, struct
     return AS_OK;
 }
 
-/* Tables and arguments, which are written before programs are built. Data ends the probe: computing it takes long. */
+/* Accepts tables and arguments, which are written before programs are built. Larger data ends the probe, since
+ * computing it takes long. */
 static enum as_status write_memory(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
                                    uint64_t bytes, struct as_error *err)
 {
@@ -139,7 +140,7 @@ static void device_close(struct as_device *dev)
 static enum as_status free_bytes(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
     (void)err;
-    *bytes = dev->info.memory_bytes; /* sizes that follow from it are chosen before programs are built */
+    *bytes = dev->info.memory_bytes; /* probes choose sizes from it before they build programs */
     return AS_OK;
 }
 

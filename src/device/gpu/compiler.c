@@ -20,8 +20,8 @@ static enum as_status fail_compile(const struct as_gpu_compiler *compiler, struc
     free(log);
     const char *words = compiler->words(result);
     return as_fail(err, result == compiler->out_of_memory ? AS_NOMEM : AS_FAILED,
-                   "%s: program '%s' does not build (%s): %s", compiler->api, name,
-                   words ? words : "without a word of what went wrong", complaint);
+                   "%s: program '%s' does not build (%s): %s", compiler->api, name, words ? words : "no reason given",
+                   complaint);
 }
 
 static enum as_status get_code(const struct as_gpu_compiler *compiler, struct as_gpu_compilation *source,
@@ -31,9 +31,9 @@ static enum as_status get_code(const struct as_gpu_compiler *compiler, struct as
         return as_fail(err, AS_FAILED, "%s: %s returned no machine code for program '%s'", compiler->api,
                        compiler->name, name);
     if (*bytes > CODE_MOST)
-        return as_fail(err, AS_FAILED, "%s: %s says that program '%s' has %zu bytes of machine code", compiler->api,
+        return as_fail(err, AS_FAILED, "%s: %s reports program '%s' as %zu bytes of machine code", compiler->api,
                        compiler->name, name, *bytes);
-    *code = calloc(*bytes, 1); /* all of it is hashed, whatever the compiler fills */
+    *code = calloc(*bytes, 1); /* zeroed, since all of it is hashed even if the compiler fills less */
     if (!*code)
         return as_nomem(err, *bytes, "machine code");
     int result = compiler->code(source, (char *)*code);
@@ -44,7 +44,7 @@ static enum as_status get_code(const struct as_gpu_compiler *compiler, struct as
     return fail_compile(compiler, source, result, name, err);
 }
 
-/* Splits text at blanks, in place, and puts the words behind the n that out has. */
+/* Splits text at blanks, in place, and appends the words to the n in out. */
 static enum as_status split(char *text, const char **out, size_t *n, const char *name, struct as_error *err)
 {
     char *save = NULL;

@@ -6,13 +6,13 @@
 #include "device/dialect/dialect.h"
 #include "device/gpu/handles.h"
 
-/* A run-time compiler. The functions give 0 or an error code. */
+/* A run-time compiler. The functions return 0 or an error code. */
 struct as_gpu_compiler {
     const char *api, *name; /* "cuda", "nvrtc" */
     enum as_dialect dialect;
     int out_of_memory;   /* the error code */
-    const void *library; /* build's own */
-    /* Compiles; *out is to be destroyed, whatever comes of it, unless it stays NULL. */
+    const void *library; /* for build */
+    /* Compiles. *out, unless NULL, must be destroyed even after an error. */
     int (*build)(const void *library, const char *source, const char *name, const char **options, int options_n,
                  struct as_gpu_compilation **out);
     int (*destroy)(struct as_gpu_compilation **source);
@@ -23,8 +23,8 @@ struct as_gpu_compiler {
     const char *(*words)(int error);
 };
 
-/* Compiles dialect source with n options and those of desc. *code is the caller's (free); NULL after an error, which
- * has the first lines of the compiler's log from the first error on, in one line. */
+/* Compiles dialect source with n options and those of desc. *code is the caller's (free); NULL after an error, whose
+ * text has the compiler's log from the first error on, joined into one line. */
 enum as_status as_gpu_compile(const struct as_gpu_compiler *compiler, const struct as_program_desc *desc,
                               const char *const *options, size_t n, unsigned char **code, size_t *bytes,
                               struct as_error *err);

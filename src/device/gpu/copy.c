@@ -1,4 +1,4 @@
-/* Copies by copy engines. Unified addressing: one call serves all kinds of memory. */
+/* Copies by copy engines. With unified addressing one call serves all kinds of memory. */
 #include "device/gpu/memory.h"
 
 #include "base/clock.h"
@@ -22,8 +22,8 @@ static int put(const struct as_gpu *card, const struct as_memory *to, const stru
     return card->api->copy(card, as_gpu_address(to), as_gpu_address(from), bytes, stream);
 }
 
-/* Two copies between two devices need an engine of each: the way back is driven by the device from whose memory it
- * comes, where that reaches the memory to which it goes. */
+/* Concurrent copies between two devices need an engine of each: the copy back is queued on the device that it
+ * reads from, if that device can access the destination. */
 static const struct as_gpu_back *back_of(const struct as_gpu *card, const struct as_copy *c)
 {
     const struct as_gpu_block *from = c->back_from->ctx, *to = c->back_to->ctx;
@@ -33,8 +33,8 @@ static const struct as_gpu_back *back_of(const struct as_gpu *card, const struct
     return &card->back;
 }
 
-/* What is queued on a stream of another device's is queued by a thread that is there. The way back starts when the
- * start event is over. */
+/* A thread must enter a device to queue work on its streams. The copy back starts when the
+ * start event has completed. */
 static int put_back(const struct as_gpu *card, const struct as_gpu_back *back, const struct as_copy *c, uint64_t i)
 {
     const struct as_gpu_functions *f = card->f;
@@ -49,7 +49,7 @@ static int put_back(const struct as_gpu *card, const struct as_gpu_back *back, c
     return code ? code : again;
 }
 
-/* Both directions alternate, so that neither stream waits for the host to come to it. The end event waits for the way
+/* Both directions alternate, so that neither stream waits for the host. The end event waits for the copy
  * back. */
 static int put_all(const struct as_gpu *card, const struct as_copy *c, const struct as_gpu_back *back)
 {
@@ -83,7 +83,7 @@ enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, st
     uint64_t t1 = as_now_ns();
     s = as_gpu_check(card, code ? code : waited, card->api->copy_name, err);
     if (s && back)
-        as_gpu_settle(card, NULL); /* nothing waits for the way back then, and the caller frees the memory */
+        as_gpu_settle(card, NULL); /* waits for the copy back, since the caller frees the memory */
     if (s)
         return s;
     out->host_s = (double)(t1 - t0) * 1e-9;

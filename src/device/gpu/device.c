@@ -28,8 +28,8 @@ enum as_status as_gpu_tell(const struct as_gpu_backend *backend, int code, const
     const char *name = NULL, *text = NULL;
     api->words(backend, code, &name, &text);
     return as_fail(err, status_of(api, code), "%s: %s: %.80s (%d): %.300s", api->name, what,
-                   name && name[0] ? name : "an error without a name", code,
-                   text && text[0] ? text : "the driver has no words for it");
+                   name && name[0] ? name : "unnamed error", code,
+                   text && text[0] ? text : "the driver gives no description");
 }
 
 enum as_status as_gpu_check(struct as_gpu *card, int code, const char *what, struct as_error *err)
@@ -98,8 +98,8 @@ void as_gpu_init(struct as_gpu *card, struct as_gpu_backend *backend, size_t ind
     card->here.device = backend->found[index].id;
 }
 
-/* Streams that do not wait for the default stream, so that nothing but their own order binds them. The end event lets
- * a thread sleep that waits for it; a thread that spins asks the stream. */
+/* Streams that do not wait for the default stream, so that only their own order counts. The end event lets
+ * a waiting thread sleep; a spinning thread polls the stream. */
 enum as_status as_gpu_open(struct as_gpu *card, struct as_error *err)
 {
     const struct as_gpu_api *api = card->api;

@@ -1,4 +1,4 @@
-/* The parts of the ELF format that code for GPUs uses, also on systems whose own programs have another format. */
+/* The parts of the ELF format used by GPU code, also for systems without elf.h. */
 #ifndef AS_DEVICE_GPU_ELF_FORMAT_H
 #define AS_DEVICE_GPU_ELF_FORMAT_H
 

@@ -1,4 +1,4 @@
-/* Functions that the GPU libraries share except for the name. All give 0 or the library's error code. What
+/* Functions that the GPU libraries share except for the name. All return 0 or the library's error code. What
  * differs in more than the name is in struct as_gpu_api. */
 #ifndef AS_DEVICE_GPU_FUNCTIONS_H
 #define AS_DEVICE_GPU_FUNCTIONS_H

@@ -1,5 +1,5 @@
-/* Opaque handles of an API. Each backend's handles are these, so that the functions of
- * its library can be called by what is common. */
+/* Opaque handles of an API. All backends use these, so that common code can call the
+ * functions of their libraries. */
 #ifndef AS_DEVICE_GPU_HANDLES_H
 #define AS_DEVICE_GPU_HANDLES_H
 

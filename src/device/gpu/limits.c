@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEFT_ALONE (UINT64_C(256) << 20) /* contexts, other processes, the display */
+#define LEFT_ALONE (UINT64_C(256) << 20) /* for contexts, other processes and the display */
 
 uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
 {
@@ -48,7 +48,7 @@ static bool is_managed(const struct as_gpu_allocator *how)
     return how->most && (how->sources & AS_GPU_FROM_HOST);
 }
 
-/* Managed memory is at home on both sides and pushes others' pages out. */
+/* Managed memory may lie on both sides, and evicts other pages. */
 static uint64_t most_managed(uint64_t free)
 {
     uint64_t host = as_host_memory_available();
@@ -119,7 +119,7 @@ enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_alloca
         return s;
     if (how->most && bytes > how->most)
         return too_much(AS_UNSUPPORTED, name, bytes, "; memory of this kind is capped at ", how->most, "", err);
-    /* On-demand memory is only reserved; every block could still be touched whole. */
+    /* On-demand memory is only reserved, but each block could be touched completely. */
     uint64_t all = how->on_demand ? bytes : bytes * count;
     bool from_host = (how->sources & AS_GPU_FROM_HOST) || (card->in_host_memory && home->device == card->here.device);
     s = from_host ? as_gpu_check_host(name, all, err) : AS_OK;

@@ -10,17 +10,17 @@
 struct as_gpu_elf {
     const unsigned char *bytes; /* the caller's */
     size_t n;
-    const char *kind; /* what it should be, for messages: "cubin" */
+    const char *kind; /* its format, for messages: "cubin" */
     Elf64_Ehdr head;
 };
 
-/* AS_FORMAT with "this is no <kind>: <why>". */
+/* AS_FORMAT with "not a valid <kind>: <why>". */
 enum as_status as_gpu_elf_bad(const struct as_gpu_elf *elf, const char *why, struct as_error *err);
-/* AS_FORMAT unless it is a little-endian file of 64 bits with its table of sections inside, AS_UNSUPPORTED unless it is
+/* AS_FORMAT unless it is a little-endian 64-bit ELF file with its section table inside; AS_UNSUPPORTED unless it is
  * for that machine. */
 enum as_status as_gpu_elf_open(struct as_gpu_elf *out, const unsigned char *bytes, size_t n, const char *kind,
                                Elf64_Half machine, struct as_error *err);
-/* Section i, whose bytes lie inside where it has any (type not SHT_NOBITS); AS_FORMAT where they do not, or where there
+/* Section i, whose bytes, if any (type not SHT_NOBITS), lie within the file; AS_FORMAT if they do not or if there
  * is no such section. */
 enum as_status as_gpu_elf_section(const struct as_gpu_elf *elf, size_t i, Elf64_Shdr *out, struct as_error *err);
 

@@ -23,7 +23,7 @@ void *as_gpu_pointer(const struct as_memory *mem)
     return (void *)(uintptr_t)as_gpu_address(mem);
 }
 
-/* The number of the device with that id; found_n when there is none. */
+/* The index of the device with that id; found_n if there is none. */
 static size_t find_owner(const struct as_gpu *card, const char *owner)
 {
     const struct as_gpu_backend *b = card->backend;
@@ -69,7 +69,7 @@ static enum as_status obtain(struct as_gpu *card, const struct as_gpu_allocator 
     return s;
 }
 
-/* By a thread that is where the block lies, and here again after. */
+/* Enters the block's place for the call, and returns to this device's. */
 static enum as_status obtain_at_home(struct as_gpu *card, const struct as_gpu_allocator *how,
                                      const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
                                      struct as_error *err)
@@ -135,8 +135,8 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
     free((char *)mem - offsetof(struct held, memory));
 }
 
-/* to and from: one of them is NULL and stands for the memory. Through the stream, so that nothing before or after it
- * can overtake the copy: the plain copies of pageable memory may return before the last bytes have landed. */
+/* Of to and from, the NULL one stands for the memory. The copy is queued on the stream, so that no work before or after
+ * it can overtake it: synchronous copies of pageable memory may return before the last bytes have arrived. */
 static enum as_status copy(struct as_gpu *card, const struct as_gpu_block *b, uint64_t offset, void *to,
                            const void *from, uint64_t bytes, struct as_error *err)
 {
@@ -200,7 +200,7 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     return s;
 }
 
-/* What is mapped is reached where the host has it mapped, or a staged copy would win over it at the end. */
+/* Mapped memory is accessed through the mapping; otherwise a staged copy would overwrite it at unmap. */
 static enum as_status transfer(struct as_device *dev, const struct as_memory *mem, uint64_t offset, void *to,
                                const void *from, uint64_t bytes, struct as_error *err)
 {
@@ -238,7 +238,7 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     if (!s)
         s = as_gpu_find_allocator(dev, allocator, &how, err);
     if (!s && how->is_static)
-        s = as_fail(err, AS_UNSUPPORTED, "'%s' is not allocated: it comes with its module", how->name);
+        s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be timed: it comes with its module", how->name);
     if (!s)
         s = as_gpu_check_size(card, how, &card->here, bytes, count, err);
     if (s)
@@ -263,7 +263,7 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     *free_s = (double)(t2 - t1) * 1e-9;
     free(blocks);
     if (!s)
-        s = as_gpu_alive(card, err); /* a free that failed for good shows here */
+        s = as_gpu_alive(card, err); /* detects a fatal error of a free */
     return s;
 }
 

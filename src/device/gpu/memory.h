@@ -4,21 +4,21 @@
 
 #include "device/gpu/gpu.h"
 
-/* What as_memory.ctx points to. */
+/* The target of as_memory.ctx. */
 struct as_gpu_block {
     const struct as_gpu_allocator *how;
     struct as_gpu_place home;
-    unsigned long long address;   /* where kernels see it */
-    void *host;                   /* where the host sees it; NULL: only through a copy */
-    void *staging;                /* that copy while it is mapped */
-    uint64_t bytes;               /* as asked for */
-    uint64_t taken;               /* bytes that release gives back: reserved or registered, in whole pages */
+    unsigned long long address;   /* device address */
+    void *host;                   /* host address; NULL: only through a copy */
+    void *staging;                /* the copy while it is mapped */
+    uint64_t bytes;               /* as requested */
+    uint64_t taken;               /* bytes that release frees: reserved or registered, in whole pages */
     uint64_t page_size;           /* 0 unknown */
-    struct as_gpu_module *module; /* of a static variable */
+    struct as_gpu_module *module; /* holds a static variable */
 };
 
-/* Bytes for as_gpu_allocator.most: managed memory pushes others' pages out instead of failing; of a static variable a
- * module has to be loaded whole. */
+/* Values of as_gpu_allocator.most: managed memory evicts other pages instead of failing; the module of a static
+ * variable must be loaded whole. */
 #define AS_GPU_MANAGED_MOST (UINT64_C(1) << 30)
 #define AS_GPU_STATIC_MOST (UINT64_C(256) << 20)
 
@@ -26,26 +26,26 @@ enum as_gpu_source { AS_GPU_FROM_DEVICE = 1, AS_GPU_FROM_HOST = 2 };
 
 struct as_gpu_allocator {
     const char *name;
-    /* The bare allocation, as it is timed, by a thread that is at home; what it leaves behind when it fails is given
-     * back by release. */
+    /* The bare allocation, as it is timed, with the place current; after an error release frees what it left
+     * behind. */
     enum as_status (*get)(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
     int (*release)(const struct as_gpu *card, struct as_gpu_block *b);
-    /* (optional) puts managed memory where it is wanted: a part of get, and done again when the host had it */
+    /* (optional) moves managed memory to its intended location: part of get, and repeated after host access */
     enum as_status (*settle)(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
-    int needs; /* device attribute that must not be 0, and what it means; 0: none */
+    int needs; /* device attribute that must not be 0, and its meaning; 0: none */
     const char *needs_name, *why_not;
     unsigned flags; /* of the API's function */
-    int option;     /* what else the backend has to know of it */
+    int option;     /* for the backend */
     enum as_gpu_source sources;
-    uint64_t most;     /* bytes, 0: what is free */
-    bool on_demand;    /* pages come at first touch, where the device can fault */
-    bool anywhere;     /* also on another device */
-    bool granted;      /* another device reaches it only if it was granted access when it was mapped */
+    uint64_t most;     /* bytes, 0: all free memory */
+    bool on_demand;    /* backed at first touch, if the device can fault */
+    bool anywhere;     /* may also lie on another device */
+    bool granted;      /* another device can access it only if granted when it was mapped */
     bool coherent;     /* the host and a running kernel use it in place */
-    bool in_order;     /* of the stream: done only when that is */
-    bool plain;        /* memory of the process that the library does not know */
+    bool in_order;     /* in stream order: done only when the stream is */
+    bool plain;        /* process memory unknown to the library */
     bool is_static;    /* not allocated at run time */
-    bool settle_again; /* after the host had it */
+    bool settle_again; /* repeat settle after host access */
 };
 
 extern const struct as_memory_ops as_gpu_memory_ops;
@@ -54,19 +54,19 @@ unsigned long long as_gpu_address(const struct as_memory *mem);
 /* The same for libraries that take it as a pointer. */
 void *as_gpu_pointer(const struct as_memory *mem);
 
-/* ---- allocators.c: pairs of get and release that APIs have alike ---- */
+/* ---- allocators.c: pairs of get and release common to the APIs ---- */
 
-/* The host's memory, allocated by the driver; flags: on top of host_mapped. */
+/* Host memory allocated by the driver; flags: added to host_mapped. */
 enum as_status as_gpu_get_pinned(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_pinned(const struct as_gpu *card, struct as_gpu_block *b);
-/* Of the process, in whole pages, so that nothing else lies in them. */
+/* Process memory in whole pages, not shared with other data. */
 enum as_status as_gpu_get_malloc(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_malloc(const struct as_gpu *card, struct as_gpu_block *b);
-/* The same, made known to the driver. */
+/* The same, registered with the driver. */
 enum as_status as_gpu_get_registered(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
 int as_gpu_release_registered(const struct as_gpu *card, struct as_gpu_block *b);
-/* Loads the module in which the API's source declares a static of AS_STATIC_BYTES bytes; where it lies is left to the
- * backend. */
+/* Loads the module whose source declares a static of AS_STATIC_BYTES bytes; the backend finds its
+ * address. */
 enum as_status as_gpu_load_static(struct as_gpu *card, struct as_gpu_block *b, const char *source,
                                   struct as_error *err);
 int as_gpu_release_static(const struct as_gpu *card, struct as_gpu_block *b);
@@ -76,13 +76,13 @@ int as_gpu_release_static(const struct as_gpu *card, struct as_gpu_block *b);
 /* AS_USAGE for an unknown name, AS_UNSUPPORTED for one that cannot be used on this device. */
 enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *name, const struct as_gpu_allocator **out,
                                      struct as_error *err);
-/* Whether count blocks of so many bytes may be asked for at home: AS_UNSUPPORTED for what never fits, AS_NOMEM for what
- * does not fit now. */
+/* Checks whether count blocks of this size fit on this device: AS_UNSUPPORTED if they never fit, AS_NOMEM if they
+ * do not fit now. */
 enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_allocator *how,
                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err);
-/* What is free of the device, and how much each of its allocators, which are listed already, gives at most. */
+/* Sets the device's free memory and the largest allocation of each listed allocator. */
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err);
-/* AS_NOMEM where so much memory of the host would be more than half of what is left. */
+/* AS_NOMEM if bytes exceed half of the available host memory. */
 enum as_status as_gpu_check_host(const char *api, uint64_t bytes, struct as_error *err);
 /* In bytes; unit must not be 0. */
 uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit);

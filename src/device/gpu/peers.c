@@ -1,4 +1,4 @@
-/* Peer devices: access to their memory, and a stream of theirs for copies from it. */
+/* Peer devices: access to their memory, and a stream on them for copies from it. */
 #include "device/gpu/gpu.h"
 
 enum as_status as_gpu_back_create(struct as_gpu *card, struct as_gpu_back *back, struct as_error *err)
@@ -54,8 +54,9 @@ static void leave(const struct as_gpu *card, struct as_gpu_back *peer)
         card->api->release(card, &peer->place);
 }
 
-/* Another device's context and stream are kept until this device is closed: making one takes long, and its memory hangs
- * on it. Access in both directions: an engine of either device may do a copy between the two. */
+/* Another device's context and stream are kept until this device is closed: creating one takes long, and its memory
+ * depends on it. Access is enabled in both directions, since an engine of either device may do a copy between the two.
+ */
 enum as_status as_gpu_reach_peer(struct as_gpu *card, size_t index, const char *own, struct as_error *err)
 {
     const struct as_gpu_api *api = card->api;
@@ -79,7 +80,7 @@ enum as_status as_gpu_reach_peer(struct as_gpu *card, size_t index, const char *
     return s;
 }
 
-/* A stream is waited for by a thread that is where it is. */
+/* A thread must enter a stream's place to wait for it. */
 enum as_status as_gpu_settle(struct as_gpu *card, struct as_error *err)
 {
     const struct as_gpu_api *api = card->api;

@@ -1,4 +1,4 @@
-/* Programs and kernels: dialect source to a loaded module, once a process, and to machine code, once a machine. */
+/* Programs and kernels: dialect source is compiled once per machine and loaded once per process. */
 #include "device/gpu/gpu.h"
 
 #include "base/clock.h"
@@ -25,7 +25,7 @@ static enum as_status load_module(struct as_gpu *card, struct as_gpu_built *b, s
     return AS_GPU_DO(card, err, module_load, &b->module, b->code);
 }
 
-/* From the cache where it has it and the driver takes it; else compiled, and put there. */
+/* From the cache if it has the code and the driver accepts it; else compiled and cached. */
 static enum as_status make_module(struct as_gpu *card, const struct as_program_desc *desc, struct as_gpu_built *b,
                                   struct as_error *err)
 {
@@ -50,7 +50,7 @@ static uint64_t hash_text(const char *text)
     return as_hash(text, strlen(text));
 }
 
-/* What the machine code follows from, and of that the part that is the program's own. */
+/* Hash of all inputs of the machine code, and of the program's own part. */
 struct program_key {
     uint64_t all, source;
 };
@@ -70,7 +70,7 @@ static enum as_status find_key(const struct as_device *dev, const struct as_prog
     return s;
 }
 
-/* The program with this key, from before or built now. */
+/* The program with this key, cached or newly built. */
 static enum as_status find_built(struct as_gpu *card, const struct as_program_desc *desc, uint64_t key,
                                  struct as_gpu_built **out, struct as_error *err)
 {
@@ -106,7 +106,7 @@ enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_progr
     if (!s)
         s = find_key(dev, desc, major, minor, &key, err);
     int claim;
-    if (s || !as_code_cache_claim(key.all, &claim)) /* or another process compiles it now */
+    if (s || !as_code_cache_claim(key.all, &claim)) /* another process compiles it */
         return s;
     if (!as_code_cache_get(key.all, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
         as_code_cache_put(key.all, code, bytes);

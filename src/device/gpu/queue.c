@@ -1,4 +1,4 @@
-/* Launches kernels, singly or as a graph, on the first or further streams; waits and times on host and device. */
+/* Launches kernels, singly or as a graph, on the first or a further stream; waits, and times on host and device. */
 #include "device/gpu/memory.h"
 
 #include "base/clock.h"
@@ -7,10 +7,10 @@
 #include <math.h>
 #include <sched.h>
 
-/* Node limit: host and device hold the whole graph, recorded anew for each launch. */
+/* Node limit, since host and device hold the whole graph, which is recorded for each launch. */
 enum { ARGS_MAX = 24, TENSORS_MAX = 4, NODES_MAX = 1 << 16 };
 
-/* A launch as the driver takes it. */
+/* A launch with the driver's arguments. */
 struct call {
     struct as_gpu_function *function;
     struct as_gpu_stream *stream;
@@ -22,7 +22,7 @@ struct call {
 
 /* ---- streams ---- */
 
-/* The stream of that number, 0 the device's own. */
+/* The stream of that number; 0 is the device's own. */
 static enum as_status find_stream(const struct as_gpu *card, unsigned queue, struct as_gpu_stream **out,
                                   struct as_error *err)
 {
@@ -44,7 +44,7 @@ static enum as_status most_urgent(struct as_gpu *card, int *out, struct as_error
 {
     int least = 0;
     enum as_status s = AS_GPU_DO(card, err, stream_priorities, &least, out);
-    return s || *out < 0 ? s : as_fail(err, AS_UNSUPPORTED, "the device has no priorities, all its streams are equal");
+    return s || *out < 0 ? s : as_fail(err, AS_UNSUPPORTED, "the device has no priorities for streams");
 }
 
 static enum as_status queue_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)

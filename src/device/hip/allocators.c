@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where device and host have one memory, the host uses what the device allocates in place. */
+/* If device and host share memory, the host uses device allocations in place. */
 static void *host_of(const struct as_gpu *card, const struct as_gpu_block *b)
 {
     return card->in_host_memory && b->home.device == card->here.device ? as_hip_pointer(b->address) : NULL;
@@ -45,8 +45,8 @@ static int release_plain(const struct as_gpu *card, struct as_gpu_block *b)
     return b->address ? as_hip_of(card)->hipFree(as_hip_pointer(b->address)) : hipSuccess;
 }
 
-/* Only a kernel knows for sure where its static lies: the name that the module exports is of a pointer to it in some
- * versions of the runtime. */
+/* Only a kernel knows the address of its static variable: in some versions of the runtime the exported symbol is a
+ * pointer to it. */
 static enum as_status ask_where(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     const struct as_gpu_functions *f = card->f;
@@ -72,7 +72,7 @@ static enum as_status ask_where(struct as_gpu *card, struct as_gpu_block *b, str
     return s;
 }
 
-/* A static comes with a module: one of its own, compiled for the size. */
+/* A static variable needs a module, compiled for its size. */
 static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "__attribute__((device, managed)) unsigned char as_static[AS_STATIC_BYTES];\n"
@@ -94,7 +94,7 @@ static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, st
                                                       .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                \
                                                       .most = AS_GPU_MANAGED_MOST, .coherent = true
 
-/* option: not where page faults are replayed so; AS_HIP_XNACK_NONE: always. */
+/* option: the XNACK mode in which the entry is unavailable; AS_HIP_XNACK_NONE: always available. */
 const struct as_gpu_allocator as_hip_allocators[] = {
     {"hipMalloc", get_plain, release_plain, .sources = AS_GPU_FROM_DEVICE, .anywhere = true},
     {"hipExtMallocWithFlags fine-grained", get_fine, release_plain, NEEDS(FineGrainSupport),
@@ -108,7 +108,7 @@ const struct as_gpu_allocator as_hip_allocators[] = {
     {"hipHostRegister malloc", as_gpu_get_registered, as_gpu_release_registered, NEEDS(CanMapHostMemory),
      .why_not = "it does not see host memory", .sources = AS_GPU_FROM_HOST, .coherent = true},
     {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PageableMemoryAccess),
-     .why_not = "its kernels cannot use what malloc gives; HSA_XNACK=1 allows it on chips that can",
+     .why_not = "its kernels cannot access malloc memory; HSA_XNACK=1 allows it on chips with XNACK",
      .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true},
     {"__managed__", get_static, as_gpu_release_static, NEEDS(ManagedMemory), .why_not = "it has no managed memory",
      .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MOST, .is_static = true},
@@ -117,7 +117,7 @@ const struct as_gpu_allocator as_hip_allocators[] = {
 enum { ALLOCATORS_N = sizeof as_hip_allocators / sizeof *as_hip_allocators - 1 };
 _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of allocators outgrew as_device_info");
 
-/* A name with XNACK is of processes in which page faults are replayed, the same name without it of all others. */
+/* Names with XNACK are for processes in which page faults are replayed, names without it for all others. */
 static void say_why_not(const struct as_hip_device *hip, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
     bool replays = hip->target.xnack == AS_HIP_XNACK_ON;
@@ -129,7 +129,7 @@ static void say_why_not(const struct as_hip_device *hip, const struct as_gpu_all
         as_copy_text(out->why_not, sizeof out->why_not,
                      hip->target.xnack == AS_HIP_XNACK_OFF
                          ? "XNACK is off in this process; HSA_XNACK=1 turns it on"
-                         : "the device does not replay page faults: its target has no XNACK");
+                         : "the device cannot replay page faults: its target has no XNACK");
 }
 
 void as_hip_list_allocators(struct as_device *dev)

@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-/* The newest first; then where the vendor's own installer puts it. */
+/* The newest version first, then the folder of the vendor's installer. */
 static const char *const runtime_names[] = {
     "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so",
 };

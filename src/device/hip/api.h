@@ -9,7 +9,7 @@
 #define AS_HIP_SLOT(result, name, parameters) result(*name) parameters;
 struct as_hip_api {
     void *library;
-    char name[64]; /* by which it was found */
+    char name[64]; /* name by which it was found */
     AS_HIP_REQUIRED(AS_HIP_SLOT)
     AS_HIP_OPTIONAL(AS_HIP_SLOT)
     AS_HIP_NEWER(AS_HIP_SLOT)
@@ -22,12 +22,12 @@ struct as_hiprtc_api {
 };
 #undef AS_HIP_SLOT
 
-/* Tries the runtime's usual names; when none opens, err has the dynamic linker's words for the first. The library is
- * never unloaded: it leaves threads and exit handlers behind that would run in unmapped code. */
+/* Tries the runtime's usual names; if none opens, err has the dynamic linker's message for the first. The library is
+ * never unloaded, since it leaves threads and exit handlers that would run in unmapped code. */
 enum as_status as_hip_load(struct as_hip_api *api, struct as_error *err);
 
-/* The compiler was a part of the runtime's library and became one of its own: `runtime`, which may be NULL, is asked
- * first, since that one is of the same version. */
+/* The compiler was part of the runtime's library before it got its own: `runtime`, which may be NULL, is searched
+ * first, since its compiler has the same version. */
 enum as_status as_hiprtc_load(struct as_hiprtc_api *api, void *runtime, struct as_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 /* Environment variables that select devices, by priority. */
 static const char *const choosers[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
 
-/* The runtime's own texts say little. */
+/* The runtime's own texts are not helpful. */
 static enum as_status no_device(hipError_t code, struct as_error *err)
 {
     for (size_t i = 0; i < sizeof choosers / sizeof *choosers; i++) {
@@ -16,14 +16,13 @@ static enum as_status no_device(hipError_t code, struct as_error *err)
         if (visible && !visible[0])
             return as_fail(err, AS_UNSUPPORTED, "%s is set and empty: no device is visible; unset it", choosers[i]);
         if (visible)
-            return as_fail(err, AS_UNSUPPORTED, "%s is '%.64s': no device is visible by it; change it", choosers[i],
+            return as_fail(err, AS_UNSUPPORTED, "%s is '%.64s', which makes no device visible; change it", choosers[i],
                            visible);
     }
-    return as_fail(
-        err, AS_UNSUPPORTED,
-        "the runtime finds no device (%d); give this user (or container) access to /dev/kfd and /dev/dri, and "
-        "load amdgpu",
-        code);
+    return as_fail(err, AS_UNSUPPORTED,
+                   "the runtime finds no device (%d); give this user or container access to /dev/kfd and /dev/dri, and "
+                   "load amdgpu",
+                   code);
 }
 
 static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *err)
@@ -37,7 +36,8 @@ static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *e
     return s ? AS_UNSUPPORTED : AS_OK;
 }
 
-/* The runtime's order is that of the environment; here the PCI address does. The parts of one chip share an address. */
+/* The environment decides the runtime's order; assay orders by PCI address. The partitions of one chip share an
+ * address. */
 static enum as_status find_devices(struct as_hip_backend *b, struct as_error *err)
 {
     int n = 0;

@@ -1,4 +1,4 @@
-/* hipBLASLt and rocBLAS, loaded at run time; the first is asked first, as it is what the vendor is faster with. */
+/* hipBLASLt and rocBLAS, loaded at run time; hipBLASLt, the faster one, is tried first. */
 #ifndef AS_DEVICE_HIP_BLAS_H
 #define AS_DEVICE_HIP_BLAS_H
 
@@ -20,15 +20,15 @@ struct as_rocblas_api {
 
 struct as_hipblaslt {
     struct as_hipblaslt_api api;
-    struct as_lt_library lt; /* the same as products are made by */
+    struct as_lt_library lt; /* its table for blaslt.h */
     struct as_lt_choice chosen[AS_LT_CHOICES];
 };
 
 /* ---- hipblaslt.c ---- */
 
-/* AS_UNSUPPORTED with the dynamic linker's words where there is none. */
+/* AS_UNSUPPORTED with the dynamic linker's message if it is not found. */
 enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err);
-/* As as_lt_find. */
+/* See as_lt_find. */
 enum as_status as_hipblaslt_find(const struct as_gemm_desc *desc, const struct as_lt_product **out,
                                  struct as_error *err);
 
@@ -43,10 +43,10 @@ struct as_rocblas_gemm {
     uint64_t reps;
     char name[96];
 };
-/* As the other's. */
+/* See as_lt_find. */
 enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err);
 enum as_status as_rocblas_find(const struct as_gemm_desc *desc, const struct as_lt_product **out, struct as_error *err);
-/* product and the memory of desc have to stay; as_rocblas_finish is to be called whatever comes of it. */
+/* product and the memory of desc must outlive it. Call as_rocblas_finish also after an error. */
 enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
                                   const struct as_gemm_desc *desc, const struct as_lt_product *product,
                                   struct as_error *err);

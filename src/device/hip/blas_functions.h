@@ -1,4 +1,4 @@
-/* The functions of hipBLASLt and rocBLAS that are used here, by the names that the libraries export, with their
+/* The functions of hipBLASLt and rocBLAS in use, by exported name, with their
  * parameters. */
 #ifndef AS_DEVICE_HIP_BLAS_FUNCTIONS_H
 #define AS_DEVICE_HIP_BLAS_FUNCTIONS_H
@@ -45,7 +45,7 @@
        rocblas_int ldc, void *d, rocblas_datatype d_type, rocblas_int ldd, rocblas_datatype compute_type,              \
        rocblas_gemm_algo algo, int32_t solution_index, uint32_t flags))
 
-/* NULL where the library is older than ROCm 5.4. */
+/* NULL if the library is older than ROCm 5.4. */
 #define AS_ROCBLAS_OPTIONAL(X) X(rocblas_status, rocblas_set_math_mode, (rocblas_handle handle, rocblas_math_mode mode))
 
 #endif

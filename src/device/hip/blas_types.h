@@ -1,4 +1,4 @@
-/* What of hipBLASLt and rocBLAS is used here, with the names, sizes and values that their public headers have
+/* The types and constants of hipBLASLt and rocBLAS in use, with the names, sizes and values of their public headers
  * (hipblaslt.h and hipblas-common.h of hipBLASLt 0.6 to 1.0, hip/library_types.h of ROCm 6, rocblas-types.h of rocBLAS
  * 2 to 5: github.com/ROCm). A test compares them with those headers where they are installed and C can read them. */
 #ifndef AS_DEVICE_HIP_BLAS_TYPES_H
@@ -64,7 +64,7 @@ enum {
     HIPBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
 };
 
-/* Not in all headers that the test compares with: the last two since ROCm 6.0, the first since 6.3. */
+/* Missing in some headers that the test compares with: the last two since ROCm 6.0, the first since 6.3. */
 enum { HIP_R_8F_E4M3 = 28, HIP_R_8F_E5M2 = 29, HIP_R_8F_E4M3_FNUZ = 1000, HIP_R_8F_E5M2_FNUZ = 1001 };
 
 typedef int rocblas_status;

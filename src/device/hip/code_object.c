@@ -14,7 +14,7 @@ static bool is_called(const struct as_gpu_elf *v, const Elf64_Shdr *names, uint6
            memcmp(v->bytes + names->sh_offset + at, name, length) == 0;
 }
 
-/* The function of that name in one table of symbols; AS_NOTFOUND where it has none. */
+/* The function of that name in one symbol table; AS_NOTFOUND if it has none. */
 static enum as_status search(const struct as_gpu_elf *v, const Elf64_Shdr *table, const char *name, Elf64_Sym *out,
                              struct as_error *err)
 {
@@ -58,8 +58,8 @@ enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const 
     return s;
 }
 
-/* Where the kernel's instructions lie. A symbol's value is an address in a file that can be loaded, and counts from its
- * section's begin in one that is still to be linked, whose sections have address 0. */
+/* Locates the kernel's instructions. A symbol's value is an address in a loadable file, and an offset in its
+ * section in a relocatable one, whose sections have address 0. */
 static enum as_status find_text(const struct as_gpu_elf *v, const Elf64_Sym *kernel, const unsigned char **text,
                                 struct as_error *err)
 {
@@ -69,14 +69,14 @@ static enum as_status find_text(const struct as_gpu_elf *v, const Elf64_Sym *ker
         return s;
     uint64_t at = kernel->st_value - section.sh_addr;
     if (section.sh_type != SHT_PROGBITS || !(section.sh_flags & SHF_EXECINSTR))
-        return as_gpu_elf_bad(v, "a kernel lies outside of the code", err);
+        return as_gpu_elf_bad(v, "a kernel lies outside the code", err);
     if (at > section.sh_size || kernel->st_size > section.sh_size - at)
-        return as_gpu_elf_bad(v, "a kernel lies outside of its section", err);
+        return as_gpu_elf_bad(v, "a kernel lies outside its section", err);
     *text = v->bytes + section.sh_offset + at;
     return AS_OK;
 }
 
-/* The chip that a code object is for, by its ELF flags as LLVM numbers them; NULL for one that is not known. */
+/* The chip of a code object, from LLVM's numbers in the ELF flags; NULL if unknown. */
 static const char *chip_of(Elf64_Word flags)
 {
     enum { MACHINE = 0xff };
@@ -106,7 +106,7 @@ static enum as_status disassemble(const unsigned char *code, size_t bytes, const
     const char *chip = chip_of(v.head.e_flags);
     return chip ? as_amd_disassemble(chip, text, kernel.st_size, each, data, err)
                 : as_fail(err, AS_UNSUPPORTED,
-                          "instructions are counted in machine code for gfx900 to gfx1201, and this is for another "
+                          "instructions can be counted in machine code for gfx900 to gfx1201, and this is for another "
                           "chip (ELF flags 0x%x)",
                           v.head.e_flags);
 }
@@ -138,7 +138,7 @@ enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const 
     if (!is_word(operation))
         return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
     if (!as_amd_counts(operation))
-        return as_fail(err, AS_UNSUPPORTED, "which instructions of AMD chips do '%s' is not known", operation);
+        return as_fail(err, AS_UNSUPPORTED, "no instructions of AMD chips are known for '%s'", operation);
     enum as_status s = disassemble(code, bytes, name, count_one, &count, err);
     *n = s ? 0 : count.n;
     return s;

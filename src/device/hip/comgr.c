@@ -1,4 +1,4 @@
-/* Disassembly by comgr, a part of ROCm. */
+/* Disassembly by comgr, part of ROCm. */
 #include "base/library.h"
 #include "device/hip/comgr_functions.h"
 #include "device/hip/instructions.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The newest first; then where the vendor's own installer puts it. */
+/* The newest version first, then the folder of the vendor's installer. */
 static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so",
                                     "/opt/rocm/lib/libamd_comgr.so"};
 
@@ -42,7 +42,7 @@ struct listing {
     void *data;
 };
 
-/* Addresses count from the code's begin. */
+/* Addresses are offsets from the start of the code. */
 static uint64_t read_code(uint64_t from, char *to, uint64_t size, void *data)
 {
     const struct listing *w = data;

@@ -1,4 +1,4 @@
-/* What of comgr, ROCm's code object manager, is used here, by the names that the library exports (amd_comgr.h of ROCm 5
+/* The functions of comgr, ROCm's code object manager, in use, by exported name (amd_comgr.h of ROCm 5
  * to 7). A test compares it with that header where it is installed. */
 #ifndef AS_DEVICE_HIP_COMGR_FUNCTIONS_H
 #define AS_DEVICE_HIP_COMGR_FUNCTIONS_H

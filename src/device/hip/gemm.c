@@ -48,7 +48,7 @@ static enum as_status try_rocblas(struct as_gemm *g, struct as_device *dev, stru
     return s ? s : as_rocblas_prepare(&g->rocblas, dev, &b->rocblas, desc, p, err);
 }
 
-/* The libraries take tf32 for a permission, and a chip without it gets f32. */
+/* Libraries treat tf32 as a permission, and use f32 on a chip without it. */
 static enum as_status check_tf32(const struct as_hip_device *hip, const struct as_gemm_desc *desc, struct as_error *err)
 {
     static const char *const chips[] = {"gfx940", "gfx941", "gfx942"};
@@ -57,11 +57,11 @@ static enum as_status check_tf32(const struct as_hip_device *hip, const struct a
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
         if (strcmp(hip->target.arch, chips[i]) == 0)
             return AS_OK;
-    return as_fail(err, AS_UNSUPPORTED, "%s has no tf32, and libraries would compute with f32",
+    return as_fail(err, AS_UNSUPPORTED, "%s has no tf32; libraries would compute in f32",
                    hip->target.arch[0] ? hip->target.arch : "this chip");
 }
 
-/* Half of the space for each. */
+/* Half of the buffer for each. */
 static void fail_both(const struct as_error *first, const struct as_error *second, struct as_error *err)
 {
     char words[2][250];
@@ -83,7 +83,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
         return s;
     struct as_gemm *g = calloc(1, sizeof *g);
     if (!g)
-        return as_nomem(err, sizeof *g, "a product");
+        return as_nomem(err, sizeof *g, "a GEMM");
     s = try_hipblaslt(g, dev, b, desc, &first);
     if (s == AS_UNSUPPORTED && as_gpu_alive(card, NULL) == AS_OK) {
         s = try_rocblas(g, dev, b, desc, &second);

@@ -1,4 +1,4 @@
-/* What the files of the HIP backend share. Nothing outside this folder includes it. */
+/* Internal header of the HIP backend. */
 #ifndef AS_DEVICE_HIP_HIP_H
 #define AS_DEVICE_HIP_HIP_H
 
@@ -14,10 +14,10 @@ struct as_hip_backend {
     struct as_rocblas_api rocblas;
 };
 
-/* What a kernel may do with a page that is not mapped: wait until it is ("XNACK"), or not. */
+/* Whether a kernel can wait for an unmapped page to be mapped ("XNACK"). */
 enum as_hip_xnack { AS_HIP_XNACK_NONE, AS_HIP_XNACK_OFF, AS_HIP_XNACK_ON };
 
-/* What the runtime compiles for: "gfx90a:sramecc+:xnack-". */
+/* The compilation target: "gfx90a:sramecc+:xnack-". */
 struct as_hip_target {
     char name[64];
     char arch[16];       /* "gfx90a" */
@@ -43,15 +43,15 @@ static inline void *as_hip_pointer(unsigned long long address)
 
 /* ---- runtime.c ---- */
 
-/* Fills backend->card's tables; its api has to be loaded. */
+/* Fills backend->card's tables; its api must be loaded. */
 void as_hip_bind(struct as_hip_backend *backend);
 
 /* ---- target.c ---- */
 
 void as_hip_locate(const struct as_hip_api *api, struct as_gpu_found *found);
-/* A device attribute, 0 where the runtime does not know it or tells less than nothing. */
+/* A device attribute, 0 if unknown to the runtime or negative. */
 unsigned as_hip_count(const struct as_hip_api *api, int id, int attribute);
-/* Takes a target's name apart; environment: the value of HSA_XNACK or NULL, for names that leave it open. */
+/* Parses a target's name. environment: the value of HSA_XNACK or NULL, used if the name does not specify XNACK. */
 void as_hip_parse_target(const char *name, const char *environment, struct as_hip_target *out);
 void as_hip_find_target(const struct as_hip_api *api, int id, struct as_hip_target *out);
 
@@ -59,7 +59,7 @@ void as_hip_find_target(const struct as_hip_api *api, int id, struct as_hip_targ
 
 enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_error *err);
 
-/* ---- allocators.c: the table of allocators, with why some cannot be used ---- */
+/* ---- allocators.c: the table of allocators, with reasons why some cannot be used ---- */
 
 void as_hip_list_allocators(struct as_device *dev);
 extern const struct as_gpu_allocator as_hip_allocators[];
@@ -71,23 +71,23 @@ extern const struct as_gemm_ops as_hip_gemm_ops;
 
 /* ---- rtc.c ---- */
 
-/* Compiles dialect source to a code object without a device; *code is the caller's (free). hiprtc of some versions ends
- * the process where it does not know the target: only for workers and tests. */
+/* Compiles dialect source to a code object without a device; *code is the caller's (free). Some versions of hiprtc exit
+ * the process on an unknown target: only for workers and tests. */
 enum as_status as_hip_compile(const struct as_hiprtc_api *rtc, const struct as_program_desc *desc,
                               const struct as_hip_target *target, unsigned char **code, size_t *bytes,
                               struct as_error *err);
 
-/* ---- code_object.c: a code object read as the ELF file that it is; every offset in it is checked ---- */
+/* ---- code_object.c: reads code objects as ELF files; every offset is checked ---- */
 
 /* Bytes of the kernel's code. */
 enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
                                  struct as_error *err);
-/* See as_program_ops.count. AS_UNSUPPORTED for chips and words that are not known, for code that cannot be disassembled
- * from its first to its last instruction, and without comgr. */
+/* See as_program_ops.count. AS_UNSUPPORTED for unknown chips and words, for code that cannot be disassembled
+ * completely, and without comgr. */
 enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const char *name, const char *operation,
                                  uint64_t *n, struct as_error *err);
-/* See as_program_ops.instructions, and as_hip_count_code. Both halves of an instruction that does two operations
- * stand for themselves. */
+/* See as_program_ops.instructions and as_hip_count_code. Both halves of a dual-issue instruction
+ * are counted. */
 enum as_status as_hip_instructions(const unsigned char *code, size_t bytes, const char *name,
                                    struct as_instructions *out, struct as_error *err);
 

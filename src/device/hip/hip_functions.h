@@ -1,4 +1,4 @@
-/* The functions of the HIP runtime and of hiprtc that assay uses, by the names that the library exports, with their
+/* The functions of the HIP runtime and hiprtc in use, by exported name, with their
  * parameters. */
 #ifndef AS_DEVICE_HIP_HIP_FUNCTIONS_H
 #define AS_DEVICE_HIP_HIP_FUNCTIONS_H
@@ -62,7 +62,7 @@
     X(hipError_t, hipGraphExecDestroy, (hipGraphExec_t exec))                                                          \
     X(hipError_t, hipGraphDestroy, (hipGraph_t graph))
 
-/* NULL where the runtime is older or newer than the function. The two fill different structs. */
+/* NULL if the runtime lacks the function. The two fill different structs. */
 #define AS_HIP_OPTIONAL(X) X(hipError_t, hipGetDeviceProperties, (struct hipDeviceProp_t * properties, int device))
 
 /* Not in the headers that the test compares with. */

@@ -1,6 +1,6 @@
-/* What of the HIP runtime and of hiprtc is used here: types and constants with the names, sizes and values that the
- * libraries were built with, so that no SDK is needed to build. A test compares every one with the library's own
- * headers where those are installed; what is newer than they are stands at the end. */
+/* The types and constants of the HIP runtime and hiprtc in use, with the names, sizes and values of the
+ * libraries' ABI, so that no SDK is needed to build. A test compares each with the libraries'
+ * headers if those are installed; newer ones are at the end. */
 #ifndef AS_DEVICE_HIP_HIP_TYPES_H
 #define AS_DEVICE_HIP_HIP_TYPES_H
 
@@ -31,7 +31,7 @@ typedef struct hipUUID_t {
     char bytes[16];
 } hipUUID;
 
-/* Filled by the runtime, and read at one place only: see target.c. */
+/* Filled by the runtime and read only in target.c. */
 struct hipDeviceProp_t;
 
 enum {
@@ -114,7 +114,7 @@ enum { HIPRTC_SUCCESS = 0, HIPRTC_ERROR_OUT_OF_MEMORY = 1 };
 
 /* Not in the headers that the test compares with. */
 enum { hipDeviceAttributeWallClockRate = 10017 };
-/* Where the target's name stands in what hipGetDeviceProperties and hipGetDevicePropertiesR0600 fill. */
+/* Offset of the target's name in the structs of hipGetDeviceProperties and hipGetDevicePropertiesR0600. */
 enum { AS_HIP_TARGET_AT = 396, AS_HIP_TARGET_AT_R0600 = 1160, AS_HIP_TARGET_BYTES = 256 };
 
 #endif

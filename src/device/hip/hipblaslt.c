@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The newest first; then where the vendor's own installer puts it. */
+/* The newest version first, then the folder of the vendor's installer. */
 static const char *const library_names[] = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so",
                                             "/opt/rocm/lib/libhipblaslt.so"};
-/* An older one has other numbers for types; versions are 100000 x major + 100 x minor + patch. */
+/* Older versions number types differently; a version is 100000 x major + 100 x minor + patch. */
 enum { LEAST_VERSION = 600 };
 _Static_assert(sizeof(hipblasLtMatmulAlgo_t) <= sizeof((struct as_lt_way){.usable = false}.algorithm),
                "an algorithm has room");
@@ -55,21 +55,21 @@ static enum as_status load(struct as_hipblaslt_api *api, struct as_error *err)
     return AS_OK;
 }
 
-/* The library has no words of its own. */
+/* The library has no function for error texts. */
 static enum as_status check(const struct as_lt_library *lib, int status, const char *what, struct as_error *err)
 {
     static const char *const words[] = {
         [HIPBLAS_STATUS_NOT_INITIALIZED] = "not initialized",
-        [HIPBLAS_STATUS_ALLOC_FAILED] = "no memory",
-        [HIPBLAS_STATUS_INVALID_VALUE] = "a value that it does not take",
-        [HIPBLAS_STATUS_MAPPING_ERROR] = "memory that it cannot reach",
+        [HIPBLAS_STATUS_ALLOC_FAILED] = "out of memory",
+        [HIPBLAS_STATUS_INVALID_VALUE] = "invalid value",
+        [HIPBLAS_STATUS_MAPPING_ERROR] = "memory mapping failed",
         [HIPBLAS_STATUS_EXECUTION_FAILED] = "a kernel failed",
-        [HIPBLAS_STATUS_INTERNAL_ERROR] = "an error of its own",
+        [HIPBLAS_STATUS_INTERNAL_ERROR] = "internal error",
         [HIPBLAS_STATUS_NOT_SUPPORTED] = "not supported",
-        [HIPBLAS_STATUS_ARCH_MISMATCH] = "not for this chip",
-        [HIPBLAS_STATUS_HANDLE_IS_NULLPTR] = "no handle",
-        [HIPBLAS_STATUS_INVALID_ENUM] = "a number that it does not know",
-        [HIPBLAS_STATUS_UNKNOWN] = "an error that it does not know",
+        [HIPBLAS_STATUS_ARCH_MISMATCH] = "not built for this chip",
+        [HIPBLAS_STATUS_HANDLE_IS_NULLPTR] = "handle is NULL",
+        [HIPBLAS_STATUS_INVALID_ENUM] = "invalid enum",
+        [HIPBLAS_STATUS_UNKNOWN] = "unknown error",
     };
     (void)lib;
     if (status == HIPBLAS_STATUS_SUCCESS)
@@ -81,7 +81,7 @@ static enum as_status check(const struct as_lt_library *lib, int status, const c
                    status == HIPBLAS_STATUS_ALLOC_FAILED ? AS_NOMEM
                    : lacks                               ? AS_UNSUPPORTED
                                                          : AS_FAILED,
-                   "hip: %s: %s (%d)", what, known ? words[status] : "an error without words", status);
+                   "hip: %s: %s (%d)", what, known ? words[status] : "no description", status);
 }
 
 static const struct as_hipblaslt_api *api_of(const struct as_lt_library *lib)
@@ -101,13 +101,13 @@ static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_h
     if (v >= LEAST_VERSION)
         return AS_OK;
     return as_fail(err, AS_UNSUPPORTED,
-                   "hipBLASLt is version %s, whose numbers of types are others; it needs 0.6.0, of "
-                   "ROCm 6.0, or later",
+                   "hipBLASLt %s numbers types differently; install 0.6.0 (of "
+                   "ROCm 6.0) or later",
                    out);
 }
 
-/* The library writes as many descriptions as were asked for, those that it does not propose as invalid: where it writes
- * behind them, it is a later one whose descriptions are larger. */
+/* The library writes as many descriptions as requested, marking unused ones invalid. If it writes
+ * beyond them, it is a later version with larger descriptions. */
 static enum as_status propose(const struct as_lt_library *lib, const struct as_lt_call *c,
                               struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
                               struct as_error *err)
@@ -128,8 +128,8 @@ static enum as_status propose(const struct as_lt_library *lib, const struct as_l
     for (size_t i = 0; i < sizeof found.beyond; i++)
         if (found.beyond[i] != MARK)
             return as_fail(err, AS_UNSUPPORTED,
-                           "hipBLASLt's description of an algorithm is larger than the %zu bytes of "
-                           "versions up to 1.0; it needs one of those",
+                           "hipBLASLt's description of an algorithm exceeds the %zu bytes of "
+                           "versions up to 1.0; install one of those",
                            sizeof *found.list);
     for (int i = 0; i < *n && i < AS_LT_WAYS; i++) {
         ways[i].usable = found.list[i].state == HIPBLAS_STATUS_SUCCESS;

@@ -12,7 +12,7 @@ static unsigned count_of(const struct as_hip_device *hip, int attribute)
     return as_hip_count(as_hip_of(&hip->card), hip->card.here.device, attribute);
 }
 
-/* With what decides how its memory behaves in this process. */
+/* The driver's version, with settings that affect memory in this process. */
 static void fill_driver(struct as_device_info *info, const struct as_hip_device *hip)
 {
     static const char *const replays[] = {
@@ -24,7 +24,7 @@ static void fill_driver(struct as_device_info *info, const struct as_hip_device 
              version % 100000, replays[hip->target.xnack]);
 }
 
-/* Some runtimes fill the bytes with the digits that the chip's id is written in, others with the id. */
+/* Some runtimes fill the bytes with the hexadecimal digits of the chip's id, others with the id. */
 static void fill_uuid(struct as_device_info *info, const struct as_hip_device *hip)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
@@ -64,7 +64,7 @@ static unsigned capabilities(const struct as_hip_device *hip)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_FP64 | AS_CAP_FP16 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
                     AS_CAP_COPY | AS_CAP_FREE_COUNT | AS_CAP_QUEUES | AS_CAP_CODE | AS_CAP_PEERS;
-    /* As in the dialect: the other chips' counter of cycles is too short. */
+    /* As in the dialect: other chips' cycle counter is too short. */
     bool counts = hip->target.generation == 9 || hip->target.generation == 10 || hip->target.generation == 12;
     if (counts && hip->target.wall_khz)
         caps |= AS_CAP_CLOCK | AS_CAP_CYCLES;
@@ -95,7 +95,7 @@ static void fill_memory(struct as_device_info *info, const struct as_hip_device 
         info->peak_bandwidth = 2e3 * count_of(hip, hipDeviceAttributeMemoryClockRate) *
                                count_of(hip, hipDeviceAttributeMemoryBusWidth) / 8;
     info->is_host_memory = count_of(hip, hipDeviceAttributeIntegrated) != 0;
-    /* The only cache whose size the runtime tells. */
+    /* The only cache whose size the runtime reports. */
     unsigned l2 = count_of(hip, hipDeviceAttributeL2CacheSize);
     if (l2)
         info->caches[info->caches_n++] =

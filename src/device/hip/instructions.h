@@ -6,18 +6,18 @@
 
 /* ---- comgr.c ---- */
 
-/* Calls `each` with every instruction of `bytes` of code for a chip ("gfx942"), which are the caller's. AS_UNSUPPORTED
- * where there is no comgr, where it does not know the chip, and where some bytes are no instruction. */
+/* Calls `each` with every instruction of `bytes` of code for a chip ("gfx942"). AS_UNSUPPORTED
+ * without comgr, for an unknown chip, and if some bytes are not an instruction. */
 enum as_status as_amd_disassemble(const char *chip, const unsigned char *code, uint64_t bytes,
                                   void (*each)(const char *instruction, void *data), void *data, struct as_error *err);
 
 /* ---- operations.c ---- */
 
-/* Is it known which instructions do what a word of as_operation_words says? */
+/* Whether the instructions for a word of as_operation_words are known. */
 bool as_amd_counts(const char *word);
-/* How often the instruction does it: 2 where a compiler puts two operations into one. */
+/* How many times the instruction performs it: 2 if one instruction combines two operations. */
 unsigned as_amd_does(const char *instruction, const char *word);
-/* Adds its name without the suffix of its encoding, and both names of an instruction that does two operations. */
+/* Adds the instruction's name without the suffix of its encoding, and both names of a dual-issue instruction. */
 void as_amd_add_names(const char *instruction, struct as_instructions *out);
 
 #endif

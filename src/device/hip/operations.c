@@ -1,10 +1,10 @@
-/* Which instructions do what a word says, by how their names begin. */
+/* The instructions for each operation word, by prefixes of their names. */
 #include "device/hip/instructions.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Names of `twice` do the operation twice, those of `none` not at all. */
+/* Names with a prefix in `twice` perform the operation twice, those in `none` not at all. */
 static const struct row {
     const char *word, *names, *twice, *none;
 } rows[] = {
@@ -14,7 +14,7 @@ static const struct row {
     {"store.global.128", "global_store_dwordx4 global_store_b128 flat_store_dwordx4 flat_store_b128", "", ""},
     {"load.local", "ds_read ds_load", "ds_read2 ds_load_2addr", ""},
     {"store.local", "ds_write ds_store_", "ds_write2 ds_store_2addr", ""},
-    {"load.const", "s_load_", "", ""}, /* a kernel's arguments come the same way */
+    {"load.const", "s_load_", "", ""}, /* includes kernel arguments */
     {"atomic.global", "global_atomic_", "", ""},
     {"atomic.generic", "flat_atomic_", "", ""},
     {"atomic.local",
@@ -26,7 +26,7 @@ static const struct row {
     {"add.f64", "v_add_f64", "", ""},
     {"mul.f32", "v_mul_f32 v_dual_mul_f32 v_pk_mul_f32", "v_pk_mul_f32", ""},
     {"mul.f64", "v_mul_f64", "", ""},
-    {"fma.f16", "v_pk_fma_f16 v_pk_fmac_f16", "", ""}, /* two in one register, as the word means it */
+    {"fma.f16", "v_pk_fma_f16 v_pk_fmac_f16", "", ""}, /* packed: two in one register, as the word implies */
     {"fma.f32",
      "v_fma_f32 v_fmac_f32 v_fmamk_f32 v_fmaak_f32 v_pk_fma_f32 v_dual_fmac_f32 v_dual_fmamk_f32 v_dual_fmaak_f32",
      "v_pk_fma_f32", ""},
@@ -39,7 +39,7 @@ static const struct row {
 
 static const char nothing[] = "s_nop s_code_end";
 
-/* Does the name begin with one of those, which blanks divide? */
+/* Whether the name begins with one of the blank-separated prefixes. */
 static bool begins_with(const char *name, const char *list)
 {
     for (size_t n; *list; list += n + (list[n] == ' ')) {
@@ -50,7 +50,7 @@ static bool begins_with(const char *name, const char *list)
     return false;
 }
 
-/* Of two operations in one instruction (VOPD), the other; else NULL. */
+/* The second operation of a dual-issue instruction (VOPD), else NULL. */
 static const char *second_of(const char *instruction)
 {
     const char *divider = strstr(instruction, ":: ");

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The newest first; then where the vendor's own installer puts it. */
+/* The newest version first, then the folder of the vendor's installer. */
 static const char *const library_names[] = {"librocblas.so.5", "librocblas.so.4", "librocblas.so.3",
                                             "librocblas.so.0", "librocblas.so",   "/opt/rocm/lib/librocblas.so"};
 
@@ -68,10 +68,10 @@ static enum as_status check(const struct as_rocblas_api *api, rocblas_status sta
                    status == rocblas_status_memory_error ? AS_NOMEM
                    : lacks                               ? AS_UNSUPPORTED
                                                          : AS_FAILED,
-                   "hip: %s: %s (%d)", what, words && words[0] ? words : "an error without words", status);
+                   "hip: %s: %s (%d)", what, words && words[0] ? words : "no description", status);
 }
 
-/* Its columns lie one after the other: see lt.c. */
+/* The library is column-major: see gpu/blaslt.c. */
 static enum as_status put(void *ctx, struct as_error *err)
 {
     const struct as_rocblas_gemm *g = ctx;
@@ -97,7 +97,7 @@ static enum as_status set_mode(struct as_rocblas_gemm *g, struct as_error *err)
         return AS_OK;
     if (!g->api->rocblas_set_math_mode)
         return as_fail(err, AS_UNSUPPORTED,
-                       "rocBLAS has no function 'rocblas_set_math_mode', which tf32 is chosen by; it needs ROCm 5.4 or "
+                       "rocBLAS has no function 'rocblas_set_math_mode', which selects tf32; it needs ROCm 5.4 or "
                        "later");
     return check(g->api, g->api->rocblas_set_math_mode(g->handle, rocblas_xf32_xdl_math_op), "rocblas_set_math_mode",
                  err);
@@ -115,7 +115,7 @@ enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *d
         s = check(api, api->rocblas_set_stream(g->handle, g->card->stream), "rocblas_set_stream", err);
     if (!s)
         s = set_mode(g, err);
-    if (!s) /* what it cannot do is said by the first; its kernels are loaded */
+    if (!s) /* the first run loads kernels and shows what is unsupported */
         s = as_rocblas_run(g, 1, &unused, err);
     if (!s && api->rocblas_get_version_string(version, sizeof version))
         version[0] = 0;

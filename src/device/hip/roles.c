@@ -1,4 +1,4 @@
-/* The roles of the allocators of HIP. Which of the two managed ones can be used depends on the process. */
+/* The roles of the allocators of HIP. The process decides which of the two managed ones can be used. */
 #include "device/hip/hip.h"
 
 const struct as_role_name as_hip_roles[] = {

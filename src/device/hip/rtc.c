@@ -1,4 +1,4 @@
-/* The run-time compiler: asked for a code object. */
+/* The run-time compiler for code objects. */
 #include "device/gpu/compiler.h"
 #include "device/hip/hip.h"
 

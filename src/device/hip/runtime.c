@@ -10,7 +10,7 @@ static const struct as_gpu_status statuses[] = {
     {0, AS_OK},
 };
 
-/* Device faults are sticky; only a new process recovers. Many are no error at all: the runtime ends the process. */
+/* Device faults are sticky; only a new process recovers. For many of them the runtime aborts the process. */
 static const int sticky[] = {
     hipErrorDeinitialized,
     hipErrorECCNotCorrectable,
@@ -80,7 +80,7 @@ static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *grap
     return as_gpu_check(card, code, "hipGraphInstantiate", err);
 }
 
-/* All that a group can have is allowed from the start. */
+/* A workgroup may use the maximum by default. */
 static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
 {
     if (bytes <= dev->info.workgroup_shared)
@@ -105,7 +105,7 @@ static enum as_status compile(struct as_gpu *card, const struct as_program_desc 
     return as_hip_compile(&((const struct as_hip_backend *)card->backend)->rtc, desc, &hip->target, code, bytes, err);
 }
 
-/* The compiler of some versions hands out something else than a plain code object. */
+/* Some versions of the compiler return something other than a plain code object. */
 static enum as_status code_bytes(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
                                  struct as_error *err)
 {

@@ -24,7 +24,7 @@ void as_hip_locate(const struct as_hip_api *api, struct as_gpu_found *found)
                   as_hip_count(api, found->id, hipDeviceAttributePciDeviceId));
 }
 
-/* Two digits for minor version and stepping, hexadecimal, stand behind the generation: "gfx90a", "gfx1100". */
+/* Two hexadecimal digits for minor version and stepping follow the generation: "gfx90a", "gfx1100". */
 static unsigned generation_of(const char *arch)
 {
     size_t n = strlen(arch);
@@ -41,8 +41,8 @@ static bool is_target(const char *name)
     return strncmp(name, "gfx", 3) == 0 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789:+-") == strlen(name);
 }
 
-/* Whether a chip replays page faults is chosen when the process starts, and the target's name says it; a name without
- * a sign leaves it open, and only HSA_XNACK tells. A chip without the feature has no such word. */
+/* Whether page faults are replayed is fixed when the process starts, and shown in the target's name; a name without
+ * a sign leaves it to HSA_XNACK. Chips without the feature do not have the word. */
 void as_hip_parse_target(const char *name, const char *environment, struct as_hip_target *out)
 {
     *out = (struct as_hip_target){0};
@@ -62,8 +62,8 @@ void as_hip_parse_target(const char *name, const char *environment, struct as_hi
         out->xnack = asked ? AS_HIP_XNACK_ON : AS_HIP_XNACK_OFF;
 }
 
-/* The name stands in a struct that grew with ROCm 6, under a function of another name since then; it is all that is
- * read of it. */
+/* The name is a member of a struct that grew with ROCm 6, which also renamed the function; no other member is
+ * read. */
 enum { PROPERTIES_BYTES = 4096 };
 
 void as_hip_find_target(const struct as_hip_api *api, int id, struct as_hip_target *out)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Where macOS has them, though not as files; then by the linker's path. */
+/* Their paths on macOS (which need not exist as files), then the linker's search path. */
 static const char *const runtime_names[] = {"/usr/lib/libobjc.A.dylib", "libobjc.A.dylib"};
 static const char *const metal_names[] = {"/System/Library/Frameworks/Metal.framework/Metal", "Metal.dylib"};
 

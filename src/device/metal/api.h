@@ -20,17 +20,17 @@ struct as_mtl_api {
     as_objc_sel (*selector)(const char *name);
     void *(*pool_push)(void);
     void (*pool_pop)(void *pool);
-    as_objc_id (*copy_devices)(void); /* an array that the caller releases */
+    as_objc_id (*copy_devices)(void); /* an array, released by the caller */
 };
 
-/* Sends a message: of struct as_mtl_api by name, to an object, with what the message takes. */
+/* Sends a message of struct as_mtl_api, given by name, to an object with arguments. */
 #define AS_SEND(m, what, to) ((m)->what.call((to), (m)->what.sel))
 #define AS_SEND_WITH(m, what, to, ...) ((m)->what.call((to), (m)->what.sel, __VA_ARGS__))
 
-/* AS_UNSUPPORTED with the linker's words where this is no Mac. The libraries are never unloaded. */
+/* AS_UNSUPPORTED with the linker's message on other systems than macOS. The libraries are never unloaded. */
 enum as_status as_mtl_load(struct as_mtl_api *m, struct as_error *err);
-void as_mtl_release(const struct as_mtl_api *m, as_objc_id *object); /* takes one of NULL, and leaves NULL */
-/* An NSString for as long as the pool lives. */
+void as_mtl_release(const struct as_mtl_api *m, as_objc_id *object); /* accepts NULL; sets *object to NULL */
+/* An NSString that lives as long as the pool. */
 as_objc_id as_mtl_string(const struct as_mtl_api *m, const char *text);
 /* Text of an NSString made valid UTF-8; "" for NULL. */
 void as_mtl_text(const struct as_mtl_api *m, as_objc_id string, char *out, size_t size);

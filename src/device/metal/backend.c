@@ -19,10 +19,11 @@ static enum as_status find_devices(struct as_mtl_backend *b, struct as_error *er
     b->devices = b->api.copy_devices();
     b->devices_n = b->devices ? AS_SEND(&b->api, count, b->devices) : 0;
     b->api.pool_pop(pool);
-    return b->devices_n ? AS_OK
-                        : as_fail(err, AS_UNSUPPORTED,
-                                  "Metal is here, but MTLCopyAllDevices names no device: this session has no access to "
-                                  "a GPU");
+    return b->devices_n
+               ? AS_OK
+               : as_fail(err, AS_UNSUPPORTED,
+                         "Metal is available, but MTLCopyAllDevices names no device: this session has no access to "
+                         "a GPU");
 }
 
 static enum as_status backend_open(void **backend, struct as_error *err)

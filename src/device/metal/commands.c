@@ -1,6 +1,5 @@
-/* Command buffers: made, committed, waited for in their order. Each is kept until it was looked at, since an error is
- * that of one buffer only. A buffer that never ends is waited for without end: the parent of the worker has the clock.
- */
+/* Command buffers: created, committed, and waited for in order. Each is kept until it has been inspected, since an
+ * error belongs to one buffer only. Waiting has no time limit: the worker's parent enforces it. */
 #include "device/metal/metal.h"
 
 #include "base/clock.h"

@@ -29,7 +29,7 @@ static enum as_status put(struct as_mtl_device *d, const struct course *c, uint6
     return AS_OK;
 }
 
-/* The courses take turns, so that both are under way. */
+/* The directions alternate, so that both are in progress. */
 static enum as_status run(struct as_mtl_device *d, const struct course *courses, size_t n, const struct as_copy *copy,
                           struct as_mtl_times *times, struct as_error *err)
 {

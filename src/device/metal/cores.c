@@ -1,4 +1,5 @@
-/* The number of a GPU's cores. Metal does not tell; the registry of macOS has it with the driver that Metal names. */
+/* The number of a GPU's cores. Metal does not report it; the I/O registry of macOS has it under the driver that Metal
+ * names. */
 #include "device/metal/metal.h"
 
 #include "base/library.h"
@@ -7,7 +8,7 @@ static const char *const names[] = {"/System/Library/Frameworks/IOKit.framework/
 
 struct io_kit {
     as_objc_id (*matching)(uint64_t registry_id);              /* IOServiceGetMatchingService consumes it */
-    unsigned (*find)(unsigned main_port, as_objc_id matching); /* 0: none */
+    unsigned (*find)(unsigned main_port, as_objc_id matching); /* 0: not found */
     as_objc_id (*property)(unsigned entry, as_objc_id key, const void *allocator, unsigned options);
     int (*release)(unsigned object);
 };

@@ -1,4 +1,4 @@
-/* What went wrong, in the framework's words. */
+/* Errors, with the framework's text. */
 #include "device/metal/metal.h"
 
 #include "base/text.h"

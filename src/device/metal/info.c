@@ -16,7 +16,7 @@ enum as_status as_mtl_memory_free(struct as_device *dev, uint64_t *bytes, struct
     const uint64_t used = AS_SEND(d->api, allocated, d->device);
     (void)err;
     *bytes = d->total > used ? d->total - used : 0;
-    /* What other processes take is not visible to Metal, but to the host where the memory is its own. */
+    /* Metal does not report memory used by other processes, but the host does if the GPU uses host memory. */
     if (d->unified && as_host_limits_now(&host, NULL) == AS_OK && host.free < *bytes)
         *bytes = host.free;
     return AS_OK;
@@ -27,7 +27,7 @@ bool as_mtl_supports(const struct as_mtl_device *d, long family)
     return AS_SEND_WITH(d->api, supports_family, d->device, family) != 0;
 }
 
-/* "apple9": the newest generation of GPUs whose features it has. */
+/* "apple9": the newest GPU family that it supports. */
 static void fill_family(const struct as_mtl_device *d, struct as_device_info *info)
 {
     for (long f = AS_MTL_APPLE_LAST; f >= AS_MTL_APPLE1; f--)

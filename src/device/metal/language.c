@@ -1,4 +1,4 @@
-/* What kernels may be written with here: found by building some that do nothing. */
+/* Language features available to kernels, found by building empty kernels. */
 #include "device/metal/metal.h"
 
 #define NOTHING(body) "kernel void nothing(device int *p [[buffer(0)]]) { " body "p[0] = 0; }\n"
@@ -6,7 +6,7 @@
 #define MATRIX(a, c) "{ simdgroup_" a "8x8 a(0); simdgroup_" c "8x8 c(0); simdgroup_multiply_accumulate(c, a, a, c); } "
 
 #define MATRICES MATRIX("half", "float") MATRIX("float", "float") MATRIX("bfloat", "float")
-/* Metal 4: a product of tensors over memory, by one simdgroup, into one that its lanes hold (see
+/* Metal 4: one simdgroup multiplies tensors in memory into a cooperative tensor (see
  * lib/gemm/tensor.kernel). */
 #define TENSORS                                                                                                        \
     "#include <metal_stdlib>\n#include <metal_tensor>\n"                                                               \
@@ -19,7 +19,7 @@
     " *)p, dextents<int32_t, 2>(16, 32));"                                                                             \
     " auto s = o.get_destination_cooperative_tensor<decltype(t), decltype(t), " sum ">(); o.run(t, t, s);"             \
     " if (s.is_valid_element(0)) p[1] = (int)s[0] + s.get_multidimensional_index(0)[1]; } "
-/* The same with its factors in such tensors, too (see lib/mma/fragment.kernel). */
+/* The same with cooperative tensors as factors (see lib/mma/fragment.kernel). */
 #define FRAGMENTS                                                                                                      \
     "{ typedef mpp::tensor_ops::matmul2d<mpp::tensor_ops::matmul2d_descriptor(16, 32, 16, false, true, false,"         \
     " mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate), execution_simdgroups<1>> u;"                   \
@@ -27,8 +27,8 @@
     " typedef u::cooperative_tensor_right_input_t<half, half, float> r; l a; r b; a[0] = b[0] = 0;"                    \
     " u::cooperative_tensor_destination_t<l, r, float> c; c[0] = 0; u().run(a, b, c); p[2] = (int)c[0]; } "
 
-/* What the language has depends on the GPU and on the system: the first of these that can be built tells, of those that
- * the GPU's family announces. */
+/* The language depends on the GPU and the system: the first of these kernels that builds decides, among those that
+ * the GPU's family supports. */
 static const struct {
     long family; /* 0: any */
     unsigned has;
@@ -47,7 +47,7 @@ static const struct {
 };
 enum { LANGUAGES = sizeof languages / sizeof *languages };
 
-/* Lanes are a property of pipelines: one that does nothing tells. */
+/* The SIMD width is a property of pipelines, read from an empty one. */
 static enum as_status try_language(struct as_mtl_device *d, size_t i, struct as_device_info *info, struct as_error *err)
 {
     as_objc_id library = NULL, pipeline = NULL;
@@ -63,7 +63,7 @@ static enum as_status try_language(struct as_mtl_device *d, size_t i, struct as_
     return s;
 }
 
-/* Fails where there is no compiler at all. */
+/* Fails if there is no compiler. */
 enum as_status as_mtl_fill_language(struct as_mtl_device *d, struct as_device_info *info, struct as_error *err)
 {
     enum as_status s = AS_FAILED;

@@ -25,15 +25,15 @@ static const struct allocator allocators[] = {
 };
 enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators };
 
-/* Of private memory at a time. */
+/* Bytes of private memory copied at a time. */
 #define STAGING_MOST (UINT64_C(16) << 20)
 
-/* What as_memory.ctx points to. */
+/* The target of as_memory.ctx. */
 struct block {
     const struct allocator *how;
     as_objc_id buffer;
     void *pages; /* NO_COPY: the host's memory under it */
-    void *copy;  /* PRIVATE: where the host sees it while it is mapped */
+    void *copy;  /* PRIVATE: the host's copy while it is mapped */
 };
 
 as_objc_id as_mtl_buffer(const struct as_memory *mem)
@@ -53,13 +53,12 @@ void as_mtl_list_allocators(struct as_device *dev)
                                      .role = as_role_in(as_mtl_roles, a->name)};
         as_copy_text(out->name, sizeof out->name, a->name);
         if (a->way == MANAGED && d->unified)
-            as_copy_text(out->why_not, sizeof out->why_not,
-                         "the device has unified memory, of which no second copy is kept");
+            as_copy_text(out->why_not, sizeof out->why_not, "the device has unified memory, without a second copy");
         if (!in_place)
-            as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host reaches it only by a copy");
+            as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host can access it only through a copy");
         else if (!out->coherent)
             as_copy_text(out->no_sharing, sizeof out->no_sharing,
-                         "the device has its own memory and reaches the host's over a bus without atomics");
+                         "the device has its own memory and accesses the host's over a bus without atomics");
     }
 }
 
@@ -83,7 +82,7 @@ static enum as_status check_size(const struct as_device *dev, uint64_t bytes, st
     if (bytes == 0 || bytes > SIZE_MAX / 2)
         return as_fail(err, AS_USAGE, "metal: %llu bytes cannot be allocated", (unsigned long long)bytes);
     if (dev->info.max_alloc && bytes > dev->info.max_alloc)
-        return as_fail(err, AS_UNSUPPORTED, "metal: %llu bytes are above the device's maxBufferLength of %llu",
+        return as_fail(err, AS_UNSUPPORTED, "metal: %llu bytes exceed the device's maxBufferLength of %llu",
                        (unsigned long long)bytes, (unsigned long long)dev->info.max_alloc);
     return AS_OK;
 }
@@ -96,7 +95,7 @@ static void release(const struct as_mtl_device *d, struct block *b)
     *b = (struct block){0};
 }
 
-/* The bare allocation, as it is timed. Without copying, the API takes whole pages only. */
+/* The bare allocation that is timed. Without copying, the API accepts only whole pages. */
 static enum as_status obtain(const struct as_mtl_device *d, const struct allocator *how, uint64_t bytes,
                              struct block *b, struct as_error *err)
 {
@@ -150,7 +149,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     return s;
 }
 
-/* The memory under a buffer without a copy is not the buffer's to keep until a kernel ends. */
+/* A no-copy buffer does not own its memory, so kernels must end before the memory is freed. */
 static void memory_free(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
@@ -166,12 +165,12 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
 
 /* ---- copies to and from the host ---- */
 
-/* One command on the device's own queue, waited for. size 0: the host's copy of `from` is brought up to date. */
+/* Runs one command on the device's own queue and waits. size 0: updates the host's copy of `from`. */
 static enum as_status blit(struct as_mtl_device *d, as_objc_id from, uint64_t from_at, as_objc_id to, uint64_t to_at,
                            uint64_t size, struct as_error *err)
 {
     const struct as_mtl_api *m = d->api;
-    struct as_mtl_queue q = {.queue = d->queue.queue}; /* outcomes of earlier work stay where they are looked for */
+    struct as_mtl_queue q = {.queue = d->queue.queue}; /* keeps the results of earlier work in d->queue */
     as_objc_id commands;
     as_mtl_settle(d);
     enum as_status s = as_mtl_begin(d, &q, &commands, NULL, err);
@@ -189,7 +188,7 @@ static enum as_status blit(struct as_mtl_device *d, as_objc_id from, uint64_t fr
     return as_mtl_drain(d, &q, AS_WAIT_BLOCK, NULL, "a copy", err);
 }
 
-/* to and from: one of them is NULL and stands for the memory. */
+/* Of to and from, the NULL one stands for the memory. */
 static enum as_status copy_private(struct as_mtl_device *d, const struct block *b, uint64_t offset, void *to,
                                    const void *from, uint64_t bytes, struct as_error *err)
 {
@@ -213,7 +212,7 @@ static enum as_status copy_private(struct as_mtl_device *d, const struct block *
     return s;
 }
 
-/* Where the host has its own view. Managed memory has two copies, which are told what changed. */
+/* Copies through the host's address. Managed memory has two copies, which must be told of changes. */
 static enum as_status copy_in_place(struct as_mtl_device *d, const struct block *b, uint64_t offset, void *to,
                                     const void *from, uint64_t bytes, struct as_error *err)
 {
@@ -239,7 +238,7 @@ static enum as_status copy(struct as_device *dev, struct as_memory *mem, uint64_
         s = as_mtl_alive(d, err);
     if (s || bytes == 0)
         return s;
-    if (mem->host && b->how->way != SHARED && b->how->way != NO_COPY) { /* what holds is the host's copy */
+    if (mem->host && b->how->way != SHARED && b->how->way != NO_COPY) { /* the host's copy is current */
         char *here = (char *)mem->host + offset;
         memcpy(to ? to : here, from ? from : here, bytes);
         return AS_OK;

@@ -1,4 +1,4 @@
-/* What is sent to objects of Metal and Foundation: name here, result, selector, parameters behind self and selector.
+/* Messages to objects of Metal and Foundation: name here, result, selector, parameters after self and selector.
  * Names, types and order of parameters are those of Apple's headers (Metal, Foundation). BOOL is a signed char or a
  * bool by machine; its low byte is the value in both. */
 #ifndef AS_DEVICE_METAL_MESSAGES_H
@@ -47,7 +47,7 @@ enum {
     AS_MTL_METAL4 = 5002
 };
 enum { AS_MTL_MATH_MODE_SAFE = 0 };
-/* What the API limits: buffers of a kernel, bytes of a value that goes without a buffer. */
+/* Limits of the API: buffers per kernel, bytes of an inline argument. */
 enum { AS_MTL_BUFFERS = 31 };
 
 #define AS_MTL_OBJECT_MESSAGES(X)                                                                                      \

@@ -1,5 +1,4 @@
-/* GEMM by Metal Performance Shaders, the system's library: MPSMatrixMultiplication, which chooses its kernels itself.
- */
+/* GEMM by Metal Performance Shaders: MPSMatrixMultiplication, which selects its kernels itself. */
 #include "device/metal/metal.h"
 
 #include "base/clock.h"
@@ -15,10 +14,10 @@ static const char *const names[] = {
     "/System/Library/Frameworks/MetalPerformanceShaders.framework/MetalPerformanceShaders",
     "MetalPerformanceShaders.dylib"};
 
-/* Products in one command buffer, see DISPATCHES_MAX of queue.c. */
+/* GEMMs in one command buffer, see DISPATCHES_MAX of queue.c. */
 enum { PRODUCTS_MAX = 64 };
 
-/* Formats of a, b and d alike; MPSDataType of MPSCoreTypes.h. */
+/* Formats of a, b and d; MPSDataType of MPSCoreTypes.h. */
 static const struct type {
     const char *word;
     unsigned bytes;
@@ -47,12 +46,12 @@ static const struct type *find_type(const struct as_gemm_desc *desc, struct as_e
     for (size_t i = 0; i < TYPES; i++)
         if (strcmp(types[i].word, desc->in) == 0 && strcmp(types[i].word, desc->out) == 0)
             return &types[i];
-    as_fail(err, AS_UNSUPPORTED, "MPSMatrixMultiplication has f32 and f16 only, not %s with results of %s", desc->in,
-            desc->out);
+    as_fail(err, AS_UNSUPPORTED, "MPSMatrixMultiplication supports f32 and f16 only, not %s with results in %s",
+            desc->in, desc->out);
     return NULL;
 }
 
-/* The framework, and that it has kernels for the device. */
+/* Loads the framework and checks that it supports the device. */
 static enum as_status load(const struct as_mtl_device *d, struct as_error *err)
 {
     char why[300] = "";
@@ -116,7 +115,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
         return s;
     struct as_gemm *g = calloc(1, sizeof *g);
     if (!g)
-        return as_nomem(err, sizeof *g, "a product");
+        return as_nomem(err, sizeof *g, "a GEMM");
     void *pool = d->api->pool_push();
     s = load(d, err);
     if (!s)
@@ -129,7 +128,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     return s;
 }
 
-/* n products as one command buffer. The library makes the encoders. */
+/* n GEMMs in one command buffer. The library creates the encoders. */
 static enum as_status put(struct as_mtl_device *d, const struct as_gemm *g, uint64_t n, struct as_mtl_times *times,
                           struct as_error *err)
 {

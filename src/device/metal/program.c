@@ -1,4 +1,4 @@
-/* Programs and kernels: dialect source to a library, once a process, and its functions to pipelines. */
+/* Programs and kernels: dialect source is built into a library once per process, its functions into pipelines. */
 #include "device/metal/metal.h"
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@ void as_mtl_forget_programs(struct as_mtl_device *d)
     }
 }
 
-/* Math is safe: a fast mode puts steps of a chain together, and results are compared. macOS 15 replaced the switch. */
+/* Safe math, since fast math would merge steps of a chain and change results. macOS 15 replaced the option. */
 static as_objc_id options(const struct as_mtl_api *m)
 {
     as_objc_id o = AS_SEND(m, create, m->get_class("MTLCompileOptions"));
@@ -53,17 +53,17 @@ enum as_status as_mtl_pipeline(struct as_mtl_device *d, as_objc_id library, cons
         return as_fail(err, AS_FAILED, "metal: program '%s' has no kernel '%s'", program, function);
     *pipeline = AS_SEND_WITH(m, new_pipeline, d->device, f, &error);
     as_mtl_release(m, &f);
-    snprintf(what, sizeof what, "kernel '%s' has no pipeline", function);
+    snprintf(what, sizeof what, "cannot create a pipeline for kernel '%s'", function);
     return *pipeline ? AS_OK : as_mtl_fail(m, error, what, err);
 }
 
-/* "-DNAME=VALUE -DOTHER" as lines of the source: the compiler takes no other options of ours. */
+/* Turns "-DNAME=VALUE -DOTHER" into source lines: the compiler gets no other options. */
 static enum as_status define(const char *defines, const char *name, struct as_buf *out, struct as_error *err)
 {
     for (const char *at = defines ? defines : ""; *(at += strspn(at, " "));) {
         const size_t n = strcspn(at, " "), word = strcspn(at, " =");
         if (n < 3 || strncmp(at, "-D", 2) != 0)
-            return as_fail(err, AS_USAGE, "metal: program '%s': '%.*s' is no definition", name, (int)n, at);
+            return as_fail(err, AS_USAGE, "metal: program '%s': '%.*s' is not a definition", name, (int)n, at);
         as_buf_printf(out, "#define %.*s %.*s\n", (int)word - 2, at + 2, word < n ? (int)(n - word - 1) : 1,
                       word < n ? at + word + 1 : "1");
         at += n;
@@ -71,7 +71,7 @@ static enum as_status define(const char *defines, const char *name, struct as_bu
     return AS_OK;
 }
 
-/* The program with this source, from before or built now. */
+/* The program with this source, cached or newly built. */
 static enum as_status find_built(struct as_mtl_device *d, const char *name, const char *source,
                                  struct as_mtl_built **out, struct as_error *err)
 {
@@ -160,7 +160,7 @@ static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
     free(kernel);
 }
 
-/* Pipelines tell how large a threadgroup their registers allow and what threadgroup memory they have. */
+/* Pipelines report the threadgroup size that their registers allow, and their threadgroup memory. */
 static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
                                   size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
 {

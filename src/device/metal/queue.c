@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Launches in one command buffer: enough that the next one is encoded while it runs, few enough that the GPU starts
+/* Launches per command buffer: enough that the next one is encoded while it runs, few enough that the GPU starts
  * early. */
 enum { DISPATCHES_MAX = 512 };
 
@@ -23,7 +23,7 @@ static enum as_status check(const struct as_device *dev, const struct as_launch 
                        l->workgroup_size, most);
     if (l->workgroups > UINT32_MAX)
         return as_fail(err, AS_UNSUPPORTED,
-                       "metal: kernel '%s': %zu threadgroups, and the device counts them in 32 bits", name,
+                       "metal: kernel '%s': %zu threadgroups, but the device counts them in 32 bits", name,
                        l->workgroups);
     if (l->args_n > AS_MTL_BUFFERS)
         return as_fail(err, AS_USAGE, "metal: kernel '%s': more than %d arguments", name, (int)AS_MTL_BUFFERS);
@@ -90,7 +90,7 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     struct as_mtl_times times = {NAN, NAN};
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     enum as_status s = check(dev, launch, err);
-    /* What was submitted before is not in the time, and its failure not this launch's. */
+    /* Earlier work must not count in the time, nor its failure as this launch's. */
     if (!s)
         s = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
     if (s)

@@ -17,7 +17,7 @@ enum as_status as_mtl_queues(struct as_device *dev, size_t n, size_t urgent, str
         return as_fail(err, AS_USAGE, "metal: %zu queues of which %zu are urgent, at most %d", n, urgent,
                        (int)AS_QUEUES_MAX);
     if (urgent)
-        return as_fail(err, AS_UNSUPPORTED, "Metal has no priorities, all its queues are equal");
+        return as_fail(err, AS_UNSUPPORTED, "Metal has no priorities for queues");
     void *pool = d->api->pool_push();
     for (; d->more_n; d->more_n--)
         as_mtl_queue_close(d, &d->more[d->more_n - 1]);

@@ -1,4 +1,4 @@
-/* Roles of Metal's allocators, and what Metal calls what every device has. */
+/* Roles of Metal's allocators, and Metal's terms. */
 #ifndef AS_DEVICE_METAL_ROLES_H
 #define AS_DEVICE_METAL_ROLES_H
 

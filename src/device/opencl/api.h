@@ -43,7 +43,7 @@
     X(clGetEventProfilingInfo)                                                                                         \
     X(clReleaseEvent)
 
-/* Since 2.0: NULL where the loader is older. */
+/* Since 2.0: NULL if the loader is older. */
 #define AS_CL_OPTIONAL(X)                                                                                              \
     X(clCreateCommandQueueWithProperties)                                                                              \
     X(clSVMAlloc)                                                                                                      \
@@ -61,14 +61,14 @@ struct as_cl_api {
 #undef AS_CL_SLOT
 };
 
-/* Tries the loader's usual names; when none opens, err has the dynamic linker's words. The library is never unloaded:
- * drivers leave threads and exit handlers behind that would run in unmapped code. */
+/* Tries the loader's usual names; if none opens, err has the dynamic linker's message. The library is never unloaded,
+ * since drivers leave threads and exit handlers that would run in unmapped code. */
 enum as_status as_cl_load(struct as_cl_api *api, struct as_error *err);
 
 /* "CL_OUT_OF_RESOURCES"; "unknown OpenCL error" for a code that the standard does not have */
 const char *as_cl_error_name(cl_int code);
-/* AS_OK for CL_SUCCESS; else sets "opencl: <what> gave CL_... (-5)". Memory that ran out is AS_NOMEM, a device
- * that others keep to themselves AS_UNSUPPORTED, a program that does not compile and all else AS_FAILED. */
+/* AS_OK for CL_SUCCESS; else sets "opencl: <what> returned CL_... (-5)". Out of memory is AS_NOMEM, a device
+ * in exclusive use AS_UNSUPPORTED, everything else AS_FAILED. */
 enum as_status as_cl_check(cl_int code, const char *what, struct as_error *err);
 
 #endif

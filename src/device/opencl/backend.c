@@ -9,7 +9,7 @@ enum { PLATFORMS_MAX = 32, DEVICES_MAX = 64 };
 
 static enum as_status add_platform(struct as_cl_backend *b, cl_platform_id platform, struct as_error *err)
 {
-    cl_device_id ids[DEVICES_MAX] = {NULL}; /* a driver may count more than it gives */
+    cl_device_id ids[DEVICES_MAX] = {NULL}; /* a driver may count more than it returns */
     cl_uint n = 0;
     cl_int code = b->api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids, &n);
     /* Platforms without devices are common: a driver without its hardware. */
@@ -30,7 +30,7 @@ static enum as_status add_platform(struct as_cl_backend *b, cl_platform_id platf
     return s;
 }
 
-/* PCI order where the address is known; devices without one keep the loader's order behind those. */
+/* By PCI address; devices without one follow in the loader's order. */
 static int by_bus(const void *a, const void *b)
 {
     const struct as_cl_found *x = a, *y = b;
@@ -50,8 +50,9 @@ static enum as_status find_devices(struct as_cl_backend *b, struct as_error *err
     cl_uint n = 0;
     cl_int code = b->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n);
     if (code == -1001 || (code == CL_SUCCESS && n == 0))
-        return as_fail(err, AS_UNSUPPORTED,
-                       "libOpenCL.so.1 is there, but no driver is registered with it; install one (for the CPU: PoCL)");
+        return as_fail(
+            err, AS_UNSUPPORTED,
+            "libOpenCL.so.1 is installed, but no driver is registered with it; install one (for the CPU: PoCL)");
     enum as_status s = as_cl_check(code, "clGetPlatformIDs", err);
     if (s)
         return s;

@@ -5,19 +5,19 @@
 
 #include <math.h>
 
-/* Commands queued before a flush: drivers keep a record of each. */
+/* Commands queued before a flush, since drivers keep a record of each. */
 enum { OUTSTANDING_MAX = 4096 };
 
 enum way { BETWEEN_BUFFERS, BETWEEN_SHARED, FROM_HOST, TO_HOST };
 
-/* One copy as it is queued again and again. */
+/* One copy, queued repeatedly. */
 struct course {
     enum way way;
     cl_command_queue queue;
     cl_mem to, from; /* buffers */
     void *to_at;     /* addresses: shared memory, or a buffer of host memory while it is mapped */
     const void *from_at;
-    struct as_memory *mapped; /* by us, and to be unmapped afterwards; NULL none */
+    struct as_memory *mapped; /* mapped here, to be unmapped afterwards; NULL if none */
     cl_event first, last;
 };
 
@@ -36,7 +36,7 @@ static enum as_status take_address(struct as_device *dev, struct as_memory *mem,
     return s;
 }
 
-/* Between a device's buffer and one in host memory the host's address is what makes it a transfer over the bus: a
+/* A copy between a device buffer and one in host memory uses the host address to force a transfer over the bus: a
  * driver may hold a copy of both in the device. */
 static enum as_status lay_course(struct as_device *dev, struct as_memory *to, struct as_memory *from,
                                  cl_command_queue queue, struct course *c, struct as_error *err)
@@ -114,7 +114,7 @@ static enum as_status run(const struct as_cl_device *cl, struct course *courses,
     return s ? s : end;
 }
 
-/* clFinish reports no failure of a command; its event does. */
+/* clFinish does not report a failed command; its event does. */
 static enum as_status check_outcome(const struct as_cl_device *cl, const struct course *c, struct as_error *err)
 {
     cl_int state = CL_COMPLETE;
@@ -126,7 +126,7 @@ static enum as_status check_outcome(const struct as_cl_device *cl, const struct 
     return s || state >= 0 ? s : as_cl_check(state, "a copy", err);
 }
 
-/* From the first start to the last end over all courses; NAN where the driver does not tell or tells nonsense. */
+/* From the first start to the last end over all copies; NAN if the driver does not report it or it is implausible. */
 static double device_seconds(const struct as_cl_device *cl, const struct course *courses, size_t n)
 {
     cl_ulong from = CL_ULONG_MAX, to = 0;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not in every version of the headers. */
+/* Missing in some versions of the headers. */
 enum { WARP_SIZE_NV = 0x4003, GLOBAL_FREE_MEMORY_AMD = 0x4039, WAVEFRONT_WIDTH_AMD = 0x4043 };
 
 static bool is_cpu(const struct as_cl_device *cl)
@@ -24,7 +24,7 @@ enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct 
 {
     struct as_cl_device *cl = dev->ctx;
     if (is_cpu(cl)) {
-        /* CPU drivers tell of memory that changes with use; the kernel's own numbers do not. */
+        /* CPU drivers report memory that changes with use; the kernel's numbers do not. */
         struct as_host_limits host;
         enum as_status s = as_host_limits_now(&host, err);
         *bytes = s ? 0 : host.free + as_arenas_idle(dev);
@@ -34,12 +34,12 @@ enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct 
     if (as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query") &&
         cl->api->clGetDeviceInfo(cl->id, GLOBAL_FREE_MEMORY_AMD, sizeof kib, kib, NULL) == CL_SUCCESS)
         *bytes = (uint64_t)kib[0] << 10;
-    else /* the standard has no such query: use by other processes is not visible */
+    else /* the standard has no query for free memory, so use by other processes is not visible */
         *bytes = cl->total > cl->held ? cl->total - cl->held : 0;
     return AS_OK;
 }
 
-/* The newest language version that the device compiles: 3.0 devices say so only in the list of all versions. */
+/* The newest language version that the device compiles; 3.0 devices report it only in the list of all versions. */
 static const char *newest_language(const struct as_cl_api *api, cl_device_id id)
 {
     cl_name_version list[64] = {{0}};
@@ -49,7 +49,7 @@ static const char *newest_language(const struct as_cl_api *api, cl_device_id id)
     as_cl_device_text(api, id, CL_DEVICE_OPENCL_C_VERSION, text, sizeof text);
     if (sscanf(text, "OpenCL C %u.%u", &major, &minor) != 2)
         major = 1;
-    /* A size that is larger than what it was given is no size. */
+    /* A size larger than the buffer passed is invalid. */
     if (!api->clGetDeviceInfo(id, CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof list, list, &n) && n <= sizeof list)
         for (size_t i = 0; i < n / sizeof *list; i++)
             if (CL_VERSION_MAJOR(list[i].version) > major)
@@ -123,7 +123,7 @@ static unsigned lanes(const struct as_cl_device *cl)
     return 1;
 }
 
-/* Of the vectors that a work-item's own arithmetic has; a device whose work-items are scalars says 1 for each type. */
+/* SIMD width of one work-item; devices with scalar work-items report 1 for each type. */
 static unsigned vector_bytes(const struct as_cl_device *cl)
 {
     static const struct {
@@ -169,9 +169,9 @@ enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *
     struct as_device_info *info = &dev->info;
     const struct as_cl_api *api = cl->api;
     if (!as_cl_device_number(api, cl->id, CL_DEVICE_AVAILABLE))
-        return as_fail(err, AS_UNSUPPORTED, "opencl: the driver reports that device %zu is not available", index);
+        return as_fail(err, AS_UNSUPPORTED, "opencl: the driver reports device %zu as not available", index);
     if (!as_cl_device_number(api, cl->id, CL_DEVICE_COMPILER_AVAILABLE))
-        return as_fail(err, AS_UNSUPPORTED, "opencl: device %zu has no compiler for kernels", index);
+        return as_fail(err, AS_UNSUPPORTED, "opencl: device %zu has no kernel compiler", index);
     cl->type = as_cl_device_number(api, cl->id, CL_DEVICE_TYPE);
     cl->svm = api->clSVMAlloc ? as_cl_device_number(api, cl->id, CL_DEVICE_SVM_CAPABILITIES) : 0;
     cl->language = newest_language(api, cl->id);

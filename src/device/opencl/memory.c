@@ -27,7 +27,7 @@ static const struct allocator allocators[] = {
 };
 enum { ALLOCATORS_N = sizeof allocators / sizeof *allocators, IDLE_SHARE = 3 /* idle arenas: of all memory */ };
 
-/* What as_memory.ctx points to. */
+/* The target of as_memory.ctx. */
 struct block {
     const struct allocator *how;
     cl_mem buffer;      /* BUFFER* */
@@ -49,11 +49,11 @@ void as_cl_list_allocators(struct as_device *dev)
         out->role = as_role_in(as_cl_roles, a->name);
         if (a->way != SVM_FINE)
             as_copy_text(out->no_sharing, sizeof out->no_sharing,
-                         "the host has it only while it is mapped, and no kernel may use it then");
+                         "the host can access it only while it is mapped, when no kernel may use it");
         else if (!out->coherent)
             as_copy_text(out->no_sharing, sizeof out->no_sharing,
                          "CL_DEVICE_SVM_CAPABILITIES has no CL_DEVICE_SVM_ATOMICS");
-        /* The standard lets a driver keep a copy in the device, and some do: only a map tells the host what is there.
+        /* The standard lets a driver keep a copy in the device, and some do: only mapping makes it visible to the host.
          */
         if (a->way != BUFFER && a->way != SVM_FINE && !dev->info.is_host_memory)
             as_copy_text(out->moves, sizeof out->moves,
@@ -99,7 +99,7 @@ static void release(struct as_cl_device *cl, struct block *b)
     *b = (struct block){0};
 }
 
-/* The bare allocation, as it is timed. */
+/* The bare allocation that is timed. */
 static enum as_status obtain(struct as_cl_device *cl, const struct allocator *how, uint64_t bytes, struct block *b,
                              struct as_error *err)
 {
@@ -140,7 +140,7 @@ static enum as_status check_size(const struct as_device *dev, uint64_t bytes, st
     if (bytes == 0 || bytes > SIZE_MAX / 2)
         return as_fail(err, AS_USAGE, "opencl: %llu bytes cannot be allocated", (unsigned long long)bytes);
     if (dev->info.max_alloc && bytes > dev->info.max_alloc)
-        return as_fail(err, AS_UNSUPPORTED, "opencl: %llu bytes are above the device's largest allocation of %llu",
+        return as_fail(err, AS_UNSUPPORTED, "opencl: %llu bytes exceed the device's largest allocation of %llu",
                        (unsigned long long)bytes, (unsigned long long)dev->info.max_alloc);
     return AS_OK;
 }
@@ -169,7 +169,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
         return err ? err->code : AS_UNSUPPORTED;
     enum as_status s = check_size(dev, desc->bytes, err);
     if (!s && desc->owner)
-        s = as_fail(err, AS_UNSUPPORTED, "opencl: a device does not reach memory of device '%s'", desc->owner);
+        s = as_fail(err, AS_UNSUPPORTED, "opencl: a device cannot access the memory of device '%s'", desc->owner);
     if (s)
         return s;
     if (cl->held + desc->bytes > cl->total / IDLE_SHARE)
@@ -251,8 +251,8 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     return as_cl_check(code, "unmapping memory", err);
 }
 
-/* A map is the way to shared memory that the standard makes coherent; so is it for what is mapped anyway. to and from:
- * one of them is NULL and stands for the memory. */
+/* Copies through a mapping, which the standard makes coherent, or through the existing one. Of to and from, the
+ * NULL one stands for the memory. */
 static enum as_status copy_mapped(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
                                   const void *from, uint64_t bytes, struct as_error *err)
 {

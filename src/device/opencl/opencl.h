@@ -1,16 +1,16 @@
-/* What the files of the OpenCL backend share. Nothing outside this folder includes it. */
+/* Internal header of the OpenCL backend. */
 #ifndef AS_DEVICE_OPENCL_OPENCL_H
 #define AS_DEVICE_OPENCL_OPENCL_H
 
 #include "device/device.h"
 #include "device/opencl/api.h"
 
-/* One device as found at open, before anyone asks for a context. */
+/* A device found when the backend was opened. */
 struct as_cl_found {
     cl_platform_id platform;
     cl_device_id id;
     char bus_id[24]; /* "" when unknown */
-    size_t order;    /* as the loader lists it */
+    size_t order;    /* position in the loader's list */
 };
 
 struct as_cl_backend {
@@ -19,7 +19,7 @@ struct as_cl_backend {
     size_t found_n, found_cap;
 };
 
-/* A built program stays until the device is closed, so that the second trial of a cell does not compile again. */
+/* Built programs stay until the device is closed, so that the second trial of a cell does not compile again. */
 struct as_cl_built {
     struct as_cl_built *next;
     uint64_t key; /* hash of options and source */
@@ -33,7 +33,7 @@ struct as_cl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
-    cl_command_queue back; /* for a copy that goes the other way at the same time; NULL before the first */
+    cl_command_queue back;                /* for a concurrent copy in the other direction; NULL before the first */
     cl_command_queue more[AS_QUEUES_MAX]; /* further queues */
     size_t more_n;
     cl_event last; /* of the last submitted command, NULL when none is outstanding */
@@ -42,7 +42,7 @@ struct as_cl_device {
     cl_device_type type;
     const char *language; /* "-cl-std=CL3.0" */
     uint64_t total;       /* bytes, as the driver says */
-    uint64_t held;        /* bytes that as_memory objects hold */
+    uint64_t held;        /* bytes held by as_memory objects */
 };
 
 struct as_program {
@@ -60,13 +60,13 @@ enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *
                                struct as_error *err);
 /* PCI address of a device as "0000:01:00.0", "" when no extension tells it. */
 void as_cl_bus_id(const struct as_cl_api *api, cl_device_id id, char out[24]);
-/* A text property, made valid UTF-8 and trimmed; "" when the driver has none. */
+/* A text property, made valid UTF-8 and trimmed; "" if the driver has none. */
 void as_cl_device_text(const struct as_cl_api *api, cl_device_id id, cl_device_info what, char *out, size_t size);
-/* A number of 1 to 8 bytes; 0 when the driver has none. */
+/* A number of 1 to 8 bytes; 0 if the driver has none. */
 uint64_t as_cl_device_number(const struct as_cl_api *api, cl_device_id id, cl_device_info what);
 bool as_cl_has_extension(const struct as_cl_api *api, cl_device_id id, const char *name);
 
-/* The allocators of a device with the reasons why some cannot be used. */
+/* Fills the allocators of a device, with reasons why some cannot be used. */
 void as_cl_list_allocators(struct as_device *dev);
 
 enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err);
@@ -74,19 +74,19 @@ enum as_status as_cl_topology(struct as_device *dev, struct as_buf *json, struct
 enum as_status as_cl_set_memory_arg(struct as_cl_device *cl, cl_kernel kernel, cl_uint index,
                                     const struct as_memory *mem, struct as_error *err);
 
-/* Where a block of memory lies, for copies. */
+/* Location of a block of memory, for copies. */
 struct as_cl_place {
     cl_mem buffer;
     void *svm;   /* NULL for a buffer */
-    bool host;   /* a buffer that the backend was told to keep in host memory */
-    bool coarse; /* svm: only one side may touch it at a time */
+    bool host;   /* a buffer allocated in host memory */
+    bool coarse; /* svm: only one side may access it at a time */
 };
 struct as_cl_place as_cl_place(const struct as_memory *mem);
 enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                           struct as_error *err);
 /* ---- queues.c: further queues ---- */
 
-/* The queue of that number; NULL with AS_USAGE in err when there is none. */
+/* The queue of that number; NULL with AS_USAGE in err if there is none. */
 cl_command_queue as_cl_queue(const struct as_cl_device *cl, unsigned queue, struct as_error *err);
 enum as_status as_cl_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err);
 enum as_status as_cl_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err);
@@ -95,7 +95,7 @@ void as_cl_queues_close(struct as_cl_device *cl);
 void as_cl_forget_programs(struct as_cl_device *cl);
 
 extern const struct as_memory_ops as_cl_memory_ops;
-/* Of a CPU, where pages are costly to get: blocks have parts, so that arenas keep them. */
+/* For CPUs, where faulting pages in is costly: blocks have parts, so that arenas keep them. */
 extern const struct as_memory_ops as_cl_cpu_memory_ops;
 extern const struct as_program_ops as_cl_program_ops;
 extern const struct as_queue_ops as_cl_queue_ops;

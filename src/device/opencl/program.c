@@ -1,4 +1,4 @@
-/* Programs and kernels: dialect source to a built program, once a process. */
+/* Programs and kernels: dialect source is built once per process. */
 #include "device/opencl/opencl.h"
 
 #include "base/clock.h"
@@ -34,8 +34,8 @@ static enum as_status fail_build(struct as_cl_device *cl, cl_program program, cl
                    complaint);
 }
 
-/* 0 where there is none, and on a CPU, which compiles its kernels at their first launch, for its size: for the asking
- * it would compile them once more, in a form that never runs. */
+/* 0 if there is none, and on a CPU, which compiles a kernel for its size at the first launch: the query
+ * would compile it once more, in a form that never runs. */
 static uint64_t hash_binary(struct as_cl_device *cl, cl_program program)
 {
     size_t n = 0;
@@ -44,7 +44,7 @@ static uint64_t hash_binary(struct as_cl_device *cl, cl_program program)
         return 0;
     if (cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) || n == 0 || n > 1u << 28)
         return 0;
-    unsigned char *bytes = calloc(n, 1); /* all of it is hashed, whatever the driver fills */
+    unsigned char *bytes = calloc(n, 1); /* zeroed, since all of it is hashed even if the driver fills less */
     if (bytes && !cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL))
         hash = as_hash(bytes, n);
     free(bytes);
@@ -66,7 +66,7 @@ static enum as_status compile(struct as_cl_device *cl, const struct as_program_d
     return AS_OK;
 }
 
-/* The program with this source and these options, from before or built now. */
+/* The program with this source and these options, cached or newly built. */
 static enum as_status find_built(struct as_cl_device *cl, const struct as_program_desc *desc, const char *source,
                                  const char *options, struct as_cl_built **out, struct as_error *err)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <sched.h>
 
-/* Commands queued before a flush: drivers keep a record of each. */
+/* Commands queued before a flush, since drivers keep a record of each. */
 enum { OUTSTANDING_MAX = 4096 };
 
 static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *launch, struct as_error *err)
@@ -62,7 +62,7 @@ static void forget(const struct as_cl_device *cl, cl_event *event)
     *event = NULL;
 }
 
-/* clFinish reports no failure of a command; its event does. */
+/* clFinish does not report a failed command; its event does. */
 static enum as_status finish(struct as_cl_device *cl, cl_event last, struct as_error *err)
 {
     enum as_status s = as_cl_check(cl->api->clFinish(cl->queue), "clFinish", err);
@@ -75,8 +75,8 @@ static enum as_status finish(struct as_cl_device *cl, cl_event last, struct as_e
     return s;
 }
 
-/* Seconds by the device from the first command's start to the last one's end; NAN where the driver does not tell or
- * tells nonsense. */
+/* Device seconds from the first command's start to the last one's end; NAN if the driver does not report it or
+ * it is implausible. */
 static double device_seconds(const struct as_cl_device *cl, cl_event first, cl_event last)
 {
     cl_ulong start = 0, end = 0;

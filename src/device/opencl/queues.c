@@ -1,4 +1,4 @@
-/* Further command queues beside the device's own, in the usual priority and in the highest. */
+/* Further command queues besides the device's own, with normal or highest priority. */
 #include "device/opencl/opencl.h"
 
 cl_command_queue as_cl_queue(const struct as_cl_device *cl, unsigned queue, struct as_error *err)
@@ -31,7 +31,7 @@ enum as_status as_cl_queues(struct as_device *dev, size_t n, size_t urgent, stru
                        (int)AS_QUEUES_MAX);
     if (urgent && (!cl->api->clCreateCommandQueueWithProperties ||
                    !as_cl_has_extension(cl->api, cl->id, "cl_khr_priority_hints")))
-        return as_fail(err, AS_UNSUPPORTED, "the driver has no cl_khr_priority_hints, so all its queues are equal");
+        return as_fail(err, AS_UNSUPPORTED, "the driver lacks cl_khr_priority_hints, so its queues have no priorities");
     as_cl_queues_close(cl);
     while (cl->more_n < n && !s) {
         cl_int code;

@@ -46,7 +46,7 @@ bool as_cl_has_extension(const struct as_cl_api *api, cl_device_id id, const cha
     return found;
 }
 
-/* Not in every version of the headers. */
+/* Missing in some versions of the headers. */
 enum { PCI_BUS_ID_NV = 0x4008, PCI_SLOT_ID_NV = 0x4009, PCI_DOMAIN_ID_NV = 0x400A, TOPOLOGY_AMD = 0x4037 };
 
 struct pci_bus_info { /* cl_device_pci_bus_info_khr */

@@ -1,4 +1,4 @@
-/* Stands for the OpenCL backend in a build without its headers. */
+/* Replaces the OpenCL backend in a build without its headers. */
 #include "device/device.h"
 #include "device/opencl/roles.h"
 
@@ -9,5 +9,5 @@ const struct as_backend as_backend_opencl = {
     .portable = true,
     .roles = as_cl_roles,
     .words = &as_cl_words,
-    .unbuilt = "this assay was built without the OpenCL headers; install opencl-c-headers and build again",
+    .unbuilt = "assay was built without the OpenCL headers; install opencl-c-headers and build again",
 };
