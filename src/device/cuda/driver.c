@@ -1,7 +1,6 @@
 /* The CUDA driver as a table of common GPU operations: errors, functions, and its specifics. */
 #include "device/cuda/cuda.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 static const struct as_gpu_status statuses[] = {
@@ -149,10 +148,9 @@ static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kern
     struct as_gpu *card = dev->ctx;
     if (bytes == 0)
         return AS_OK;
-    if (bytes > INT_MAX)
-        return as_fail(err, AS_UNSUPPORTED,
-                       "cuda: kernel '%s': %zu bytes of shared memory are more than any device has", kernel->name,
-                       bytes);
+    if (bytes > dev->info.workgroup_shared)
+        return as_fail(err, AS_UNSUPPORTED, "cuda: kernel '%s': %zu bytes of shared memory, and the device allows %llu",
+                       kernel->name, bytes, (unsigned long long)dev->info.workgroup_shared);
     CUresult code = as_cu_of(card)->cuFuncSetAttribute(kernel->function,
                                                        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
     return as_gpu_check(card, code, kernel->name, err);

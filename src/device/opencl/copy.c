@@ -142,13 +142,26 @@ static double device_seconds(const struct as_cl_device *cl, const struct course 
     return to > from ? (double)(to - from) * 1e-9 : NAN;
 }
 
+static enum as_status check_copy(const struct as_memory *to, const struct as_memory *from, uint64_t bytes,
+                                 struct as_error *err)
+{
+    enum as_status s = as_memory_check(to, 0, bytes, err);
+    return s ? s : as_memory_check(from, 0, bytes, err);
+}
+
 static enum as_status lay_all(struct as_device *dev, const struct as_copy *copy, struct course courses[2], size_t *n,
                               struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     cl_int code = CL_SUCCESS;
+    *n = 0;
+    enum as_status s = check_copy(copy->to, copy->from, copy->bytes, err);
+    if (!s && copy->back_to)
+        s = check_copy(copy->back_to, copy->back_from, copy->bytes, err);
+    if (s)
+        return s;
     *n = 1;
-    enum as_status s = lay_course(dev, copy->to, copy->from, cl->queue, &courses[0], err);
+    s = lay_course(dev, copy->to, copy->from, cl->queue, &courses[0], err);
     if (s || !copy->back_to)
         return s;
     if (!cl->back)

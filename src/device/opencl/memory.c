@@ -168,7 +168,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
     enum as_status s = check_size(dev, desc->bytes, err);
-    if (!s && desc->owner)
+    if (!s && desc->owner && strcmp(desc->owner, dev->info.id) != 0)
         s = as_fail(err, AS_UNSUPPORTED, "opencl: a device cannot access the memory of device '%s'", desc->owner);
     if (s)
         return s;

@@ -43,6 +43,11 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
                        launch->kernel->name, launch->workgroup_size, dev->info.threads);
     if (launch->workgroups > SIZE_MAX / launch->workgroup_size)
         return as_fail(err, AS_USAGE, "opencl: kernel '%s': too many threads", launch->kernel->name);
+    if (launch->flags & AS_LAUNCH_GRAPH)
+        return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s' cannot be launched as a graph", launch->kernel->name);
+    if (launch->shared_bytes)
+        return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s' takes local memory that is sized at the launch",
+                       launch->kernel->name);
     return AS_OK;
 }
 

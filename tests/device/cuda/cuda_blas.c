@@ -1,5 +1,5 @@
 /* Products by cuBLASLt on a stand-in for it: each type is right, and what is wrong with it is said. */
-#include "../gpu_tests.h"
+#include "../stand_in.h"
 
 #include "lib/gemm/gemm.h"
 

@@ -4,6 +4,6 @@
 
 #define AS_FAKE_DRIVER                                                                                                 \
     .library = "libcuda.so.1", .words = "FAKE_CUDA", .visible = "CUDA_VISIBLE_DEVICES", .live = "fake_cuda_live",      \
-    .broken = "fake_cuda_broken", .reset = "fake_cuda_reset"
+    .broken = "fake_cuda_broken", .reset = "fake_cuda_reset", .failed = "fake_failed_call"
 
 #endif

@@ -1,16 +1,67 @@
-/* The stand-in for libcuda.so.1 as the tests of cards see it. */
-#include "../gpu_tests.h"
+/* The stand-in for libcuda.so.1: what it can be asked for, and what the backend says then. */
+#include "../stand_in.h"
 #include "driver.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 extern const struct as_backend as_backend_cuda;
+
+/* A static variable is as large as the suite's blocks. */
+static void prepare(void)
+{
+    char bytes[16];
+    snprintf(bytes, sizeof bytes, "%d", 3 * 64 * 1024 + 5);
+    setenv("FAKE_CUDA_STATIC", bytes, 1);
+}
+
+static const char *const machines[] = {"runs", "runs plain", NULL};
+static const char *const bus_ids[] = {"0000:0a:03.0", "0000:41:1f.7", "0000:c1:00.0", NULL};
+
+static const struct refusal refusals[] = {
+    {"none", NULL, false, AS_UNSUPPORTED, "/dev/nvidia0"},
+    {"zero", NULL, false, AS_UNSUPPORTED, "/dev/nvidia0"},
+    {"", "", false, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is set and empty: no device is visible"},
+    {"zero", "", false, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is set and empty: no device is visible"},
+    {"", "7", false, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is '7'"},
+    {"mismatch", NULL, false, AS_UNSUPPORTED, "different versions"},
+    {"nameless", NULL, false, AS_UNSUPPORTED, "cuInit: an error without a name (31337)"},
+    {"busy", NULL, true, AS_UNSUPPORTED, "'cuda:0' is taken (46)"},
+    {0},
+};
+
+static const struct limit limits[] = {
+    {"cuMemAlloc", 200 * GIB, AS_UNSUPPORTED, "requested 200 GiB, 139 GiB are free"},
+    {"cuMemCreate", 140 * GIB, AS_NOMEM, "requested 140 GiB, 139 GiB are free"},
+    {"cuMemAlloc", 139 * GIB - 1, AS_NOMEM, "256 MiB are left alone"},
+    {"cuMemAllocManaged", GIB + 1, AS_UNSUPPORTED, "capped at 1 GiB"},
+    {"__managed__", 257 << 20, AS_UNSUPPORTED, "capped at 256 MiB"},
+    {"cuMemHostAlloc", UINT64_C(1) << 60, AS_NOMEM, "half of the host memory"},
+    {0},
+};
+
+static const struct fault faults[] = {
+    {"fault", AS_FAILED, "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered", DOES_ALL, true,
+     "the context was lost before"},
+    {0},
+};
 
 const struct stand_in stand_in = {
     .backend = &as_backend_cuda,
     AS_FAKE_DRIVER,
+    .prepare = prepare,
+    .runs = RUNS_ORDERED,
+    .machines = machines,
+    .bus_ids = bus_ids,
+    .refusals = refusals,
+    .limits = limits,
+    .faults = faults,
+    .no_memory = "CUDA_ERROR_OUT_OF_MEMORY (2)",
+    .not_from_driver = "malloc",
     .allocators = {"cuMemAlloc", "cuMemCreate"},
     .pinned = "cuMemHostAlloc",
     .managed = "cuMemAllocManaged",
     .no_path = "'cuda:0' cannot reach the memory of 'cuda:1': cuDeviceCanAccessPeer denies it",
     .no_peer = "CUDA_ERROR_TOO_MANY_PEERS",
-    .free = "139 GiB are free",
+    .capped = "139 GiB are free",
 };

@@ -1,7 +1,7 @@
 /* Attention by AMD's matrix units on the stand-in, which has their instructions in software: right by every path, and
  * what is planted is seen: a block of keys that is left out, fragments from wrong places, maxima and sums that lanes do
  * not share. */
-#include "../gpu_tests.h"
+#include "../stand_in.h"
 
 #include "probes/apps/attention/attention.h"
 

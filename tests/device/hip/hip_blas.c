@@ -1,7 +1,7 @@
 /* Products by AMD's libraries, on stand-ins for them: each type is right, the second library takes over what the first
  * has not, and what is wrong with either is said with what helps. argv[1] says which of them LD_LIBRARY_PATH leads to:
  * "both", "rocblas", "none", "foreign" (nothing of them inside), "damaged". */
-#include "../gpu_tests.h"
+#include "../stand_in.h"
 
 #include "base/utf8.h"
 #include "lib/gemm/gemm.h"

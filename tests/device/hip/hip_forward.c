@@ -4,7 +4,7 @@
 #include "device/hip/hip.h"
 
 #include "../cuda/driver.h"
-#include "../gpu_tests.h"
+#include "../stand_in.h"
 
 #include <dlfcn.h>
 #include <elf.h>

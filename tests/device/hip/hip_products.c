@@ -1,7 +1,7 @@
 /* GEMM by AMD's matrix units on the stand-in, which has their instructions in software: right for every
  * type that a chip has them for, and a fragment from the wrong row, a step that is left out and an instruction that is
  * laid out otherwise are seen. */
-#include "../gpu_tests.h"
+#include "../stand_in.h"
 
 #include "lib/gemm/gemm.h"
 #include "lib/timed/timed.h"

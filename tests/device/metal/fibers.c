@@ -204,20 +204,55 @@ static void run_groups(struct group *g)
     group = NULL;
 }
 
+/* Stacks are kept for the next launch: new pages cost more than a small kernel does. */
+static struct {
+    char *at;
+    size_t bytes;
+} kept[CORES_MAX];
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static char *take_stacks(size_t *bytes)
+{
+    char *at = NULL;
+    pthread_mutex_lock(&kept_lock);
+    for (size_t i = 0; i < CORES_MAX && !at; i++)
+        if (kept[i].at && kept[i].bytes >= *bytes) {
+            at = kept[i].at;
+            *bytes = kept[i].bytes;
+            kept[i].at = NULL;
+        }
+    pthread_mutex_unlock(&kept_lock);
+    return at ? at : mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static void keep_stacks(char *at, size_t bytes)
+{
+    pthread_mutex_lock(&kept_lock);
+    for (size_t i = 0; i < CORES_MAX && at; i++)
+        if (!kept[i].at) {
+            kept[i].at = at;
+            kept[i].bytes = bytes;
+            at = NULL;
+        }
+    pthread_mutex_unlock(&kept_lock);
+    if (at)
+        munmap(at, bytes);
+}
+
 static void *core(void *context)
 {
     struct launch *l = context;
-    const size_t bytes = (size_t)l->threads * STACK_BYTES; /* of which only what is used costs anything */
+    size_t bytes = (size_t)l->threads * STACK_BYTES; /* of which only what is used costs anything */
     struct group g = {.launch = l,
                       .fibers = calloc(l->threads, sizeof *g.fibers),
                       .lanes = calloc((l->threads + MSL_LANES - 1) / MSL_LANES, sizeof *g.lanes)};
-    g.stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    g.stacks = take_stacks(&bytes);
     if (!g.fibers || !g.lanes || g.stacks == MAP_FAILED)
         abort();
     run_groups(&g);
     free(g.fibers);
     free(g.lanes);
-    munmap(g.stacks, bytes);
+    keep_stacks(g.stacks, bytes);
     return NULL;
 }
 

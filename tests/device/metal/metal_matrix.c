@@ -1,6 +1,6 @@
 /* Matrices of the language on the stand-in, whose lanes hold what the published layout says: which devices have them,
  * every instruction of the table with checked results, and that a wrong place of an element is seen. */
-#include "../gpu_tests.h"
+#include "../stand_in.h"
 #include "lib/mma/fragments.h"
 #include "lib/mma/peak.h"
 

@@ -1,46 +1,20 @@
-/* The Metal backend against a stand-in for the runtime: what it says when there is nothing to open, what it reads of a
- * device, hostile text, and that every object is given back. */
-#include "../gpu_tests.h"
+/* What is the Metal backend's own of opening and memory, on the stand-in for the runtime; the rest is in the
+ * conformance suite. */
+#include "../stand_in.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
-static void open_fails(const char *words, enum as_status code, const char *part)
+static const char *const names[] = {"MTLStorageModePrivate", "MTLStorageModeShared",
+                                    "MTLStorageModeShared WriteCombined", "MTLStorageModeManaged",
+                                    "newBufferWithBytesNoCopy"};
+static const int options[] = {0x20, 0x00, 0x01, 0x10, 0x00}; /* storage and cache modes by Metal's headers */
+enum { KINDS = 5 };
+
+static void open_as(const char *words)
 {
-    struct as_error err = {0};
-    struct as_device dev;
-    void *backend = NULL;
-    fake("");
-    check_ok(stand_in.backend->open(&backend, &err), &err);
     fake(words);
-    check_fails(stand_in.backend->open_device(backend, 0, &dev, &err), code, &err, part);
-    stand_in.backend->close(backend);
-    assert_int_equal(fake_live(), 0);
-    assert_string_equal(fake_broken(), "");
-}
-
-static void test_no_device(void **state)
-{
-    (void)state;
-    gpu_refuses("none", NULL, "names no device");
-    assert_int_equal(fake_live(), 0);
-    open_fails("noqueue", AS_FAILED, "newCommandQueue made no queue");
-    open_fails("nolibrary", AS_FAILED, "program 'nothing' does not build: no reason is given");
-    open_fails("nopipeline", AS_FAILED, "kernel 'nothing' has no pipeline: Compiler encountered an internal");
-}
-
-static void test_no_such_device(void **state)
-{
-    struct as_error err = {0};
-    struct as_device dev;
-    void *backend = NULL;
-    (void)state;
-    fake("");
-    check_ok(stand_in.backend->open(&backend, &err), &err);
-    assert_int_equal(stand_in.backend->count(backend), 2);
-    check_fails(stand_in.backend->open_device(backend, 2, &dev, &err), AS_NOTFOUND, &err, "the last is 'metal:1'");
-    stand_in.backend->close(backend);
-    assert_int_equal(fake_live(), 0);
+    open_card(&card, 0);
 }
 
 static void test_info(void **state)
@@ -50,9 +24,6 @@ static void test_info(void **state)
     fake("");
     open_card(&o, 0);
     const struct as_device_info *i = &o.dev.info;
-    struct as_error err = {0};
-    check_ok(as_backend_check(stand_in.backend, &err), &err);
-    check_ok(as_device_check(&o.dev, &err), &err);
     assert_string_equal(i->id, "metal:0");
     assert_string_equal(i->backend, "metal");
     assert_string_equal(i->dialect, "metal");
@@ -126,8 +97,6 @@ static void test_hostile_text(void **state)
     open_card(&o, 0);
     assert_string_equal(o.dev.info.name, "device without a name");
     close_card(&o);
-    fake("notext");
-    open_fails("notext nopipeline", AS_FAILED, "no reason is given");
 }
 
 /* What the registry does not know, or tells nonsense of, is unknown. */
@@ -144,11 +113,79 @@ static void test_cores(void **state)
     }
 }
 
+/* Each storage mode is asked for by Metal's own options. */
+static void test_options(void **state)
+{
+    (void)state;
+    open_as("intel");
+    assert_int_equal(card.dev.info.allocators_n, KINDS);
+    for (size_t i = 0; i < KINDS; i++) {
+        struct as_memory *mem = NULL;
+        struct as_error err = {0};
+        assert_string_equal(card.dev.info.allocators[i].name, names[i]);
+        check_ok(gpu_get(names[i], 4096, NULL, &mem, &err), &err);
+        assert_int_equal(fake_live_of("Metal.dylib", "fake_metal_options"), options[i]);
+        card.dev.memory->free(&card.dev, mem);
+    }
+    close_card(&card);
+}
+
+/* More than goes through the buffer for copies at a time. */
+static void test_large_private(void **state)
+{
+    enum { WORDS = (5 << 20) / 4 + 1 };
+    struct as_memory *mem = NULL;
+    struct as_error err = {0};
+    uint32_t *words = malloc(WORDS * 4), at = 0;
+    (void)state;
+    assert_non_null(words);
+    for (uint32_t i = 0; i < WORDS; i++)
+        words[i] = i * 2654435761u;
+    open_as("");
+    check_ok(gpu_get(names[0], WORDS * 4, NULL, &mem, &err), &err);
+    check_ok(card.dev.memory->write(&card.dev, mem, 0, words, WORDS * 4, &err), &err);
+    memset(words, 0, WORDS * 4);
+    check_ok(card.dev.memory->read(&card.dev, mem, 0, words, WORDS * 4, &err), &err);
+    while (at < WORDS && words[at] == at * 2654435761u)
+        at++;
+    assert_int_equal(at, WORDS);
+    card.dev.memory->free(&card.dev, mem);
+    free(words);
+    close_card(&card);
+}
+
+static void test_no_memory_for_copies(void **state)
+{
+    (void)state;
+    open_as("intel");
+    for (size_t i = 0; i < KINDS; i++) {
+        struct as_memory *mem = NULL;
+        struct as_error err = {0};
+        char byte = 1;
+        fake("intel");
+        check_ok(gpu_get(names[i], 64, NULL, &mem, &err), &err);
+        fake("intel nomem");
+        enum as_status s = card.dev.memory->write(&card.dev, mem, 0, &byte, 1, &err);
+        assert_int_equal(s, i == 0 ? AS_NOMEM : AS_OK); /* private memory takes another buffer */
+        s = card.dev.memory->map(&card.dev, mem, &err);
+        assert_int_equal(s, i == 0 ? AS_NOMEM : AS_OK);
+        assert_int_equal(mem->host == NULL, i == 0);
+        fake("intel");
+        card.dev.memory->free(&card.dev, mem); /* also while it is mapped */
+    }
+    close_card(&card);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_device), cmocka_unit_test(test_no_such_device), cmocka_unit_test(test_info),
-        cmocka_unit_test(test_intel),     cmocka_unit_test(test_hostile_text),   cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_intel),
+        cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_large_private),
+        cmocka_unit_test(test_no_memory_for_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* GEMM on the stand-in, by matrices of the language and by the system's library, and attention: every type, with
  * checked results; what the library lacks or refuses is said. */
-#include "../gpu_tests.h"
+#include "../stand_in.h"
 #include "lib/gemm/gemm.h"
 #include "probes/apps/attention/attention.h"
 

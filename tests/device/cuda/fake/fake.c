@@ -10,6 +10,7 @@
  *   plain      attributes of everything newer than plain memory are 0
  *   noaccess   mapped memory cannot be made accessible
  *   runs       any module is taken; see launch.c for what its kernels do
+ *   fail=N     the N-th call that works in a context fails once with CUDA_ERROR_NOT_SUPPORTED; see fail_at.c
  * FAKE_CUDA_STATIC is the size of the only variable of every module. Built with FAKE_OLD it has only those advice
  * functions that old drivers have. What is not here is in memory.c, launch.c and absent.c. */
 #include "inside.h"
@@ -69,6 +70,8 @@ CUresult fake_entered(const char *what)
 {
     if (!fake_current || !fake_current->retained)
         return fake_broke(what, CUDA_ERROR_INVALID_CONTEXT);
+    if (fail_at(getenv("FAKE_CUDA"), what))
+        return CUDA_ERROR_NOT_SUPPORTED;
     return fake_current->lost ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
 }
 

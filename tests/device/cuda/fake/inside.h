@@ -2,6 +2,7 @@
 #ifndef AS_TESTS_FAKE_CUDA_INSIDE_H
 #define AS_TESTS_FAKE_CUDA_INSIDE_H
 
+#include "../../fail_at.h"
 #include "fake.h"
 
 #include "device/cuda/driver_functions.h"

@@ -17,6 +17,9 @@ _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define LANES 32
+#define MORE 2
+#define F64
+#include "../../conformance/conformance.kernel"
 #include "lib/pages/pages.kernel"
 #include "probes/memory/sentinel/sentinel.kernel"
 #include "probes/runtime/concurrency/concurrency.kernel"
@@ -239,11 +242,33 @@ static void run_clock(void **p)
     out[1] = ns;
 }
 
+static void run_tick(void **p)
+{
+    conform_tick(*(u32 **)p[0]);
+}
+
+static void run_numbers(void **p)
+{
+    conform_numbers(*(u64 **)p[0], *(const u64 *)p[1], *(const f32 *)p[2], *(const u32 *)p[3]);
+}
+
+static void run_double(void **p)
+{
+    conform_double(*(f64 **)p[0], *(const f64 *)p[1]);
+}
+
 static const struct {
     const char *name;
     void (*run)(void **parameters); /* as one work-item */
-} kernels[] = {{"busy", run_busy},     {"count", run_count}, {"core", run_core},
-               {"memory", run_memory}, {"touch", run_touch}, {"as_clock", run_clock}};
+} kernels[] = {{"busy", run_busy},
+               {"count", run_count},
+               {"core", run_core},
+               {"memory", run_memory},
+               {"touch", run_touch},
+               {"as_clock", run_clock},
+               {"conform_tick", run_tick},
+               {"conform_numbers", run_numbers},
+               {"conform_double", run_double}};
 
 static void run_kernel(const char *name, unsigned workgroups, unsigned threads, void **parameters)
 {

@@ -290,12 +290,18 @@ API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUst
     return code;
 }
 
+/* Memory that the driver did not give is the host's, which these devices read. */
+static CUresult reached_or_pageable(CUdeviceptr address, size_t bytes)
+{
+    return !find(address, 1) && !fake_asked("plain") ? CUDA_SUCCESS : reached(address, bytes);
+}
+
 API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     IN_CONTEXT(stream);
-    CUresult code = reached(from, bytes);
+    CUresult code = reached_or_pageable(from, bytes);
     if (!code)
-        code = reached(to, bytes);
+        code = reached_or_pageable(to, bytes);
     if (!code)
         memmove(POINTER(to), POINTER(from), bytes);
     return code;

@@ -8,6 +8,7 @@
  *   nopeer     no device reaches another    peererror peer access cannot be switched on
  *   plain      attributes of everything newer than plain memory are 0
  *   equal      streams have no priorities
+ *   fail=N     the N-th call for memory, streams or modules fails once with hipErrorNotSupported; see fail_at.c
  *   apu        devices and host have one memory
  *   mi300a     their name is that of an APU whose memory has a cache; they report an L2 cache of 4 MiB
  *   xnack      page faults are replayed

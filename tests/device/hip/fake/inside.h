@@ -2,6 +2,7 @@
 #ifndef AS_TESTS_FAKE_HIP_INSIDE_H
 #define AS_TESTS_FAKE_HIP_INSIDE_H
 
+#include "../../fail_at.h"
 #include "fake.h"
 
 #include "device/hip/hip_functions.h"
@@ -9,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define DECLARE(result, name, parameters) API result name parameters;
 AS_HIP_REQUIRED(DECLARE)
@@ -73,5 +75,11 @@ void fake_run(struct launch *l);
 /* From here on every call for a device fails. */
 void fake_lose(void);
 bool fake_is_lost(void);
+
+#define CAN_FAIL()                                                                                                     \
+    do {                                                                                                               \
+        if (fail_at(getenv("FAKE_HIP"), __func__))                                                                     \
+            return hipErrorNotSupported;                                                                               \
+    } while (0)
 
 #endif

@@ -63,11 +63,13 @@ const struct block *fake_find(const void *at, size_t size)
 
 API hipError_t hipMalloc(void **address, size_t bytes)
 {
+    CAN_FAIL();
     return add(address, bytes, DEVICE_MEMORY, 0);
 }
 
 API hipError_t hipExtMallocWithFlags(void **address, size_t bytes, unsigned int flags)
 {
+    CAN_FAIL();
     if (flags != hipDeviceMallocFinegrained)
         return fake_broke(__func__, hipErrorInvalidValue);
     return add(address, bytes, DEVICE_MEMORY, flags);
@@ -75,6 +77,7 @@ API hipError_t hipExtMallocWithFlags(void **address, size_t bytes, unsigned int 
 
 API hipError_t hipMallocManaged(void **address, size_t bytes, unsigned int flags)
 {
+    CAN_FAIL();
     if (flags != hipMemAttachGlobal || bytes > (size_t)1 << 30)
         return fake_broke(__func__, hipErrorInvalidValue);
     return add(address, bytes, MANAGED, 0);
@@ -87,6 +90,7 @@ API hipError_t hipFree(void *address)
 
 API hipError_t hipHostMalloc(void **host, size_t bytes, unsigned int flags)
 {
+    CAN_FAIL();
     unsigned coherence = flags & (hipHostMallocCoherent | hipHostMallocNonCoherent);
     *host = NULL;
     if ((flags & ~coherence) != hipHostMallocMapped || coherence == (hipHostMallocCoherent | hipHostMallocNonCoherent))
@@ -101,6 +105,7 @@ API hipError_t hipHostFree(void *host)
 
 API hipError_t hipHostRegister(void *host, size_t bytes, unsigned int flags)
 {
+    CAN_FAIL();
     if (flags != hipHostRegisterMapped || (uintptr_t)host % 4096 || bytes % 4096)
         return fake_broke(__func__, hipErrorInvalidValue);
     return add(&host, bytes, REGISTERED, flags);
@@ -113,6 +118,7 @@ API hipError_t hipHostUnregister(void *host)
 
 API hipError_t hipHostGetDevicePointer(void **address, void *host, unsigned int flags)
 {
+    CAN_FAIL();
     const struct block *b = fake_find(host, 1);
     *address = host;
     return !flags && b && (b->kind == PINNED || b->kind == REGISTERED) ? hipSuccess

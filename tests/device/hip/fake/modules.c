@@ -40,6 +40,7 @@ static bool write_library(const char *path, const void *image)
 
 API hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
 {
+    CAN_FAIL();
     char path[] = "/tmp/assay-fake-XXXXXX";
     int fd = mkstemp(path);
     if (fd < 0)
@@ -73,6 +74,7 @@ API hipError_t hipModuleUnload(hipModule_t module)
 
 API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name)
 {
+    CAN_FAIL();
     for (const struct fake_entry *e = module->table; e && e->name; e++) {
         if (strcmp(e->name, name) != 0 || e->count > 24)
             continue;
@@ -86,6 +88,7 @@ API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module,
 
 API hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipFunction_t function)
 {
+    CAN_FAIL();
     *value = attribute == HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? GROUP_MOST
              : attribute == HIP_FUNC_ATTRIBUTE_NUM_REGS            ? 32
                                                                    : 0;
@@ -95,6 +98,7 @@ API hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, 
 API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t function, int block_size,
                                                                   size_t dynamic_bytes)
 {
+    CAN_FAIL();
     if (!function || block_size < 1 || block_size > GROUP_MOST || dynamic_bytes > LOCAL_BYTES)
         return fake_broke(__func__, hipErrorInvalidValue);
     *blocks = 2048 / block_size > 16 ? 16 : 2048 / block_size;

@@ -127,6 +127,7 @@ static hipError_t waited(void)
 
 API hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)
 {
+    CAN_FAIL();
     struct as_gpu_stream *s = calloc(1, sizeof *s);
     s->last = &s->first;
     s->device = fake_current;
@@ -139,6 +140,7 @@ API hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)
 
 API hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
+    CAN_FAIL();
     *least = fake_asked("equal") ? 0 : 1;
     *greatest = fake_asked("equal") ? 0 : -1;
     return hipSuccess;
@@ -147,6 +149,7 @@ API hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 /* All streams are equal here: priorities have no effect. */
 API hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned int flags, int priority)
 {
+    CAN_FAIL();
     if (priority < -1 || priority > 1)
         return fake_broke(__func__, hipErrorInvalidValue);
     return hipStreamCreateWithFlags(stream, flags);
@@ -164,12 +167,14 @@ API hipError_t hipStreamDestroy(hipStream_t stream)
     return hipSuccess;
 }
 
+/* Where it fails it has waited: what was copied to may be gone when the caller hears of it. */
 API hipError_t hipStreamSynchronize(hipStream_t stream)
 {
     pthread_mutex_lock(&lock);
     while (stream->first || stream->busy)
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
+    CAN_FAIL();
     return stream->capture ? fake_broke(__func__, hipErrorInvalidHandle) : waited();
 }
 
@@ -183,11 +188,13 @@ API hipError_t hipStreamQuery(hipStream_t stream)
 
 API hipError_t hipDeviceSynchronize(void)
 {
+    CAN_FAIL();
     return fake_is_lost() ? hipErrorIllegalAddress : hipSuccess;
 }
 
 API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
 {
+    CAN_FAIL();
     if (flags || event->asked == 0)
         return fake_broke(__func__, hipErrorInvalidValue);
     struct work *w = make(AWAIT);
@@ -201,6 +208,7 @@ API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned
 
 API hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags)
 {
+    CAN_FAIL();
     *event = calloc(1, sizeof **event);
     fake_count(1);
     return flags & ~(unsigned)(hipEventBlockingSync | hipEventDisableTiming)
@@ -217,6 +225,7 @@ API hipError_t hipEventDestroy(hipEvent_t event)
 
 API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
 {
+    CAN_FAIL();
     if (fake_real(stream->device) != fake_real(fake_current))
         return fake_broke(__func__, hipErrorInvalidHandle);
     struct work *w = make(STAMP);
@@ -232,6 +241,7 @@ API hipError_t hipEventSynchronize(hipEvent_t event)
     while (event->done != event->asked)
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
+    CAN_FAIL();
     return waited();
 }
 
@@ -257,16 +267,19 @@ static hipError_t copy(void *to, const void *from, size_t bytes, hipStream_t str
 
 API hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void *from, size_t bytes, hipStream_t stream)
 {
+    CAN_FAIL();
     return copy(to, from, bytes, stream);
 }
 
 API hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes, hipStream_t stream)
 {
+    CAN_FAIL();
     return copy(to, from, bytes, stream);
 }
 
 API hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream)
 {
+    CAN_FAIL();
     if (kind != hipMemcpyDefault || fake_real(stream->device) != fake_real(fake_current))
         return fake_broke(__func__, hipErrorInvalidValue);
     return copy(to, from, bytes, stream);
@@ -279,6 +292,7 @@ API hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x
                                      unsigned int block_z, unsigned int dynamic_bytes, hipStream_t stream,
                                      void **parameters, void **extra)
 {
+    CAN_FAIL();
     if (!function || !function->entry || !grid_x || grid_y != 1 || grid_z != 1 || !block_x || block_x > GROUP_MOST ||
         block_y != 1 || block_z != 1 || dynamic_bytes > LOCAL_BYTES || extra ||
         fake_real(stream->device) != fake_real(fake_current))
@@ -313,6 +327,7 @@ static void free_row(struct work *w)
 
 API hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
 {
+    CAN_FAIL();
     if (mode != hipStreamCaptureModeThreadLocal || stream->capture)
         return fake_broke(__func__, hipErrorInvalidValue);
     stream->capture = calloc(1, sizeof *stream->capture);
@@ -322,6 +337,7 @@ API hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mo
 
 API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
 {
+    CAN_FAIL();
     *graph = stream->capture;
     stream->capture = NULL;
     fake_count(*graph != NULL);
@@ -346,6 +362,7 @@ static struct work *copy_row(const struct work *from)
 API hipError_t hipGraphInstantiate(hipGraphExec_t *exec, hipGraph_t graph, hipGraphNode_t *wrong, char *log,
                                    size_t log_bytes)
 {
+    CAN_FAIL();
     (void)wrong, (void)log, (void)log_bytes;
     *exec = calloc(1, sizeof **exec);
     (*exec)->first = copy_row(graph->first);
@@ -355,6 +372,7 @@ API hipError_t hipGraphInstantiate(hipGraphExec_t *exec, hipGraph_t graph, hipGr
 
 API hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream)
 {
+    CAN_FAIL();
     struct work *row = copy_row(exec->first);
     while (row) {
         struct work *next = row->next;

@@ -3,6 +3,8 @@
 #include "../msl.h"
 #include "metal.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct options {
@@ -10,9 +12,35 @@ struct options {
     bool safe;
 };
 
-static void library_dealloc(id self)
+/* What this process has compiled, and what came of it: devices try the same programs whenever they are opened, and a
+ * compiler takes a second. */
+static struct compiled {
+    struct compiled *next;
+    unsigned version;
+    char *source;
+    struct msl_program program;
+    struct as_error err; /* code: AS_OK it is a program */
+} * compiled;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct compiled *compile_once(const char *source, unsigned version)
 {
-    msl_close(&((struct library *)self)->program);
+    const struct msl_request r = {source, NULL, version, true, NULL};
+    pthread_mutex_lock(&lock);
+    struct compiled *c = compiled;
+    while (c && (c->version != version || strcmp(c->source, source) != 0))
+        c = c->next;
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        *c = (struct compiled){.next = compiled, .version = version, .source = strdup(source)};
+        compiled = c;
+        if (msl_missing())
+            as_fail(&c->err, AS_UNSUPPORTED, "%s", msl_missing());
+        else
+            (void)msl_compile(&r, &c->program, &c->err);
+    }
+    pthread_mutex_unlock(&lock);
+    return c;
 }
 
 static void function_dealloc(id self)
@@ -26,8 +54,7 @@ static void pipeline_dealloc(id self)
 }
 
 static struct fake_class options_class = {.name = "MTLCompileOptions", .size = sizeof(struct options)};
-struct fake_class fake_library_class = {
-    .name = "FakeLibrary", .size = sizeof(struct library), .dealloc = library_dealloc};
+struct fake_class fake_library_class = {.name = "FakeLibrary", .size = sizeof(struct library)};
 struct fake_class fake_function_class = {
     .name = "FakeFunction", .size = sizeof(struct function), .dealloc = function_dealloc};
 struct fake_class fake_pipeline_class = {
@@ -55,8 +82,6 @@ static void options_fast(id self, SEL sel, BOOL fast)
 
 static id device_library(id self, SEL sel, id source, id options, id *error)
 {
-    struct as_error err = {0};
-    struct msl_program program;
     (void)self;
     if (!fake_is(options, &options_class) || !((struct options *)options)->safe)
         fake_broke("compiled with fast math", sel);
@@ -87,13 +112,13 @@ static id device_library(id self, SEL sel, id source, id options, id *error)
                              : fake_asked("metal41") ? METAL41_VERSION
                              : fake_asked("metal4")  ? METAL4_VERSION
                                                      : MSL_VERSION;
-    const struct msl_request r = {fake_chars(source), NULL, version, true, NULL};
-    if (msl_missing() || msl_compile(&r, &program, &err)) {
-        *error = fake_error(msl_missing() ? msl_missing() : err.text, 3);
+    const struct compiled *c = compile_once(fake_chars(source), version);
+    if (c->err.code) {
+        *error = fake_error(c->err.text, 3);
         return NULL;
     }
     struct library *l = (struct library *)fake_new(&fake_library_class);
-    l->program = program;
+    l->program = c->program;
     return &l->object;
 }
 

@@ -14,6 +14,14 @@
 
 #define API __attribute__((visibility("default")))
 
+/* Things that were made and not given back: contexts, queues, memory, programs, kernels, events. */
+API int fake_opencl_live(void);
+static int live;
+API int fake_opencl_live(void)
+{
+    return live;
+}
+
 enum { DEVICES = 3 };
 struct thing {
     int number;
@@ -142,22 +150,26 @@ API cl_context clCreateContext(const cl_context_properties *p, cl_uint n, const 
 {
     (void)p, (void)n, (void)ids, (void)f, (void)user;
     *e = asked("taken") ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
+    live += !asked("taken");
     return asked("taken") ? NULL : (cl_context)(void *)&context;
 }
 API cl_int clReleaseContext(cl_context c)
 {
     (void)c;
+    live--;
     return CL_SUCCESS;
 }
 API cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *e)
 {
     (void)c, (void)d, (void)p;
     *e = CL_SUCCESS;
+    live++;
     return (cl_command_queue)(void *)&queue;
 }
 API cl_int clReleaseCommandQueue(cl_command_queue q)
 {
     (void)q;
+    live--;
     return CL_SUCCESS;
 }
 API cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *e)
@@ -167,6 +179,7 @@ API cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void *h
     *e = t ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
     if (t)
         *t = (struct thing){.size = size, .bytes = calloc(1, size)};
+    live += t != NULL;
     return (cl_mem)(void *)t;
 }
 API cl_mem clCreateSubBuffer(cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *e)
@@ -177,6 +190,7 @@ API cl_mem clCreateSubBuffer(cl_mem m, cl_mem_flags flags, cl_buffer_create_type
     if (t)
         *t = (struct thing){
             .size = region->size, .bytes = ((struct thing *)(void *)m)->bytes + region->origin, .part = 1};
+    live += t != NULL;
     return (cl_mem)(void *)t;
 }
 API cl_int clReleaseMemObject(cl_mem m)
@@ -185,6 +199,7 @@ API cl_int clReleaseMemObject(cl_mem m)
     if (!t->part)
         free(t->bytes);
     free(t);
+    live--;
     return CL_SUCCESS;
 }
 API cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t n, void *to, cl_uint w,
@@ -224,6 +239,7 @@ API cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **s
 {
     (void)c, (void)n, (void)s, (void)l;
     *e = CL_SUCCESS;
+    live++;
     return (cl_program)(void *)&program;
 }
 API cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *ids, const char *options,
@@ -249,12 +265,14 @@ API cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t size, voi
 API cl_int clReleaseProgram(cl_program p)
 {
     (void)p;
+    live--;
     return CL_SUCCESS;
 }
 API cl_kernel clCreateKernel(cl_program p, const char *name, cl_int *e)
 {
     (void)p;
-    *e = strcmp(name, "there") == 0 ? CL_SUCCESS : CL_INVALID_KERNEL_NAME;
+    *e = strcmp(name, "absent") != 0 ? CL_SUCCESS : CL_INVALID_KERNEL_NAME;
+    live += *e == CL_SUCCESS;
     return *e ? NULL : (cl_kernel)(void *)&kernel;
 }
 API cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t n, const void *v)
@@ -265,12 +283,14 @@ API cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t n, const void *v)
 API cl_int clReleaseKernel(cl_kernel k)
 {
     (void)k;
+    live--;
     return CL_SUCCESS;
 }
 API cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
                                   const size_t *l, cl_uint w, const cl_event *wl, cl_event *e)
 {
     (void)q, (void)k, (void)d, (void)o, (void)g, (void)l, (void)w, (void)wl;
+    live += e != NULL;
     if (e)
         *e = (cl_event)(void *)&event;
     return CL_SUCCESS;
@@ -283,7 +303,7 @@ API cl_int clFlush(cl_command_queue q)
 API cl_int clFinish(cl_command_queue q)
 {
     (void)q;
-    return CL_SUCCESS;
+    return asked("norun") ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 API cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t size, void *out, size_t *got)
 {
@@ -300,5 +320,6 @@ API cl_int clGetEventProfilingInfo(cl_event e, cl_profiling_info what, size_t si
 API cl_int clReleaseEvent(cl_event e)
 {
     (void)e;
+    live--;
     return CL_SUCCESS;
 }

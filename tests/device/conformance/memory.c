@@ -1,0 +1,267 @@
+/* Memory: every allocator gives what it says or says why not, sizes are bounded, and all is given back. */
+#include "conformance.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Write, map, change, unmap, read; reads and writes while it is mapped see the same memory. */
+static void round_trip(const char *allocator, struct as_memory *m)
+{
+    static unsigned char in[BLOCK], out[BLOCK];
+    const struct as_memory_ops *ops = card.dev.memory;
+    struct as_error err = {0};
+    assert_int_equal(m->bytes, sizeof in);
+    conformance_fill(in, sizeof in, 1);
+    check_ok(ops->write(&card.dev, m, 0, in, sizeof in, &err), &err);
+    check_ok(ops->map(&card.dev, m, &err), &err);
+    check_ok(ops->map(&card.dev, m, &err), &err);
+    assert_non_null(m->host);
+    if (memcmp(m->host, in, sizeof in) != 0)
+        fail_msg("%s: the map does not show what was written", allocator);
+    ((unsigned char *)m->host)[7] = 77;
+    in[7] = 77, in[1000] = 78;
+    check_ok(ops->write(&card.dev, m, 1000, &in[1000], 1, &err), &err);
+    check_ok(ops->read(&card.dev, m, 7, out, 1000, &err), &err);
+    assert_memory_equal(out, in + 7, 1000);
+    check_ok(ops->unmap(&card.dev, m, &err), &err);
+    check_ok(ops->unmap(&card.dev, m, &err), &err);
+    check_ok(ops->read(&card.dev, m, 0, out, sizeof out, &err), &err);
+    if (memcmp(out, in, sizeof in) != 0)
+        fail_msg("%s: what was changed while mapped is not there", allocator);
+    check_ok(ops->read(&card.dev, m, sizeof in, out, 0, &err), &err);
+    check_fails(ops->write(&card.dev, m, sizeof in - 1, in, 2, &err), AS_USAGE, &err, "outside");
+    check_fails(ops->read(&card.dev, m, UINT64_MAX, out, 2, &err), AS_USAGE, &err, "outside");
+    check_ok(ops->map(&card.dev, m, &err), &err);
+}
+
+void conformance_allocators(void **state)
+{
+    (void)state;
+    for (size_t n = 0; conformance_machine(n); n++) {
+        size_t usable = 0;
+        for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
+            const struct as_allocator *a = &card.dev.info.allocators[i];
+            struct as_error err = {0};
+            struct as_memory *m = NULL;
+            enum as_status st = gpu_get(a->name, BLOCK, NULL, &m, &err);
+            if (a->why_not[0]) {
+                check_fails(st, AS_UNSUPPORTED, &err, a->why_not);
+                assert_null(m);
+                continue;
+            }
+            check_ok(st, &err);
+            round_trip(a->name, m);
+            card.dev.memory->free(&card.dev, m); /* while it is mapped */
+            usable++;
+        }
+        assert_true(usable > 0);
+        card.dev.memory->free(&card.dev, NULL);
+        close_card(&card);
+    }
+}
+
+/* Sizes that nothing has: refused with a reason, whatever allocates. */
+static void check_absurd(const char *allocator)
+{
+    static const uint64_t sizes[] = {0, UINT64_C(1) << 60, UINT64_C(1) << 63, UINT64_MAX - 4096, UINT64_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct as_memory *m = NULL;
+        struct as_error err = {0};
+        enum as_status st = gpu_get(allocator, sizes[i], NULL, &m, &err);
+        if (st != AS_USAGE && st != AS_NOMEM && st != AS_UNSUPPORTED)
+            fail_msg("%s: %llu bytes: %s: %s", allocator, (unsigned long long)sizes[i], as_status_word(st), err.text);
+        assert_int_equal(err.code, st);
+        assert_true(sizes[i] || st == AS_USAGE);
+        assert_true(err.text[0]);
+        assert_null(m);
+    }
+}
+
+void conformance_sizes(void **state)
+{
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    double a, f;
+    uint64_t before = 0, after = 0;
+    (void)state;
+    for (size_t i = 0; i < card.dev.info.allocators_n; i++)
+        if (!card.dev.info.allocators[i].why_not[0])
+            check_absurd(card.dev.info.allocators[i].name);
+    check_fails(gpu_get("nobody's", 64, NULL, &m, &err), AS_USAGE, &err, "'nobody's'");
+    for (const struct limit *l = stand_in.limits; l && l->allocator; l++)
+        check_fails(gpu_get(l->allocator, l->bytes, NULL, &m, &err), l->code, &err, l->part);
+    assert_null(m);
+    check_ok(card.dev.device->memory_free(&card.dev, &before, &err), &err);
+    m = conformance_memory(conformance_plain(), 64 * KIB);
+    card.dev.memory->free(&card.dev, m);
+    check_ok(card.dev.device->memory_free(&card.dev, &after, &err), &err);
+    if (stand_in.library)
+        assert_int_equal(before, after);
+    if (card.dev.memory->time_alloc && !stand_in.backend->on_request) { /* a script has times for any number */
+        const enum as_status st =
+            card.dev.memory->time_alloc(&card.dev, conformance_plain(), GIB, SIZE_MAX / 2, &a, &f, &err);
+        assert_true(st != AS_OK && err.text[0]);
+    }
+}
+
+/* Every allocator whose memory the driver gives; what was got before the step that fails is given back. */
+void conformance_no_memory(void **state)
+{
+    (void)state;
+    if (!stand_in.no_memory)
+        skip();
+    for (size_t n = 0; conformance_machine(n); n++) {
+        conformance_fake("nomem");
+        for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
+            const struct as_allocator *a = &card.dev.info.allocators[i];
+            struct as_error err = {0};
+            struct as_memory *m = NULL;
+            double alloc_s, free_s;
+            if (a->why_not[0] || (stand_in.not_from_driver && strcmp(a->name, stand_in.not_from_driver) == 0))
+                continue;
+            check_fails(gpu_get(a->name, BLOCK, NULL, &m, &err), AS_NOMEM, &err, stand_in.no_memory);
+            assert_null(m);
+            enum as_status st = card.dev.memory->time_alloc(&card.dev, a->name, 4096, 4, &alloc_s, &free_s, &err);
+            if (a->role == AS_ROLE_MANAGED_STATIC)
+                check_fails(st, AS_UNSUPPORTED, &err, "comes with its module");
+            else
+                check_fails(st, AS_NOMEM, &err, stand_in.no_memory);
+        }
+        conformance_fake("");
+        close_card(&card);
+    }
+}
+
+void conformance_alloc_times(void **state)
+{
+    const int live = fake_live();
+    (void)state;
+    if (!card.dev.memory->time_alloc)
+        skip();
+    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
+        const struct as_allocator *a = &card.dev.info.allocators[i];
+        struct as_error err = {0};
+        double alloc_s = NAN, free_s = NAN;
+        if (a->why_not[0])
+            continue;
+        enum as_status st = card.dev.memory->time_alloc(&card.dev, a->name, 64 * KIB, 16, &alloc_s, &free_s, &err);
+        if (a->role == AS_ROLE_MANAGED_STATIC) {
+            check_fails(st, AS_UNSUPPORTED, &err, "comes with its module");
+            continue;
+        }
+        check_ok(st, &err);
+        assert_true(alloc_s > 0 && free_s > 0);
+        assert_int_equal(fake_live(), live);
+    }
+}
+
+/* A part is the whole's memory, and the whole survives it. */
+void conformance_parts(void **state)
+{
+    enum { WHOLE = 256 << 10, AT = 128 << 10, BYTES = 64 };
+    (void)state;
+    if (!card.dev.memory->part)
+        skip();
+    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
+        struct as_memory *part = NULL;
+        struct as_error err = {0};
+        unsigned char in[BYTES], out[BYTES];
+        if (card.dev.info.allocators[i].why_not[0])
+            continue;
+        struct as_memory *whole = conformance_memory(card.dev.info.allocators[i].name, WHOLE);
+        check_ok(card.dev.memory->part(&card.dev, whole, AT, BYTES, &part, &err), &err);
+        conformance_fill(in, sizeof in, 9);
+        check_ok(card.dev.memory->write(&card.dev, part, 0, in, BYTES, &err), &err);
+        check_fails(card.dev.memory->write(&card.dev, part, BYTES, in, 1, &err), AS_USAGE, &err, "outside");
+        card.dev.memory->free(&card.dev, part);
+        check_ok(card.dev.memory->read(&card.dev, whole, AT, out, BYTES, &err), &err);
+        assert_memory_equal(in, out, BYTES);
+        check_fails(card.dev.memory->part(&card.dev, whole, WHOLE - BYTES, BYTES + 1, &part, &err), AS_USAGE, &err,
+                    "outside");
+        card.dev.memory->free(&card.dev, whole);
+    }
+}
+
+/* ---- several devices ---- */
+
+/* Id of the n-th device of the backend. */
+static const char *id_of(int n, char id[32])
+{
+    snprintf(id, 32, "%s:%d", stand_in.backend->name, n);
+    return id;
+}
+
+static void check_no_peers(void)
+{
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    char id[32];
+    if (stand_in.backend->single)
+        return;
+    check_fails(gpu_get(conformance_plain(), 64, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err, id);
+    check_ok(gpu_get(conformance_plain(), 64, id_of(0, id), &m, &err), &err);
+    card.dev.memory->free(&card.dev, m);
+}
+
+void conformance_peers(void **state)
+{
+    char id[32];
+    const char *plain = stand_in.allocators[0];
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    if (!(card.dev.info.capabilities & AS_CAP_PEERS) || !plain) {
+        check_no_peers();
+        return;
+    }
+    conformance_fake("nopeer");
+    check_fails(gpu_get(plain, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.no_path);
+    conformance_fake("peererror");
+    check_fails(gpu_get(plain, 4096, id, &m, &err), AS_UNSUPPORTED, &err, stand_in.no_peer);
+    conformance_fake("");
+    for (size_t i = 0; i < 2; i++)
+        for (int owner = 0; owner < 3; owner++) {
+            check_ok(gpu_get(stand_in.allocators[i], BLOCK, id_of(owner, id), &m, &err), &err);
+            round_trip(stand_in.allocators[i], m);
+            card.dev.memory->free(&card.dev, m);
+        }
+    check_fails(gpu_get(plain, 200 * GIB, id_of(2, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.capped);
+    check_fails(gpu_get(stand_in.pinned, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err,
+                "no memory of another device");
+    check_fails(gpu_get(plain, 4096, id_of(3, id), &m, &err), AS_NOTFOUND, &err, "there is no device '");
+    check_fails(gpu_get(plain, 4096, "other:0", &m, &err), AS_NOTFOUND, &err, "no device 'other:0'");
+}
+
+/* What is taken of a kind is known before anything is asked of it, and as much can be had. */
+void conformance_managed(void **state)
+{
+    const struct as_device_info *info = &card.dev.info;
+    (void)state;
+    if (!stand_in.managed)
+        skip();
+    uint64_t most = as_info_allocator(info, stand_in.managed)->most;
+    assert_true(most > 0 && most <= GIB && most <= info->memory_free / 10);
+    assert_true(as_info_allocator(info, stand_in.allocators[0])->most == 0);
+    card.dev.memory->free(&card.dev, conformance_memory(stand_in.managed, most / 2));
+}
+
+/* Two devices, and one of them twice: each call works on its own. */
+void conformance_two_devices(void **state)
+{
+    const struct as_memory_desc want = {.allocator = conformance_plain(), .bytes = BLOCK, .node = -1};
+    (void)state;
+    if (stand_in.backend->count(card.backend) < 2)
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        struct opened other = {.backend = card.backend};
+        struct as_memory *there = NULL;
+        struct as_error err = {0};
+        open_device(&other, i);
+        struct as_memory *here = conformance_memory(want.allocator, BLOCK);
+        check_ok(other.dev.memory->alloc(&other.dev, &want, &there, &err), &err);
+        round_trip(want.allocator, here);
+        other.dev.memory->free(&other.dev, there);
+        card.dev.memory->free(&card.dev, here);
+        other.dev.device->close(&other.dev);
+    }
+}

@@ -1,0 +1,101 @@
+/* What is the CUDA backend's own, on the stand-in for the driver; the rest is in the conformance suite. */
+#include "../stand_in.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void test_info(void **state)
+{
+    struct opened o;
+    (void)state;
+    fake("");
+    open_card(&o, 2);
+    const struct as_device_info *i = &o.dev.info;
+    assert_string_equal(i->id, "cuda:2");
+    assert_string_equal(i->backend, "cuda");
+    assert_string_equal(i->name, "<script>alert(1)</script>");
+    assert_string_equal(i->uuid, "GPU-dee1e4e7-eaed-f0f3-f6f9-fcff0205080b");
+    assert_non_null(strstr(i->driver, "CUDA 13.0"));
+    assert_string_equal(i->arch, "sm_90");
+    assert_int_equal(i->compute_units, 132);
+    assert_int_equal(i->threads, 1024);
+    assert_int_equal(i->warp, 32);
+    assert_int_equal(i->compute_unit_threads, 2048);
+    assert_int_equal(i->compute_unit_registers, 65536);
+    assert_int_equal(i->compute_unit_shared, 233472);
+    assert_int_equal(i->workgroup_shared, 232448);
+    assert_int_equal(as_info_last_cache(i), 60 << 20);
+    assert_int_equal(i->memory_bytes, UINT64_C(141) << 30);
+    assert_int_equal(i->memory_free, UINT64_C(139) << 30);
+    assert_int_equal(i->page_size, 2 << 20);
+    assert_true(fabs(i->peak_bandwidth - 4916.736e9) < 1e6);
+    assert_true(fabs(i->clock_max_hz - 1.98e9) < 1);
+    assert_false(i->is_host_memory);
+    assert_true(i->capabilities & AS_CAP_COPY && i->capabilities & AS_CAP_FP16 && i->capabilities & AS_CAP_CODE);
+    assert_false(i->capabilities & AS_CAP_SVM_ATOMICS);
+    close_card(&o);
+}
+
+/* Numbers below zero, a name that does not end, no UUID, an address that is none. */
+static void test_hostile_info(void **state)
+{
+    struct opened o;
+    (void)state;
+    fake("");
+    open_card(&o, 0);
+    assert_string_equal(o.dev.info.uuid, "");
+    assert_int_equal(strncmp(o.dev.info.name, "\x1B[31mred", 8), 0);
+    close_card(&o);
+    open_card(&o, 1);
+    assert_int_equal(strlen(o.dev.info.name), sizeof o.dev.info.name - 1);
+    assert_int_equal(o.dev.info.compute_units, 0);
+    assert_int_equal(o.dev.info.compute_unit_shared, 0);
+    assert_int_equal(o.dev.info.caches_n, 0);
+    assert_true(o.dev.info.peak_bandwidth == 0);
+    assert_string_equal(o.dev.info.arch, "sm_00");
+    assert_false(o.dev.info.capabilities & (AS_CAP_COPY | AS_CAP_FP16));
+    close_card(&o);
+}
+
+/* What was got before the step that fails is given back: teardown counts. */
+static void test_half_way(void **state)
+{
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    fake("noaccess");
+    check_fails(gpu_get("cuMemCreate", 4096, NULL, &m, &err), AS_UNSUPPORTED, &err, "cuMemSetAccess");
+    assert_null(m);
+    setenv("FAKE_CUDA_STATIC", "4096", 1);
+    fake("runs");
+    check_fails(gpu_get("__managed__", 5000, NULL, &m, &err), AS_FAILED, &err,
+                "a static of 5000 bytes came out with 4096");
+    assert_null(m);
+}
+
+static void test_plain(void **state)
+{
+    static const char *const always[] = {"cuMemAlloc", "cuMemHostAlloc", "cuMemHostAlloc write-combined"};
+    struct opened old = {.backend = card.backend};
+    (void)state;
+    fake("plain");
+    open_device(&old, 2);
+    const struct as_device_info *info = &old.dev.info;
+    assert_int_equal(card.dev.info.allocators_n, 14);
+    for (size_t k = 0; k < sizeof always / sizeof *always; k++)
+        assert_string_equal(as_info_allocator(info, always[k])->why_not, "");
+    assert_non_null(strstr(as_info_allocator(info, "malloc")->why_not, "CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS"));
+    old.dev.device->close(&old.dev);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_hostile_info),
+        cmocka_unit_test_setup_teardown(test_half_way, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
+    };
+    setenv("ASSAY_CACHE", "off", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* What is the HIP backend's own, on the stand-in for its runtime; the rest is in the conformance suite. */
+#include "../stand_in.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void test_info(void **state)
+{
+    struct opened o;
+    (void)state;
+    fake("");
+    open_card(&o, 2);
+    const struct as_device_info *i = &o.dev.info;
+    assert_string_equal(i->id, "hip:2");
+    assert_string_equal(i->backend, "hip");
+    assert_string_equal(i->name, "<script>alert(1)</script>");
+    assert_string_equal(i->uuid, "GPU-26ac62ca0b1a4f5d");
+    assert_string_equal(i->driver, "HIP 6.3.42134, XNACK off");
+    assert_string_equal(i->arch, "gfx90a");
+    assert_int_equal(i->compute_units, 2);
+    assert_int_equal(i->threads, 1024);
+    assert_int_equal(i->warp, 64);
+    assert_int_equal(i->compute_unit_threads, 2048);
+    assert_int_equal(i->compute_unit_shared, 64 << 10);
+    assert_int_equal(i->workgroup_shared, 64 << 10);
+    assert_int_equal(as_info_last_cache(i), 1 << 20);
+    assert_int_equal(i->memory_bytes, UINT64_C(4) << 30);
+    assert_int_equal(i->memory_free, UINT64_C(3) << 30);
+    assert_true(fabs(i->peak_bandwidth - 1638.4e9) < 1e6);
+    assert_true(fabs(i->clock_max_hz - 1.7e9) < 1);
+    assert_false(i->is_host_memory);
+    assert_true(i->capabilities & AS_CAP_COPY && i->capabilities & AS_CAP_FP16 && i->capabilities & AS_CAP_CYCLES);
+    assert_true(i->capabilities & AS_CAP_SVM_ATOMICS);
+    assert_true(i->capabilities & AS_CAP_CODE);
+    close_card(&o);
+}
+
+/* A chip whose name is none: nothing is known of it, and nothing is compiled for it. */
+static void test_unknown_chip(void **state)
+{
+    static const struct as_program_desc desc = {.name = "any", .source = "KERNEL(any)(ARG_GLOBAL(0, u32, p)) { }"};
+    struct opened o;
+    struct as_program *p = NULL;
+    struct as_error err = {0};
+    (void)state;
+    fake("unknown");
+    open_card(&o, 0);
+    assert_string_equal(o.dev.info.arch, "");
+    assert_string_equal(o.dev.info.driver, "HIP 6.3.42134");
+    assert_false(o.dev.info.capabilities & (AS_CAP_CYCLES | AS_CAP_CLOCK));
+    check_fails(o.dev.program->build(&o.dev, &desc, &p, &err), AS_UNSUPPORTED, &err, "does not tell what chip");
+    close_card(&o);
+}
+
+/* Numbers below zero, a name that does not end, no UUID, an address that is none. */
+static void test_hostile_info(void **state)
+{
+    struct opened o;
+    (void)state;
+    fake("");
+    open_card(&o, 0);
+    assert_string_equal(o.dev.info.uuid, "");
+    assert_int_equal(strncmp(o.dev.info.name, "\x1B[31mred", 8), 0);
+    close_card(&o);
+    open_card(&o, 1);
+    assert_int_equal(strlen(o.dev.info.name), sizeof o.dev.info.name - 1);
+    assert_int_equal(o.dev.info.compute_units, 0);
+    assert_int_equal(o.dev.info.compute_unit_shared, 0);
+    assert_int_equal(o.dev.info.caches_n, 0);
+    assert_true(o.dev.info.peak_bandwidth == 0);
+    assert_false(o.dev.info.capabilities & (AS_CAP_CYCLES | AS_CAP_SVM_ATOMICS));
+    close_card(&o);
+}
+
+/* What can be used on a GPU that does not replay page faults, and on a chip that shares the host's memory and does. */
+static const char *const on_card[] = {"hipMalloc",
+                                      "hipExtMallocWithFlags fine-grained",
+                                      "hipMallocManaged",
+                                      "hipHostMalloc",
+                                      "hipHostMalloc coherent",
+                                      "hipHostMalloc non-coherent",
+                                      "hipHostRegister malloc",
+                                      "__managed__",
+                                      NULL};
+static const char *const on_apu[] = {"hipMalloc",
+                                     "hipExtMallocWithFlags fine-grained",
+                                     "hipMallocManaged XNACK",
+                                     "hipHostMalloc",
+                                     "hipHostMalloc coherent",
+                                     "hipHostMalloc non-coherent",
+                                     "hipHostRegister malloc",
+                                     "malloc",
+                                     "__managed__",
+                                     NULL};
+
+static void check_usable(const char *const *expected)
+{
+    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
+        const struct as_allocator *a = &card.dev.info.allocators[i];
+        if (!a->why_not[0])
+            assert_string_equal(a->name, *expected++);
+    }
+    assert_null(*expected);
+}
+
+static void test_card(void **state)
+{
+    (void)state;
+    check_usable(on_card);
+    assert_false(as_info_allocator(&card.dev.info, "hipMalloc")->host_access);
+    assert_false(as_info_allocator(&card.dev.info, "hipMallocManaged")->on_demand);
+    assert_true(as_info_allocator(&card.dev.info, "hipHostMalloc")->coherent);
+    assert_false(as_info_allocator(&card.dev.info, "hipHostMalloc non-coherent")->coherent);
+    assert_non_null(
+        strstr(as_info_allocator(&card.dev.info, "malloc")->why_not, "hipDeviceAttributePageableMemoryAccess"));
+    assert_non_null(strstr(as_info_allocator(&card.dev.info, "hipMallocManaged XNACK")->why_not, "HSA_XNACK=1"));
+}
+
+static void test_apu(void **state)
+{
+    struct as_memory *m = NULL;
+    struct as_error err = {0};
+    (void)state;
+    close_card(&card);
+    fake("apu xnack");
+    open_card(&card, 0);
+    check_usable(on_apu);
+    assert_string_equal(card.dev.info.arch, "gfx942");
+    assert_true(card.dev.info.is_host_memory);
+    assert_true(as_info_allocator(&card.dev.info, "hipMalloc")->host_access);
+    assert_true(as_info_allocator(&card.dev.info, "hipMallocManaged XNACK")->on_demand);
+    assert_non_null(strstr(as_info_allocator(&card.dev.info, "hipMallocManaged")->why_not, "HSA_XNACK=0"));
+    check_ok(gpu_get("hipMalloc", 4096, NULL, &m, &err), &err);
+    check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
+    void *there = m->host;
+    ((char *)there)[5] = 3;
+    check_ok(card.dev.memory->unmap(&card.dev, m, &err), &err);
+    check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
+    assert_ptr_equal(m->host, there); /* in place, not a copy */
+    card.dev.memory->free(&card.dev, m);
+}
+
+static void test_plain(void **state)
+{
+    struct opened old = {.backend = card.backend};
+    (void)state;
+    fake("plain");
+    open_device(&old, 0);
+    const struct as_device_info *info = &old.dev.info;
+    assert_non_null(strstr(as_info_allocator(info, "__managed__")->why_not, "hipDeviceAttributeManagedMemory"));
+    old.dev.device->close(&old.dev);
+}
+
+static void test_code(void **state)
+{
+    const struct as_program_desc desc = {
+        .name = "code", .source = "KERNEL(k)(ARG_GLOBAL(0, u32, p) ARG_INDICES) { p[GLOBAL_THREAD] = 1; }"};
+    struct as_program *program = NULL;
+    struct as_kernel *k = NULL;
+    struct as_kernel_info info;
+    struct as_error err = {0};
+    double hz[15];
+    uint64_t n = 0;
+    (void)state;
+    check_ok(card.dev.program->build(&card.dev, &desc, &program, &err), &err);
+    check_ok(card.dev.program->kernel(&card.dev, program, "k", &k, &err), &err);
+    check_ok(card.dev.program->kernel_info(&card.dev, k, 96, 0, &info, &err), &err);
+    assert_int_equal(info.resident_workgroups, 16);
+    assert_true(info.code_bytes > 8 && info.code_bytes < 4096);
+    assert_true(card.dev.code.binary != 0);
+    /* the stand-in's code is the host's, and no AMD chip's */
+    check_fails(card.dev.program->count(&card.dev, k, "any", &n, &err), AS_UNSUPPORTED, &err, "for another chip");
+    /* Between timer and counter a thread of the host may lose its CPU: in few of many readings. */
+    for (size_t i = 0; i < sizeof hz / sizeof *hz; i++)
+        check_ok(card.dev.device->clock(&card.dev, &hz[i], &err), &err);
+    assert_true(fabs(as_median(hz, sizeof hz / sizeof *hz) - 1.5e9) < 1.5e8);
+    card.dev.program->kernel_destroy(&card.dev, k);
+    card.dev.program->destroy(&card.dev, program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_unknown_chip),
+        cmocka_unit_test(test_hostile_info),
+        cmocka_unit_test_setup_teardown(test_card, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_apu, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_code, gpu_setup, gpu_teardown),
+    };
+    setenv("ASSAY_CACHE", "off", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
