@@ -141,13 +141,14 @@ static void words_of_devices(void **state)
 {
     (void)state;
     struct as_device_info cuda = {.id = "cuda:0", .backend = "cuda"}, unknown = {.id = "card:0", .backend = "card"};
-    assert_string_equal(as_info_words(&cuda)->queue, "stream"); /* of an older store: by its backend */
+    cuda.words = *as_backend_find("cuda")->words;
+    assert_string_equal(as_info_words(&cuda)->compute_unit, "SM");
     assert_string_equal(as_info_words(&unknown)->compute_unit, "compute unit");
     assert_string_equal(as_info_words(NULL)->queue, "queue");
     unknown.capabilities = AS_CAP_HOST_KERNELS;
     assert_string_equal(as_info_words(&unknown)->compute_unit, "core");
-    strcpy(cuda.words.compute_unit, "multiprocessor");
-    assert_string_equal(as_info_words(&cuda)->compute_unit, "SM"); /* some of the words are none */
+    cuda.words.queue[0] = 0;
+    assert_string_equal(as_info_words(&cuda)->compute_unit, "compute unit"); /* some of the words are none */
     cuda.words = (struct as_vocabulary){"multiprocessor", "block", "warp", "shared memory", "stream"};
     assert_string_equal(as_info_words(&cuda)->compute_unit, "multiprocessor");
 }
