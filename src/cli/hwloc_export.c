@@ -12,18 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* hwloc's memory attributes and the lines of the CPU's sheet that they are taken from. */
+/* hwloc's memory attributes and the CPU's quantities that they are taken from. */
 static const struct {
     hwloc_memattr_id_t id;
     const char *quantity;
-    double unit; /* of the attribute, in that of the line */
+    double unit; /* of the attribute, in that of the quantity */
 } attributes[] = {
-    {HWLOC_MEMATTR_ID_BANDWIDTH, "triad", 0x1p20 * 1e-9},
-    {HWLOC_MEMATTR_ID_LATENCY, "latency", 1},
+    {HWLOC_MEMATTR_ID_BANDWIDTH, "memory.triad.all", 0x1p20 * 1e-9},
+    {HWLOC_MEMATTR_ID_LATENCY, "memory.latency", 1},
 #if HWLOC_API_VERSION >= 0x00020800
-    {HWLOC_MEMATTR_ID_READ_BANDWIDTH, "read", 0x1p20 * 1e-9},
-    {HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, "write", 0x1p20 * 1e-9},
-    {HWLOC_MEMATTR_ID_READ_LATENCY, "latency", 1},
+    {HWLOC_MEMATTR_ID_READ_BANDWIDTH, "memory.read.all", 0x1p20 * 1e-9},
+    {HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, "memory.write.all", 0x1p20 * 1e-9},
+    {HWLOC_MEMATTR_ID_READ_LATENCY, "memory.latency", 1},
 #endif
 };
 
@@ -34,7 +34,7 @@ static enum as_status set_attributes(hwloc_topology_t t, const struct as_sheet *
         return AS_OK; /* probes do not tell nodes apart */
     struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = node->cpuset};
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-        const struct as_sheet_row *row = as_sheet_find(cpu, "Memory", attributes[i].quantity);
+        const struct as_sheet_row *row = as_sheet_row_of(cpu, attributes[i].quantity);
         const double value = row ? row->value / attributes[i].unit : NAN;
         if (!(value >= 1) || value >= 0x1p62)
             continue;

@@ -262,11 +262,13 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
     as_buf_clear(reason);
     if (most && (!valid || statuses[most->status].rank > statuses[AS_CELL_UNSUPPORTED].rank)) {
         say_missing(most, reason);
-        return most->status == AS_CELL_UNSUPPORTED ? AS_QUANTITY_IMPOSSIBLE : AS_QUANTITY_MISSING;
+        return most->status == AS_CELL_UNSUPPORTED ? AS_QUANTITY_IMPOSSIBLE
+               : most->status == AS_CELL_REJECTED  ? AS_QUANTITY_REJECTED
+                                                   : AS_QUANTITY_MISSING;
     }
     if (valid) {
         as_buf_str(reason, "undecided by these measurements");
-        return AS_QUANTITY_MISSING;
+        return AS_QUANTITY_UNDECIDED;
     }
     const char *why = of_probe ? why_no_memory(s, filter) : "";
     as_buf_printf(reason, "%s%s", why[0] ? "unsupported: " : "", why);
@@ -383,4 +385,34 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
     if (state == AS_QUANTITY_FOUND)
         convert(s, out);
     return state;
+}
+
+bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out)
+{
+    const struct as_quantity *q = as_quantity_named(name);
+    struct as_buf reason = AS_BUF_INIT;
+    const bool found = q && as_quantity_find(s, q, out, &reason) == AS_QUANTITY_FOUND;
+    as_buf_finish(&reason);
+    return found;
+}
+
+/* ---- the roofline ---- */
+
+const struct as_peak as_peaks[] = {{"compute.fp64", "f64"}, {"compute.fp32", "f32"}, {"compute.fp16", "f16"}, {0}};
+
+size_t as_quantity_roofs(const struct as_quantity_subject *s, struct as_quantity_value out[AS_ROOFS_MAX])
+{
+    size_t n = 0;
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
+        struct as_quantity_value v;
+        size_t k = 0;
+        if (!q->roof || !as_quantity_get(s, q->name, &v) || strcmp(v.unit, q->unit) != 0 || v.refuted)
+            continue;
+        while (k < n && strcmp(out[k].of->level, q->level) != 0)
+            k++;
+        if (k < AS_ROOFS_MAX && (k == n || v.value > out[k].value))
+            out[k] = v;
+        n += k == n && n < AS_ROOFS_MAX;
+    }
+    return n;
 }

@@ -10,7 +10,8 @@ UNITS = {
 }
 LEVELS = ["core", "L1", "L2", "L3", "shared", "memory", "memory_side"]
 TEXTS = ["group", "label", "unit", "before", "behind"]
-KEYS = [*TEXTS, "kind", "level", "claimed", "of_host", "beside"]
+FLAGS = {"claimed": "limit", "of_host": "yes", "off_map": "yes", "roof": "yes"}  # what they can only be
+KEYS = [*TEXTS, *FLAGS, "kind", "level", "beside"]
 SOURCE = re.compile(r"(cpu|device|both)([2-9]?)(?:\.(cells|said|named|fact))?")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[a-z0-9_]+)*")
 FACT = re.compile(r"[A-Za-z0-9_.@-]+")
@@ -36,7 +37,7 @@ def check_head(name, section, names):
         fail(name, f"unit '{unit}' is none of kind {kind}: {' '.join(UNITS[kind])}")
     if section.get("level", "core") not in LEVELS:
         fail(name, f"level '{section['level']}' is none of {' '.join(LEVELS)}")
-    for key, value in (("claimed", "limit"), ("of_host", "yes")):
+    for key, value in FLAGS.items():
         if section.get(key, value) != value:
             fail(name, f"'{key}' can only be '{value}'")
     beside = section.get("beside")
@@ -84,7 +85,7 @@ def write_quantity(out, index, name, section, names):
     out.write(f", .kind = AS_KIND_{section['kind'].upper()}, .sources = sources_{index}")
     if "beside" in section:
         out.write(f", .beside = &as_quantities[{names[section['beside']]}]")
-    out.write("".join(f", .{key} = true" for key in ("claimed", "of_host") if key in section))
+    out.write("".join(f", .{key} = true" for key in FLAGS if key in section))
     out.write("},\n")
 
 

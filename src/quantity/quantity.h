@@ -43,6 +43,8 @@ struct as_quantity {
     const char *level;                /* "memory", "L2", "core"; "" none */
     bool claimed;                     /* the limit of its cell is what is specified */
     bool of_host;                     /* on any device it depends on the host's CPUs */
+    bool off_map;                     /* no row of its level on the map shows it */
+    bool roof;                        /* a bandwidth that the roofline has as a slope */
     const struct as_quantity *beside; /* the line of the data sheet whose remark has it; NULL: a line of its own */
     const char *before, *behind;      /* around it in that remark: "submit", "per kernel" */
     const struct as_quantity_source *sources; /* ends with a NULL from */
@@ -78,7 +80,10 @@ enum as_quantity_found {
     AS_QUANTITY_FOUND,
     AS_QUANTITY_NOT_IN_SUITE, /* no such cell */
     AS_QUANTITY_IMPOSSIBLE,   /* unsupported on this device */
-    AS_QUANTITY_MISSING,      /* planned, but without a valid number */
+    AS_QUANTITY_MISSING,      /* planned, but without a number */
+    AS_QUANTITY_REJECTED,
+    AS_QUANTITY_UNDECIDED, /* by valid cells */
+    AS_QUANTITY_STATES,
 };
 struct as_quantity_value {
     const struct as_quantity *of;
@@ -99,5 +104,18 @@ struct as_quantity_value {
  * "rejected: checksum". */
 enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, const struct as_quantity *q,
                                         struct as_quantity_value *out, struct as_buf *reason);
+/* The value of the quantity of that name; false: there is none. */
+bool as_quantity_get(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *out);
+
+/* ---- the roofline ---- */
+
+/* Its ceilings, and the types in ids of facts. */
+struct as_peak {
+    const char *quantity, *type; /* "compute.fp64", "f64" */
+};
+extern const struct as_peak as_peaks[]; /* ends with a NULL quantity */
+enum { AS_ROOFS_MAX = 8 };
+/* Its slopes: of each level the fastest quantity whose section says `roof = yes`; returns how many. */
+size_t as_quantity_roofs(const struct as_quantity_subject *s, struct as_quantity_value out[AS_ROOFS_MAX]);
 
 #endif

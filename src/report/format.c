@@ -135,6 +135,13 @@ void as_page_fact_value(struct as_buf *b, const struct as_fact *f)
         as_page_value(b, said == AS_SAID_CLAIMED ? f->claimed : f->value, f->unit);
 }
 
+void as_page_cite(struct as_buf *b, const char *element, const char *device, const struct as_quantity *q, double value)
+{
+    as_buf_printf(b, "<%s data-device=\"", element);
+    as_buf_html(b, device);
+    as_buf_printf(b, "\" data-quantity=\"%s\" data-value=\"%.9g\">", q->name, value);
+}
+
 void as_axis_write(struct as_buf *b, const struct as_axis *axis, const struct as_axis_value *v,
                    void (*escape)(struct as_buf *b, const char *text))
 {

@@ -53,10 +53,12 @@ enum as_map_known { AS_MAP_UNKNOWN, AS_MAP_REJECTED, AS_MAP_UNDECIDED, AS_MAP_CL
 
 struct as_map_number {
     enum as_map_known known;
-    const struct as_fact *fact; /* source; NULL for a reported value or several merged ones */
-    double value, high;         /* high: the largest of several, else the value */
-    const char *unit;           /* "B", "Hz", "ns", "GB/s"; "cycles" where no clock is known */
-    char note[64];              /* annotation, "" for none */
+    const struct as_quantity *of; /* whose value it is; NULL: a fact's, reported or several merged ones */
+    int64_t cell;                 /* of the quantity: that it rests on; 0: several */
+    const struct as_fact *fact;   /* source; NULL: a cell, or as above */
+    double value, high;           /* high: the largest of several, else the value */
+    char unit[16];                /* "B", "Hz", "ns", "GB/s"; "cycles" where no clock is known */
+    char note[64];                /* annotation, "" for none */
 };
 /* A link to the memory of the host or of other devices. */
 struct as_map_link {

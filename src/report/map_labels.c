@@ -83,17 +83,31 @@ static void number_note(struct map_drawing *d, const struct as_map_number *n, do
     as_buf_str(d->b, "</text>\n");
 }
 
+/* Opens the group of a measured number with what it cites. */
+static void cite(struct map_drawing *d, const struct as_map_number *n)
+{
+    if (n->of) {
+        as_page_cite(d->b, "g", d->info->id, n->of, n->value);
+        return;
+    }
+    as_buf_str(d->b, "<g data-fact=\"");
+    as_buf_html(d->b, n->fact ? n->fact->id : "several");
+    as_buf_str(d->b, "\">");
+}
+
 static void number(struct map_drawing *d, const struct as_map_number *n, enum as_map_kind kind, double y)
 {
     double x = d->s.number_x[kind], big = d->s.wide ? 17 : 13.5, small = d->s.wide ? 12.5 : 10.5;
     bool measured = n->known == AS_MAP_MEASURED, absent = n->known < AS_MAP_CLAIMED;
+    if (measured)
+        cite(d, n);
     as_map_text_at(d->b, x, y + 20,
                    measured ? "value"
                    : absent ? "none"
                             : "said",
                    measured ? AS_MAP_INK : AS_MAP_MUTED, absent ? small : big, "start");
     as_map_number_text(d->b, n);
-    as_buf_str(d->b, "</text>\n");
+    as_buf_str(d->b, measured ? "</text></g>\n" : "</text>\n");
     double share = as_map_bar_share(n);
     if (share > 0)
         as_buf_printf(d->b,

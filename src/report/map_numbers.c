@@ -1,8 +1,7 @@
-/* Values of the machine map: the most informative fact per row and link. */
+/* Values of the machine map: quantities by level and kind, and the facts about links. */
 #include "base/text.h"
 #include "report/map.h"
 #include "report/page.h"
-#include "report/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,91 +21,95 @@ static bool ends_with(const char *s, const char *tail)
     return n >= m && strcmp(s + n - m, tail) == 0;
 }
 
-static bool is_of(const struct as_fact *f, const struct as_device_info *info)
-{
-    return strcmp(f->device, info->id) == 0 && isfinite(f->value);
-}
-
 static bool counts(const struct as_fact *f, const struct as_device_info *info)
 {
-    return is_of(f, info) && f->verdict != AS_UNDECIDED;
+    return strcmp(f->device, info->id) == 0 && isfinite(f->value) && f->verdict != AS_UNDECIDED;
 }
 
-/* Which facts are a row's values, by unit and name; earlier lines have priority. */
-static const struct source {
-    const char *unit, *head, *tail;
-    enum as_map_kind kind;
-} sources[] = {
-    {"Hz", "", "", AS_MAP_HOLDS},
-    {"B", "onchip.whole.", ".size", AS_MAP_HOLDS},
-    {"B", "", ".size", AS_MAP_HOLDS},
-    {"B", "", ".unit.shared", AS_MAP_HOLDS},
-    {"ns", "", ".latency", AS_MAP_LATENCY},
-    {"cycles", "", ".latency", AS_MAP_LATENCY},
-    {"GB/s", "bandwidth.", "", AS_MAP_BANDWIDTH},
-    {"GB/s", "listed.", "", AS_MAP_BANDWIDTH},
-    {"B/cycle", "", ".bandwidth", AS_MAP_BANDWIDTH},
-};
-enum { SOURCES = sizeof sources / sizeof *sources };
+/* ---- rows ---- */
 
-static size_t source_of(const struct as_fact *f)
+/* The row of a quantity's level on this device; -1: it has none. */
+static int row_of_level(const struct as_device_info *info, const char *level)
 {
-    /* A row shows all compute units together, and loads. */
-    bool other = strstr(f->id, ".one_unit.") || (starts_with(f->id, "onchip.whole.") && strcmp(f->unit, "B") != 0);
-    size_t i = other ? (size_t)SOURCES : 0;
-    while (i < SOURCES && !(strcmp(f->unit, sources[i].unit) == 0 && starts_with(f->id, sources[i].head) &&
-                            ends_with(f->id, sources[i].tail)))
-        i++;
-    return i;
+    if (strcmp(level, "memory_side") != 0)
+        return as_map_row(level);
+    const struct as_cache *side = as_info_memory_side(info);
+    return side && side->level <= (unsigned)AS_MAP_CACHE_MAX ? (int)side->level : -1;
 }
 
-/* Converts cycles and bytes per cycle to ns and GB/s by the measured clock. */
-static void by_the_clock(struct as_map_number *n, const struct as_device_info *info, double hz)
+/* The column of a kind; AS_MAP_KINDS: none. */
+static enum as_map_kind column_of(enum as_quantity_kind kind)
 {
-    const struct as_fact *f = n->fact;
-    struct as_buf note = AS_BUF_INIT;
-    bool cycles = strcmp(f->unit, "cycles") == 0;
-    if (!(hz > 0) || (!cycles && strcmp(f->unit, "B/cycle") != 0))
-        return;
-    as_format_number(&note, f->value, 3);
-    as_buf_str(&note, cycles ? " cycles" : " B per cycle each");
-    as_copy_text(n->note, sizeof n->note, as_buf_get(&note));
-    as_buf_finish(&note);
-    n->value = n->high =
-        cycles ? f->value / hz * 1e9 : f->value * hz * (info->compute_units ? info->compute_units : 1) * 1e-9;
-    n->unit = cycles ? "ns" : "GB/s";
-}
-
-static void find_rows(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
-{
-    size_t rank[AS_MAP_ROWS][AS_MAP_KINDS];
-    double hz = 0;
-    for (size_t i = 0; i < run->facts_n; i++) {
-        const struct as_fact *f = &run->facts[i];
-        size_t source = source_of(f);
-        int row = as_map_row(f->object);
-        if (row < 0 || source == SOURCES || !is_of(f, info))
-            continue;
-        enum as_map_kind kind = sources[source].kind;
-        struct as_map_number *n = &out->row[row][kind];
-        if (f->verdict == AS_UNDECIDED) {
-            n->known = n->fact ? n->known : AS_MAP_UNDECIDED;
-            continue;
-        }
-        bool better = !n->fact || source < rank[row][kind] ||
-                      (source == rank[row][kind] && kind == AS_MAP_BANDWIDTH && f->value > n->value);
-        if (!better)
-            continue;
-        rank[row][kind] = source;
-        *n = (struct as_map_number){
-            .known = AS_MAP_MEASURED, .fact = f, .value = f->value, .high = f->value, .unit = f->unit};
-        if (strcmp(f->unit, "Hz") == 0)
-            hz = f->value;
+    switch (kind) {
+    case AS_KIND_CLOCK:
+    case AS_KIND_CAPACITY:
+        return AS_MAP_HOLDS;
+    case AS_KIND_LATENCY:
+        return AS_MAP_LATENCY;
+    case AS_KIND_BANDWIDTH:
+        return AS_MAP_BANDWIDTH;
+    default:
+        return AS_MAP_KINDS;
     }
-    for (int r = 0; r < AS_MAP_ROWS; r++)
-        for (int k = 0; k < AS_MAP_KINDS; k++)
-            if (out->row[r][k].fact)
-                by_the_clock(&out->row[r][k], info, hz);
+}
+
+static void add_word(struct as_buf *b, const char *word)
+{
+    as_buf_printf(b, "%s%s", b->len && word[0] ? ", " : "", word);
+}
+
+/* What could be confused is said: "read, 41.7 B per cycle each", "read, 1 thread, over 8 MiB", "huge pages". */
+static void note_quantity(const struct as_quantity_subject *s, const struct as_quantity_value *v, char *out,
+                          size_t size)
+{
+    struct as_buf b = AS_BUF_INIT;
+    char said[64];
+    if (v->of->kind == AS_KIND_BANDWIDTH || strcmp(v->of->label, "latency, base pages") == 0)
+        add_word(&b, v->of->label);
+    if (isfinite(v->counted)) {
+        as_buf_str(&b, b.len ? ", " : "");
+        as_format_number(&b, v->counted, 3);
+        as_buf_str(&b, strcmp(v->counted_unit, "cycles") == 0 ? " cycles" : " B per cycle each");
+    }
+    as_quantity_expand(s, v->source->said ? v->source->said : "", said, sizeof said);
+    add_word(&b, v->on_small_pages ? "base pages" : said);
+    add_word(&b, v->named);
+    as_copy_text(out, size, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
+static void take_quantity(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_map_number *n)
+{
+    static const enum as_map_known without[AS_QUANTITY_STATES] = {
+        [AS_QUANTITY_REJECTED] = AS_MAP_REJECTED, [AS_QUANTITY_UNDECIDED] = AS_MAP_UNDECIDED};
+    struct as_quantity_value v;
+    struct as_buf reason = AS_BUF_INIT;
+    const enum as_quantity_found found = as_quantity_find(s, q, &v, &reason);
+    as_buf_finish(&reason);
+    if (found != AS_QUANTITY_FOUND) {
+        n->known = n->known ? n->known : without[found];
+        return;
+    }
+    *n = (struct as_map_number){.known = AS_MAP_MEASURED,
+                                .of = q,
+                                .cell = v.cell,
+                                .fact = isfinite(v.counted) ? NULL : v.fact,
+                                .value = v.value,
+                                .high = v.value};
+    as_copy_text(n->unit, sizeof n->unit, v.unit);
+    note_quantity(s, &v, n->note, sizeof n->note);
+}
+
+/* Of a level and kind the first quantity of the table that has a value. */
+static void find_rows(const struct as_quantity_subject *s, struct as_map_numbers *out)
+{
+    for (const struct as_quantity *q = as_quantities; q->name; q++) {
+        const int row = row_of_level(s->info, q->level);
+        const enum as_map_kind kind = column_of(q->kind);
+        if (row >= 0 && kind != AS_MAP_KINDS && !q->beside && !q->off_map &&
+            out->row[row][kind].known != AS_MAP_MEASURED)
+            take_quantity(s, q, &out->row[row][kind]);
+    }
 }
 
 static void find_claims(const struct as_device_info *info, struct as_map_numbers *out)
@@ -122,42 +125,6 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
                 .known = AS_MAP_CLAIMED, .value = (double)size, .high = (double)size, .unit = "B", .note = "reported"};
         if (size && r == AS_MAP_LOCAL && !info->compute_unit_shared && n->known == AS_MAP_CLAIMED)
             snprintf(n->note, sizeof n->note, "per %s", as_info_words(info)->workgroup);
-    }
-}
-
-/* The nearest row that holds the working set of a cell, as the driver lists them; -1 where it is between two. */
-static int row_of_size(const struct as_device_info *info, const struct as_axes *axes)
-{
-    const uint64_t size = as_axes_u64(axes, "size");
-    for (unsigned level = 1; level <= AS_MAP_CACHE_MAX; level++)
-        if (size <= as_info_cache(info, level))
-            return (int)level;
-    return as_info_is_memory(info, as_axes_text(axes, "allocator"), 1, (double)size) ? AS_MAP_MEMORY : -1;
-}
-
-/* The row (or -1) and the kind of value that a cell would give. */
-static int row_of_cell(const struct as_cell *c, const struct as_device_info *info, enum as_map_kind *kind)
-{
-    const bool topology = strcmp(c->probe, "topology") == 0, latency = strcmp(c->probe, "latency") == 0;
-    if (!topology && !latency && strcmp(c->probe, "bandwidth") != 0)
-        return -1;
-    *kind = latency || (topology && strcmp(as_axes_text(&c->axes, "what"), "bandwidth") != 0) ? AS_MAP_LATENCY
-                                                                                              : AS_MAP_BANDWIDTH;
-    return topology ? as_map_row(as_axes_text(&c->axes, "place")) : row_of_size(info, &c->axes);
-}
-
-/* Rejected values are not drawn but marked. */
-static void find_rejected(const struct as_report_run *run, const struct as_device_info *info,
-                          struct as_map_numbers *out)
-{
-    for (size_t i = 0; i < run->cells_n; i++) {
-        const struct as_cell *c = &run->cells[i];
-        enum as_map_kind kind = AS_MAP_LATENCY;
-        if (c->status != AS_CELL_REJECTED || strcmp(c->device, info->id) != 0)
-            continue;
-        const int row = row_of_cell(c, info, &kind);
-        if (row >= 0 && out->row[row][kind].known == AS_MAP_UNKNOWN)
-            out->row[row][kind].known = AS_MAP_REJECTED;
     }
 }
 
@@ -230,7 +197,7 @@ static void widen(struct as_map_number *n, const struct as_fact *f, const char *
     bool first = n->known != AS_MAP_MEASURED;
     n->known = AS_MAP_MEASURED;
     n->fact = first ? f : NULL;
-    n->unit = f->unit;
+    as_copy_text(n->unit, sizeof n->unit, f->unit);
     n->value = first ? f->value : fmin(n->value, f->value);
     n->high = first ? f->value : fmax(n->high, f->value);
 }
@@ -276,6 +243,15 @@ static void name_link(struct as_map_link *l, const struct as_device_info *info, 
     }
 }
 
+static void note_atomic(double value, const char *unit, struct as_map_number *latency)
+{
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, "atomic ");
+    as_page_value(&b, value, unit);
+    as_copy_text(latency->note, sizeof latency->note, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
 static void add_link(struct as_map_numbers *out, const struct as_device_info *info, enum sort sort,
                      const struct end *ends, size_t n, bool alone)
 {
@@ -293,17 +269,54 @@ static void add_link(struct as_map_numbers *out, const struct as_device_info *in
         return;
     snprintf(l->object, sizeof l->object, "link:%.26s", ends->name);
     each_way(ends, bandwidth->note, sizeof bandwidth->note);
-    if (ends->atomic) {
-        struct as_buf b = AS_BUF_INIT;
-        as_buf_str(&b, "atomic ");
-        as_page_value(&b, ends->atomic->value, ends->atomic->unit);
-        as_copy_text(latency->note, sizeof latency->note, as_buf_get(&b));
-        as_buf_finish(&b);
+    if (ends->atomic)
+        note_atomic(ends->atomic->value, ends->atomic->unit, latency);
+}
+
+static bool find_host(const struct as_quantity_subject *s, const char *name, struct as_quantity_value *v)
+{
+    struct as_buf reason = AS_BUF_INIT;
+    const bool found = as_quantity_find(s, as_quantity_named(name), v, &reason) == AS_QUANTITY_FOUND;
+    as_buf_finish(&reason);
+    return found;
+}
+
+static void take_host_value(const struct as_quantity_value *v, struct as_map_number *n)
+{
+    *n = (struct as_map_number){
+        .known = AS_MAP_MEASURED, .of = v->of, .cell = v->cell, .value = v->value, .high = v->value};
+    as_copy_text(n->unit, sizeof n->unit, v->unit);
+}
+
+/* The link to the only host node has the quantities of the data sheet: the faster way, and each of them in the note. */
+static void take_host_link(const struct as_quantity_subject *s, struct as_map_link *l)
+{
+    static const struct {
+        const char *word, *quantity;
+    } ways[] = {{"to", "host_link.from_device"}, {"from", "host_link.to_device"}, {"both", "host_link.both"}};
+    struct as_map_number *bandwidth = &l->number[AS_MAP_BANDWIDTH], *latency = &l->number[AS_MAP_LATENCY];
+    struct as_quantity_value v;
+    struct as_buf note = AS_BUF_INIT;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!find_host(s, ways[i].quantity, &v))
+            continue;
+        if (!note.len || (v.value > bandwidth->value && strcmp(ways[i].word, "both") != 0))
+            take_host_value(&v, bandwidth);
+        as_buf_printf(&note, "%s%s ", note.len ? ", " : "", ways[i].word);
+        as_format_number(&note, v.value, 3);
     }
+    if (note.len)
+        as_copy_text(bandwidth->note, sizeof bandwidth->note, as_buf_get(&note));
+    as_buf_finish(&note);
+    if (find_host(s, "host_link.load", &v))
+        take_host_value(&v, latency);
+    if (find_host(s, "host_link.atomic", &v))
+        note_atomic(v.value, v.unit, latency);
 }
 
 /* A device with memory of its own has a link to the host and to peers, measured or not. */
-static void find_links(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
+static void find_links(const struct as_report_run *run, const struct as_device_info *info,
+                       const struct as_quantity_subject *subject, struct as_map_numbers *out)
 {
     static const struct end nothing[SORTS] = {[HOST] = {.name = "host"}, [PEER] = {.name = ""}};
     if (!as_map_has_own_memory(info))
@@ -316,6 +329,8 @@ static void find_links(const struct as_report_run *run, const struct as_device_i
         bool fold = n > FEW;
         for (size_t i = 0; i < (fold ? 1 : n); i++)
             add_link(out, info, s, &ends[i], fold ? n : 1, n == 1);
+        if (s == HOST && n == 1)
+            take_host_link(subject, &out->link[0]);
     }
 }
 
@@ -338,81 +353,13 @@ static void find_rejected_links(const struct as_report_run *run, const struct as
     }
 }
 
-/* The sheet's bandwidth of a group: of all threads, else of one. */
-static const struct as_sheet_row *read_row(const struct as_sheet *sheet, const char *group, bool *one_thread)
-{
-    const struct as_sheet_row *row = as_sheet_find(sheet, group, "read");
-    *one_thread = !row;
-    return row ? row : as_sheet_find(sheet, group, "read, 1 thread");
-}
-
-/* "triad" of "bandwidth.memory.triad.all": where the data sheet has no read, what stands for it is named. */
-static void name_operation(struct as_map_number *n)
-{
-    const char *level = n->fact && strncmp(n->fact->id, "bandwidth.", strlen("bandwidth.")) == 0
-                            ? strchr(n->fact->id, '.') + 1
-                            : NULL,
-               *op = level ? strchr(level, '.') : NULL;
-    if (op && strncmp(op, ".read", strlen(".read")) != 0)
-        snprintf(n->note, sizeof n->note, "%.*s", (int)strcspn(op + 1, "."), op + 1);
-}
-
-static void take_bandwidth(const struct as_sheet *sheet, const char *group, struct as_map_number *n)
-{
-    bool one_thread;
-    const struct as_sheet_row *row = read_row(sheet, group, &one_thread);
-    if (!row)
-        name_operation(n);
-    if (!row || strcmp(row->unit, "GB/s") != 0)
-        return;
-    *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "GB/s"};
-    if (one_thread || strstr(row->remark, "B/cycle"))
-        as_copy_text(n->note, sizeof n->note, one_thread ? "1 thread" : row->remark);
-}
-
-/* Caches are shown in cycles where a fact has them. */
-static void take_latency(const struct as_sheet *sheet, const char *group, struct as_map_number *n)
-{
-    const struct as_sheet_row *row = as_sheet_find(sheet, group, "latency");
-    const bool memory = strcmp(group, "Memory") == 0;
-    if (!row && memory)
-        row = as_sheet_find(sheet, group, "latency, base pages");
-    if (row && strcmp(row->unit, "ns") == 0 && (memory || n->known != AS_MAP_MEASURED))
-        *n = (struct as_map_number){.known = AS_MAP_MEASURED, .value = row->value, .high = row->value, .unit = "ns"};
-}
-
-/* Numbers of the rows are those of the data sheet, so that a quantity has one number on the page. */
-static void take_sheet(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
-{
-    static const struct {
-        const char *group, *object;
-    } objects[] = {{"Memory", "memory"}, {AS_SHEET_MEMORY_SIDE, NULL}, {"L3", "L3"}, {"L2", "L2"},
-                   {"L1", "L1"},         {"Shared memory", "shared"}};
-    const struct as_cache *side = as_info_memory_side(info);
-    struct as_sheet sheet;
-    struct as_error err;
-    if (as_sheet_make(run, info->id, &sheet, &err))
-        return;
-    for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
-        const int r = objects[k].object                                   ? as_map_row(objects[k].object)
-                      : side && side->level <= (unsigned)AS_MAP_CACHE_MAX ? (int)side->level
-                                                                          : -1;
-        if (r < 0)
-            continue;
-        take_bandwidth(&sheet, objects[k].group, &out->row[r][AS_MAP_BANDWIDTH]);
-        take_latency(&sheet, objects[k].group, &out->row[r][AS_MAP_LATENCY]);
-    }
-    as_sheet_finish(&sheet);
-}
-
 void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info, struct as_map_numbers *out)
 {
+    const struct as_quantity_subject s = as_report_subject(run, info->id);
     *out = (struct as_map_numbers){.links_n = 0};
-    find_rows(run, info, out);
-    take_sheet(run, info, out);
+    find_rows(&s, out);
     find_claims(info, out);
-    find_rejected(run, info, out);
-    find_links(run, info, out);
+    find_links(run, info, &s, out);
     find_rejected_links(run, info, out);
 }
 

@@ -40,6 +40,8 @@ enum as_said { AS_SAID_VALUE, AS_SAID_CLAIMED, AS_SAID_BRACKET };
 enum as_said as_page_said(const struct as_fact *f);
 /* The value of a fact as as_page_said chose: "32 KiB" or "16–64 KiB". */
 void as_page_fact_value(struct as_buf *b, const struct as_fact *f);
+/* Opens the element in which the text of a quantity's value stands, and names the quantity and the value. */
+void as_page_cite(struct as_buf *b, const char *element, const char *device, const struct as_quantity *q, double value);
 /* "16–64 KiB", "512 KiB–2 MiB": the unit twice only where the two are shown on different scales */
 void as_page_range(struct as_buf *b, double low, double high, const char *unit);
 /* What the device's API calls shared memory, in one word: "shared", "LDS". info: NULL where the run does not say. */

@@ -40,6 +40,26 @@ static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct 
     }
 }
 
+/* The data sheet's numbers of the way to the host; where the run has none, the facts about its link to the host. */
+static void host_cell(struct as_buf *b, const struct as_report_run *rr, const struct as_device_info *from)
+{
+    const struct as_quantity_subject s = as_report_subject(rr, from->id);
+    struct as_quantity_value gbs, load;
+    const bool has_gbs = as_quantity_get(&s, "host_link.from_device", &gbs),
+               has_load = as_quantity_get(&s, "host_link.load", &load);
+    if (!has_gbs) {
+        link_cell(b, one_way(rr, from, NULL, "to"), one_way(rr, from, NULL, "load"));
+        return;
+    }
+    as_page_cite(b, "td", from->id, gbs.of, gbs.value);
+    as_page_value(b, gbs.value, gbs.unit);
+    if (!has_load)
+        return;
+    as_page_cite(b, "small", from->id, load.of, load.value);
+    as_page_value(b, load.value, load.unit);
+    as_buf_str(b, "</small>");
+}
+
 /* NULL is the host, whose own accesses these probes do not measure. */
 static void link_row(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *from)
 {
@@ -49,7 +69,7 @@ static void link_row(struct as_page *p, const struct as_report_run *rr, const st
     if (!from)
         as_buf_str(b, "<td>–");
     else
-        link_cell(b, one_way(rr, from, NULL, "to"), one_way(rr, from, NULL, "load"));
+        host_cell(b, rr, from);
     for (size_t i = 0; i < rr->devices_n; i++) {
         const struct as_device_info *to = &rr->devices[i];
         if (!as_map_has_own_memory(to))
@@ -113,8 +133,12 @@ static void alike_row(struct as_page *p, const struct as_report_run *rr, const s
     as_buf_str(p->out, "<td>");
     as_buf_html(p->out, info->bus_id);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        as_buf_str(p->out, "<td>");
-        as_map_number_text(p->out, &n.row[columns[i].row][columns[i].kind]);
+        const struct as_map_number *number = &n.row[columns[i].row][columns[i].kind];
+        if (number->of)
+            as_page_cite(p->out, "td", info->id, number->of, number->value);
+        else
+            as_buf_str(p->out, "<td>");
+        as_map_number_text(p->out, number);
     }
     as_buf_char(p->out, '\n');
 }

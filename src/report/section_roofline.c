@@ -1,5 +1,5 @@
-/* The roofline: attainable rate over arithmetic intensity, from the facts of the rule "arithmetic", as a log-log plot
- * and a table. */
+/* The roofline: attainable rate over arithmetic intensity, from quantities and the facts about ridge points, as a
+ * log-log plot and a table. */
 #include "base/text.h"
 #include "probe/view_role.h"
 #include "report/markup.h"
@@ -10,42 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPES_MAX = 6, LEVELS_MAX = 8 };
+enum { TYPES_MAX = 6, LEVELS_MAX = AS_ROOFS_MAX };
 static const double LABELS_APART = 15; /* user units: closer ones are written together */
 
-/* Facts of one device. A level's bandwidth follows from its ridge points: peak over FLOP per byte. */
+/* Quantities of one device, and the facts about their ratios. */
 struct roofline {
-    const struct as_fact *peak[TYPES_MAX];
+    struct as_quantity_value peak[TYPES_MAX];
     size_t types;
     char local[24]; /* its word for shared memory */
     struct level {
-        char name[32];
+        struct as_quantity_value roof;
         double bytes_s;
         const struct as_fact *ridge[TYPES_MAX];
     } level[LEVELS_MAX]; /* the fastest first */
     size_t levels;
 };
-
-static const char *type_of(const struct as_fact *peak)
-{
-    return peak->id + strlen("arithmetic.peak.");
-}
-
-/* "FP32" of f32, as the data sheet says it; other types are written in capitals: "BF16". */
-static void type_name(struct as_buf *b, const struct as_fact *peak)
-{
-    const char *type = type_of(peak);
-    const bool is_float = type[0] == 'f';
-    as_buf_str(b, is_float ? "FP" : "");
-    for (const char *c = type + is_float; *c; c++)
-        as_buf_char(b, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
-}
-
-static bool is_number(const struct as_fact *f, const char *device, const char *head)
-{
-    return strcmp(f->device, device) == 0 && strncmp(f->id, head, strlen(head)) == 0 && isfinite(f->value) &&
-           f->value > 0 && f->verdict == AS_SUPPORTED;
-}
 
 static int by_speed(const void *pa, const void *pb)
 {
@@ -53,43 +32,41 @@ static int by_speed(const void *pa, const void *pb)
     return a > b ? -1 : a < b;
 }
 
-static void add_ridge(struct roofline *r, const struct as_fact *f)
+static const struct as_fact *find_ridge(const struct as_report_run *rr, const char *device, const char *type,
+                                        const char *level)
 {
-    const char *type = f->id + strlen("ridge."), *dot = strchr(type, '.');
-    size_t t = 0, k = 0;
-    while (dot && t < r->types &&
-           !(strlen(type_of(r->peak[t])) == (size_t)(dot - type) &&
-             strncmp(type_of(r->peak[t]), type, (size_t)(dot - type)) == 0))
-        t++;
-    if (!dot || t == r->types)
-        return;
-    while (k < r->levels && strcmp(r->level[k].name, dot + 1) != 0)
-        k++;
-    if (k == LEVELS_MAX)
-        return;
-    if (k == r->levels) {
-        r->level[r->levels++] = (struct level){.bytes_s = r->peak[t]->value / f->value};
-        as_copy_text(r->level[k].name, sizeof r->level[k].name, dot + 1);
-    }
-    r->level[k].ridge[t] = f;
+    char id[64];
+    snprintf(id, sizeof id, "ridge.%.16s.%.16s", type, level);
+    return as_fact_find(rr->facts, rr->facts_n, device, id);
 }
 
 static void find(const struct as_report_run *rr, const char *device, struct roofline *r)
 {
+    const struct as_quantity_subject s = as_report_subject(rr, device);
+    struct as_quantity_value roofs[AS_ROOFS_MAX];
     *r = (struct roofline){.types = 0};
-    as_page_local_name(as_report_device(rr, device), r->local);
-    for (size_t i = 0; i < rr->facts_n && r->types < TYPES_MAX; i++)
-        if (is_number(&rr->facts[i], device, "arithmetic.peak."))
-            r->peak[r->types++] = &rr->facts[i];
-    for (size_t i = 0; i < rr->facts_n; i++)
-        if (is_number(&rr->facts[i], device, "ridge."))
-            add_ridge(r, &rr->facts[i]);
+    as_page_local_name(s.info, r->local);
+    r->levels = as_quantity_roofs(&s, roofs);
+    for (size_t k = 0; k < r->levels; k++)
+        r->level[k] = (struct level){.roof = roofs[k], .bytes_s = roofs[k].value * 1e9};
     qsort(r->level, r->levels, sizeof r->level[0], by_speed);
+    for (const struct as_peak *p = as_peaks; p->quantity && r->types < TYPES_MAX; p++) {
+        if (!as_quantity_get(&s, p->quantity, &r->peak[r->types]))
+            continue;
+        for (size_t k = 0; k < r->levels; k++)
+            r->level[k].ridge[r->types] = find_ridge(rr, device, p->type, r->level[k].roof.of->level);
+        r->types++;
+    }
 }
 
-static const char *level_word(const struct roofline *r, size_t k)
+static void level_text(struct as_buf *b, const struct roofline *r, size_t k)
 {
-    return strcmp(r->level[k].name, "shared") == 0 ? r->local : r->level[k].name;
+    const struct as_quantity *q = r->level[k].roof.of;
+    as_buf_html(b, strcmp(q->level, "shared") == 0        ? r->local
+                   : strcmp(q->level, "memory_side") == 0 ? "memory-side cache"
+                                                          : q->level);
+    as_buf_char(b, ' ');
+    as_buf_html(b, q->label);
 }
 
 /* ---- the drawing ---- */
@@ -97,6 +74,7 @@ static const char *level_word(const struct roofline *r, size_t k)
 struct plot {
     struct as_buf *b;
     const struct roofline *r;
+    const char *device;
     double left, right, top, bottom; /* user units */
     double x_lo, x_hi, y_lo, y_hi;   /* FLOP per byte, FLOP/s */
     double font;
@@ -149,9 +127,11 @@ static const char *const type_dash[TYPES_MAX] = {"", "7 4", "2 4", "10 3 2 3", "
 
 static void level_name(struct plot *p, size_t k)
 {
-    as_buf_html(p->b, level_word(p->r, k));
+    as_page_cite(p->b, "tspan", p->device, p->r->level[k].roof.of, p->r->level[k].roof.value);
+    level_text(p->b, p->r, k);
     as_buf_char(p->b, ' ');
-    as_page_value(p->b, p->r->level[k].bytes_s * 1e-9, "GB/s");
+    as_page_value(p->b, p->r->level[k].roof.value, "GB/s");
+    as_buf_str(p->b, "</tspan>");
 }
 
 /* Slopes are labelled along the line. */
@@ -187,7 +167,7 @@ static void slopes(struct plot *p, double peak)
 
 static void ceiling(struct plot *p, size_t t)
 {
-    const struct as_fact *peak = p->r->peak[t];
+    const struct as_quantity_value *peak = &p->r->peak[t];
     double y = at_y(p, peak->value), from = p->x_hi, before = -INFINITY;
     for (size_t k = 0; k < p->r->levels; k++)
         from = fmin(from, peak->value / p->r->level[k].bytes_s);
@@ -195,10 +175,11 @@ static void ceiling(struct plot *p, size_t t)
                   "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
                   at_x(p, from), y, p->right, type_dash[t]);
     text(p, p->right - 2, y - 7, "end", "var(--ink)", p->font);
-    type_name(p->b, peak);
+    as_page_cite(p->b, "tspan", p->device, peak->of, peak->value);
+    as_buf_html(p->b, peak->of->label);
     as_buf_char(p->b, ' ');
     as_page_value(p->b, peak->value, peak->unit);
-    as_buf_str(p->b, "</text>\n");
+    as_buf_str(p->b, "</tspan></text>\n");
     for (size_t k = 0; k < p->r->levels; k++) {
         const struct as_fact *ridge = p->r->level[k].ridge[t];
         if (!ridge)
@@ -225,12 +206,12 @@ static void range_of(struct plot *p, double *highest)
     double x_lo = INFINITY, x_hi = 0, slowest = INFINITY;
     *highest = 0;
     for (size_t t = 0; t < p->r->types; t++)
-        *highest = fmax(*highest, p->r->peak[t]->value);
+        *highest = fmax(*highest, p->r->peak[t].value);
     for (size_t k = 0; k < p->r->levels; k++) {
         slowest = fmin(slowest, p->r->level[k].bytes_s);
         for (size_t t = 0; t < p->r->types; t++) {
-            x_lo = fmin(x_lo, p->r->peak[t]->value / p->r->level[k].bytes_s);
-            x_hi = fmax(x_hi, p->r->peak[t]->value / p->r->level[k].bytes_s);
+            x_lo = fmin(x_lo, p->r->peak[t].value / p->r->level[k].bytes_s);
+            x_hi = fmax(x_hi, p->r->peak[t].value / p->r->level[k].bytes_s);
         }
     }
     p->x_lo = x_lo / 10;
@@ -242,8 +223,14 @@ static void range_of(struct plot *p, double *highest)
 static void draw(struct as_buf *b, const struct roofline *r, const char *device, bool wide)
 {
     double w = wide ? 1000 : 360, h = wide ? 470 : 330, highest;
-    struct plot p = {
-        .b = b, .r = r, .left = wide ? 84 : 62, .right = w - 10, .top = 14, .bottom = h - 46, .font = wide ? 13 : 11};
+    struct plot p = {.b = b,
+                     .r = r,
+                     .device = device,
+                     .left = wide ? 84 : 62,
+                     .right = w - 10,
+                     .top = 14,
+                     .bottom = h - 46,
+                     .font = wide ? 13 : 11};
     range_of(&p, &highest);
     if (!as_page_drawable(p.x_lo, p.x_hi) || !as_page_drawable(p.y_lo, p.y_hi)) {
         as_buf_str(b, wide ? as_page_not_drawn : "");
@@ -274,17 +261,18 @@ static void table(struct as_buf *b, const struct roofline *r, const char *device
     as_html_head(b, "type");
     as_html_head(b, "peak");
     for (size_t k = 0; k < r->levels; k++) {
-        as_html_head(b, level_word(r, k));
-        as_html_open(b, "small", NULL);
-        as_page_value(b, r->level[k].bytes_s * 1e-9, "GB/s");
-        as_html_close(b, "small");
+        as_buf_str(b, "<th scope=\"col\">");
+        level_text(b, r, k);
+        as_page_cite(b, "small", device, r->level[k].roof.of, r->level[k].roof.value);
+        as_page_value(b, r->level[k].roof.value, "GB/s");
+        as_buf_str(b, "</small>");
     }
     as_html_body(b);
     for (size_t t = 0; t < r->types; t++) {
-        const struct as_fact *peak = r->peak[t];
+        const struct as_quantity_value *peak = &r->peak[t];
         as_buf_str(b, "<tr><th scope=\"row\">");
-        type_name(b, peak);
-        as_html_open(b, "td", NULL);
+        as_buf_html(b, peak->of->label);
+        as_page_cite(b, "td", device, peak->of, peak->value);
         as_page_value(b, peak->value, peak->unit);
         as_html_interval(b, peak->value, peak->ci, peak->unit);
         for (size_t k = 0; k < r->levels; k++) {
@@ -328,7 +316,8 @@ static void one(struct as_page *p, const struct as_report_run *rr, const char *d
     draw(b, &r, device, true);
     draw(b, &r, device, false);
     as_buf_str(b,
-               "<figcaption>Slopes are the bandwidth of each level, ceilings the rate of fused multiply-adds of each "
+               "<figcaption>Slopes are the bandwidth of each level by its fastest operation, ceilings the rate of "
+               "fused multiply-adds of each "
                "type; dots are the ridge points, where one binds as much as the other. Everything drawn was measured "
                "and is valid.</figcaption></figure>\n");
     table(b, &r, device);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void value_of(struct as_buf *b, const struct as_sheet_row *row)
+static void value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row)
 {
-    as_buf_str(b, "<td class=\"v\">");
     if (!row) {
-        as_buf_str(b, "–<td>");
+        as_buf_str(b, "<td class=\"v\">–<td>");
         return;
     }
+    as_page_cite(b, "td class=\"v\"", device, row->of, row->value);
     const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
     if (row->cell)
         as_buf_printf(b, "<a href=\"#c%lld\">", (long long)row->cell);
@@ -132,7 +132,8 @@ static void head(struct as_page *p, const char *device, const struct as_sheet *s
     as_buf_char(b, '\n');
 }
 
-static void line(struct as_page *p, const struct as_sheet *sheets, const struct as_sheet_row *row, bool first)
+static void line(struct as_page *p, const char *device, const struct as_sheet *sheets, const struct as_sheet_row *row,
+                 bool first)
 {
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
@@ -142,7 +143,7 @@ static void line(struct as_page *p, const struct as_sheet *sheets, const struct 
     as_buf_html(b, row->label);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
-        value_of(b, own);
+        value_of(b, device, own);
         if (r)
             ratio_of(b, base, own);
     }
@@ -171,14 +172,14 @@ static void gap_line(struct as_page *p, const struct as_sheet *sheet, const stru
     as_buf_char(b, '\n');
 }
 
-static void lines_of_one(struct as_page *p, const struct as_sheet *sheet)
+static void lines_of_one(struct as_page *p, const char *device, const struct as_sheet *sheet)
 {
     const char *group = "";
     struct as_sheet_entry e;
     for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
         const char *own = e.row ? e.row->group : e.gap->group;
         if (e.row)
-            line(p, sheet, e.row, strcmp(group, own) != 0);
+            line(p, device, sheet, e.row, strcmp(group, own) != 0);
         else
             gap_line(p, sheet, e.gap, strcmp(group, own) != 0);
         group = own;
@@ -198,7 +199,7 @@ static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
 }
 
 /* Lines of the first run's sheet, then those that only another run has. */
-static void lines(struct as_page *p, const struct as_sheet *sheets)
+static void lines(struct as_page *p, const char *device, const struct as_sheet *sheets)
 {
     const char *group = "";
     for (size_t r = 0; r < p->n; r++)
@@ -209,7 +210,7 @@ static void lines(struct as_page *p, const struct as_sheet *sheets)
                 before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
             if (before)
                 continue;
-            line(p, sheets, row, strcmp(group, row->group) != 0);
+            line(p, device, sheets, row, strcmp(group, row->group) != 0);
             group = row->group;
         }
 }
@@ -292,9 +293,9 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
         head(p, device, &sheets[0]);
         as_buf_str(p->out, "<tbody>");
         if (p->n == 1)
-            lines_of_one(p, sheets);
+            lines_of_one(p, device, sheets);
         else
-            lines(p, sheets);
+            lines(p, device, sheets);
         as_buf_str(p->out, "</table></div>\n");
         if (p->n == 1) {
             not_in_suite(p, sheets);

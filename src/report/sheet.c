@@ -161,7 +161,7 @@ static bool is_below_idle(const struct as_report_run *run, const struct as_quant
     const struct as_cell *cell = as_report_cell(run, row->cell);
     const char *allocator = cell ? as_axes_text(&cell->axes, "allocator") : "";
     const bool on_base = as_allocator_role(s->device, allocator) == AS_ROLE_BASE_PAGES;
-    const struct as_sheet_row *idle = as_sheet_find(sheet, "Memory", on_base ? "latency, base pages" : "latency");
+    const struct as_sheet_row *idle = as_sheet_row_of(sheet, on_base ? "memory.latency.base_pages" : "memory.latency");
     if (strcmp(row->of->name, "memory.latency.loaded") != 0 || !idle || strcmp(idle->unit, row->unit) != 0 ||
         !(row->ci.hi < idle->ci.lo))
         return false;
@@ -401,6 +401,14 @@ const struct as_sheet_row *as_sheet_find(const struct as_sheet *s, const char *g
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->rows[i].group, group) == 0 && strcmp(s->rows[i].label, label) == 0)
+            return &s->rows[i];
+    return NULL;
+}
+
+const struct as_sheet_row *as_sheet_row_of(const struct as_sheet *s, const char *quantity)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->rows[i].of->name, quantity) == 0)
             return &s->rows[i];
     return NULL;
 }

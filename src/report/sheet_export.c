@@ -58,6 +58,7 @@ static void figure_json(const char *name, double value, const struct as_ref *ref
 static void json_row(const struct as_sheet_row *row, struct as_buf *out)
 {
     as_buf_char(out, '{');
+    as_json_add_text(out, "name", row->of->name);
     as_json_add_text(out, "group", row->group);
     as_json_add_text(out, "quantity", row->label);
     as_json_add_number(out, "value", row->value);
@@ -79,6 +80,7 @@ static void json_gaps(const struct as_sheet *sheet, struct as_buf *out)
     for (size_t i = 0; i < sheet->gaps_n; i++) {
         const struct as_sheet_gap *gap = &sheet->gaps[i];
         as_buf_str(out, i ? ",\n{" : "[\n{");
+        as_json_add_text(out, "name", gap->of->name);
         as_json_add_text(out, "group", gap->group);
         as_json_add_text(out, "quantity", gap->label);
         as_json_add_text(out, "reason", gap->reason[0] ? gap->reason : "not in this suite");
@@ -158,7 +160,9 @@ static void write_header(const struct as_report_run *run, const struct as_machin
     as_buf_str(out, ": values with the half-width of their 95% intervals. */\n"
                     "#ifndef ASSAY_MACHINE_H\n#define ASSAY_MACHINE_H\n");
     for (size_t i = 0; i < m->n; i++) {
-        as_buf_char(out, '\n');
+        as_buf_str(out, "\n/* Device ");
+        as_buf_c_comment(out, m->v[i].id);
+        as_buf_str(out, " */\n");
         for (size_t k = 0; k < m->v[i].sheet.n; k++) {
             const struct as_sheet_row *row = &m->v[i].sheet.rows[k];
             const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
@@ -168,9 +172,10 @@ static void write_header(const struct as_report_run *run, const struct as_machin
             add_word(row->label, out);
             add_word(row->unit, out);
             as_buf_printf(out, " %.6g", row->value);
+            as_buf_printf(out, " /* %s", row->of->name);
             if (isfinite(half))
-                as_buf_printf(out, " /* +- %.2g%% */", half);
-            as_buf_char(out, '\n');
+                as_buf_printf(out, ", +- %.2g%%", half);
+            as_buf_str(out, " */\n");
         }
     }
     as_buf_str(out, "\n#endif\n");

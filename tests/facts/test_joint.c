@@ -1,4 +1,5 @@
 /* Facts that join the cells of copies or of peak rates with those of bandwidth, on synthetic cells. */
+#include "base/text.h"
 #include "made.h"
 
 #include <math.h>
@@ -60,13 +61,14 @@ static void test_ridges(void **unused)
     struct made m;
     (void)unused;
     made_gpu_minimal(&m);
+    as_copy_text(m.info.id, sizeof m.info.id, "cuda:0");
     made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 60e12, "type=f32 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 50e12, "type=f32 threads=0 width=512");
     made_derive(&m);
     assert_null(made_find(&m, "ridge.f64.memory"));
-    made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=own");
-    made_add(&m, "bandwidth", "GB/s", 3900, "op=triad level=memory size=1000000000 threads=0 allocator=own");
+    made_add(&m, "bandwidth", "GB/s", 4000, "op=read level=memory size=1000000000 threads=0 allocator=cuMemAlloc");
+    made_add(&m, "bandwidth", "GB/s", 3900, "op=triad level=memory size=1000000000 threads=0 allocator=cuMemAlloc");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "ridge.f64.memory", 30e12 / 4e12, 1e-9);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);

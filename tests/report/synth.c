@@ -216,14 +216,14 @@ void synth_fact(struct maker *m, const char *device, const char *object, const c
 void synth_cpu_facts(struct maker *m)
 {
     double s = m->slower;
-    synth_fact(m, "cpu", "core", "core.clock", 3.41e9 / s, "Hz", 2.3e9,
+    synth_fact(m, "cpu", "core", "clock.core", 3.41e9 / s, "Hz", 2.3e9,
                "The core runs at 3.41 GHz, not at the 2.3 GHz that the OS says.");
     synth_fact(m, "cpu", "L1", "cache.L1.size", 48 * 1024, "B", 48 * 1024, "L1 data holds 48 KiB.");
     synth_fact(m, "cpu", "L1", "cache.L1.latency", 1.46 * s, "ns", NAN, "A load that hits L1 takes 1.46 ns.");
-    synth_fact(m, "cpu", "L1", "bandwidth.L1.read", 412 / s, "GB/s", NAN, "One thread reads 412 GB/s from L1.");
+    synth_fact(m, "cpu", "L1", "bandwidth.L1.read.all", 412 / s, "GB/s", NAN, "One thread reads 412 GB/s from L1.");
     synth_fact(m, "cpu", "L2", "cache.L2.size", 2.05 * 1048576, "B", 2097152, "L2 holds 2.05 MiB.");
     synth_fact(m, "cpu", "L2", "cache.L2.latency", 4.79 * s, "ns", NAN, "A load that hits L2 takes 4.79 ns.");
-    synth_fact(m, "cpu", "L2", "bandwidth.L2.read", 121 / s, "GB/s", NAN, "One thread reads 121 GB/s from L2.");
+    synth_fact(m, "cpu", "L2", "bandwidth.L2.read.all", 121 / s, "GB/s", NAN, "One thread reads 121 GB/s from L2.");
     synth_fact(m, "cpu", "L3", "cache.L3.size", 190.0 * 1048576, "B", 260.0 * 1048576,
                "Of L3, 190 MiB are this machine's, of 260 MiB claimed.");
     synth_fact(m, "cpu", "L3", "cache.L3.latency", 29 * s, "ns", NAN, "A load that hits L3 takes 29.0 ns.");
@@ -330,10 +330,10 @@ char *synth_machine_json(unsigned packages, unsigned cores, unsigned per_l3)
 static void gpu_facts(struct maker *m, const char *id)
 {
     synth_fact(m, id, "L1", "cache.L1.latency", 16.3, "ns", NAN, "L1 answers in 16.3 ns.");
-    synth_fact(m, id, "L1", "bandwidth.L1.read", 33200, "GB/s", NAN, "All units read 33.2 TB/s from L1.");
+    synth_fact(m, id, "L1", "bandwidth.L1.read.all", 33200, "GB/s", NAN, "All units read 33.2 TB/s from L1.");
     synth_fact(m, id, "L2", "cache.L2.size", 44e6, "B", 60.0 * 1048576, "L2 holds 44 MB for one unit.");
     synth_fact(m, id, "L2", "cache.L2.latency", 141, "ns", NAN, "L2 answers in 141 ns.");
-    synth_fact(m, id, "L2", "bandwidth.L2.read", 9800, "GB/s", NAN, "L2 gives 9.80 TB/s.");
+    synth_fact(m, id, "L2", "bandwidth.L2.read.all", 9800, "GB/s", NAN, "L2 gives 9.80 TB/s.");
     synth_fact(m, id, "memory", "bandwidth.memory.triad", 4372, "GB/s", 4814, "Triad moves 4.37 TB/s.");
     synth_fact(m, id, "memory", "memory.latency", 333, "ns", NAN, "Memory answers in 333 ns.");
     synth_fact(m, id, "launch", "launch.round_trip", 8200, "ns", NAN, "A launch and its wait take 8.20 µs.");

@@ -50,28 +50,50 @@ static void link_facts(struct maker *m, const char *id, unsigned number, unsigne
     }
 }
 
+/* A cell with exactly this value, of a probe and axes that a quantity has. */
+static void quantity_cell(struct maker *m, const struct as_probe *probe, const char *device, const char *unit,
+                          const char *const (*axes)[2], double v)
+{
+    struct as_cell *c = synth_cell(m, probe, device);
+    for (size_t i = 0; c && axes[i][0]; i++)
+        synth_axis(c, axes[i][0], axes[i][1]);
+    if (!c)
+        return;
+    as_copy_text(c->unit, sizeof c->unit, unit);
+    c->sum = (struct as_summary){.n = 60, .trials = 3, .median = v, .ci = {v * 0.98, v * 1.02}, .modes = 1};
+}
+
+static void roof_cells(struct maker *m, const char *id)
+{
+    static const struct as_probe onchip = {.abi = AS_PROBE_ABI, .name = "onchip_bandwidth"};
+    static const char *const read[][2] = {{"op", "read"},         {"level", "memory"},         {"threads", "0"},
+                                          {"size", "8589934592"}, {"allocator", "cuMemAlloc"}, {0}},
+                             *const l1[][2] = {{"what", "own"}, {"size", "65536"}, {0}},
+                             *const shared[][2] = {{"what", "shared"}, {"size", "0"}, {0}},
+                             *const l2[][2] = {{"what", "common"}, {"size", "16777216"}, {0}};
+    quantity_cell(m, &synth_bandwidth, id, "GB/s", read, 4570);
+    quantity_cell(m, &onchip, id, "B/cycle", l1, 128);
+    quantity_cell(m, &onchip, id, "B/cycle", shared, 127);
+    quantity_cell(m, &onchip, id, "B/cycle", l2, 37.8);
+}
+
 /* The second device has a peak and no bandwidth that is valid. */
 static void roofline_cells(struct maker *m, const char *id, bool levels)
 {
-    static const char *const types[] = {"f64", "f32"};
-    static const double peaks[] = {30.8e12, 66.3e12};
+    static const char *const types[] = {"f64", "f32"}, *const names[] = {"memory", "L2", "L1", "shared"};
+    static const double peaks[] = {30.8e12, 66.3e12}, gbs[] = {4570, 9879, 33454, 33193};
     for (int t = 0; t < 2; t++) {
-        struct as_cell *c = synth_cell(m, &synth_roofline, id);
-        char peak[64], ridge[64];
-        synth_axis(c, "type", types[t]);
-        synth_axis_number(c, "threads", 0);
-        synth_axis(c, "width", "best");
-        synth_measured(m, c, peaks[t]);
-        snprintf(peak, sizeof peak, "arithmetic.peak.%s", types[t]);
-        synth_fact(m, id, "arithmetic", peak, peaks[t], "FLOP/s", NAN, "Fused multiply-adds reach their peak.");
+        const char *const axes[][2] = {{"type", types[t]}, {"threads", "0"}, {"width", "best"}, {0}};
+        char ridge[64];
+        quantity_cell(m, &synth_roofline, id, "FLOP/s", axes, peaks[t]);
         for (int level = 0; level < 4 && levels; level++) {
-            static const char *const names[] = {"memory", "L2", "L1", "shared"};
-            static const double gbs[] = {4570, 9870, 33500, 33200};
             snprintf(ridge, sizeof ridge, "ridge.%s.%s", types[t], names[level]);
             synth_fact(m, id, "arithmetic", ridge, peaks[t] / gbs[level] * 1e-9, "FLOP/B", NAN,
                        "The ridge point lies there.");
         }
     }
+    if (levels)
+        roof_cells(m, id);
 }
 
 void synth_gpus(struct maker *m, unsigned n)
@@ -84,7 +106,6 @@ void synth_gpus(struct maker *m, unsigned n)
         const char *id = gpu(r, i, n)->id;
         synth_fact(m, id, "core", "clock.core", 1.98e9, "Hz", 1.98e9, "The core runs at 1.98 GHz.");
         synth_fact(m, id, "L1", "onchip.L1.latency", 32, "cycles", NAN, "A load from L1 takes 32 cycles.");
-        synth_fact(m, id, "L1", "onchip.L1.bandwidth", 128, "B/cycle", NAN, "Each SM loads 128 B/cycle from its L1.");
         synth_fact(m, id, "L1", "onchip.L1.sector", 32, "B", NAN, "L1 fetches 32 B per miss.");
         synth_fact(m, id, "shared", "onchip.shared.bandwidth", 127, "B/cycle", NAN,
                    "Each SM loads 127 B/cycle from shared memory.");

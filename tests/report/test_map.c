@@ -176,18 +176,11 @@ static void map_says_what_is_rejected(void **state)
     struct as_cell *c = &s->runs[0].cells[0];
     for (size_t i = 0; i < s->runs[0].cells_n; i++)
         s->runs[0].cells[i].status = AS_CELL_OK;
-    as_copy_text(c->probe, sizeof c->probe, "topology");
+    as_copy_text(c->probe, sizeof c->probe, "l2_latency");
     c->status = AS_CELL_REJECTED;
     c->axes = (struct as_axes){.n = 0};
-    assert_int_equal(as_axes_add(&c->axes, "place", "memory", &err), AS_OK);
-    assert_int_equal(as_axes_add(&c->axes, "what", "latency", &err), AS_OK);
-    assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
-    assert_int_equal(count(as_buf_get(&svg), ">rejected</text>"), 1);
-    /* what would be told of the level that holds so many bytes */
-    as_copy_text(c->probe, sizeof c->probe, "latency");
-    c->axes = (struct as_axes){.n = 0};
-    assert_int_equal(as_axes_add(&c->axes, "size", "4294967296", &err), AS_OK);
-    as_buf_clear(&svg);
+    assert_int_equal(as_axes_add(&c->axes, "what", "missed", &err), AS_OK);
+    assert_int_equal(as_axes_add(&c->axes, "compute_unit", "0", &err), AS_OK);
     assert_int_equal(as_report_map(&s->runs[0], &svg, &err), AS_OK);
     assert_int_equal(count(as_buf_get(&svg), ">rejected</text>"), 1);
     as_copy_text(c->probe, sizeof c->probe, "launch");
@@ -235,7 +228,8 @@ static void map_of_many_devices_draws_the_first(void **state)
     assert_has(&page, ">370–382\u00a0GB/s</text>");
     as_buf_clear(&page);
     assert_int_equal(as_report_html(s->runs, 1, &page, &err), AS_OK);
-    assert_has(&page, "<tr><th scope=\"row\">cuda:7<td>0000:08:00.0<td>1.98\u00a0GHz<td>163\u00a0ns<td>not measured");
+    assert_has(&page, "<tr><th scope=\"row\">cuda:7<td>0000:08:00.0<td data-device=\"cuda:7\" "
+                      "data-quantity=\"clock.core\" data-value=\"1.98e+09\">1.98\u00a0GHz<td");
     as_buf_finish(&page);
     synth_free(s);
 }
@@ -254,10 +248,11 @@ static void roofline_is_drawn_and_told(void **state)
     as_buf_add(&one, from, (size_t)(to - from));
     assert_int_equal(count(as_buf_get(&one), "<svg class=\"roofline"), 2); /* wide and narrow */
     assert_int_equal(count(as_buf_get(&one), "<circle "), 2 * 2 * 4);      /* types by levels */
-    assert_has(&one, ">FP32 66.3\u00a0TFLOP/s</text>");
-    assert_has(&one, ">L1 33.5\u00a0TB/s, shared 33.2\u00a0TB/s</text>"); /* too close for a name each */
-    assert_has(&one, ">memory 4.57\u00a0TB/s</text>");
-    assert_has(&one, "<th scope=\"col\">memory<small>4.57\u00a0TB/s</small>");
+    assert_has(&one, ">FP32 66.3\u00a0TFLOP/s</tspan>");
+    assert_has(&one, ">L1 read 33.5\u00a0TB/s</tspan>, <tspan"); /* too close for a name each */
+    assert_has(&one, " data-quantity=\"memory.read.all\" data-value=\"4570\">memory read 4.57\u00a0TB/s</tspan>");
+    assert_has(&one, "<th scope=\"col\">memory read<small data-device=\"cuda:0\" data-quantity=\"memory.read.all\" "
+                     "data-value=\"4570\">4.57\u00a0TB/s</small>");
     assert_has(&one, "<td>6.74<small>6.54 to 6.87</small>");
     assert_hasnt(&one, "nan");
     assert_hasnt(&one, "inf");
