@@ -49,6 +49,9 @@ void as_html_row(struct as_buf *b, const char *class, const char *head);
 void as_html_cell(struct as_buf *b, const char *class, const char *text);
 /* A cell of numbers and markup of the caller's; no foreign text. */
 void as_html_cellf(struct as_buf *b, const char *class, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Cells of a published figure: what it is, and its value. */
+void as_html_ref(struct as_buf *b, const struct as_ref *ref);
+void as_html_ref_value(struct as_buf *b, const struct as_ref *ref);
 /* The interval of a number, small under it. */
 void as_html_interval(struct as_buf *b, double value, struct as_interval ci, const char *unit);
 /* Opens a link to the row of a measured cell; close it with as_html_close(b, "a"). */

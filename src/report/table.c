@@ -201,18 +201,10 @@ static void group_head(struct table *t, size_t row)
     as_buf_char(b, '\n');
 }
 
-static void failing_gates(struct as_buf *b, const struct as_cell *c)
+static void rejection(struct as_buf *b, const struct as_cell *c)
 {
-    const char *sep = "○ rejected: ";
-    for (int g = 0; g < AS_GATE_N; g++) {
-        if (c->gates[g].state != AS_GATE_FAIL)
-            continue;
-        as_buf_str(b, sep);
-        as_buf_str(b, as_gate_name((enum as_gate)g));
-        sep = ", ";
-    }
-    if (sep[0] != ',')
-        as_buf_str(b, "○ rejected");
+    as_buf_str(b, "○ rejected");
+    as_report_failed_gates(c, b);
 }
 
 static void axis_cells(struct table *t, size_t row)
@@ -249,7 +241,7 @@ static void single_line(struct table *t, size_t row)
     as_further_row(&t->further, c, further_value, b);
     as_buf_printf(b, "<td>%zu<td>", c->sum.n);
     if (rejected)
-        failing_gates(b, c);
+        rejection(b, c);
     else
         as_buf_str(b, as_cell_status_word(c->status));
     as_buf_char(b, '\n');
@@ -291,7 +283,7 @@ static void compared_line(struct table *t, size_t from, size_t to)
             as_page_cell_value(b, c);
             if (c->status == AS_CELL_REJECTED) {
                 as_html_open(b, "small", NULL);
-                failing_gates(b, c);
+                rejection(b, c);
                 as_html_close(b, "small");
             }
         } else {

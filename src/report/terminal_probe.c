@@ -174,12 +174,7 @@ static void add_status(struct as_table *t, const struct as_cell *c)
 {
     struct as_buf text = AS_BUF_INIT;
     as_buf_str(&text, as_cell_status_word(c->status));
-    const char *lead = ": ";
-    for (int g = 0; g < AS_GATE_N; g++)
-        if (c->gates[g].state == AS_GATE_FAIL) {
-            as_buf_printf(&text, "%s%s", lead, as_gate_name((enum as_gate)g));
-            lead = ", ";
-        }
+    as_report_failed_gates(c, &text);
     if (c->sum.modes == 2) {
         as_buf_str(&text, "; two modes ");
         as_format_value(&text, c->sum.mode[0], c->unit);
