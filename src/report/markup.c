@@ -71,13 +71,6 @@ void as_html_device(struct as_buf *b, const struct as_report_run *run, const cha
     as_buf_str(b, "</h3>\n");
 }
 
-void as_html_details(struct as_buf *b, const char *class, bool open, const char *summary)
-{
-    as_buf_printf(b, "<details%s%s%s%s>", class ? " class=\"" : "", class ? class : "", class ? "\"" : "",
-                  open ? " open" : "");
-    as_html_text(b, "summary", NULL, summary);
-}
-
 void as_html_term(struct as_buf *b, const char *name)
 {
     as_buf_str(b, "<div>");

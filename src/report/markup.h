@@ -24,8 +24,6 @@ void as_html_section_end(struct as_buf *b);
 void as_html_device(struct as_buf *b, const struct as_report_run *run, const char *device, bool run_name);
 /* " run 7" behind a heading. */
 void as_html_of_run(struct as_buf *b, const struct as_run *run);
-/* A folded part, open or not; summary is escaped. */
-void as_html_details(struct as_buf *b, const char *class, bool open, const char *summary);
 
 /* Begins an entry of a <dl>: its name, then what follows up to the end. */
 void as_html_term(struct as_buf *b, const char *name);
