@@ -60,6 +60,16 @@ void as_page_tick(struct as_buf *b, double v, const char *unit)
     add_unit(b, shown);
 }
 
+void as_report_failed_gates(const struct as_cell *c, struct as_buf *out)
+{
+    const char *lead = ": ";
+    for (int g = 0; g < AS_GATE_N; g++)
+        if (c->gates[g].state == AS_GATE_FAIL) {
+            as_buf_printf(out, "%s%s", lead, as_gate_name((enum as_gate)g));
+            lead = ", ";
+        }
+}
+
 void as_page_cell_value(struct as_buf *b, const struct as_cell *cell)
 {
     char answer[64];

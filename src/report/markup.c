@@ -71,13 +71,6 @@ void as_html_device(struct as_buf *b, const struct as_report_run *run, const cha
     as_buf_str(b, "</h3>\n");
 }
 
-void as_html_details(struct as_buf *b, const char *class, bool open, const char *summary)
-{
-    as_buf_printf(b, "<details%s%s%s%s>", class ? " class=\"" : "", class ? class : "", class ? "\"" : "",
-                  open ? " open" : "");
-    as_html_text(b, "summary", NULL, summary);
-}
-
 void as_html_term(struct as_buf *b, const char *name)
 {
     as_buf_str(b, "<div>");
@@ -153,6 +146,28 @@ void as_html_cellf(struct as_buf *b, const char *class, const char *fmt, ...)
     va_start(ap, fmt);
     as_buf_vprintf(b, fmt, ap);
     va_end(ap);
+}
+
+static void ref_cell(struct as_buf *b, const char *class, const struct as_buf *text)
+{
+    as_html_cell(b, class, as_buf_get(text));
+    b->failed |= text->failed;
+}
+
+void as_html_ref(struct as_buf *b, const struct as_ref *ref)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_ref_what(ref, &text);
+    ref_cell(b, NULL, &text);
+    as_buf_finish(&text);
+}
+
+void as_html_ref_value(struct as_buf *b, const struct as_ref *ref)
+{
+    struct as_buf text = AS_BUF_INIT;
+    as_ref_value(ref, true, &text);
+    ref_cell(b, "n", &text);
+    as_buf_finish(&text);
 }
 
 void as_html_interval(struct as_buf *b, double value, struct as_interval ci, const char *unit)

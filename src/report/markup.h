@@ -24,8 +24,6 @@ void as_html_section_end(struct as_buf *b);
 void as_html_device(struct as_buf *b, const struct as_report_run *run, const char *device, bool run_name);
 /* " run 7" behind a heading. */
 void as_html_of_run(struct as_buf *b, const struct as_run *run);
-/* A folded part, open or not; summary is escaped. */
-void as_html_details(struct as_buf *b, const char *class, bool open, const char *summary);
 
 /* Begins an entry of a <dl>: its name, then what follows up to the end. */
 void as_html_term(struct as_buf *b, const char *name);
@@ -49,6 +47,9 @@ void as_html_row(struct as_buf *b, const char *class, const char *head);
 void as_html_cell(struct as_buf *b, const char *class, const char *text);
 /* A cell of numbers and markup of the caller's; no foreign text. */
 void as_html_cellf(struct as_buf *b, const char *class, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Cells of a published figure: what it is, and its value. */
+void as_html_ref(struct as_buf *b, const struct as_ref *ref);
+void as_html_ref_value(struct as_buf *b, const struct as_ref *ref);
 /* The interval of a number, small under it. */
 void as_html_interval(struct as_buf *b, double value, struct as_interval ci, const char *unit);
 /* Opens a link to the row of a measured cell; close it with as_html_close(b, "a"). */

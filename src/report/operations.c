@@ -273,12 +273,8 @@ enum as_status as_operations_make(const struct as_report_run *run, struct as_ope
 static void status_of(const struct as_cell *c, struct as_buf *out)
 {
     as_buf_str(out, as_cell_status_word(c->status));
-    const char *lead = ": ";
-    for (int g = 0; g < AS_GATE_N && c->status == AS_CELL_REJECTED; g++)
-        if (c->gates[g].state == AS_GATE_FAIL) {
-            as_buf_printf(out, "%s%s", lead, as_gate_name((enum as_gate)g));
-            lead = ", ";
-        }
+    if (c->status == AS_CELL_REJECTED)
+        as_report_failed_gates(c, out);
 }
 
 void as_operation_status(const struct as_operation *o, struct as_buf *out)

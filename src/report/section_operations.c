@@ -58,17 +58,12 @@ static void write_table(struct as_page *p, const struct as_report_run *rr, const
 static void write_published(struct as_page *p, const struct as_report_run *rr, const struct as_operation *o,
                             const struct as_ref *ref, struct as_measure m)
 {
-    struct as_buf *b = p->out, text = AS_BUF_INIT;
+    struct as_buf *b = p->out;
     as_buf_str(b, "<tr><th scope=\"row\">");
     write_name(b, o);
-    as_html_open(b, "td", NULL);
-    as_ref_what(ref, &text);
-    as_buf_html(b, as_buf_get(&text));
+    as_html_ref(b, ref);
     as_html_cell(b, NULL, ref->chip);
-    as_html_open(b, "td", "n");
-    as_buf_clear(&text);
-    as_ref_value(ref, true, &text);
-    as_buf_html(b, as_buf_get(&text));
+    as_html_ref_value(b, ref);
     as_html_open(b, "td", "n");
     as_page_value(b, m.value, ref->unit);
     as_buf_char(b, ' ');
@@ -80,8 +75,6 @@ static void write_published(struct as_page *p, const struct as_report_run *rr, c
     as_html_cell(b, NULL, ref->conditions);
     as_html_cell(b, NULL, ref->source);
     as_buf_char(b, '\n');
-    b->failed |= text.failed;
-    as_buf_finish(&text);
 }
 
 static void open_published(struct as_buf *b)

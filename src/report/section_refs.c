@@ -88,44 +88,34 @@ static enum place place_of(const struct refs *all, const struct as_ref *ref)
 
 static void figure(const struct refs *all, const struct as_ref *ref, bool with_measured)
 {
-    struct as_buf *b = all->page->out, text = AS_BUF_INIT;
-    as_buf_str(b, "<tr><td>");
-    as_buf_html(b, ref->chip);
-    as_buf_str(b, strcmp(ref->device, "cpu") == 0      ? ", CPU</td><td>"
-                  : strcmp(ref->device, "device") == 0 ? ", device</td><td>"
-                                                       : "</td><td>");
-    as_ref_what(ref, &text);
-    as_buf_html(b, as_buf_get(&text));
-    as_buf_str(b, "</td><td class=\"n\">");
-    as_buf_clear(&text);
-    as_ref_value(ref, true, &text);
-    as_buf_html(b, as_buf_get(&text));
-    as_buf_str(b, "</td>");
+    struct as_buf *b = all->page->out;
+    as_buf_str(b, "<tr>");
+    as_html_cell(b, NULL, ref->chip);
+    as_buf_str(b, strcmp(ref->device, "cpu") == 0 ? ", CPU" : strcmp(ref->device, "device") == 0 ? ", device" : "");
+    as_html_ref(b, ref);
+    as_html_ref_value(b, ref);
     if (with_measured) {
         as_html_open(b, "td", NULL);
         measured(all, ref);
-        as_buf_str(b, "</td>");
     }
     as_html_cell(b, NULL, ref->conditions);
-    as_buf_str(b, "</td><td>");
-    as_buf_html(b, ref->source);
-    as_buf_str(b, "</td></tr>\n");
-    b->failed |= text.failed;
-    as_buf_finish(&text);
+    as_html_cell(b, NULL, ref->source);
+    as_buf_char(b, '\n');
 }
 
 static void figures(const struct refs *all, enum place place)
 {
     struct as_buf *b = all->page->out;
-    as_buf_printf(
-        b,
-        "<div class=\"scroll\"><table><thead><tr><th>Machine</th><th>Figure</th><th class=\"n\">Published</th>"
-        "%s<th>Conditions of the source</th><th>Source</th></tr></thead>\n<tbody>\n",
-        place == BESIDE ? "<th>Measured here</th>" : "");
+    as_html_table(b, "scroll", NULL, "Published figures", "Machine", "Figure", "Published", NULL);
+    if (place == BESIDE)
+        as_html_head(b, "Measured here");
+    as_html_head(b, "Conditions of the source");
+    as_html_head(b, "Source");
+    as_html_body(b);
     for (size_t i = 0; i < all->refs->n; i++)
         if (all->place[i] == place)
             figure(all, &all->refs->v[i], place == BESIDE);
-    as_buf_str(b, "</tbody></table></div>\n");
+    as_html_table_end(b);
 }
 
 static void section(const struct refs *all)

@@ -7,6 +7,7 @@
 #include "report/worth.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,15 +38,12 @@ static void write_probes(const struct as_overview *o, const struct as_report_run
 static void write_device(const struct as_report_run *run, const char *id, const struct as_table_style *style,
                          struct as_buf *out)
 {
-    struct as_buf line = AS_BUF_INIT;
     const char *name = as_report_device_name(run, id);
-    as_buf_terminal(&line, id);
-    as_buf_str(&line, name[0] ? ": " : "");
-    as_buf_terminal(&line, name);
+    char lead[48];
+    snprintf(lead, sizeof lead, "%s%s", id, name[0] ? ": " : "");
     as_paint_on(out, AS_PAINT_STRONG, style);
-    as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
+    as_text_line(out, lead, name, 0, 0, style);
     as_paint_off(out, AS_PAINT_STRONG, style);
-    as_buf_finish(&line);
 }
 
 static void write_left_out(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
@@ -138,14 +136,10 @@ static void write_caveats(const struct as_report_run *run, const struct as_table
     const char *last = "";
     for (size_t i = 0; i < run->devices_n; i++) {
         const struct as_device_info *d = &run->devices[i];
-        struct as_buf line = AS_BUF_INIT;
         if (!d->caveats[0] || strcmp(d->caveats, last) == 0)
             continue;
         last = d->caveats;
-        as_buf_str(&line, "Note: ");
-        as_buf_terminal(&line, d->caveats);
-        as_text_fill(out, as_buf_get(&line), style->width, 0, 6);
-        as_buf_finish(&line);
+        as_text_line(out, "Note: ", d->caveats, 0, 6, style);
     }
 }
 
@@ -172,11 +166,9 @@ static void write_head(const struct as_report_run *run, const struct as_overview
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     as_paint_off(out, AS_PAINT_STRONG, style);
     for (size_t i = 0; i < run->devices_n; i++) {
-        as_buf_clear(&line);
-        as_buf_terminal(&line, run->devices[i].id);
-        as_buf_str(&line, ": ");
-        as_buf_terminal(&line, run->devices[i].name);
-        as_text_fill(out, as_buf_get(&line), style->width, 2, 0);
+        char lead[48];
+        snprintf(lead, sizeof lead, "%s: ", run->devices[i].id);
+        as_text_line(out, lead, run->devices[i].name, 2, 0, style);
     }
     write_caveats(run, style, out);
     as_buf_printf(out, "%zu cell%s: ", o->cells, o->cells == 1 ? "" : "s");
@@ -187,12 +179,8 @@ static void write_head(const struct as_report_run *run, const struct as_overview
             lead = ", ";
         }
     as_buf_char(out, '\n');
-    if (run->against_earlier) {
-        as_buf_clear(&line);
-        as_buf_str(&line, "Note: ");
-        as_buf_terminal(&line, run->against_earlier);
-        as_text_fill(out, as_buf_get(&line), style->width, 0, 6);
-    }
+    if (run->against_earlier)
+        as_text_line(out, "Note: ", run->against_earlier, 0, 6, style);
     as_buf_finish(&line);
 }
 

@@ -16,6 +16,10 @@ void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode);
 /* Appends text filled to width, each line after the first with a margin; column: where the first line stands. */
 void as_text_fill(struct as_buf *b, const char *s, unsigned width, unsigned margin, unsigned column);
 
+/* A line of lead and text, both escaped here, filled to the width. */
+void as_text_line(struct as_buf *b, const char *lead, const char *text, unsigned margin, unsigned column,
+                  const struct as_table_style *style);
+
 enum as_paint { AS_PAINT_NONE, AS_PAINT_GOOD, AS_PAINT_BAD, AS_PAINT_DIM, AS_PAINT_STRONG };
 void as_paint_on(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);
 void as_paint_off(struct as_buf *b, enum as_paint paint, const struct as_table_style *style);

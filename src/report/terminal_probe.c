@@ -1,10 +1,11 @@
 /* All cells of one probe: a plot over sizes, an aligned table, and what was not measured. */
 #include "base/text.h"
-#include "report/further.h"
 #include "report/operations.h"
+#include "report/probe_table.h"
 #include "report/terminal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@ struct view {
     const struct as_probe *probe; /* NULL: this build does not know it */
     const struct as_cell **cells; /* of the probe, in order of the plan; owned */
     size_t n;
-    const struct as_axes *axes; /* of the first cell: names of the columns */
+    bool measured; /* has any cell a number? Then the following is said of those that have */
+    const struct as_cell *first;
+    const struct as_axes *axes; /* of the first cell */
     bool varies[AS_AXES_MAX];   /* does this axis have more than one value? */
     bool devices;               /* is there more than one device? */
     int size;                   /* index of the axis that is x of the plot, -1 none */
@@ -38,9 +41,16 @@ static enum as_status view_init(struct view *v, const struct as_report_run *run,
     v->size = -1;
     if (v->n == 0)
         return AS_OK;
-    v->axes = &v->cells[0]->axes;
+    size_t first = 0;
+    while (first < v->n && !as_page_measured(v->cells[first]))
+        first++;
+    v->measured = first < v->n;
+    v->first = v->cells[v->measured ? first : 0];
+    v->axes = &v->first->axes;
     for (size_t i = 0; i < v->n; i++) {
-        v->devices |= strcmp(v->cells[i]->device, v->cells[0]->device) != 0;
+        if (v->measured && !as_page_measured(v->cells[i]))
+            continue;
+        v->devices |= strcmp(v->cells[i]->device, v->first->device) != 0;
         for (size_t a = 0; a < v->axes->n; a++)
             v->varies[a] |= strcmp(as_axes_text(&v->cells[i]->axes, v->axes->v[a].name), v->axes->v[a].text) != 0;
     }
@@ -170,125 +180,41 @@ static enum as_status write_plot(const struct view *v, struct as_buf *out, struc
     return st;
 }
 
-static void add_status(struct as_table *t, const struct as_cell *c)
+/* A table per device; several are named, with what their rows have in common. */
+static enum as_status write_tables(const struct view *v, const char *probe, struct as_buf *out, struct as_error *err)
 {
-    struct as_buf text = AS_BUF_INIT;
-    as_buf_str(&text, as_cell_status_word(c->status));
-    const char *lead = ": ";
-    for (int g = 0; g < AS_GATE_N; g++)
-        if (c->gates[g].state == AS_GATE_FAIL) {
-            as_buf_printf(&text, "%s%s", lead, as_gate_name((enum as_gate)g));
-            lead = ", ";
-        }
-    if (c->sum.modes == 2) {
-        as_buf_str(&text, "; two modes ");
-        as_format_value(&text, c->sum.mode[0], c->unit);
-        as_buf_str(&text, " and ");
-        as_format_value(&text, c->sum.mode[1], c->unit);
-    }
-    as_table_add(t, as_buf_get(&text), as_status_paint(c->status));
-    as_buf_finish(&text);
-}
-
-static void add_further(void *user, const char *value)
-{
-    as_table_add(user, value, AS_PAINT_NONE);
-}
-
-static void add_row(struct as_table *t, const struct view *v, const struct as_further *further, const struct as_cell *c)
-{
-    struct as_buf text = AS_BUF_INIT;
-    as_table_addf(t, AS_PAINT_DIM, "%lld", (long long)c->id);
-    if (v->devices)
-        as_table_add(t, c->device, AS_PAINT_NONE);
-    for (size_t a = 0; a < v->axes->n; a++) {
-        if (!v->varies[a])
-            continue;
-        const struct as_axis_value *value = as_axes_get(&c->axes, v->axes->v[a].name);
-        as_buf_clear(&text);
-        if (value)
-            as_text_axis(&text, value, v->probe);
-        as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    }
-    as_buf_clear(&text);
-    as_cell_value(c, c->sum.median, &text);
-    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_buf_clear(&text);
-    as_text_relative(&text, &c->sum);
-    as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
-    as_further_row(further, c, add_further, t);
-    as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.n);
-    as_table_addf(t, AS_PAINT_NONE, "%zu", c->sum.trials);
-    add_status(t, c);
-    as_buf_finish(&text);
-}
-
-/* Heads of the columns for further metrics; returns how many. */
-static size_t further_heads(const struct view *v, struct as_further *further,
-                            char names[AS_METRICS_MAX][sizeof further->names[0] + 1], const char **heads)
-{
-    further->n = 0;
-    for (size_t i = 0; i < v->n; i++)
-        if (as_text_measured(v->cells[i]))
-            as_further_collect_own(further, v->cells[i]);
-    for (size_t i = 0; i < further->n; i++) {
-        names[i][0] = '>';
-        as_copy_text(names[i] + 1, sizeof names[i] - 1, further->names[i]);
-        heads[i] = names[i];
-    }
-    return further->n;
-}
-
-static enum as_status write_table(const struct view *v, struct as_buf *out, struct as_error *err)
-{
-    const char *heads[AS_TABLE_COLUMNS_MAX + 1];
-    char right[AS_AXES_MAX][32];
-    size_t n = 0;
-    heads[n++] = ">cell";
-    if (v->devices)
-        heads[n++] = "device";
-    for (size_t a = 0; a < v->axes->n; a++) {
-        if (!v->varies[a])
-            continue;
-        right[a][0] = '>';
-        as_copy_text(right[a] + 1, sizeof right[a] - 1, v->axes->v[a].name);
-        heads[n++] = isnan(v->axes->v[a].number) ? right[a] + 1 : right[a];
-    }
-    char metric[40] = ">";
-    bool alike = true;
-    for (size_t i = 1; i < v->n; i++)
-        alike = alike && strcmp(v->cells[i]->metric, v->cells[0]->metric) == 0;
-    as_copy_text(metric + 1, sizeof metric - 1, alike ? v->cells[0]->metric : "value");
-    heads[n++] = metric;
-    heads[n++] = v->style->unicode ? ">±" : ">+-";
-    struct as_further further;
-    char names[AS_METRICS_MAX][sizeof further.names[0] + 1];
-    n += further_heads(v, &further, names, &heads[n]);
-    heads[n++] = "?>samples";
-    heads[n++] = "?>trials";
-    heads[n++] = "status";
-    heads[n] = NULL;
-    struct as_table t;
-    as_table_init(&t, heads);
-    for (size_t i = 0; i < v->n; i++)
-        if (as_text_measured(v->cells[i]))
-            add_row(&t, v, &further, v->cells[i]);
-    enum as_status st = AS_OK;
-    if (t.status || t.n > t.columns) {
+    struct as_probe_table t;
+    const struct as_page page = {.runs = v->run, .n = 1, .err = err};
+    enum as_status st = as_probe_table_make(&page, probe, &t);
+    if (st)
+        return st;
+    for (size_t i = 0, end; i < t.c.rows_n && !st; i = end) {
+        struct as_buf line = AS_BUF_INIT;
+        struct as_view_table view;
+        end = as_probe_table_device(&t, i);
         as_buf_char(out, '\n');
-        st = as_table_write(&t, v->style, out, err);
+        if (v->devices) {
+            char lead[40];
+            as_probe_table_common(&t, i, end, &line);
+            snprintf(lead, sizeof lead, "%.32s%s", t.c.rows[t.order[i]].cell->device, line.len ? ": " : "");
+            as_text_line(out, lead, as_buf_get(&line), 0, 0, v->style);
+        }
+        as_buf_finish(&line);
+        as_probe_table_view(&t, i, end, as_further_collect_own, &view);
+        st = as_view_terminal(&view, v->style, out, err);
+        as_view_finish(&view);
     }
-    as_table_finish(&t);
+    as_probe_table_finish(&t);
     return st;
 }
 
 static void write_common(const struct view *v, struct as_buf *out)
 {
-    const char *lead = "all cells: ";
+    const char *lead = v->measured ? "in all rows: " : "all cells: ";
     struct as_buf text = AS_BUF_INIT;
     if (!v->devices) {
         as_buf_printf(&text, "%sdevice=", lead);
-        as_buf_terminal(&text, v->cells[0]->device);
+        as_buf_terminal(&text, v->first->device);
         lead = " ";
     }
     for (size_t a = 0; a < v->axes->n; a++) {
@@ -325,7 +251,7 @@ enum as_status as_report_probe(const struct as_report_run *run, const char *prob
     if (!st && v.probe && v.probe->about)
         st = as_text_operations(run, NULL, style, out, err);
     if (!st)
-        st = write_table(&v, out, err);
+        st = write_tables(&v, probe, out, err);
     if (run->rows_more)
         as_buf_printf(out, "... and %zu more: 'assay show %lld %s --all', or 'assay export %lld --format csv'\n",
                       run->rows_more, (long long)run->run.id, probe, (long long)run->run.id);

@@ -140,6 +140,17 @@ void as_paint_off(struct as_buf *b, enum as_paint paint, const struct as_table_s
         as_buf_str(b, "\x1b[0m");
 }
 
+void as_text_line(struct as_buf *b, const char *lead, const char *text, unsigned margin, unsigned column,
+                  const struct as_table_style *style)
+{
+    struct as_buf line = AS_BUF_INIT;
+    as_buf_terminal(&line, lead);
+    as_buf_terminal(&line, text);
+    as_text_fill(b, as_buf_get(&line), style->width, margin, column);
+    b->failed |= line.failed;
+    as_buf_finish(&line);
+}
+
 void as_text_title(struct as_buf *b, const char *title, const struct as_table_style *style)
 {
     as_buf_char(b, '\n');

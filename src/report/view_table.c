@@ -20,10 +20,22 @@ void as_view_begin_row(struct as_view_table *t, bool valid)
         t->rows[t->rows_n++] = (struct as_view_row){.invalid = !valid};
 }
 
+void as_view_begin_cell(struct as_view_table *t, const struct as_cell *cell)
+{
+    t->of_cells = true;
+    as_view_begin_row(t, as_cell_is_valid(cell));
+    if (!t->failed)
+        t->rows[t->rows_n - 1].id = cell->id;
+}
+
 void as_view_group(struct as_view_table *t, const char *heading)
 {
-    if (t->rows_n)
-        t->rows[t->rows_n - 1].group = heading;
+    if (!t->rows_n || t->failed)
+        return;
+    char **group = &t->rows[t->rows_n - 1].group;
+    free(*group);
+    *group = as_strdup(heading);
+    t->failed |= !*group;
 }
 
 static void add_view_cell(struct as_view_table *t, struct as_view_cell cell)
@@ -66,6 +78,11 @@ void as_view_measured(struct as_view_table *t, const struct as_cell *cell, const
     add_view_cell(t, v);
 }
 
+void as_view_interval(struct as_view_table *t, const struct as_cell *cell)
+{
+    add_view_cell(t, (struct as_view_cell){.cell = cell, .interval = true});
+}
+
 void as_view_derived(struct as_view_table *t, struct as_measure m, const char *unit)
 {
     add_view_cell(t, (struct as_view_cell){.measure = m, .unit = unit});
@@ -75,6 +92,8 @@ void as_view_finish(struct as_view_table *t)
 {
     for (size_t i = 0; i < t->n; i++)
         free(t->cells[i].text);
+    for (size_t i = 0; i < t->rows_n; i++)
+        free(t->rows[i].group);
     free(t->cells);
     free(t->rows);
     *t = (struct as_view_table){0};

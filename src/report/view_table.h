@@ -14,6 +14,7 @@ struct as_view_column {
     char title[40];
     bool number; /* else words; numbers stand at the right */
     bool under;  /* the page prints it small under the column before */
+    bool brief;  /* the terminal alone has it */
     bool spare; /* the terminal leaves it out where it is too narrow for all; it always leaves out a column without text
                  */
 };
@@ -25,37 +26,46 @@ struct as_view_cell {
     struct as_measure measure;
     const char *unit; /* NULL: the cell's own; "" where the column says it */
     enum as_paint paint;
+    bool interval; /* that of the cell's number, instead of the number */
 };
 
-enum { AS_VIEW_COLUMNS_MAX = 16 };
+enum { AS_VIEW_COLUMNS_MAX = 40 };
 struct as_view_table {
     struct as_view_column columns[AS_VIEW_COLUMNS_MAX];
     size_t columns_n;
     struct as_view_cell *cells; /* row by row, columns_n of each; owned */
     size_t n, cap;
     struct as_view_row {
-        const char *group; /* a heading stands before the row; NULL: none. Not owned */
+        char *group; /* a heading stands before the row; NULL: none. Owned */
+        int64_t id;  /* of its cell, where each row is one */
         bool invalid;
     } * rows; /* owned */
     size_t rows_n, rows_cap;
-    bool failed; /* out of memory: what prints it says so */
+    bool of_cells; /* each row is a measured cell: it has an id, its numbers need no link */
+    bool failed;   /* out of memory: what prints it says so */
 };
 
 void as_view_add_column(struct as_view_table *t, struct as_view_column column);
 /* Begins a row; then a cell for each column follows. */
 void as_view_begin_row(struct as_view_table *t, bool valid);
-/* A heading before the row begun last; kept by the caller. */
+/* Begins the row of a measured cell. */
+void as_view_begin_cell(struct as_view_table *t, const struct as_cell *cell);
+/* A heading before the row begun last. */
 void as_view_group(struct as_view_table *t, const char *heading);
 void as_view_text(struct as_view_table *t, const char *text, enum as_paint paint);
 void as_view_link(struct as_view_table *t, const char *text, const char *anchor);
 /* The number of a measured cell, of which the page shows the interval where unit is given; NULL: none. */
 void as_view_measured(struct as_view_table *t, const struct as_cell *cell, const char *unit);
+/* The interval of a cell's number: its ends on the page, its width in the terminal. */
+void as_view_interval(struct as_view_table *t, const struct as_cell *cell);
 /* A number that follows from several. The interval is shown where it has one. */
 void as_view_derived(struct as_view_table *t, struct as_measure m, const char *unit);
 void as_view_finish(struct as_view_table *t);
 
 /* The page: class and label (what it is, for who cannot see it) of the table. */
 void as_view_page(const struct as_view_table *t, const char *class, const char *label, struct as_buf *out);
+/* The same without what the table stands in, from its <thead> on. */
+void as_view_page_rows(const struct as_view_table *t, struct as_buf *out);
 enum as_status as_view_terminal(const struct as_view_table *t, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err);
 

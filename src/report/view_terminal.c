@@ -19,7 +19,9 @@ static void write_derived(struct as_buf *b, struct as_measure m, const struct as
 static void add_number(struct as_table *t, const struct as_view_cell *c, const struct as_table_style *style)
 {
     struct as_buf b = AS_BUF_INIT;
-    if (c->cell && !c->unit)
+    if (c->interval)
+        as_text_relative(&b, &c->cell->sum);
+    else if (c->cell && !c->unit)
         as_cell_value(c->cell, c->measure.value, &b);
     else if (c->cell)
         as_format_number(&b, c->measure.value, 3); /* its interval is shown with the cell */
@@ -48,6 +50,13 @@ static enum as_paint paint_of(const struct as_view_table *v, size_t row, size_t 
     return v->rows[row].invalid && is_status ? AS_PAINT_BAD : v->cells[row * v->columns_n + column].paint;
 }
 
+static const char *title_of(const struct as_view_table *v, size_t column, const struct as_table_style *style)
+{
+    if (v->rows_n && v->cells[column].interval)
+        return style->unicode ? "±" : "+-";
+    return v->columns[column].title;
+}
+
 enum as_status as_view_terminal(const struct as_view_table *v, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err)
 {
@@ -57,11 +66,13 @@ enum as_status as_view_terminal(const struct as_view_table *v, const struct as_t
     size_t n = 0;
     if (v->failed)
         return as_nomem(err, v->cap * sizeof *v->cells, "a table");
+    if (v->of_cells)
+        heads[n++] = ">cell";
     for (size_t i = 0; i < v->columns_n; i++) {
-        if (!(shown[i] = is_shown(v, i)))
+        if (!(shown[i] = n < AS_TABLE_COLUMNS_MAX && is_shown(v, i)))
             continue;
         snprintf(titles[n], sizeof titles[n], "%s%s%.40s", v->columns[i].spare ? "?" : "",
-                 v->columns[i].number ? ">" : "", v->columns[i].title);
+                 v->columns[i].number ? ">" : "", title_of(v, i, style));
         heads[n] = titles[n];
         n++;
     }
@@ -71,6 +82,8 @@ enum as_status as_view_terminal(const struct as_view_table *v, const struct as_t
     for (size_t r = 0; r < v->rows_n; r++) {
         if (v->rows[r].group)
             as_table_heading(&t, v->rows[r].group);
+        if (v->of_cells)
+            as_table_addf(&t, AS_PAINT_DIM, "%lld", (long long)v->rows[r].id);
         for (size_t i = 0; i < v->columns_n; i++) {
             const struct as_view_cell *c = &v->cells[r * v->columns_n + i];
             if (shown[i] && c->text)

@@ -291,7 +291,7 @@ static void test_probe(void **state)
     strcpy(cells[4].reason, "drift: 40% off\x1b[2J");
     assert_int_equal(as_report_probe(&run, "chase", &plain, &b, &err), AS_OK);
     const char *text = as_buf_get(&b);
-    assert_non_null(strstr(text, "all cells: device=cpu op=read"));
+    assert_non_null(strstr(text, "in all rows: device=cpu op=read"));
     assert_non_null(strstr(text, "1 KiB  1.50 ns  1.0%       30       3  ok"));
     assert_non_null(strstr(text, "rejected: drift"));
     assert_null(strchr(text, '\x1b'));
