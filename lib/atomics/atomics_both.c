@@ -4,8 +4,6 @@
 #include "lib/chase/chase.h"
 #include "os/cpus.h"
 
-#include <stdio.h>
-
 static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
 /* After this the host waits with pauses: some devices start only when the host leaves a core. */
 static const double START_S = 10e-3;

@@ -1,11 +1,6 @@
 /* Probe alu on this machine's CPU, with its native instructions. */
 #include "tests/probes/real_device.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_alu;
 

@@ -1,12 +1,9 @@
 /* The rules of the throughput of operations, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 

@@ -1,12 +1,8 @@
 /* Probe alu_latency, by the own instructions of the CPU of this machine. */
 #include "tests/probes/real_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_alu_latency;
 

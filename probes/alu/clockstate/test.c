@@ -1,13 +1,9 @@
 /* Series of single launches whose levels and start are known, and the probe on this machine's CPU. */
 #include "probes/alu/clockstate/series.h"
 #include "tests/probes/real_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_clockstate;
 

@@ -2,13 +2,9 @@
 #include "lib/ops/trial.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_mix;
 

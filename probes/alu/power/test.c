@@ -1,13 +1,9 @@
 /* Probe power: which devices it is for. */
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_power;
 

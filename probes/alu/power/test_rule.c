@@ -1,14 +1,10 @@
 /* Energy of operations: a known line is found, and what does not suffice for one gives no fact. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void point(struct made *m, const char *op, unsigned share, double rate, double watts)
 {

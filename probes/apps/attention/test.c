@@ -1,12 +1,9 @@
 /* Attention on the OpenCL of this machine: right, and seen when wrong. */
 #include "probes/apps/attention/attention.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_opened opencl;
 static bool has_opencl;

@@ -1,11 +1,8 @@
 /* The rule of attention, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 

@@ -1,10 +1,6 @@
 /* Probe fusion on the OpenCL of this machine. */
 #include "tests/probes/real_device.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_fusion;
 

@@ -1,14 +1,10 @@
 /* Probe copy on the scripted device: which cells, what a copy counts, and that wrong copies are seen. */
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_copy;
 

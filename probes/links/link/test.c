@@ -1,15 +1,11 @@
 /* Probe link on the scripted device: which pairs, what it counts, and that faults are seen. */
 #include "lib/transfer/peers.h"
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_link;
 

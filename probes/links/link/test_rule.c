@@ -1,12 +1,9 @@
 /* The rule of links, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_links(void **unused)
 {

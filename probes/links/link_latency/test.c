@@ -1,12 +1,8 @@
 /* Probe link_latency on the scripted device: which pairs, what it counts, and that faults are seen. */
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_link_latency;
 

@@ -1,10 +1,6 @@
 /* The rule of link latency, on synthetic cells. */
 #include "tests/facts/made.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 static void test_latencies(void **unused)
 {

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const char as_method_conversion[], as_kernel_convert[];
@@ -178,13 +177,6 @@ const struct as_probe as_probe_conversion = {
     .own_metrics = own_metrics,
     .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_CELLS(axes, quick, full, applies),
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

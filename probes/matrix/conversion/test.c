@@ -1,14 +1,9 @@
 /* Conversions that the host makes in every known way: each has to be found as it is. */
 #include "probes/matrix/conversion/find.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct way {
     const struct as_number_format *to;

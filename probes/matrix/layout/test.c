@@ -1,15 +1,11 @@
 /* Probe layout on a device whose kernel is a matrix instruction in software: from the axes to the value, and with lanes
  * that hold each other's numbers. */
 #include "tests/probes/matrix_toy.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Where numbers lie does not depend on how they are added: all products of a result at once, which is the least work.
  */

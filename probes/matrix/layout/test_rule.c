@@ -1,10 +1,6 @@
 /* The rule of the fragments of matrix instructions, on synthetic cells. */
 #include "tests/facts/made.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
 

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char *const operand_words[] = {"random", "zero", NULL};
 static const char *const hold_words[] = {"burst", "sustained", NULL};
@@ -173,15 +171,8 @@ const struct as_probe as_probe_matmul = {
     .unit = AS_UNIT_RATE,
     .counts = "2 x size x size x size operations (multiply and add), whatever the path executes",
     .own_power = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience = patience,
-    .state_bytes = sizeof(struct trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct trial, prepare, sample, check, finish),
 };

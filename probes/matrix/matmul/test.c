@@ -1,13 +1,9 @@
 /* Probe matmul: which cells, and small products on the CPU of this machine. lib/gemm has tests of its own. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_matmul;
 

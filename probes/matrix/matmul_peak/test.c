@@ -1,11 +1,6 @@
 /* Probe matmul_peak: which cells. lib/mma has tests of its own. */
 #include "tests/probes/toy_device.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_matmul_peak;
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* In the order of enum as_property. */
 static const char *const property_words[AS_PROPERTIES + 1] = {
@@ -189,15 +188,8 @@ const struct as_probe as_probe_numerics = {
     .unit = AS_UNIT_ANSWER,
     .own_metrics = own_metrics,
     .counts = "the property found: a width, a number of products, or an answer in words",
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .about = as_matrix_about,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience_s = 60, /* the driver compiles the kernel first; models add on the host */
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -1,14 +1,10 @@
 /* Probe numerics on a device whose kernel is a matrix instruction in software: from the axes to the value, and with
  * planted faults. */
 #include "tests/probes/matrix_toy.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_arithmetic hopper = {
     .step = 16, .kept = 25, .cut = AS_ROUND_TOWARD_ZERO, .result = AS_ROUND_TOWARD_ZERO, .nan = 0x7fffffff};

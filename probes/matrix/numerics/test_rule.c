@@ -1,12 +1,9 @@
 /* The rule of the arithmetic of matrix instructions, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
 

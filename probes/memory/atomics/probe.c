@@ -2,9 +2,7 @@
  */
 #include "lib/atomics/atomics.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LANES = 128 }; /* maximum per compute unit */
 static const double WINDOW_S = 0.03;
@@ -144,16 +142,9 @@ const struct as_probe as_probe_atomics = {
     .unit = "updates/s",
     .counts = "additions of 1 to random elements, by all threads of the agent",
     .further = further,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = atomics_by_device,
     .patience = atomics_patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

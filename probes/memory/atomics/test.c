@@ -1,17 +1,13 @@
 /* Probe atomics: which cells, and rates on a toy that runs the kernel as host C, on the CPU of this machine, and on
  * OpenCL where there is one. */
 #include "tests/probes/atomics_trial.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 #include "device/cpu/features.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define CELL(agent, cpu, device, scope, allocator)                                                                     \
     "agent=" agent " elements=1024 type=u64 cpu_threads=" cpu " device_threads=" device " scope=" scope                \

@@ -1,12 +1,9 @@
 /* The rule of atomic updates, on synthetic cells: rates alone, and what is kept beside the other agent. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void start(struct made *m)
 {

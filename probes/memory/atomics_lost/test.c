@@ -2,18 +2,14 @@
  * be, that races and planted faults are seen. The device is a toy that runs the kernel as host C, the CPU is the real
  * one; OpenCL where there is one. */
 #include "tests/probes/atomics_trial.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
-
-#include <cmocka.h>
 
 #define LOST_ALONE                                                                                                     \
     "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=128 scope=system order=relaxed allocator=toy "   \

@@ -1,14 +1,10 @@
 /* Probe bandwidth on a toy device: which cells, and a trial. lib/stream has tests of its own. */
 #include "device/cpu/features.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_bandwidth;
 

@@ -1,12 +1,9 @@
 /* The rules of bandwidth and of non-temporal stores, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)

@@ -2,16 +2,12 @@
 #include "probes/memory/c2c/c2c.h"
 #include "tests/probes/c2c_toy.h"
 #include "tests/scripted_clock.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_c2c;
 static const unsigned host_caps = AS_CAP_HOST_KERNELS | AS_CAP_PIN;

@@ -1,11 +1,8 @@
 /* The rule of core-to-core latency, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_costs(void **state)
 {

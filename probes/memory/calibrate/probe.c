@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ITERATIONS_MAX = 100, ARRAYS_APART = 64 /* padding is at most this share */, CHECKED_WHOLE_MAX = 512 << 20 };
 enum rule { STREAM, BABELSTREAM };
@@ -201,15 +200,8 @@ const struct as_probe as_probe_calibrate = {
     .unit = "GB/s",
     .counts = "median over iterations of bytes read + bytes written, without write-allocate; decimal GB",
     .further = further,
-    .axes = axes,
-    .quick = grids,
-    .full = grids,
-    .applies = applies,
+    AS_CELLS(axes, grids, grids, applies),
     .memory_claim = memory_claim,
     .patience = patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -1,14 +1,10 @@
 /* Probe calibrate on a toy CPU and a toy device: which cells, the rule's iterations, what it notes, planted faults. */
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_calibrate;
 static const struct as_probe *const probe = &as_probe_calibrate;

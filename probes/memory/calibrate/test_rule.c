@@ -1,13 +1,9 @@
 /* The facts by the rules of STREAM and BabelStream, on synthetic cells. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct made m;
 

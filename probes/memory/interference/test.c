@@ -5,20 +5,15 @@
 #include "pair.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_interference;
 static const struct as_probe *const probe = &as_probe_interference;

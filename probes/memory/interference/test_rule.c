@@ -1,13 +1,8 @@
 /* The rule of interference, on cells that are made up. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.02};
 

@@ -2,14 +2,10 @@
  * of its own. */
 #include "tests/probes/chase_play.h"
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_latency;
 

@@ -7,17 +7,13 @@
 #include "tests/probes/chase_play.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_loaded_latency;
 static const struct as_probe *const probe = &as_probe_loaded_latency;

@@ -1,14 +1,10 @@
 /* The rule of the loaded-latency curve, on cells that are made up. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu",
                                  .backend = "cpu",

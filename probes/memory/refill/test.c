@@ -2,15 +2,10 @@
 #include "probes/memory/refill/pairs.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_refill;
 static const struct as_probe *const probe = &as_probe_refill;

@@ -1,14 +1,10 @@
 /* The rules of refills and conflicts, on cells of a toy cache whose geometry is planted. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A cache of `sets` sets that forgets the least recently used line; a miss brings in `sector` bytes, aligned. */
 enum { LINE = 64, SETS_MAX = 256, WAYS_MAX = 16 };

@@ -2,17 +2,12 @@
 #include "lib/arms/arms.h"
 #include "stats/order.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_residual;
 static const struct as_probe *const probe = &as_probe_residual;

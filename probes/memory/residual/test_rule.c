@@ -1,15 +1,10 @@
 /* The rule of cache eviction, on cells that are made up. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS}, .share = 0.005};
 

@@ -2,15 +2,11 @@
 #include "device/dialect/host_prelude.h"
 #include "probes/memory/roofline/native.h"
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_roofline;
 _Thread_local struct as_host_item as_host_item;

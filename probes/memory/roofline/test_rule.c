@@ -1,11 +1,8 @@
 /* The rule of peaks of arithmetic, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 static void test_peaks(void **unused)
 {

@@ -1,15 +1,11 @@
 /* Probe sentinel: which watch over what, the arithmetic of their work, and that wrong work is seen. */
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* core takes what memory takes */

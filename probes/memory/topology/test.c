@@ -2,14 +2,10 @@
  */
 #include "model/gates.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_topology;
 

@@ -1,11 +1,6 @@
 /* Probe l2_latency: which cells, and trials where there is an OpenCL device. */
 #include "tests/probes/timed_trials.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_l2_latency;
 

@@ -1,13 +1,10 @@
 /* The rule of near and far, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_units(void **state)
 {

@@ -1,14 +1,9 @@
 /* Probe occupancy: which cells, trials where there is an OpenCL device, and meetings on a toy device that holds a known
  * number of workgroups. */
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_occupancy;
 

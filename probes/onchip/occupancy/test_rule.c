@@ -1,14 +1,11 @@
 /* The rule of occupancy limits, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 /* A compute unit of four parts, whose registers are handed out in eights per thread of a warp. */
 struct unit {

@@ -2,14 +2,11 @@
  * whatever it is: chases end at the expected line. */
 #include "probes/onchip/onchip/onchip.h"
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_onchip;
 

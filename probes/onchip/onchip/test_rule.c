@@ -1,12 +1,9 @@
 /* The rules of what lies on a device's chip, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)

@@ -1,14 +1,10 @@
 /* Probe onchip_bandwidth: which cells, trials where there is an OpenCL device: sums are right, and bytes per cycle on a
  * toy device without a cycle counter, by its times. */
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_onchip_bandwidth;
 

@@ -1,12 +1,9 @@
 /* The rule of bandwidth on the chip, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define MiB (1024.0 * 1024)
 

@@ -216,14 +216,7 @@ const struct as_probe as_probe_onchip_lines = {
     .lower_is_better = true,
     .counts = "time of one dependent load: mean of the pair (fetch), mean over the pointer chase (ways)",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -1,12 +1,8 @@
 /* Probe onchip_lines: which cells, and trials where there is an OpenCL device. */
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_onchip_lines;
 

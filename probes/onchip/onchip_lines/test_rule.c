@@ -1,12 +1,9 @@
 /* The rule of sectors and ways, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static void test_sector_and_ways(void **state)
 {

@@ -3,18 +3,14 @@
 #include "probes/runtime/accounting/counters.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_accounting;
 

@@ -1,12 +1,9 @@
 /* The rule of memory accounting, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
 

@@ -1,17 +1,13 @@
 /* Probe alloc: which cells, the arithmetic of the loops, where the touched pages come from, and that wrong memory is
  * seen. */
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include "base/host.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_alloc;
 

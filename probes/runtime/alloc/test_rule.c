@@ -1,10 +1,6 @@
 /* The rules of first touch and of allocation cost, on synthetic cells. */
 #include "tests/facts/made.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 static void test_costs(void **unused)
 {

@@ -2,15 +2,11 @@
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
 #include "tests/scripted_clock.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define LANES 32
 _Thread_local struct as_host_item as_host_item;

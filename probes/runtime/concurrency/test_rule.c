@@ -1,12 +1,9 @@
 /* The rule of queues, on synthetic cells. */
 #include "base/text.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A kernel alone takes 400 us; 16 of them in as many queues 1 ms, so 6.4 were at work at once. */
 static void test_queues(void **unused)

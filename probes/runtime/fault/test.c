@@ -2,19 +2,15 @@
  * machine and on its OpenCL device where there is one. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include "device/dialect/host_prelude.h"
 
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_fault;
 

@@ -2,7 +2,6 @@
 #include "lib/buffers/buffers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const char as_kernel_launch[];
@@ -212,15 +211,8 @@ const struct as_probe as_probe_launch = {
     .counts = "one empty kernel: until the host knows its end (roundtrip), enqueue call alone (submit), per launch of "
               "100 (batch), per graph node (graph-N)",
     .varies_by_process = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience = patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -1,14 +1,10 @@
 /* Probe launch: which cells, and that a launch that was lost is seen. */
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
 #include "probes/runtime/launch/launch.kernel"

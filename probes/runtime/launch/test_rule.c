@@ -1,11 +1,8 @@
 /* The rule of launch cost, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_launch_cost(void **unused)
 {

@@ -5,19 +5,15 @@
 #include "lib/pages/pages.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_page_events;
 

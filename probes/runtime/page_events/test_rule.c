@@ -1,14 +1,11 @@
 /* The rule of page faults and migrations, on synthetic cells. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
 
