@@ -9,4 +9,7 @@
 
 #include <cmocka.h>
 
+/* Begins a test, for cmocka_unit_test, that takes no state. */
+#define UNIT_TEST(name) static void name(__attribute__((unused)) void **unused)
+
 #endif

@@ -124,7 +124,7 @@ struct atomics {
 };
 enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, bool plain, bool watched,
                                struct as_error *err);
-void atomics_finish(struct atomics *s);
+void atomics_finish(void *state);
 /* Runs all sides for a while; rates in updates per second. */
 struct atomics_rates {
     double cpu, device, seconds;

@@ -134,8 +134,9 @@ enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, b
     return st;
 }
 
-void atomics_finish(struct atomics *s)
+void atomics_finish(void *state)
 {
+    struct atomics *s = state;
     atomics_device_destroy(s->device);
     if (s->array.memory && s->array.memory->host && s->cpu_threads)
         s->dev->memory->unmap(s->dev, s->array.memory, NULL);

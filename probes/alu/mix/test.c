@@ -32,9 +32,8 @@ static struct as_trial_context trial_of(uint64_t seed)
 }
 
 /* Where the axis says how many steps there are the loop around them counts too. */
-static void test_with_loop(void **state)
+UNIT_TEST(test_with_loop)
 {
-    (void)state;
     static const char *const axes_of[] = {"mix=iadd32 ilp=2 steps=0", "mix=iadd32 ilp=2 steps=24"};
     if (!opened.backend)
         skip();

@@ -20,9 +20,8 @@ static void attention(const char *path, int length, int heads, double tera)
     made_add(&m, "attention", "FLOP/s", tera * 1e12, axes);
 }
 
-static void test_attention(void **unused)
+UNIT_TEST(test_attention)
 {
-    (void)unused;
     attention("decomposed", 8192, 16, 100);
     attention("decomposed", 512, 16, 50);
     attention("decomposed", 512, 1, 50);

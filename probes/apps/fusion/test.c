@@ -4,10 +4,9 @@
 
 extern const struct as_probe as_probe_fusion;
 
-static void test_fusion(void **state)
+UNIT_TEST(test_fusion)
 {
     struct real r;
-    (void)state;
     if (real_trial(&as_probe_fusion, "opencl",
                    "allocator=clCreateBuffer path=naive type=bf16 size=128 operation=bias_gelu", 2, 2, &r))
         assert_true(r.sample.value > 0);

@@ -52,7 +52,7 @@ static const char *const full[] = {"op=all property=all", NULL};
 
 enum { GROUP_THREADS = 128 };
 struct state {
-    struct as_timed timed;
+    struct as_timed timed; /* first: the record's finish takes it */
     struct conversion_found found;
     enum conversion_property property;
     double seconds;
@@ -146,12 +146,6 @@ static bool check(void *state, char *why, size_t why_size)
     return true;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_timed_finish(&s->timed);
-}
-
 static const char *const rounding[] = {
     "truncated", "to nearest, ties to even", "to nearest, ties away from zero", "toward -inf", "toward +inf", NULL};
 static const char *const becomes[] = {"infinity", "largest finite number", "NaN", "wraps", "another number", NULL};
@@ -178,5 +172,5 @@ const struct as_probe as_probe_conversion = {
     .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
     AS_CELLS(axes, quick, full, applies),
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_TRIAL(struct state, prepare, sample, check, as_timed_finish),
 };

@@ -46,7 +46,7 @@ static const double BURST_MOST_S = 0.1;
 static const double PAUSE_FIRST_S = 0.05, PAUSE_MOST_S = 0.25, CLOCK_EVERY_S = 0.05, RECOVERED = 0.99, RISES = 1.005;
 
 struct trial {
-    struct as_product product;
+    struct as_product product; /* first: the record's finish takes it */
     bool sustained;
     double seconds; /* of the last sample */
 };
@@ -157,12 +157,6 @@ static bool check(void *state, char *why, size_t size)
     return as_product_check(&v->product, why, size);
 }
 
-static void finish(void *state)
-{
-    struct trial *v = state;
-    as_product_finish(&v->product);
-}
-
 const struct as_probe as_probe_matmul = {
     .name = "matmul",
     .title = "Matrix multiplication (GEMM)",
@@ -174,5 +168,5 @@ const struct as_probe as_probe_matmul = {
     AS_CELLS(axes, quick, full, applies),
     .first = first,
     .patience = patience,
-    AS_TRIAL(struct trial, prepare, sample, check, finish),
+    AS_TRIAL(struct trial, prepare, sample, check, as_product_finish),
 };

@@ -26,7 +26,7 @@ static const char *const quick[] = {
 static const char *const full[] = {"instruction=all n=8 property=all", "instruction=all n=0 property=all", NULL};
 
 struct state {
-    struct as_fragments fragments;
+    struct as_fragments fragments; /* first: the record's finish takes it */
     struct as_matrix_found found;
     double seconds;
     enum as_property property;
@@ -128,12 +128,6 @@ static bool check(void *state, char *why, size_t why_size)
     return true;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_fragments_close(&s->fragments);
-}
-
 /* In the order of as_property_value. */
 static const char *const rounding[] = {"truncated",
                                        "to nearest, ties to even",
@@ -191,5 +185,5 @@ const struct as_probe as_probe_numerics = {
     AS_CELLS(axes, quick, full, applies),
     .about = as_matrix_about,
     .patience_s = 60, /* the driver compiles the kernel first; models add on the host */
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_TRIAL(struct state, prepare, sample, check, as_fragments_close),
 };

@@ -18,9 +18,8 @@ static const struct as_arithmetic hopper_8 = {.step = 32,
 static const struct as_arithmetic two_sums = {
     .step = 1, .sums = 2, .start = AS_START_LAST, .result = AS_ROUND_NEAREST_EVEN, .nan = 0x7fffffff};
 
-static void test_numerics(void **unused)
+UNIT_TEST(test_numerics)
 {
-    (void)unused;
     static const struct {
         const char *instruction, *property;
         unsigned n;
@@ -49,9 +48,8 @@ static void test_numerics(void **unused)
     }
 }
 
-static void test_faults(void **unused)
+UNIT_TEST(test_faults)
 {
-    (void)unused;
     struct as_error err = {0};
     matrix_toy_start("mma_m16n8k16_f16_f32", 8, &hopper);
     matrix_toy.skipped_k = 16;
@@ -69,9 +67,8 @@ static void test_faults(void **unused)
     assert_non_null(strstr(err.text, "no product is large enough"));
 }
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
-    (void)unused;
     static const struct {
         const char *axes;
         enum as_applies want;

@@ -40,7 +40,7 @@ static const char *const full[] = {
 };
 
 struct state {
-    struct atomics both;
+    struct atomics both; /* first: the record's finish takes it */
     struct as_trial_context *vc;
     uint64_t made; /* updates since the array was cleared */
 };
@@ -123,12 +123,6 @@ static bool check(void *state, char *why, size_t why_size)
     return !st && (!sum_tells(a) || lost <= mask / 2);
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    atomics_finish(&s->both);
-}
-
 static const struct as_metric further[] = {
     {"other_side", "updates/s", false, "of the other agent at the same time", NULL},
     {0},
@@ -146,5 +140,5 @@ const struct as_probe as_probe_atomics = {
     .first = first,
     .kernel_reaches = atomics_by_device,
     .patience = atomics_patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_TRIAL(struct state, prepare, sample, check, atomics_finish),
 };

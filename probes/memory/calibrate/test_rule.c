@@ -18,9 +18,8 @@ static void add(const char *rule, const char *op, const char *store, double mib,
     assert_int_equal(as_cell_set_metrics(cell, &v, 1, &err), AS_OK);
 }
 
-static void test_tables(void **unused)
+UNIT_TEST(test_tables)
 {
-    (void)unused;
     made_cpu(&m);
     add("stream", "triad", "regular", 128, 17.5, 19.5);
     add("stream", "copy", "nt", 128, 25, 29.25);
@@ -38,9 +37,8 @@ static void test_tables(void **unused)
     made_end(&m);
 }
 
-static void test_no_triad(void **unused)
+UNIT_TEST(test_no_triad)
 {
-    (void)unused;
     made_cpu(&m);
     add("stream", "copy", "regular", 128, 18, 18.25);
     made_add(&m, "calibrate", "GB/s", 9, "rule=stream op=triad size=4096 threads=4 store=regular allocator=malloc");

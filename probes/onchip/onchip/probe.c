@@ -156,12 +156,6 @@ static bool check(void *state, char *why, size_t why_size)
     return !o->lost;
 }
 
-static void finish(void *state)
-{
-    struct onchip *o = state;
-    as_timed_finish(&o->timed);
-}
-
 const struct as_probe as_probe_onchip = {
     .name = "onchip",
     .title = "On-chip latency",
@@ -175,5 +169,5 @@ const struct as_probe as_probe_onchip = {
     AS_CELLS(axes, quick, full, applies),
     .first = first,
     .patience = patience,
-    AS_TRIAL(struct onchip, prepare, sample, check, finish),
+    AS_TRIAL(struct onchip, prepare, sample, check, as_timed_finish),
 };

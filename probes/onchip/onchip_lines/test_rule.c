@@ -5,9 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
-static void test_sector_and_ways(void **state)
+UNIT_TEST(test_sector_and_ways)
 {
-    (void)state;
     struct made *m = made_gpu();
     static const int distances[] = {8, 16, 24, 32, 48, 64, 128, 256};
     for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
@@ -34,9 +33,8 @@ static void test_sector_and_ways(void **state)
 }
 
 /* By the medians there is a sector; the intervals hold none. */
-static void test_wide_intervals(void **state)
+UNIT_TEST(test_wide_intervals)
 {
-    (void)state;
     struct made *m = made_gpu();
     char axes[96];
     m->share = 0.4;
@@ -50,9 +48,8 @@ static void test_wide_intervals(void **state)
 }
 
 /* A load that hits beyond one that misses contradicts it, which is said. */
-static void test_contradiction(void **state)
+UNIT_TEST(test_contradiction)
 {
-    (void)state;
     struct made *m = made_gpu();
     char axes[96];
     for (int i = 0; i < 8; i++) {

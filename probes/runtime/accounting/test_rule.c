@@ -21,9 +21,8 @@ static void counted(const char *allocator, const char *counter, const char *mome
     made_add(&m, "accounting", "x", 1 + seen, axes);
 }
 
-static void test_who_counts(void **unused)
+UNIT_TEST(test_who_counts)
 {
-    (void)unused;
     counted("malloc", "VmRSS", "before", 0);
     counted("malloc", "VmRSS", "allocated", 0);
     counted("malloc", "VmRSS", "cpu-touched", 1);

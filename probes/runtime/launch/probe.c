@@ -55,8 +55,8 @@ static void host_count(const struct as_host_call *call)
 static const struct as_host_kernel host_kernels[] = {{"count", host_count}, {NULL, NULL}};
 
 struct state {
+    struct as_buffers own; /* first: the record's finish takes it */
     struct as_device *dev;
-    struct as_buffers own;
     struct as_memory *counter;
     struct as_kernel *kernel;
     struct as_arg arg;
@@ -189,12 +189,6 @@ static bool check(void *state, char *why, size_t why_size)
     return counted == s->launched;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_buffers_finish(&s->own);
-}
-
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
@@ -214,5 +208,5 @@ const struct as_probe as_probe_launch = {
     AS_CELLS(axes, quick, full, applies),
     .first = first,
     .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_TRIAL(struct state, prepare, sample, check, as_buffers_finish),
 };
