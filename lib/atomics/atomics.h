@@ -124,7 +124,7 @@ struct atomics {
 };
 enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, bool plain, bool watched,
                                struct as_error *err);
-void atomics_finish(struct atomics *s);
+void atomics_finish(void *state);
 /* Runs all sides for a while; rates in updates per second. */
 struct atomics_rates {
     double cpu, device, seconds;
@@ -137,39 +137,14 @@ enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device
 /* Axes of both probes. */
 #define ATOMICS_AXES(agents)                                                                                           \
     AS_WORD_AXIS("agent", atomics_agent_words, "all", agents),                                                         \
-        {.name = "elements",                                                                                           \
-         .help = "elements of the array",                                                                              \
-         .type = AS_AXIS_COUNT,                                                                                        \
-         .min = 1,                                                                                                     \
-         .max = UINT64_C(1) << 32,                                                                                     \
-         .def = "1,1024,1048576"},                                                                                     \
+        AS_COUNT_AXIS("elements", 1, UINT64_C(1) << 32, "1,1024,1048576", "elements of the array"),                    \
         AS_WORD_AXIS("type", atomics_type_words, "u64", "element type"),                                               \
-        {.name = "cpu_threads",                                                                                        \
-         .help = "CPU threads that update the array",                                                                  \
-         .type = AS_AXIS_COUNT,                                                                                        \
-         .max = 4096,                                                                                                  \
-         .def = "0,1,2",                                                                                               \
-         .zero = "none"},                                                                                              \
-        {.name = "device_threads",                                                                                     \
-         .help = "device threads that update the array",                                                               \
-         .type = AS_AXIS_COUNT,                                                                                        \
-         .max = UINT64_C(1) << 24,                                                                                     \
-         .def = "0,64",                                                                                                \
-         .zero = "none"},                                                                                              \
-        {.name = "scope",                                                                                              \
-         .help = "scope of the device's atomics: device or system",                                                    \
-         .type = AS_AXIS_WORD,                                                                                         \
-         .def = "system",                                                                                              \
-         .words = atomics_scope_words},                                                                                \
-        {.name = "order",                                                                                              \
-         .help = "memory order of an update",                                                                          \
-         .type = AS_AXIS_WORD,                                                                                         \
-         .def = "relaxed",                                                                                             \
-         .words = atomics_order_words},                                                                                \
-    {                                                                                                                  \
-        .name = "allocator", .help = "how the array is allocated", .type = AS_AXIS_WORD,                               \
-        .domain = AS_DOMAIN_ALLOCATOR, .def = "first"                                                                  \
-    }
+        AS_COUNT_AXIS("cpu_threads", 0, 4096, "0,1,2", "CPU threads that update the array", .zero = "none"),           \
+        AS_COUNT_AXIS("device_threads", 0, UINT64_C(1) << 24, "0,64", "device threads that update the array",          \
+                      .zero = "none"),                                                                                 \
+        AS_WORD_AXIS("scope", atomics_scope_words, "system", "scope of the device's atomics: device or system"),       \
+        AS_WORD_AXIS("order", atomics_order_words, "relaxed", "memory order of an update"),                            \
+        AS_ALLOCATOR_AXIS("allocator", "first", "how the array is allocated")
 /* watched: counts are read while a kernel runs; lossy: also memory that both reach without mutual atomics
  */
 enum as_applies atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,

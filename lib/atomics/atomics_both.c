@@ -4,8 +4,6 @@
 #include "lib/chase/chase.h"
 #include "os/cpus.h"
 
-#include <stdio.h>
-
 static const double PATIENCE_S = 3, SETTLE_S = 2e-3;
 /* After this the host waits with pauses: some devices start only when the host leaves a core. */
 static const double START_S = 10e-3;
@@ -136,8 +134,9 @@ enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, b
     return st;
 }
 
-void atomics_finish(struct atomics *s)
+void atomics_finish(void *state)
 {
+    struct atomics *s = state;
     atomics_device_destroy(s->device);
     if (s->array.memory && s->array.memory->host && s->cpu_threads)
         s->dev->memory->unmap(s->dev, s->array.memory, NULL);

@@ -56,8 +56,9 @@ void as_buffers_write(struct as_buffers *b, struct as_memory *to, const void *fr
         b->status = b->dev->memory->write(b->dev, to, 0, from, bytes, err);
 }
 
-void as_buffers_finish(struct as_buffers *b)
+void as_buffers_finish(void *state)
 {
+    struct as_buffers *b = state;
     for (size_t i = 0; i < b->kernels_n; i++)
         b->dev->program->kernel_destroy(b->dev, b->kernels[i]);
     for (size_t i = 0; i < b->blocks_n; i++)

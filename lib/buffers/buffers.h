@@ -26,7 +26,7 @@ struct as_memory *as_buffers_alloc(struct as_buffers *b, const struct as_memory_
 /* Writes the start of a block. */
 void as_buffers_write(struct as_buffers *b, struct as_memory *to, const void *from, uint64_t bytes,
                       struct as_error *err);
-void as_buffers_finish(struct as_buffers *b); /* accepts one that was never opened */
+void as_buffers_finish(void *state); /* accepts one that was never opened */
 
 /* For check: a copy of the start of a block, which the caller frees. NULL, with the reason in `why`. */
 void *as_check_copy(struct as_device *dev, struct as_memory *from, uint64_t bytes, char *why, size_t why_size);

@@ -3,7 +3,6 @@
 #include "chase_internal.h"
 #include "lib/buffers/buffers.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 

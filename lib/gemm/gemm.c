@@ -407,8 +407,9 @@ void as_product_expect(const struct as_product *p, struct as_trial_context *vc)
                            : kernels[p->desc.path].matrix);
 }
 
-void as_product_finish(struct as_product *p)
+void as_product_finish(void *state)
 {
+    struct as_product *p = state;
     struct as_device *dev = p->dev;
     if (!dev)
         return;

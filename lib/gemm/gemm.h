@@ -87,7 +87,7 @@ void as_product_note(const struct as_product *p, struct as_trial_context *vc);
 void as_product_expect(const struct as_product *p, struct as_trial_context *vc);
 /* Compares results all over d with f64 dot products; all of them if there are few. */
 bool as_product_check(const struct as_product *p, char *why, size_t size);
-void as_product_finish(struct as_product *p);
+void as_product_finish(void *state);
 
 /* ---- operands.c ---- */
 

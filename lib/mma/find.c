@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CONSISTENT_PROBLEMS = 8, RESULTS_MOST = 8192 };
 

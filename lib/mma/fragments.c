@@ -130,8 +130,9 @@ enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, 
     return s ? s : allocate(f, err);
 }
 
-void as_fragments_close(struct as_fragments *f)
+void as_fragments_close(void *state)
 {
+    struct as_fragments *f = state;
     as_timed_finish(&f->timed);
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++)
         free(f->image[which]);

@@ -24,6 +24,6 @@ enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, 
                                  unsigned n, struct as_error *err);
 /* Multiplies the images of `count` problems, at most a batch; results are in the images of C. */
 enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_error *err);
-void as_fragments_close(struct as_fragments *f);
+void as_fragments_close(void *state);
 
 #endif

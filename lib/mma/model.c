@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 __extension__ typedef unsigned __int128 u128;
 __extension__ typedef __int128 i128;

@@ -3,7 +3,6 @@
 #include "lib/prepare/prepare.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 const char *const as_peak_operand_words[] = {"random", "zero", NULL};
 

@@ -6,20 +6,12 @@
 
 /* Common axes, for the designated initialisers of their tables. */
 #define AS_MATRIX_AXIS(usual)                                                                                          \
-    {                                                                                                                  \
-        .name = "instruction", .help = "the matrix instruction: shape, operand formats, accumulator format",           \
-        .type = AS_AXIS_WORD, .words = as_matrix_words, .def = usual                                                   \
-    }
+    AS_WORD_AXIS("instruction", as_matrix_words, usual,                                                                \
+                 "the matrix instruction: shape, operand formats, accumulator format")
 #define AS_COLUMNS_AXIS                                                                                                \
-    {                                                                                                                  \
-        .name = "n", .help = "columns, if the instruction has a choice; 0: the maximum", .type = AS_AXIS_COUNT,        \
-        .max = 256, .def = "0", .zero = "most"                                                                         \
-    }
+    AS_COUNT_AXIS("n", 0, 256, "0", "columns, if the instruction has a choice; 0: the maximum", .zero = "most")
 #define AS_OPERANDS_WORDS_AXIS(usual)                                                                                  \
-    {                                                                                                                  \
-        .name = "operands", .help = "random operands, or zeros, which take less power", .type = AS_AXIS_WORD,          \
-        .words = as_peak_operand_words, .def = usual                                                                   \
-    }
+    AS_WORD_AXIS("operands", as_peak_operand_words, usual, "random operands, or zeros, which take less power")
 extern const char *const as_peak_operand_words[]; /* as in enum as_peak_operands */
 
 /* The instruction of the axes and its columns, 0: its own or the maximum; NULL if it cannot have so many. */

@@ -4,8 +4,6 @@
 
 #include "lib/prepare/prepare.h"
 
-#include <stdlib.h>
-
 enum { CORE_TURNS = 8192 };
 
 const struct as_metric as_ops_time[] = {

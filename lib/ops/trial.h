@@ -5,38 +5,24 @@
 #include "native.h"
 
 /* Common axes, for the designated initialisers of their tables. */
-#define AS_OP_AXIS(usual)                                                                                              \
-    {                                                                                                                  \
-        .name = "op", .help = "the operation, with its type as suffix", .type = AS_AXIS_WORD, .words = as_op_words,    \
-        .def = (usual)                                                                                                 \
-    }
+#define AS_OP_AXIS(usual) AS_WORD_AXIS("op", as_op_words, usual, "the operation, with its type as suffix")
 #define AS_WARPS_AXIS                                                                                                  \
-    {                                                                                                                  \
-        .name = "warps",                                                                                               \
-        .help = "warps (waves) per compute unit; 0: as many as one workgroup can "                                     \
-                "have",                                                                                                \
-        .type = AS_AXIS_COUNT, .max = 64, .def = "0", .zero = "full"                                                   \
-    }
+    AS_COUNT_AXIS("warps", 0, 64, "0", "warps (waves) per compute unit; 0: as many as one workgroup can have",         \
+                  .zero = "full")
 #define AS_OPERANDS_AXIS                                                                                               \
-    {                                                                                                                  \
-        .name = "operands",                                                                                            \
-        .help = "registers that an operation reads: 3 all operands differ, 2 the third is the second (x*y+y), 1 "      \
-                "the second is the first (x*x+z); 0: 2 if the operation has that form, else 3",                        \
-        .type = AS_AXIS_COUNT, .max = 3, .def = "0", .zero = "usual"                                                   \
-    }
+    AS_COUNT_AXIS("operands", 0, 3, "0",                                                                               \
+                  "registers that an operation reads: 3 all operands differ, 2 the third is the second (x*y+y), 1 "    \
+                  "the second is the first (x*x+z); 0: 2 if the operation has that form, else 3",                      \
+                  .zero = "usual")
 #define AS_STEPS_AXIS                                                                                                  \
-    {                                                                                                                  \
-        .name = "steps",                                                                                               \
-        .help = "operations per chain in the loop body, a multiple of 24, with loop overhead; 0: as "                  \
-                "many as make about 768 instructions, without loop overhead",                                          \
-        .type = AS_AXIS_COUNT, .max = 6144, .def = "0", .zero = "fitting"                                              \
-    }
+    AS_COUNT_AXIS(                                                                                                     \
+        "steps", 0, 6144, "0",                                                                                         \
+        "operations per chain in the loop body, a multiple of 24, with loop overhead; 0: as many as make about 768 "   \
+        "instructions, without loop overhead",                                                                         \
+        .zero = "fitting")
 #define AS_WIDTH_AXIS                                                                                                  \
-    {                                                                                                                  \
-        .name = "width",                                                                                               \
-        .help = "CPU: scalar, vector width in bits, or sve: the CPU's SVE vector length; devices: scalar",             \
-        .type = AS_AXIS_WORD, .words = as_native_width_words, .def = "scalar"                                          \
-    }
+    AS_WORD_AXIS("width", as_native_width_words, "scalar",                                                             \
+                 "CPU: scalar, vector width in bits, or sve: the CPU's SVE vector length; devices: scalar")
 /* Operation, operands, steps and threads of the axes, if present; the caller sets the rest. No sequence for an unknown
  * operation. */
 struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struct as_axes *axes);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_kernel_timed[];
 
@@ -247,8 +246,9 @@ double as_timed_longest(const struct as_timed *t, size_t workgroups, size_t resi
     return (double)most;
 }
 
-void as_timed_finish(struct as_timed *t)
+void as_timed_finish(void *state)
 {
+    struct as_timed *t = state;
     as_buffers_finish(&t->own);
     free(t->record);
     *t = (struct as_timed){0};

@@ -72,7 +72,7 @@ double as_timed_clock(const struct as_timed *t);
 /* Cycles from first start to last end on the slowest compute unit of the last launch; 0 unless each compute unit had
  * unit_groups workgroups. */
 double as_timed_longest(const struct as_timed *t, size_t workgroups, size_t resident_workgroups);
-void as_timed_finish(struct as_timed *t);
+void as_timed_finish(void *state);
 
 /* A block of device memory. */
 enum as_status as_timed_memory(struct as_device *dev, uint64_t bytes, struct as_memory **out, struct as_error *err);

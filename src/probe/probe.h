@@ -161,6 +161,12 @@ struct as_probe {
     bool (*check)(void *state, char *why, size_t why_size);
     void (*finish)(void *state); /* cleans up after prepare, also after a failed one */
 };
+/* Lines of a record that all probes have: what its cells are, and the functions of a trial with its state. */
+#define AS_CELLS(axis_list, quick_grids, full_grids, applies_to)                                                       \
+    .axes = axis_list, .quick = quick_grids, .full = full_grids, .applies = applies_to
+#define AS_TRIAL(state_type, prepares, samples, checks, finishes)                                                      \
+    .state_bytes = sizeof(state_type), .prepare = prepares, .sample = samples, .check = checks, .finish = finishes
+
 /* Allocates a trial's state and prepares it. as_probe_finish takes the state also after a failure, when it may be NULL.
  */
 enum as_status as_probe_prepare(const struct as_probe *probe, struct as_trial_context *vc, void **state,

@@ -1,19 +1,13 @@
 /* Probe alu on this machine's CPU, with its native instructions. */
 #include "tests/probes/real_device.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_alu;
 
 /* A core does a few adds per cycle. An SMT sibling may halve this; the bounds allow a factor of ten. */
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
     struct real r;
-    (void)unused;
     if (real_trial(&as_probe_alu, "cpu", "allocator=malloc op=iadd32 ilp=0 warps=0 width=scalar operands=0 steps=0", 5,
                    2000, &r))
         assert_true(r.sample.value > 0.1 && r.sample.value < 160);

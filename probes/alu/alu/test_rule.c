@@ -1,12 +1,9 @@
 /* The rules of the throughput of operations, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
@@ -29,9 +26,8 @@ static struct as_cell *rate(const char *op, double value, unsigned ilp, unsigned
 }
 
 /* Of several cells the best counts, and only valid ones. */
-static void test_each(void **unused)
+UNIT_TEST(test_each)
 {
-    (void)unused;
     rate("ffma32", 64, 4, 8, NULL);
     rate("ffma32", 128, 4, 0, NULL);
     rate("ffma32", 127, 4, 16, NULL);
@@ -45,9 +41,8 @@ static void test_each(void **unused)
     assert_null(made_find(&m, "alu.peak.f32")); /* nobody knows the clock */
 }
 
-static void test_peak(void **unused)
+UNIT_TEST(test_peak)
 {
-    (void)unused;
     m.clock_hz = 2e9;
     rate("ffma32", 128, 4, 0, NULL);
     rate("ffma16", 64, 4, 0, NULL);
@@ -65,9 +60,8 @@ static void test_peak(void **unused)
 }
 
 /* Of a CPU's widths the best rate is told with its width. */
-static void test_widths(void **unused)
+UNIT_TEST(test_widths)
 {
-    (void)unused;
     m.clock_hz = 2e9;
     m.info.warp = 1;
     made_add(&m, "alu", "ops/cycle", 2, "op=ffma32 ilp=0 warps=0 width=scalar operands=0 steps=0");
@@ -81,9 +75,8 @@ static void test_widths(void **unused)
     m.info.warp = 32;
 }
 
-static void test_several(void **unused)
+UNIT_TEST(test_several)
 {
-    (void)unused;
     rate("iadd32", 64, 4, 0, "{\"instructions_each\":1.01}");
     rate("idiv32", 4, 4, 0, "{\"instructions_each\":16.2}");
     rate("idiv32", 3, 1, 0, "{\"instructions_each\":16.2}"); /* the same again */
@@ -96,18 +89,16 @@ static void test_several(void **unused)
     assert_int_equal(f->evidence_n, 2);
 }
 
-static void test_no_several(void **unused)
+UNIT_TEST(test_no_several)
 {
-    (void)unused;
     rate("iadd32", 64, 4, 0, "{\"instructions_each\":1}");
     made_derive(&m);
     made_says(made_near(&m, "alu.several", 0, 1e-9), "Of 1 operations 1 are one machine instruction");
 }
 
 /* More than there is room for, of names as long as they can be: counted, and the sentence stays whole. */
-static void test_many(void **unused)
+UNIT_TEST(test_many)
 {
-    (void)unused;
     char op[48];
     for (unsigned i = 0; i < 2 * AS_EVIDENCE_MAX; i++) {
         snprintf(op, sizeof op, "%040u_x", i);

@@ -44,15 +44,8 @@ const struct as_probe as_probe_alu_latency = {
     .counts = "cycles per operation of a dependent chain, including the link where one is noted, without loop overhead",
     .further = as_ops_time,
     .needs = 0,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .about = as_op_about,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience_s = 30, /* the driver compiles the kernels first */
-    .state_bytes = sizeof(struct as_ops_trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = as_ops_check,
-    .finish = as_ops_finish,
+    AS_TRIAL(struct as_ops_trial, prepare, sample, as_ops_check, as_ops_finish),
 };

@@ -1,21 +1,16 @@
 /* Probe alu_latency, by the own instructions of the CPU of this machine. */
 #include "tests/probes/real_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_alu_latency;
 
 /* An add takes about a cycle, a division some tens: this checks the unit. An SMT sibling may double it; the bounds
  * allow ten times. */
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
     struct real r;
-    (void)unused;
     if (real_trial(&as_probe_alu_latency, "cpu", "allocator=malloc op=iadd32 width=scalar operands=0 steps=0", 5, 2000,
                    &r)) {
         assert_true(r.sample.value > 0.1 && r.sample.value < 10);

@@ -1,11 +1,8 @@
 /* The rule of the latency of operations, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda", .warp = 32, .compute_units = 132}, .share = 0.01};
 
@@ -26,9 +23,8 @@ static struct as_cell *wait(const char *op, double value)
 }
 
 /* Of several cells the least counts, and only valid ones. */
-static void test_each(void **unused)
+UNIT_TEST(test_each)
 {
-    (void)unused;
     wait("ffma32", 4.5);
     wait("ffma32", 4);
     wait("ffma32", 3)->status = AS_CELL_REJECTED;
@@ -38,9 +34,8 @@ static void test_each(void **unused)
 }
 
 /* Of a CPU's widths the latency is that of one number. */
-static void test_widths(void **unused)
+UNIT_TEST(test_widths)
 {
-    (void)unused;
     m.info.warp = 1;
     made_add(&m, "alu_latency", "cycles", 3.9, "op=ffma32 width=256 operands=0 steps=0")->lower_is_better = true;
     made_add(&m, "alu_latency", "cycles", 4, "op=ffma32 width=scalar operands=0 steps=0")->lower_is_better = true;

@@ -145,14 +145,7 @@ const struct as_probe as_probe_clockstate = {
     .counts =
         "2 x size x size x size operations over the time of one launch and wait; median of 300 after 0.2 s of idling",
     .own_power = true,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience_s = 60, /* a library of hundreds of megabytes is loaded, kernels compile */
-    .state_bytes = sizeof(struct trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct trial, prepare, sample, check, finish),
 };

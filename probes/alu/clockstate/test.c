@@ -1,13 +1,9 @@
 /* Series of single launches whose levels and start are known, and the probe on this machine's CPU. */
 #include "probes/alu/clockstate/series.h"
 #include "tests/probes/real_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_clockstate;
 
@@ -50,10 +46,9 @@ static double falling_late(size_t i)
     return i < 250 ? 100 : 70;
 }
 
-static void test_steady(void **state)
+UNIT_TEST(test_steady)
 {
     struct as_series_found f = find(constant);
-    (void)state;
     assert_int_equal(f.modes, 1);
     assert_true(f.settles);
     assert_int_equal(f.launches, 0);
@@ -62,38 +57,34 @@ static void test_steady(void **state)
     assert_true(f.ci.lo <= f.median && f.median <= f.ci.hi && f.low <= f.ci.lo && f.ci.hi <= f.high);
 }
 
-static void test_slow_start(void **state)
+UNIT_TEST(test_slow_start)
 {
     struct as_series_found f = find(slow_start);
-    (void)state;
     assert_true(f.settles);
     assert_int_equal(f.launches, 50); /* the ten in which the change lies is away too */
     assert_true(f.seconds > 0.0499 && f.seconds < 0.0501);
     assert_true(f.first > 0.59 && f.first < 0.61);
 }
 
-static void test_two_levels(void **state)
+UNIT_TEST(test_two_levels)
 {
     struct as_series_found f = find(alternating);
-    (void)state;
     assert_int_equal(f.modes, 2);
     assert_true(f.mode[0] > 79 && f.mode[0] < 81 && f.mode[1] > 99 && f.mode[1] < 101);
     assert_true(f.share > 0.29 && f.share < 0.31);
 }
 
-static void test_never(void **state)
+UNIT_TEST(test_never)
 {
     const struct as_series few = {.n = 29, .rate = rate, .ended = ended};
     struct as_series_found f = find(falling_late);
-    (void)state;
     assert_false(f.settles);
     assert_false(as_series_find(&few, &f));
 }
 
-static void test_on_cpu(void **state)
+UNIT_TEST(test_on_cpu)
 {
     struct real r;
-    (void)state;
     if (real_trial(&as_probe_clockstate, "cpu", "allocator=malloc path=naive type=f32 size=64", 1, 1, &r)) {
         assert_true(r.sample.value > 0);
         assert_non_null(strstr(r.detail, "\"launches\":300"));
@@ -101,13 +92,12 @@ static void test_on_cpu(void **state)
     real_or_skip();
 }
 
-static void test_what_applies(void **state)
+UNIT_TEST(test_what_applies)
 {
     struct as_device_info info = {
         .capabilities = AS_CAP_SOURCE, .arch = "sm_90", .dialect = "cuda", .is_host_cpu = true};
     struct as_axes a = {0};
     struct as_error err = {0};
-    (void)state;
     if (as_axes_add(&a, "path", "naive", &err) || as_axes_add(&a, "type", "f32", &err) ||
         as_axes_add(&a, "size", "1024", &err))
         fail_msg("%s", err.text);

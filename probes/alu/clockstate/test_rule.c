@@ -1,12 +1,9 @@
 /* The rule of single launches, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
@@ -24,9 +21,8 @@ static void launches(int size, const char *type, const char *detail)
     made_add(&m, "clockstate", "FLOP/s", 1e12, axes)->detail = strdup(detail);
 }
 
-static void test_launches(void **unused)
+UNIT_TEST(test_launches)
 {
-    (void)unused;
     launches(512, "f16",
              "{\"modes\":2,\"mode_low\":1e12,\"mode_high\":2e12,\"mode_share\":0.3,\"p5\":1e12,\"p95\":2e12,"
              "\"steady_s\":0}");

@@ -3,8 +3,6 @@
 
 #include "base/text.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct tally {

@@ -4,9 +4,6 @@
 #include "device/cpu/features.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const op_words[] = {"atomic_add", "atomic_min", "atomic_max", "atomic_exchange", "add", "mul",
                                        "fma",        "div",        "popcount",   "mulhi",           NULL};
@@ -188,13 +185,6 @@ const struct as_probe as_probe_codegen = {
     .unit = "instructions",
     .lower_is_better = true,
     .counts = "machine instructions per operation",
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_CELLS(axes, quick, full, applies),
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -2,15 +2,9 @@
  * counts. */
 #include "probes/alu/codegen/codegen.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_codegen;
 
@@ -25,7 +19,7 @@ extern const struct as_probe as_probe_codegen;
 #define SANITIZED 0
 #endif
 
-static void test_x86(void **unused)
+UNIT_TEST(test_x86)
 {
     static const struct {
         unsigned char code[10];
@@ -61,7 +55,6 @@ static void test_x86(void **unused)
         {{0xf3, 0x90}, NULL, OPS}, /* PAUSE */
         {{0xc3}, NULL, OPS},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct codegen_instruction got = codegen_decode_x86(rows[i].code, sizeof rows[i].code);
         if (got.op != rows[i].op || (got.name ? !rows[i].name || strcmp(got.name, rows[i].name) != 0 : !!rows[i].name))
@@ -72,7 +65,7 @@ static void test_x86(void **unused)
     assert_int_equal(codegen_decode_x86((const unsigned char *)"\xf0", 1).class, CLASS_OTHER);
 }
 
-static void test_arm(void **unused)
+UNIT_TEST(test_arm)
 {
     static const struct {
         uint32_t word;
@@ -84,7 +77,6 @@ static void test_arm(void **unused)
         {0x9ac20820, "UDIV"},  {0x9bc27c20, "UMULH"}, {0xd503201f, "NOP"},  {0xd65f03c0, NULL},
         {0x885f7c02, NULL},    {0x1e621820, "FDIV"},  {0xd63f0020, "BLR"},  {0x0e205800, "CNT"},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *got = codegen_decode_arm(rows[i].word).name;
         if (got ? !rows[i].name || strcmp(got, rows[i].name) != 0 : !!rows[i].name)
@@ -93,7 +85,7 @@ static void test_arm(void **unused)
 }
 
 /* Known answers for gcc and clang. Sanitizers put their own code beside. */
-static void test_this_cpu(void **unused)
+UNIT_TEST(test_this_cpu)
 {
     static const struct {
         struct codegen_case what;
@@ -129,7 +121,6 @@ static void test_this_cpu(void **unused)
         {{OP_MULHI, TYPE_U64, false, false, false, false}, "UMULH", KIND_NATIVE},
 #endif
     };
-    (void)unused;
 #if !defined(__x86_64__) && !defined(__aarch64__)
     print_message("skipped: no answers are known for this CPU architecture\n");
     skip();
@@ -157,10 +148,9 @@ static void test_this_cpu(void **unused)
 }
 
 /* Every function computes what the reference does, and the reference tells one copy less. */
-static void test_references(void **unused)
+UNIT_TEST(test_references)
 {
     size_t n = 0;
-    (void)unused;
     for (int i = 0; i < OPS * TYPES * 4; i++) {
         struct codegen_case c = {.op = (enum codegen_op)(i / (TYPES * 4)), .type = (enum codegen_type)(i / 4 % TYPES)};
         union codegen_data got, want, less;
@@ -185,11 +175,10 @@ static void test_references(void **unused)
     assert_int_equal(n, 28 + 13);
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, gpu;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE | AS_CAP_CODE | AS_CAP_FP64);
 #define CELL(op, type, order, scope, rest) "op=" op " type=" type " order=" order " scope=" scope " " rest
@@ -244,14 +233,13 @@ static void run_loop(const char *name, void *const *args)
     }
 }
 
-static void test_device(void **unused)
+UNIT_TEST(test_device)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[160] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_SOURCE | AS_CAP_CODE);
     struct as_program_ops ops = *t.dev.program;
     ops.count = count_loop;

@@ -1,12 +1,9 @@
 /* The rule of what compilers emit, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
 
@@ -28,9 +25,8 @@ static void emitted(const char *op, const char *type, const char *order, const c
 #define CALL "{\"native\":0,\"swaps\":0,\"calls\":1}"
 #define SEQUENCE "{\"native\":0,\"swaps\":0,\"calls\":null}"
 
-static void test_kinds(void **unused)
+UNIT_TEST(test_kinds)
 {
-    (void)unused;
     emitted("atomic_add", "u32", "relaxed", "build", NATIVE);
     emitted("atomic_add", "u32", "seq_cst", "build", NATIVE);
     emitted("atomic_add", "u64", "relaxed", "build", NATIVE);
@@ -50,9 +46,8 @@ static void test_kinds(void **unused)
     made_says(made_get(&m, "codegen.arithmetic.sequences"), ": div f64");
 }
 
-static void test_many(void **unused)
+UNIT_TEST(test_many)
 {
-    (void)unused;
     for (int i = 0; i < 40; i++) {
         char op[24];
         snprintf(op, sizeof op, "operation%d", i);
@@ -64,9 +59,8 @@ static void test_many(void **unused)
     made_says(made_get(&m, "codegen.arithmetic.native"), " more");
 }
 
-static void test_rejected(void **unused)
+UNIT_TEST(test_rejected)
 {
-    (void)unused;
     emitted("atomic_add", "f32", "relaxed", "build", LOOP);
     m.cells[0].status = AS_CELL_REJECTED;
     made_derive(&m);

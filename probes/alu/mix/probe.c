@@ -85,14 +85,7 @@ const struct as_probe as_probe_mix = {
         "cycles of a fully occupied compute unit per warp and sequence; slowest compute unit, without loop overhead",
     .further = as_ops_time,
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    .state_bytes = sizeof(struct as_ops_trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = as_ops_check,
-    .finish = as_ops_finish,
+    AS_TRIAL(struct as_ops_trial, prepare, sample, as_ops_check, as_ops_finish),
 };

@@ -2,13 +2,9 @@
 #include "lib/ops/trial.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_mix;
 
@@ -36,9 +32,8 @@ static struct as_trial_context trial_of(uint64_t seed)
 }
 
 /* Where the axis says how many steps there are the loop around them counts too. */
-static void test_with_loop(void **state)
+UNIT_TEST(test_with_loop)
 {
-    (void)state;
     static const char *const axes_of[] = {"mix=iadd32 ilp=2 steps=0", "mix=iadd32 ilp=2 steps=24"};
     if (!opened.backend)
         skip();

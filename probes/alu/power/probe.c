@@ -58,14 +58,7 @@ const struct as_probe as_probe_power = {
     .counts = "results per second of all active compute units; the notes have the power that the sensor reports for "
               "the whole board",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    .state_bytes = sizeof(struct as_ops_trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = as_ops_check,
-    .finish = as_ops_finish,
+    AS_TRIAL(struct as_ops_trial, prepare, sample, as_ops_check, as_ops_finish),
 };

@@ -1,22 +1,17 @@
 /* Probe power: which devices it is for. */
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 extern const struct as_probe as_probe_power;
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const char *const axes = "op=ffma32 share=50 warps=0";
     struct toy gpu, cpu;
     struct as_error err = {0};
-    (void)unused;
     toy_init_sm90(&gpu, NULL);
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     assert_int_equal(toy_applies(&cpu, &as_probe_power, axes, &err), AS_PRUNED);

@@ -1,14 +1,10 @@
 /* Energy of operations: a known line is found, and what does not suffice for one gives no fact. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void point(struct made *m, const char *op, unsigned share, double rate, double watts)
 {
@@ -26,9 +22,8 @@ static void point(struct made *m, const char *op, unsigned share, double rate, d
 }
 
 /* 120 W and 5 pJ an operation, at up to 30 T operations per second. */
-static void test_line(void **state)
+UNIT_TEST(test_line)
 {
-    (void)state;
     struct made m = {.share = 0.001};
     for (unsigned share = 25; share <= 100; share += 25)
         point(&m, "ffma32", share, 30e12 * share / 100, 120 + 150.0 * share / 100 + (share % 50 ? 0.2 : -0.2));
@@ -42,9 +37,8 @@ static void test_line(void **state)
     made_end(&m);
 }
 
-static void test_not_enough(void **state)
+UNIT_TEST(test_not_enough)
 {
-    (void)state;
     struct made m = {.share = 0.001};
     point(&m, "ffma32", 50, 15e12, 200);
     point(&m, "ffma32", 100, 30e12, 270);
@@ -60,9 +54,8 @@ static void test_not_enough(void **state)
 }
 
 /* Power that does not follow the rate: said, but not as supported. */
-static void test_no_slope(void **state)
+UNIT_TEST(test_no_slope)
 {
-    (void)state;
     struct made m = {.share = 0.001};
     const double watts[] = {200, 190, 203, 195};
     for (unsigned i = 0; i < 4; i++)

@@ -4,7 +4,6 @@
 #include "lib/timed/timed.h"
 
 #include <stdio.h>
-#include <string.h>
 
 extern const char as_kernel_flash[], as_kernel_flash_unit[], as_kernel_flash_wgmma[], as_kernel_flash_simdgroup[];
 

@@ -2,7 +2,6 @@
 #include "attention.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS(
@@ -83,14 +82,7 @@ const struct as_probe as_probe_attention = {
     .counts = "4 x length x length x 128 operations per head: the two products, without softmax",
     .needs = AS_CAP_SOURCE,
     .own_power = true,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience = patience,
-    .state_bytes = sizeof(struct as_attention),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = as_attention_finish,
+    AS_TRIAL(struct as_attention, prepare, sample, check, as_attention_finish),
 };

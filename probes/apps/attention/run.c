@@ -4,7 +4,6 @@
 #include "device/dialect/dialect.h"
 #include "lib/timed/timed.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

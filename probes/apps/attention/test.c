@@ -1,12 +1,9 @@
 /* Attention on the OpenCL of this machine: right, and seen when wrong. */
 #include "probes/apps/attention/attention.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct as_opened opencl;
 static bool has_opencl;
@@ -38,9 +35,8 @@ static void prepare(struct as_attention *a, enum as_attention_path path)
         fail_msg("%s: %s", as_attention_path_words[path], err.text);
 }
 
-static void test_paths(void **state)
+UNIT_TEST(test_paths)
 {
-    (void)state;
     if (!has_opencl)
         skip();
     for (int path = AS_ATTENTION_DECOMPOSED; path <= AS_ATTENTION_SCALAR; path++) {
@@ -54,11 +50,10 @@ static void test_paths(void **state)
 }
 
 /* Softmax over fewer numbers than there are keys; a block of keys that is not seen. */
-static void test_wrong(void **state)
+UNIT_TEST(test_wrong)
 {
     struct as_attention a;
     char why[200] = "";
-    (void)state;
     if (!has_opencl)
         skip();
     prepare(&a, AS_ATTENTION_DECOMPOSED);
@@ -72,12 +67,11 @@ static void test_wrong(void **state)
     as_attention_finish(&a);
 }
 
-static void test_what_applies(void **state)
+UNIT_TEST(test_what_applies)
 {
     struct as_device_info info = {.capabilities = AS_CAP_SOURCE, .arch = "sm_80", .dialect = "cuda"};
     struct as_attention_desc d = {.path = AS_ATTENTION_FLASH, .length = 8192, .heads = 16};
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
     d.length = 8200;
     assert_int_equal(as_attention_applies(&info, &d, &err), AS_INAPPLICABLE);

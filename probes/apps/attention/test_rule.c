@@ -1,11 +1,8 @@
 /* The rule of attention, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
@@ -23,9 +20,8 @@ static void attention(const char *path, int length, int heads, double tera)
     made_add(&m, "attention", "FLOP/s", tera * 1e12, axes);
 }
 
-static void test_attention(void **unused)
+UNIT_TEST(test_attention)
 {
-    (void)unused;
     attention("decomposed", 8192, 16, 100);
     attention("decomposed", 512, 16, 50);
     attention("decomposed", 512, 1, 50);

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const char *const operation_words[] = {"bias", "bias_gelu", NULL};
 
@@ -169,14 +168,7 @@ const struct as_probe as_probe_fusion = {
     .counts = "time of the plain GEMM and of the kernels after it, over the time of the fused kernel",
     .needs = AS_CAP_SOURCE,
     .own_power = true,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience = patience,
-    .state_bytes = sizeof(struct trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct trial, prepare, sample, check, finish),
 };

@@ -1,17 +1,12 @@
 /* Probe fusion on the OpenCL of this machine. */
 #include "tests/probes/real_device.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_fusion;
 
-static void test_fusion(void **state)
+UNIT_TEST(test_fusion)
 {
     struct real r;
-    (void)state;
     if (real_trial(&as_probe_fusion, "opencl",
                    "allocator=clCreateBuffer path=naive type=bf16 size=128 operation=bias_gelu", 2, 2, &r))
         assert_true(r.sample.value > 0);

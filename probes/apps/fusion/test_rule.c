@@ -1,11 +1,8 @@
 /* The rule of fused epilogues, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
@@ -23,9 +20,8 @@ static void fusion(const char *operation, int size, double ratio)
     made_add(&m, "fusion", "x", ratio, axes);
 }
 
-static void test_fusion(void **unused)
+UNIT_TEST(test_fusion)
 {
-    (void)unused;
     fusion("bias_gelu", 1024, 1.129);
     fusion("bias_gelu", 2048, 1.065);
     fusion("bias_gelu", 8192, 1.001);

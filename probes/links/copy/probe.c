@@ -1,9 +1,6 @@
 /* copy: copy bandwidth between kinds of memory, by copy engine and by copy kernel. See method.md. */
 #include "lib/transfer/transfer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A smaller copy ends before the host has submitted the next. */
 enum { SUBMITTED = 1 << 20 };
 
@@ -136,16 +133,9 @@ const struct as_probe as_probe_copy = {
     .counts =
         "each copied byte once (not its read and its write); both directions together if two copies run; decimal GB",
     .varies_by_process = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = as_how_is_kernel,
     .patience = patience,
-    .state_bytes = sizeof(struct as_transfer),
-    .prepare = prepare,
-    .sample = as_transfer_sample,
-    .check = as_transfer_check,
-    .finish = as_transfer_finish,
+    AS_TRIAL(struct as_transfer, prepare, as_transfer_sample, as_transfer_check, as_transfer_finish),
 };

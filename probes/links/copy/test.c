@@ -1,14 +1,10 @@
 /* Probe copy on the scripted device: which cells, what a copy counts, and that wrong copies are seen. */
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_copy;
 
@@ -17,11 +13,10 @@ extern const struct as_probe as_probe_copy;
     "{\"name\":\"pinned\",\"host_access\":true}]}"
 #define LEVELS "\"levels\":[{\"size\":0,\"gbs\":20}],"
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct scripted s;
     struct as_error err = {0};
-    (void)unused;
     scripted_open(&s, "{}");
     assert_int_equal(scripted_applies(&s, &as_probe_copy, "from=host to=malloc direction=one how=engine size=64", &err),
                      AS_PRUNED); /* a CPU has no copy API */
@@ -61,7 +56,7 @@ static void test_which_cells(void **unused)
 /* Sizes below and above the limit up to which every byte is checked, and one that is not a multiple of blocks. */
 static const char *const sizes[] = {"64", "4160", "3145792"};
 
-static void test_right_copies(void **unused)
+UNIT_TEST(test_right_copies)
 {
     static const char *const kinds[] = {
         "from=own to=pinned direction=one how=engine",  "from=own to=own direction=one how=kernel",
@@ -69,7 +64,6 @@ static void test_right_copies(void **unused)
         "from=host to=own direction=one how=engine",    "from=pinned to=host direction=one how=engine"};
     struct scripted s;
     char why[160], axes[160];
-    (void)unused;
     scripted_open(&s, "{" LEVELS INFO "}");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -93,14 +87,13 @@ static bool is_right(const char *script, const char *axes, char *why, size_t siz
     return right;
 }
 
-static void test_wrong_copies_are_seen(void **unused)
+UNIT_TEST(test_wrong_copies_are_seen)
 {
     static const char damaged[] = "{\"faults\":[{\"do\":\"wrong\",\"kernel\":\"copy\",\"from\":3}]," INFO "}";
     static const char idle[] = "{\"execute\":false," INFO "}", stale[] = "{\"execute\":\"once\"," INFO "}";
     static const char engine[] = "from=own to=pinned direction=both how=engine size=3145792";
     static const char kernel[] = "from=own to=pinned direction=both how=kernel size=3145792";
     char why[160];
-    (void)unused;
     assert_false(is_right(damaged, engine, why, sizeof why));
     assert_non_null(strstr(why, "byte 0 of copy 0 holds"));
     assert_false(is_right(damaged, kernel, why, sizeof why));
@@ -111,10 +104,9 @@ static void test_wrong_copies_are_seen(void **unused)
     assert_true(is_right("{" INFO "}", kernel, why, sizeof why));
 }
 
-static void test_no_memory(void **unused)
+UNIT_TEST(test_no_memory)
 {
     struct scripted s;
-    (void)unused;
     scripted_open(&s, "{" LEVELS INFO "}");
     struct as_axes axes;
     struct as_error err = {0};

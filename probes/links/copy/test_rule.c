@@ -1,16 +1,12 @@
 /* The rule of copies, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_copies(void **unused)
+UNIT_TEST(test_copies)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     made_add(&m, "copy", "GB/s", 5, "from=pinned to=own direction=one how=engine size=4096");
     made_add(&m, "copy", "GB/s", 50, "from=pinned to=own direction=one how=engine size=268435456");

@@ -3,8 +3,6 @@
 #include "lib/transfer/transfer.h"
 #include "os/memory.h"
 
-#include <stdlib.h>
-
 static const char *const direction_words[] = {"to", "from", "both", NULL};
 static const char *const how_words[] = {"engine", "kernel", NULL};
 
@@ -133,16 +131,9 @@ const struct as_probe as_probe_link = {
     .unit = "GB/s",
     .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
     .varies_by_process = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = as_how_is_kernel,
     .patience = patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = as_transfer_sample,
-    .check = as_transfer_check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, as_transfer_sample, as_transfer_check, finish),
 };

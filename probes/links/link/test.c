@@ -1,15 +1,11 @@
 /* Probe link on the scripted device: which pairs, what it counts, and that faults are seen. */
 #include "lib/transfer/peers.h"
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_link;
 
@@ -26,11 +22,10 @@ static enum as_applies link_applies(const struct scripted *s, const char *peer, 
     return scripted_applies(s, &as_probe_link, axes, &err);
 }
 
-static void test_which_pairs(void **unused)
+UNIT_TEST(test_which_pairs)
 {
     static const char to_own[] = "node=0 allocator=own direction=to how=engine";
     struct scripted s;
-    (void)unused;
     scripted_open(&s, "{" INFO(1) "}");
     assert_int_equal(link_applies(&s, "0", to_own), AS_PRUNED);
     assert_int_equal(link_applies(&s, "1", to_own), AS_INAPPLICABLE);
@@ -64,13 +59,12 @@ static void test_which_pairs(void **unused)
     scripted_close(&s);
 }
 
-static void test_owners_and_lists(void **unused)
+UNIT_TEST(test_owners_and_lists)
 {
     struct as_device_info info = {.id = "null:2", .backend = "null", .siblings = 5};
     char owners[8][32];
     struct as_axes axes;
     struct as_cpus cpus;
-    (void)unused;
     assert_int_equal(as_peer_index("null:2"), 2);
     assert_int_equal(as_peer_index("cpu"), 0);
     toy_axes(&axes, "peer=every");
@@ -105,7 +99,7 @@ static bool is_right(const char *script, const char *axes, double *value)
     return right;
 }
 
-static void test_links(void **unused)
+UNIT_TEST(test_links)
 {
     static const char *const cells[] = {"peer=1 node=0 allocator=own direction=to how=engine",
                                         "peer=1 node=0 allocator=own direction=from how=kernel",
@@ -114,7 +108,6 @@ static void test_links(void **unused)
                                         "peer=every node=0 allocator=own direction=to how=kernel"};
     char axes[160];
     double value;
-    (void)unused;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         snprintf(axes, sizeof axes, "%s size=1048576", cells[i]);
         assert_true(is_right("{" LEVELS INFO(4) "}", axes, &value));
@@ -123,13 +116,12 @@ static void test_links(void **unused)
     }
 }
 
-static void test_no_way_to_the_peer(void **unused)
+UNIT_TEST(test_no_way_to_the_peer)
 {
     struct scripted s;
     struct as_axes axes;
     struct as_error err = {0};
     void *state = NULL;
-    (void)unused;
     scripted_open(&s, "{" INFO(4) "}");
     snprintf(s.dev->info.backend, sizeof s.dev->info.backend, "other");
     struct as_trial_context vc = {.dev = s.dev, .axes = &axes};

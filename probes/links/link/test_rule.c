@@ -1,17 +1,13 @@
 /* The rule of links, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_links(void **unused)
+UNIT_TEST(test_links)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     m.info.bus_bandwidth = 63e9;
     made_add(&m, "link", "GB/s", 350, "peer=1 node=0 allocator=own direction=to how=engine size=268435456");

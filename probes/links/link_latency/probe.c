@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 extern const char as_kernel_link_latency[];
 
@@ -249,16 +248,9 @@ const struct as_probe as_probe_link_latency = {
     .lower_is_better = true,
     .counts = "one dependent load, or one dependent atomic addition that returns the old value",
     .varies_by_process = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .patience = patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -1,12 +1,8 @@
 /* Probe link_latency on the scripted device: which pairs, what it counts, and that faults are seen. */
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_link_latency;
 
@@ -27,12 +23,11 @@ static bool is_right(const char *script, const char *axes, double *value)
     return right;
 }
 
-static void test_which_pairs(void **unused)
+UNIT_TEST(test_which_pairs)
 {
     static const char axes[] = "peer=1 node=0 allocator=own what=load size=2097152 stride=128";
     struct scripted s;
     struct as_error err = {0};
-    (void)unused;
     scripted_open(&s, "{" INFO(1) "}");
     assert_int_equal(scripted_applies(&s, &as_probe_link_latency, axes, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "backend 'null' has only one device: there is no pair to measure");
@@ -44,12 +39,11 @@ static void test_which_pairs(void **unused)
     scripted_close(&s);
 }
 
-static void test_latencies(void **unused)
+UNIT_TEST(test_latencies)
 {
     static const char atomic[] = "peer=2 node=0 allocator=own what=atomic size=2097152 stride=128";
     static const char load[] = "peer=host node=0 allocator=pinned what=load size=2097152 stride=128";
     double value;
-    (void)unused;
     assert_true(is_right("{" LEVELS INFO(4) "}", load, &value));
     assert_true(fabs(value - 500) < 1);
     assert_true(is_right("{" LEVELS INFO(4) "}", atomic, &value));

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const char as_method_conversion[], as_kernel_convert[];
@@ -53,7 +52,7 @@ static const char *const full[] = {"op=all property=all", NULL};
 
 enum { GROUP_THREADS = 128 };
 struct state {
-    struct as_timed timed;
+    struct as_timed timed; /* first: the record's finish takes it */
     struct conversion_found found;
     enum conversion_property property;
     double seconds;
@@ -147,12 +146,6 @@ static bool check(void *state, char *why, size_t why_size)
     return true;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_timed_finish(&s->timed);
-}
-
 static const char *const rounding[] = {
     "truncated", "to nearest, ties to even", "to nearest, ties away from zero", "toward -inf", "toward +inf", NULL};
 static const char *const becomes[] = {"infinity", "largest finite number", "NaN", "wraps", "another number", NULL};
@@ -178,13 +171,6 @@ const struct as_probe as_probe_conversion = {
     .own_metrics = own_metrics,
     .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_CELLS(axes, quick, full, applies),
+    AS_TRIAL(struct state, prepare, sample, check, as_timed_finish),
 };

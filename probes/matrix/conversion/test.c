@@ -1,14 +1,9 @@
 /* Conversions that the host makes in every known way: each has to be found as it is. */
 #include "probes/matrix/conversion/find.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct way {
     const struct as_number_format *to;
@@ -42,9 +37,8 @@ static void find(struct way *w, struct conversion_found *found)
         fail_msg("%s: %s", w->to->word, err.text);
 }
 
-static void test_all_ways(void **unused)
+UNIT_TEST(test_all_ways)
 {
-    (void)unused;
     static const char *const formats[] = {"e4m3", "e5m2", "e4m3fnuz", "e2m1", "e3m2", "f16", "bf16", "tf32"};
     static const double roundings[] = {[AS_ROUND_NEAREST_EVEN] = 2,
                                        [AS_ROUND_NEAREST_AWAY] = 3,
@@ -66,9 +60,8 @@ static void test_all_ways(void **unused)
             }
 }
 
-static void test_ends(void **unused)
+UNIT_TEST(test_ends)
 {
-    (void)unused;
     struct way w = {.to = as_number_format("e5m2"), .overflow = AS_OVERFLOW_FORMAT};
     struct conversion_found found;
     find(&w, &found);
@@ -89,9 +82,8 @@ static void test_ends(void **unused)
 
 /* One code of all is wrong: of a number that has to be rounded it is counted, of one that has a code it is a failure.
  */
-static void test_broken(void **unused)
+UNIT_TEST(test_broken)
 {
-    (void)unused;
     /* Of each code four numbers, both signs: 96 is code 12 itself, 100 half way to the next. */
     struct way w = {.to = as_number_format("e4m3"), .overflow = AS_OVERFLOW_CLAMP, .broken = 100};
     const struct converter c = {w.to, convert, &w};

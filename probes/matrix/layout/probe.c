@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const operand_words[] = {[AS_MATRIX_A] = "a", [AS_MATRIX_B] = "b", [AS_MATRIX_C] = "c", NULL};
 static const struct as_axis axes[] = {
@@ -135,15 +134,8 @@ const struct as_probe as_probe_layout = {
     .unit = "numbers",
     .lower_is_better = true,
     .counts = "elements of the operand whose place differs from the documentation",
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .about = as_matrix_about,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience_s = 60, /* the driver compiles the kernel first; large operands have thousands of places */
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -1,15 +1,11 @@
 /* Probe layout on a device whose kernel is a matrix instruction in software: from the axes to the value, and with lanes
  * that hold each other's numbers. */
 #include "tests/probes/matrix_toy.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Where numbers lie does not depend on how they are added: all products of a result at once, which is the least work.
  */
@@ -22,9 +18,8 @@ static void start_exact(const char *instruction, unsigned n)
     matrix_toy_start(instruction, n, &how);
 }
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
-    (void)unused;
     static const struct {
         const char *axes;
         enum as_applies want;
@@ -41,9 +36,8 @@ static void test_applies(void **unused)
     }
 }
 
-static void test_layout(void **unused)
+UNIT_TEST(test_layout)
 {
-    (void)unused;
     static const struct {
         const char *instruction, *operand, *text;
         unsigned n;
@@ -76,9 +70,8 @@ static void test_layout(void **unused)
 }
 
 /* Two lanes hold each other's numbers: seen, in the operand in which it is, and where. */
-static void test_other_layout(void **unused)
+UNIT_TEST(test_other_layout)
 {
-    (void)unused;
     char detail[12000];
     start_exact("mma_m16n8k16_f16_f32", 8);
     matrix_toy.swapped = true;

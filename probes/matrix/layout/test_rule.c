@@ -1,10 +1,6 @@
 /* The rule of the fragments of matrix instructions, on synthetic cells. */
 #include "tests/facts/made.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
 
@@ -15,9 +11,8 @@ static int clean(void **unused)
     return 0;
 }
 
-static void test_layouts(void **unused)
+UNIT_TEST(test_layouts)
 {
-    (void)unused;
     made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=a");
     made_add(&m, "layout", "numbers", 0, "instruction=wgmma_f16_f32 n=8 operand=c");
     made_add(&m, "layout", "numbers", 4, "instruction=mma_m8n8k4_f64 n=8 operand=b");

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char *const operand_words[] = {"random", "zero", NULL};
 static const char *const hold_words[] = {"burst", "sustained", NULL};
@@ -48,7 +46,7 @@ static const double BURST_MOST_S = 0.1;
 static const double PAUSE_FIRST_S = 0.05, PAUSE_MOST_S = 0.25, CLOCK_EVERY_S = 0.05, RECOVERED = 0.99, RISES = 1.005;
 
 struct trial {
-    struct as_product product;
+    struct as_product product; /* first: the record's finish takes it */
     bool sustained;
     double seconds; /* of the last sample */
 };
@@ -159,12 +157,6 @@ static bool check(void *state, char *why, size_t size)
     return as_product_check(&v->product, why, size);
 }
 
-static void finish(void *state)
-{
-    struct trial *v = state;
-    as_product_finish(&v->product);
-}
-
 const struct as_probe as_probe_matmul = {
     .name = "matmul",
     .title = "Matrix multiplication (GEMM)",
@@ -173,15 +165,8 @@ const struct as_probe as_probe_matmul = {
     .unit = AS_UNIT_RATE,
     .counts = "2 x size x size x size operations (multiply and add), whatever the path executes",
     .own_power = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience = patience,
-    .state_bytes = sizeof(struct trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct trial, prepare, sample, check, as_product_finish),
 };

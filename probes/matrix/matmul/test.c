@@ -1,17 +1,13 @@
 /* Probe matmul: which cells, and small products on the CPU of this machine. lib/gemm has tests of its own. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_matmul;
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const struct {
         const char *axes;
@@ -23,7 +19,6 @@ static void test_which_cells(void **unused)
         {"path=dot type=s8 size=8192 operands=random hold=burst", AS_INAPPLICABLE},
     };
     struct toy t;
-    (void)unused;
     toy_init_sm90(&t, NULL);
     t.free_bytes = UINT64_C(64) << 30;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -39,14 +34,13 @@ static void nothing(const char *name, void *const *args)
 }
 
 /* A burst is five GEMMs, or as many as the power limit leaves time for. */
-static void test_gemms_of_a_burst(void **unused)
+UNIT_TEST(test_gemms_of_a_burst)
 {
     static const struct {
         const char *hold;
         double launch_s;
         uint64_t want;
     } rows[] = {{"burst", 1e-6, 5}, {"burst", 1e-3, 5}, {"burst", 0.03, 3}, {"burst", 3, 1}, {"sustained", 10, 1}};
-    (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char axes[120];
         struct toy t;
@@ -75,7 +69,7 @@ static enum as_status clock_of(struct as_device *dev, double *hz, struct as_erro
 
 /* A burst begins when the clock is back, and not later where it stays below what is specified; its clock is read right
  * after it. */
-static void test_rest_before_a_burst(void **unused)
+UNIT_TEST(test_rest_before_a_burst)
 {
     static const struct {
         double clocks[5], highest;
@@ -87,7 +81,6 @@ static void test_rest_before_a_burst(void **unused)
         {{1.6e9, 0}, 0, 1, 1, 1.6e9},
         {{1.5e9, 1.7e9, 1.99e9, 0}, 2e9, 2, 4, 0},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct toy t;
         struct toy_trial v;
@@ -110,10 +103,9 @@ static void test_rest_before_a_burst(void **unused)
     }
 }
 
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
     static const char *const operands[] = {"random", "zero"};
-    (void)unused;
     for (size_t i = 0; i < 2; i++) {
         char axes[120];
         struct real r;

@@ -1,12 +1,9 @@
 /* The rules of GEMM, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
@@ -33,9 +30,8 @@ static void held(const char *path, int size, double tera, double watts)
 }
 
 /* The published study's numbers: what costs half the bytes at nine tenths of the rate. */
-static void test_emulated(void **unused)
+UNIT_TEST(test_emulated)
 {
-    (void)unused;
     product("tiled", "f16", 1024, 14.0);
     product("tiled", "f16", 2048, 14.8);
     product("tiled", "e4m3", 2048, 13.9);
@@ -57,9 +53,8 @@ static void test_emulated(void **unused)
 }
 
 /* The study's two paths of one language. */
-static void test_two_paths(void **unused)
+UNIT_TEST(test_two_paths)
 {
-    (void)unused;
     product("mma", "f16", 4096, 12.9);
     product("tensor", "f16", 4096, 14.8);
     product("tensor", "f16", 8192, 14.9); /* no other of that size */
@@ -77,9 +72,8 @@ static void test_two_paths(void **unused)
     made_says(made_get(&m, "matmul.unit.f16"), "1.15x the older path (tensor over mma)");
 }
 
-static void test_matrix_unit(void **unused)
+UNIT_TEST(test_matrix_unit)
 {
-    (void)unused;
     product("wgmma", "f16", 8192, 753)->detail = strdup("{\"power_w\":1}"); /* mostly of a rest */
     product("mma", "f16", 8192, 345);
     product("tiled", "f16", 8192, 28)->detail = strdup("{\"power_w\":1}");
@@ -108,9 +102,8 @@ static void test_matrix_unit(void **unused)
 }
 
 /* Neither above nor below; below, but the newer path gains: not to be told. And a kernel that no one would use. */
-static void test_undecided(void **unused)
+UNIT_TEST(test_undecided)
 {
-    (void)unused;
     product("wgmma", "f16", 1024, 50);
     product("mma", "f16", 1024, 20);
     product("library", "f16", 1024, 100);
@@ -126,9 +119,8 @@ static void test_undecided(void **unused)
 }
 
 /* A path that only one of two types has says nothing of them. */
-static void test_like_paths(void **unused)
+UNIT_TEST(test_like_paths)
 {
-    (void)unused;
     product("library", "f32", 512, 0.5);
     product("library", "f64", 512, 0.4);
     product("tiled", "f64", 512, 7);
@@ -143,9 +135,8 @@ static void test_like_paths(void **unused)
 }
 
 /* Ratios that may be 1, or on either side of what counts: no difference is stated. */
-static void test_tied(void **unused)
+UNIT_TEST(test_tied)
 {
-    (void)unused;
     m.share = 0.1;
     product("mma", "f16", 2048, 98);
     product("library", "f16", 2048, 100);

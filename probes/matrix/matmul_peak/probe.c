@@ -51,15 +51,8 @@ const struct as_probe as_probe_matmul_peak = {
     .unit = "ops/cycle",
     .counts = "a multiply-add is two, skipped zeros of sparse A included; slowest compute unit, no loop, operands stay "
               "in place",
-    .axes = axes,
+    AS_CELLS(axes, quick, full, as_peak_trial_applies),
     .about = as_matrix_about,
-    .quick = quick,
-    .full = full,
-    .applies = as_peak_trial_applies,
     .patience = as_peak_patience,
-    .state_bytes = sizeof(struct as_peak_trial),
-    .prepare = prepare,
-    .sample = sample,
-    .check = as_peak_trial_check,
-    .finish = as_peak_trial_finish,
+    AS_TRIAL(struct as_peak_trial, prepare, sample, as_peak_trial_check, as_peak_trial_finish),
 };

@@ -1,12 +1,9 @@
 /* The rule of the peaks of matrix instructions, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.01};
 
@@ -24,9 +21,8 @@ static void peak(const char *instruction, double value, double documented)
     made_add(&m, "matmul_peak", "ops/cycle", value, axes)->limit = documented;
 }
 
-static void test_peaks(void **unused)
+UNIT_TEST(test_peaks)
 {
-    (void)unused;
     m.share = 0.0001;
     peak("wgmma_f16_f32", 4096, 4096);
     peak("wgmma_sp_f16_f32", 7281, 8192);
@@ -48,10 +44,9 @@ static void test_peaks(void **unused)
 }
 
 /* Ratios that may be 1, or on either side of what counts: no difference is stated. */
-static void test_older_may_reach(void **unused)
+UNIT_TEST(test_older_may_reach)
 {
     char axes[128];
-    (void)unused;
     m.share = 0.1;
     for (int i = 0; i < 2; i++) {
         snprintf(axes, sizeof axes, "instruction=%s;operands=random",

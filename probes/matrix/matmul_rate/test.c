@@ -1,15 +1,10 @@
 /* Probe matmul_rate: which cells. lib/mma has tests of its own. */
 #include "tests/probes/toy_device.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_matmul_rate;
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const struct {
         const char *axes;
@@ -21,7 +16,6 @@ static void test_which_cells(void **unused)
         {"instruction=mma_m16n8k32_e4m3_f32 n=0 operands=random hold=burst", AS_INAPPLICABLE},
     };
     struct toy t;
-    (void)unused;
     toy_init_sm90(&t, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct as_error err = {0};

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* In the order of enum as_property. */
 static const char *const property_words[AS_PROPERTIES + 1] = {
@@ -27,7 +26,7 @@ static const char *const quick[] = {
 static const char *const full[] = {"instruction=all n=8 property=all", "instruction=all n=0 property=all", NULL};
 
 struct state {
-    struct as_fragments fragments;
+    struct as_fragments fragments; /* first: the record's finish takes it */
     struct as_matrix_found found;
     double seconds;
     enum as_property property;
@@ -129,12 +128,6 @@ static bool check(void *state, char *why, size_t why_size)
     return true;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_fragments_close(&s->fragments);
-}
-
 /* In the order of as_property_value. */
 static const char *const rounding[] = {"truncated",
                                        "to nearest, ties to even",
@@ -189,15 +182,8 @@ const struct as_probe as_probe_numerics = {
     .unit = AS_UNIT_ANSWER,
     .own_metrics = own_metrics,
     .counts = "the property found: a width, a number of products, or an answer in words",
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .about = as_matrix_about,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience_s = 60, /* the driver compiles the kernel first; models add on the host */
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, as_fragments_close),
 };

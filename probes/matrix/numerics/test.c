@@ -1,14 +1,10 @@
 /* Probe numerics on a device whose kernel is a matrix instruction in software: from the axes to the value, and with
  * planted faults. */
 #include "tests/probes/matrix_toy.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct as_arithmetic hopper = {
     .step = 16, .kept = 25, .cut = AS_ROUND_TOWARD_ZERO, .result = AS_ROUND_TOWARD_ZERO, .nan = 0x7fffffff};
@@ -22,9 +18,8 @@ static const struct as_arithmetic hopper_8 = {.step = 32,
 static const struct as_arithmetic two_sums = {
     .step = 1, .sums = 2, .start = AS_START_LAST, .result = AS_ROUND_NEAREST_EVEN, .nan = 0x7fffffff};
 
-static void test_numerics(void **unused)
+UNIT_TEST(test_numerics)
 {
-    (void)unused;
     static const struct {
         const char *instruction, *property;
         unsigned n;
@@ -53,9 +48,8 @@ static void test_numerics(void **unused)
     }
 }
 
-static void test_faults(void **unused)
+UNIT_TEST(test_faults)
 {
-    (void)unused;
     struct as_error err = {0};
     matrix_toy_start("mma_m16n8k16_f16_f32", 8, &hopper);
     matrix_toy.skipped_k = 16;
@@ -73,9 +67,8 @@ static void test_faults(void **unused)
     assert_non_null(strstr(err.text, "no product is large enough"));
 }
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
-    (void)unused;
     static const struct {
         const char *axes;
         enum as_applies want;

@@ -1,12 +1,9 @@
 /* The rule of the arithmetic of matrix instructions, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
 
@@ -26,9 +23,8 @@ static struct as_cell *found(const char *instruction, int n, const char *propert
     return cell;
 }
 
-static void test_accumulators(void **unused)
+UNIT_TEST(test_accumulators)
 {
-    (void)unused;
     found("wgmma_f16_f32", 8, "accumulator", 24);
     found("wgmma_e4m3_f32", 8, "accumulator", 14);
     found("mma_m16n8k16_f16_f32", 0, "accumulator", 24);
@@ -44,9 +40,8 @@ static void test_accumulators(void **unused)
     made_says(made_get(&m, "numerics.accumulator.mma_m16n8k16_f16_f32"), "mma_m16n8k16_f16_f32 accumulates");
 }
 
-static void test_answers(void **unused)
+UNIT_TEST(test_answers)
 {
-    (void)unused;
     found("wgmma_f16_f32", 8, "rounding", 1);
     found("wgmma_f16_f32", 256, "rounding", 1);
     found("mma_m8n8k4_f64", 8, "rounding", 2);
@@ -70,9 +65,8 @@ static void test_answers(void **unused)
     assert_null(strstr(made_get(&m, "numerics.subnormal")->sentence, "bf16"));
 }
 
-static void test_many(void **unused)
+UNIT_TEST(test_many)
 {
-    (void)unused;
     for (int i = 0; i < 40; i++) {
         char name[40];
         snprintf(name, sizeof name, "instruction%d", i);

@@ -2,9 +2,7 @@
  */
 #include "lib/atomics/atomics.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LANES = 128 }; /* maximum per compute unit */
 static const double WINDOW_S = 0.03;
@@ -42,7 +40,7 @@ static const char *const full[] = {
 };
 
 struct state {
-    struct atomics both;
+    struct atomics both; /* first: the record's finish takes it */
     struct as_trial_context *vc;
     uint64_t made; /* updates since the array was cleared */
 };
@@ -125,12 +123,6 @@ static bool check(void *state, char *why, size_t why_size)
     return !st && (!sum_tells(a) || lost <= mask / 2);
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    atomics_finish(&s->both);
-}
-
 static const struct as_metric further[] = {
     {"other_side", "updates/s", false, "of the other agent at the same time", NULL},
     {0},
@@ -144,16 +136,9 @@ const struct as_probe as_probe_atomics = {
     .unit = "updates/s",
     .counts = "additions of 1 to random elements, by all threads of the agent",
     .further = further,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = atomics_by_device,
     .patience = atomics_patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, atomics_finish),
 };

@@ -1,27 +1,22 @@
 /* Probe atomics: which cells, and rates on a toy that runs the kernel as host C, on the CPU of this machine, and on
  * OpenCL where there is one. */
 #include "tests/probes/atomics_trial.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 #include "device/cpu/features.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define CELL(agent, cpu, device, scope, allocator)                                                                     \
     "agent=" agent " elements=1024 type=u64 cpu_threads=" cpu " device_threads=" device " scope=" scope                \
     " order=relaxed allocator=" allocator
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy gpu, cpu;
     const struct as_probe *rate = &as_probe_atomics;
-    (void)unused;
     atomics_toy(&gpu, 64);
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     atomics_expect(&gpu, rate, CELL("device", "0", "64", "device", "toy"), AS_APPLIES, NULL);
@@ -42,12 +37,11 @@ static void test_which_cells(void **unused)
                    "do not see each other's stores");
 }
 
-static void test_bounds_of_memory(void **unused)
+UNIT_TEST(test_bounds_of_memory)
 {
     static const char large[] = "agent=device elements=268435456 type=u64 cpu_threads=0 device_threads=64 scope=device "
                                 "order=relaxed allocator=toy";
     struct toy t;
-    (void)unused;
     atomics_toy(&t, 64);
     atomics_expect(&t, &as_probe_atomics, large, AS_INAPPLICABLE, "half of the free 1024 MiB");
     t.dev.info.memory_free = UINT64_C(64) << 30;
@@ -58,11 +52,10 @@ static void test_bounds_of_memory(void **unused)
     atomics_expect(&t, &as_probe_atomics, large, AS_APPLIES, NULL);
 }
 
-static void test_rate_of_the_cpu(void **unused)
+UNIT_TEST(test_rate_of_the_cpu)
 {
     struct as_opened cpu;
     struct atomics_one o;
-    (void)unused;
     atomics_open_or_skip("cpu", &cpu);
     atomics_trial(&o, &cpu.device, &as_probe_atomics,
                   "agent=cpu elements=1024 type=u32 cpu_threads=1 device_threads=0 scope=system order=relaxed "
@@ -77,11 +70,10 @@ static void test_rate_of_the_cpu(void **unused)
     as_device_close(&cpu);
 }
 
-static void test_both_at_once(void **unused)
+UNIT_TEST(test_both_at_once)
 {
     struct toy t;
     struct atomics_one o;
-    (void)unused;
     atomics_toy(&t, 1);
     for (int cpu = 0; cpu < 2; cpu++) {
         atomics_trial(&o, &t.dev, &as_probe_atomics,
@@ -97,13 +89,12 @@ static void test_both_at_once(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_opencl(void **unused)
+UNIT_TEST(test_opencl)
 {
     static const char cell[] =
         "agent=cpu elements=1024 type=u64 cpu_threads=1 device_threads=64 scope=device order=relaxed";
     struct as_opened cl;
     struct atomics_one o;
-    (void)unused;
     atomics_open_or_skip("opencl", &cl);
     const struct as_allocator *fine = as_info_allocator(&cl.device.info, "clSVMAlloc fine");
     bool shared = fine && !fine->why_not[0] && !fine->no_sharing[0];

@@ -1,12 +1,9 @@
 /* The rule of atomic updates, on synthetic cells: rates alone, and what is kept beside the other agent. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void start(struct made *m)
 {
@@ -22,10 +19,9 @@ static void rate(struct made *m, double value, const char *agent, int cpu, int d
     made_add(m, "atomics", "updates/s", value, axes);
 }
 
-static void test_rates_and_what_is_kept(void **unused)
+UNIT_TEST(test_rates_and_what_is_kept)
 {
     struct made m;
-    (void)unused;
     start(&m);
     rate(&m, 1e8, "cpu", 1, 0, "system");
     rate(&m, 4e8, "cpu", 4, 0, "system");
@@ -52,10 +48,9 @@ static void test_rates_and_what_is_kept(void **unused)
 }
 
 /* What a gate failed is used for nothing, and where the probes did not run nothing is said. */
-static void test_rejected_cells_say_nothing(void **unused)
+UNIT_TEST(test_rejected_cells_say_nothing)
 {
     struct made m;
-    (void)unused;
     start(&m);
     rate(&m, 1e8, "cpu", 1, 0, "system");
     m.cells[m.n - 1].status = AS_CELL_REJECTED;
@@ -65,10 +60,9 @@ static void test_rejected_cells_say_nothing(void **unused)
 }
 
 /* 85% by the medians, and perhaps all of it. */
-static void test_what_is_kept_may_be_all(void **unused)
+UNIT_TEST(test_what_is_kept_may_be_all)
 {
     struct made m;
-    (void)unused;
     start(&m);
     m.share = 0.15;
     rate(&m, 1e8, "cpu", 1, 0, "system");
@@ -82,10 +76,9 @@ static void test_what_is_kept_may_be_all(void **unused)
 }
 
 /* The least by the medians may be all; what another pair keeps is less for certain. */
-static void test_what_is_kept_for_certain_goes_first(void **unused)
+UNIT_TEST(test_what_is_kept_for_certain_goes_first)
 {
     struct made m;
-    (void)unused;
     start(&m);
     rate(&m, 1e8, "cpu", 1, 0, "system");
     rate(&m, 6e7, "cpu", 1, 64, "system");

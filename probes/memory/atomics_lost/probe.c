@@ -38,7 +38,7 @@ static const char *const full[] = {
 };
 
 struct state {
-    struct atomics both;
+    struct atomics both; /* first: the record's finish takes it */
     struct as_trial_context *vc;
     uint64_t cpu_each, device_each; /* 0: not chosen yet */
     uint64_t made, in_sum;          /* of the last run */
@@ -171,12 +171,6 @@ static bool check(void *state, char *why, size_t why_size)
     return false;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    atomics_finish(&s->both);
-}
-
 const struct as_probe as_probe_atomics_lost = {
     .name = "atomics_lost",
     .title = "Lost updates",
@@ -185,15 +179,8 @@ const struct as_probe as_probe_atomics_lost = {
     .unit = "updates",
     .lower_is_better = true,
     .counts = "lost updates: additions of 1 missing from the array's sum, out of a fixed number",
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .kernel_reaches = atomics_by_device,
     .patience = atomics_patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, atomics_finish),
 };

@@ -2,18 +2,14 @@
  * be, that races and planted faults are seen. The device is a toy that runs the kernel as host C, the CPU is the real
  * one; OpenCL where there is one. */
 #include "tests/probes/atomics_trial.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
-
-#include <cmocka.h>
 
 #define LOST_ALONE                                                                                                     \
     "agent=device elements=1024 type=u64 cpu_threads=0 device_threads=128 scope=system order=relaxed allocator=toy "   \
@@ -21,11 +17,10 @@
 #define LOST_BOTH                                                                                                      \
     "agent=device elements=64 type=u64 cpu_threads=1 device_threads=1 scope=system order=relaxed allocator=toy op=add"
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy gpu;
     const struct as_probe *lost = &as_probe_atomics_lost;
-    (void)unused;
     atomics_toy(&gpu, 64);
     as_copy_text(gpu.dev.info.allocators[0].no_sharing, 160, "the link has no atomics");
     atomics_expect(&gpu, lost, LOST_BOTH, AS_APPLIES, NULL); /* both reach it: that is where updates may be lost */
@@ -34,11 +29,10 @@ static void test_which_cells(void **unused)
     atomics_expect(&gpu, lost, LOST_ALONE, AS_APPLIES, NULL);
 }
 
-static void test_nothing_is_lost_alone(void **unused)
+UNIT_TEST(test_nothing_is_lost_alone)
 {
     struct toy t;
     struct atomics_one o;
-    (void)unused;
     atomics_toy(&t, 128);
     atomics_trial(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
     assert_int_equal(o.status, AS_OK);
@@ -49,11 +43,10 @@ static void test_nothing_is_lost_alone(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_planted_faults_are_seen(void **unused)
+UNIT_TEST(test_planted_faults_are_seen)
 {
     struct toy t;
     struct atomics_one o;
-    (void)unused;
     atomics_toy(&t, 128);
     atomics_planted.next_element = true;
     atomics_trial(&o, &t.dev, &as_probe_atomics_lost, LOST_ALONE);
@@ -71,11 +64,10 @@ static void test_planted_faults_are_seen(void **unused)
 }
 
 /* Updates that are said to be made and are not there are lost, which fails no check. */
-static void test_lost_updates_are_counted(void **unused)
+UNIT_TEST(test_lost_updates_are_counted)
 {
     struct toy t;
     struct atomics_one o;
-    (void)unused;
     atomics_toy(&t, 64);
     atomics_planted.idle = true;
     atomics_trial(&o, &t.dev, &as_probe_atomics_lost,
@@ -87,12 +79,11 @@ static void test_lost_updates_are_counted(void **unused)
         fail_msg("%s", o.why);
 }
 
-static void test_a_device_that_does_not_start(void **unused)
+UNIT_TEST(test_a_device_that_does_not_start)
 {
     struct toy t;
     struct atomics_one o;
     const struct as_probe *probe = &as_probe_atomics_lost;
-    (void)unused;
     atomics_toy(&t, 1);
     atomics_begin(&o, &t.dev, LOST_BOTH);
     assert_int_equal(as_probe_prepare(probe, &o.trial.vc, &o.trial.state, &o.err), AS_OK);
@@ -103,11 +94,10 @@ static void test_a_device_that_does_not_start(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_both_at_once(void **unused)
+UNIT_TEST(test_both_at_once)
 {
     struct toy t;
     struct atomics_one o;
-    (void)unused;
     atomics_toy(&t, 1);
     atomics_trial(&o, &t.dev, &as_probe_atomics_lost, LOST_BOTH);
     if (o.status || !o.passed)
@@ -116,13 +106,12 @@ static void test_both_at_once(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_cpu_loses_none(void **unused)
+UNIT_TEST(test_cpu_loses_none)
 {
     static const char *const types[] = {"u32", "u64", "f32", "f64"};
     struct as_opened cpu;
     struct atomics_one o;
     char axes[200];
-    (void)unused;
     atomics_open_or_skip("cpu", &cpu);
     for (size_t i = 0; i < 8; i++) {
         snprintf(axes, sizeof axes,
@@ -141,13 +130,12 @@ enum { LOSES_WITHIN_S = 200 };
 
 /* Two threads that load, add and store lose updates sooner or later, on a loaded host later: what is waited for is the
  * loss, and the time is only there so that a probe that is blind to it does not wait for ever. */
-static void test_races_are_seen(void **unused)
+UNIT_TEST(test_races_are_seen)
 {
     const struct as_probe *probe = &as_probe_atomics_lost;
     struct as_opened cpu;
     struct atomics_one o;
     double lost = 0;
-    (void)unused;
     if (get_nprocs() < 2) {
         print_message("skipped: a race needs two CPUs\n");
         skip();
@@ -169,7 +157,7 @@ static void test_races_are_seen(void **unused)
     as_device_close(&cpu);
 }
 
-static void test_opencl(void **unused)
+UNIT_TEST(test_opencl)
 {
     static const char *const cells[] = {
         "agent=device elements=1024 type=u32 cpu_threads=0 device_threads=128 scope=device order=relaxed op=add",
@@ -178,7 +166,6 @@ static void test_opencl(void **unused)
         "agent=device elements=1024 type=f64 cpu_threads=1 device_threads=64 scope=device order=relaxed op=add"};
     struct as_opened cl;
     struct atomics_one o;
-    (void)unused;
     atomics_open_or_skip("opencl", &cl);
     const struct as_allocator *fine = as_info_allocator(&cl.device.info, "clSVMAlloc fine");
     bool shared = fine && !fine->why_not[0] && !fine->no_sharing[0];

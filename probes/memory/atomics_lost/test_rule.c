@@ -1,12 +1,9 @@
 /* The rule of lost updates, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void start(struct made *m)
 {
@@ -25,10 +22,9 @@ static struct as_cell *lost(struct made *m, double value, const char *type, cons
     return c;
 }
 
-static void test_lost_updates(void **unused)
+UNIT_TEST(test_lost_updates)
 {
     struct made m;
-    (void)unused;
     start(&m);
     lost(&m, 0, "u32", "add", 0);
     lost(&m, 0, "f32", "add", 0);
@@ -60,10 +56,9 @@ static void test_lost_updates(void **unused)
 
 /* Where the scope does not cover the CPU, or the driver says that the memory is not shared, losses are expected, and
  * the sentence says why; in memory of which nobody says so they are not. */
-static void test_expected_losses(void **unused)
+UNIT_TEST(test_expected_losses)
 {
     struct made m;
-    (void)unused;
     start(&m);
     m.info.allocators_n = 1;
     m.info.allocators[0] = (struct as_allocator){.name = "pinned"};
@@ -82,10 +77,9 @@ static void test_expected_losses(void **unused)
 }
 
 /* What a gate failed is used for nothing, and where the probe did not run nothing is said. */
-static void test_rejected_cells_say_nothing(void **unused)
+UNIT_TEST(test_rejected_cells_say_nothing)
 {
     struct made m;
-    (void)unused;
     start(&m);
     lost(&m, 7, "u64", "add", 2)->status = AS_CELL_REJECTED;
     made_derive(&m);

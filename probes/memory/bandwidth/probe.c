@@ -3,7 +3,6 @@
 #include "lib/stream/stream.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* In the order of enum as_stream_op. */
 static const char *const op_words[] = {"copy", "mul", "add", "triad", "nstream", "dot", "read", "write", NULL};
@@ -190,17 +189,10 @@ const struct as_probe as_probe_bandwidth = {
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "bytes read + bytes written by the operation, without write-allocate; decimal GB",
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .memory_claim = memory_claim,
     .patience = patience,
-    .state_bytes = sizeof(struct as_stream),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = as_stream_finish,
+    AS_TRIAL(struct as_stream, prepare, sample, check, as_stream_finish),
 };

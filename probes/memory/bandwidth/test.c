@@ -1,18 +1,14 @@
 /* Probe bandwidth on a toy device: which cells, and a trial. lib/stream has tests of its own. */
 #include "device/cpu/features.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_bandwidth;
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const struct {
         const char *axes;
@@ -31,7 +27,6 @@ static void test_which_cells(void **unused)
     };
     struct toy cpu, device, poor;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&device, AS_CAP_SOURCE | AS_CAP_FP64);
     toy_init(&poor, AS_CAP_SOURCE);
@@ -46,13 +41,12 @@ static void test_which_cells(void **unused)
 }
 
 /* SVE is for CPUs of aarch64 that have it; the others of them are told so, and no other architecture or device is. */
-static void test_which_sve(void **unused)
+UNIT_TEST(test_which_sve)
 {
     static const char on_cpu[] = "op=triad level=sweep size=65536 threads=1 store=regular width=sve touch=cpu",
                       on_device[] = "op=triad level=sweep size=65536 threads=0 store=regular width=sve touch=device";
     struct toy cpu, device;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&device, AS_CAP_SOURCE | AS_CAP_FP64);
     assert_int_equal(toy_applies(&device, &as_probe_bandwidth, on_device, &err), AS_PRUNED);
@@ -67,7 +61,7 @@ static void test_which_sve(void **unused)
 }
 
 /* Ways are kernels of GPUs for f64: an APU's GPU has them, a GPU without f64 (Apple's) and a CPU do not. */
-static void test_which_ways(void **unused)
+UNIT_TEST(test_which_ways)
 {
     static const char axes[] = "op=triad level=memory size=65536 threads=0 store=regular width=best touch=cpu "
                                "way=once-4x256";
@@ -81,7 +75,6 @@ static void test_which_ways(void **unused)
                  {AS_CAP_SOURCE, false, true, AS_PRUNED},
                  {AS_CAP_SOURCE, false, false, AS_PRUNED},
                  {AS_CAP_HOST_KERNELS | AS_CAP_FP64, false, true, AS_PRUNED}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct as_error err = {0};
@@ -92,14 +85,13 @@ static void test_which_ways(void **unused)
     }
 }
 
-static void test_trial(void **unused)
+UNIT_TEST(test_trial)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {.value = NAN};
     struct as_error err = {0};
     char why[160] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_bandwidth,
                 "op=add level=memory size=268435456 threads=2 store=regular width=128 allocator=toy touch=cpu", &v,

@@ -1,17 +1,14 @@
 /* The rules of bandwidth and of non-temporal stores, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)
 
-static void test_bandwidth(void **state)
+UNIT_TEST(test_bandwidth)
 {
     static const struct {
         const char *op, *level;
@@ -27,7 +24,6 @@ static void test_bandwidth(void **state)
         {"read", "sweep", 8 * KiB, 1, "regular", 390},    {"read", "sweep", 256 * KiB, 1, "regular", 120},
         {"read", "sweep", 16 * KiB, 1, "nt", 900},        {"read", "sweep", 8 * MiB, 1, "regular", 60},
     };
-    (void)state;
     struct made m;
     made_cpu(&m);
     m.info.peak_bandwidth = 100e9;
@@ -59,13 +55,12 @@ static void test_bandwidth(void **state)
 }
 
 /* What only the memory-side cache holds: a quarter to three quarters of it. */
-static void test_memory_side(void **state)
+UNIT_TEST(test_memory_side)
 {
     static const struct {
         double mib, gbs;
     } cells[] = {{8, 20000}, {32, 15000}, {64, 9000}, {128, 9500}, {256, 6000}};
     struct made *m = made_gpu();
-    (void)state;
     m->info.caches[m->info.caches_n++] = (struct as_cache){
         .level = 3, .kind = 'u', .size = 256 << 20, .memory_side = true, .name = "Infinity Cache", .source = "kfd"};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
@@ -83,9 +78,8 @@ static void test_memory_side(void **state)
 
 /* An API may name a cache and say nothing of who shares it: there may be one. What main memory gave is not the cache's
  * in any case. */
-static void test_cache_of_unknown_sharing(void **state)
+UNIT_TEST(test_cache_of_unknown_sharing)
 {
-    (void)state;
     struct made *m = made_gpu();
     m->info.capabilities |= AS_CAP_FP64;
     made_add(m, "bandwidth", "GB/s", 4000, "op=read level=sweep size=536870912 threads=0 width=best");
@@ -101,7 +95,7 @@ static void test_cache_of_unknown_sharing(void **state)
 
 /* Units find in their own caches, of which no driver tells, what they have read before: in an APU's GPU as in a card's.
  * Only the ways for f64 read past them. */
-static void test_untold_caches(void **state)
+UNIT_TEST(test_untold_caches)
 {
     static const struct {
         bool is_host_memory, is_host_cpu;
@@ -111,7 +105,6 @@ static void test_untold_caches(void **state)
     } cases[] = {{false, false, AS_CAP_FP64, "best", true}, {false, false, AS_CAP_FP64, "128", false},
                  {true, false, AS_CAP_FP64, "best", true},  {true, false, AS_CAP_FP64, "128", false},
                  {true, false, 0, "best", false},           {true, true, AS_CAP_FP64, "128", true}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct made *m = made_gpu();
         char axes[128];
@@ -129,10 +122,9 @@ static void test_untold_caches(void **state)
 }
 
 /* A guest with a share of the reported cache: what is no faster than memory is not the cache's. */
-static void test_share_of_a_cache(void **state)
+UNIT_TEST(test_share_of_a_cache)
 {
     static const char *const format = "op=read level=%s size=%.0f threads=1 store=regular width=64 allocator=thp";
-    (void)state;
     for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
         struct made m;
         char axes[160];

@@ -4,7 +4,6 @@
 
 #include "os/cpus.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -136,15 +135,8 @@ const struct as_probe as_probe_c2c = {
     .unit = "ns",
     .lower_is_better = true,
     .counts = "one-way time: half of a round trip of a cache line",
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience = patience,
-    .state_bytes = sizeof(struct c2c),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct c2c, prepare, sample, check, finish),
 };

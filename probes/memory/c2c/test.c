@@ -2,16 +2,12 @@
 #include "probes/memory/c2c/c2c.h"
 #include "tests/probes/c2c_toy.h"
 #include "tests/scripted_clock.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_c2c;
 static const unsigned host_caps = AS_CAP_HOST_KERNELS | AS_CAP_PIN;
@@ -38,13 +34,12 @@ static void need_two_cpus(int cpus[2])
     skip();
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, gpu, plain;
     struct as_error err = {0};
     char axes[128];
     int cpus[2];
-    (void)unused;
     find_cpus(cpus);
     toy_init(&cpu, host_caps);
     c2c_toy_device(&gpu);
@@ -65,13 +60,12 @@ static void test_which_cells(void **unused)
         AS_PRUNED);
 }
 
-static void test_threads_that_move(void **unused)
+UNIT_TEST(test_threads_that_move)
 {
     struct toy cpu;
     struct as_error err = {0};
     char axes[96];
     int cpus[2];
-    (void)unused;
     find_cpus(cpus);
     if (cpus[1] < 0)
         return; /* that one CPU is too few is said first */
@@ -82,14 +76,13 @@ static void test_threads_that_move(void **unused)
 }
 
 /* Where there is one CPU the plan has to say why there is nothing to measure, and not be empty. */
-static void test_one_cpu(void **unused)
+UNIT_TEST(test_one_cpu)
 {
     struct toy t;
     struct as_error err = {0};
     cpu_set_t before, one;
     int cpus[2];
     char axes[128];
-    (void)unused;
     toy_init(&t, host_caps);
     find_cpus(cpus);
     snprintf(axes, sizeof axes, "peer=cpu from=%d to=%d op=cas pairs=some", cpus[0], cpus[0]);
@@ -107,7 +100,7 @@ static void test_one_cpu(void **unused)
 
 /* The CPU device keeps the calling thread off the CPUs that work. That says nothing of the CPUs that may be measured.
  */
-static void test_bound_caller(void **unused)
+UNIT_TEST(test_bound_caller)
 {
     extern const struct as_probe as_probe_sentinel;
     struct as_opened opened;
@@ -118,7 +111,6 @@ static void test_bound_caller(void **unused)
     char text[128];
     cpu_set_t now;
     int cpus[2];
-    (void)unused;
     need_two_cpus(cpus);
     assert_int_equal(as_device_open("cpu", &opened, &err), AS_OK);
     toy_axes(&axes, "what=core");
@@ -135,11 +127,10 @@ static void test_bound_caller(void **unused)
     as_device_close(&opened);
 }
 
-static void test_threads_play(void **unused)
+UNIT_TEST(test_threads_play)
 {
     static const char *const ops[] = {"cas", "load", "pause"};
     int cpus[2];
-    (void)unused;
     need_two_cpus(cpus);
     for (int i = 0; i < 3; i++) {
         struct toy t;
@@ -161,14 +152,13 @@ static void test_threads_play(void **unused)
     }
 }
 
-static void test_lost_pass_is_seen(void **unused)
+UNIT_TEST(test_lost_pass_is_seen)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[128] = "";
-    (void)unused;
     toy_init(&t, host_caps);
     toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=every", &v, NULL);
     t.lose_launches = 1;
@@ -178,14 +168,13 @@ static void test_lost_pass_is_seen(void **unused)
     toy_finish(&as_probe_c2c, &v);
 }
 
-static void test_device_plays(void **unused)
+UNIT_TEST(test_device_plays)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
     char why[128] = "", axes[128];
     int cpus[2];
-    (void)unused;
     need_two_cpus(cpus);
     c2c_toy_device(&t);
     t.device_cpu = cpus[1];
@@ -208,7 +197,7 @@ static void test_device_plays(void **unused)
 
 /* Workgroups of a GPU poll slower than a core, also in the host's memory: with a core's patience, a launch whose other
  * workgroup never starts would take minutes. */
-static void test_patience(void **unused)
+UNIT_TEST(test_patience)
 {
     static const char device[] = "peer=device from=0 to=0 op=load pairs=every allocator=upfront";
     static const char unit[] = "peer=compute_unit from=0 to=1 op=load pairs=every allocator=toy";
@@ -217,7 +206,6 @@ static void test_patience(void **unused)
         uint32_t device, unit;
     } cases[] = {
         {true, true, 1u << 27, 1u << 27}, {false, true, 1u << 27, 1u << 18}, {false, false, 1u << 22, 1u << 18}};
-    (void)unused;
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
         struct toy t;
         struct toy_trial v;
@@ -231,7 +219,7 @@ static void test_patience(void **unused)
 }
 
 /* A device that never starts must cost a bounded wait and a reason, not a hang. */
-static void test_silent_device(void **unused)
+UNIT_TEST(test_silent_device)
 {
     struct toy t;
     struct toy_trial v;
@@ -239,7 +227,6 @@ static void test_silent_device(void **unused)
     struct as_error err = {0};
     char axes[128];
     int cpus[2];
-    (void)unused;
     find_cpus(cpus);
     c2c_toy_device(&t);
     snprintf(axes, sizeof axes, "peer=device from=%d to=0 op=load pairs=every allocator=upfront", cpus[0]);
@@ -253,10 +240,9 @@ static void test_silent_device(void **unused)
 }
 
 /* The device's kernel ends by itself when the host never serves. */
-static void test_device_gives_up(void **unused)
+UNIT_TEST(test_device_gives_up)
 {
     static uint32_t memory[3 * 64];
-    (void)unused;
     uint32_t numbers[] = {64, 2, 4, 1, 0, 9, 1000}; /* a thousand tries */
     void *args[8] = {memory};
     for (int i = 0; i < 7; i++)
@@ -269,7 +255,7 @@ static void test_device_gives_up(void **unused)
 
 /* ---- between units ---- */
 
-static void test_which_units(void **unused)
+UNIT_TEST(test_which_units)
 {
     static const struct {
         const char *axes;
@@ -285,7 +271,6 @@ static void test_which_units(void **unused)
     };
     struct toy card, portable, cpu;
     struct as_error err = {0};
-    (void)unused;
     c2c_toy_gpu(&card, true);
     c2c_toy_device(&portable);
     toy_init(&cpu, host_caps);
@@ -300,14 +285,13 @@ static void test_which_units(void **unused)
     assert_non_null(strstr(err.text, "threads of the host CPU"));
 }
 
-static void test_units_play(void **unused)
+UNIT_TEST(test_units_play)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
     char why[128] = "";
     int cpus[2];
-    (void)unused;
     need_two_cpus(cpus);
     c2c_toy_gpu(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
@@ -328,13 +312,12 @@ static void test_units_play(void **unused)
 }
 
 /* A unit on which nothing ever starts ends the cell with a reason, and not by waiting for ever. */
-static void test_unit_never_starts(void **unused)
+UNIT_TEST(test_unit_never_starts)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
-    (void)unused;
     c2c_toy_gpu(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
     c2c_toy_leave_out(2, 1000);
@@ -345,12 +328,11 @@ static void test_unit_never_starts(void **unused)
 }
 
 /* Where a kernel cannot tell its unit, only the pair that stands for any two groups can be had. */
-static void test_units_not_told(void **unused)
+UNIT_TEST(test_units_not_told)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
-    (void)unused;
     c2c_toy_gpu(&t, false);
     assert_int_equal(
         toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, &err),
@@ -365,7 +347,7 @@ static void test_units_not_told(void **unused)
 }
 
 /* On the OpenCL of this machine, whatever it is: a number whose passes were all counted, or a reason. */
-static void test_on_opencl(void **unused)
+UNIT_TEST(test_on_opencl)
 {
     static const char *const cells[] = {
         "peer=compute_unit from=0 to=1 op=load pairs=every allocator=clCreateBuffer",
@@ -373,7 +355,6 @@ static void test_on_opencl(void **unused)
     struct as_opened opened;
     struct as_error err = {0};
     size_t measured = 0;
-    (void)unused;
     if (as_device_open("opencl:0", &opened, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();
@@ -405,12 +386,11 @@ static void test_on_opencl(void **unused)
     }
 }
 
-static void test_out_of_memory(void **unused)
+UNIT_TEST(test_out_of_memory)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, host_caps);
     t.deny_memory = true;
     assert_int_equal(toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=every", &v, &err), AS_NOMEM);

@@ -1,15 +1,11 @@
 /* The rule of core-to-core latency, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_costs(void **state)
+UNIT_TEST(test_costs)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     made_add(&m, "c2c", "ns", 60, "peer=cpu from=0 to=1 op=cas pairs=every");
@@ -33,9 +29,8 @@ static void test_costs(void **state)
 }
 
 /* A pair is nearest where some other one is surely farther; of two tied pairs neither is. */
-static void test_tied_pairs(void **state)
+UNIT_TEST(test_tied_pairs)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     m.share = 0.2;
@@ -53,9 +48,8 @@ static void test_tied_pairs(void **state)
 }
 
 /* A number changes neither operation nor memory because the cells of its own are missing. */
-static void test_one_operation(void **state)
+UNIT_TEST(test_one_operation)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     made_add(&m, "c2c", "ns", 55, "peer=cpu from=0 to=1 op=load pairs=every");

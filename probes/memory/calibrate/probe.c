@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ITERATIONS_MAX = 100, ARRAYS_APART = 64 /* padding is at most this share */, CHECKED_WHOLE_MAX = 512 << 20 };
 enum rule { STREAM, BABELSTREAM };
@@ -80,8 +79,8 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 struct state {
+    struct as_stream stream; /* first: the record's finish takes it */
     struct as_trial_context *vc;
-    struct as_stream stream;
     unsigned wanted, done; /* timed iterations */
     double seconds[ITERATIONS_MAX];
     double gbs; /* of the last iteration, by the device's own time stamps where it has some */
@@ -180,12 +179,6 @@ static bool check(void *state, char *why, size_t why_size)
     return as_stream_check(&s->stream, why, why_size);
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_stream_finish(&s->stream);
-}
-
 static const struct as_metric further[] = {
     {"best_rate", "GB/s", false, "by the tool's rule: the best of its iterations without the first", NULL},
     {"avg_time", "ns", true, "mean time of these iterations, by the host's clock", NULL},
@@ -201,15 +194,8 @@ const struct as_probe as_probe_calibrate = {
     .unit = "GB/s",
     .counts = "median over iterations of bytes read + bytes written, without write-allocate; decimal GB",
     .further = further,
-    .axes = axes,
-    .quick = grids,
-    .full = grids,
-    .applies = applies,
+    AS_CELLS(axes, grids, grids, applies),
     .memory_claim = memory_claim,
     .patience = patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, as_stream_finish),
 };

@@ -1,19 +1,15 @@
 /* Probe calibrate on a toy CPU and a toy device: which cells, the rule's iterations, what it notes, planted faults. */
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_calibrate;
 static const struct as_probe *const probe = &as_probe_calibrate;
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const struct {
         const char *axes;
@@ -31,7 +27,6 @@ static void test_which_cells(void **unused)
     };
     struct toy cpu, device, poor;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&device, AS_CAP_SOURCE | AS_CAP_FP64);
     toy_init(&poor, AS_CAP_SOURCE);
@@ -60,7 +55,7 @@ static void iterate(const struct toy_trial *v, unsigned n)
 }
 
 /* Bytes by the rule, the best of exactly as many iterations. */
-static void test_iterations(void **unused)
+UNIT_TEST(test_iterations)
 {
     static const struct {
         const char *axes;
@@ -74,7 +69,6 @@ static void test_iterations(void **unused)
         {"rule=babelstream op=mul size=65536 threads=2 store=regular allocator=toy", 99, 16},
         {"rule=babelstream op=dot size=65536 threads=2 store=regular allocator=toy", 99, 16},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct toy_trial v;
@@ -97,13 +91,12 @@ static void test_iterations(void **unused)
     }
 }
 
-static void test_faults_are_seen(void **unused)
+UNIT_TEST(test_faults_are_seen)
 {
     static const char axes[] = "rule=stream op=triad size=65536 threads=2 store=regular allocator=toy";
     struct toy t;
     struct toy_trial v;
     char why[200] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, probe, axes, &v, NULL);
     iterate(&v, 3);

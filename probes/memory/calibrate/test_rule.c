@@ -1,13 +1,9 @@
 /* The facts by the rules of STREAM and BabelStream, on synthetic cells. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct made m;
 
@@ -22,9 +18,8 @@ static void add(const char *rule, const char *op, const char *store, double mib,
     assert_int_equal(as_cell_set_metrics(cell, &v, 1, &err), AS_OK);
 }
 
-static void test_tables(void **unused)
+UNIT_TEST(test_tables)
 {
-    (void)unused;
     made_cpu(&m);
     add("stream", "triad", "regular", 128, 17.5, 19.5);
     add("stream", "copy", "nt", 128, 25, 29.25);
@@ -42,9 +37,8 @@ static void test_tables(void **unused)
     made_end(&m);
 }
 
-static void test_no_triad(void **unused)
+UNIT_TEST(test_no_triad)
 {
-    (void)unused;
     made_cpu(&m);
     add("stream", "copy", "regular", 128, 18, 18.25);
     made_add(&m, "calibrate", "GB/s", 9, "rule=stream op=triad size=4096 threads=4 store=regular allocator=malloc");

@@ -2,9 +2,6 @@
 #include "lib/prepare/prepare.h"
 #include "trial.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static const char *const victim_words[] = {"cpu", "device", NULL};
 static const char *const op_words[] = {"read", "write", "chase", "h2d", "d2h", NULL};
 static const char *const aggressor_words[] = {"none",  "read", "write", "write_nt", "atomic",
@@ -182,16 +179,9 @@ const struct as_probe as_probe_interference = {
     .lower_is_better = true,
     .counts = "time of the victim's work while the aggressor works over that alone, from one matched block",
     .further = further,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = kernel_reaches,
     .patience = patience,
-    .state_bytes = sizeof(struct trial),
-    .prepare = trial_prepare,
-    .sample = sample,
-    .check = check,
-    .finish = trial_finish,
+    AS_TRIAL(struct trial, trial_prepare, sample, check, trial_finish),
 };

@@ -5,20 +5,15 @@
 #include "pair.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_interference;
 static const struct as_probe *const probe = &as_probe_interference;
@@ -109,10 +104,9 @@ static enum as_status loaded_arm(struct pair *p, struct as_error *err)
     return pair_start(p, 7, err) ? AS_FAILED : pair_block(p, &unused, &unused, err);
 }
 
-static void test_planted_factor(void **state)
+UNIT_TEST(test_planted_factor)
 {
     static const double factors[] = {1, 1.4, 3};
-    (void)state;
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         struct machine m = {.factor = factors[i]};
         struct pair p = make_pair(&m, &driven_ops);
@@ -132,23 +126,21 @@ static void test_planted_factor(void **state)
     }
 }
 
-static void test_control(void **state)
+UNIT_TEST(test_control)
 {
     struct machine m = {.factor = 3};
     struct pair p = make_pair(&m, &driven_ops);
     double slowdown, seconds;
     struct as_error err = {0};
-    (void)state;
     p.control = true;
     assert_int_equal(pair_start(&p, 7, &err), AS_OK);
     assert_int_equal(pair_block(&p, &slowdown, &seconds, &err), AS_OK);
     assert_true(slowdown == 1 && p.blocks.n == 2 && m.items == 0);
 }
 
-static void test_faults_of_the_aggressor(void **state)
+UNIT_TEST(test_faults_of_the_aggressor)
 {
     struct as_error err = {0};
-    (void)state;
     struct machine m = {.factor = 2, .dies = true};
     struct pair p = make_pair(&m, &threads_ops);
     assert_int_equal(loaded_arm(&p, &err), AS_FAILED); /* stopped early */
@@ -201,14 +193,13 @@ static struct crew_desc describe_crew(struct counted *c, const struct priority *
                               .patience_s = 0.05};
 }
 
-static void test_threads(void **state)
+UNIT_TEST(test_threads)
 {
     struct counted c = {.most = UINT64_MAX};
     const struct crew_desc desc = describe_crew(&c, priority_find("normal"));
     struct crew *crew;
     struct as_error err = {0};
     double from, to;
-    (void)state;
     assert_int_equal(crew_create(&desc, &crew, &err), AS_OK);
     assert_true(crew_ended(crew) && crew_work(crew) == 0);
     crew_begin(crew, 5);
@@ -224,14 +215,13 @@ static void test_threads(void **state)
     crew_destroy(crew);
 }
 
-static void test_a_thread_that_stops(void **state)
+UNIT_TEST(test_a_thread_that_stops)
 {
     struct counted c = {.most = 3};
     const struct crew_desc desc = describe_crew(&c, priority_find("normal"));
     struct crew *crew;
     struct as_error err = {0};
     enum as_status st = AS_OK;
-    (void)state;
     assert_int_equal(crew_create(&desc, &crew, &err), AS_OK);
     crew_begin(crew, 0);
     for (int i = 0; i < 5 && !st; i++)
@@ -242,14 +232,13 @@ static void test_a_thread_that_stops(void **state)
     crew_destroy(crew);
 }
 
-static void test_a_priority_that_is_refused(void **state)
+UNIT_TEST(test_a_priority_that_is_refused)
 {
     static const struct priority refused = {"sched_idle", "SCHED_IDLE", refuse};
     struct counted c = {.most = UINT64_MAX};
     const struct crew_desc desc = describe_crew(&c, &refused);
     struct crew *crew;
     struct as_error err = {0};
-    (void)state;
     assert_int_equal(crew_create(&desc, &crew, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "SCHED_IDLE"));
     assert_non_null(strstr(err.text, strerror(EPERM)));
@@ -261,10 +250,9 @@ static void test_a_priority_that_is_refused(void **state)
 
 /* ---- what threads do ---- */
 
-static void test_work_and_its_check(void **state)
+UNIT_TEST(test_work_and_its_check)
 {
     static const enum op ops[] = {OP_READ, OP_WRITE, OP_WRITE_NT, OP_ATOMIC, OP_CHASE};
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof ops / sizeof *ops; i++) {
         const enum op op = ops[i / 2];
         const bool keeps = i % 2;
@@ -301,7 +289,7 @@ static void test_work_and_its_check(void **state)
  */
 #define REST " threads=1 priority=nice_19 load=100 size=262144 allocator=toy"
 
-static void test_which_cells(void **state)
+UNIT_TEST(test_which_cells)
 {
     static const char usual[] = "victim=cpu op=read aggressor=read buffers=separate threads=1 priority=normal load=100 "
                                 "size=262144 allocator=toy";
@@ -318,7 +306,6 @@ static void test_which_cells(void **state)
         {"victim=device op=read aggressor=write_nt buffers=shared" REST, AS_PRUNED, AS_PRUNED, "overwrite"},
         {"victim=cpu op=read aggressor=none buffers=separate" REST, AS_PRUNED, AS_PRUNED, NULL},
     };
-    (void)state;
     if (!need_two_cpus())
         skip();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -360,7 +347,7 @@ static bool run_trial(struct toy *t, const char *axes, double *value, char *why,
     return right;
 }
 
-static void test_other_cores(void **state)
+UNIT_TEST(test_other_cores)
 {
     static const char *const axes[] = {
         "victim=cpu op=read aggressor=write buffers=separate" REST,
@@ -376,7 +363,6 @@ static void test_other_cores(void **state)
     struct toy t;
     char why[256];
     double value;
-    (void)state;
     if (!need_two_cpus())
         skip();
     toy_init(&t, AS_CAP_HOST_KERNELS);
@@ -400,12 +386,11 @@ static void play_read(const char *name, void *const *args)
 }
 
 /* A device whose launches take as long whatever the CPU does: the aggressor has no effect. */
-static void test_a_device_that_nothing_slows(void **state)
+UNIT_TEST(test_a_device_that_nothing_slows)
 {
     struct toy t;
     char why[256];
     double value;
-    (void)state;
     if (!need_two_cpus())
         skip();
     toy_init(&t, AS_CAP_SOURCE);
@@ -423,13 +408,12 @@ static void test_a_device_that_nothing_slows(void **state)
 }
 
 /* In memory that real devices keep between trials. */
-static void test_real_devices(void **state)
+UNIT_TEST(test_real_devices)
 {
     static const char *const devices[][3] = {{"cpu", "malloc", "cpu op=chase"},
                                              {"opencl:0", "clCreateBuffer", "device op=read"}};
     char axes[160];
     struct real r;
-    (void)state;
     if (!need_two_cpus())
         skip();
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -442,12 +426,11 @@ static void test_real_devices(void **state)
     real_or_skip();
 }
 
-static void test_no_memory(void **state)
+UNIT_TEST(test_no_memory)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err;
-    (void)state;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.deny_memory = true;
     assert_int_equal(toy_prepare(&t, probe, "victim=cpu op=read aggressor=read buffers=separate" REST, &v, &err),

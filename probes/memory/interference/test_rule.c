@@ -1,13 +1,8 @@
 /* The rule of interference, on cells that are made up. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}, .share = 0.02};
 
@@ -27,9 +22,8 @@ static void add(const char *axes, double slowdown)
 }
 #define REST(threads, priority) #threads ".separate." #priority ".100.pinned.67108864"
 
-static void test_device(void **unused)
+UNIT_TEST(test_device)
 {
-    (void)unused;
     add("victim=device op=h2d aggressor=write threads=8 priority=normal", 1.25);
     add("victim=device op=chase aggressor=read threads=0 priority=normal", 1.4);
     add("victim=device op=h2d aggressor=write threads=8 priority=sched_idle", 1.01);
@@ -46,9 +40,8 @@ static void test_device(void **unused)
     made_verdict(&m, "interference.victim.device.h2d.write." REST(8, sched_idle), AS_UNDECIDED);
 }
 
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
-    (void)unused;
     add("victim=cpu op=chase aggressor=d2h threads=0 priority=normal", 1.4);
     add("victim=cpu op=read aggressor=d2h threads=0 priority=normal", 2);
     made_derive(&m);
@@ -60,9 +53,8 @@ static void test_cpu(void **unused)
               "All CPUs but one keep 50.0% of their read bandwidth");
 }
 
-static void test_cores_and_control(void **unused)
+UNIT_TEST(test_cores_and_control)
 {
-    (void)unused;
     m.info.capabilities = AS_CAP_HOST_KERNELS;
     add("victim=cpu op=read aggressor=write_nt threads=1 priority=normal", 1.5);
     add("victim=cpu op=read aggressor=none threads=0 priority=normal", 1.01);

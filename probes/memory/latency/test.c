@@ -2,14 +2,10 @@
  * of its own. */
 #include "tests/probes/chase_play.h"
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_latency;
 
@@ -26,13 +22,12 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
 }
 
 /* If the kernel has no clock, the time of a launch with only the warm-up is subtracted. */
-static void test_control_is_subtracted(void **unused)
+UNIT_TEST(test_control_is_subtracted)
 {
     struct play p;
     struct toy_trial v;
     struct as_queue_ops queue;
     struct as_sample out;
-    (void)unused;
     toy_init(&p.toy, AS_CAP_SOURCE);
     p.toy.kernel = run_kernel;
     toy_queue = p.toy.dev.queue;
@@ -48,14 +43,13 @@ static void test_control_is_subtracted(void **unused)
     assert_int_equal(p.toy.live, 0);
 }
 
-static void test_trial(void **unused)
+UNIT_TEST(test_trial)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {.value = NAN};
     struct as_error err = {0};
     char why[160] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     assert_int_equal(toy_applies(&t, &as_probe_latency, "size=100 pattern=random stride=64", &err), AS_PRUNED);
     assert_int_equal(toy_applies(&t, &as_probe_latency, "size=1000 pattern=random stride=12", &err), AS_INAPPLICABLE);
@@ -75,9 +69,8 @@ static const unsigned persistent_kinds[] = {AS_CAP_HOST_KERNELS, AS_CAP_SOURCE |
 
 static const char persistent_axes[] = "size=65536 pattern=random allocator=toy stride=64 instrument=persistent";
 
-static void test_persistent_trial(void **unused)
+UNIT_TEST(test_persistent_trial)
 {
-    (void)unused;
     for (size_t k = 0; k < 2; k++) {
         struct toy t;
         struct toy_trial v;
@@ -97,7 +90,7 @@ static void test_persistent_trial(void **unused)
     }
 }
 
-static void test_persistent_chase_is_unsupported(void **unused)
+UNIT_TEST(test_persistent_chase_is_unsupported)
 {
     static const struct {
         unsigned capabilities, threads;
@@ -111,7 +104,6 @@ static void test_persistent_chase_is_unsupported(void **unused)
         {AS_CAP_SOURCE | AS_CAP_ASYNC, 1, false, "do not see each other"},
         {AS_CAP_SOURCE, 1, true, "do not see each other"},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct as_error err = {0};
@@ -124,14 +116,13 @@ static void test_persistent_chase_is_unsupported(void **unused)
     }
 }
 
-static void test_runs(void **unused)
+UNIT_TEST(test_runs)
 {
     static const struct timed_trial trials[] = {
         {"size=65536 pattern=page allocator=clCreateBuffer stride=64", 100},
         {"size=65536 pattern=random allocator=clCreateBuffer stride=64 instrument=persistent", 100},
         {"size=8388608 pattern=random allocator=clCreateBuffer stride=96", 100},
     };
-    (void)unused;
     timed_trials("latency", trials, sizeof trials / sizeof *trials);
 }
 

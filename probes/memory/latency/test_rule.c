@@ -1,14 +1,11 @@
 /* The rules of cache levels and of instruments, on synthetic cells with known answers. */
 #include "base/text.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)

@@ -4,7 +4,6 @@
 #include "loaded.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 /* What the threads of a launch share. */
 struct plan {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LINE = 64 };
 static const double SAMPLE_S = 5e-3; /* long against the start and end of the loading threads */
@@ -179,16 +178,9 @@ const struct as_probe as_probe_loaded_latency = {
     .lower_is_better = true,
     .counts = "time of one dependent load, address translation included, averaged over a random pointer chase",
     .further = further,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = as_always_by_kernel,
     .patience = patience,
-    .state_bytes = sizeof(struct loaded),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct loaded, prepare, sample, check, finish),
 };

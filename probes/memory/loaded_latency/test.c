@@ -7,17 +7,13 @@
 #include "tests/probes/chase_play.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_loaded_latency;
 static const struct as_probe *const probe = &as_probe_loaded_latency;
@@ -56,7 +52,7 @@ static _Thread_local u32 unit_here;
 
 /* ---- which cells ---- */
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const struct {
         const char *axes;
@@ -72,7 +68,6 @@ static void test_which_cells(void **unused)
     };
     struct toy cpu, gpu;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE);
     gpu.dev.info.compute_units = 2;
@@ -97,10 +92,9 @@ static void test_which_cells(void **unused)
 /* ---- the reference ---- */
 
 /* Against loads that are made one after the other. */
-static void test_sums(void **unused)
+UNIT_TEST(test_sums)
 {
     struct toy t;
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     for (int i = 0; i < 4; i++) {
         const struct load_desc desc = {.allocator = "toy",
@@ -182,12 +176,11 @@ static struct outcome trial(struct toy *t, const char *axes, enum plant what)
     return out;
 }
 
-static void test_threads(void **unused)
+UNIT_TEST(test_threads)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     assert_true(trial(&t, "op=none delay=0 size=65536 threads=1 allocator=toy", NOTHING).gbs == 0);
     struct outcome read = trial(&t, "op=read delay=0 size=65536 threads=4 allocator=toy", NOTHING);
@@ -206,7 +199,7 @@ static void test_threads(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_faults_are_seen(void **unused)
+UNIT_TEST(test_faults_are_seen)
 {
     static const struct {
         const char *axes;
@@ -220,7 +213,6 @@ static void test_faults_are_seen(void **unused)
         {"op=none delay=0 size=65536 threads=1 allocator=toy", WRONG_CHASE, "unexpected line"},
     };
     struct toy t;
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome out = trial(&t, cases[i].axes, cases[i].what);
@@ -302,11 +294,10 @@ static void start_device(struct toy *t, unsigned units)
     has_units = one_by_one = false;
 }
 
-static void test_workgroups(void **unused)
+UNIT_TEST(test_workgroups)
 {
     static const char axes[] = "op=read delay=2 size=1048576 threads=0 allocator=toy";
     struct toy t;
-    (void)unused;
     start_device(&t, 2);
     assert_true(trial(&t, "op=none delay=0 size=65536 threads=0 allocator=toy", NOTHING).gbs == 0);
     struct outcome read = trial(&t, axes, NOTHING);
@@ -320,10 +311,9 @@ static void test_workgroups(void **unused)
 }
 
 /* Workgroups on the chaser's unit leave; updates are right. */
-static void test_units(void **unused)
+UNIT_TEST(test_units)
 {
     struct toy t;
-    (void)unused;
     start_device(&t, 2);
     has_units = true;
     struct outcome out = trial(&t, "op=update delay=0 size=1048576 threads=0 allocator=toy", NOTHING);
@@ -333,13 +323,12 @@ static void test_units(void **unused)
 }
 
 /* Nothing hangs, and no number comes out. */
-static void test_workgroups_one_by_one(void **unused)
+UNIT_TEST(test_workgroups_one_by_one)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample out = {.value = NAN};
     struct as_error err = {0};
-    (void)unused;
     start_device(&t, 2);
     one_by_one = true;
     toy_prepare(&t, probe, "op=read delay=0 size=65536 threads=0 allocator=toy", &v, NULL);
@@ -356,13 +345,12 @@ static void test_workgroups_one_by_one(void **unused)
     "\"levels\":[{\"size\":0,\"ns\":80,\"gbs\":10}]" more "}"
 
 /* The script's latency comes out, and no bandwidth of real threads beside it. */
-static void test_scripted(void **unused)
+UNIT_TEST(test_scripted)
 {
     static const char *const cells[] = {"op=none delay=0 size=65536 threads=1 allocator=own",
                                         "op=read delay=0 size=65536 threads=4 allocator=own",
                                         "op=update delay=8 size=65536 threads=2 allocator=own"};
     struct scripted s;
-    (void)unused;
     scripted_open(&s, SCRIPT(""));
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         struct toy_trial v;
@@ -378,12 +366,11 @@ static void test_scripted(void **unused)
     scripted_close(&s);
 }
 
-static void test_scripted_faults(void **unused)
+UNIT_TEST(test_scripted_faults)
 {
     struct scripted s;
     double value;
     char why[160] = "";
-    (void)unused;
     scripted_open(&s, SCRIPT(",\"faults\":[{\"do\":\"wrong\",\"kernel\":\"loaded\",\"launch\":2}]"));
     assert_false(
         scripted_check(&s, probe, "op=read delay=0 size=65536 threads=2 allocator=own", 3, &value, why, sizeof why));
@@ -393,12 +380,11 @@ static void test_scripted_faults(void **unused)
 
 /* ---- this machine ---- */
 
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
     static const char *const cells[] = {"op=none delay=0 size=1048576 threads=1 allocator=malloc",
                                         "op=read delay=0 size=1048576 threads=2 allocator=malloc",
                                         "op=update delay=100 size=16777216 threads=2 allocator=mmap"};
-    (void)unused;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         struct real out;
         if (!real_trial(probe, "cpu", cells[i], 3, 100, &out))
@@ -409,12 +395,11 @@ static void test_cpu(void **unused)
     real_or_skip();
 }
 
-static void test_opencl(void **unused)
+UNIT_TEST(test_opencl)
 {
     static const char *const cells[] = {"op=none delay=0 size=1048576 threads=0 allocator=clCreateBuffer",
                                         "op=read delay=0 size=1048576 threads=0 allocator=clCreateBuffer",
                                         "op=update delay=100 size=4194304 threads=0 allocator=clCreateBuffer"};
-    (void)unused;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         struct real out;
         if (real_trial(probe, "opencl:0", cells[i], 2, 1000, &out))

@@ -1,14 +1,10 @@
 /* The rule of the loaded-latency curve, on cells that are made up. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu",
                                  .backend = "cpu",
@@ -50,9 +46,8 @@ static void add_curve(const char *op)
     add(op, 4096, 128, 8, 110, 20);
 }
 
-static void test_curve(void **unused)
+UNIT_TEST(test_curve)
 {
-    (void)unused;
     add_curve("read");
     made_derive(&m);
     made_holds(made_get(&m, "loaded_latency.unloaded.thp"), 100);
@@ -69,9 +64,8 @@ static void test_curve(void **unused)
 }
 
 /* A buffer that a cache may hold says nothing of memory, nor one behind caches of unknown size. */
-static void test_not_of_memory(void **unused)
+UNIT_TEST(test_not_of_memory)
 {
-    (void)unused;
     add("none", 0, 64, 1, 20, 0);
     add("read", 0, 64, 8, 60, 400);
     made_derive(&m);
@@ -87,9 +81,8 @@ static void test_not_of_memory(void **unused)
 }
 
 /* Small buffers, fewer threads, and a load whose buffer has no unloaded cell say nothing of memory. */
-static void test_which_curve(void **unused)
+UNIT_TEST(test_which_curve)
 {
-    (void)unused;
     add_curve("read");
     add("none", 0, 8, 1, 10, 0);
     add("read", 0, 8, 8, 90, 500);
@@ -104,9 +97,8 @@ static void test_which_curve(void **unused)
 }
 
 /* Where the highest load achieves less than the one before, that one is the peak. */
-static void test_past_the_peak(void **unused)
+UNIT_TEST(test_past_the_peak)
 {
-    (void)unused;
     add_curve("update");
     add("update", 64, 128, 8, 290, 120);
     made_derive(&m);
@@ -114,9 +106,8 @@ static void test_past_the_peak(void **unused)
     made_near(&m, "loaded_latency.doubles.update.thp", 62.5, 1e-9);
 }
 
-static void test_never_doubles(void **unused)
+UNIT_TEST(test_never_doubles)
 {
-    (void)unused;
     add("none", 0, 128, 1, 100, 0);
     for (int i = 0; i < 4; i++)
         add("read", i ? 64 << i : 0, 128, 8, 160 - 15 * i, 100 - 20 * i);
@@ -126,9 +117,8 @@ static void test_never_doubles(void **unused)
 }
 
 /* By the medians it doubles, by the intervals perhaps not. */
-static void test_wide(void **unused)
+UNIT_TEST(test_wide)
 {
-    (void)unused;
     add_curve("read");
     m.cells[1].sum.ci = (struct as_interval){150, 450};
     m.cells[2].sum.ci = (struct as_interval){150, 350};
@@ -140,9 +130,8 @@ static void test_wide(void **unused)
 }
 
 /* Intervals that allow anything give no number, and a ratio that may be 1 decides nothing. */
-static void test_too_wide(void **unused)
+UNIT_TEST(test_too_wide)
 {
-    (void)unused;
     m.share = 0.9;
     add_curve("read");
     made_derive(&m);
@@ -154,9 +143,8 @@ static void test_too_wide(void **unused)
 }
 
 /* Two loads are no curve, and cells of other stores may have no bandwidth. */
-static void test_too_little(void **unused)
+UNIT_TEST(test_too_little)
 {
-    (void)unused;
     add("none", 0, 128, 1, 100, 0);
     add("read", 0, 128, 8, 300, 100);
     add("read", 256, 128, 8, 150, 60);

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LINE = 64, WORD = 8, DISTANCE_MAX = 2 << 20 };
 enum what { SECTOR, ALIAS, CONFLICT };
@@ -243,13 +242,6 @@ const struct as_probe as_probe_refill = {
     .lower_is_better = true,
     .counts = "time of the second load (sector), of a store and a load (alias), of one load of the chase (conflict)",
     .further = further,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_CELLS(axes, quick, full, applies),
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

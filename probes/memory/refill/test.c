@@ -2,15 +2,10 @@
 #include "probes/memory/refill/pairs.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_refill;
 static const struct as_probe *const probe = &as_probe_refill;
@@ -37,7 +32,7 @@ static void refused(const struct toy *t, const char *axes, const char *why)
         fail_msg("%s: '%s' is not in: %s", axes, why, err.text);
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const struct {
         const char *axes;
@@ -59,7 +54,6 @@ static void test_which_cells(void **unused)
     };
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     refused(&t, SECTOR("L1", "64", "0"), "sizes of an L1 and an L2");
     add_caches(&t, 2);
@@ -98,14 +92,13 @@ static bool run_trial(struct toy *t, const char *axes, bool forgets, int lost, c
     return right;
 }
 
-static void test_faults_are_seen(void **unused)
+UNIT_TEST(test_faults_are_seen)
 {
     static const char *const axes[] = {
         SECTOR("L1", "8", "0"), SECTOR("L2", "1024", "64"), SECTOR("LLC", "64", "0"), ALIAS("8"),
         ALIAS("1048576"),       CONFLICT("4096", "13"),     CONFLICT("2097152", "3"), CONFLICT("64", "2")};
     struct toy t;
     char why[200];
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     add_caches(&t, 3);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
@@ -125,7 +118,7 @@ static void test_faults_are_seen(void **unused)
     }
 }
 
-static void test_footprint(void **unused)
+UNIT_TEST(test_footprint)
 {
     static const struct {
         const char *axes;
@@ -138,7 +131,6 @@ static void test_footprint(void **unused)
         {CONFLICT("16384", "13"), 13 * 64, 13 * 64},
     };
     struct toy t;
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     add_caches(&t, 3);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -149,7 +141,7 @@ static void test_footprint(void **unused)
     }
 }
 
-static void test_real(void **unused)
+UNIT_TEST(test_real)
 {
     static const char *const axes[] = {
         "what=sector level=L1 distance=64 start=0 lines=0 allocator=mmap",
@@ -157,7 +149,6 @@ static void test_real(void **unused)
         "what=alias level=L1 distance=4096 start=0 lines=0 allocator=malloc",
         "what=conflict level=L1 distance=4096 start=0 lines=13 allocator=thp",
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         struct real r;
         if (real_trial(probe, "cpu", axes[i], 3, 20, &r) && strstr(axes[i], "conflict"))
@@ -166,9 +157,8 @@ static void test_real(void **unused)
     real_or_skip();
 }
 
-static void test_interrupted_reading(void **state)
+UNIT_TEST(test_interrupted_reading)
 {
-    (void)state;
     uint64_t least = UINT32_MAX;
     assert_int_equal(pairs_reading(&least, 30), 30);
     assert_int_equal(pairs_reading(&least, 26), 26);

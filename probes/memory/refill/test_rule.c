@@ -1,14 +1,10 @@
 /* The rules of refills and conflicts, on cells of a toy cache whose geometry is planted. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A cache of `sets` sets that forgets the least recently used line; a miss brings in `sector` bytes, aligned. */
 enum { LINE = 64, SETS_MAX = 256, WAYS_MAX = 16 };
@@ -96,9 +92,8 @@ static void sectors(void)
     sector(64, 64);
 }
 
-static void test_one_line(void **unused)
+UNIT_TEST(test_one_line)
 {
-    (void)unused;
     plant(64, 8, 64);
     sectors();
     made_derive(&m);
@@ -108,9 +103,8 @@ static void test_one_line(void **unused)
     made_says(made_get(&m, "refill.LLC.pairs"), "brings in one line");
 }
 
-static void test_pairs_of_lines(void **unused)
+UNIT_TEST(test_pairs_of_lines)
 {
-    (void)unused;
     plant(64, 8, 128);
     sectors();
     made_derive(&m);
@@ -125,9 +119,8 @@ static void test_pairs_of_lines(void **unused)
 }
 
 /* A distance that is neither widens the interval; a hit beyond a miss contradicts it, which is said. */
-static void test_contradiction(void **unused)
+UNIT_TEST(test_contradiction)
 {
-    (void)unused;
     plant(64, 8, 64);
     add("sector", 32, 0, 0, 1, "{\"first\":40,\"again\":1}");
     add("sector", 64, 0, 0, 6.3, "{\"first\":40,\"again\":1}");
@@ -143,9 +136,8 @@ static void test_contradiction(void **unused)
 }
 
 /* Where the first load was no miss, or the interval spans both, nothing is said. */
-static void test_undecided(void **unused)
+UNIT_TEST(test_undecided)
 {
-    (void)unused;
     plant(64, 8, 64);
     add("sector", 32, 0, 0, 1, "{\"first\":1.5,\"again\":1}");
     add("sector", 64, 0, 0, 40, "{\"first\":1.5,\"again\":1}");
@@ -169,9 +161,8 @@ static void conflicts(void)
             conflict(distance, lines[i]);
 }
 
-static void test_ways(void **unused)
+UNIT_TEST(test_ways)
 {
-    (void)unused;
     plant(64, 8, 64);
     conflicts();
     made_derive(&m);
@@ -191,10 +182,9 @@ static void test_ways(void **unused)
 
 /* A number of lines whose interval decides nothing is no lower bound, and the distance at which fewest conflict is none
  * where a farther one was not measured. */
-static void test_ways_of_few_cells(void **unused)
+UNIT_TEST(test_ways_of_few_cells)
 {
     static const long lines[] = {2, 4, 8, 12, 16};
-    (void)unused;
     plant(64, 8, 64);
     for (long distance = 4096; distance <= 16384; distance *= 2)
         for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -214,9 +204,8 @@ static void test_ways_of_few_cells(void **unused)
 }
 
 /* A TLB's conflicts, and one slow cell among fast ones, are not the cache's ways. */
-static void test_what_is_no_way(void **unused)
+UNIT_TEST(test_what_is_no_way)
 {
-    (void)unused;
     plant(64, 8, 64);
     for (long lines = 1; lines <= 7; lines++) {
         add("conflict", 4096, 0, lines, lines == 3 ? 9 : 1, "{}");
@@ -226,9 +215,8 @@ static void test_what_is_no_way(void **unused)
     assert_null(made_find(&m, "refill.L1.ways"));
 }
 
-static void test_alias(void **unused)
+UNIT_TEST(test_alias)
 {
-    (void)unused;
     plant(64, 8, 64);
     add("alias", 2048, 0, 0, 1.25, "{}");
     add("alias", 4096, 0, 0, 3, "{}");

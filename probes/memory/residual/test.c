@@ -2,17 +2,12 @@
 #include "lib/arms/arms.h"
 #include "stats/order.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_residual;
 static const struct as_probe *const probe = &as_probe_residual;
@@ -32,9 +27,8 @@ static enum as_status note_place(void *user, size_t arm, double *value, struct a
     return AS_OK;
 }
 
-static void test_every_arm_in_every_place(void **state)
+UNIT_TEST(test_every_arm_in_every_place)
 {
-    (void)state;
     struct as_arms b;
     struct places p = {0};
     double value[3];
@@ -55,9 +49,8 @@ static enum as_status fail_second(void *user, size_t arm, double *value, struct 
     return arm == 1 ? as_fail(err, AS_FAILED, "planted") : AS_OK;
 }
 
-static void test_a_failure_ends_the_block(void **state)
+UNIT_TEST(test_a_failure_ends_the_block)
 {
-    (void)state;
     struct as_arms b;
     struct as_error err;
     double value[2];
@@ -95,9 +88,8 @@ static struct as_interval median_interval(double *x, size_t n)
 }
 
 /* Under a drift that separate medians take for an effect, the interval of the blocks' ratios holds the truth. */
-static void test_drift(void **state)
+UNIT_TEST(test_drift)
 {
-    (void)state;
     enum { MACHINES = 400, BLOCKS = 40 };
     size_t by_blocks = 0, apart = 0;
     for (uint64_t m = 0; m < MACHINES; m++) {
@@ -129,13 +121,12 @@ static void test_drift(void **state)
 
 /* ---- the probe ---- */
 
-static void test_which_cells(void **state)
+UNIT_TEST(test_which_cells)
 {
     static const char axes[] = "op=read touched=65536 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy "
                                "side=cpu control=launch";
     struct toy t;
     struct as_error err = {0};
-    (void)state;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     assert_int_equal(toy_applies(&t, probe, axes, &err), AS_APPLIES);
     t.dev.info.threads = 1;
@@ -147,7 +138,7 @@ static void test_which_cells(void **state)
 }
 
 /* What makes no sense has no cells. */
-static void test_no_cells(void **state)
+UNIT_TEST(test_no_cells)
 {
     static const char *const axes[] = {
         ("op=read touched=0 size=65536 pattern=linear stride=131072 pass=1 delay=0 allocator=toy side=cpu "
@@ -157,7 +148,6 @@ static void test_no_cells(void **state)
     };
     struct toy t;
     struct as_error err = {0};
-    (void)state;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         assert_int_equal(toy_applies(&t, probe, axes[i], &err), AS_PRUNED);
@@ -181,7 +171,7 @@ static bool run_trial(struct toy *t, const char *axes, char *why, size_t why_siz
     return right;
 }
 
-static void test_another_core(void **state)
+UNIT_TEST(test_another_core)
 {
     static const char *const axes[] = {
         "op=read touched=0 size=65536 pattern=linear stride=64 pass=1 delay=0 allocator=toy side=cpu control=launch",
@@ -192,7 +182,6 @@ static void test_another_core(void **state)
     };
     struct toy t;
     char why[256];
-    (void)state;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         assert_true(run_trial(&t, axes[i], why, sizeof why));
@@ -203,12 +192,11 @@ static void test_another_core(void **state)
     assert_non_null(strstr(why, "stored to has 0"));
 }
 
-static void test_no_memory(void **state)
+UNIT_TEST(test_no_memory)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err;
-    (void)state;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.deny_memory = true;
     assert_int_equal(toy_prepare(&t, probe,

@@ -1,15 +1,10 @@
 /* The rule of cache eviction, on cells that are made up. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu", .capabilities = AS_CAP_HOST_KERNELS}, .share = 0.005};
 
@@ -60,9 +55,8 @@ static void add(int touched, int pass, double times)
 #define ID(what) "residual." what ".cpu.read.linear.malloc.16777216.64"
 
 /* The numbers of the published study of the M4 Pro. */
-static void test_evicted(void **unused)
+UNIT_TEST(test_evicted)
 {
-    (void)unused;
     add(1, 1, 1.001);
     add(16, 1, 1.01);
     add(64, 1, 1.31);
@@ -81,9 +75,8 @@ static void test_evicted(void **unused)
     made_says(made_near(&m, ID("recovers"), 3, 1e-9), "The slowdown ends at pass 3 after another core read 512 MiB");
 }
 
-static void test_not_evicted(void **unused)
+UNIT_TEST(test_not_evicted)
 {
-    (void)unused;
     add(1, 1, 1.0);
     add(16, 1, 1.0);
     add(64, 1, 1.003);
@@ -96,9 +89,8 @@ static void test_not_evicted(void **unused)
     assert_null(made_find(&m, ID("rewarm_64mib")));
 }
 
-static void test_undecided(void **unused)
+UNIT_TEST(test_undecided)
 {
-    (void)unused;
     add(1, 1, 1.0);
     add(16, 1, 1.0);
     add(64, 1, 1.02); /* 1.015 to 1.025 */
@@ -107,9 +99,8 @@ static void test_undecided(void **unused)
     made_verdict(&m, ID("begins"), AS_UNDECIDED);
 }
 
-static void test_device_after_cpu(void **unused)
+UNIT_TEST(test_device_after_cpu)
 {
-    (void)unused;
     add_cell("touched=1048576 side=device", 1.0);
     add_cell("touched=2097152 side=device", 1.0);
     add_cell("touched=33554432 side=device", 1.2);
@@ -119,9 +110,8 @@ static void test_device_after_cpu(void **unused)
     made_says(made_get(&m, "residual.begins.device.read.linear.malloc.16777216.64"), "after the CPU read 32 MiB");
 }
 
-static void test_delay(void **unused)
+UNIT_TEST(test_delay)
 {
-    (void)unused;
     add_cell("", 1.4);
     add_cell("delay=10", 1.39);
     add_cell("delay=1000", 1.3);
@@ -130,9 +120,8 @@ static void test_delay(void **unused)
     made_says(made_near(&m, ID("half_life"), 1e8, 1e-9), "halves after 1.00 to 100 ms");
 }
 
-static void test_it_stays(void **unused)
+UNIT_TEST(test_it_stays)
 {
-    (void)unused;
     add_cell("", 1.4);
     add_cell("delay=10", 1.4);
     add_cell("delay=100000", 1.4);
@@ -142,9 +131,8 @@ static void test_it_stays(void **unused)
     made_verdict(&m, ID("half_life"), AS_SUPPORTED);
 }
 
-static void test_stride(void **unused)
+UNIT_TEST(test_stride)
 {
-    (void)unused;
     add_cell("", 1.1);
     add_cell("stride=4096", 1.3);
     add_cell("stride=8192", 1.6);
@@ -154,9 +142,8 @@ static void test_stride(void **unused)
               "A pass with a stride of 8 KiB shows eviction most: 1.6");
 }
 
-static void test_control(void **unused)
+UNIT_TEST(test_control)
 {
-    (void)unused;
     add_cell("touched=0", 1.001); /* 0.996 to 1.006 */
     add_cell("touched=0 op=write", 1.1);
     made_derive(&m);
@@ -167,9 +154,8 @@ static void test_control(void **unused)
 }
 
 /* A cell against another control says nothing about eviction. */
-static void test_other_control(void **unused)
+UNIT_TEST(test_other_control)
 {
-    (void)unused;
     add_cell("touched=1048576 control=wait", 1.0);
     add_cell("control=wait", 1.5);
     made_derive(&m);

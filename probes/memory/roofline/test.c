@@ -2,15 +2,11 @@
 #include "device/dialect/host_prelude.h"
 #include "probes/memory/roofline/native.h"
 #include "tests/probes/scripted.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_roofline;
 _Thread_local struct as_host_item as_host_item;
@@ -81,11 +77,10 @@ static float rounded_twice(float x, float y, float z)
 
 enum { THREADS_OF_TOY = 4 };
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, device;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&device, AS_CAP_SOURCE | AS_CAP_FP64);
     const struct as_probe *p = &as_probe_roofline;
@@ -100,13 +95,12 @@ static void test_which_cells(void **unused)
 
 static const char *const widths[] = {"scalar", "128", "256", "512", "sve"};
 
-static void test_native_kernels(void **unused)
+UNIT_TEST(test_native_kernels)
 {
     struct scripted s;
     char axes[64], why[160];
     double value;
     unsigned ran = 0;
-    (void)unused;
     scripted_open(&s, "{}");
     for (unsigned bits = 32; bits <= 64; bits += 32)
         for (size_t w = 0; w < AS_PEAK_WIDTHS; w++) {
@@ -133,13 +127,12 @@ static void test_native_kernels(void **unused)
     }
 }
 
-static void test_wrong_results_are_seen(void **unused)
+UNIT_TEST(test_wrong_results_are_seen)
 {
     static const char *const scripts[] = {"{\"faults\":[{\"do\":\"wrong\",\"probe\":\"roofline\"}]}",
                                           "{\"execute\":false}", "{\"execute\":\"once\"}"};
     char why[160];
     double value;
-    (void)unused;
     if (!as_peak_kernel(64, AS_PEAK_SCALAR)) {
         print_message("skipped: this CPU has no fused multiply-adds\n");
         skip();
@@ -155,12 +148,11 @@ static void test_wrong_results_are_seen(void **unused)
 }
 
 /* Each thread of the device's kernel leaves its starts plus the pairs that were done. */
-static void test_device_kernel(void **unused)
+UNIT_TEST(test_device_kernel)
 {
     double f64s[THREADS_OF_TOY * CHAINS];
     float f32s[THREADS_OF_TOY * CHAINS];
     uint64_t clocks[2] = {1, 1};
-    (void)unused;
     for (uint32_t thread = 0; thread < THREADS_OF_TOY; thread++) {
         as_host_item = (struct as_host_item){thread, THREADS_OF_TOY, 0, 1, NULL};
         peak_f64(f64s, -1, 1234, 5, clocks);
@@ -173,11 +165,10 @@ static void test_device_kernel(void **unused)
     assert_int_equal(clocks[0] + clocks[1], 0); /* the host dialect has no clock, and says so */
 }
 
-static void test_fused_or_not_is_seen(void **unused)
+UNIT_TEST(test_fused_or_not_is_seen)
 {
     float fused[CHAINS], unfused[CHAINS];
     uint64_t clocks[2];
-    (void)unused;
     as_host_item = (struct as_host_item){0, 1, 0, 1, NULL};
     peak_f32(fused, -1, 5, 2, clocks);
     peak_unfused(unfused, -1, 5, 2, clocks);

@@ -1,16 +1,12 @@
 /* The rule of peaks of arithmetic, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
-
-static void test_peaks(void **unused)
+UNIT_TEST(test_peaks)
 {
     struct made m = {.share = 0.01, .info = {.id = "card:0", .backend = "card", .clock_max_hz = 2e9}};
-    (void)unused;
     struct as_cell *peak = made_add(&m, "roofline", "FLOP/s", 30e12, "type=f64 threads=0 width=best");
     peak->limit = 40e12;
     peak->clock_hz = 1.5e9; /* of 2 GHz: the bound is 30e12 there */

@@ -1,15 +1,11 @@
 /* Probe sentinel: which watch over what, the arithmetic of their work, and that wrong work is seen. */
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* core takes what memory takes */
@@ -32,11 +28,10 @@ static void run_items(const char *name, void *const *args)
     }
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, gpu;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE);
     for (int i = 0; i < 2; i++) {
@@ -68,12 +63,11 @@ static bool play(struct toy *t, const char *axes, uint64_t reps, int samples, ch
     return good;
 }
 
-static void test_work_is_right(void **unused)
+UNIT_TEST(test_work_is_right)
 {
     static const char *const native[] = {"what=core", "what=memory", "what=pair"};
     struct toy t;
     char why[128];
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     for (size_t i = 0; i < sizeof native / sizeof *native; i++)
         assert_true(play(&t, native[i], 1, 3, why, sizeof why));
@@ -86,11 +80,10 @@ static void test_work_is_right(void **unused)
     assert_string_equal(why, "the sum over the window is right");
 }
 
-static void test_wrong_work_is_seen(void **unused)
+UNIT_TEST(test_wrong_work_is_seen)
 {
     struct toy t;
     char why[128];
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.forget = true;
     assert_false(play(&t, "what=memory", 1, 1, why, sizeof why));
@@ -114,12 +107,11 @@ static void test_wrong_work_is_seen(void **unused)
 }
 
 /* Every sample reads another window of a block beyond the caches, so that none is in them when its turn comes. */
-static void test_windows(void **unused)
+UNIT_TEST(test_windows)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_sentinel, "what=memory", &v, NULL);
     assert_true(v.vc.footprint >= 8 * WINDOW && v.vc.footprint % WINDOW == 0);
@@ -136,12 +128,11 @@ static void test_windows(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_without_memory(void **unused)
+UNIT_TEST(test_without_memory)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.deny_memory = true;
     assert_int_equal(toy_prepare(&t, &as_probe_sentinel, "what=core", &v, &err), AS_NOMEM);
@@ -156,11 +147,10 @@ static void test_without_memory(void **unused)
 }
 
 /* Each word of the window is in exactly one sum; arithmetic depends on where it starts, so that nothing folds it. */
-static void test_device_kernels(void **unused)
+UNIT_TEST(test_device_kernels)
 {
     static uint32_t block[64], result[1024];
     uint64_t sum = 0, wanted = 0;
-    (void)unused;
     for (uint32_t i = 0; i < 64; i++)
         block[i] = i * i + 1;
     for (uint32_t i = 8; i < 8 + 50; i++)

@@ -2,15 +2,11 @@
  * its OpenCL device where there is one. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_tlb;
 
@@ -22,11 +18,10 @@ static void refused(const struct toy *t, const char *axes, const char *why)
         fail_msg("%s: '%s' is not in: %s", axes, why, err.text);
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, plain;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&plain, 0);
     assert_int_equal(toy_applies(&cpu, &as_probe_tlb, "pages=64 stride=4096 allocator=toy", &err), AS_APPLIES);
@@ -40,7 +35,7 @@ static void test_which_cells(void **unused)
 }
 
 /* The largest line of the device's caches is what an element has for itself. */
-static void test_footprint(void **unused)
+UNIT_TEST(test_footprint)
 {
     static const struct {
         unsigned line;
@@ -52,7 +47,6 @@ static void test_footprint(void **unused)
         {128, "pages=100 stride=4096 allocator=toy", 12800},
         {128, "pages=100 stride=0 allocator=toy", 12800},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct toy_trial v;
@@ -71,13 +65,12 @@ static void test_footprint(void **unused)
     }
 }
 
-static void test_lost_launch_is_seen(void **unused)
+UNIT_TEST(test_lost_launch_is_seen)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {.value = NAN};
     char why[160] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_tlb, "pages=1000 stride=4096 allocator=toy", &v, NULL);
     t.lose_launches = 1;
@@ -93,7 +86,7 @@ static void test_lost_launch_is_seen(void **unused)
 
 /* ---- this machine ---- */
 
-static void test_real(void **unused)
+UNIT_TEST(test_real)
 {
     static const char *const grids[][2] = {
         {"cpu", "pages=3000 stride=4096 allocator=mmap"},
@@ -105,7 +98,6 @@ static void test_real(void **unused)
         {"opencl:0", "pages=100 stride=65536 allocator=clCreateBuffer"},
         {"opencl:0", "pages=3000 stride=0 allocator=clCreateBuffer"},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         struct real r;
         if (real_trial(&as_probe_tlb, grids[i][0], grids[i][1], 5, 30, &r))

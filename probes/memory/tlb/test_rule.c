@@ -1,12 +1,9 @@
 /* The rules of address translation, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
 
@@ -40,9 +37,8 @@ static void add_chase(const char *allocator, const char *stride, double first, d
     }
 }
 
-static void test_levels(void **unused)
+UNIT_TEST(test_levels)
 {
-    (void)unused;
     add_chase("mmap", "4096", 64, 2048);
     add_chase("thp", "0", INFINITY, INFINITY);
     made_derive(&m);
@@ -64,9 +60,8 @@ static void test_levels(void **unused)
 }
 
 /* What the caches take more for both is no cost of translation. */
-static void test_none(void **unused)
+UNIT_TEST(test_none)
 {
-    (void)unused;
     m.share = 0.02;
     add_chase("mmap", "4096", INFINITY, INFINITY);
     add_chase("mmap", "0", INFINITY, INFINITY);
@@ -80,9 +75,8 @@ static void test_none(void **unused)
 }
 
 /* A step that is small against the control is no level. */
-static void test_small_step(void **unused)
+UNIT_TEST(test_small_step)
 {
-    (void)unused;
     m.share = 0.001;
     for (double pages = 16; pages <= 16384; pages *= 2) {
         char axes[96];
@@ -97,9 +91,8 @@ static void test_small_step(void **unused)
 }
 
 /* The control on huge pages is taken, and the gain of them is that over the most pages. */
-static void test_huge_pages(void **unused)
+UNIT_TEST(test_huge_pages)
 {
-    (void)unused;
     add_chase("mmap", "0", 64, 2048);
     add_chase("thp", "0", INFINITY, INFINITY);
     add_chase("mmap", "4096", 64, 2048);
@@ -113,9 +106,8 @@ static void test_huge_pages(void **unused)
 }
 
 /* A ratio below 1 is stated as its inverse. */
-static void test_huge_pages_that_are_slower(void **unused)
+UNIT_TEST(test_huge_pages_that_are_slower)
 {
-    (void)unused;
     add_chase("mmap", "0", INFINITY, INFINITY);
     add_chase("mmap", "4096", INFINITY, INFINITY);
     add_chase("thp", "4096", 64, 2048);
@@ -134,9 +126,8 @@ static void test_huge_pages_that_are_slower(void **unused)
     made_says(f, "Over 1 MiB, loads with more translations are 1.30x faster (");
 }
 
-static void test_no_control(void **unused)
+UNIT_TEST(test_no_control)
 {
-    (void)unused;
     add_chase("mmap", "4096", 64, 2048);
     made_derive(&m);
     assert_null(made_find(&m, "tlb.cost.mmap.4096"));
@@ -144,9 +135,8 @@ static void test_no_control(void **unused)
 }
 
 /* By the medians there is a step, a cost and a gain; the intervals hold none. */
-static void test_wide_intervals(void **unused)
+UNIT_TEST(test_wide_intervals)
 {
-    (void)unused;
     m.share = 0.3;
     for (double pages = 16; pages <= 16384; pages *= 2)
         for (int huge = 0; huge < 2; huge++)

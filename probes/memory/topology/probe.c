@@ -3,9 +3,6 @@
 #include "lib/prepare/prepare.h"
 #include "lib/stream/stream.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { LINE = 64 };
 
 static const char *const place_words[] = {"L1", "L2", "L3", "L4", "memory", NULL};
@@ -164,16 +161,9 @@ const struct as_probe as_probe_topology = {
     .lower_is_better = true,
     .counts = "one dependent load, over half of the reported size",
     .own_metrics = own_metrics,
-    .axes = axes,
+    AS_CELLS(axes, grid, grid, applies),
     .first = first,
-    .quick = grid,
-    .full = grid,
-    .applies = applies,
     .memory_claim = memory_claim,
     .patience = patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

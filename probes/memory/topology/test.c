@@ -2,14 +2,10 @@
  */
 #include "model/gates.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_topology;
 
@@ -32,11 +28,10 @@ static enum as_applies ask(const struct toy *t, const char *axes, struct as_erro
     return toy_applies(t, &as_probe_topology, axes, err);
 }
 
-static void test_which_levels(void **unused)
+UNIT_TEST(test_which_levels)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     make_cpu(&t);
     assert_int_equal(ask(&t, "place=L1 what=latency", &err), AS_APPLIES);
     assert_int_equal(ask(&t, "place=L2 what=bandwidth", &err), AS_APPLIES);
@@ -49,11 +44,10 @@ static void test_which_levels(void **unused)
     assert_non_null(strstr(err.text, "free memory"));
 }
 
-static void test_levels_of_a_device(void **unused)
+UNIT_TEST(test_levels_of_a_device)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_SOURCE);
     add_cache(&t, 1, 'd', 32 << 10);
     add_cache(&t, 2, 'u', 4 << 20);
@@ -67,7 +61,7 @@ static void test_levels_of_a_device(void **unused)
     assert_int_equal(ask(&t, "place=memory what=bandwidth", &err), AS_INAPPLICABLE);
 }
 
-static void test_working_sets(void **unused)
+UNIT_TEST(test_working_sets)
 {
     static const struct {
         const char *axes;
@@ -76,7 +70,6 @@ static void test_working_sets(void **unused)
     } cases[] = {{"place=L1 what=latency", 16 << 10, false},
                  {"place=L2 what=latency", 512 << 10, false},
                  {"place=memory what=latency", 8 << 20, true}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct toy_trial v;
@@ -90,13 +83,12 @@ static void test_working_sets(void **unused)
 }
 
 /* A shared cache may be partitioned: one compute unit chases over a quarter of it, all of them read half. */
-static void test_units_have_a_part(void **unused)
+UNIT_TEST(test_units_have_a_part)
 {
     static const struct {
         const char *axes;
         uint64_t bytes;
     } cases[] = {{"place=L2 what=latency", 15 << 20}, {"place=L2 what=bandwidth", 30 << 20}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct toy_trial v;
@@ -113,10 +105,9 @@ static void test_units_have_a_part(void **unused)
 
 /* What is claimed to be a number of memory passes the gate for it, also where a card's driver tells less cache than
  * there may be. */
-static void test_memory_suits_its_gate(void **unused)
+UNIT_TEST(test_memory_suits_its_gate)
 {
     static const uint64_t caches[] = {0, 60 << 20, 96 << 20};
-    (void)unused;
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         struct toy t;
         struct toy_trial v;
@@ -134,9 +125,8 @@ static void test_memory_suits_its_gate(void **unused)
     }
 }
 
-static void test_chases_are_checked(void **unused)
+UNIT_TEST(test_chases_are_checked)
 {
-    (void)unused;
     for (int lost = 0; lost < 2; lost++) {
         struct toy t;
         struct toy_trial v;
@@ -154,10 +144,9 @@ static void test_chases_are_checked(void **unused)
 }
 
 /* A cell's metric follows from its axes. */
-static void test_metrics(void **unused)
+UNIT_TEST(test_metrics)
 {
     struct as_axes axes;
-    (void)unused;
     toy_axes(&axes, "place=L1 what=latency");
     assert_string_equal(as_probe_metric(&as_probe_topology, &axes).unit, "ns");
     toy_axes(&axes, "place=L1 what=bandwidth");

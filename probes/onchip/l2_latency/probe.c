@@ -153,15 +153,8 @@ const struct as_probe as_probe_l2_latency = {
     .counts = "time of one dependent load of one thread on the chosen compute unit, bypassing L1, averaged over a "
               "pointer chase",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience_s = 30, /* the driver compiles the kernels first */
-    .state_bytes = sizeof(struct l2_latency),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct l2_latency, prepare, sample, check, finish),
 };

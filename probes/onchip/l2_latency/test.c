@@ -1,30 +1,23 @@
 /* Probe l2_latency: which cells, and trials where there is an OpenCL device. */
 #include "tests/probes/timed_trials.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit_test.h"
 
 extern const struct as_probe as_probe_l2_latency;
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     timed_toy(&t);
     assert_int_equal(toy_applies(&t, &as_probe_l2_latency, "what=near compute_unit=131 filler=0", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&t, &as_probe_l2_latency, "what=near compute_unit=132 filler=0", &err), AS_PRUNED);
 }
 
-static void test_runs(void **unused)
+UNIT_TEST(test_runs)
 {
     static const struct timed_trial trials[] = {
         {"what=near compute_unit=0 filler=0", 1},
     };
-    (void)unused;
     timed_trials("l2_latency", trials, sizeof trials / sizeof *trials);
 }
 

@@ -1,17 +1,13 @@
 /* The rule of near and far, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_units(void **state)
+UNIT_TEST(test_units)
 {
-    (void)state;
     struct made *m = made_gpu();
     struct as_cell *near = made_add(m, "l2_latency", "ns", 105, "what=near compute_unit=3 filler=0");
     near->detail = as_strdup("{\"near_share\":0.52}");
@@ -34,9 +30,8 @@ static void test_units(void **state)
 }
 
 /* By the medians there are far lines and shared ones; the intervals hold none of them. */
-static void test_wide_intervals(void **state)
+UNIT_TEST(test_wide_intervals)
 {
-    (void)state;
     struct made *m = made_gpu();
     m->share = 0.4;
     made_add(m, "l2_latency", "ns", 100, "what=near compute_unit=3 filler=0");

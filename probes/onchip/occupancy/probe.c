@@ -291,15 +291,8 @@ const struct as_probe as_probe_occupancy = {
     .counts = "resident workgroups per compute unit: by overlap, median over compute units; without a clock in kernels "
               "by a barrier across the launch",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first_cells,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience_s = 30, /* the driver compiles the kernel first */
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -1,22 +1,16 @@
 /* Probe occupancy: which cells, trials where there is an OpenCL device, and meetings on a toy device that holds a known
  * number of workgroups. */
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_occupancy;
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     timed_toy(&t);
     assert_int_equal(toy_applies(&t, &as_probe_occupancy, "threads=64 values=0 shared=65536", &err), AS_PRUNED);
 }
@@ -63,7 +57,7 @@ static bool found(double *value)
     return good;
 }
 
-static void test_meetings(void **unused)
+UNIT_TEST(test_meetings)
 {
     static const struct {
         size_t resident;
@@ -71,7 +65,6 @@ static void test_meetings(void **unused)
     } cases[] = {{640, 64}, {9999, 128}, {1280, 128}, {1279, 127}, {480, 48}, {489, 48},
                  {10, 1},   {19, 1},     {9, 0.9},    {2, 0.2},    {0, 0}};
     double value;
-    (void)unused;
     lost = 0, spoilt = false;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         resident = cases[i].resident;
@@ -80,10 +73,9 @@ static void test_meetings(void **unused)
     }
 }
 
-static void test_wrong(void **unused)
+UNIT_TEST(test_wrong)
 {
     double value;
-    (void)unused;
     resident = 480;
     lost = 3;
     assert_false(found(&value));
@@ -92,21 +84,19 @@ static void test_wrong(void **unused)
     spoilt = false;
 }
 
-static void test_runs(void **unused)
+UNIT_TEST(test_runs)
 {
     static const struct timed_trial trials[] = {
         {"threads=64 values=0 shared=0", 1},
         {"threads=32 values=24 shared=5000", 1},
     };
-    (void)unused;
     timed_trials("occupancy", trials, sizeof trials / sizeof *trials);
 }
 
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     timed_toy(&t);
     t.dev.info.capabilities = AS_CAP_SOURCE;
     t.dev.info.is_host_cpu = true;

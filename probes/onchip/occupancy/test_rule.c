@@ -1,14 +1,11 @@
 /* The rule of occupancy limits, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include "base/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 /* A compute unit of four parts, whose registers are handed out in eights per thread of a warp. */
 struct unit {
@@ -77,9 +74,8 @@ static void holds(const struct made *m, const char *id, double value, double sha
 }
 
 /* Limits of workgroups, warps, parts and grains end numbers that look like limits of something else. */
-static void test_full(void **state)
+UNIT_TEST(test_full)
 {
-    (void)state;
     const struct unit *const units[] = {&hopper, &cdna, &plain};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct made *m = made_unit(units[i]);
@@ -95,9 +91,8 @@ static void test_full(void **state)
 }
 
 /* The grid of suite quick. */
-static void test_quick(void **state)
+UNIT_TEST(test_quick)
 {
-    (void)state;
     struct made *m = made_unit(&hopper);
     add(m, 64, 0, 0, 32);
     add(m, 128, 0, 0, 16);
@@ -111,9 +106,8 @@ static void test_quick(void **state)
 }
 
 /* Workgroups may be what ends the number: threads have no upper bound then, and no number. */
-static void test_no_upper_bound(void **state)
+UNIT_TEST(test_no_upper_bound)
 {
-    (void)state;
     struct made *m = made_unit(&hopper);
     add(m, 64, 0, 0, 32);
     made_derive(m);
@@ -128,9 +122,8 @@ static void test_no_upper_bound(void **state)
 }
 
 /* Numbers that no allocation explains are shown as such. */
-static void test_contradiction(void **state)
+UNIT_TEST(test_contradiction)
 {
-    (void)state;
     struct made *m = made_unit(&hopper);
     add_full(m, &hopper);
     add(m, 192, 0, 0, 5); /* six of 192 threads would be 1152 */

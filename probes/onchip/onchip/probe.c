@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 const char *const onchip_what_words[] = {"global", "readonly", "constant", "shared", "ifetch", "atomic", NULL};
 
@@ -157,12 +156,6 @@ static bool check(void *state, char *why, size_t why_size)
     return !o->lost;
 }
 
-static void finish(void *state)
-{
-    struct onchip *o = state;
-    as_timed_finish(&o->timed);
-}
-
 const struct as_probe as_probe_onchip = {
     .name = "onchip",
     .title = "On-chip latency",
@@ -173,15 +166,8 @@ const struct as_probe as_probe_onchip = {
     .counts = "time of one dependent load (or atomic addition) of one thread, averaged over a pointer chase; code: of "
               "one instruction of one warp",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience = patience,
-    .state_bytes = sizeof(struct onchip),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct onchip, prepare, sample, check, as_timed_finish),
 };

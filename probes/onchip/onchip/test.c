@@ -2,14 +2,11 @@
  * whatever it is: chases end at the expected line. */
 #include "probes/onchip/onchip/onchip.h"
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_onchip;
 
@@ -26,13 +23,12 @@ static void plant_loop(struct as_device *dev, struct as_memory *chain, uint64_t 
 }
 
 /* A chase with one wrong link is detected, whichever link it is. */
-static void test_places(void **unused)
+UNIT_TEST(test_places)
 {
     struct as_opened opened;
     struct as_axes axes;
     struct as_error err = {0};
     const struct as_probe *probe = &as_probe_onchip;
-    (void)unused;
     if (as_device_open("opencl:0", &opened, &err)) {
         print_message("%s\n", err.text);
         skip();
@@ -58,7 +54,7 @@ static void test_places(void **unused)
 }
 
 /* The check fails for a chase that did not run. */
-static void test_lost(void **unused)
+UNIT_TEST(test_lost)
 {
     struct toy t;
     struct toy_trial v;
@@ -66,7 +62,6 @@ static void test_lost(void **unused)
     struct as_error err = {0};
     char why[160];
     const struct as_probe *probe = &as_probe_onchip;
-    (void)unused;
     toy_init(&t, AS_CAP_SOURCE);
     t.dev.info.warp = 32;
     t.dev.info.compute_units = 2;
@@ -81,11 +76,10 @@ static void test_lost(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     timed_toy(&t);
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=64 shared=0", &err), AS_APPLIES);
     assert_int_equal(toy_applies(&t, &as_probe_onchip, "what=global size=4096 stride=12 shared=0", &err),
@@ -106,14 +100,13 @@ static void test_applies(void **unused)
                      AS_INAPPLICABLE);
 }
 
-static void test_runs(void **unused)
+UNIT_TEST(test_runs)
 {
     static const struct timed_trial trials[] = {
         {"what=global size=65536 stride=64 shared=0", 100},   {"what=global size=8388608 stride=96 shared=0", 100},
         {"what=readonly size=4096 stride=128 shared=0", 100}, {"what=constant size=16384 stride=64 shared=0", 100},
         {"what=shared size=4096 stride=64 shared=0", 100},    {"what=ifetch size=4096 stride=64 shared=0", 10},
     };
-    (void)unused;
     timed_trials("onchip", trials, sizeof trials / sizeof *trials);
 }
 

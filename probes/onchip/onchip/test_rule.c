@@ -1,12 +1,9 @@
 /* The rules of what lies on a device's chip, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define KiB 1024.0
 #define MiB (1024.0 * 1024)
@@ -31,9 +28,8 @@ static void add_chase(struct made *m, const char *what, double from, double to, 
     }
 }
 
-static void test_sizes(void **state)
+UNIT_TEST(test_sizes)
 {
-    (void)state;
     struct made *m = made_gpu();
     static const double cycles[] = {33, 260, 700}, ends[] = {256 * KiB, 50 * MiB}, carved[] = {156 * KiB, 50 * MiB};
     static const double constant_cycles[] = {27, 90, 240}, constant_ends[] = {2 * KiB, 32 * KiB};
@@ -58,9 +54,8 @@ static void test_sizes(void **state)
 }
 
 /* A near and a far part make a step of their own, which must not be taken for the cache's end. */
-static void test_part(void **state)
+UNIT_TEST(test_part)
 {
-    (void)state;
     struct made *m = made_gpu();
     static const double cycles[] = {33, 220, 300, 700}, ends[] = {256 * KiB, 12 * MiB, 50 * MiB};
     add_chase(m, "global", 4 * KiB, 512 * MiB, 0, 64, ends, cycles, 3);
@@ -74,9 +69,8 @@ static void test_part(void **state)
 }
 
 /* Atomic additions see the whole of a cache of which one unit's loads keep a part twice. */
-static void test_whole(void **state)
+UNIT_TEST(test_whole)
 {
-    (void)state;
     struct made *m = made_gpu();
     static const double loads[] = {33, 260, 700}, loads_end[] = {256 * KiB, 28 * MiB};
     static const double atomics[] = {600, 1100}, atomics_end[] = {50 * MiB};
@@ -96,9 +90,8 @@ static void test_whole(void **state)
     made_free(m);
 }
 
-static void test_line(void **state)
+UNIT_TEST(test_line)
 {
-    (void)state;
     struct made *m = made_gpu();
     static const double cycles[] = {33, 260};
     const double dense[] = {256 * KiB}, wide[] = {256 * KiB * 288 / 128};

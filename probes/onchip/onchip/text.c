@@ -2,8 +2,6 @@
 #include "onchip.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const char as_kernel_onchip[];
 

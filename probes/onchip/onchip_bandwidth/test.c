@@ -1,22 +1,17 @@
 /* Probe onchip_bandwidth: which cells, trials where there is an OpenCL device: sums are right, and bytes per cycle on a
  * toy device without a cycle counter, by its times. */
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_onchip_bandwidth;
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     timed_toy(&t);
     assert_int_equal(
         toy_applies(&t, &as_probe_onchip_bandwidth, "what=own size=64 width=128 stride=1 compute_units=every", &err),
@@ -49,13 +44,12 @@ static void run(const char *name, void *const *args)
     toy.launch_s = LAUNCH_S + (before + turns) * each / HZ;
 }
 
-static void test_without_counter(void **unused)
+UNIT_TEST(test_without_counter)
 {
     static const char axes[] = "what=own size=65536 width=128 stride=1 compute_units=every";
     struct toy_trial v;
     struct as_error err = {0};
     struct as_sample out;
-    (void)unused;
     timed_toy(&toy);
     toy.kernel = run;
     toy.dev.info.capabilities = AS_CAP_SOURCE;
@@ -76,7 +70,7 @@ static void test_without_counter(void **unused)
     assert_int_equal(toy.live, 0);
 }
 
-static void test_runs(void **unused)
+UNIT_TEST(test_runs)
 {
     static const struct timed_trial trials[] = {
         {"what=own size=32768 width=128 stride=1 compute_units=every", 3},
@@ -85,7 +79,6 @@ static void test_runs(void **unused)
         {"what=shared size=0 width=32 stride=33 compute_units=every", 5},
         {"what=shared size=0 width=128 stride=2 compute_units=every", 5},
     };
-    (void)unused;
     timed_trials("onchip_bandwidth", trials, sizeof trials / sizeof *trials);
 }
 

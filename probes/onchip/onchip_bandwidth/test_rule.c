@@ -1,12 +1,9 @@
 /* The rule of bandwidth on the chip, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define MiB (1024.0 * 1024)
 
@@ -22,9 +19,8 @@ static int common_divisor(int a, int b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-static void test_bandwidth_and_banks(void **state)
+UNIT_TEST(test_bandwidth_and_banks)
 {
-    (void)state;
     struct made *m = made_gpu();
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
@@ -49,9 +45,8 @@ static void test_bandwidth_and_banks(void **state)
 }
 
 /* A description's own words go before those of its backend. */
-static void test_words_of_the_device(void **state)
+UNIT_TEST(test_words_of_the_device)
 {
-    (void)state;
     struct made *m = made_gpu();
     made_add(m, "onchip_bandwidth", "B/cycle", 127, "what=shared size=0 width=128 stride=1 compute_units=every");
     made_derive(m);
@@ -64,9 +59,8 @@ static void test_words_of_the_device(void **state)
 }
 
 /* Conflicts that nobody saw make no banks. */
-static void test_no_banks(void **state)
+UNIT_TEST(test_no_banks)
 {
-    (void)state;
     struct made *m = made_gpu();
     for (int stride = 1; stride <= 33; stride++) {
         char axes[96];
@@ -79,9 +73,8 @@ static void test_no_banks(void **state)
 }
 
 /* By the medians there are banks and a reach; the intervals hold none of them. */
-static void test_wide_intervals(void **state)
+UNIT_TEST(test_wide_intervals)
 {
-    (void)state;
     struct made *m = made_gpu();
     char axes[96];
     m->share = 0.4;

@@ -45,7 +45,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 struct state {
-    struct as_timed timed;
+    struct as_timed timed; /* first: the record's finish takes it */
     struct as_kernel *chase;
     struct as_cycle cycle; /* over blocks or lines */
     struct as_memory *chain, *other;
@@ -201,12 +201,6 @@ static bool check(void *state, char *why, size_t why_size)
     return !s->lost;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_timed_finish(&s->timed);
-}
-
 const struct as_probe as_probe_onchip_lines = {
     .name = "onchip_lines",
     .title = "Cache lines and ways",
@@ -216,14 +210,7 @@ const struct as_probe as_probe_onchip_lines = {
     .lower_is_better = true,
     .counts = "time of one dependent load: mean of the pair (fetch), mean over the pointer chase (ways)",
     .needs = AS_CAP_SOURCE,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, as_timed_finish),
 };

@@ -1,20 +1,15 @@
 /* Probe onchip_lines: which cells, and trials where there is an OpenCL device. */
 #include "tests/probes/timed_trials.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_onchip_lines;
 
-static void test_applies(void **unused)
+UNIT_TEST(test_applies)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     timed_toy(&t);
     strcpy(t.dev.info.dialect, "cuda");
     assert_int_equal(toy_applies(&t, &as_probe_onchip_lines, "what=fetch level=L2 distance=64 lines=0", &err),
@@ -35,14 +30,13 @@ static void test_applies(void **unused)
                      AS_INAPPLICABLE);
 }
 
-static void test_runs(void **unused)
+UNIT_TEST(test_runs)
 {
     static const struct timed_trial trials[] = {
         {"what=fetch level=L1 distance=32 lines=0", 256},
         {"what=fetch level=L2 distance=64 lines=0", 256},
         {"what=ways level=L1 distance=4096 lines=9", 100},
     };
-    (void)unused;
     timed_trials("onchip_lines", trials, sizeof trials / sizeof *trials);
 }
 

@@ -1,16 +1,12 @@
 /* The rule of sectors and ways, on synthetic cells of a device that is known. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
-static void test_sector_and_ways(void **state)
+UNIT_TEST(test_sector_and_ways)
 {
-    (void)state;
     struct made *m = made_gpu();
     static const int distances[] = {8, 16, 24, 32, 48, 64, 128, 256};
     for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
@@ -37,9 +33,8 @@ static void test_sector_and_ways(void **state)
 }
 
 /* By the medians there is a sector; the intervals hold none. */
-static void test_wide_intervals(void **state)
+UNIT_TEST(test_wide_intervals)
 {
-    (void)state;
     struct made *m = made_gpu();
     char axes[96];
     m->share = 0.4;
@@ -53,9 +48,8 @@ static void test_wide_intervals(void **state)
 }
 
 /* A load that hits beyond one that misses contradicts it, which is said. */
-static void test_contradiction(void **state)
+UNIT_TEST(test_contradiction)
 {
-    (void)state;
     struct made *m = made_gpu();
     char axes[96];
     for (int i = 0; i < 8; i++) {

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const counter_words[] = {"MemAvailable", "NUMA nodes", "VmRSS", "smaps_rollup", "driver", NULL};

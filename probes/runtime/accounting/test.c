@@ -3,18 +3,14 @@
 #include "probes/runtime/accounting/counters.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_accounting;
 
@@ -40,12 +36,11 @@ static void remove_tree(const char *root)
     assert_int_equal(system(command), 0);
 }
 
-static void test_files(void **unused)
+UNIT_TEST(test_files)
 {
     char root[] = "/tmp/assay-accounting-XXXXXX";
     struct counter_reading r;
     struct toy t;
-    (void)unused;
     assert_non_null(mkdtemp(root));
     toy_init(&t, 0);
     counters_read(root, &t.dev, &r);
@@ -73,11 +68,10 @@ static void test_files(void **unused)
 }
 
 /* A system without files, as macOS. */
-static void test_calls(void **unused)
+UNIT_TEST(test_calls)
 {
     struct as_system_memory memory = {.total = 900, .free = 100, .available = 300, .resident = 50};
     struct counter_reading r = {{0}, {""}};
-    (void)unused;
     counters_of_calls(&memory, &r);
     assert_true(r.bytes[COUNTER_AVAILABLE] == -300 && r.bytes[COUNTER_RSS] == 50);
     assert_true(isnan(r.bytes[COUNTER_NODES]) && r.why[COUNTER_NODES][0]);
@@ -88,11 +82,10 @@ static void test_calls(void **unused)
     assert_true(isnan(r.bytes[COUNTER_RSS]) && r.why[COUNTER_RSS][0]);
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, gpu;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE | AS_CAP_FREE_COUNT);
     cpu.dev.info.allocators[0].host_access = gpu.dev.info.allocators[0].host_access = true;
@@ -136,14 +129,13 @@ static void touch_none(const char *name, void *const *args)
     (void)name, (void)args;
 }
 
-static void test_device(void **unused)
+UNIT_TEST(test_device)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[160] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_SOURCE | AS_CAP_FREE_COUNT);
     struct as_device_ops ops = *t.dev.device;
     ops.memory_free = count_allocator;
@@ -180,10 +172,9 @@ static void expect(const char *device, const char *allocator, const char *counte
         fail_msg("%s, %s, %s, %s: %g and not %g", device, allocator, counter, moment, got, want);
 }
 
-static void test_table_of_the_cpu(void **unused)
+UNIT_TEST(test_table_of_the_cpu)
 {
     static const char *const allocators[] = {"malloc", "mmap", "thp"}, *const counters[] = {"VmRSS", "smaps_rollup"};
-    (void)unused;
     for (size_t a = 0; a < 3; a++)
         for (size_t c = 0; c < 2; c++) {
             expect("cpu", allocators[a], counters[c], "before", 1);
@@ -197,9 +188,8 @@ static void test_table_of_the_cpu(void **unused)
     assert_true(isfinite(real("cpu", "mmap", "NUMA nodes", "cpu-touched")));
 }
 
-static void test_table_of_opencl(void **unused)
+UNIT_TEST(test_table_of_opencl)
 {
-    (void)unused;
     if (!TOY_MALLOC_IS_REAL) {
         print_message("skipped: AddressSanitizer's malloc keeps what is freed\n");
         skip();

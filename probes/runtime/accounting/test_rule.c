@@ -1,12 +1,9 @@
 /* The rule of memory accounting, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
 
@@ -24,9 +21,8 @@ static void counted(const char *allocator, const char *counter, const char *mome
     made_add(&m, "accounting", "x", 1 + seen, axes);
 }
 
-static void test_who_counts(void **unused)
+UNIT_TEST(test_who_counts)
 {
-    (void)unused;
     counted("malloc", "VmRSS", "before", 0);
     counted("malloc", "VmRSS", "allocated", 0);
     counted("malloc", "VmRSS", "cpu-touched", 1);

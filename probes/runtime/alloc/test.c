@@ -1,17 +1,13 @@
 /* Probe alloc: which cells, the arithmetic of the loops, where the touched pages come from, and that wrong memory is
  * seen. */
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include "base/host.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_alloc;
 
@@ -22,11 +18,10 @@ static const char *touched_pages(const char *op, uint64_t pages)
     return axes;
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, gpu;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE);
     assert_int_equal(toy_applies(&cpu, &as_probe_alloc, "op=alloc allocator=toy size=2", &err), AS_APPLIES);
@@ -44,10 +39,9 @@ static void test_which_cells(void **unused)
 }
 
 /* The toy takes 1 us to allocate and 2 us to free; one reading of the clock is taken off 100 chunks. */
-static void test_loops(void **unused)
+UNIT_TEST(test_loops)
 {
     static const char *const ops[] = {"alloc", "free"};
-    (void)unused;
     for (int i = 0; i < 2; i++) {
         struct toy t;
         struct toy_trial v;
@@ -73,11 +67,10 @@ static void test_loops(void **unused)
 }
 
 /* Memory that is taken at once: 100 chunks of 16 MiB are more than a quarter of the toy's 1 GiB. */
-static void test_count_is_bounded(void **unused)
+UNIT_TEST(test_count_is_bounded)
 {
     struct toy t;
     struct toy_trial v;
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_alloc, "op=alloc allocator=upfront size=16777216", &v, NULL);
     assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"count\":10"));
@@ -85,7 +78,7 @@ static void test_count_is_bounded(void **unused)
 }
 
 /* Calls that are slow are fewer, in steps; a slow first call, which sets up the allocator, changes nothing. */
-static void test_count_follows_the_cost(void **unused)
+UNIT_TEST(test_count_follows_the_cost)
 {
     static const struct {
         double first_s, each_s;
@@ -93,7 +86,6 @@ static void test_count_follows_the_cost(void **unused)
     } cases[] = {{0, 1e-6, "\"count\":100"},    {1, 1e-6, "\"count\":100"}, {0, 0.09e-3, "\"count\":100"},
                  {0, 0.11e-3, "\"count\":30,"}, {0, 1e-3, "\"count\":3,"},  {1, 0.9e-3, "\"count\":10,"},
                  {0, 4e-3, "\"count\":1,"},     {1, 4e-3, "\"count\":1,"}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct toy_trial v;
@@ -127,11 +119,10 @@ static void touch(struct toy *t, const char *op, int samples, unsigned *live, un
     assert_int_equal(t->live, 0);
 }
 
-static void test_where_pages_come_from(void **unused)
+UNIT_TEST(test_where_pages_come_from)
 {
     struct toy t;
     unsigned live, made, ballast;
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     touch(&t, "first-touch", 5, &live, &made);
     assert_int_equal(made, 5); /* all held, with or without the ballast */
@@ -145,14 +136,13 @@ static void test_where_pages_come_from(void **unused)
     assert_int_equal(live, 1);
 }
 
-static void test_untouched_page_is_seen(void **unused)
+UNIT_TEST(test_untouched_page_is_seen)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
     char why[128] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_alloc, touched_pages("touch-again", 16), &v, NULL);
     t.lose_launches = 1;
@@ -163,13 +153,12 @@ static void test_untouched_page_is_seen(void **unused)
 }
 
 /* What is held is bounded; the sample after the last one says that there is no more. */
-static void test_held_memory_is_bounded(void **unused)
+UNIT_TEST(test_held_memory_is_bounded)
 {
     struct toy t;
     struct toy_trial v;
     struct as_sample s = {0};
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.free_bytes = 8 * 65536; /* a quarter holds two blocks; three are the least */
     if (toy_prepare(&t, &as_probe_alloc, "op=first-touch allocator=toy size=65536", &v, &err) == AS_OK) {

@@ -1,15 +1,10 @@
 /* The rules of first touch and of allocation cost, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-static void test_costs(void **unused)
+UNIT_TEST(test_costs)
 {
     struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.005};
-    (void)unused;
     made_add(&m, "alloc", "ns", 1400, "op=first-touch allocator=mmap size=16777216");
     made_add(&m, "alloc", "ns", 700, "op=touch-again allocator=mmap size=16777216");
     made_add(&m, "alloc", "ns", 50, "op=touch-mapped allocator=mmap size=16777216");

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern const char as_kernel_concurrency[];
 
@@ -278,14 +277,7 @@ const struct as_probe as_probe_concurrency = {
     .counts = "time per kernel, from the first call to the last known end (rate, busy); time of a kernel launched "
               "while another queue's work fills the device (behind)",
     .varies_by_process = true,
-    .axes = axes,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
+    AS_CELLS(axes, quick, full, applies),
     .patience_s = 30, /* the driver compiles the kernel first */
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, finish),
 };

@@ -2,15 +2,11 @@
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
 #include "tests/scripted_clock.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define LANES 32
 _Thread_local struct as_host_item as_host_item;
@@ -114,11 +110,10 @@ static enum as_applies ask(const struct toy *t, const char *axes, struct as_erro
     return toy_applies(t, &as_probe_concurrency, axes, err);
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, device;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     init(&device);
     assert_int_equal(ask(&cpu, "what=rate queues=1 priority=same", &err), AS_INAPPLICABLE);
@@ -131,12 +126,11 @@ static void test_which_cells(void **unused)
     assert_int_equal(ask(&device, "what=busy queues=129 priority=same", &err), AS_INAPPLICABLE);
 }
 
-static void test_all_queues_are_filled(void **unused)
+UNIT_TEST(test_all_queues_are_filled)
 {
     struct toy t;
     char why[160] = "";
     double value;
-    (void)unused;
     init(&t);
     assert_true(play(&t, "what=rate queues=5 priority=same", &value, why, sizeof why));
     assert_int_equal(t.launches, 2 * 3 * 256);
@@ -151,12 +145,11 @@ static void test_all_queues_are_filled(void **unused)
     assert_int_equal(seen.last, 2);
 }
 
-static void test_priority_is_asked_for(void **unused)
+UNIT_TEST(test_priority_is_asked_for)
 {
     struct toy t;
     struct toy_trial v;
     struct as_error err = {0};
-    (void)unused;
     init(&t);
     assert_int_equal(toy_prepare(&t, &as_probe_concurrency, "what=queued queues=1 priority=high", &v, NULL), AS_OK);
     assert_int_equal(seen.queues, 2);
@@ -170,12 +163,11 @@ static void test_priority_is_asked_for(void **unused)
     assert_int_equal(t.live, 0);
 }
 
-static void test_faults_are_seen(void **unused)
+UNIT_TEST(test_faults_are_seen)
 {
     struct toy t;
     char why[160] = "";
     double value;
-    (void)unused;
     init(&t);
     t.lose_launches = 1;
     assert_false(play(&t, "what=rate queues=2 priority=same", &value, why, sizeof why));

@@ -1,18 +1,14 @@
 /* The rule of queues, on synthetic cells. */
 #include "base/text.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 /* A kernel alone takes 400 us; 16 of them in as many queues 1 ms, so 6.4 were at work at once. */
-static void test_queues(void **unused)
+UNIT_TEST(test_queues)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     made_add(&m, "concurrency", "ns", 62.5e3, "what=busy queues=16 priority=same");
     made_derive(&m);
@@ -53,10 +49,9 @@ static void test_queues(void **unused)
 }
 
 /* By the medians all is a little faster; the intervals hold 1. */
-static void test_queues_that_may_give_nothing(void **unused)
+UNIT_TEST(test_queues_that_may_give_nothing)
 {
     struct made m;
-    (void)unused;
     made_gpu_minimal(&m);
     m.share = 0.1;
     made_add(&m, "concurrency", "ns", 400e3, "what=busy queues=1 priority=same");

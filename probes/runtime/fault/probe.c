@@ -6,8 +6,6 @@
 #include "base/host.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { TRIALS = 100, WARMUPS = 10, FIRST_PAGES_MIN = 1000, ALL_MIN = 1000 };
 static const double WARMUP_S = 0.4; /* upper bound of the warm-up */
@@ -180,16 +178,9 @@ const struct as_probe as_probe_fault = {
     .further = further,
     .varies_by_process = true,
     .not_ahead = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .kernel_reaches = by_kernel,
     .patience = patience,
-    .state_bytes = sizeof(struct trials),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = trials_finish,
+    AS_TRIAL(struct trials, prepare, sample, check, trials_finish),
 };

@@ -2,19 +2,15 @@
  * machine and on its OpenCL device where there is one. */
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include "device/dialect/host_prelude.h"
 
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_fault;
 
@@ -34,12 +30,11 @@ static enum as_applies applies(const struct toy *t, const char *scenario, const 
     return toy_applies(t, &as_probe_fault, axes, err);
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     static const char *const plain = "what=fault allocator=toy pages=100 access=store";
     struct toy cpu, gpu;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE);
     for (size_t i = 0; i < 2; i++)
@@ -113,13 +108,12 @@ static bool trial(struct toy *t, const char *axes, int samples, struct as_sample
     return good;
 }
 
-static void test_device(void **unused)
+UNIT_TEST(test_device)
 {
     static const char *const kinds[] = {"store", "load"};
     struct toy t;
     struct as_sample s = {0};
     char why[160] = "", axes[160];
-    (void)unused;
     for (size_t i = 0; i < 2; i++) {
         toy_init(&t, AS_CAP_SOURCE);
         t.dev.info.allocators[0].host_access = true;
@@ -142,10 +136,9 @@ static void run_counted(const char *name, void *const *args)
     run_touch(name, args);
 }
 
-static void test_cpu_after_device(void **unused)
+UNIT_TEST(test_cpu_after_device)
 {
     static const char *const kinds[] = {"store", "load"};
-    (void)unused;
     for (size_t i = 0; i < 2; i++) {
         struct toy t;
         struct as_sample s = {0};
@@ -172,12 +165,11 @@ static void run_timed(const char *name, void *const *args)
     run_touch(name, args);
 }
 
-static void test_what_is_subtracted(void **unused)
+UNIT_TEST(test_what_is_subtracted)
 {
     struct toy t;
     struct as_sample s = {0};
     char why[160] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_SOURCE);
     t.dev.info.allocators[0].host_access = true;
     t.kernel = run_timed;
@@ -189,12 +181,11 @@ static void test_what_is_subtracted(void **unused)
 }
 
 /* The toy's memory is zeroed when it is allocated: its pages are there, and no fault is counted. */
-static void test_kept_pages_are_seen(void **unused)
+UNIT_TEST(test_kept_pages_are_seen)
 {
     struct toy t;
     struct as_sample s = {0};
     char why[160] = "";
-    (void)unused;
     if (!TOY_MALLOC_IS_REAL) {
         print_message("skipped: AddressSanitizer's malloc gives pages that nobody touched\n");
         skip();
@@ -228,10 +219,9 @@ static double real(const char *device, const char *axes, double *control)
 }
 
 /* Faults were counted by the kernel, or check would have failed. */
-static void test_cpu(void **unused)
+UNIT_TEST(test_cpu)
 {
     double control;
-    (void)unused;
     double one = real("cpu", "scenario=cpu-one what=fault allocator=mmap pages=2000 access=store", &control);
     assert_true(isfinite(one) && control > 0);
     (void)real("cpu", "scenario=cpu-one what=fault allocator=mmap pages=1 access=store", &control);
@@ -250,14 +240,13 @@ static void keep_heap(void)
     (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-static void test_opencl(void **unused)
+UNIT_TEST(test_opencl)
 {
     static const char *const cells[] = {
         "scenario=device-major what=fault allocator=clCreateBuffer pages=2000 access=store",
         "scenario=device-major what=control allocator=clCreateBuffer pages=2000 access=load",
         "scenario=device-major what=fault allocator=clCreateBuffer pages=2000 access=load"};
     double control;
-    (void)unused;
     keep_heap();
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         (void)real("opencl:0", cells[i], &control);

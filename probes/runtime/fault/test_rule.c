@@ -1,12 +1,9 @@
 /* The rule of page faults, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
 
@@ -25,9 +22,8 @@ static struct as_cell *fault(const char *scenario, const char *what, const char 
     return made_add(&m, "fault", "ns", ns, axes);
 }
 
-static void test_curve(void **unused)
+UNIT_TEST(test_curve)
 {
-    (void)unused;
     struct as_cell *one = fault("cpu-one", "fault", "mmap", 1, 2000);
     one->detail = strdup("{\"mean_ns\": 2500, \"p95_ns\": 4000}");
     fault("cpu-one", "fault", "mmap", 1000, 1050);
@@ -44,9 +40,8 @@ static void test_curve(void **unused)
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 1000 pages on (");
 }
 
-static void test_gains(void **unused)
+UNIT_TEST(test_gains)
 {
-    (void)unused;
     fault("cpu-one", "fault", "mmap", 10000, 1000);
     fault("cpu-one", "fault", "thp", 10000, 100);
     fault("cpu-all", "fault", "mmap", 10000, 1200);
@@ -74,9 +69,8 @@ static void test_gains(void **unused)
 }
 
 /* Of single pages: the price of a larger one, no refuted expectation. */
-static void test_one_page(void **unused)
+UNIT_TEST(test_one_page)
 {
-    (void)unused;
     fault("cpu-one", "fault", "mmap", 1, 1000);
     fault("cpu-one", "fault", "thp", 1, 47000);
     made_derive(&m);
@@ -87,11 +81,10 @@ static void test_one_page(void **unused)
 }
 
 /* Better by the medians, and perhaps not at all. */
-static void test_tied(void **unused)
+UNIT_TEST(test_tied)
 {
     static const char *const ids[] = {"fault.huge_pages.cpu-one.thp", "fault.threads.cpu-all.mmap",
                                       "fault.host_backing.cpu-one.mmap", "fault.prefault.device-minor.shared"};
-    (void)unused;
     m.share = 0.1;
     fault("cpu-one", "fault", "mmap", 10000, 1000);
     fault("cpu-one", "fault", "thp", 10000, 950);
@@ -109,9 +102,8 @@ static void test_tied(void **unused)
 }
 
 /* A size whose interval goes beyond a tenth more is not nearly at the highest rate for certain. */
-static void test_ceiling(void **unused)
+UNIT_TEST(test_ceiling)
 {
-    (void)unused;
     fault("cpu-one", "fault", "mmap", 1000, 1050)->sum.ci = (struct as_interval){950, 1200};
     fault("cpu-one", "fault", "mmap", 10000, 1040);
     fault("cpu-one", "fault", "mmap", 100000, 1000);

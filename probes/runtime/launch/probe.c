@@ -2,7 +2,6 @@
 #include "lib/buffers/buffers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const char as_kernel_launch[];
@@ -56,8 +55,8 @@ static void host_count(const struct as_host_call *call)
 static const struct as_host_kernel host_kernels[] = {{"count", host_count}, {NULL, NULL}};
 
 struct state {
+    struct as_buffers own; /* first: the record's finish takes it */
     struct as_device *dev;
-    struct as_buffers own;
     struct as_memory *counter;
     struct as_kernel *kernel;
     struct as_arg arg;
@@ -190,12 +189,6 @@ static bool check(void *state, char *why, size_t why_size)
     return counted == s->launched;
 }
 
-static void finish(void *state)
-{
-    struct state *s = state;
-    as_buffers_finish(&s->own);
-}
-
 static double patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
@@ -212,15 +205,8 @@ const struct as_probe as_probe_launch = {
     .counts = "one empty kernel: until the host knows its end (roundtrip), enqueue call alone (submit), per launch of "
               "100 (batch), per graph node (graph-N)",
     .varies_by_process = true,
-    .axes = axes,
+    AS_CELLS(axes, quick, full, applies),
     .first = first,
-    .quick = quick,
-    .full = full,
-    .applies = applies,
     .patience = patience,
-    .state_bytes = sizeof(struct state),
-    .prepare = prepare,
-    .sample = sample,
-    .check = check,
-    .finish = finish,
+    AS_TRIAL(struct state, prepare, sample, check, as_buffers_finish),
 };

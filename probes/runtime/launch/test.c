@@ -1,14 +1,10 @@
 /* Probe launch: which cells, and that a launch that was lost is seen. */
 #include "device/dialect/host_prelude.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 _Thread_local struct as_host_item as_host_item;
 #include "probes/runtime/launch/launch.kernel"
@@ -24,11 +20,10 @@ static void run_count(const char *name, void *const *args)
     }
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy sync, async;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&sync, AS_CAP_HOST_KERNELS);
     toy_init(&async, AS_CAP_SOURCE | AS_CAP_ASYNC);
     assert_int_equal(toy_applies(&sync, &as_probe_launch, "what=roundtrip wait=block threads=1", &err), AS_APPLIES);
@@ -39,11 +34,10 @@ static void test_which_cells(void **unused)
     assert_int_equal(toy_applies(&async, &as_probe_launch, "what=batch wait=spin threads=1", &err), AS_PRUNED);
 }
 
-static void test_graphs(void **unused)
+UNIT_TEST(test_graphs)
 {
     struct toy t;
     struct as_error err = {0};
-    (void)unused;
     toy_init(&t, AS_CAP_SOURCE | AS_CAP_ASYNC);
     assert_int_equal(toy_applies(&t, &as_probe_launch, "what=graph-10 wait=block threads=1", &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "the device's API cannot record launches as a graph");
@@ -68,11 +62,10 @@ static bool play(struct toy *t, const char *axes, uint64_t reps, char *why, size
     return good;
 }
 
-static void test_counts(void **unused)
+UNIT_TEST(test_counts)
 {
     struct toy t;
     char why[128] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     assert_true(play(&t, "what=roundtrip wait=block threads=2", 5, why, sizeof why));
     assert_int_equal(t.launches, 5);
@@ -89,11 +82,10 @@ static void test_counts(void **unused)
     assert_true(play(&t, "what=roundtrip wait=spin threads=4", 5, why, sizeof why));
 }
 
-static void test_lost_launch_is_seen(void **unused)
+UNIT_TEST(test_lost_launch_is_seen)
 {
     struct toy t;
     char why[128] = "";
-    (void)unused;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     t.lose_launches = 1;
     assert_false(play(&t, "what=roundtrip wait=block threads=1", 4, why, sizeof why));
@@ -106,10 +98,9 @@ static void test_lost_launch_is_seen(void **unused)
 }
 
 /* A cell of another version's store may hold words that this one does not know. */
-static void test_unknown_words(void **unused)
+UNIT_TEST(test_unknown_words)
 {
     static const char *const axes[] = {"what=leap wait=block threads=1", "what=roundtrip wait=dance threads=1"};
-    (void)unused;
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         struct toy t;
         struct toy_trial v;

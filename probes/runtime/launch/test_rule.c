@@ -1,16 +1,12 @@
 /* The rule of launch cost, on synthetic cells. */
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_launch_cost(void **unused)
+UNIT_TEST(test_launch_cost)
 {
     struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.005};
-    (void)unused;
     made_add(&m, "launch", "ns", 50000, "what=roundtrip wait=block threads=1");
     made_add(&m, "launch", "ns", 90000, "what=roundtrip wait=block threads=4");
     made_add(&m, "launch", "ns", 3000, "what=submit wait=block threads=1");

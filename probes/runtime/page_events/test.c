@@ -5,19 +5,15 @@
 #include "lib/pages/pages.h"
 #include "tests/probes/real_device.h"
 #include "tests/probes/toy_device.h"
+#include "tests/unit_test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct as_probe as_probe_page_events;
 
@@ -42,10 +38,9 @@ static void is(const struct toy *t, const char *axes, enum as_applies want, cons
         fail_msg("%s: '%s' is not in: %s", axes, why, err.text);
 }
 
-static void test_which_cells(void **unused)
+UNIT_TEST(test_which_cells)
 {
     struct toy cpu, gpu;
-    (void)unused;
     toy_init(&cpu, AS_CAP_HOST_KERNELS);
     toy_init(&gpu, AS_CAP_SOURCE);
     cpu.dev.info.allocators[0].host_access = gpu.dev.info.allocators[0].host_access = true;
@@ -62,10 +57,9 @@ static void test_which_cells(void **unused)
     is(&gpu, "what=faults pages=64 stride=page allocator=toy touch=device", AS_INAPPLICABLE, "cannot access");
 }
 
-static void test_lost_pass_is_seen(void **unused)
+UNIT_TEST(test_lost_pass_is_seen)
 {
     static const char axes[] = "what=faults pages=64 stride=page allocator=toy touch=cpu";
-    (void)unused;
     for (int lose = 0; lose < 2; lose++) {
         struct toy t;
         struct toy_trial v;
@@ -98,10 +92,9 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
     return 0;
 }
 
-static void test_major_faults_count(void **unused)
+UNIT_TEST(test_major_faults_count)
 {
     static const long cases[][2] = {{0, 192}, {300, 0}, {5, 7}, {0, 0}};
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
         struct toy_trial v;
@@ -139,14 +132,13 @@ static void *touch_all(void *memory)
 }
 
 /* In a thread that was there before, since kernels run on such. */
-static void test_events_of_all_threads(void **unused)
+UNIT_TEST(test_events_of_all_threads)
 {
     struct as_events e;
     struct as_error err = {0};
     pthread_t thread;
     uint64_t before = 0, after = 0;
     const size_t bytes = PAGES * as_host_page();
-    (void)unused;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     assert_int_equal(madvise(memory, bytes, MADV_NOHUGEPAGE), 0);
@@ -184,9 +176,8 @@ static double real(const char *device, const char *axes)
     return real_trial(&as_probe_page_events, device, numbered(axes), 1, 1, &r) ? r.sample.value : -1;
 }
 
-static void test_faults(void **unused)
+UNIT_TEST(test_faults)
 {
-    (void)unused;
     double base = real("cpu", "what=faults pages=16384 stride=page allocator=mmap touch=cpu");
     double huge = real("cpu", "what=faults pages=16384 stride=page allocator=thp touch=cpu");
     assert_true(base > 0 && base < 2 * 16384);
@@ -194,9 +185,8 @@ static void test_faults(void **unused)
     real_or_skip();
 }
 
-static void test_faults_of_opencl(void **unused)
+UNIT_TEST(test_faults_of_opencl)
 {
-    (void)unused;
     for (int device = 0; device < 2; device++) {
         char axes[128];
         snprintf(axes, sizeof axes, "what=faults pages=16384 stride=page allocator=clCreateBuffer touch=%s",
@@ -207,9 +197,8 @@ static void test_faults_of_opencl(void **unused)
     real_or_skip();
 }
 
-static void test_misses(void **unused)
+UNIT_TEST(test_misses)
 {
-    (void)unused;
     double few = real("cpu", "what=misses pages=16 stride=page allocator=mmap touch=cpu");
     double many = real("cpu", "what=misses pages=65536 stride=page allocator=mmap touch=cpu");
     assert_true(few < 0 || many < 0 || many > few);

@@ -1,14 +1,11 @@
 /* The rule of page faults and migrations, on synthetic cells. */
 #include "model/metrics.h"
 #include "tests/facts/made.h"
+#include "tests/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}};
 
@@ -33,9 +30,8 @@ static struct as_cell *misses_of(const char *allocator, double pages, double n)
     return made_add(&m, "page_events", "events", n, axes);
 }
 
-static void test_events(void **unused)
+UNIT_TEST(test_events)
 {
-    (void)unused;
     m.share = 0;
     static const double misses[][2] = {{16, 3}, {64, 900}, {256, 20000}, {1024, 65000}};
     for (size_t i = 0; i < 4; i++)
@@ -68,9 +64,8 @@ static void test_events(void **unused)
               "major), 0.0117 per page; reading them takes 1.20 µs");
 }
 
-static void test_events_that_may_be_few(void **unused)
+UNIT_TEST(test_events_that_may_be_few)
 {
-    (void)unused;
     struct as_cell *c =
         made_add(&m, "page_events", "events", 7000, "what=misses;pages=1024;stride=4096;allocator=mmap;touch=cpu");
     c->detail = strdup("{\"loads\": 65536}");
