@@ -1,8 +1,8 @@
 #include "report/sheet.h"
 
 #include "base/text.h"
-#include "facts/bounds.h"
 #include "facts/facts.h"
+#include "refs/bounds.h"
 #include "report/sheet_find.h"
 
 #include <ctype.h>

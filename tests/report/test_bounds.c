@@ -1,8 +1,8 @@
 /* Data sheet and gate `limit` agree: each line with a specified or reported rate comes from a cell that is rejected
  * at 110% of that rate and accepted at 100%. */
 #include "base/text.h"
-#include "facts/bounds.h"
 #include "model/judge.h"
+#include "refs/bounds.h"
 #include "report/sheet_lines.h"
 
 #include <math.h>

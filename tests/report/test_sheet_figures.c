@@ -1,6 +1,6 @@
 /* Figures of data sheets and of others' measurements: each belongs to lines of the sheet. */
 #include "base/text.h"
-#include "facts/refs.h"
+#include "refs/refs.h"
 #include "report/sheet_lines.h"
 
 #include <setjmp.h>
