@@ -15,8 +15,9 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 class Module:
     """A folder of sources that meson makes a static library of. tests: targets of ninja, in the order to try them."""
 
-    def __init__(self, build, scratch, folder, tests, environment):
+    def __init__(self, build, scratch, folder, tests, environment, timeout_s):
         self.build, self.scratch, self.folder = os.path.abspath(build), scratch, folder
+        self.timeout_s = timeout_s
         self.library = os.path.join(folder, f"lib{os.path.basename(folder)}.a")
         with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as f:
             entries = {os.path.abspath(os.path.join(c["directory"], c["file"])): c for c in json.load(f)}
@@ -56,7 +57,8 @@ class Module:
                 at = words.index("-MD")  # with two options that have an argument
                 words = words[:at] + words[at + 5:-1] + [os.path.join(root, os.path.relpath(path, os.path.join(TOP, "src")))]
                 words[words.index("-o") + 1] = out
-                words[1:1] = ["-I" + root, "-w"]
+                first = 2 if os.path.basename(words[0]) == "ccache" else 1
+                words[first:first] = ["-I" + root, "-w"]
                 if subprocess.run(words, cwd=c["directory"], capture_output=True, check=False).returncode:
                     return None
             objects.append(out)
@@ -74,7 +76,7 @@ class Module:
             words[words.index("-o") + 1] = out
             subprocess.run(words, cwd=self.build, check=True, capture_output=True)
             try:
-                done = subprocess.run([out], env=self.environment, capture_output=True, timeout=60, check=False)
+                done = subprocess.run([out], env=self.environment, capture_output=True, timeout=self.timeout_s, check=False)
             except subprocess.TimeoutExpired:
                 return os.path.basename(test) + " hangs"
             if done.returncode:
@@ -82,13 +84,13 @@ class Module:
         return None
 
 
-def main(folder, tests, faults, environment):
+def main(folder, tests, faults, environment, timeout_s=60):
     """The command line of a list of faults: BUILD [NUMBER...]. faults: file, text, what it becomes. environment: of the
     tests, by the build's folder. Fails where a fault is not seen."""
     chosen = [int(n) for n in sys.argv[2:]] or range(len(faults))
     missed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        module = Module(sys.argv[1], scratch, folder, tests, environment)
+        module = Module(sys.argv[1], scratch, folder, tests, environment, timeout_s)
         for n in chosen:
             name, old, new = faults[n]
             root = module.copy_with(name, old, new)

@@ -1,6 +1,7 @@
 /* CPU and device threads, alone or concurrently on one array. */
 #include "atomics.h"
 
+#include "device/shared_host.h"
 #include "lib/chase/chase.h"
 #include "os/cpus.h"
 
@@ -27,7 +28,7 @@ static bool is_a_cell(const struct as_device_info *info, const struct as_axes *a
 {
     uint64_t cpu = as_axes_u64(a, "cpu_threads"), device = as_axes_u64(a, "device_threads");
     bool of_cpu = as_word_is(a, "agent", "cpu"), is_cpu = info->capabilities & AS_CAP_HOST_KERNELS;
-    if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)as_online_cpus() || (info->capabilities & AS_CAP_SIMULATED))
+    if ((of_cpu ? cpu : device) == 0 || cpu > (uint64_t)as_online_cpus() || !as_info_shares_host(info))
         return false;
     if (device == 0) /* CPU atomics have no scope */
         return as_word_is(a, "scope", "system");

@@ -13,6 +13,7 @@
 
 #if defined(__x86_64__) || defined(__aarch64__)
 #include "device/cpu/ticks.h"
+#include "device/shared_host.h"
 #else
 #define as_ticks() ((uint64_t)0)
 #endif
@@ -60,7 +61,7 @@ enum as_applies as_core_applies(const struct as_matrix *m, const struct as_devic
 {
     char missing[200];
     const struct as_core *core = m->dialect == AS_DIALECT_HOST ? as_core_find(m->name) : NULL;
-    if (info->capabilities & AS_CAP_SIMULATED) {
+    if (!as_info_shares_host(info)) {
         as_fail(err, AS_UNSUPPORTED, "this device's times are simulated, without core instructions");
         return is_first_of_cpus(m) ? AS_INAPPLICABLE : AS_PRUNED;
     }

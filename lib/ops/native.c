@@ -11,6 +11,7 @@
 
 #if defined(__x86_64__) || defined(__aarch64__)
 #include "device/cpu/ticks.h"
+#include "device/shared_host.h"
 #else
 #define as_ticks() ((uint64_t)0)
 #endif
@@ -87,7 +88,7 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
                                 struct as_error *err)
 {
     char missing[120];
-    if (info->capabilities & AS_CAP_SIMULATED)
+    if (!as_info_shares_host(info))
         return as_inapplicable(err, "this device's times are simulated, without core cycles");
     const struct as_native *n = as_native_find(desc->op->name, desc->width);
     if (as_natives[0].op && !any_body_has(desc->chains, err))

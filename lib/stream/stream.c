@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "device/cpu/features.h"
+#include "device/shared_host.h"
 #include "stream_internal.h"
 
 #include <stdlib.h>
@@ -378,7 +379,7 @@ enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, do
 {
     enum as_status st = AS_OK;
     /* A new scalar each time, so that stale results fail. A simulated device may skip launches that it has seen. */
-    if (!(s->dev->info.capabilities & AS_CAP_SIMULATED))
+    if (as_info_shares_host(&s->dev->info))
         s->scalar = 1 + (double)(s->samples++ % 7);
     if (s->reps + (double)reps > (double)as_stream_reps_max(s) && as_stream_reps_max(s) < 1 << 24)
         st = begin_again(s, err);

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
+#include "facts/refs_facts.h"
 #include "report/load.h"
 #include "report/refs_cells.h"
 #include "report/sheet.h"

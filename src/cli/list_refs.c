@@ -2,7 +2,7 @@
 #include "cli/list.h"
 
 #include "base/json.h"
-#include "facts/refs.h"
+#include "facts/refs_facts.h"
 
 #include <string.h>
 

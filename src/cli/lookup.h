@@ -3,7 +3,7 @@
 #define AS_CLI_LOOKUP_H
 
 #include "cli/cli.h"
-#include "facts/refs.h"
+#include "refs/refs.h"
 
 /* A run by any name that people give: a run of the store ("3", "last", a uuid; NULL: the last), "FILE.db:RUN",
  * "FILE.db" (its last run), or an exported JSON file. */

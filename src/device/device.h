@@ -118,6 +118,10 @@ struct as_device_ops {
     enum as_status (*clock)(struct as_device *dev, double *hz, struct as_error *err);
     /* (optional) involuntary context switches of the device's threads while they ran kernels, since it was opened */
     uint64_t (*preemptions)(struct as_device *dev);
+    /* (optional) A time of its own, in seconds, that passes with the device's work; without it the host's, as_now(). */
+    double (*now)(struct as_device *dev);
+    /* (optional) A trial with this random seed begins. */
+    void (*begin)(struct as_device *dev, uint64_t seed);
     /* (optional) JSON object: the machine tree of this device as reported by OS or driver (see docs/architecture.md) */
     enum as_status (*topology)(struct as_device *dev, struct as_buf *json, struct as_error *err);
 };

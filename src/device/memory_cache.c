@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/host.h"
+#include "device/shared_host.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -238,7 +239,7 @@ static bool has_one(const struct as_device_info *info)
 void as_memory_cache_describe(struct as_device_info *info)
 {
     struct as_cache found;
-    if (info->capabilities & AS_CAP_SIMULATED)
+    if (!as_info_shares_host(info))
         return;
     if (info->caches_n < AS_CACHES_MAX && !has_one(info) && as_memory_cache_find("", info, &found))
         info->caches[info->caches_n++] = found;

@@ -5,6 +5,7 @@
 #include "device/host.h"
 #include "device/host_limits.h"
 #include "device/memory_cache.h"
+#include "device/shared_host.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ enum as_status as_backend_check(const struct as_backend *backend, struct as_erro
 static void describe_host(struct as_device_info *info)
 {
     struct as_host_limits limits;
-    if (info->capabilities & AS_CAP_SIMULATED)
+    if (!as_info_shares_host(info))
         return;
     as_host_caveats(info->caveats, sizeof info->caveats);
     if (info->is_host_memory && as_host_limits_now(&limits, NULL) == AS_OK)

@@ -1,6 +1,6 @@
 /* Links: the best cell of each kind, the bus that the driver tells of, and the device or host at the other end. */
-#include "facts/bounds.h"
 #include "facts/rule.h"
+#include "refs/bounds.h"
 
 #include <math.h>
 #include <stdio.h>

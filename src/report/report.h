@@ -6,9 +6,9 @@
 #include "device/device.h"
 #include "facts/advice.h"
 #include "facts/facts.h"
-#include "facts/refs.h"
 #include "model/cell.h"
 #include "quantity/quantity.h"
+#include "refs/refs.h"
 
 struct as_overview;
 struct as_seen; /* store/store.h */

@@ -1,6 +1,7 @@
 /* Published figures on the page: those beside something measured here, then the others. */
 #include "base/text.h"
 #include "facts/facts.h"
+#include "facts/refs_facts.h"
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/refs_cells.h"

@@ -1,9 +1,9 @@
 #include "report/sheet.h"
 
 #include "base/text.h"
-#include "facts/bounds.h"
 #include "facts/facts.h"
 #include "quantity/quantity.h"
+#include "refs/bounds.h"
 
 #include <ctype.h>
 #include <jansson.h>

@@ -8,8 +8,8 @@
 #include "os/cpus.h"
 #include "os/facts.h"
 #include "os/memory.h"
-#include "run/machine.h"
 #include "run/provenance.h"
+#include "run/system_files.h"
 
 #include <dirent.h>
 #include <math.h>

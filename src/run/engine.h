@@ -4,8 +4,8 @@
 
 #include "model/judge.h"
 #include "plan/plan.h"
-#include "run/process.h"
 #include "run/run.h"
+#include "run/worker_process.h"
 
 /* Without a budget, trials beyond the rounds for a cell that stays wide. */
 enum { AS_EXTRA_TRIALS = 5 };

@@ -52,14 +52,14 @@ static int open_lock(const char *path)
     return -1;
 }
 
-static void note(const struct as_run_options *options, const char *text)
+static void lock_note(const struct as_run_options *options, const char *text)
 {
     if (options->event)
         options->event(options->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
 }
 
 /* Waits if the options ask for it. Returns 0 when locked, else the errno why locks do not work. */
-static int take(const struct as_run_options *options, int fd, enum as_status *s, struct as_error *err)
+static int lock_take(const struct as_run_options *options, int fd, enum as_status *s, struct as_error *err)
 {
     bool said = false;
     int why;
@@ -72,7 +72,7 @@ static int take(const struct as_run_options *options, int fd, enum as_status *s,
         if (*s)
             break;
         if (!said)
-            note(options, "waiting: another run is measuring on this machine");
+            lock_note(options, "waiting: another run is measuring on this machine");
         said = true;
         as_sleep(0.1);
     }
@@ -90,7 +90,7 @@ enum as_status as_lock_machine(const struct as_run_options *options, int *lock, 
         if (!path.len || path.failed)
             continue;
         *lock = open_lock(as_buf_get(&path));
-        why = *lock < 0 ? errno : take(options, *lock, &s, err);
+        why = *lock < 0 ? errno : lock_take(options, *lock, &s, err);
         if (why && *lock >= 0) {
             close(*lock);
             *lock = -1;
@@ -100,7 +100,7 @@ enum as_status as_lock_machine(const struct as_run_options *options, int *lock, 
         as_buf_clear(&path);
         as_buf_printf(&path, "another run on this machine cannot be kept away: no lock file can be had (%s)",
                       strerror(why));
-        note(options, as_buf_get(&path));
+        lock_note(options, as_buf_get(&path));
     }
     as_buf_finish(&path);
     return s;

@@ -38,19 +38,13 @@ static enum as_status lose(struct as_engine *e, struct as_slot *slot, const char
     return as_engine_store_changed(e, err);
 }
 
-static bool is_stopped(struct as_engine *e)
-{
-    e->stopped |= e->options->stop && *e->options->stop;
-    return e->stopped;
-}
-
 static void pause_for(struct as_engine *e, double seconds)
 {
-    for (double end = as_now() + seconds; as_now() < end && !is_stopped(e);)
+    for (double end = as_now() + seconds; as_now() < end && !as_engine_stopped(e);)
         as_sleep(0.05);
 }
 
-/* After a reset or a lost card, the next one may have its name. */
+/* After a reset, or where a GPU is lost, the next one may have its name. */
 static enum as_status check_same(struct as_engine *e, struct as_slot *slot, const struct as_device_info *then,
                                  struct as_error *err)
 {
@@ -82,7 +76,7 @@ enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struc
         const double took = slot->open_s;
         slot->open_s = first_s;
         const bool hangs = slot->hung && took > HANGS_MIN_S + HANGS_FACTOR * first_s;
-        if (is_stopped(e) || (!hangs && as_now() >= as_engine_cut_off(e)))
+        if (as_engine_stopped(e) || (!hangs && as_now() >= as_engine_cut_off(e)))
             return as_fail(err, AS_INTERRUPTED, "%s: interrupted while it was reopened", slot->info.id);
         if (hangs || attempt == sizeof pauses_s / sizeof *pauses_s)
             return lose(e, slot, why.text, err);

@@ -1,7 +1,7 @@
 /* Compiles kernels before anything is measured: compiling takes a fraction of a second per program, measuring
  * milliseconds, and a compiler beside a measurement would disturb it. */
 #include "run/engine.h"
-#include "run/machine.h"
+#include "run/system_files.h"
 
 #include "base/clock.h"
 #include "device/code_cache.h"

@@ -9,7 +9,7 @@
 #include "os/cpus.h"
 #include "os/facts.h"
 #include "os/memory.h"
-#include "run/machine.h"
+#include "run/system_files.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/shared_host.h"
 #include "run/provenance.h"
 
 #include <math.h>
@@ -84,7 +85,7 @@ static size_t budgets_of(const struct as_slot *slots, size_t n)
 {
     size_t cpus = 0;
     for (size_t i = 0; i < n; i++)
-        cpus += !(slots[i].info.capabilities & AS_CAP_SIMULATED) &&
+        cpus += as_info_shares_host(&slots[i].info) &&
                 (slots[i].info.is_host_cpu || slots[i].info.capabilities & AS_CAP_HOST_KERNELS);
     return n - cpus > 1 ? n - cpus : 1;
 }
@@ -241,7 +242,7 @@ enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *re
 bool as_engine_needs_lock(const struct as_slot *slots, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!(slots[i].info.capabilities & AS_CAP_SIMULATED))
+        if (as_info_shares_host(&slots[i].info))
             return true;
     return false;
 }

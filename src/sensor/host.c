@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/shared_host.h"
 #include "os/counters.h"
 #include "os/cpus.h"
 
@@ -217,7 +218,7 @@ static double throttle_events(const struct host *h)
 
 static bool serves(const struct as_device_info *info)
 {
-    return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SIMULATED);
+    return as_info_runs_native(info);
 }
 
 enum as_status as_host_open_at(const char *root, void **ctx, struct as_buf *why_not, struct as_error *err)

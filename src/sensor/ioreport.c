@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/library.h"
 #include "base/text.h"
+#include "device/shared_host.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ bool as_ioreport_present(void)
 
 bool as_ioreport_serves(const struct as_device_info *info)
 {
-    return strncmp(info->vendor, "Apple", 5) == 0 && !(info->capabilities & AS_CAP_SIMULATED) && as_ioreport_present();
+    return strncmp(info->vendor, "Apple", 5) == 0 && as_info_shares_host(info) && as_ioreport_present();
 }
 
 static void drop(const struct as_ioreport_api *a, as_cf *object)

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/shared_host.h"
 #include "sensor/sensor.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static double cost_of_reading(struct as_sensing *s)
 static void open_demand(const struct as_device_info *info, struct as_sensing *s)
 {
     struct as_buf available = AS_BUF_INIT, why_not = AS_BUF_INIT;
-    if (info->capabilities & AS_CAP_SIMULATED) {
+    if (!as_info_shares_host(info)) {
         as_copy_text(s->demand_why, sizeof s->demand_why, "the device is simulated");
         return;
     }

@@ -2,8 +2,8 @@
 
 #include "base/text.h"
 #include "base/throttle.h"
-#include "facts/bounds.h"
 #include "model/metrics.h"
+#include "refs/bounds.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "device/arena.h"
 #include "device/host_limits.h"
+#include "device/shared_host.h"
 #include "model/metrics.h"
 #include "os/cpus.h"
 #include "sensor/watch.h"
@@ -46,26 +47,30 @@ struct sampler {
     uint64_t key;    /* of the cell */
     uint64_t reps;
     double share_s;
-    double share_end, hard_end; /* as_now() times: stop when there are enough samples; stop with fewer */
+    double share_end, hard_end; /* times of the device: stop when there are enough samples; stop with fewer */
     double precision;
     size_t fewest; /* samples */
     struct as_watch watch;
 };
 
+static double now_of(const struct as_device *dev)
+{
+    return dev->device->now ? dev->device->now((struct as_device *)dev) : as_now();
+}
+
 static void read_clock(struct sampler *m)
 {
     double hz;
-    if (m->tells || !m->dev->device->clock || m->clock_n == CLOCKS_MAX || as_now() - m->clock_at < CLOCK_EVERY_S)
+    if (m->tells || !m->dev->device->clock || m->clock_n == CLOCKS_MAX || now_of(m->dev) - m->clock_at < CLOCK_EVERY_S)
         return;
     if (!m->dev->device->clock(m->dev, &hz, NULL) && isfinite(hz) && hz > 0)
         m->clock[m->clock_n++] = hz;
-    m->clock_at = as_now();
+    m->clock_at = now_of(m->dev);
 }
 
-/* A simulated device's time is not that of this core. */
 static bool reads_reference(const struct sampler *m)
 {
-    return m->vc.host_work && !(m->dev->info.capabilities & AS_CAP_SIMULATED);
+    return m->vc.host_work && as_reference_applies(m->dev);
 }
 
 static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct as_error *err)
@@ -115,7 +120,7 @@ static enum as_status look_at_known(struct sampler *m, double target, double *se
 static enum as_status take_shorter(struct sampler *m, struct as_sample *s, struct as_error *err)
 {
     const double first_s = s->seconds;
-    const enum as_status st = as_now() < m->share_end ? take_sample(m, s, err) : AS_OK;
+    const enum as_status st = now_of(m->dev) < m->share_end ? take_sample(m, s, err) : AS_OK;
     s->seconds = fmin(s->seconds, first_s);
     return st;
 }
@@ -132,7 +137,7 @@ static enum as_status calibrate(struct sampler *m, struct as_error *err)
         m->reps = clamp_reps(m, (double)known->reps);
         st = look_at_known(m, target, &seconds, err);
     }
-    while (!st && seconds < 0.6 * target && m->reps < m->vc.max_reps && as_now() < m->share_end) {
+    while (!st && seconds < 0.6 * target && m->reps < m->vc.max_reps && now_of(m->dev) < m->share_end) {
         struct as_sample s;
         st = take_sample(m, &s, err);
         if (!st && s.seconds >= 0.6 * target && m->reps == 1)
@@ -217,7 +222,7 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
     size_t ask_at = AS_SAMPLES_ALONE;
     double last = 0;
     while (m->n < most) {
-        double now = as_now();
+        double now = now_of(m->dev);
         int over = !fixed && now + last > m->share_end;
         if (over && (m->n >= m->fewest || (m->n > 0 && now > m->hard_end)))
             break;
@@ -227,7 +232,7 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
             break;
         if (st)
             return st;
-        last = as_now() - now;
+        last = now_of(m->dev) - now;
         if (!fixed && enough(m, &ask_at))
             break;
     }
@@ -292,7 +297,7 @@ static void add_limit(const struct as_device_info *info, char *reason, size_t si
     struct as_host_limits limits;
     char text[256] = "";
     const bool is_host = info->is_host_memory || info->capabilities & AS_CAP_HOST_KERNELS;
-    if (is_host && !(info->capabilities & AS_CAP_SIMULATED) && as_host_limits_now(&limits, NULL) == AS_OK)
+    if (is_host && as_info_shares_host(info) && as_host_limits_now(&limits, NULL) == AS_OK)
         as_host_limits_memory_text(&limits, text, sizeof text);
     if (text[0] && n < size)
         snprintf(reason + n, size - n, "; %s", text);
@@ -317,7 +322,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_tr
         st = as_trial_take_bound(&m->vc, m->probe, err);
     if (!st)
         st = as_trial_check_pages(&m->vc, err);
-    double prepared = as_now();
+    double prepared = now_of(m->dev);
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;
     m->hard_end = prepared + fmax(2 * m->share_s, AS_FEWEST_S);
@@ -344,7 +349,7 @@ static enum as_status run_phases(struct sampler *m, double started, struct as_tr
 }
 
 /* An uncorrectable memory error invalidates the trial. */
-static enum as_status check_memory(const struct as_readings *r, struct as_error *err)
+static enum as_status check_ecc(const struct as_readings *r, struct as_error *err)
 {
     if (!(r->ecc_uncorrected > 0))
         return AS_OK;
@@ -365,7 +370,7 @@ static struct sampler make_sampler(struct as_device *dev, const struct as_trial_
                                   .axes = &order->axes,
                                   .seed = order->seed,
                                   .trial = order->number,
-                                  .deadline = started + order->share_s,
+                                  .deadline = dev->device->now ? INFINITY : started + order->share_s,
                                   .limit = NAN,
                                   .host_work = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->info.is_host_cpu,
                                   .min_reps = 1,
@@ -447,7 +452,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
                                 const struct as_trial_order *order, struct as_trial *out, struct as_error *err)
 {
     as_watch_settle(sensing);
-    double started = as_now();
+    double started = now_of(dev);
     struct sampler m = make_sampler(dev, order, started);
     *out = empty_trial(order->number);
     enum as_status st = AS_OK;
@@ -463,10 +468,12 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     as_watch_begin(&m.watch, sensing, 0);
     m.key = as_cell_key(order->probe, as_probe_metric(m.probe, &order->axes).name, &order->axes);
     as_arenas_begin(dev, m.key, order->seed);
+    if (dev->device->begin)
+        dev->device->begin(dev, order->seed);
     dev->code = (struct as_code_identity){0};
     enum as_status trial = run_phases(&m, started, out, &why);
     if (!trial)
-        trial = check_memory(&out->readings, &why);
+        trial = check_ecc(&out->readings, &why);
     as_probe_finish(m.probe, m.state);
     if (trial == AS_NOMEM)
         add_limit(&dev->info, why.text, sizeof why.text);
@@ -481,7 +488,7 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
         as_note(&m.vc, "placement", as_thread_pin_limit());
     as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
     out->detail = as_buf_take(&m.vc.detail);
-    out->duration_s = as_now() - started;
+    out->duration_s = now_of(dev) - started;
 done:
     free_room(&m);
     return st;

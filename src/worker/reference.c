@@ -2,6 +2,7 @@
 
 #include "base/chain.h"
 #include "base/clock.h"
+#include "device/shared_host.h"
 #include "os/process.h"
 #include "stats/estimate.h"
 
@@ -37,11 +38,16 @@ static uint64_t preemptions(struct as_device *dev)
     return dev->device->preemptions ? dev->device->preemptions(dev) : as_thread_preemptions();
 }
 
+bool as_reference_applies(const struct as_device *dev)
+{
+    return as_info_shares_host(&dev->info) || dev->device->preemptions;
+}
+
 void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out)
 {
-    const bool is_host = (dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    const bool by_device = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->device->now;
     *out = (struct as_reference_reading){.hz = NAN, .preemptions = preemptions(dev)};
-    if (is_host) {
+    if (by_device) {
         if (!dev->device->clock || dev->device->clock(dev, &out->hz, NULL) || !(out->hz > 0))
             out->hz = NAN;
     } else {

@@ -10,9 +10,13 @@ struct as_reference_reading {
     double hz;            /* NAN unknown */
     uint64_t preemptions; /* involuntary context switches of the working threads so far */
 };
-/* Runs on the cores that do the work: the device's where it is the host's CPU, else the calling thread's. About 30 us.
- */
+/* Runs on the cores that do the work: the device's where it is the host's CPU or has a time of its own, else the
+ * calling thread's. About 30 us. */
 void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);
+
+/* Does the loop tell anything of this device's work? Of a simulated one only where it plays the loop as well, as it
+ * then does preemptions. */
+bool as_reference_applies(const struct as_device *dev);
 
 struct as_reference {
     void (*read)(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out);

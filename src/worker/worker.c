@@ -2,8 +2,8 @@
  * exit code; the parent outlives every crash, hang and abort in here. */
 #include "worker/worker.h"
 #include "base/text.h"
-#include "facts/bounds.h"
 #include "os/process.h"
+#include "refs/bounds.h"
 #include "worker/measure.h"
 
 #include <fcntl.h>

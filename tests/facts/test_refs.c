@@ -1,6 +1,6 @@
 /* Published figures: what is built in, what a damaged file is refused for, and which facts a figure stands beside. */
 #include "base/text.h"
-#include "facts/refs.h"
+#include "facts/refs_facts.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Published figures: read or refused with a reason, and what was accepted can be shown. */
-#include "facts/refs.h"
+#include "facts/refs_facts.h"
 #include "fuzz.h"
 
 #include <math.h>

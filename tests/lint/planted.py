@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""The checks of modules, of words, of probes' names of names in kernels pass on a small tree and fail on each planted violation. planted.py TOP"""
+"""The checks of modules, of words, of probes' names and of names in kernels pass on a small tree and fail on each planted
+violation. planted.py TOP CC..."""
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
-TOP = sys.argv[1]
+TOP, CC = sys.argv[1], sys.argv[2:]
 sys.path.insert(0, os.path.join(TOP, "tools"))
 import kernel_names  # noqa: E402
 import layers  # noqa: E402  (found by the line above)
@@ -67,6 +70,22 @@ def modules(**changed):
     return found(layers.check, (".c", ".h"), **changed)
 
 
+def linked(text):
+    """What the check of symbols says of a build in which src/base/text.c has this text."""
+    files = {"src/base/text.c": text, "src/model/cell.c": "int as_cell_width(void) { return 1; }\nint as_backend_toy;\n"}
+    with tempfile.TemporaryDirectory(prefix="assay-lint-") as folder:
+        tree(folder, files)
+        build = os.path.join(folder, "build")
+        os.mkdir(build)
+        commands = []
+        for path in files:
+            commands.append({"directory": build, "file": f"../{path}", "output": path.replace("/", "_") + ".o"})
+            subprocess.run([*CC, "-c", commands[-1]["file"], "-o", commands[-1]["output"]], cwd=build, check=True)
+        with open(os.path.join(build, "compile_commands.json"), "w", encoding="utf-8") as f:
+            json.dump(commands, f)
+        return layers.check_symbols(folder, build)
+
+
 def texts(**changed):
     return found(words.check, words.ENDINGS, **changed)
 
@@ -101,6 +120,10 @@ CASES = [
                  "of another of its kind")),
     ("a folder without a row is found",
      lambda: one(modules(src__stray__a_dot_c='#include "base/text.h"\n'), "in no row")),
+    ("a symbol from above is found, declared by hand",
+     lambda: one(linked("extern int as_cell_width(void);\nint a(void) { return as_cell_width(); }\n"),
+                 "src/base/text.c takes as_cell_width of src/model/cell.c")),
+    ("not one that plugs in", lambda: not linked("extern int as_backend_toy;\nint a(void) { return as_backend_toy; }\n")),
     ("a replaced word is found in a comment",
      lambda: one(texts(src__cli__main_dot_c="/* Prints the visits. */\n"), "src/cli/main.c:1: 'visits': write trial")),
     ("in a string",

@@ -1,8 +1,8 @@
 /* What suites plan on Apple's chips: the stand-in for Metal with the figures of each chip. */
 #include "device/device.h"
 #include "device/memory_cache.h"
-#include "facts/refs.h"
 #include "plan/plan.h"
+#include "refs/refs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Data sheet and gate `limit` agree: each line with a specified or reported rate comes from a cell that is rejected
  * at 110% of that rate and accepted at 100%. */
 #include "base/text.h"
-#include "facts/bounds.h"
 #include "model/judge.h"
 #include "quantity/quantity.h"
+#include "refs/bounds.h"
 
 #include <math.h>
 #include <setjmp.h>

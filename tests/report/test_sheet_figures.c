@@ -1,7 +1,7 @@
 /* Figures of data sheets and of others' measurements: each belongs to lines of the sheet. */
 #include "base/text.h"
-#include "facts/refs.h"
 #include "quantity/quantity.h"
+#include "refs/refs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

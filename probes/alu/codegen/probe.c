@@ -2,6 +2,7 @@
 #include "codegen.h"
 
 #include "device/cpu/features.h"
+#include "device/shared_host.h"
 
 #include <math.h>
 
@@ -60,11 +61,6 @@ struct state {
     bool noted;
 };
 
-static bool is_cpu(const struct as_device_info *info)
-{
-    return (info->capabilities & (AS_CAP_HOST_KERNELS | AS_CAP_SIMULATED)) == AS_CAP_HOST_KERNELS;
-}
-
 static struct codegen_case case_of(const struct as_axes *a)
 {
     enum codegen_op op = (enum codegen_op)as_word_index(a, "op", op_words);
@@ -90,12 +86,12 @@ static bool is_empty(const struct codegen_case *c, const struct as_axes *a, bool
 static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     struct codegen_case c = case_of(a);
-    bool cpu = is_cpu(info);
+    bool cpu = as_info_runs_native(info);
     if (is_empty(&c, a, cpu) || (cpu && c.atomic && !as_word_is(a, "scope", "system")))
         return AS_PRUNED;
     if (cpu && c.v3 && !codegen_native_of(&c, true))
         as_fail(err, AS_UNSUPPORTED, "the compiler does not support x86-64-v3 for this CPU");
-    else if (!cpu && (info->capabilities & AS_CAP_SIMULATED))
+    else if (!cpu && !as_info_shares_host(info))
         as_fail(err, AS_UNSUPPORTED, "a simulated device has no machine code");
     else if (!cpu && !(info->capabilities & AS_CAP_CODE))
         as_fail(err, AS_UNSUPPORTED, AS_CODE_NOT_COUNTED);
@@ -124,7 +120,7 @@ static enum as_status prepare(struct as_trial_context *vc, void *state, struct a
     s->vc = vc;
     s->what = case_of(vc->axes);
     vc->min_reps = vc->max_reps = 1;
-    if (!is_cpu(&vc->dev->info))
+    if (!as_info_runs_native(&vc->dev->info))
         return codegen_device_create(vc, &s->what, &s->device, err);
     if (s->what.v3 && !has_v3())
         return as_fail(err, AS_UNSUPPORTED, "this CPU lacks instructions of x86-64-v3");

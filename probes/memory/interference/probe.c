@@ -1,4 +1,5 @@
 /* interference: what CPU and device keep of their speed while both use the memory. See method.md. */
+#include "device/shared_host.h"
 #include "lib/prepare/prepare.h"
 #include "trial.h"
 
@@ -115,7 +116,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (copies && info->is_host_cpu)
         return as_pruned(err, "a CPU has no memory of its own to copy to");
-    if (info->capabilities & AS_CAP_SIMULATED)
+    if (!as_info_shares_host(info))
         as_fail(err, AS_UNSUPPORTED, "the device is simulated: it shares no memory with the CPU");
     else if (cpus_usable(info) < 2)
         as_fail(err, AS_UNSUPPORTED, "needs 2 CPUs, and this process is bound to one");

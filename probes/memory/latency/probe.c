@@ -1,4 +1,5 @@
 /* latency: latency of dependent loads. See method.md. */
+#include "device/shared_host.h"
 #include "lib/chase/chase.h"
 #include "lib/prepare/prepare.h"
 
@@ -41,7 +42,7 @@ static const char *const full[] = {
 /* Why the host cannot read the counter of a persistent chase, NULL if it can. */
 static const char *why_not_persistent(const struct as_device_info *info)
 {
-    if (info->capabilities & AS_CAP_SIMULATED)
+    if (!as_info_shares_host(info))
         return "the device's times are simulated, and the host reads its own clock";
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return as_chase_shared_allocator(info) ? NULL : AS_CHASE_NOT_SHARED;

@@ -1,5 +1,6 @@
 /* Thread 0 chases, all others load. */
 #include "base/clock.h"
+#include "device/shared_host.h"
 #include "lib/buffers/buffers.h"
 #include "loaded.h"
 
@@ -146,11 +147,11 @@ static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_res
     enum as_status st = as_timed_launch(&s->timed, &l, &launch_s, err);
     if (st)
         return st;
-    const bool simulated = (c->dev->info.capabilities & AS_CAP_SIMULATED) != 0;
+    const bool counted = as_info_runs_native(&c->dev->info);
     *out = (struct as_chase_result){.line = s->timed.record[0].value,
-                                    .seconds = simulated ? launch_s : as_timed_seconds(&s->timed, launch_s),
+                                    .seconds = counted ? as_timed_seconds(&s->timed, launch_s) : launch_s,
                                     .timed = reps * AS_CHASE_STEPS};
-    if (!simulated)
+    if (counted)
         loaded_count(s, launch_s);
     return AS_OK;
 }

@@ -1,6 +1,7 @@
 /* refill: what a miss brings in, and which addresses conflict. See method.md. */
 #include "alias.h"
 #include "conflict.h"
+#include "device/shared_host.h"
 #include "lib/pages/events.h"
 #include "lib/prepare/prepare.h"
 #include "pairs.h"
@@ -49,7 +50,7 @@ static enum what what_of(const struct as_axes *a)
 
 static const char *why_not(const struct as_device_info *info, const struct as_axes *a)
 {
-    if (info->capabilities & AS_CAP_SIMULATED)
+    if (!as_info_shares_host(info))
         return "the device's times are simulated";
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return "measured by native kernels of the CPU; probe 'onchip_lines' has lines and ways of other devices";

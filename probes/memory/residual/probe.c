@@ -1,5 +1,6 @@
 /* residual: what one side's use of memory leaves of the other's buffer in the caches that both share. See method.md. */
 #include "device/host_limits.h"
+#include "device/shared_host.h"
 #include "lib/arms/arms.h"
 #include "lib/prepare/prepare.h"
 #include "lib/prepare/stay.h"
@@ -152,8 +153,8 @@ static enum as_status prepare_sides(struct state *s, uint64_t touched, const str
 {
     const struct as_axes *a = s->vc->axes;
     struct as_device *dev = s->vc->dev;
-    const unsigned both = AS_CAP_SIMULATED | AS_CAP_HOST_KERNELS;
-    const bool device = as_word_is(a, "side", "device"), alone = (dev->info.capabilities & both) != 0;
+    const bool device = as_word_is(a, "side", "device"),
+               alone = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || !as_info_shares_host(&dev->info);
     const struct side_kernels *k = &s->kernels;
     enum as_status st = side_kernels_prepare(&s->kernels, dev, as_axes_text(a, "allocator"), err);
     if (!st)

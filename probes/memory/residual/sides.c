@@ -2,6 +2,7 @@
 #include "lib/buffers/buffers.h"
 
 #include "base/clock.h"
+#include "device/shared_host.h"
 #include "os/memory.h"
 
 #include <math.h>
@@ -164,7 +165,7 @@ enum as_status side_launch(const struct side_memory *m, bool pass, const struct 
     struct as_arg args[ARGS];
     const struct as_launch l = describe(m, pass, w, args);
     enum as_status st = k->dev->queue->launch(k->dev, &l, timing, err);
-    if (!st && pass && k->native && !(k->dev->info.capabilities & AS_CAP_SIMULATED))
+    if (!st && pass && k->native && as_info_shares_host(&k->dev->info))
         read_time(m, timing);
     return st;
 }

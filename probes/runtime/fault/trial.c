@@ -1,5 +1,6 @@
 #include "trial.h"
 
+#include "device/shared_host.h"
 #include "lib/prepare/prepare.h"
 
 #include <errno.h>
@@ -195,7 +196,7 @@ static enum as_status hold(struct trials *t, struct as_error *err)
 static bool is_kept(const struct trials *t, double faults)
 {
     return t->what == FAULT_AGAIN && t->by_device && t->dev->info.is_host_cpu && !(faults > 0) &&
-           t->kept.n < KEPT_BLOCKS && !(t->dev->info.capabilities & AS_CAP_SIMULATED);
+           t->kept.n < KEPT_BLOCKS && as_info_shares_host(&t->dev->info);
 }
 
 static enum as_status touch_new(struct trials *t, double *ns, struct as_fault_count *faults, struct as_error *err)
@@ -277,7 +278,7 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
     if (!(info->capabilities & AS_CAP_HOST_KERNELS) && !info->is_host_cpu)
         return true;
     const double faults = as_faults_total(&t->faults);
-    if (info->capabilities & AS_CAP_SIMULATED || t->n == KEPT_MAX || !isfinite(faults))
+    if (!as_info_shares_host(info) || t->n == KEPT_MAX || !isfinite(faults))
         return true;
     snprintf(why, why_size, "the kernel counted %.0f faults in %zu trials of %llu pages", faults, t->n,
              (unsigned long long)t->pages);

@@ -143,11 +143,37 @@ static enum as_status null_topology(struct as_device *dev, struct as_buf *json, 
     return as_buf_check(json, err);
 }
 
+static double machine_now(struct as_device *dev)
+{
+    return as_null_now(as_null(dev));
+}
+
+static void machine_begin(struct as_device *dev, uint64_t seed)
+{
+    if (!as_null(dev)->machine.running)
+        as_null_machine_start(as_null(dev), seed);
+    as_null_trial(as_null(dev));
+}
+
+static uint64_t machine_preemptions(struct as_device *dev)
+{
+    return as_null(dev)->machine.preemptions;
+}
+
 static const struct as_device_ops device_ops = {
     .close = null_close,
     .memory_free = memory_free,
     .clock = null_clock,
     .topology = null_topology,
+};
+static const struct as_device_ops machine_ops = {
+    .close = null_close,
+    .memory_free = memory_free,
+    .clock = null_clock,
+    .topology = null_topology,
+    .now = machine_now,
+    .begin = machine_begin,
+    .preemptions = machine_preemptions,
 };
 
 static enum as_status read_script(struct as_device *dev, const char *path, struct as_error *err)
@@ -195,7 +221,9 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
     as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());
     if (index)
         snprintf(out->info.id, sizeof out->info.id, "null:%zu", index);
-    n->opened = as_now();
+    if (n->script.has_machine)
+        out->device = &machine_ops;
+    n->opened = as_null_now(n);
     n->process_factor = process_factor(&n->script);
     as_null_trial(n);
     return AS_OK;

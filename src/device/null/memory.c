@@ -147,6 +147,10 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
         }
     *alloc_s = 1e-9 * (double)count * alloc_ns * n->trial_factor * as_null_noise(n, n->script.sd);
     *free_s = 1e-9 * (double)count * free_ns * n->trial_factor * as_null_noise(n, n->script.sd);
+    if (n->machine.running) {
+        *alloc_s = as_null_play(n, *alloc_s, 0);
+        *free_s = as_null_play(n, *free_s, 0);
+    }
     return s;
 }
 

@@ -41,7 +41,7 @@ static double mode_factor(struct as_null_device *n)
 static double drift_factor(const struct as_null_device *n)
 {
     const struct as_null_script *s = &n->script;
-    double seconds = as_now() - n->opened;
+    double seconds = as_null_now(n) - n->opened;
     bool now = s->drift && seconds >= s->drift_from_s && seconds < s->drift_to_s &&
                n->launches >= s->drift_from_launch && n->launches < s->drift_to_launch;
     return now ? s->drift_factor : 1;
@@ -80,16 +80,18 @@ double as_null_seconds(struct as_null_device *n, const struct as_launch *launch)
 {
     const struct as_null_script *s = &n->script;
     const struct as_work *w = &launch->work;
-    double once = 1e-9 * s->launch_ns;
+    double once = 1e-9 * s->launch_ns, beta = 0;
     if (w->bytes > 0 || w->accesses > 0) {
         size_t i = 0;
         while (i + 1 < s->levels_n && (double)s->levels[i].size < w->footprint)
             i++;
+        beta = s->levels_n ? s->levels[i].beta : 0;
         once = s->levels_n ? w->accesses * s->levels[i].ns * 1e-9 + w->bytes / (s->levels[i].gbs * 1e9) : once;
     }
     once += launch->kernel ? evicted_seconds(n, launch) : 0;
     double factor = walk(n) * as_null_noise(n, s->sd) * n->trial_factor * mode_factor(n) * drift_factor(n);
-    return (double)launch->reps * once * factor * (n->clock_halved ? 2 : 1);
+    const double seconds = (double)launch->reps * once * factor * (n->clock_halved ? 2 : 1);
+    return n->machine.running ? as_null_play(n, seconds, beta) : seconds;
 }
 
 const struct as_null_copy *as_null_copy_between(const struct as_null_device *n, const char *from, const char *to)
@@ -100,8 +102,15 @@ const struct as_null_copy *as_null_copy_between(const struct as_null_device *n, 
     return NULL;
 }
 
+double as_null_now(const struct as_null_device *n)
+{
+    return n->script.has_machine ? n->machine.now : as_now();
+}
+
 double as_null_clock(struct as_null_device *n)
 {
+    if (n->machine.running)
+        return as_null_machine_clock(n);
     return n->script.clock_hz * (n->clock_halved ? 0.5 : 1) * as_null_noise(n, 0.00025);
 }
 

@@ -22,6 +22,7 @@
  *   "levels"     [{"size": bytes, "ns": 1.0, "gbs": 100}, ...] by rising size, the last with size 0 (no bound). The
  *                first level that holds the footprint of a launch serves it:
  *                seconds = reps x (accesses x ns x 1e-9 + bytes / (gbs x 1e9))
+ *                at "clock_hz"; with "beta": 1 they are proportional to clock^-1, without it to no clock of "machine"
  *   "is_device"  true: an accelerator beside the host, not a CPU, with the allocators "device", "pinned", "managed"
  *   "copies"     [{"from": "pinned", "to": "device", "gbs": 50, "both_gbs": 80}, ...]: rates of copies between
  *                allocators, or "host"; "both_gbs": both ways at once, the two together. Other copies, and kernels,
@@ -35,15 +36,21 @@
  *   "noise"      {"sd": 0.005, "trial_sd": 0, "process_sd": 0, "walk_sd": 0}: relative standard deviations, of each
  *                launch, of each trial, of each worker process (whatever the seed), and of the step from launch to
  *                launch of a speed that wanders between a half and twice
- *   "modes"      [{"share": 0.7, "factor": 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them
- *   "drift"      {"factor": 1.05, "from_s": 10, "to_s": 20} by seconds since the device was opened, or "from_launch",
- *                "to_launch" by launches since then; the ends may be left out
- *   "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those that
- *                are not named are there as often as any probe wants. Without it the device does not count them
- *   "sensor"     {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9,
- *                "users": 1, "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it cannot tell,
- *                "why_not": it cannot be opened, for this reason}. Without it there is no sensor
- *   "faults"     [{"do": ..., which launches}, ...]
+ *   "machine"    {"clocks": [3.6e9, 4.1e9, ...], "hop_s": 0.03, "reading_sd": 0.0005, "seen": 0.9, "reading": 0.3,
+ *                "neighbour": {"share": 0.3, "length_s": 0.2, "factor": 1.4},
+ *                "episode": {"share": 0.1, "length_s": 3, "factor": 1.25}}: what is around the device, in a time of its
+ *                own, which passes with what launches report: nothing follows the wall clock, and what a worker draws
+ *                follows from "seed" and its first trial. The clock of all cores hops to another of the list after
+ * hop_s on average; a neighbour and slow episodes take so much of the time, so long each time, and make all work so
+ * many times as slow. The reference loop reads the clock, with reading_sd of noise; a share of its readings beside a
+ * neighbour sees it: as this fraction of the clock, or with 0 by a preemption "modes"      [{"share": 0.7, "factor":
+ * 1}, {"share": 0.3, "factor": 1.1}]: each launch is in one of them "drift"      {"factor": 1.05, "from_s": 10, "to_s":
+ * 20} by seconds since the device was opened, or "from_launch", "to_launch" by launches since then; the ends may be
+ * left out "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those
+ * that are not named are there as often as any probe wants. Without it the device does not count them "sensor"
+ * {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9, "users": 1,
+ * "ecc_uncorrected": 1 (from one reading to the next), "cannot": what it cannot tell, "why_not": it cannot be opened,
+ * for this reason}. Without it there is no sensor "faults"     [{"do": ..., which launches}, ...]
  *
  * A fault does one of
  *   "crash"       raises SIGSEGV                  "fail"   returns an error
@@ -84,13 +91,14 @@ enum {
     AS_NULL_MODES_MAX = 8,
     AS_NULL_FAULTS_MAX = 32,
     AS_NULL_COPIES_MAX = 16,
+    AS_NULL_CLOCKS_MAX = 8,
     AS_NULL_OPERATIONS_MAX = 64,
     AS_NULL_OPERATIONS = 4096, /* instructions of a kind that the script does not name: as many as any probe wants */
 };
 
 struct as_null_level {
     uint64_t size;
-    double ns, gbs;
+    double ns, gbs, beta;
 };
 struct as_null_mode {
     double share, factor;
@@ -120,6 +128,10 @@ struct as_null_shared {
     uint64_t size;
     double ns, restores;
 };
+/* Something that comes and goes. */
+struct as_null_comes {
+    double share, length_s, factor;
+};
 /* What its sensor says. */
 struct as_null_sensor_script {
     bool there;
@@ -139,7 +151,11 @@ struct as_null_script {
     struct as_null_shared shared;
     double drift_factor, drift_from_s, drift_to_s;
     uint64_t drift_from_launch, drift_to_launch;
-    bool drift;
+    bool drift, has_machine;
+    struct as_null_comes neighbour, episode;
+    double clocks[AS_NULL_CLOCKS_MAX];
+    double hop_s, reading_sd, seen, reading;
+    size_t clocks_n;
     bool is_device; /* without kernels that the probes count as the host's own */
     size_t levels_n, modes_n, faults_n, copies_n, calls_n;
     struct as_null_copy copies[AS_NULL_COPIES_MAX];
@@ -157,6 +173,19 @@ extern const struct as_role_name as_null_roles[];
 enum as_status as_null_script_read(const char *json, const char *place, struct as_null_script *script,
                                    struct as_device_info *info, struct as_error *err);
 
+struct as_null_visit {
+    double until;
+    bool on;
+};
+/* The machine of the script now. */
+struct as_null_machine {
+    struct as_rng rng;
+    double now, hz, hop_at; /* seconds since it started */
+    struct as_null_visit neighbour, episode;
+    uint64_t preemptions;
+    bool running;
+};
+
 /* State left by earlier launches. */
 struct as_null_device {
     struct as_null_script script;
@@ -164,6 +193,7 @@ struct as_null_device {
     double opened; /* as_now() */
     uint64_t launches;
     double process_factor, trial_factor;
+    struct as_null_machine machine;
     bool clock_halved;
     double wander;          /* logarithm of the speed's factor */
     double buffer, evicted; /* of the last pass: bytes, and the share that is not in the shared cache */
@@ -177,6 +207,14 @@ struct as_null_device {
 void as_null_trial(struct as_null_device *n);
 /* Seconds that the script has for a launch. Draws. */
 double as_null_seconds(struct as_null_device *n, const struct as_launch *launch);
+/* Of a script with a machine: starts it, anew for every worker by the seed of its first trial; lets so many seconds of
+ * work at the script's clock pass, proportional to clock^-beta, and returns what they took; reads the reference loop.
+ */
+void as_null_machine_start(struct as_null_device *n, uint64_t seed);
+double as_null_play(struct as_null_device *n, double seconds, double beta);
+double as_null_machine_clock(struct as_null_device *n);
+/* Seconds on the device's clock: the machine's, or those of the host. */
+double as_null_now(const struct as_null_device *n);
 /* The first fault of the script that strikes now, NULL when none does. Counts. */
 const struct as_null_fault *as_null_strike(struct as_null_device *n, const char *kernel, const char *probe,
                                            double footprint);

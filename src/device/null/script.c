@@ -39,6 +39,7 @@ static const struct member script_members[] = {
     OTHERS("open"),
     OTHERS("execute"),
     OTHERS("levels"),
+    OTHERS("machine"),
     OTHERS("noise"),
     OTHERS("shared"),
     OTHERS("modes"),
@@ -73,6 +74,17 @@ static const struct member drift_members[] = {
 static const struct member level_members[] = {MEMBER(as_null_level, COUNT, "size", size),
                                               MEMBER(as_null_level, NUMBER, "ns", ns),
                                               MEMBER(as_null_level, NUMBER, "gbs", gbs),
+                                              MEMBER(as_null_level, NUMBER, "beta", beta),
+                                              {0}};
+static const struct member machine_members[] = {
+    S(NUMBER, "hop_s", hop_s), S(NUMBER, "reading_sd", reading_sd),
+    S(NUMBER, "seen", seen),   S(NUMBER, "reading", reading),
+    OTHERS("clocks"),          OTHERS("neighbour"),
+    OTHERS("episode"),         {0},
+};
+static const struct member comes_members[] = {MEMBER(as_null_comes, NUMBER, "share", share),
+                                              MEMBER(as_null_comes, NUMBER, "length_s", length_s),
+                                              MEMBER(as_null_comes, NUMBER, "factor", factor),
                                               {0}};
 static const struct member mode_members[] = {
     MEMBER(as_null_mode, NUMBER, "share", share), MEMBER(as_null_mode, NUMBER, "factor", factor), {0}};
@@ -295,6 +307,38 @@ static enum as_status get_watched(const json_t *json, const char *place, struct 
     return st;
 }
 
+static enum as_status get_clock(const json_t *value, void *item, const char *place, struct as_error *err)
+{
+    *(double *)item = json_number_value(value);
+    return json_number_value(value) > 0 ? AS_OK : as_fail(err, AS_FORMAT, "%s is not a clock in Hz", place);
+}
+
+/* It takes less than all of the time, and comes back. */
+static enum as_status get_comes(const json_t *machine, const char *name, const char *place, struct as_null_comes *c,
+                                struct as_error *err)
+{
+    const json_t *object = json_object_get(machine, name);
+    const enum as_status s = object ? get_members(comes_members, object, c, place, err) : AS_OK;
+    if (!s && object && !(c->share < 1 && c->length_s > 0 && c->factor > 0))
+        return as_fail(err, AS_FORMAT, "%s: \"%s\" needs a share below 1, a length and a factor", place, name);
+    return s;
+}
+
+static enum as_status get_machine(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
+{
+    const json_t *machine = json_object_get(json, "machine");
+    enum as_status st = machine ? get_members(machine_members, machine, s, place, err) : AS_OK;
+    if (!st && machine)
+        st = get_items(machine, "clocks", place, s->clocks, sizeof s->clocks[0], AS_NULL_CLOCKS_MAX, &s->clocks_n,
+                       get_clock, err);
+    if (!st && machine)
+        st = get_comes(machine, "neighbour", place, &s->neighbour, err);
+    if (!st && machine)
+        st = get_comes(machine, "episode", place, &s->episode, err);
+    s->has_machine = machine != NULL;
+    return st;
+}
+
 static enum as_status get_parts(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
 {
     const json_t *noise = json_object_get(json, "noise"), *drift = json_object_get(json, "drift"),
@@ -311,6 +355,8 @@ static enum as_status get_parts(const json_t *json, const char *place, struct as
     s->drift = drift != NULL;
     if (!st)
         st = get_watched(json, place, s, err);
+    if (!st)
+        st = get_machine(json, place, s, err);
     if (!st)
         st = get_items(json, "levels", place, s->levels, sizeof s->levels[0], AS_NULL_LEVELS_MAX, &s->levels_n,
                        get_level, err);

@@ -177,7 +177,7 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
 }
 
 /* Reports how many cells did not fit the budget, and the budget that would suffice. */
-static enum as_status note_left_out(struct as_engine *e, struct as_error *err)
+static enum as_status note_cells_left_out(struct as_engine *e, struct as_error *err)
 {
     size_t n = 0, last = 0;
     double need = 0;
@@ -236,7 +236,7 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
     if (!s && !as_engine_stopped(e))
         s = read_sentinels(e, err);
     if (!s && !as_engine_stopped(e))
-        s = note_left_out(e, err);
+        s = note_cells_left_out(e, err);
     if (!s && !as_engine_stopped(e))
         s = skip_unmeasured(e, err);
     e->measured_s += as_now() - e->measured_from;

@@ -216,8 +216,8 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
 }
 
 /* What "each" left out and no other word of the list opened. */
-static void note_left_out(const struct as_found_device *found, size_t found_n, const struct as_slot *slots, size_t n,
-                          struct as_buf *left_out)
+static void note_devices_left_out(const struct as_found_device *found, size_t found_n, const struct as_slot *slots,
+                                  size_t n, struct as_buf *left_out)
 {
     for (size_t i = 0; left_out && i < found_n; i++) {
         const char *same = found[i].why[0] ? NULL : as_found_same(found, found_n, i);
@@ -274,7 +274,7 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
         each |= strcmp(word, "each") == 0;
     }
     if (!s && each)
-        note_left_out(found, found_n, *slots, *n, left_out);
+        note_devices_left_out(found, found_n, *slots, *n, left_out);
     if (!s && *n == 0)
         s = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");
     as_found_devices_free(found, found_n);

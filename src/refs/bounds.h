@@ -1,9 +1,10 @@
 /* Physical bounds, shared by the gate `limit` and the data sheet: what driver and PCI bus report and what the vendor
  * specifies (refs/gpus.csv, cpus.csv). Published measurements are no bounds. */
-#ifndef AS_FACTS_BOUNDS_H
-#define AS_FACTS_BOUNDS_H
+#ifndef AS_REFS_BOUNDS_H
+#define AS_REFS_BOUNDS_H
 
-#include "facts/refs.h"
+#include "model/cell.h"
+#include "refs/refs.h"
 
 struct as_bound {
     double value; /* in the unit that was asked for; NAN: nothing is known */

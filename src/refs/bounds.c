@@ -1,4 +1,4 @@
-#include "facts/bounds.h"
+#include "refs/bounds.h"
 
 #include "base/text.h"
 

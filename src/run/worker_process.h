@@ -1,6 +1,6 @@
 /* A worker process, seen from the parent. */
-#ifndef AS_RUN_PROCESS_H
-#define AS_RUN_PROCESS_H
+#ifndef AS_RUN_WORKER_PROCESS_H
+#define AS_RUN_WORKER_PROCESS_H
 
 #include "worker/message.h"
 

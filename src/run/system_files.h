@@ -1,6 +1,6 @@
 /* Readers of /proc and /sys. Missing values are 0, never invented. */
-#ifndef AS_RUN_MACHINE_H
-#define AS_RUN_MACHINE_H
+#ifndef AS_RUN_SYSTEM_FILES_H
+#define AS_RUN_SYSTEM_FILES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,7 @@
 #include "run/engine.h"
 
 #include "base/clock.h"
+#include "device/shared_host.h"
 
 /* PROCESSES_MIN if one opening takes at most SHARE of the time left; more while all openings take at most SHARE of
  * the time so far. Devices divide SHARE. */
@@ -19,7 +20,7 @@ static bool is_cheap(const struct as_engine *e, const struct as_slot *slot)
 /* The CPU itself has no driver whose state a process would draw; a new one would only have to fill its memory again. */
 static bool has_driver(const struct as_device_info *info)
 {
-    return !(info->capabilities & AS_CAP_HOST_KERNELS) || info->capabilities & AS_CAP_SIMULATED;
+    return !as_info_runs_native(info);
 }
 
 static bool has_varying(const struct as_engine *e, const struct as_slot *slot, const size_t *order, size_t n)

@@ -1,5 +1,5 @@
 /* Starting, asking and ending worker processes. */
-#include "run/process.h"
+#include "run/worker_process.h"
 
 #include "base/clock.h"
 #include "base/text.h"

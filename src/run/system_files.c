@@ -1,4 +1,4 @@
-#include "run/machine.h"
+#include "run/system_files.h"
 
 #include "base/text.h"
 #include "device/host.h"

@@ -1,10 +1,11 @@
 /* Published figures of machines, to stand beside what was measured: never as measured. They come from CSV files, those
  * in refs/ that are built in, or a user's own; everything in them is hostile until checked, and escaped on the way out.
  */
-#ifndef AS_FACTS_REFS_H
-#define AS_FACTS_REFS_H
+#ifndef AS_REFS_REFS_H
+#define AS_REFS_REFS_H
 
-#include "facts/facts.h"
+#include "base/buf.h"
+#include "device/info.h"
 
 struct as_ref {
     char chip[32];
@@ -66,17 +67,10 @@ size_t as_refs_source(const struct as_refs *refs);
 
 /* Is it a figure of the side of a machine that this device ("hip:0") is on: the CPU, or what a CPU drives? */
 bool as_ref_is_of_side(const struct as_ref *ref, const char *device);
-/* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? A fact that
- * counts has no unit: its id ends in what the figure's unit says ("onchip.unit.threads"). */
-bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
 /* The value of an axis of a figure; "" where it has none. */
 void as_ref_axis(const struct as_ref *ref, const char *name, char *out, size_t size);
 /* "57 ns", "100 ns to 108 ns", "at least 1.17 cycles": all digits, as a published figure is not ours to round. */
 void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out);
 /* "bandwidth, malloc", "raw latency, op=ffma32 warps=4" */
 void as_ref_what(const struct as_ref *ref, struct as_buf *out);
-/* A JSON object of refs->v[i], with the facts that it stands beside; and the array of all of them. */
-void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out);
-void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out);
-
 #endif

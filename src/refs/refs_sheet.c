@@ -1,7 +1,7 @@
 /* Figures for lines of the data sheet: which of them are of a device or of a chip. */
 #include "base/builtin.h"
 #include "base/text.h"
-#include "facts/refs.h"
+#include "refs/refs.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

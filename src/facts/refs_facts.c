@@ -1,0 +1,93 @@
+#include "facts/refs_facts.h"
+
+#include "base/json.h"
+#include "base/text.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+static bool same_unit(const struct as_ref *ref, const struct as_fact *fact)
+{
+    const char *last = strrchr(fact->id, '.');
+    return strcmp(ref->unit, fact->unit) == 0 || (!fact->unit[0] && last && strcmp(ref->unit, last + 1) == 0);
+}
+
+bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
+{
+    if (!same_unit(ref, fact) || !isfinite(fact->value) || !as_ref_is_of_side(ref, fact->device))
+        return false;
+    char id[sizeof ref->fact], *save = NULL;
+    as_copy_text(id, sizeof id, ref->fact);
+    for (char *one = strtok_r(id, " ", &save); one; one = strtok_r(NULL, " ", &save))
+        if (fnmatch(one, fact->id, FNM_NOESCAPE) == 0)
+            return true;
+    return false;
+}
+
+/* {"op":"ffma32","ilp":"2"} */
+static void axes_json(const char *axes, struct as_buf *out)
+{
+    char text[sizeof((struct as_ref *)0)->axes], *save = NULL;
+    as_copy_text(text, sizeof text, axes);
+    as_json_add_name(out, "axes");
+    as_buf_char(out, '{');
+    for (char *one = strtok_r(text, " ", &save); one; one = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(one, '=');
+        *value++ = '\0';
+        as_json_add_text(out, one, value);
+    }
+    as_buf_char(out, '}');
+}
+
+static void sheet_json(const struct as_ref *ref, struct as_buf *out)
+{
+    as_json_add_text(out, "match", ref->match);
+    as_json_add_number(out, "units", ref->units ? (double)ref->units : NAN);
+    as_json_add_text(out, "group", ref->group);
+    as_json_add_text(out, "quantity", ref->quantity);
+    as_json_add_text(out, "kind", ref->kind);
+    as_json_add_text(out, "url", ref->url);
+}
+
+void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out)
+{
+    const struct as_ref *ref = &refs->v[i];
+    as_buf_char(out, '{');
+    as_json_add_text(out, "refs", refs->name);
+    as_json_add_text(out, "chip", ref->chip);
+    as_json_add_text(out, "device", ref->device);
+    as_json_add_text(out, "metric", ref->metric);
+    axes_json(ref->axes, out);
+    as_json_add_text(out, "qualifier", ref->qualifier);
+    as_json_add_number(out, "low", ref->lo);
+    as_json_add_number(out, "high", ref->hi);
+    as_json_add_text(out, "unit", ref->unit);
+    as_json_add_text(out, "conditions", ref->conditions);
+    as_json_add_text(out, "source", ref->source);
+    as_json_add_number(out, "line", ref->line ? (double)ref->line : NAN);
+    as_json_add_text(out, "printed", ref->printed);
+    if (ref->group[0])
+        sheet_json(ref, out);
+    as_json_add_name(out, "beside");
+    as_buf_char(out, '[');
+    for (size_t k = 0, said = 0; k < n; k++) {
+        if (!as_ref_is_beside(ref, &facts[k]))
+            continue;
+        as_buf_str(out, said++ ? ",{" : "{");
+        as_json_add_text(out, "device", facts[k].device);
+        as_json_add_text(out, "fact", facts[k].id);
+        as_buf_char(out, '}');
+    }
+    as_buf_str(out, "]}");
+}
+
+void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out)
+{
+    as_buf_char(out, '[');
+    for (size_t i = 0; i < refs->n; i++) {
+        as_buf_str(out, i ? "," : "");
+        as_ref_to_json(refs, i, facts, n, out);
+    }
+    as_buf_char(out, ']');
+}

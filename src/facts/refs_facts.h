@@ -1,0 +1,15 @@
+/* Published figures beside facts. */
+#ifndef AS_FACTS_REFS_FACTS_H
+#define AS_FACTS_REFS_FACTS_H
+
+#include "facts/facts.h"
+#include "refs/refs.h"
+
+/* Does the figure stand beside this fact: one of its ids, the same unit, the same side of the machine? A fact that
+ * counts has no unit: its id ends in what the figure's unit says ("onchip.unit.threads"). */
+bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact);
+/* A JSON object of refs->v[i], with the facts that it stands beside; and the array of all of them. */
+void as_ref_to_json(const struct as_refs *refs, size_t i, const struct as_fact *facts, size_t n, struct as_buf *out);
+void as_refs_to_json(const struct as_refs *refs, const struct as_fact *facts, size_t n, struct as_buf *out);
+
+#endif
