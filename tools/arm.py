@@ -39,8 +39,7 @@ OPTIONS = ["-Ddebug=false", "-Doptimization=1", "-Dcharts=disabled"]
 SUITES_LEFT_OUT = {"compiles", "browser", "lint", "simulation", "verdicts"}
 LONG = ({"robust", "repetitions"}, {"store", "repetitions"}, {"fuzz", "repetitions"})
 TESTS_LEFT_OUT = {"robust_ displacement": "its budget is 12 s, which emulated workers use up",
-                  "report_ samples": "reads the runs of other machines for minutes",
-                  "robust_ forward": "asks this machine for an NVRTC, not the program"}
+                  "report_ samples": "reads the runs of other machines for minutes"}
 
 # "max" has LSE atomics, SVE, SME and all matrix instructions of qemu; the second is Armv8.0 and has none of them; the others
 # differ from the first, which has 256 bits, in vector length; the instruction table has no kernels for the two longest.

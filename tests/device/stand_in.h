@@ -12,7 +12,7 @@ enum runs {
 };
 
 /* Opening a backend, or one of its devices, fails. */
-struct refusal {
+struct open_refusal {
     const char *words, *visible; /* visible: what the environment says, NULL nothing */
     bool device;                 /* the backend opens, its first device does not */
     enum as_status code;
@@ -20,7 +20,7 @@ struct refusal {
 };
 
 /* An allocation fails by its size. */
-struct limit {
+struct size_limit {
     const char *allocator;
     uint64_t bytes;
     enum as_status code;
@@ -29,7 +29,7 @@ struct limit {
 
 /* What the device does, as bits: what ends with an error while a fault is played. */
 enum { DOES_COPIES = 1, DOES_KERNELS = 2, DOES_ALL = 3 };
-struct fault {
+struct driver_fault {
     const char *words;
     enum as_status code;
     const char *part;
@@ -53,9 +53,9 @@ struct stand_in {
     enum runs runs;
     const char *const *machines; /* words of devices that differ; NULL: one of no words */
     const char *const *bus_ids;  /* of the devices, in order */
-    const struct refusal *refusals;
-    const struct limit *limits;
-    const struct fault *faults;
+    const struct open_refusal *refusals;
+    const struct size_limit *limits;
+    const struct driver_fault *faults;
     const char *no_memory;                  /* what a failed allocation says while "nomem" is played */
     const char *not_from_driver;            /* an allocator that does not need the driver */
     const char *allocators[2];              /* two that can be on another device, the first the plain one */

@@ -28,17 +28,6 @@ static int close_cpu(void **state)
     return 0;
 }
 
-static void store_arguments(const struct as_host_call *call)
-{
-    double *out = call->args[0];
-    out[0] = *(const uint32_t *)call->args[1];
-    out[1] = (double)*(const uint64_t *)call->args[2];
-    out[2] = (double)*(const float *)call->args[3];
-    out[3] = *(const double *)call->args[4];
-    out[4] = (double)call->reps;
-    out[5] = (double)call->threads;
-}
-
 static void store_cpu(const struct as_host_call *call)
 {
     ((int32_t *)call->args[0])[call->thread] = sched_getcpu();
@@ -52,8 +41,7 @@ static void sleep_a_little(const struct as_host_call *call)
         as_sleep(0.001);
 }
 
-static const struct as_host_kernel kernels[] = {
-    {"arguments", store_arguments}, {"cpu", store_cpu}, {"sleep", sleep_a_little}, {NULL, NULL}};
+static const struct as_host_kernel kernels[] = {{"cpu", store_cpu}, {"sleep", sleep_a_little}, {NULL, NULL}};
 
 struct setup {
     struct as_program *program;
@@ -82,27 +70,6 @@ static void tear_down(struct setup *s)
     d->memory->free(d, s->memory);
     d->program->kernel_destroy(d, s->kernel);
     d->program->destroy(d, s->program);
-}
-
-static void arguments_arrive(void **state)
-{
-    (void)state;
-    struct as_error err = {0};
-    struct as_device *d = &opened.device;
-    struct setup s = set_up("arguments");
-    const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = s.memory}},
-                                  {AS_ARG_U32, {.u32 = 4000000000u}},
-                                  {AS_ARG_U64, {.u64 = 1ull << 50}},
-                                  {AS_ARG_F32, {.f32 = 0.5f}},
-                                  {AS_ARG_F64, {.f64 = -1e300}}};
-    struct as_launch l = {
-        .kernel = s.kernel, .args = args, .args_n = 5, .workgroups = 1, .workgroup_size = 1, .reps = 42};
-    struct as_timing t;
-    check_ok(d->queue->launch(d, &l, &t, &err), &err);
-    const double *out = s.memory->host;
-    assert_true(out[0] == 4e9 && out[1] == 0x1p50 && out[2] == 0.5 && out[3] == -1e300 && out[4] == 42 && out[5] == 1);
-    assert_true(isnan(t.device_s) && isnan(t.cycles) && t.host_s >= 0);
-    tear_down(&s);
 }
 
 static void threads_are_where_they_should_be(void **state)
@@ -155,48 +122,6 @@ static void time_covers_the_kernel(void **state)
     tear_down(&s);
 }
 
-static void submitted_work_ends(void **state)
-{
-    (void)state;
-    struct as_error err = {0};
-    struct as_device *d = &opened.device;
-    struct setup s = set_up("sleep");
-    struct as_launch l = {.kernel = s.kernel, .workgroups = 1, .workgroup_size = 1, .reps = 1};
-    for (int way = AS_WAIT_BLOCK; way <= AS_WAIT_YIELD; way++) {
-        double start = as_now();
-        check_ok(d->queue->submit(d, &l, &err), &err);
-        check_ok(d->queue->submit(d, &l, &err), &err);
-        check_ok(d->queue->wait(d, (enum as_wait)way, &err), &err);
-        assert_true(as_now() - start >= 0.01);
-    }
-    tear_down(&s);
-}
-
-static void wrong_requests(void **state)
-{
-    (void)state;
-    struct as_error err = {0};
-    struct as_device *d = &opened.device;
-    struct setup s = set_up("cpu");
-    struct as_launch l = {.kernel = s.kernel, .workgroups = 0, .workgroup_size = 1, .reps = 1};
-    struct as_timing t;
-    check_fails(d->queue->launch(d, &l, &t, &err), AS_USAGE, &err, "0 threads");
-    l.workgroups = SIZE_MAX;
-    check_fails(d->queue->launch(d, &l, &t, &err), AS_USAGE, &err, "threads");
-    l.workgroups = 1;
-    l.args_n = 1000;
-    check_fails(d->queue->launch(d, &l, &t, &err), AS_USAGE, &err, "1000");
-    struct as_kernel *k = NULL;
-    check_fails(d->program->kernel(d, s.program, "nothing", &k, &err), AS_NOTFOUND, &err, "\"nothing\"");
-    struct as_program *p = NULL;
-    struct as_program_desc only_source = {.name = "source", .source = "KERNEL(k)() {}"};
-    check_fails(d->program->build(d, &only_source, &p, &err), AS_UNSUPPORTED, &err, "\"source\"");
-    d->program->destroy(d, NULL);
-    d->program->kernel_destroy(d, NULL);
-    d->memory->free(d, NULL);
-    tear_down(&s);
-}
-
 static void clock_is_plausible(void **state)
 {
     (void)state;
@@ -214,16 +139,9 @@ static void information_is_plausible(void **state)
 {
     (void)state;
     const struct as_device_info *i = &opened.device.info;
-    uint64_t bytes = 0;
-    struct as_error err = {0};
     assert_string_equal(i->id, "cpu");
-    assert_true(i->name[0] && i->compute_units >= 1 && i->threads >= 1 && i->numa_nodes >= 1);
-    assert_true(i->memory_free <= i->memory_bytes && i->memory_bytes > 0);
-    check_ok(opened.device.device->memory_free(&opened.device, &bytes, &err), &err);
-    assert_true(bytes <= i->memory_bytes);
+    assert_true(i->compute_units >= 1 && i->threads >= 1 && i->numa_nodes >= 1);
     assert_true(as_info_cache(i, 1) >= 4096 && as_info_last_cache(i) >= as_info_cache(i, 1));
-    for (size_t k = 0; k < i->caches_n; k++)
-        assert_true(i->caches[k].size > 0 && strchr("diu", i->caches[k].kind));
     assert_non_null(as_info_allocator(i, "malloc"));
     struct as_cpu_features f = as_cpu_features();
     assert_true(f.vector_bytes == 16 || f.vector_bytes == 32 || f.vector_bytes == 64);
@@ -323,10 +241,11 @@ int main(void)
         cmocka_unit_test(caller_gets_its_cpus_back),
     };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_arrive),         cmocka_unit_test(threads_are_where_they_should_be),
-        cmocka_unit_test(time_covers_the_kernel),   cmocka_unit_test(submitted_work_ends),
-        cmocka_unit_test(wrong_requests),           cmocka_unit_test(clock_is_plausible),
-        cmocka_unit_test(information_is_plausible), cmocka_unit_test(sets_of_another_kind),
+        cmocka_unit_test(threads_are_where_they_should_be),
+        cmocka_unit_test(time_covers_the_kernel),
+        cmocka_unit_test(clock_is_plausible),
+        cmocka_unit_test(information_is_plausible),
+        cmocka_unit_test(sets_of_another_kind),
     };
     int failed = cmocka_run_group_tests(alone, NULL, NULL);
     return failed + cmocka_run_group_tests(tests, open_cpu, close_cpu);

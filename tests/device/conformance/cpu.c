@@ -3,7 +3,7 @@
 
 extern const struct as_backend as_backend_cpu;
 
-static const struct limit limits[] = {
+static const struct size_limit limits[] = {
     {"malloc", UINT64_C(1) << 50, AS_NOMEM, "request less"},
     {0},
 };

@@ -137,7 +137,7 @@ static void all_work(void)
     }
 }
 
-static void check_way(size_t i, const struct fault *f, const char *part)
+static void check_way(size_t i, const struct driver_fault *f, const char *part)
 {
     struct as_error err = {0};
     enum as_status st = ways[i].act(&err);
@@ -147,7 +147,7 @@ static void check_way(size_t i, const struct fault *f, const char *part)
 }
 
 /* After the first failure nothing works, nothing hangs, and a new device is whole. */
-static void check_lost(const struct fault *f, size_t first)
+static void check_lost(const struct driver_fault *f, size_t first)
 {
     struct as_error err = {0};
     conformance_machine(0);
@@ -170,7 +170,7 @@ static void check_lost(const struct fault *f, size_t first)
     close_card(&card);
 }
 
-static void check_survived(const struct fault *f)
+static void check_survived(const struct driver_fault *f)
 {
     conformance_machine(0);
     get_ready();
@@ -194,7 +194,7 @@ void conformance_faults(void **state)
     (void)state;
     if (!stand_in.faults)
         skip();
-    for (const struct fault *f = stand_in.faults; f->words; f++) {
+    for (const struct driver_fault *f = stand_in.faults; f->words; f++) {
         if (!f->lost)
             check_survived(f);
         for (size_t i = 0; i < WAYS && f->lost; i++)

@@ -28,7 +28,7 @@ static void prepare(void)
     atexit(forget);
 }
 
-static const struct limit limits[] = {
+static const struct size_limit limits[] = {
     {"malloc", 100000001, AS_NOMEM, "100000001"},
     {0},
 };

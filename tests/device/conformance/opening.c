@@ -103,7 +103,7 @@ void conformance_opens(void **state)
 void conformance_refuses(void **state)
 {
     (void)state;
-    for (const struct refusal *r = stand_in.refusals; r && r->code; r++) {
+    for (const struct open_refusal *r = stand_in.refusals; r && r->code; r++) {
         struct as_error err = {0};
         struct as_device dev = {.ctx = NULL};
         void *backend = NULL;

@@ -18,7 +18,7 @@ static void prepare(void)
 static const char *const machines[] = {"runs", "runs plain", NULL};
 static const char *const bus_ids[] = {"0000:0a:03.0", "0000:41:1f.7", "0000:c1:00.0", NULL};
 
-static const struct refusal refusals[] = {
+static const struct open_refusal refusals[] = {
     {"none", NULL, false, AS_UNSUPPORTED, "/dev/nvidia0"},
     {"zero", NULL, false, AS_UNSUPPORTED, "/dev/nvidia0"},
     {"", "", false, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is set and empty: no device is visible"},
@@ -30,7 +30,7 @@ static const struct refusal refusals[] = {
     {0},
 };
 
-static const struct limit limits[] = {
+static const struct size_limit limits[] = {
     {"cuMemAlloc", 200 * GIB, AS_UNSUPPORTED, "requested 200 GiB, 139 GiB are free"},
     {"cuMemCreate", 140 * GIB, AS_NOMEM, "requested 140 GiB, 139 GiB are free"},
     {"cuMemAlloc", 139 * GIB - 1, AS_NOMEM, "256 MiB are left alone"},
@@ -40,7 +40,7 @@ static const struct limit limits[] = {
     {0},
 };
 
-static const struct fault faults[] = {
+static const struct driver_fault faults[] = {
     {"fault", AS_FAILED, "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered", DOES_ALL, true,
      "the context was lost before"},
     {0},

@@ -6,7 +6,7 @@ extern const struct as_backend as_backend_hip;
 static const char *const machines[] = {"", "apu xnack", "plain", NULL};
 static const char *const bus_ids[] = {"0000:0a:03.0", "0000:41:1f.7", "0000:c1:00.0", NULL};
 
-static const struct refusal refusals[] = {
+static const struct open_refusal refusals[] = {
     {"none", NULL, false, AS_UNSUPPORTED, "/dev/kfd"},
     {"zero", NULL, false, AS_UNSUPPORTED, "/dev/kfd"},
     {"", "", false, AS_UNSUPPORTED, "HIP_VISIBLE_DEVICES is set and empty: no device is visible"},
@@ -16,7 +16,7 @@ static const struct refusal refusals[] = {
     {0},
 };
 
-static const struct limit limits[] = {
+static const struct size_limit limits[] = {
     {"hipMalloc", 200 * GIB, AS_UNSUPPORTED, "requested 200 GiB, 3 GiB are free"},
     {"hipExtMallocWithFlags fine-grained", 4 * GIB, AS_NOMEM, "requested 4 GiB, 3 GiB are free"},
     {"hipMalloc", 3 * GIB - 1, AS_NOMEM, "256 MiB are left alone"},
@@ -26,7 +26,7 @@ static const struct limit limits[] = {
     {0},
 };
 
-static const struct fault faults[] = {
+static const struct driver_fault faults[] = {
     {"fault", AS_FAILED, "hipErrorIllegalAddress (700): an illegal memory access was encountered", DOES_ALL, true,
      "the device was lost before"},
     {0},

@@ -9,7 +9,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
 import planted_faults  # noqa: E402  (in tests/)
 
-TESTS = ("run", "memory", "faults", "open", "matrix", "products")
+TESTS = ("conformance_metal", "metal_run", "metal_open", "metal_matrix", "metal_products")
 # File, text, what it becomes.
 MUTANTS = (
     ("queue.c", "as_mtl_buffer(a->u.memory), 0, i)", "as_mtl_buffer(a->u.memory), 0, i + 1)"),
@@ -106,4 +106,4 @@ def environment(build):
 
 
 if __name__ == "__main__":
-    planted_faults.main("src/device/metal", [f"tests/device/metal/metal_{t}" for t in TESTS], MUTANTS, environment)
+    planted_faults.main("src/device/metal", [f"tests/device/metal/{t}" for t in TESTS], MUTANTS, environment)

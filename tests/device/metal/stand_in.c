@@ -7,7 +7,7 @@ extern const struct as_backend as_backend_metal;
 
 static const char *const machines[] = {"", "intel", "intel old", NULL};
 
-static const struct refusal refusals[] = {
+static const struct open_refusal refusals[] = {
     {"none", NULL, false, AS_UNSUPPORTED, "names no device"},
     {"noqueue", NULL, true, AS_FAILED, "newCommandQueue made no queue"},
     {"nolibrary", NULL, true, AS_FAILED, "program 'nothing' does not build: no reason is given"},
@@ -16,12 +16,12 @@ static const struct refusal refusals[] = {
     {0},
 };
 
-static const struct limit limits[] = {
+static const struct size_limit limits[] = {
     {"MTLStorageModePrivate", 4 * GIB + 1, AS_UNSUPPORTED, "maxBufferLength"},
     {0},
 };
 
-static const struct fault faults[] = {
+static const struct driver_fault faults[] = {
     {"nocommands", AS_FAILED, "made no command buffer", DOES_ALL, false, NULL},
     {"noencoder", AS_FAILED, "encoder", DOES_ALL, false, NULL},
     {"fault", AS_FAILED, "Caused GPU Address Fault Error", DOES_ALL, false, NULL},

@@ -6,7 +6,7 @@ extern const struct as_backend as_backend_opencl;
 static const char *const machines[] = {"", "unified", "lies", NULL};
 static const char *const bus_ids[] = {"0000:01:00.0", "0000:41:03.1", "", NULL};
 
-static const struct refusal refusals[] = {
+static const struct open_refusal refusals[] = {
     {"none", NULL, false, AS_UNSUPPORTED, "no driver is registered"},
     {"empty", NULL, false, AS_UNSUPPORTED, "none of them has a device"},
     {"off", NULL, true, AS_UNSUPPORTED, "device 0 is not available"},
@@ -16,12 +16,12 @@ static const struct refusal refusals[] = {
     {0},
 };
 
-static const struct limit limits[] = {
+static const struct size_limit limits[] = {
     {"clCreateBuffer", (1 << 18) + 1, AS_UNSUPPORTED, ""},
     {0},
 };
 
-static const struct fault faults[] = {
+static const struct driver_fault faults[] = {
     {"norun", AS_NOMEM, "CL_OUT_OF_RESOURCES", DOES_KERNELS, false, NULL},
     {0},
 };

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const size_t total_bytes = (size_t)141 << 30, free_bytes = (size_t)139 << 30;
 
@@ -58,7 +59,7 @@ API void fake_cuda_reset(void)
     while (fake_blocks) {
         struct block *next = fake_blocks->next;
         if (fake_blocks->kind != REGISTERED)
-            free(fake_blocks->at);
+            munmap(fake_blocks->at, fake_blocks->size);
         free(fake_blocks);
         fake_blocks = next;
     }
