@@ -19,7 +19,7 @@ static void value_of(const struct as_sheet_row *row, struct as_buf *out)
         as_format_value(out, row->value, row->unit);
 }
 
-/* "0.912x (0.905 to 0.919x)", with the interval that decides; nothing where there is no ratio. */
+/* "0.912x (0.905 to 0.919x)", with the interval that decides; empty without a ratio. */
 static void ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
     char text[64];
@@ -50,8 +50,8 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
         as_buf_printf(out, "incomplete: %zu compared", compared);
     else if (n[AS_CHECK_UNCONFIRMED])
         as_buf_printf(out,
-                      "unconfirmed: %zu of %zu lines worse in this run; a virtual machine needs two runs on each side "
-                      "to tell",
+                      "unconfirmed: %zu of %zu lines worse in this run; on a virtual machine, two runs on each side "
+                      "are needed to confirm",
                       n[AS_CHECK_UNCONFIRMED], compared);
     else if (n[AS_CHECK_NOISE])
         as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_NOISE], compared);
@@ -111,7 +111,7 @@ static void add_row(struct as_table *t, const struct as_check_line *line, bool f
     as_buf_finish(&text);
 }
 
-/* The first line after those of a device. */
+/* Index after the last line of a device. */
 static size_t end_of_device(const struct as_checked *c, size_t at)
 {
     const struct as_device_sheet *device = c->check.v[at].device;
@@ -153,7 +153,7 @@ static enum as_status device_text(const struct as_checked *c, size_t from, size_
     return st;
 }
 
-/* Every line that is missing, with the reason. */
+/* Every missing line, with the reason. */
 static void list_missing(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
@@ -294,7 +294,7 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
     as_buf_finish(&text);
 }
 
-/* Units come from files too. */
+/* Escaped: units also come from files. */
 static void value_cell(const struct as_sheet_row *row, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;

@@ -87,7 +87,7 @@ static void write_counts(const struct as_pairs *pairs, double limit, double tole
         as_buf_str(out, "a and b were measured by different builds of assay, which may explain differences\n");
 }
 
-/* Warns that a check of few cells proves little. */
+/* Warns that a check of a few cells covers little. */
 static void note_unchecked(const struct as_pairs *pairs)
 {
     const size_t open = pairs->verdicts[AS_CANNOT_TELL],
@@ -95,7 +95,7 @@ static void note_unchecked(const struct as_pairs *pairs)
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
         as_cli_note(
-            "of %zu cells of the first run, %zu lack a valid number in one of the runs, and %zu are undecided: the "
+            "of %zu cells of the first run, %zu lack a valid number in one of the runs and %zu are undecided: the "
             "check covers the other %zu",
             all, none, open, all - none - open);
 }
@@ -168,7 +168,7 @@ static enum as_status write_page(const struct as_args *args, const char *path, s
     return st;
 }
 
-/* Exit code of a comparison that was made; says on stderr where it proves little. */
+/* Exit code of a finished comparison; warns on stderr if it covers few cells. */
 static int code_of(const struct as_pairs *pairs, double limit)
 {
     if (pairs->matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
@@ -180,7 +180,7 @@ static int code_of(const struct as_pairs *pairs, double limit)
     return pairs->regressions ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
-/* The comparison as text. The cells of both runs are in memory only within: a page of them takes as much. */
+/* The comparison as text. Frees the cells of both runs before the page loads them again. */
 static enum as_status compare(const struct as_args *args, double limit, const struct as_table_style *style,
                               struct as_buf *out, int *code, struct as_error *err)
 {
@@ -243,13 +243,13 @@ const struct as_command as_command_compare = {
     .args = "RUN RUN",
     .summary = "compare two runs cell by cell",
     .about =
-        "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
+        "Prints for each cell in both runs the ratio of the second to the first, its 95% interval, and a verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or undecided. Only valid numbers are compared. Cells in only one run are "
-        "listed, and so are differences between the machines and the tools.\n\n"
-        "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
-        "FILE.db:RUN. Cells are matched by device and axes; a device that only one run has is matched with the "
-        "other's only remaining device of the same backend.",
+        "interval lies beyond that), or undecided. Only valid numbers are compared. Cells found in only one run are "
+        "listed, as are differences between the machines and between the builds of assay.\n\n"
+        "A RUN is a run of the store, an exported JSON file, FILE.db for the last run of another store, or "
+        "FILE.db:RUN. Cells are matched by device and axes; a device found in only one run is matched with the "
+        "only remaining device of the same backend in the other.",
     .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%\nassay compare 3 4 --report "
                "before-after.html",
     .options = options,

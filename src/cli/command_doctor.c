@@ -114,7 +114,7 @@ static int look_at_store(struct doctor *d, struct as_error *err)
     return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
 }
 
-/* What the sensors of the devices report now. */
+/* Current readings of the devices' sensors. */
 static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
 {
     struct as_found_device *found = NULL;
@@ -143,7 +143,7 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
     const char *path = as_args_value(args, "store");
     enum as_status st = as_cli_style(args, &d.style, &err);
     if (!st && path && !*path)
-        st = as_fail(&err, AS_USAGE, "--store needs the name of a file");
+        st = as_fail(&err, AS_USAGE, "--store needs a file name");
     if (!st)
         st = as_doctor(&findings, &n, &err);
     for (size_t i = 0; i < n && !st; i++)
@@ -172,8 +172,9 @@ const struct as_command as_command_doctor = {
     .summary = "check the machine for sources of error, and the store for damage",
     .about =
         "Checks the frequency governor, load, SMT, huge pages, virtualisation, the clock source and the like; what the "
-        "sensors of the devices report now (throttling, other processes); and the whole store for damage. Changes "
-        "nothing without --repair. Exits 0 whatever it finds on the machine, and 1 when the store is damaged or cannot "
+        "devices' sensors report now (throttling, other processes); and the whole store for damage. Changes "
+        "nothing without --repair. Exits with 0 whatever it finds on the machine, and with 1 if the store is damaged "
+        "or cannot "
         "be read.",
     .example = "assay doctor",
     .options = doctor_options,

@@ -10,7 +10,7 @@
 enum { DEVICES_MAX = 64 };
 
 struct devices {
-    const struct as_cell *v[DEVICES_MAX]; /* one cell of each */
+    const struct as_cell *v[DEVICES_MAX]; /* one cell per device */
     size_t n;
 };
 
@@ -30,7 +30,7 @@ static void list_devices(const struct as_source *s, struct devices *out)
             out->v[out->n++] = &s->cells[i];
 }
 
-/* The only device of a backend in `of` that `other` does not have; NULL when there are none or several. */
+/* The only device of a backend that is in `of` but not in `other`; NULL when there are none or several. */
 static const char *left_over(const struct devices *of, const struct devices *other, const char *backend)
 {
     const char *found = NULL;
@@ -67,14 +67,14 @@ static struct entry *look_up(struct entry *entries, size_t n, const char *device
 
 static bool is_regression(const struct as_comparison *c, bool lower_is_better, double limit)
 {
-    if (isnan(c->ratio)) /* of exact numbers, of which one is 0 */
+    if (isnan(c->ratio)) /* exact numbers, one of them 0 */
         return limit >= 0 && c->verdict == AS_SLOWER;
     if (limit < 0 || !isfinite(c->differ.lo) || !isfinite(c->differ.hi))
         return false;
     return lower_is_better ? c->differ.lo > 1 + limit : c->differ.hi < 1 / (1 + limit);
 }
 
-/* "source_hash" of the notes; what a device runs is compiled from it. */
+/* "source_hash" of the notes: the hash of the kernel's source. */
 static json_t *source_of(const struct as_cell *c, json_t **notes)
 {
     *notes = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
@@ -124,7 +124,7 @@ static void add_pair(struct as_pairs *out, const struct as_cell *a, const struct
     out->other_kernels += p->other_kernel;
 }
 
-/* The name in b of a device of a; notes it when it is another one. */
+/* The name that a's device has in b; records the pair when the names differ. */
 static const char *name_in_b(const struct devices *da, const struct devices *db, const struct as_cell *c,
                              struct as_pairs *out)
 {

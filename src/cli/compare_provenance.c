@@ -12,7 +12,7 @@ struct sides {
     struct as_buf *out;
 };
 
-/* Members of the provenance, with the words for people. */
+/* Members of the provenance with their labels. */
 static const struct {
     const char *what, *object, *member;
 } members[] = {
@@ -28,7 +28,7 @@ static const struct {
     {"transparent huge pages", "memory", "thp"},
 };
 
-/* NULL and "": the run does not say. */
+/* NULL and "": not recorded. */
 static void difference(const struct sides *s, const char *what, const char *a, const char *b)
 {
     const char *text[2] = {a ? a : "", b ? b : ""};
@@ -78,7 +78,7 @@ static const json_t *device_of(const json_t *devices, const char *id)
     return NULL;
 }
 
-/* For a device in one run only, its presence is the only difference. */
+/* A device in only one run gives one difference: its presence. */
 static void device_difference(const struct sides *s, const char *id, const json_t *a, const json_t *b)
 {
     static const char *const names[] = {"name", "driver"};
@@ -133,7 +133,7 @@ static void count_difference(const struct sides *s, const char *what, int a, int
     difference(s, what, x, y);
 }
 
-/* NULL for a run that has none, and for text that is no JSON: then nothing is known of it. */
+/* NULL for a run without provenance and for invalid JSON. */
 static json_t *parsed(const char *text)
 {
     return text ? json_loads(text, 0, NULL) : NULL;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that the numbers and the verdict take, and what the axes have at least. */
+/* Columns of the numbers and the verdict, and the minimum for the axes. */
 enum { NUMBERS = 66, AXES_LEAST = 24, LISTED = 20 };
 
 static const struct as_cell *cell_of(const struct as_pair *p)
@@ -21,7 +21,7 @@ static bool is_row(const struct as_pair *p)
     return p->a && p->b;
 }
 
-/* The next pair from i on that both runs have; the number of pairs where there is none. */
+/* The first pair from i on that both runs have; pairs->n if there is none. */
 static size_t next_row(const struct as_pairs *pairs, size_t i)
 {
     while (i < pairs->n && !is_row(&pairs->v[i]))
@@ -40,13 +40,13 @@ static void add_axis(const struct as_cell *c, const struct as_axis_value *v, str
     as_text_axis(out, v, as_probe_find(c->probe));
 }
 
-/* Rows under one heading: of one probe and device. Axes by their place in the first row; one that another row has at no
- * place varies. Each row is looked at once. */
+/* Rows under one heading: one probe and device. Axes are indexed as in the first row; an axis missing from another row
+ * counts as varying. */
 struct rows {
     size_t from, to, n; /* pairs, and rows among them */
     struct {
         bool varies;
-        unsigned width; /* of the widest word */
+        unsigned width; /* widest word */
     } axes[AS_AXES_MAX];
 };
 
@@ -84,7 +84,7 @@ static unsigned width_of(const struct rows *r)
     return width;
 }
 
-/* The longest group of rows from `from` whose distinguishing axes fit the columns. */
+/* The longest group of rows from `from` whose varying axes fit the columns. */
 static struct rows rows_from(const struct as_pairs *pairs, size_t from, unsigned room)
 {
     struct rows r = with_row(pairs, (struct rows){.from = from}, from);
@@ -97,7 +97,7 @@ static struct rows rows_from(const struct as_pairs *pairs, size_t from, unsigned
     return r;
 }
 
-/* The axes of a row that vary among the rows, or those that do not; one row alone has all of them. */
+/* The axes of a row that vary among the rows, or those that are constant; a single row shows all. */
 static void axes_words(const struct rows *r, const struct as_cell *c, bool that_vary, struct as_buf *out)
 {
     for (size_t k = 0; k < c->axes.n; k++)
@@ -116,7 +116,7 @@ static void add_value(struct as_table *t, const struct as_cell *c)
     as_buf_finish(&b);
 }
 
-/* Why there is no verdict. */
+/* The reason why there is no verdict. */
 static void add_no_verdict(struct as_table *t, const struct as_cell *a, const struct as_cell *b)
 {
     const char *const words[] = {as_cell_status_word(a->status), as_cell_status_word(b->status)};
@@ -190,7 +190,7 @@ enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_ta
     return st;
 }
 
-/* A lone cell: its axes, without those that are constant over its probe. */
+/* A single cell: its axes without those that are constant within its probe. */
 static void write_cell(const struct as_pairs *pairs, const struct as_cell *c, struct as_buf *out)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -258,7 +258,7 @@ static void write_count(const struct as_cell *c, size_t n, struct as_buf *out)
     as_buf_printf(out, ": %zu cell%s\n", n, n == 1 ? "" : "s");
 }
 
-/* Many are counted by probe and device. */
+/* Long lists are shortened to counts by probe and device. */
 static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, struct as_buf *out)
 {
     const struct as_cell *last = NULL;

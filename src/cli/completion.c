@@ -1,11 +1,11 @@
-/* Completion scripts for shells, from the same records as the help. */
+/* Shell completion scripts, generated from the records of the help. */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "plan/plan.h"
 
 #include <string.h>
 
-/* Subcommands that take the names of probes; all but show take those of suites too. */
+/* Subcommands that take names of probes; all but show also take suites. */
 static bool takes_names(const struct as_command *c)
 {
     static const char *const names[] = {"run", "show", "explain"};
@@ -48,7 +48,7 @@ static void write_zsh(struct as_buf *out)
     write_bash(out);
 }
 
-/* Text between single quotes of fish. */
+/* Text in single quotes for fish. */
 static void add_quoted(const char *text, struct as_buf *out)
 {
     for (; *text; text++) {

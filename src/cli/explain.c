@@ -58,7 +58,7 @@ void as_explain_member(struct as_buf *out, const char *name, const char *text, c
 
 enum { BINS = 10, DIGITS_MIN = 3, DIGITS_MAX = 7 };
 
-/* Digits that resolve a tenth of the range between minimum and maximum. */
+/* Significant digits that resolve a tenth of the range from minimum to maximum. */
 static int digits_of(const struct as_cell *c)
 {
     const double largest = fmax(fabs(c->sum.min), fabs(c->sum.max)), bin = (c->sum.max - c->sum.min) / BINS;
@@ -112,7 +112,7 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_buf_str(&b, ", 95% interval ");
         as_format_range(&b, c->sum.ci.lo, c->sum.ci.hi, c->sum.median, c->unit, digits);
     }
-    if (isfinite(reached) && !as_unit_is_count(c->unit)) { /* not of a count whose median is 0 */
+    if (isfinite(reached) && !as_unit_is_count(c->unit)) { /* not for a count with median 0 */
         as_buf_str(&b, style->unicode ? " (±" : " (+-");
         as_text_relative(&b, &c->sum);
         as_buf_char(&b, ')');
@@ -152,7 +152,7 @@ static size_t bin_of(double v, double lo, double width)
     return at >= BINS ? BINS - 1 : at > 0 ? (size_t)at : 0;
 }
 
-/* Counts the samples of weight 0 by bin; returns their number. The samples of a cell are those of its trials in order.
+/* Counts the samples of weight 0 by bin and returns their number. A cell's samples are those of its trials, in order.
  */
 static size_t count_contended(const struct as_explained *e, double lo, double width, size_t count[BINS])
 {
@@ -168,7 +168,7 @@ static size_t count_contended(const struct as_explained *e, double lo, double wi
     return all;
 }
 
-/* The distribution of the samples between minimum and maximum, and their course over time. */
+/* The distribution of the samples from minimum to maximum, and their development over time. */
 static void distribution(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     enum { BAR = 40, POINTS = 72 };
@@ -193,7 +193,7 @@ static void distribution(const struct as_explained *e, const struct as_table_sty
     struct as_buf label = AS_BUF_INIT;
     for (size_t i = 0; i < BINS; i++) {
         as_buf_clear(&label);
-        /* the mean of the bin's samples: an outlier makes bins wide */
+        /* the mean of the bin's samples, since an outlier makes bins wide */
         const double named = count[i] ? sum[i] / (double)count[i] : lo + ((double)i + 0.5) * width;
         as_format_value_to(&label, named, c->unit, digits_of(c));
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
@@ -274,7 +274,7 @@ static enum as_status trials(const struct as_explained *e, const struct as_table
     return st;
 }
 
-/* What the device's sensor read in each trial. */
+/* Readings of the device's sensor in each trial. */
 static void sensor(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     bool titled = false;
@@ -306,7 +306,7 @@ static void note_number(struct as_buf *b, double v)
         as_format_number(b, v, 4);
 }
 
-/* The probe's own notes: members of a JSON object. Notes that are further metrics stand with the numbers. */
+/* The probe's notes, members of a JSON object. Notes that are further metrics are shown with the numbers. */
 static void notes(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     json_t *root = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
@@ -319,7 +319,7 @@ static void notes(const struct as_cell *c, const struct as_table_style *style, s
         if (as_cell_metric(c, name, &further))
             continue;
         if (!titled)
-            as_text_title(out, "Notes of the probe", style);
+            as_text_title(out, "Probe notes", style);
         titled = true;
         struct as_buf b = AS_BUF_INIT, key = AS_BUF_INIT;
         as_buf_terminal(&key, name);

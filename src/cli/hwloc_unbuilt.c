@@ -1,9 +1,9 @@
-/* Stands in for the export on systems where assay does without hwloc. */
+/* Replaces the export on systems where assay is built without hwloc. */
 #include "cli/hwloc_export.h"
 
 static enum as_status refuse(struct as_error *err)
 {
-    return as_fail(err, AS_UNSUPPORTED, "this build has no hwloc, whose format this is; use another --format");
+    return as_fail(err, AS_UNSUPPORTED, "this build lacks hwloc, which the format needs; use another --format");
 }
 
 enum as_status as_export_hwloc(struct as_store *store, const struct as_run *run, const struct as_sink *sink,

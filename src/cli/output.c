@@ -19,7 +19,7 @@ static const struct {
     {AS_UNSUPPORTED, AS_EXIT_NOTHING},
 };
 
-/* Reports out of memory without allocating. */
+/* Reports that memory ran out, without allocating. */
 static void say_plainly(const char *text)
 {
     fputs("assay: ", stderr);
@@ -71,7 +71,7 @@ void as_cli_note(const char *fmt, ...)
 
 enum as_status as_cli_check_memory(struct as_error *err)
 {
-    return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for a part of the output") : AS_OK;
+    return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for part of the output") : AS_OK;
 }
 
 /* Terminals without UTF-8 get "us". */
@@ -161,7 +161,7 @@ enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode,
 {
     const char *path = as_args_value(args, "store");
     if (path && !*path)
-        return as_fail(err, AS_USAGE, "--store needs the name of a file");
+        return as_fail(err, AS_USAGE, "--store needs a file name");
     return as_store_open(path, mode, store, err);
 }
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The options whose value is a file to write, of all commands. */
+/* Options of all commands whose value is an output file. */
 static const char *const output_options[] = {"output", "report", "junit", "summary"};
 enum { OUTPUTS_N = sizeof output_options / sizeof *output_options };
 
@@ -20,12 +20,12 @@ static bool is_output_option(const char *name)
     return false;
 }
 
-/* Where a file is, or would be. */
+/* The location of an existing or future file. */
 struct place {
     bool exists, regular;
     dev_t device;
     ino_t inode;
-    char *path; /* absolute, without links; NULL unknown; owned */
+    char *path; /* absolute, without links; NULL if unknown; owned */
 };
 
 static struct place place_of_stat(const struct stat *info)
@@ -34,7 +34,7 @@ static struct place place_of_stat(const struct stat *info)
         .exists = true, .regular = S_ISREG(info->st_mode), .device = info->st_dev, .inode = info->st_ino};
 }
 
-/* The absolute path of a file that need not exist, in a folder that does. */
+/* The absolute path of a file that may not exist, in an existing folder. */
 static char *resolve(const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -70,7 +70,7 @@ static bool is_same(const struct place *a, const struct place *b)
     return !a->exists && !b->exists && a->path && b->path && strcmp(a->path, b->path) == 0;
 }
 
-/* A file, or one of those that SQLite keeps beside a database. */
+/* A file, or one that SQLite keeps beside a database. */
 static bool is_file_or_journal(const struct place *out, const char *path)
 {
     static const char *const suffixes[] = {"", "-journal", "-wal", "-shm"};
@@ -182,7 +182,7 @@ enum as_status as_check_outputs(const struct as_args *args, struct as_error *err
         places[n] = place_of(path);
         for (size_t k = 0; k < n && !st; k++)
             if (is_same(&places[k], &places[n]))
-                st = as_fail(err, AS_USAGE, "\"%s\" is named for two outputs; give each a file", path);
+                st = as_fail(err, AS_USAGE, "\"%s\" is named for two outputs; give each its own file", path);
         n++;
     }
     for (size_t i = 0; i < n; i++)

@@ -15,7 +15,7 @@ static void clear_line(struct as_progress *p, struct as_buf *out)
     p->shown = false;
 }
 
-/* "latency cpu size=1 MiB", and its number where there is one. */
+/* "latency cpu size=1 MiB", with its number if it has one. */
 static void add_cell(const struct as_cell *c, struct as_buf *line)
 {
     as_buf_printf(line, "%s %s ", c->probe, c->device);

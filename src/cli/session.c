@@ -16,7 +16,7 @@
 static volatile sig_atomic_t stop_asked;
 static volatile sig_atomic_t asked_at; /* seconds of the monotonic clock; 0: no signal came yet */
 
-/* Async-signal-safe. Repeated signals within a moment (a held key, a process group) count once. */
+/* Async-signal-safe. Signals in quick succession (a held key, a process group) count as one. */
 static void on_signal(int number)
 {
     static const char words[] = "\nassay: stopped; 'assay resume' continues the run\n";
@@ -34,7 +34,7 @@ static void on_signal(int number)
     }
 }
 
-/* The first signal stops after the current cell, a later one ends assay. Ignored signals (nohup) stay ignored. */
+/* The first signal stops after the current cell, a second one ends assay. Ignored signals (nohup) stay ignored. */
 static void take_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -46,7 +46,7 @@ static void take_signals(void)
     }
 }
 
-/* Progress that cannot be shown is no reason to end a run. */
+/* A failure to show progress does not end a run. */
 static void write_stderr(struct as_buf *b)
 {
     const char *at = as_buf_get(b);
@@ -135,7 +135,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
         if (interrupted && result->run_id > 0) {
             as_buf_clear(&s->buf);
             as_args_add_store(s->store, &s->buf);
-            as_cli_note("%s; what was measured is stored; to continue: assay resume %lld%s",
+            as_cli_note("%s; finished trials are stored; to continue: assay resume %lld%s",
                         result->lost ? "a device was lost" : "interrupted", (long long)result->run_id,
                         as_buf_get(&s->buf));
         } else if (interrupted)
@@ -158,7 +158,7 @@ static enum as_status write_page(const struct as_report_run *run, const char *pa
     return st;
 }
 
-/* The probe of all cells, "PROBE" where there are several, NULL where there is none; and how many are wide. */
+/* The probe of all cells, "PROBE" if there are several, NULL if there is none; and the number of wide cells. */
 static const char *only_probe(const struct as_report_run *run, size_t *wide, size_t *cells)
 {
     const char *probe = NULL;
