@@ -1,4 +1,4 @@
-/* Published figures: read or refused with a reason, and what was accepted can be shown. */
+/* Published figures: read or refused with a reason, and accepted ones can be shown. */
 #include "facts/refs.h"
 #include "fuzz.h"
 
