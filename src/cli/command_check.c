@@ -30,8 +30,8 @@ static enum as_status load_sheet(const char *name, struct as_machine_sheet *out,
     return st;
 }
 
-static enum as_status load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
-                           struct as_error *err)
+static enum as_status cli_check_load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
+                                     struct as_error *err)
 {
     struct as_report_run run;
     bool is_sheet = false;
@@ -57,10 +57,10 @@ static enum as_status load(const struct as_args *args, const char *name, struct 
 static enum as_status load_all(const struct as_args *args, const char *const *names, size_t n,
                                struct as_machine_sheet *out, struct as_error *err)
 {
-    enum as_status st = load(args, n ? names[0] : NULL, out, err);
+    enum as_status st = cli_check_load(args, n ? names[0] : NULL, out, err);
     for (size_t i = 1; i < n && !st; i++) {
         struct as_machine_sheet more = {0};
-        if (!(st = load(args, names[i], &more, err)))
+        if (!(st = cli_check_load(args, names[i], &more, err)))
             st = as_machine_sheet_merge(out, &more, err);
         as_machine_sheet_finish(&more);
     }
@@ -99,7 +99,8 @@ static int exit_code(const struct as_checked *c)
     return c->check.counts[AS_CHECK_WORSE] || as_check_is_incomplete(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
-static enum as_status check(const struct as_args *args, struct as_checked *c, struct as_buf *out, struct as_error *err)
+static enum as_status check_sheets(const struct as_args *args, struct as_checked *c, struct as_buf *out,
+                                   struct as_error *err)
 {
     struct as_table_style style;
     enum as_status st = as_cli_style(args, &style, err);
@@ -118,7 +119,7 @@ static enum as_status check(const struct as_args *args, struct as_checked *c, st
     return st;
 }
 
-static int run_check(const struct as_command *command, const struct as_args *args)
+static int check_run_check(const struct as_command *command, const struct as_args *args)
 {
     struct as_machine_sheet base = {0}, now = {0};
     struct as_checked c = {
@@ -143,7 +144,7 @@ static int run_check(const struct as_command *command, const struct as_args *arg
     if (!st)
         st = load_all(args, args->word, args->words, &now, &err);
     if (!st)
-        st = check(args, &c, &out, &err);
+        st = check_sheets(args, &c, &out, &err);
     const int code = st ? as_cli_misuse(command, &err) : as_cli_print(&out, exit_code(&c));
     if (st)
         as_buf_finish(&out);
@@ -198,5 +199,5 @@ const struct as_command as_command_check = {
                "assay check --against 3 --against 4 -2 -1 --tolerance 10% --junit check.xml",
     .options = options,
     .max_args = -1,
-    .run = run_check,
+    .run = check_run_check,
 };

@@ -15,7 +15,8 @@ struct doctor {
     struct as_buf out;
 };
 
-static void tell(struct doctor *d, enum as_severity severity, const char *what, const char *text, const char *remedy)
+static void doctor_tell(struct doctor *d, enum as_severity severity, const char *what, const char *text,
+                        const char *remedy)
 {
     static const char *const words[] = {
         [AS_FINE] = "fine", [AS_NOTE] = "note", [AS_WARNING] = "warning", [AS_ERROR] = "error"};
@@ -65,7 +66,7 @@ static enum as_status tell_sound(struct doctor *d, struct as_store *store, struc
         s = as_buf_check(&text, err);
     }
     if (!s)
-        tell(d, AS_FINE, "store", as_buf_get(&text), "");
+        doctor_tell(d, AS_FINE, "store", as_buf_get(&text), "");
     as_buf_finish(&text);
     as_runs_free(runs, n);
     return s;
@@ -90,7 +91,7 @@ static enum as_status repair_store(struct doctor *d, struct as_error *err)
         s = as_buf_check(&text, err);
     }
     if (!s)
-        tell(d, AS_FINE, "store", as_buf_get(&text), "");
+        doctor_tell(d, AS_FINE, "store", as_buf_get(&text), "");
     as_store_close(store);
     as_buf_finish(&text);
     return s;
@@ -110,7 +111,7 @@ static int look_at_store(struct doctor *d, struct as_error *err)
         s = tell_sound(d, store, err);
     as_store_close(store);
     if (s)
-        tell(d, none_yet ? AS_NOTE : AS_ERROR, "store", err->text, "");
+        doctor_tell(d, none_yet ? AS_NOTE : AS_ERROR, "store", err->text, "");
     return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
 }
 
@@ -125,9 +126,9 @@ static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
         if (found[i].why[0])
             continue;
         as_doctor_device(&found[i].info, &f);
-        tell(d, f.severity, f.what, f.text, f.remedy);
+        doctor_tell(d, f.severity, f.what, f.text, f.remedy);
         as_doctor_demand(&found[i].info, &f);
-        tell(d, f.severity, f.what, f.text, f.remedy);
+        doctor_tell(d, f.severity, f.what, f.text, f.remedy);
     }
     as_found_devices_free(found, n);
     return st;
@@ -147,7 +148,7 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
     if (!st)
         st = as_doctor(&findings, &n, &err);
     for (size_t i = 0; i < n && !st; i++)
-        tell(&d, findings[i].severity, findings[i].what, findings[i].text, findings[i].remedy);
+        doctor_tell(&d, findings[i].severity, findings[i].what, findings[i].text, findings[i].remedy);
     free(findings);
     if (!st)
         st = look_at_devices(&d, &err);

@@ -96,7 +96,8 @@ static enum as_status probe_axes(const struct as_probe *p, bool all, const struc
     return st;
 }
 
-static void grids(const char *title, const char *const *list, const struct as_table_style *style, struct as_buf *out)
+static void explain_grids(const char *title, const char *const *list, const struct as_table_style *style,
+                          struct as_buf *out)
 {
     if (!list || !list[0])
         return;
@@ -155,8 +156,8 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     enum as_status st = probe_axes(p, all, style, out, err);
-    grids("Quick", p->quick, style, out);
-    grids("Full", p->full, style, out);
+    explain_grids("Quick", p->quick, style, out);
+    explain_grids("Full", p->full, style, out);
     if (p->method) {
         as_text_title(out, "Method", style);
         as_buf_str(out, p->method);
@@ -297,8 +298,8 @@ static enum as_status unknown(const char *name, struct as_error *err)
                    near ? "'?" : "");
 }
 
-static enum as_status explain(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
-                              struct as_error *err)
+static enum as_status explain_any(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
+                                  struct as_error *err)
 {
     bool suites, probes; /* candidates for a near match; gates and cells have no prefix */
     const char *name = as_suite_or_probe(as_args_word(args, as_args_word(args, 1) ? 1 : 0), &suites, &probes);
@@ -334,7 +335,7 @@ static int run_explain(const struct as_command *command, const struct as_args *a
     if (name && strcmp(kind, "cell") != 0 && strcmp(kind, "probe") != 0 && strcmp(kind, "suite") != 0)
         st = as_fail(&err, AS_USAGE, "'explain' does not take '%s' after '%s'", name, kind);
     if (!st)
-        st = explain(args, &style, &out, &err);
+        st = explain_any(args, &style, &out, &err);
     if (!st)
         return as_cli_print(&out, AS_EXIT_OK);
     as_buf_finish(&out);

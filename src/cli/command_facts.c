@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Whether two figures differ only in chip and value. */
-static bool alike(const struct as_ref *a, const struct as_ref *b)
+static bool facts_alike(const struct as_ref *a, const struct as_ref *b)
 {
     return strcmp(a->metric, b->metric) == 0 && strcmp(a->axes, b->axes) == 0 &&
            strcmp(a->conditions, b->conditions) == 0 && strcmp(a->source, b->source) == 0;
@@ -28,7 +28,7 @@ static void print_alike(const struct as_refs *refs, size_t first, const struct a
     as_ref_what(ref, &text);
     as_buf_printf(&text, " (%s; %s)", ref->conditions, ref->source);
     for (size_t i = first; i < refs->n; i++)
-        if (alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
+        if (facts_alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
             as_buf_printf(&text, "%s %s: ", i == first ? "." : ";", refs->v[i].chip);
             as_ref_value(&refs->v[i], false, &text);
         }
@@ -49,7 +49,7 @@ static void print_refs(const struct as_refs *refs, const struct as_fact *f, cons
         size_t before = 0;
         if (!as_ref_is_beside(&refs->v[i], f))
             continue;
-        while (before < i && !(alike(&refs->v[before], &refs->v[i]) && as_ref_is_beside(&refs->v[before], f)))
+        while (before < i && !(facts_alike(&refs->v[before], &refs->v[i]) && as_ref_is_beside(&refs->v[before], f)))
             before++;
         if (before == i)
             print_alike(refs, i, f, style, out);

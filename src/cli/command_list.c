@@ -286,7 +286,7 @@ static void json_device(const struct as_found_device *d, struct as_buf *out)
     as_buf_finish(&line);
 }
 
-static void add_device(struct as_table *t, const struct as_found_device *d)
+static void list_add_device(struct as_table *t, const struct as_found_device *d)
 {
     struct as_buf b = AS_BUF_INIT;
     as_table_add(t, d->info.id, AS_PAINT_STRONG);
@@ -332,7 +332,7 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
         if (l->json)
             json_device(&found[i], l->out);
         else if (!found[i].why[0])
-            add_device(&t, &found[i]);
+            list_add_device(&t, &found[i]);
     }
     if (!st && !l->json && (t.status || t.n > t.columns))
         st = as_table_write(&t, l->style, l->out, err);

@@ -21,7 +21,7 @@ static enum as_status parse_budget(const char *text, double *out, struct as_erro
 static const struct as_args_range precision_range = {as_parse_percent, 0.0001, 1, "0.01% to 100%"};
 static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0, "0 to 720h"};
 
-static enum as_status read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
+static enum as_status run_read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
 {
     uint64_t trials = 0;
     const char *const renamed = as_args_value(args, "visits") ? "visits" : "trials"; /* words: keep visits */
@@ -65,7 +65,7 @@ static int run_run(const struct as_command *command, const struct as_args *args)
     struct as_store *store = NULL;
     struct as_error err = {0};
     const char **sets = NULL, *report = as_args_value(args, "report");
-    enum as_status st = read_options(args, &options, &err);
+    enum as_status st = run_read_options(args, &options, &err);
     if (!st && report && strcmp(report, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
     if (!st)

@@ -18,8 +18,8 @@ struct asked {
     bool all;
 };
 
-static enum as_status load(const struct as_args *args, const struct asked *asked, struct as_report_run *out,
-                           size_t *stored, struct as_error *err)
+static enum as_status show_load(const struct as_args *args, const struct asked *asked, struct as_report_run *out,
+                                size_t *stored, struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
@@ -167,7 +167,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
         st = as_fail(&err, AS_USAGE, "'%s' has no figures for the data sheet: use 'assay facts --refs %s'", published,
                      published);
     if (!st)
-        st = load(args, &asked, &run, &stored, &err);
+        st = show_load(args, &asked, &run, &stored, &err);
     run.chip = chip.n ? &chip : NULL;
     if (!st && chip.n && !has_side(&run, &chip))
         as_cli_note("figures of '%s' are not shown: it is a %s, and the run has none", chip.name,

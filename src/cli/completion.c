@@ -15,7 +15,7 @@ static bool takes_names(const struct as_command *c)
     return false;
 }
 
-static void add_names(const struct as_command *c, struct as_buf *out)
+static void completion_add_names(const struct as_command *c, struct as_buf *out)
 {
     for (const struct as_builtin_text *s = as_suite_texts; s->name && strcmp(c->name, "show") != 0; s++)
         as_buf_printf(out, " %s", s->name);
@@ -32,7 +32,7 @@ static void write_bash(struct as_buf *out)
             as_buf_printf(out, "--%s ", o->name);
         as_buf_str(out, "--help");
         if (takes_names(as_commands[i]))
-            add_names(as_commands[i], out);
+            completion_add_names(as_commands[i], out);
         as_buf_str(out, "\" ;;\n");
     }
     as_buf_str(out, "    esac\n    [ \"$COMP_CWORD\" -eq 1 ] && words=\"");
@@ -74,7 +74,7 @@ static void write_fish(struct as_buf *out)
         if (!takes_names(c))
             continue;
         as_buf_printf(out, "complete -c assay -n '__fish_seen_subcommand_from %s' -a '", c->name);
-        add_names(c, out);
+        completion_add_names(c, out);
         as_buf_str(out, "'\n");
     }
 }

@@ -50,8 +50,9 @@ static bool has_op(struct as_store *store, int64_t run, const char *op)
 }
 
 /* Numbers of the last run that has the word. They are optional: the description needs no store. */
-static enum as_status measured(struct as_store *store, const struct as_word *word, const struct as_table_style *style,
-                               struct as_buf *out, struct as_error *err)
+static enum as_status explain_word_measured(struct as_store *store, const struct as_word *word,
+                                            const struct as_table_style *style, struct as_buf *out,
+                                            struct as_error *err)
 {
     enum { LOOKED_AT = 100 };
     struct as_run *runs = NULL;
@@ -85,7 +86,7 @@ enum as_status as_explain_word(struct as_store *store, const struct as_probe *pr
     for (const char *const *more = word->more; more && more[0]; more += 2)
         as_explain_member(out, more[0], more[1], style);
     other_axes(probe, word, style, out);
-    enum as_status st = measured(store, word, style, out, err);
+    enum as_status st = explain_word_measured(store, word, style, out, err);
     return st ? st : as_buf_check(out, err);
 }
 

@@ -28,7 +28,7 @@ static void say_plainly(const char *text)
     fputc('\n', stderr);
 }
 
-static void say(const char *text)
+static void output_say(const char *text)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "assay: ");
@@ -43,7 +43,7 @@ static void say(const char *text)
 
 int as_cli_fail(const struct as_error *err)
 {
-    say(err->text);
+    output_say(err->text);
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         if (exits[i].status == err->code)
             return exits[i].code;
@@ -65,7 +65,7 @@ void as_cli_note(const char *fmt, ...)
     va_start(ap, fmt);
     as_buf_vprintf(&b, fmt, ap);
     va_end(ap);
-    say(b.failed ? "out of memory for a note" : as_buf_get(&b));
+    output_say(b.failed ? "out of memory for a note" : as_buf_get(&b));
     as_buf_finish(&b);
 }
 

@@ -64,16 +64,16 @@ static void write_stderr(struct as_buf *b)
 }
 
 /* Sentinels monitor the machine; they are not results. */
-static bool is_hidden(const struct as_cell *c)
+static bool session_is_hidden(const struct as_cell *c)
 {
     const struct as_probe *probe = c ? as_probe_find(c->probe) : NULL;
     return probe && probe->hidden;
 }
 
-static void on_event(void *user, const struct as_event *event)
+static void session_on_event(void *user, const struct as_event *event)
 {
     struct as_session *s = user;
-    if (s->json && s->output == AS_EXIT_OK && !is_hidden(event->cell)) {
+    if (s->json && s->output == AS_EXIT_OK && !session_is_hidden(event->cell)) {
         struct as_buf line = AS_BUF_INIT;
         as_ndjson_event(&line, event);
         s->output = as_cli_print(&line, AS_EXIT_OK);
@@ -99,7 +99,7 @@ enum as_status as_session_begin(struct as_session *s, const struct as_args *args
     s->store = as_args_value(args, "store");
     take_signals();
     options->command = as_buf_get(&s->command);
-    options->event = on_event;
+    options->event = session_on_event;
     options->user = s;
     options->stop = &stop_asked;
     options->wait = !as_args_flag(args, "no-wait");
@@ -146,7 +146,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
     return s->output ? s->output : code;
 }
 
-static enum as_status write_page(const struct as_report_run *run, const char *path, struct as_error *err)
+static enum as_status session_write_page(const struct as_report_run *run, const char *path, struct as_error *err)
 {
     struct as_buf page = AS_BUF_INIT;
     enum as_status st = as_report_html(run, 1, &page, err);
@@ -172,7 +172,7 @@ static const char *only_probe(const struct as_report_run *run, size_t *wide, siz
     }
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *cell = &run->cells[i];
-        if (is_hidden(cell))
+        if (session_is_hidden(cell))
             continue;
         probe = !probe || strcmp(probe, cell->probe) == 0 ? cell->probe : "PROBE";
         *wide += cell->status == AS_CELL_WIDE;
@@ -215,7 +215,7 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     if (!st && !s->json)
         st = as_report_terminal(&run, &s->style, &out, &err);
     if (!st && report)
-        st = write_page(&run, report, &err);
+        st = session_write_page(&run, report, &err);
     if (!st && !s->json) {
         add_commands(s, &run, name, report, &out);
     }
