@@ -1,7 +1,7 @@
 /* malloc and free in plain C: alloc BYTES SECONDS
- * Two loops over 100 chunks, timed apart, memory not touched. Prints the medians of one malloc and of one free, ns. A
- * second thread waits meanwhile: where there is none the C library takes no locks, which halves a small malloc, but a
- * process that drives a device has several. */
+ * Two separately timed loops over 100 chunks, without touching memory. Prints the medians of one malloc and one free in
+ * ns. A second thread waits meanwhile: in a single-threaded process the C library takes no locks, which halves the time
+ * of a small malloc, but a process that drives a device has several. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

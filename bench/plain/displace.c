@@ -1,6 +1,6 @@
 /* Displacement in plain C: displace SIZE TOUCHED PASS SECONDS
- * Two threads on two CPUs. Prints the median over blocks of the time of pass PASS over SIZE bytes after the other
- * thread read TOUCHED bytes, over that after it read one page again and again for as long. */
+ * Two threads on two CPUs. Prints the median over blocks of a ratio: the time of pass PASS over SIZE bytes after the
+ * other thread read TOUCHED bytes, to the time after it repeatedly read one page for as long. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +15,7 @@ enum { LINE = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, BLOCKS_MAX = 100000, WARM = 
 
 enum { REST, TOUCH, STAY };
 static atomic_int go, stop;
-static double waited; /* by the last touch, and so by the next control */
+static double waited; /* duration of the last touch, and of the next control */
 static char *other;
 static size_t touched;
 
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     for (; n < BLOCKS_MAX && now() < end; n++) {
         double took[2] = {1, 1};
         for (int k = 0; k < 2; k++) {
-            int arm = (k + (int)(n & 1)) & 1; /* either comes first in every other block */
+            int arm = (k + (int)(n & 1)) & 1; /* the arms alternate in order */
             for (int i = 0; i < WARM; i++)
                 pass_over(own, size);
             double from = now();

@@ -1,4 +1,4 @@
-/* First touches timed in plain C: fault PAGES THREADS base|huge SECONDS
+/* First touch in plain C: fault PAGES THREADS base|huge SECONDS
  * Prints the median over trials of the time per base page at first touch, minus that at second touch. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
             return 1;
     }
     if (threads == 1)
-        pin(0); /* after creating the threads, which would inherit the affinity */
+        pin(0); /* only now, since threads inherit the affinity */
     for (int i = 0; i < WARMUPS; i++)
         trial(huge);
     double end = now() + seconds;

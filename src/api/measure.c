@@ -83,7 +83,7 @@ static bool was_told(const struct watch *w, int64_t id)
     return false;
 }
 
-static void tell(struct watch *w, const struct as_cell *cell)
+static void measure_tell(struct watch *w, const struct as_cell *cell)
 {
     struct as_api_cell view;
     w->status = as_grow((void **)&w->told, &w->told_cap, w->told_n + 1, sizeof *w->told, &w->err);
@@ -102,22 +102,22 @@ static bool is_over(const struct as_cell *c, const struct as_run *run)
 }
 
 /* Sentinels monitor the machine; they are not results. */
-static bool is_hidden(const struct as_cell *c)
+static bool measure_is_hidden(const struct as_cell *c)
 {
     const struct as_probe *probe = as_probe_find(c->probe);
     return probe && probe->hidden;
 }
 
-static void on_event(void *user, const struct as_event *e)
+static void measure_on_event(void *user, const struct as_event *e)
 {
     struct watch *w = user;
     struct as_cell cell = {0};
-    if (e->kind != AS_EVENT_CELL_END || !e->cell || !e->run || w->status || w->stop || is_hidden(e->cell) ||
+    if (e->kind != AS_EVENT_CELL_END || !e->cell || !e->run || w->status || w->stop || measure_is_hidden(e->cell) ||
         !is_over(e->cell, e->run) || was_told(w, e->cell->id))
         return;
     w->status = as_store_cell(w->store, e->cell->id, 1, &cell, &w->err); /* the event's cell has no samples */
     if (!w->status)
-        tell(w, &cell);
+        measure_tell(w, &cell);
     as_cell_finish(&cell);
     if (w->status)
         w->stop = 1;
@@ -132,11 +132,12 @@ static void tell_the_rest(struct watch *w, int64_t run)
     w->status = as_store_cells(w->store, &filter, &cells, &n, &w->err);
     for (size_t i = 0; i < n && !w->status && !w->stop; i++)
         if (!was_told(w, cells[i].id))
-            tell(w, &cells[i]);
+            measure_tell(w, &cells[i]);
     as_cells_free(cells, n);
 }
 
-static enum as_status read_options(const struct assay_options *from, struct as_run_options *to, struct as_error *err)
+static enum as_status measure_read_options(const struct assay_options *from, struct as_run_options *to,
+                                           struct as_error *err)
 {
     to->precision = NAN;
     to->budget_s = NAN;
@@ -201,10 +202,10 @@ int assay_run(struct assay_store *store, const char *what, const struct assay_op
     struct as_run_options o = {
         .suites = &what, .suites_n = 1, .wait = 1, .command = "libassay", .stop = &w.stop, .user = &w};
     if (callback)
-        o.event = on_event;
+        o.event = measure_on_event;
     is_running = true;
     store->users++;
-    st = read_options(options, &o, &err);
+    st = measure_read_options(options, &o, &err);
     if (!st)
         st = run_and_tell(&w, &o, &result, &err);
     *run = result.run_id;

@@ -76,7 +76,7 @@ void as_rng_seed(struct as_rng *r, uint64_t seed)
         r->s[i] = splitmix64(&seed);
 }
 
-static uint64_t rotl(uint64_t x, unsigned k)
+static uint64_t clock_rotl(uint64_t x, unsigned k)
 {
     return x << k | x >> (64 - k);
 }
@@ -84,13 +84,13 @@ static uint64_t rotl(uint64_t x, unsigned k)
 uint64_t as_rng_u64(struct as_rng *r)
 {
     uint64_t *s = r->s;
-    uint64_t out = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
+    uint64_t out = clock_rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
-    s[3] = rotl(s[3], 45);
+    s[3] = clock_rotl(s[3], 45);
     return out;
 }
 

@@ -23,7 +23,7 @@ size_t as_memory_errors(void)
     return memory_errors;
 }
 
-static void set_text(struct as_error *err, const char *text, size_t len)
+static void error_set_text(struct as_error *err, const char *text, size_t len)
 {
     if (len >= sizeof err->text)
         len = as_utf8_boundary(text, sizeof err->text - 1);
@@ -46,7 +46,7 @@ enum as_status(as_fail)(struct as_error *err, enum as_status code, const char *f
     if (n < 0)
         text[0] = '\0';
     err->code = code;
-    set_text(err, text, strlen(text));
+    error_set_text(err, text, strlen(text));
     return code;
 }
 

@@ -52,7 +52,7 @@ static const char *why_not_written(int number)
                            : strerror(number);
 }
 
-static enum as_status write_all(int fd, const char *path, const char *data, size_t len, struct as_error *err)
+static enum as_status file_write_all(int fd, const char *path, const char *data, size_t len, struct as_error *err)
 {
     while (len > 0) {
         ssize_t n = write(fd, data, len < SSIZE_MAX ? len : SSIZE_MAX);
@@ -144,7 +144,7 @@ enum as_status as_writer_open(struct as_writer *w, const char *path, struct as_e
 
 enum as_status as_writer_add(struct as_writer *w, const char *data, size_t len, struct as_error *err)
 {
-    return write_all(w->fd, w->target ? w->target : w->name, data, len, err);
+    return file_write_all(w->fd, w->target ? w->target : w->name, data, len, err);
 }
 
 static enum as_status finish_regular(const struct as_writer *w, struct as_error *err)

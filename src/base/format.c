@@ -176,7 +176,7 @@ static bool is_close(const char *unit)
     return strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0;
 }
 
-static void add_number(struct as_buf *b, double v, const char *unit, const struct as_scale *scale, int digits)
+static void format_add_number(struct as_buf *b, double v, const char *unit, const struct as_scale *scale, int digits)
 {
     if (!isfinite(v))
         as_format_number(b, v, digits);
@@ -190,7 +190,7 @@ static void add_number(struct as_buf *b, double v, const char *unit, const struc
         as_format_number(b, scale ? v * scale->factor : v, scale ? digits : as_unscaled_digits(v, digits));
 }
 
-static void add_unit(struct as_buf *b, const char *unit, const struct as_scale *scale)
+static void format_add_unit(struct as_buf *b, const char *unit, const struct as_scale *scale)
 {
     if (!*unit)
         return;
@@ -216,8 +216,8 @@ void as_format_value_to(struct as_buf *b, double v, const char *unit, int digits
         return;
     }
     const struct as_scale *scale = v != 0 ? as_scale_of(v, unit) : NULL;
-    add_number(b, v, unit, scale, digits);
-    add_unit(b, unit, scale);
+    format_add_number(b, v, unit, scale, digits);
+    format_add_unit(b, unit, scale);
 }
 
 void as_format_range(struct as_buf *b, double lo, double hi, double v, const char *unit, int digits)
@@ -230,10 +230,10 @@ void as_format_range(struct as_buf *b, double lo, double hi, double v, const cha
         return;
     }
     const struct as_scale *scale = isfinite(typical) && typical != 0 ? as_scale_of(typical, unit) : NULL;
-    add_number(b, lo, unit, scale, digits);
+    format_add_number(b, lo, unit, scale, digits);
     as_buf_str(b, " to ");
-    add_number(b, hi, unit, scale, digits);
-    add_unit(b, unit, scale);
+    format_add_number(b, hi, unit, scale, digits);
+    format_add_unit(b, unit, scale);
 }
 
 void as_format_duration(struct as_buf *b, double seconds)

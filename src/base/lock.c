@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static int set(int fd, int64_t at, short type)
+static int lock_set(int fd, int64_t at, short type)
 {
     struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
     int rc;
@@ -16,10 +16,10 @@ static int set(int fd, int64_t at, short type)
 
 int as_lock_byte(int fd, int64_t at)
 {
-    return set(fd, at, F_WRLCK);
+    return lock_set(fd, at, F_WRLCK);
 }
 
 void as_unlock_byte(int fd, int64_t at)
 {
-    (void)set(fd, at, F_UNLCK);
+    (void)lock_set(fd, at, F_UNLCK);
 }

@@ -72,7 +72,7 @@ static bool size_unit(const char *s, uint64_t *unit)
     return true;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
+static uint64_t parse_gcd(uint64_t a, uint64_t b)
 {
     while (b) {
         uint64_t t = a % b;
@@ -89,7 +89,7 @@ static bool fraction_of(uint64_t num, uint64_t scale, uint64_t unit, uint64_t *b
         *bytes = 0;
         return true;
     }
-    uint64_t g = gcd(num, scale);
+    uint64_t g = parse_gcd(num, scale);
     num /= g, scale /= g;
     if (unit % scale != 0)
         return false;

@@ -11,7 +11,7 @@
 static _Atomic(locale_t) plain_locale;
 
 /* Created once and kept; (locale_t)0 on failure: then the program's own locale is used. */
-static locale_t plain(void)
+static locale_t plain_c_locale(void)
 {
     locale_t have = atomic_load(&plain_locale);
     if (have)
@@ -27,7 +27,7 @@ static locale_t plain(void)
 
 int as_plain_vsnprintf(char *dst, size_t size, const char *fmt, va_list ap)
 {
-    locale_t c = plain();
+    locale_t c = plain_c_locale();
     locale_t before = c ? uselocale(c) : c;
     int n = vsnprintf(dst, size, fmt, ap);
     if (before)
@@ -37,6 +37,6 @@ int as_plain_vsnprintf(char *dst, size_t size, const char *fmt, va_list ap)
 
 double as_plain_strtod(const char *s, char **end)
 {
-    locale_t c = plain();
+    locale_t c = plain_c_locale();
     return c ? strtod_l(s, end, c) : strtod(s, end);
 }

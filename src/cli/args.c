@@ -64,7 +64,7 @@ static enum as_status parse_long(const struct as_command *command, struct as_arg
         if (*at + 1 >= out->argc)
             return as_fail(err, AS_USAGE, "'--%s' needs a value: --%s %s", o->name, o->name, o->value);
         value = out->argv[++*at];
-        if (strncmp(value, "--", 2) == 0) /* '--name=value' still takes any text */
+        if (strncmp(value, "--", 2) == 0) /* '--name=value' accepts any text */
             return as_fail(err, AS_USAGE, "'--%s' needs %s, not '%s'", o->name, o->value, value);
     }
     return add_given(out, o, value, err);
@@ -122,7 +122,7 @@ enum as_status as_args_parse(const struct as_command *command, int argc, char **
             out->help = true;
         else if (options && a[0] == '-' && a[1] == '-')
             st = parse_long(command, out, &i, err);
-        else if (options && a[0] == '-' && a[1] && !(a[1] >= '0' && a[1] <= '9')) /* "-1" is a run, "-" is stdout */
+        else if (options && a[0] == '-' && a[1] && !(a[1] >= '0' && a[1] <= '9')) /* "-1" names a run, "-" stdout */
             st = parse_letters(command, out, &i, err);
         else
             out->word[out->words++] = a;

@@ -8,19 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-static const struct as_sheet_row *row_of(const struct as_check_line *line)
+static const struct as_sheet_row *check_output_row_of(const struct as_check_line *line)
 {
     return line->base ? line->base : line->now;
 }
 
-static void value_of(const struct as_sheet_row *row, struct as_buf *out)
+static void check_output_value_of(const struct as_sheet_row *row, struct as_buf *out)
 {
     if (row)
         as_format_value(out, row->value, row->unit);
 }
 
-/* "0.912x (0.905 to 0.919x)", with the interval that decides; nothing where there is no ratio. */
-static void ratio_of(const struct as_check_line *line, struct as_buf *out)
+/* "0.912x (0.905 to 0.919x)", with the interval that decides; empty without a ratio. */
+static void check_output_ratio_of(const struct as_check_line *line, struct as_buf *out)
 {
     char text[64];
     if (isfinite(line->comparison.ratio))
@@ -50,8 +50,8 @@ void as_check_verdict_text(const struct as_checked *c, struct as_buf *out)
         as_buf_printf(out, "incomplete: %zu compared", compared);
     else if (n[AS_CHECK_UNCONFIRMED])
         as_buf_printf(out,
-                      "unconfirmed: %zu of %zu lines worse in this run; a virtual machine needs two runs on each side "
-                      "to tell",
+                      "unconfirmed: %zu of %zu lines worse in this run; on a virtual machine, two runs on each side "
+                      "are needed to confirm",
                       n[AS_CHECK_UNCONFIRMED], compared);
     else if (n[AS_CHECK_NOISE])
         as_buf_printf(out, "no line is worse; %zu of %zu undecided within the noise", n[AS_CHECK_NOISE], compared);
@@ -92,26 +92,26 @@ static void name_machine(const char *what, const struct as_machine_sheet *m, con
     as_buf_char(out, '\n');
 }
 
-static void add_row(struct as_table *t, const struct as_check_line *line, bool first)
+static void check_output_add_row(struct as_table *t, const struct as_check_line *line, bool first)
 {
     static const enum as_paint paints[AS_CHECK_VERDICTS_N] = {
         [AS_CHECK_SAME] = AS_PAINT_GOOD, [AS_CHECK_BETTER] = AS_PAINT_GOOD, [AS_CHECK_WORSE] = AS_PAINT_BAD};
     struct as_buf text = AS_BUF_INIT;
-    as_table_add(t, first ? row_of(line)->group : "", AS_PAINT_STRONG);
-    as_table_add(t, row_of(line)->label, AS_PAINT_NONE);
+    as_table_add(t, first ? check_output_row_of(line)->group : "", AS_PAINT_STRONG);
+    as_table_add(t, check_output_row_of(line)->label, AS_PAINT_NONE);
     for (int i = 0; i < 2; i++) {
         as_buf_clear(&text);
-        value_of(i ? line->now : line->base, &text);
+        check_output_value_of(i ? line->now : line->base, &text);
         as_table_add(t, as_buf_get(&text), i ? AS_PAINT_STRONG : AS_PAINT_NONE);
     }
     as_buf_clear(&text);
-    ratio_of(line, &text);
+    check_output_ratio_of(line, &text);
     as_table_add(t, as_buf_get(&text), AS_PAINT_NONE);
     as_table_add(t, as_check_verdict_word(line->verdict), paints[line->verdict]);
     as_buf_finish(&text);
 }
 
-/* The first line after those of a device. */
+/* Index after the last line of a device. */
 static size_t end_of_device(const struct as_checked *c, size_t at)
 {
     const struct as_device_sheet *device = c->check.v[at].device;
@@ -145,15 +145,15 @@ static enum as_status device_text(const struct as_checked *c, size_t from, size_
     as_table_init(&t, heads);
     for (size_t i = from; i < to; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        add_row(&t, line, strcmp(group, row_of(line)->group) != 0);
-        group = row_of(line)->group;
+        check_output_add_row(&t, line, strcmp(group, check_output_row_of(line)->group) != 0);
+        group = check_output_row_of(line)->group;
     }
     const enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     return st;
 }
 
-/* Every line that is missing, with the reason. */
+/* Every missing line, with the reason. */
 static void list_missing(const struct as_checked *c, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
@@ -214,9 +214,9 @@ void as_check_json(const struct as_checked *c, struct as_buf *out)
         const struct as_check_line *line = &c->check.v[i];
         as_buf_char(out, '{');
         as_json_add_text(out, "device", line->device->id);
-        as_json_add_text(out, "group", row_of(line)->group);
-        as_json_add_text(out, "quantity", row_of(line)->label);
-        as_json_add_text(out, "unit", row_of(line)->unit);
+        as_json_add_text(out, "group", check_output_row_of(line)->group);
+        as_json_add_text(out, "quantity", check_output_row_of(line)->label);
+        as_json_add_text(out, "unit", check_output_row_of(line)->unit);
         as_json_add_number(out, "base", line->base ? line->base->value : NAN);
         as_json_add_number(out, "checked", line->now ? line->now->value : NAN);
         as_json_add_number(out, "ratio", line->comparison.ratio);
@@ -245,18 +245,18 @@ static void numbers_text(const struct as_check_line *line, struct as_buf *out)
     const char *between = "";
     if (line->base) {
         as_buf_str(out, "base ");
-        value_of(line->base, out);
+        check_output_value_of(line->base, out);
         between = ", ";
     }
     if (line->now) {
         as_buf_printf(out, "%schecked ", between);
-        value_of(line->now, out);
+        check_output_value_of(line->now, out);
     }
     if (line->why[0])
         as_buf_printf(out, ", %s", line->why);
     if (isfinite(line->comparison.ratio)) {
         as_buf_str(out, ", ratio ");
-        ratio_of(line, out);
+        check_output_ratio_of(line, out);
     }
 }
 
@@ -277,8 +277,8 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
                                                                                : NULL;
         as_buf_str(out, "<testcase classname=\"");
         as_buf_html(out, line->device->id);
-        as_buf_printf(out, "\" name=\"%s ", row_of(line)->group);
-        as_buf_html(out, row_of(line)->label);
+        as_buf_printf(out, "\" name=\"%s ", check_output_row_of(line)->group);
+        as_buf_html(out, check_output_row_of(line)->label);
         as_buf_clear(&text);
         as_buf_printf(&text, "%s: ", as_check_verdict_word(line->verdict));
         numbers_text(line, &text);
@@ -294,11 +294,11 @@ void as_check_junit(const struct as_checked *c, struct as_buf *out)
     as_buf_finish(&text);
 }
 
-/* Units come from files too. */
+/* Escaped: units also come from files. */
 static void value_cell(const struct as_sheet_row *row, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
-    value_of(row, &text);
+    check_output_value_of(row, &text);
     as_buf_str(out, " | ");
     as_buf_markdown(out, as_buf_get(&text));
     out->failed |= text.failed;
@@ -325,13 +325,13 @@ void as_check_markdown(const struct as_checked *c, struct as_buf *out)
         as_buf_printf(out, "| %s %s | ", marks[line->verdict], as_check_verdict_word(line->verdict));
         as_buf_markdown(out, line->device->id);
         as_buf_str(out, " | ");
-        as_buf_markdown(out, row_of(line)->group);
+        as_buf_markdown(out, check_output_row_of(line)->group);
         as_buf_char(out, ' ');
-        as_buf_markdown(out, row_of(line)->label);
+        as_buf_markdown(out, check_output_row_of(line)->label);
         value_cell(line->base, out);
         value_cell(line->now, out);
         as_buf_str(out, " | ");
-        ratio_of(line, out);
+        check_output_ratio_of(line, out);
         as_buf_markdown(out, line->why);
         as_buf_str(out, " |\n");
     }

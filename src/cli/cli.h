@@ -1,4 +1,4 @@
-/* The command line: one table of subcommands, one file for each. */
+/* The command line: one table of subcommands, one file per subcommand. */
 #ifndef AS_CLI_CLI_H
 #define AS_CLI_CLI_H
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* The one exit-code contract. */
+/* Exit codes of all subcommands. */
 enum as_exit {
     AS_EXIT_OK = 0,
     AS_EXIT_FAILED = 1, /* assay itself failed, or was interrupted */
@@ -27,7 +27,7 @@ struct as_option {
     const char *help;  /* one line; names default and range */
     bool many;         /* may be given more than once */
 };
-/* Options that several subcommands have, spelled and explained once. */
+/* Options shared by several subcommands. */
 #define AS_OPTION_STORE                                                                                                \
     {                                                                                                                  \
         "store", 0, "FILE", "the store (default: $ASSAY_STORE, else assay/assay.db in the user's data folder)", false  \
@@ -92,16 +92,16 @@ enum as_status as_args_parse(const struct as_command *command, int argc, char **
 void as_args_finish(struct as_args *args);
 const char *as_args_value(const struct as_args *args, const char *option); /* NULL when not given */
 bool as_args_flag(const struct as_args *args, const char *option);
-/* All values of an option that may be given many times: *list is the caller's (free), NULL-terminated. */
+/* All values of a repeatable option. *list is NULL-terminated and the caller's (free). */
 enum as_status as_args_values(const struct as_args *args, const char *option, const char ***list, size_t *n,
                               struct as_error *err);
 const char *as_args_word(const struct as_args *args, size_t i); /* NULL when there are fewer */
-/* The value of an option as a number; *out is left alone when it was not given. The message names the option. */
+/* The value of an option as a number; *out is unchanged when it was not given. Errors name the option. */
 typedef enum as_status (*as_parse_fn)(const char *text, double *out, struct as_error *err);
 struct as_args_range {
     as_parse_fn parse;
     double lo, hi;
-    const char *words; /* the same for people: "0.01% to 100%" */
+    const char *words; /* the same as text: "0.01% to 100%" */
 };
 enum as_status as_args_number(const struct as_args *args, const char *option, const struct as_args_range *range,
                               double *out, struct as_error *err);
@@ -111,32 +111,31 @@ enum as_status as_args_u64(const struct as_args *args, const char *option, uint6
 void as_args_command(const struct as_args *args, struct as_buf *out);
 /* A word, quoted for a shell. */
 void as_args_quote(const char *word, struct as_buf *out);
-/* Appends " --store FILE" to a suggested command; nothing for NULL, the default store.
- */
+/* Appends " --store FILE" to a suggested command; nothing for NULL, the default store. */
 void as_args_add_store(const char *store, struct as_buf *out);
 
-/* Says on stderr what went wrong ("assay: ...") and returns the exit code for it. */
+/* Prints the error to stderr ("assay: ...") and returns its exit code. */
 int as_cli_fail(const struct as_error *err);
-/* The same for wrong usage of a command, with where its help is. */
+/* The same for wrong usage of a command; also names its help. */
 int as_cli_misuse(const struct as_command *command, const struct as_error *err);
-/* AS_NOMEM if a part of the output was lost. */
+/* AS_NOMEM if part of the output was lost. */
 enum as_status as_cli_check_memory(struct as_error *err);
-/* Writes b to stdout; code, or AS_EXIT_FAILED when the output or the memory for it failed (a closed pipe gives no
- * message). b is finished. */
+/* Writes b to stdout and finishes b. Returns code, or AS_EXIT_FAILED if writing or memory failed (a closed pipe prints
+ * no message). */
 int as_cli_print(struct as_buf *b, int code);
-/* A line on stderr that is no error; text is escaped for the terminal. */
+/* Prints a note to stderr, escaped for the terminal. */
 void as_cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The table style of stdout: width of the terminal (or $COLUMNS, else 100), colour (--colour, $NO_COLOR), UTF-8. */
 enum as_status as_cli_style(const struct as_args *args, struct as_table_style *style, struct as_error *err);
 bool as_cli_utf8(void);
-/* Columns of the terminal behind fd, 0 when it is none. */
+/* Columns of the terminal behind fd; 0 if fd is not a terminal. */
 unsigned as_cli_columns(int fd);
 
 /* Opens the store that --store names. */
 enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode, struct as_store **store,
                             struct as_error *err);
-/* The same for writing, but never makes one. */
+/* The same for writing; fails if the store does not exist. */
 enum as_status as_cli_existing_store(const struct as_args *args, struct as_store **store, struct as_error *err);
 
 /* Help. command NULL: of assay itself. */

@@ -1,4 +1,4 @@
-/* assay advise: what a port to shared memory should do on this machine */
+/* assay advise: how to port to shared memory on this machine */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
@@ -86,11 +86,11 @@ const struct as_command as_command_advise = {
     .name = "advise",
     .args = "[RUN]",
     .summary = "advice for porting to memory that CPU and device share, with the evidence",
-    .about =
-        "Which allocator for memory that mostly the device, mostly the CPU or both use, or that is soon freed; who "
-        "should touch memory first; whether explicit copies are worth removing; whether CPU and device may update "
-        "one counter. Each answer lists its evidence, the cells it rests on; 'assay explain CELL' shows one. "
-        "Without valid cells it names the command that measures them; the suite upm measures those of all questions.",
+    .about = "Which allocator to choose for memory used mostly by the device, mostly by the CPU, by both, or only "
+             "briefly; who "
+             "should touch memory first; whether to remove explicit copies; whether CPU and device may update "
+             "the same counter. Each answer lists its evidence, the cells it rests on; 'assay explain CELL' shows one. "
+             "If valid cells are missing, it names the command that measures them; the suite upm measures all of them.",
     .example = "assay run upm && assay advise\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 1,

@@ -12,7 +12,7 @@ static const double usual_tolerance = 0.05;
 static const struct as_args_range tolerance_range = {as_parse_percent, 0, 10, "0% to 1000%"};
 enum { SHEET_BYTES_MAX = 1 << 22 };
 
-/* Reads an exported data sheet; *is: the file is one. */
+/* Reads an exported data sheet; *is tells whether the file is one. */
 static enum as_status load_sheet(const char *name, struct as_machine_sheet *out, bool *is, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -24,14 +24,14 @@ static enum as_status load_sheet(const char *name, struct as_machine_sheet *out,
     *is = !st && as_machine_sheet_is(as_buf_get(&text), text.len);
     if (*is && (st = as_machine_sheet_read(as_buf_get(&text), text.len, out, err))) {
         as_fail_in(err, name);
-        st = err->code = st == AS_FORMAT ? AS_USAGE : st; /* of the command: it names a file that is no data sheet */
+        st = err->code = st == AS_FORMAT ? AS_USAGE : st; /* the user named a file that is not a data sheet */
     }
     as_buf_finish(&text);
     return st;
 }
 
-static enum as_status load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
-                           struct as_error *err)
+static enum as_status cli_check_load(const struct as_args *args, const char *name, struct as_machine_sheet *out,
+                                     struct as_error *err)
 {
     struct as_report_run run;
     bool is_sheet = false;
@@ -53,21 +53,21 @@ static enum as_status load(const struct as_args *args, const char *name, struct 
     return st;
 }
 
-/* One or several runs as one machine; none: the last of the store. */
+/* One or more runs as one machine; without runs, the store's last. */
 static enum as_status load_all(const struct as_args *args, const char *const *names, size_t n,
                                struct as_machine_sheet *out, struct as_error *err)
 {
-    enum as_status st = load(args, n ? names[0] : NULL, out, err);
+    enum as_status st = cli_check_load(args, n ? names[0] : NULL, out, err);
     for (size_t i = 1; i < n && !st; i++) {
         struct as_machine_sheet more = {0};
-        if (!(st = load(args, names[i], &more, err)))
+        if (!(st = cli_check_load(args, names[i], &more, err)))
             st = as_machine_sheet_merge(out, &more, err);
         as_machine_sheet_finish(&more);
     }
     return st;
 }
 
-/* Writes a file for CI; NULL: none is wanted. */
+/* Writes a file for CI; path NULL: none requested. */
 static enum as_status
 write_for_ci(const struct as_checked *c, const char *path, void (*make)(const struct as_checked *c, struct as_buf *out),
              enum as_status (*write)(const char *path, const char *data, size_t len, struct as_error *err),
@@ -86,7 +86,7 @@ write_for_ci(const struct as_checked *c, const char *path, void (*make)(const st
     return st;
 }
 
-/* stdout has the verdicts. */
+/* Verdicts are written to stdout. */
 static enum as_status check_is_file(const char *path, struct as_error *err)
 {
     if (path && strcmp(path, "-") == 0)
@@ -99,7 +99,8 @@ static int exit_code(const struct as_checked *c)
     return c->check.counts[AS_CHECK_WORSE] || as_check_is_incomplete(c) ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
-static enum as_status check(const struct as_args *args, struct as_checked *c, struct as_buf *out, struct as_error *err)
+static enum as_status check_sheets(const struct as_args *args, struct as_checked *c, struct as_buf *out,
+                                   struct as_error *err)
 {
     struct as_table_style style;
     enum as_status st = as_cli_style(args, &style, err);
@@ -118,7 +119,7 @@ static enum as_status check(const struct as_args *args, struct as_checked *c, st
     return st;
 }
 
-static int run_check(const struct as_command *command, const struct as_args *args)
+static int check_run_check(const struct as_command *command, const struct as_args *args)
 {
     struct as_machine_sheet base = {0}, now = {0};
     struct as_checked c = {
@@ -143,7 +144,7 @@ static int run_check(const struct as_command *command, const struct as_args *arg
     if (!st)
         st = load_all(args, args->word, args->words, &now, &err);
     if (!st)
-        st = check(args, &c, &out, &err);
+        st = check_sheets(args, &c, &out, &err);
     const int code = st ? as_cli_misuse(command, &err) : as_cli_print(&out, exit_code(&c));
     if (st)
         as_buf_finish(&out);
@@ -156,13 +157,14 @@ static int run_check(const struct as_command *command, const struct as_args *arg
 
 static const struct as_option options[] = {
     {"against", 0, "BASE",
-     "a run, a store, an export, an exported data sheet, or h100 or h200; required; several --against: all of them "
-     "are the base",
+     "a run, a store, an export, an exported data sheet, h100 or h200; required; may be given several times: all of "
+     "them "
+     "form the base",
      true},
     {"tolerance", 0, "P", "tolerance of the verdicts, 0% to 1000% (default: 5%)", false},
-    {"allow-missing", 0, NULL, "lines of BASE without a number in RUN are listed, but no failure", false},
+    {"allow-missing", 0, NULL, "list lines of BASE without a number in RUN, but do not fail", false},
     {"complete", 0, NULL, "no effect: every line of BASE must have a number unless --allow-missing", false},
-    {"junit", 0, "FILE", "write a JUnit report, a test case per line of the data sheet", false},
+    {"junit", 0, "FILE", "write a JUnit report, one test case per line of the data sheet", false},
     {"summary", 0, "FILE", "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY", false},
     AS_OPTION_COLOUR,
     AS_OPTION_JSON,
@@ -174,23 +176,28 @@ const struct as_command as_command_check = {
     .args = "--against BASE [RUN]...",
     .summary = "check a run's data sheet against that of another run or machine",
     .about =
-        "A verdict per line of the data sheet: same (the 95% interval of the ratio lies within the tolerance), better "
-        "or worse (by more than the tolerance), or undecided within the noise. The confidence of 'worse' depends on "
+        "Gives a verdict for each line of the data sheet: same (the 95% interval of the ratio lies within the "
+        "tolerance), better "
+        "or worse (by more than the tolerance), or undecided (within the noise). The confidence of 'worse' depends on "
         "the number "
         "of lines, so that an unchanged machine fails in at most 1% of checks. On a virtual machine the placement of "
-        "its CPUs may change between runs: what depends on it is worse only with two runs or more on each side, and "
-        "unconfirmed until then. Lines of BASE that RUN has no number for are listed with the reason. Exit status: 3 "
-        "if a line is worse, or missing without --allow-missing; 2 if a data sheet is damaged; else 0, even if lines "
-        "are undecided or unconfirmed. Without a RUN, the last; several RUNs count as one, and their intervals are "
+        "its CPUs may change between runs: lines that depend on it need two or more runs on each side to be worse, and "
+        "are "
+        "unconfirmed until then. Lines of BASE without a number in RUN are listed with the reason. Exit status: 3 "
+        "if a line is worse, or missing without --allow-missing; 2 if a data sheet is damaged; otherwise 0, even if "
+        "lines "
+        "are undecided or unconfirmed. Without a RUN, the last run is checked; several RUNs count as one, and their "
+        "intervals are "
         "joined.\n\n"
         "BASE and RUN are each a run of the store, FILE.db for the last run of another store, FILE.db:RUN, an "
-        "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM cards that assay "
-        "was developed on, without the lines that depend on their host; they have lines that quick does not measure.",
+        "exported JSON file, or a data sheet by 'assay export --format sheet'. h100 and h200 are SXM GPUs on which "
+        "assay "
+        "was developed, without the lines that depend on their host; they have lines that quick does not measure.",
     .example = "assay check --against h100 --allow-missing\nassay export --format sheet -o base.json\nassay run quick "
                "&& assay check "
                "--against base.json\n"
                "assay check --against 3 --against 4 -2 -1 --tolerance 10% --junit check.xml",
     .options = options,
     .max_args = -1,
-    .run = run_check,
+    .run = check_run_check,
 };

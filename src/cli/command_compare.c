@@ -70,8 +70,8 @@ static void write_source(const char *letter, const struct as_source *s, struct a
     as_buf_char(out, '\n');
 }
 
-static void write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
-                         struct as_buf *out)
+static void compare_write_counts(const struct as_pairs *pairs, double limit, double tolerance, bool other_build,
+                                 struct as_buf *out)
 {
     as_buf_printf(out, "\n%zu compared: %zu same, %zu faster, %zu slower, %zu undecided", pairs->matches[AS_MATCH_BOTH],
                   pairs->verdicts[AS_SAME], pairs->verdicts[AS_FASTER], pairs->verdicts[AS_SLOWER],
@@ -87,7 +87,7 @@ static void write_counts(const struct as_pairs *pairs, double limit, double tole
         as_buf_str(out, "a and b were measured by different builds of assay, which may explain differences\n");
 }
 
-/* Warns that a check of few cells proves little. */
+/* Warns that a check of a few cells covers little. */
 static void note_unchecked(const struct as_pairs *pairs)
 {
     const size_t open = pairs->verdicts[AS_CANNOT_TELL],
@@ -95,14 +95,14 @@ static void note_unchecked(const struct as_pairs *pairs)
                  all = pairs->matches[AS_MATCH_BOTH] + none;
     if (2 * (open + none) > all)
         as_cli_note(
-            "of %zu cells of the first run, %zu lack a valid number in one of the runs, and %zu are undecided: the "
+            "of %zu cells of the first run, %zu lack a valid number in one of the runs and %zu are undecided: the "
             "check covers the other %zu",
             all, none, open, all - none - open);
 }
 
-static enum as_status write_all(const struct as_source *a, const struct as_source *b, const struct as_pairs *pairs,
-                                double limit, const struct as_table_style *style, struct as_buf *out,
-                                struct as_error *err)
+static enum as_status compare_write_all(const struct as_source *a, const struct as_source *b,
+                                        const struct as_pairs *pairs, double limit, const struct as_table_style *style,
+                                        struct as_buf *out, struct as_error *err)
 {
     write_source("a", a, out);
     write_source("b", b, out);
@@ -116,7 +116,7 @@ static enum as_status write_all(const struct as_source *a, const struct as_sourc
         st = as_compare_table(pairs, style, out, err);
     as_compare_lists(pairs, limit, out);
     const bool other_build = strcmp(a->run.tool_commit, b->run.tool_commit) != 0;
-    write_counts(pairs, limit, limit >= 0 ? limit : usual_tolerance, other_build, out);
+    compare_write_counts(pairs, limit, limit >= 0 ? limit : usual_tolerance, other_build, out);
     return st;
 }
 
@@ -140,13 +140,14 @@ static void json_all(const struct as_pairs *pairs, struct as_buf *out)
     as_buf_finish(&b);
 }
 
-static enum as_status load(const struct as_args *args, size_t which, struct as_source *out, struct as_error *err)
+static enum as_status compare_load(const struct as_args *args, size_t which, struct as_source *out,
+                                   struct as_error *err)
 {
     return as_source_load(args, as_args_word(args, which), out, err);
 }
 
 /* Both runs on one page. */
-static enum as_status write_page(const struct as_args *args, const char *path, struct as_error *err)
+static enum as_status compare_write_page(const struct as_args *args, const char *path, struct as_error *err)
 {
     struct as_report_run runs[2];
     struct as_buf page = AS_BUF_INIT;
@@ -168,8 +169,8 @@ static enum as_status write_page(const struct as_args *args, const char *path, s
     return st;
 }
 
-/* Exit code of a comparison that was made; says on stderr where it proves little. */
-static int code_of(const struct as_pairs *pairs, double limit)
+/* Exit code of a finished comparison; warns on stderr if it covers few cells. */
+static int compare_code_of(const struct as_pairs *pairs, double limit)
 {
     if (pairs->matches[AS_MATCH_BOTH] == 0 && limit >= 0) {
         as_cli_note("no cell has a valid number in both runs: nothing to check");
@@ -180,15 +181,15 @@ static int code_of(const struct as_pairs *pairs, double limit)
     return pairs->regressions ? AS_EXIT_REGRESSION : AS_EXIT_OK;
 }
 
-/* The comparison as text. The cells of both runs are in memory only within: a page of them takes as much. */
-static enum as_status compare(const struct as_args *args, double limit, const struct as_table_style *style,
-                              struct as_buf *out, int *code, struct as_error *err)
+/* The comparison as text. Frees the cells of both runs before the page loads them again. */
+static enum as_status compare_as_text(const struct as_args *args, double limit, const struct as_table_style *style,
+                                      struct as_buf *out, int *code, struct as_error *err)
 {
     struct as_source a = {0}, b = {0};
     struct as_pairs pairs = {0};
-    enum as_status st = load(args, 0, &a, err);
+    enum as_status st = compare_load(args, 0, &a, err);
     if (!st)
-        st = load(args, 1, &b, err);
+        st = compare_load(args, 1, &b, err);
     if (!st)
         st = as_compare_runs(&a, &b, limit >= 0 ? limit : usual_tolerance, limit, &pairs, err);
     if (!st && pairs.matches[AS_MATCH_BOTH] + pairs.matches[AS_MATCH_NO_NUMBER] == 0)
@@ -197,9 +198,9 @@ static enum as_status compare(const struct as_args *args, double limit, const st
         json_all(&pairs, out);
         st = as_compare_provenance(&a.run, &b.run, true, out, err);
     } else if (!st)
-        st = write_all(&a, &b, &pairs, limit, style, out, err);
+        st = compare_write_all(&a, &b, &pairs, limit, style, out, err);
     if (!st)
-        *code = code_of(&pairs, limit);
+        *code = compare_code_of(&pairs, limit);
     as_pairs_finish(&pairs);
     as_source_finish(&a);
     as_source_finish(&b);
@@ -220,9 +221,9 @@ static int run_compare(const struct as_command *command, const struct as_args *a
     if (!st && page && strcmp(page, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file name, not '-': the comparison goes to stdout");
     if (!st)
-        st = compare(args, limit, &style, &out, &code, &err);
+        st = compare_as_text(args, limit, &style, &out, &code, &err);
     if (!st && page)
-        st = write_page(args, page, &err);
+        st = compare_write_page(args, page, &err);
     if (!st)
         return as_cli_print(&out, code);
     as_buf_finish(&out);
@@ -243,13 +244,13 @@ const struct as_command as_command_compare = {
     .args = "RUN RUN",
     .summary = "compare two runs cell by cell",
     .about =
-        "For each cell that both runs have: the ratio of the second to the first with its 95% interval, and a verdict "
+        "Prints for each cell in both runs the ratio of the second to the first, its 95% interval, and a verdict "
         "about the second: same (the interval lies within 3%, or within P with --check), faster or slower (the 99% "
-        "interval lies beyond that), or undecided. Only valid numbers are compared. Cells in only one run are "
-        "listed, and so are differences between the machines and the tools.\n\n"
-        "A RUN is one of the store, an exported JSON file, FILE.db for the last run of another store, or "
-        "FILE.db:RUN. Cells are matched by device and axes; a device that only one run has is matched with the "
-        "other's only remaining device of the same backend.",
+        "interval lies beyond that), or undecided. Only valid numbers are compared. Cells found in only one run are "
+        "listed, as are differences between the machines and between the builds of assay.\n\n"
+        "A RUN is a run of the store, an exported JSON file, FILE.db for the last run of another store, or "
+        "FILE.db:RUN. Cells are matched by device and axes; a device found in only one run is matched with the "
+        "only remaining device of the same backend in the other.",
     .example = "assay compare -2 -1\nassay compare baseline.json last --check 5%\nassay compare 3 4 --report "
                "before-after.html",
     .options = options,

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* All are found before the first is deleted: 'last' means another run afterwards. */
+/* All runs are looked up before the first is deleted, since that changes what 'last' means. */
 static enum as_status find_all(const struct as_args *args, struct as_store *store, int64_t *ids, size_t *n,
                                struct as_error *err)
 {
@@ -53,9 +53,8 @@ const struct as_command as_command_delete = {
     .name = "delete",
     .args = "RUN...",
     .summary = "delete runs from the store",
-    .about =
-        "Deletes each RUN with its cells, trials and samples; only importing an export can restore it. A run that a "
-        "process is measuring is not deleted. The file keeps its size, and later runs reuse the space.",
+    .about = "Deletes each RUN with its cells, trials and samples; only importing an export restores it. A run that a "
+             "process is measuring is not deleted. The file keeps its size; later runs reuse the space.",
     .example = "assay delete 3\nassay export 3 -o run3.json && assay delete 3",
     .options = delete_options,
     .min_args = 1,

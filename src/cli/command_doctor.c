@@ -15,7 +15,8 @@ struct doctor {
     struct as_buf out;
 };
 
-static void tell(struct doctor *d, enum as_severity severity, const char *what, const char *text, const char *remedy)
+static void doctor_tell(struct doctor *d, enum as_severity severity, const char *what, const char *text,
+                        const char *remedy)
 {
     static const char *const words[] = {
         [AS_FINE] = "fine", [AS_NOTE] = "note", [AS_WARNING] = "warning", [AS_ERROR] = "error"};
@@ -65,7 +66,7 @@ static enum as_status tell_sound(struct doctor *d, struct as_store *store, struc
         s = as_buf_check(&text, err);
     }
     if (!s)
-        tell(d, AS_FINE, "store", as_buf_get(&text), "");
+        doctor_tell(d, AS_FINE, "store", as_buf_get(&text), "");
     as_buf_finish(&text);
     as_runs_free(runs, n);
     return s;
@@ -90,7 +91,7 @@ static enum as_status repair_store(struct doctor *d, struct as_error *err)
         s = as_buf_check(&text, err);
     }
     if (!s)
-        tell(d, AS_FINE, "store", as_buf_get(&text), "");
+        doctor_tell(d, AS_FINE, "store", as_buf_get(&text), "");
     as_store_close(store);
     as_buf_finish(&text);
     return s;
@@ -110,11 +111,11 @@ static int look_at_store(struct doctor *d, struct as_error *err)
         s = tell_sound(d, store, err);
     as_store_close(store);
     if (s)
-        tell(d, none_yet ? AS_NOTE : AS_ERROR, "store", err->text, "");
+        doctor_tell(d, none_yet ? AS_NOTE : AS_ERROR, "store", err->text, "");
     return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
 }
 
-/* What the sensors of the devices report now. */
+/* Current readings of the devices' sensors. */
 static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
 {
     struct as_found_device *found = NULL;
@@ -125,9 +126,9 @@ static enum as_status look_at_devices(struct doctor *d, struct as_error *err)
         if (found[i].why[0])
             continue;
         as_doctor_device(&found[i].info, &f);
-        tell(d, f.severity, f.what, f.text, f.remedy);
+        doctor_tell(d, f.severity, f.what, f.text, f.remedy);
         as_doctor_demand(&found[i].info, &f);
-        tell(d, f.severity, f.what, f.text, f.remedy);
+        doctor_tell(d, f.severity, f.what, f.text, f.remedy);
     }
     as_found_devices_free(found, n);
     return st;
@@ -143,11 +144,11 @@ static int run_doctor(const struct as_command *command, const struct as_args *ar
     const char *path = as_args_value(args, "store");
     enum as_status st = as_cli_style(args, &d.style, &err);
     if (!st && path && !*path)
-        st = as_fail(&err, AS_USAGE, "--store needs the name of a file");
+        st = as_fail(&err, AS_USAGE, "--store needs a file name");
     if (!st)
         st = as_doctor(&findings, &n, &err);
     for (size_t i = 0; i < n && !st; i++)
-        tell(&d, findings[i].severity, findings[i].what, findings[i].text, findings[i].remedy);
+        doctor_tell(&d, findings[i].severity, findings[i].what, findings[i].text, findings[i].remedy);
     free(findings);
     if (!st)
         st = look_at_devices(&d, &err);
@@ -172,8 +173,9 @@ const struct as_command as_command_doctor = {
     .summary = "check the machine for sources of error, and the store for damage",
     .about =
         "Checks the frequency governor, load, SMT, huge pages, virtualisation, the clock source and the like; what the "
-        "sensors of the devices report now (throttling, other processes); and the whole store for damage. Changes "
-        "nothing without --repair. Exits 0 whatever it finds on the machine, and 1 when the store is damaged or cannot "
+        "devices' sensors report now (throttling, other processes); and the whole store for damage. Changes "
+        "nothing without --repair. Exits with 0 whatever it finds on the machine, and with 1 if the store is damaged "
+        "or cannot "
         "be read.",
     .example = "assay doctor",
     .options = doctor_options,

@@ -1,4 +1,4 @@
-/* assay explain: what a probe, gate, cause of width, suite or stored cell is */
+/* assay explain: describes a probe, gate, cause of width, suite or stored cell */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
@@ -11,7 +11,7 @@
 
 static const char *const type_words[] = {[AS_AXIS_SIZE] = "size", [AS_AXIS_COUNT] = "count", [AS_AXIS_WORD] = "word"};
 
-/* Axes with more than MANY words show the first FEW and where to find the others. */
+/* Axes with more than MANY words show the first FEW and name the command that lists the rest. */
 enum { MANY = 40, FEW = 6 };
 
 static void axis_words(const struct as_probe *p, const struct as_axis *a, bool all, struct as_buf *out)
@@ -36,7 +36,7 @@ static void axis_range(const struct as_probe *p, const struct as_axis *a, bool a
                                           [AS_DOMAIN_THREADS] = "1 to the device's logical CPUs",
                                           [AS_DOMAIN_CPU] = "logical CPUs"};
     if (a->domain == AS_DOMAIN_THREADS && (p->needs & AS_CAP_SOURCE)) {
-        as_buf_str(out, "1 to the largest workgroup"); /* no CPU compiles kernels */
+        as_buf_str(out, "1 to the largest workgroup"); /* CPUs compile no kernels */
     } else if (a->domain != AS_DOMAIN_NONE) {
         as_buf_str(out, domains[a->domain]);
     } else if (a->type == AS_AXIS_WORD) {
@@ -96,7 +96,8 @@ static enum as_status probe_axes(const struct as_probe *p, bool all, const struc
     return st;
 }
 
-static void grids(const char *title, const char *const *list, const struct as_table_style *style, struct as_buf *out)
+static void explain_grids(const char *title, const char *const *list, const struct as_table_style *style,
+                          struct as_buf *out)
 {
     if (!list || !list[0])
         return;
@@ -105,7 +106,7 @@ static void grids(const char *title, const char *const *list, const struct as_ta
         as_buf_printf(out, "  %s\n", **list ? *list : "all axes at their defaults");
 }
 
-/* What a probe of answers finds, by the word of an axis: "cut: rounding of aligned summands (answer)". */
+/* Results of a probe whose cells are answers, by word of an axis: "cut: rounding of aligned summands (answer)". */
 static void answers_found(const struct as_probe *p, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
@@ -155,8 +156,8 @@ static enum as_status explain_probe(const struct as_probe *p, bool all, const st
         as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     }
     enum as_status st = probe_axes(p, all, style, out, err);
-    grids("Quick", p->quick, style, out);
-    grids("Full", p->full, style, out);
+    explain_grids("Quick", p->quick, style, out);
+    explain_grids("Full", p->full, style, out);
     as_text_title(out, "Method", style);
     for (size_t i = 0; as_probes[i]; i++)
         as_buf_str(out, as_probes[i] == p ? as_probe_texts[i] : "");
@@ -205,7 +206,7 @@ static enum as_status explain_check(const struct as_args *args, const struct che
     struct as_buf line = AS_BUF_INIT;
     as_buf_printf(&line, "%s: %s", check->name, check->help);
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
-    /* the explanation needs no store; the last run is extra */
+    /* the explanation works without a store; the last run is optional */
     if (as_cli_store(args, AS_STORE_READ, &store, &why) || as_store_run(store, NULL, &run, &why))
         goto done;
     struct as_cell_filter filter = {.run_id = run.id};
@@ -296,8 +297,8 @@ static enum as_status unknown(const char *name, struct as_error *err)
                    near ? "'?" : "");
 }
 
-static enum as_status explain(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
-                              struct as_error *err)
+static enum as_status explain_any(const struct as_args *args, const struct as_table_style *style, struct as_buf *out,
+                                  struct as_error *err)
 {
     bool suites, probes; /* candidates for a near match; gates and cells have no prefix */
     const char *name = as_suite_or_probe(as_args_word(args, as_args_word(args, 1) ? 1 : 0), &suites, &probes);
@@ -333,7 +334,7 @@ static int run_explain(const struct as_command *command, const struct as_args *a
     if (name && strcmp(kind, "cell") != 0 && strcmp(kind, "probe") != 0 && strcmp(kind, "suite") != 0)
         st = as_fail(&err, AS_USAGE, "'explain' does not take '%s' after '%s'", name, kind);
     if (!st)
-        st = explain(args, &style, &out, &err);
+        st = explain_any(args, &style, &out, &err);
     if (!st)
         return as_cli_print(&out, AS_EXIT_OK);
     as_buf_finish(&out);
@@ -351,12 +352,14 @@ const struct as_command as_command_explain = {
     .args = "PROBE[/OP]|GATE|CAUSE|SUITE|[cell] CELL",
     .summary = "explain a probe, operation, gate, cause of width, suite or stored cell",
     .about =
-        "A probe: its question, axes with ranges and defaults, what it counts, its method. An operation of it (see "
-        "'assay list ops'): its types, how it is written in the kernels of each API and in CPUs' instructions, the "
-        "machine instructions wanted, what it is checked against, how its chains are made, and the numbers it had "
-        "last. A gate: when it passes, and which cells of the last run failed it. A cause of width (see 'assay list "
+        "A probe: its question, axes with ranges and defaults, what it counts, its method. One of its operations (see "
+        "'assay list ops'): its types, its source in the kernels of each API and its CPU instructions, the "
+        "expected machine instructions, the reference it is checked against, how its chains are built, and its numbers "
+        "in "
+        "the last run. A gate: when it passes, and which cells of the last run failed it. A cause of width (see 'assay "
+        "list "
         "gates'): what makes intervals wider than requested, and which cells of the last run it widened. A suite: its "
-        "text; where a probe has the same name, 'suite:link' is the suite. A cell (its number is in 'assay show'): "
+        "text; where a probe has the same name, write 'suite:link'. A cell (its number is in 'assay show'): "
         "axes, numbers, distribution, gates, trials, provenance, and how to measure it again.",
     .example = "assay explain latency\nassay explain mix --all\nassay explain alu/ffma32\nassay explain drift\nassay "
                "explain cell 117",

@@ -1,4 +1,4 @@
-/* assay facts: what follows from a stored run */
+/* assay facts: facts derived from a stored run */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
@@ -11,14 +11,15 @@
 
 #include <string.h>
 
-/* Do two figures differ only in chip and value? */
-static bool alike(const struct as_ref *a, const struct as_ref *b)
+/* Whether two figures differ only in chip and value. */
+static bool facts_alike(const struct as_ref *a, const struct as_ref *b)
 {
     return strcmp(a->metric, b->metric) == 0 && strcmp(a->axes, b->axes) == 0 &&
            strcmp(a->conditions, b->conditions) == 0 && strcmp(a->source, b->source) == 0;
 }
 
-/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 to 108 ns": a figure and those alike. */
+/* "Published, latency of L2 (pointer chase, 1 MiB; source). MI300A: 100 to 108 ns": a figure and its like of other
+ * chips. */
 static void print_alike(const struct as_refs *refs, size_t first, const struct as_fact *f,
                         const struct as_table_style *style, struct as_buf *out)
 {
@@ -28,7 +29,7 @@ static void print_alike(const struct as_refs *refs, size_t first, const struct a
     as_ref_what(ref, &text);
     as_buf_printf(&text, " (%s; %s)", ref->conditions, ref->source);
     for (size_t i = first; i < refs->n; i++)
-        if (alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
+        if (facts_alike(ref, &refs->v[i]) && as_ref_is_beside(&refs->v[i], f)) {
             as_buf_printf(&text, "%s %s: ", i == first ? "." : ";", refs->v[i].chip);
             as_ref_value(&refs->v[i], false, &text);
         }
@@ -49,14 +50,14 @@ static void print_refs(const struct as_refs *refs, const struct as_fact *f, cons
         size_t before = 0;
         if (!as_ref_is_beside(&refs->v[i], f))
             continue;
-        while (before < i && !(alike(&refs->v[before], &refs->v[i]) && as_ref_is_beside(&refs->v[before], f)))
+        while (before < i && !(facts_alike(&refs->v[before], &refs->v[i]) && as_ref_is_beside(&refs->v[before], f)))
             before++;
         if (before == i)
             print_alike(refs, i, f, style, out);
     }
 }
 
-/* before: the fact above it, or NULL. */
+/* before: the preceding fact, or NULL. */
 static void print_fact(const struct as_fact *f, const struct as_fact *before, const struct as_refs *refs,
                        const struct as_table_style *style, struct as_buf *out)
 {
@@ -101,7 +102,7 @@ static bool has_fact(const struct as_ref *ref, const struct as_report_run *run)
     return false;
 }
 
-/* Figures beside cells, one line each; those of operations are in the report's table, and are only counted. */
+/* Figures beside cells, one line each; those of operations are only counted, since the report has a table of them. */
 static void print_cells(const struct as_refs *refs, const struct as_report_run *run, const struct as_ref_cells *cells,
                         const struct as_table_style *style, struct as_buf *out)
 {
@@ -153,13 +154,13 @@ static void facts_json(const struct as_report_run *run, const struct as_refs *re
     as_buf_str(out, "}\n");
 }
 
-/* What a fact is about: "onchip" of "onchip.L1.size". */
+/* The subject of a fact: "onchip" of "onchip.L1.size". */
 static size_t subject_length(const struct as_fact *f)
 {
     return strcspn(f->id, ".");
 }
 
-/* Is the fact asked for by the beginning of its id, up to a dot? NULL: all are. */
+/* Whether subject is a prefix of the fact's id that ends at a dot. NULL: any fact. */
 static bool is_about(const struct as_fact *f, const char *subject)
 {
     const size_t n = subject ? strlen(subject) : 0;
@@ -174,7 +175,7 @@ static size_t facts_about(const struct as_report_run *run, const char *subject)
     return n;
 }
 
-/* "alloc 40, bandwidth 12": subjects in the order of the facts, with how many each has. */
+/* "alloc 40, bandwidth 12": subjects in the order of the facts, with the count of each. */
 static void list_subjects(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
@@ -234,7 +235,7 @@ static enum as_status facts_text(const struct as_report_run *run, const char *su
     return st;
 }
 
-/* "[RUN] [SUBJECT]": one word that names no run is a subject of the last. */
+/* "[RUN] [SUBJECT]": a single word that names no run is a subject of the last run. */
 static enum as_status load_facts(const struct as_args *args, const char **subject, struct as_report_run *out,
                                  struct as_error *err)
 {
@@ -252,11 +253,12 @@ static enum as_status load_facts(const struct as_args *args, const char **subjec
             *out = (struct as_report_run){0};
             *err = why;
             as_hint_probe(run, err);
-            st = strcmp(err->text, why.text) != 0 ? AS_NOTFOUND
-                                                  : as_fail(err, AS_NOTFOUND,
-                                                            "there is no run '%s', and the last has no fact about it; "
-                                                            "'assay facts' lists the subjects",
-                                                            run);
+            st = strcmp(err->text, why.text) != 0
+                     ? AS_NOTFOUND
+                     : as_fail(err, AS_NOTFOUND,
+                               "there is no run '%s', and the last run has no fact about it; "
+                               "'assay facts' lists the subjects",
+                               run);
         }
         *subject = run;
     }
@@ -306,8 +308,9 @@ const struct as_command as_command_facts = {
     .summary = "print the facts that follow from the valid cells of a run, with evidence",
     .about =
         "Each fact has a sentence, a verdict (supported, refuted, undecided), the rule, what would refute it, and the "
-        "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT: the facts worth "
-        "knowing, and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "
+        "evidence, the cells it rests on; 'assay explain CELL' shows one. Without --all or a SUBJECT, prints the facts "
+        "worth "
+        "knowing and a count per subject. SUBJECT is a prefix of fact ids, such as 'cache' or 'cache.L2'. --json and "
         "--refs print all facts.",
     .example = "assay facts\nassay facts cache\nassay facts 3 --json\nassay facts --refs mi300a",
     .options = facts_options,

@@ -1,4 +1,4 @@
-/* assay list, devices: what is available */
+/* assay list, devices: lists what is available */
 #include "cli/list.h"
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ void as_list_json_line(struct as_buf *line, struct as_buf *out)
 static void add_units(struct as_table *t, const struct as_probe *p)
 {
     struct as_buf units = AS_BUF_INIT;
-    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0; /* it has many units */
+    const bool answers = strcmp(p->unit, AS_UNIT_ANSWER) == 0; /* units differ by property */
     as_buf_str(&units, answers ? "per property" : p->unit);
     for (const struct as_own_metric *own = p->own_metrics; own && own->axis && !answers; own++)
         as_buf_printf(&units, ", %s", own->metric.unit);
@@ -67,7 +67,7 @@ static enum as_status list_probes(const struct as_listing *l, struct as_error *e
     return st;
 }
 
-/* "latency alloc (20%)": probes in order, with their own precision where they have one. */
+/* "latency alloc (20%)": probes in order, with the precision of those that have their own. */
 static void suite_probes(const struct as_suite *s, bool with_precision, struct as_buf *out)
 {
     for (size_t g = 0; g < s->grids_n; g++) {
@@ -200,7 +200,7 @@ static void add_check(const struct as_listing *l, struct as_table *t, const char
     as_buf_finish(&line);
 }
 
-/* Gates decide whether a number is valid; causes say why its interval is wide. */
+/* Gates decide whether a number is valid; causes explain why its interval is wide. */
 static enum as_status list_gates(const struct as_listing *l, struct as_error *err)
 {
     static const char *const gate_heads[] = {"gate", "rule", NULL}, *const cause_heads[] = {"cause", "meaning", NULL};
@@ -249,7 +249,7 @@ static void add_op(const struct as_listing *l, struct as_table *t, const struct 
     as_buf_finish(&line);
 }
 
-/* Probes of operations share one table of them. */
+/* Probes of operations share one table. */
 static enum as_status list_ops(const struct as_listing *l, struct as_error *err)
 {
     static const char *const heads[] = {"op", "kind", "type", "what it is", "in kernels and CPUs of", NULL};
@@ -286,7 +286,7 @@ static void json_device(const struct as_found_device *d, struct as_buf *out)
     as_buf_finish(&line);
 }
 
-static void add_device(struct as_table *t, const struct as_found_device *d)
+static void list_add_device(struct as_table *t, const struct as_found_device *d)
 {
     struct as_buf b = AS_BUF_INIT;
     as_table_add(t, d->info.id, AS_PAINT_STRONG);
@@ -332,7 +332,7 @@ static enum as_status list_devices(const struct as_listing *l, struct as_error *
         if (l->json)
             json_device(&found[i], l->out);
         else if (!found[i].why[0])
-            add_device(&t, &found[i]);
+            list_add_device(&t, &found[i]);
     }
     if (!st && !l->json && (t.status || t.n > t.columns))
         st = as_table_write(&t, l->style, l->out, err);
@@ -384,8 +384,8 @@ static int run_listing(const struct as_command *command, const struct as_args *a
                     near ? near : "", near ? "'?" : "");
     }
     if (!st && as_args_word(args, 1) && lists[i].list != as_list_refs)
-        st = as_fail(&err, AS_USAGE, "'list %s' takes no argument, and '%s' was given; only 'list refs' takes a name",
-                     what, as_args_word(args, 1));
+        st = as_fail(&err, AS_USAGE, "'list %s' does not take '%s'; only 'list refs' takes a name", what,
+                     as_args_word(args, 1));
     if (!st)
         st = lists[i].list(&l, &err);
     if (!st)
@@ -415,8 +415,8 @@ const struct as_command as_command_list = {
     .args = "probes|suites|runs|devices|gates|refs|ops|roles [NAME]",
     .summary = "list probes, suites, runs, devices, gates, refs, ops or roles",
     .about =
-        "Probes and suites are those of this build, runs those of the store, devices those of this machine. Gates are "
-        "the checks that a number must pass to be valid; the list also has the causes of width, the reasons why an "
+        "Lists the probes and suites of this build, the runs of the store, or the devices of this machine. Gates are "
+        "the checks that a number must pass to be valid; the list also has the causes of width, which explain why an "
         "interval is wider than requested. Refs are published figures, shown beside the measured numbers: those of "
         "gpus "
         "and cpus in the data sheet of a device of that name, others on request (--refs); with NAME, one of them, a "

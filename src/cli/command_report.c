@@ -1,4 +1,4 @@
-/* assay report, export, import: runs as files */
+/* assay report, export, import: write and read runs as files */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/deliver.h"
@@ -21,14 +21,14 @@ static int run_report(const struct as_command *command, const struct as_args *ar
     const char *const *names = args->words ? args->word : last;
     size_t n = args->words ? args->words : 1, loaded = 0;
     struct as_report_run *runs = calloc(n, sizeof *runs);
-    struct as_refs *about = calloc(n, sizeof *about); /* of each run's own chip */
+    struct as_refs *about = calloc(n, sizeof *about); /* figures of each run's chip */
     const char *published = as_args_value(args, "refs");
     struct as_refs refs = {0}, chip = {0};
     struct as_buf page = AS_BUF_INIT;
     struct as_error err = {0};
     enum as_status st = runs && about ? AS_OK : as_nomem(&err, n * sizeof *runs, "runs");
     if (!st && open && strcmp(path, "-") == 0)
-        st = as_fail(&err, AS_USAGE, "--open needs a file: give -o FILE, or no -o");
+        st = as_fail(&err, AS_USAGE, "--open needs a file: give -o FILE, or omit -o");
     if (!st && path == usual_page)
         st = as_check_output(args, path, &err);
     if (!st && published)
@@ -72,8 +72,9 @@ const struct as_command as_command_report = {
     .summary = "write a report of runs as a web page",
     .about =
         "One self-contained HTML file that needs no network: the machine map, the data sheet, all facts, a section "
-        "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last. A "
-        "RUN is one of the store, FILE.db for "
+        "per probe, and what was not measured and why. Several runs are shown side by side. Without a RUN, the last is "
+        "shown. A "
+        "RUN is a run of the store, FILE.db for "
         "the last run of another store, FILE.db:RUN, or an exported JSON file.",
     .example = "assay report --open\nassay report 3 other.db -o before-after.html\nassay report --refs h100",
     .options = report_options,
@@ -108,7 +109,7 @@ static enum as_status find_format(const char *name, export_fn *out, struct as_er
 struct export_file {
     struct as_writer writer;
     bool to_terminal;
-    bool closed; /* by who reads it */
+    bool closed; /* the reader closed the pipe */
 };
 
 static enum as_status write_part(void *user, const char *bytes, size_t n, struct as_error *err)
@@ -186,7 +187,7 @@ const struct as_command as_command_export = {
         "-i "
         "FILE'; HWLOC_XMLFILE for programs), and data-sheet lines as info attributes of the machine and its PCI "
         "devices. "
-        "Without a RUN, the last.",
+        "Without a RUN, the last is exported.",
     .example =
         "assay export -o run.json\nassay export 3 --format csv -o run.csv\nassay export --format hwloc -o machine.xml",
     .options = export_options,
@@ -225,7 +226,7 @@ const struct as_command as_command_import = {
     .args = "FILE",
     .summary = "add an exported run to the store",
     .about =
-        "FILE is a JSON export by 'assay export'; - is stdin. The run gets a new number. A damaged or foreign file is "
+        "FILE is a JSON file by 'assay export'; - is stdin. The run gets a new number. A damaged or foreign file is "
         "rejected as a whole.",
     .example = "assay import run.json",
     .options = import_options,

@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A budget of 0 means none; less than a second is refused. */
+/* A budget of 0 means no limit; less than a second is refused. */
 static enum as_status parse_budget(const char *text, double *out, struct as_error *err)
 {
     enum as_status st = as_parse_duration(text, out, err);
     if (!st && *out > 0 && *out < 1)
-        st = as_fail(err, AS_USAGE, "'%s' is less than a second; give 0 for no budget", text);
+        st = as_fail(err, AS_USAGE, "'%s' is less than a second; give 0 for no time limit", text);
     return st;
 }
 
 static const struct as_args_range precision_range = {as_parse_percent, 0.0001, 1, "0.01% to 100%"};
 static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0, "0 to 720h"};
 
-static enum as_status read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
+static enum as_status run_read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
 {
     uint64_t trials = 0;
     o->precision = NAN;
@@ -62,7 +62,7 @@ static int run_run(const struct as_command *command, const struct as_args *args)
     struct as_store *store = NULL;
     struct as_error err = {0};
     const char **sets = NULL, *report = as_args_value(args, "report");
-    enum as_status st = read_options(args, &options, &err);
+    enum as_status st = run_read_options(args, &options, &err);
     if (!st && report && strcmp(report, "-") == 0)
         st = as_fail(&err, AS_USAGE, "--report needs a file; 'assay report -o -' writes the page to stdout");
     if (!st)
@@ -106,7 +106,7 @@ static const struct as_option run_options[] = {
      false},
     {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
     {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},
-    {"isolate", 0, NULL, "measure each cell again in a fresh process, and report which differ", false},
+    {"isolate", 0, NULL, "measure each cell again in a fresh process and report those that differ", false},
     {"report", 0, "FILE", "write a report of this run to FILE", false},
     {"no-wait", 0, NULL, "fail when another run is measuring, instead of waiting for it", false},
     {"quiet", 'q', NULL, "no progress and no notes on stderr", false},
@@ -120,11 +120,13 @@ const struct as_command as_command_run = {
     .args = "[SUITE|PROBE]...",
     .summary = "measure this machine",
     .about =
-        "Measures suites, single probes, or suites from .ini files (by their path); without a name, the suite quick. "
-        "Where a suite and a probe share a name the suite is meant; 'probe:link' is the probe. Every finished trial is "
-        "stored at once, or within a second where the disk is slow. Ctrl-C ends the current trial and keeps the rest; "
-        "'assay resume' continues.\n\n"
-        "On stderr: the share done, the time left and the current cell. On stdout: the numbers at the end, "
+        "Measures suites, single probes, or suites from .ini files (given by path); without a name, the suite quick. "
+        "A name shared by a suite and a probe means the suite; write 'probe:link' for the probe. Every finished trial "
+        "is "
+        "stored at once, or within a second where the disk is slow. Ctrl-C stops after the current trial; "
+        "'assay resume' continues the run.\n\n"
+        "Progress, the remaining time and the current cell are shown on stderr. The numbers are printed to stdout at "
+        "the end, "
         "or "
         "with --json one event per line.",
     .example = "assay run quick --report report.html\nassay run latency --device cpu --set 'size=1KiB..1GiB x4'\n"
@@ -171,9 +173,9 @@ const struct as_command as_command_resume = {
     .args = "[RUN]",
     .summary = "resume a run that was interrupted or killed",
     .about =
-        "Without a RUN, the last unfinished one of this host. Stored trials are kept and count. A run of another host, "
-        "or of a device that is another one now (by UUID, PCI bus, name, compute units or caches), is refused; "
-        "where some of its devices are here, the cells of the others are skipped.",
+        "Without a RUN, resumes the last unfinished run of this host. Stored trials are kept. A run of another host, "
+        "or of a device that has been replaced (different UUID, PCI bus, name, compute units or caches), is refused; "
+        "if only some of its devices are present, the cells of the others are skipped.",
     .example = "assay resume\nassay resume 3",
     .options = resume_options,
     .max_args = 1,
@@ -257,8 +259,8 @@ const struct as_command as_command_replay = {
     .args = "CELL",
     .summary = "measure a stored cell again with the same axes and precision",
     .about =
-        "The new numbers form a run of their own. Compares the two: same, faster, slower or undecided. A note says "
-        "if the host or device differs.",
+        "Stores the new numbers as a separate run and compares the two: same, faster, slower or undecided. A note says "
+        "whether the host or device differs.",
     .example = "assay replay 117",
     .options = replay_options,
     .min_args = 1,

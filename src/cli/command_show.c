@@ -1,4 +1,4 @@
-/* assay show: look at a stored run */
+/* assay show: prints a stored run */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
@@ -18,8 +18,8 @@ struct asked {
     bool all;
 };
 
-static enum as_status load(const struct as_args *args, const struct asked *asked, struct as_report_run *out,
-                           size_t *stored, struct as_error *err)
+static enum as_status show_load(const struct as_args *args, const struct asked *asked, struct as_report_run *out,
+                                size_t *stored, struct as_error *err)
 {
     struct as_store *store = NULL;
     struct as_run *runs = NULL;
@@ -49,7 +49,7 @@ static void name_others(const struct as_args *args, size_t stored, struct as_buf
 struct json_lines {
     struct as_writer writer;
     struct as_buf out;
-    bool closed; /* by who reads it */
+    bool closed; /* the reader closed the pipe */
 };
 
 static enum as_status pass_lines(struct json_lines *lines, struct as_error *err)
@@ -81,7 +81,7 @@ static enum as_status check_probe(struct as_store *store, const struct as_run *r
     return st || n ? st : as_unknown_probe(probe, err);
 }
 
-/* One line a cell, as they are read. */
+/* One line per cell, written as it is read. */
 static int show_json(const struct as_command *command, const struct as_args *args, const struct asked *asked)
 {
     struct json_lines lines = {.out = AS_BUF_INIT};
@@ -106,7 +106,7 @@ static int show_json(const struct as_command *command, const struct as_args *arg
     return !st ? AS_EXIT_OK : lines.closed ? AS_EXIT_FAILED : as_cli_misuse(command, &err);
 }
 
-/* Every probe of the run, in the order in which its cells come. */
+/* Every probe of the run, in the order of its cells. */
 static enum as_status show_all(const struct as_report_run *run, const struct as_table_style *style, struct as_buf *out,
                                struct as_error *err)
 {
@@ -134,7 +134,7 @@ static bool has_probe(const struct as_report_run *run, const char *probe)
     return false;
 }
 
-/* Does the run have a device of the side of a machine that the chip's figures are of? */
+/* Whether the run has a device of the chip's kind (CPU or GPU). */
 static bool has_side(const struct as_report_run *run, const struct as_refs *chip)
 {
     for (size_t i = 0; i < run->devices_n; i++)
@@ -158,8 +158,7 @@ static int run_show(const struct as_command *command, const struct as_args *args
     if (!st)
         st = as_run_and_probe(args, &asked.run, &asked.probe, &err);
     if (!st && published && as_args_flag(args, "json"))
-        st = as_fail(&err, AS_USAGE,
-                     "--json lists cells, and has no place for --refs; use 'assay export --format sheet'");
+        st = as_fail(&err, AS_USAGE, "--json lists cells only, without --refs; use 'assay export --format sheet'");
     if (!st && as_args_flag(args, "json"))
         return show_json(command, args, &asked);
     if (!st && published)
@@ -168,10 +167,10 @@ static int run_show(const struct as_command *command, const struct as_args *args
         st = as_fail(&err, AS_USAGE, "'%s' has no figures for the data sheet: use 'assay facts --refs %s'", published,
                      published);
     if (!st)
-        st = load(args, &asked, &run, &stored, &err);
+        st = show_load(args, &asked, &run, &stored, &err);
     run.chip = chip.n ? &chip : NULL;
     if (!st && chip.n && !has_side(&run, &chip))
-        as_cli_note("no figure of '%s' is shown: it is a %s, and the run has no such device", chip.name,
+        as_cli_note("figures of '%s' are not shown: it is a %s, and the run has none", chip.name,
                     strcmp(chip.v[0].device, "cpu") == 0 ? "CPU" : "GPU");
     if (!st && asked.probe && !has_probe(&run, asked.probe) && !as_probe_find(asked.probe))
         st = as_unknown_probe(asked.probe, &err);
@@ -202,12 +201,12 @@ const struct as_command as_command_show = {
     .name = "show",
     .args = "[RUN] [PROBE]",
     .summary = "print a run's data sheet, or all cells of one probe",
-    .about =
-        "RUN is a number, 4 or more leading characters of a uuid, 'last' (the default), or -2 for the one before "
-        "the last. With a probe: a plot where an axis is a size, and a table of its cells with median, half the 95% "
-        "interval relative to it, samples, trials and status; of a run with more than "
-        "12,000 cells, the first 2,000 unless --all is given. In the data sheet, 'specified' values are of the "
-        "vendor's data sheet and 'reported' ones of driver or OS.",
+    .about = "RUN is a number, 4 or more leading characters of a UUID, 'last' (the default), or -2 for the one before "
+             "the last. With a probe, prints a plot if an axis is a size, and a table of its cells with median, half "
+             "the 95% "
+             "interval relative to it, samples, trials and status; for a run of more than "
+             "12,000 cells, the first 2,000 unless --all is given. In the data sheet, 'specified' values are from the "
+             "vendor's data sheet and 'reported' ones from the driver or OS.",
     .example = "assay show\nassay show latency\nassay show 3 bandwidth\nassay show --refs h100",
     .options = show_options,
     .max_args = 2,

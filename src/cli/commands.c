@@ -1,4 +1,4 @@
-/* The one table of subcommands. */
+/* The table of subcommands. */
 #include "cli/commands.h"
 
 #include <string.h>

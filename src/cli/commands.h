@@ -1,4 +1,4 @@
-/* The subcommands, each in a file of its own (command_<name>.c). */
+/* The subcommands; files are named command_<name>.c. */
 #ifndef AS_CLI_COMMANDS_H
 #define AS_CLI_COMMANDS_H
 

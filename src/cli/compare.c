@@ -10,7 +10,7 @@
 enum { DEVICES_MAX = 64 };
 
 struct devices {
-    const struct as_cell *v[DEVICES_MAX]; /* one cell of each */
+    const struct as_cell *v[DEVICES_MAX]; /* one cell per device */
     size_t n;
 };
 
@@ -22,7 +22,7 @@ static bool find_device(const struct devices *d, const char *device)
     return false;
 }
 
-static void list_devices(const struct as_source *s, struct devices *out)
+static void compare_list_devices(const struct as_source *s, struct devices *out)
 {
     out->n = 0;
     for (size_t i = 0; i < s->n && out->n < DEVICES_MAX; i++)
@@ -30,8 +30,8 @@ static void list_devices(const struct as_source *s, struct devices *out)
             out->v[out->n++] = &s->cells[i];
 }
 
-/* The only device of a backend in `of` that `other` does not have; NULL when there are none or several. */
-static const char *left_over(const struct devices *of, const struct devices *other, const char *backend)
+/* The only device of a backend that is in `of` but not in `other`; NULL when there are none or several. */
+static const char *compare_left_over(const struct devices *of, const struct devices *other, const char *backend)
 {
     const char *found = NULL;
     for (size_t i = 0; i < of->n; i++) {
@@ -51,7 +51,7 @@ struct entry {
     bool taken;
 };
 
-static int by_key(const void *a, const void *b)
+static int compare_by_key(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     if (x->key != y->key)
@@ -62,20 +62,20 @@ static int by_key(const void *a, const void *b)
 static struct entry *look_up(struct entry *entries, size_t n, const char *device, uint64_t key)
 {
     struct entry want = {.device = device, .key = key};
-    return n ? bsearch(&want, entries, n, sizeof *entries, by_key) : NULL;
+    return n ? bsearch(&want, entries, n, sizeof *entries, compare_by_key) : NULL;
 }
 
 static bool is_regression(const struct as_comparison *c, bool lower_is_better, double limit)
 {
-    if (isnan(c->ratio)) /* of exact numbers, of which one is 0 */
+    if (isnan(c->ratio)) /* exact numbers, one of them 0 */
         return limit >= 0 && c->verdict == AS_SLOWER;
     if (limit < 0 || !isfinite(c->differ.lo) || !isfinite(c->differ.hi))
         return false;
     return lower_is_better ? c->differ.lo > 1 + limit : c->differ.hi < 1 / (1 + limit);
 }
 
-/* "source_hash" of the notes; what a device runs is compiled from it. */
-static json_t *source_of(const struct as_cell *c, json_t **notes)
+/* "source_hash" of the notes: the hash of the kernel's source. */
+static json_t *compare_source_of(const struct as_cell *c, json_t **notes)
 {
     *notes = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     return json_object_get(*notes, "source_hash");
@@ -84,7 +84,7 @@ static json_t *source_of(const struct as_cell *c, json_t **notes)
 static bool is_other_kernel(const struct as_cell *a, const struct as_cell *b)
 {
     json_t *notes_a, *notes_b;
-    const json_t *x = source_of(a, &notes_a), *y = source_of(b, &notes_b);
+    const json_t *x = compare_source_of(a, &notes_a), *y = compare_source_of(b, &notes_b);
     const bool other = json_is_string(x) && json_is_string(y) && !json_equal(x, y);
     json_decref(notes_a);
     json_decref(notes_b);
@@ -111,8 +111,8 @@ static void compare_pair(struct as_pair *p, double tolerance, double limit)
         (p->comparison.verdict == AS_FASTER || p->comparison.verdict == AS_SLOWER) && is_other_kernel(a, b);
 }
 
-static void add_pair(struct as_pairs *out, const struct as_cell *a, const struct as_cell *b, double tolerance,
-                     double limit)
+static void compare_add_pair(struct as_pairs *out, const struct as_cell *a, const struct as_cell *b, double tolerance,
+                             double limit)
 {
     struct as_pair *p = &out->v[out->n++];
     *p = (struct as_pair){.a = a, .b = b};
@@ -124,13 +124,13 @@ static void add_pair(struct as_pairs *out, const struct as_cell *a, const struct
     out->other_kernels += p->other_kernel;
 }
 
-/* The name in b of a device of a; notes it when it is another one. */
+/* The name that a's device has in b; records the pair when the names differ. */
 static const char *name_in_b(const struct devices *da, const struct devices *db, const struct as_cell *c,
                              struct as_pairs *out)
 {
     if (find_device(db, c->device))
         return c->device;
-    const char *left_a = left_over(da, db, c->backend), *left_b = left_over(db, da, c->backend);
+    const char *left_a = compare_left_over(da, db, c->backend), *left_b = compare_left_over(db, da, c->backend);
     if (!left_a || !left_b)
         return c->device;
     if (!out->renamed[0]) {
@@ -154,11 +154,11 @@ enum as_status as_compare_runs(const struct as_source *a, const struct as_source
         as_pairs_finish(out);
         return as_nomem(err, (a->n + b->n + 1) * sizeof *out->v, "a comparison");
     }
-    list_devices(a, &da);
-    list_devices(b, &db);
+    compare_list_devices(a, &da);
+    compare_list_devices(b, &db);
     for (size_t i = 0; i < b->n; i++)
         entries[i] = (struct entry){b->cells[i].device, b->cells[i].key, &b->cells[i], false};
-    qsort(entries, b->n, sizeof *entries, by_key);
+    qsort(entries, b->n, sizeof *entries, compare_by_key);
     for (size_t i = 0; i < a->n; i++) {
         const struct as_cell *c = &a->cells[i];
         struct entry *e = look_up(entries, b->n, name_in_b(&da, &db, c, out), c->key);
@@ -166,12 +166,12 @@ enum as_status as_compare_runs(const struct as_source *a, const struct as_source
             e = NULL;
         if (e)
             e->taken = true;
-        add_pair(out, c, e ? e->cell : NULL, tolerance, limit);
+        compare_add_pair(out, c, e ? e->cell : NULL, tolerance, limit);
     }
     for (size_t i = 0; i < b->n; i++) {
         struct entry *e = look_up(entries, b->n, b->cells[i].device, b->cells[i].key);
         if (e && !e->taken)
-            add_pair(out, NULL, &b->cells[i], tolerance, limit);
+            compare_add_pair(out, NULL, &b->cells[i], tolerance, limit);
     }
     free(entries);
     return AS_OK;

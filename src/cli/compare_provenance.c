@@ -12,7 +12,7 @@ struct sides {
     struct as_buf *out;
 };
 
-/* Members of the provenance, with the words for people. */
+/* Members of the provenance with their labels. */
 static const struct {
     const char *what, *object, *member;
 } members[] = {
@@ -28,7 +28,7 @@ static const struct {
     {"transparent huge pages", "memory", "thp"},
 };
 
-/* NULL and "": the run does not say. */
+/* NULL and "": not recorded. */
 static void difference(const struct sides *s, const char *what, const char *a, const char *b)
 {
     const char *text[2] = {a ? a : "", b ? b : ""};
@@ -65,7 +65,7 @@ static const char *member_of(const json_t *root, const char *object, const char 
     return json_string_value(json_object_get(json_object_get(root, object), member));
 }
 
-static const json_t *device_of(const json_t *devices, const char *id)
+static const json_t *compare_provenance_device_of(const json_t *devices, const char *id)
 {
     size_t i;
     const json_t *device;
@@ -78,7 +78,7 @@ static const json_t *device_of(const json_t *devices, const char *id)
     return NULL;
 }
 
-/* For a device in one run only, its presence is the only difference. */
+/* A device in only one run gives one difference: its presence. */
 static void device_difference(const struct sides *s, const char *id, const json_t *a, const json_t *b)
 {
     static const char *const names[] = {"name", "driver"};
@@ -106,8 +106,9 @@ static void device_differences(const struct sides *s)
         json_array_foreach(s->devices[side], i, device)
         {
             const char *id = json_string_value(json_object_get(device, "id"));
-            if (id && (side == 0 || !device_of(s->devices[0], id)))
-                device_difference(s, id, device_of(s->devices[0], id), device_of(s->devices[1], id));
+            if (id && (side == 0 || !compare_provenance_device_of(s->devices[0], id)))
+                device_difference(s, id, compare_provenance_device_of(s->devices[0], id),
+                                  compare_provenance_device_of(s->devices[1], id));
         }
     }
 }
@@ -133,8 +134,8 @@ static void count_difference(const struct sides *s, const char *what, int a, int
     difference(s, what, x, y);
 }
 
-/* NULL for a run that has none, and for text that is no JSON: then nothing is known of it. */
-static json_t *parsed(const char *text)
+/* NULL for a run without provenance and for invalid JSON. */
+static json_t *compare_provenance_parsed(const char *text)
 {
     return text ? json_loads(text, 0, NULL) : NULL;
 }
@@ -142,10 +143,11 @@ static json_t *parsed(const char *text)
 enum as_status as_compare_provenance(const struct as_run *a, const struct as_run *b, bool json, struct as_buf *out,
                                      struct as_error *err)
 {
-    struct sides s = {.provenance = {parsed(a->provenance), parsed(b->provenance)},
-                      .devices = {parsed(a->devices), parsed(b->devices)},
-                      .json = json,
-                      .out = out};
+    struct sides s = {
+        .provenance = {compare_provenance_parsed(a->provenance), compare_provenance_parsed(b->provenance)},
+        .devices = {compare_provenance_parsed(a->devices), compare_provenance_parsed(b->devices)},
+        .json = json,
+        .out = out};
     difference(&s, "tool version", a->tool_version, b->tool_version);
     difference(&s, "tool commit", a->tool_commit, b->tool_commit);
     difference(&s, "host", a->host, b->host);

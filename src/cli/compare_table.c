@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that the numbers and the verdict take, and what the axes have at least. */
+/* Columns of the numbers and the verdict, and the minimum for the axes. */
 enum { NUMBERS = 66, AXES_LEAST = 24, LISTED = 20 };
 
-static const struct as_cell *cell_of(const struct as_pair *p)
+static const struct as_cell *compare_table_cell_of(const struct as_pair *p)
 {
     return p->a ? p->a : p->b;
 }
@@ -21,7 +21,7 @@ static bool is_row(const struct as_pair *p)
     return p->a && p->b;
 }
 
-/* The next pair from i on that both runs have; the number of pairs where there is none. */
+/* The first pair from i on that both runs have; pairs->n if there is none. */
 static size_t next_row(const struct as_pairs *pairs, size_t i)
 {
     while (i < pairs->n && !is_row(&pairs->v[i]))
@@ -29,7 +29,7 @@ static size_t next_row(const struct as_pairs *pairs, size_t i)
     return i;
 }
 
-static bool same_place(const struct as_cell *a, const struct as_cell *b)
+static bool compare_table_same_place(const struct as_cell *a, const struct as_cell *b)
 {
     return strcmp(a->probe, b->probe) == 0 && strcmp(a->device, b->device) == 0;
 }
@@ -40,13 +40,13 @@ static void add_axis(const struct as_cell *c, const struct as_axis_value *v, str
     as_text_axis(out, v, as_probe_find(c->probe));
 }
 
-/* Rows under one heading: of one probe and device. Axes by their place in the first row; one that another row has at no
- * place varies. Each row is looked at once. */
+/* Rows under one heading: one probe and device. Axes are indexed as in the first row; an axis missing from another row
+ * counts as varying. */
 struct rows {
     size_t from, to, n; /* pairs, and rows among them */
     struct {
         bool varies;
-        unsigned width; /* of the widest word */
+        unsigned width; /* widest word */
     } axes[AS_AXES_MAX];
 };
 
@@ -62,7 +62,7 @@ static unsigned word_width(const struct as_cell *c, size_t axis)
 /* Adds a row and updates which axes vary. */
 static struct rows with_row(const struct as_pairs *pairs, struct rows r, size_t i)
 {
-    const struct as_cell *c = cell_of(&pairs->v[i]), *first = cell_of(&pairs->v[r.from]);
+    const struct as_cell *c = compare_table_cell_of(&pairs->v[i]), *first = compare_table_cell_of(&pairs->v[r.from]);
     for (size_t k = 0; k < c->axes.n; k++) {
         const bool same_name = k < first->axes.n && strcmp(first->axes.v[k].name, c->axes.v[k].name) == 0;
         const unsigned width = word_width(c, k);
@@ -76,7 +76,7 @@ static struct rows with_row(const struct as_pairs *pairs, struct rows r, size_t 
     return r;
 }
 
-static unsigned width_of(const struct rows *r)
+static unsigned compare_table_width_of(const struct rows *r)
 {
     unsigned width = 0;
     for (size_t k = 0; k < AS_AXES_MAX; k++)
@@ -84,20 +84,21 @@ static unsigned width_of(const struct rows *r)
     return width;
 }
 
-/* The longest group of rows from `from` whose distinguishing axes fit the columns. */
+/* The longest group of rows from `from` whose varying axes fit the columns. */
 static struct rows rows_from(const struct as_pairs *pairs, size_t from, unsigned room)
 {
     struct rows r = with_row(pairs, (struct rows){.from = from}, from);
     for (size_t i = next_row(pairs, r.to); i < pairs->n; i = next_row(pairs, r.to)) {
         const struct rows more = with_row(pairs, r, i);
-        if (!same_place(cell_of(&pairs->v[from]), cell_of(&pairs->v[i])) || width_of(&more) > room)
+        if (!compare_table_same_place(compare_table_cell_of(&pairs->v[from]), compare_table_cell_of(&pairs->v[i])) ||
+            compare_table_width_of(&more) > room)
             break;
         r = more;
     }
     return r;
 }
 
-/* The axes of a row that vary among the rows, or those that do not; one row alone has all of them. */
+/* The axes of a row that vary among the rows, or those that are constant; a single row shows all. */
 static void axes_words(const struct rows *r, const struct as_cell *c, bool that_vary, struct as_buf *out)
 {
     for (size_t k = 0; k < c->axes.n; k++)
@@ -105,7 +106,7 @@ static void axes_words(const struct rows *r, const struct as_cell *c, bool that_
             add_axis(c, &c->axes.v[k], out);
 }
 
-static void add_value(struct as_table *t, const struct as_cell *c)
+static void compare_table_add_value(struct as_table *t, const struct as_cell *c)
 {
     struct as_buf b = AS_BUF_INIT;
     if (as_text_measured(c))
@@ -116,7 +117,7 @@ static void add_value(struct as_table *t, const struct as_cell *c)
     as_buf_finish(&b);
 }
 
-/* Why there is no verdict. */
+/* The reason why there is no verdict. */
 static void add_no_verdict(struct as_table *t, const struct as_cell *a, const struct as_cell *b)
 {
     const char *const words[] = {as_cell_status_word(a->status), as_cell_status_word(b->status)};
@@ -130,15 +131,15 @@ static void add_no_verdict(struct as_table *t, const struct as_cell *a, const st
         as_table_addf(t, AS_PAINT_DIM, "a %s, b %s", words[0], words[1]);
 }
 
-static void add_row(struct as_table *t, const char *axes, const struct as_pair *p)
+static void compare_table_add_row(struct as_table *t, const char *axes, const struct as_pair *p)
 {
     static const enum as_paint paint[] = {[AS_SAME] = AS_PAINT_NONE,
                                           [AS_FASTER] = AS_PAINT_GOOD,
                                           [AS_SLOWER] = AS_PAINT_BAD,
                                           [AS_CANNOT_TELL] = AS_PAINT_DIM};
     as_table_add(t, axes, AS_PAINT_NONE);
-    add_value(t, p->a);
-    add_value(t, p->b);
+    compare_table_add_value(t, p->a);
+    compare_table_add_value(t, p->b);
     struct as_buf b = AS_BUF_INIT;
     if (isfinite(p->comparison.ratio))
         as_buf_printf(&b, "%.3f", p->comparison.ratio);
@@ -155,17 +156,17 @@ static void add_row(struct as_table *t, const char *axes, const struct as_pair *
         add_no_verdict(t, p->a, p->b);
 }
 
-static void add_group(struct as_table *t, const struct as_pairs *pairs, const struct rows *r)
+static void compare_table_add_group(struct as_table *t, const struct as_pairs *pairs, const struct rows *r)
 {
-    const struct as_cell *c = cell_of(&pairs->v[r->from]);
+    const struct as_cell *c = compare_table_cell_of(&pairs->v[r->from]);
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s %s", c->probe, c->device);
     axes_words(r, c, false, &b);
     as_table_heading(t, as_buf_get(&b));
     for (size_t i = r->from; i < r->to; i = next_row(pairs, i + 1)) {
         as_buf_clear(&b);
-        axes_words(r, cell_of(&pairs->v[i]), true, &b);
-        add_row(t, as_buf_get(&b), &pairs->v[i]);
+        axes_words(r, compare_table_cell_of(&pairs->v[i]), true, &b);
+        compare_table_add_row(t, as_buf_get(&b), &pairs->v[i]);
     }
     as_buf_finish(&b);
 }
@@ -180,7 +181,7 @@ enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_ta
     as_table_init(&t, heads);
     for (size_t i = next_row(pairs, 0); i < pairs->n;) {
         const struct rows r = rows_from(pairs, i, room);
-        add_group(&t, pairs, &r);
+        compare_table_add_group(&t, pairs, &r);
         i = next_row(pairs, r.to);
     }
     as_buf_char(out, '\n');
@@ -190,15 +191,15 @@ enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_ta
     return st;
 }
 
-/* A lone cell: its axes, without those that are constant over its probe. */
-static void write_cell(const struct as_pairs *pairs, const struct as_cell *c, struct as_buf *out)
+/* A single cell: its axes without those that are constant within its probe. */
+static void compare_table_write_cell(const struct as_pairs *pairs, const struct as_cell *c, struct as_buf *out)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s %s", c->probe, c->device);
     for (size_t i = 0; i < c->axes.n; i++) {
         bool tells = false;
         for (size_t k = 0; k < pairs->n && !tells; k++) {
-            const struct as_cell *other = cell_of(&pairs->v[k]);
+            const struct as_cell *other = compare_table_cell_of(&pairs->v[k]);
             tells = strcmp(other->probe, c->probe) == 0 &&
                     strcmp(as_axes_text(&other->axes, c->axes.v[i].name), c->axes.v[i].text) != 0;
         }
@@ -239,7 +240,7 @@ static void write_slower(const struct as_pairs *pairs, double limit, struct as_b
         as_buf_str(out, limit >= 0 ? "\nSlower in b by more than the limit:\n" : "\nSlower in b:\n");
     }
     for (size_t i = 0; i < n && i < LISTED; i++) {
-        write_cell(pairs, slower[i]->a, out);
+        compare_table_write_cell(pairs, slower[i]->a, out);
         const struct as_comparison *by = &slower[i]->comparison;
         as_buf_printf(out, ": b/a %.3f (%.3f to %.3f)%s\n", by->ratio, by->ci.lo, by->ci.hi,
                       slower[i]->other_kernel ? ", another kernel" : "");
@@ -258,7 +259,7 @@ static void write_count(const struct as_cell *c, size_t n, struct as_buf *out)
     as_buf_printf(out, ": %zu cell%s\n", n, n == 1 ? "" : "s");
 }
 
-/* Many are counted by probe and device. */
+/* Long lists are shortened to counts by probe and device. */
 static void write_only(const struct as_pairs *pairs, enum as_match which, const char *name, struct as_buf *out)
 {
     const struct as_cell *last = NULL;
@@ -267,15 +268,15 @@ static void write_only(const struct as_pairs *pairs, enum as_match which, const 
         return;
     as_buf_printf(out, "\nOnly in %s (%zu):\n", name, pairs->matches[which]);
     for (size_t i = 0; i < pairs->n; i++) {
-        const struct as_cell *c = cell_of(&pairs->v[i]);
+        const struct as_cell *c = compare_table_cell_of(&pairs->v[i]);
         if (pairs->v[i].match != which)
             continue;
         if (pairs->matches[which] <= LISTED) {
-            write_cell(pairs, c, out);
+            compare_table_write_cell(pairs, c, out);
             as_buf_char(out, '\n');
             continue;
         }
-        if (last && !same_place(last, c)) {
+        if (last && !compare_table_same_place(last, c)) {
             write_count(last, n, out);
             n = 0;
         }

@@ -5,10 +5,10 @@
 #include "cli/compare.h"
 #include "report/report.h"
 
-/* One row per cell of both runs, under headings with the axes that neighbouring rows share. */
+/* One row per common cell, under headings with the axes that adjacent rows share. */
 enum as_status as_compare_table(const struct as_pairs *pairs, const struct as_table_style *style, struct as_buf *out,
                                 struct as_error *err);
-/* What is slower (by more than the limit, where one is set: not negative), and what only one of the runs has. */
+/* Cells that are slower (by more than limit unless it is negative), and cells of only one run. */
 void as_compare_lists(const struct as_pairs *pairs, double limit, struct as_buf *out);
 
 #endif

@@ -1,11 +1,11 @@
-/* Completion scripts for shells, from the same records as the help. */
+/* Shell completion scripts, generated from the records of the help. */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "plan/plan.h"
 
 #include <string.h>
 
-/* Subcommands that take the names of probes; all but show take those of suites too. */
+/* Subcommands that take names of probes; all but show also take suites. */
 static bool takes_names(const struct as_command *c)
 {
     static const char *const names[] = {"run", "show", "explain"};
@@ -15,7 +15,7 @@ static bool takes_names(const struct as_command *c)
     return false;
 }
 
-static void add_names(const struct as_command *c, struct as_buf *out)
+static void completion_add_names(const struct as_command *c, struct as_buf *out)
 {
     for (const struct as_builtin_text *s = as_suite_texts; s->name && strcmp(c->name, "show") != 0; s++)
         as_buf_printf(out, " %s", s->name);
@@ -32,7 +32,7 @@ static void write_bash(struct as_buf *out)
             as_buf_printf(out, "--%s ", o->name);
         as_buf_str(out, "--help");
         if (takes_names(as_commands[i]))
-            add_names(as_commands[i], out);
+            completion_add_names(as_commands[i], out);
         as_buf_str(out, "\" ;;\n");
     }
     as_buf_str(out, "    esac\n    [ \"$COMP_CWORD\" -eq 1 ] && words=\"");
@@ -48,7 +48,7 @@ static void write_zsh(struct as_buf *out)
     write_bash(out);
 }
 
-/* Text between single quotes of fish. */
+/* Text in single quotes for fish. */
 static void add_quoted(const char *text, struct as_buf *out)
 {
     for (; *text; text++) {
@@ -74,7 +74,7 @@ static void write_fish(struct as_buf *out)
         if (!takes_names(c))
             continue;
         as_buf_printf(out, "complete -c assay -n '__fish_seen_subcommand_from %s' -a '", c->name);
-        add_names(c, out);
+        completion_add_names(c, out);
         as_buf_str(out, "'\n");
     }
 }

@@ -1,4 +1,4 @@
-/* Files that commands write: delivered to stdout or a path, and opened. */
+/* Output files: written to stdout or a path, and opened. */
 #ifndef AS_CLI_DELIVER_H
 #define AS_CLI_DELIVER_H
 
@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-/* Would text that is written to the path ("-": stdout) reach a terminal? */
+/* Whether output to the path ("-": stdout) goes to a terminal. */
 bool as_is_terminal(const char *path);
-/* Escapes text for a terminal; files and programs get it raw. */
+/* Escapes text for a terminal; files and pipes get it unchanged. */
 void as_make_readable(struct as_buf *b);
-/* To stdout or a file, which is named on stderr. b is finished. Returns an exit code. */
+/* Writes b to stdout or to a file, which is named on stderr, and finishes b. Returns an exit code. */
 int as_deliver(struct as_buf *b, const char *path);
-/* Opens a file with the desktop's browser. AS_UNSUPPORTED: there is none. */
+/* Opens a file in the desktop's browser. AS_UNSUPPORTED: no browser. */
 enum as_status as_open_in_browser(const char *path, struct as_error *err);
 
 #endif

@@ -58,8 +58,8 @@ void as_explain_member(struct as_buf *out, const char *name, const char *text, c
 
 enum { BINS = 10, DIGITS_MIN = 3, DIGITS_MAX = 7 };
 
-/* Digits that resolve a tenth of the range between minimum and maximum. */
-static int digits_of(const struct as_cell *c)
+/* Significant digits that resolve a tenth of the range from minimum to maximum. */
+static int explain_digits_of(const struct as_cell *c)
 {
     const double largest = fmax(fabs(c->sum.min), fabs(c->sum.max)), bin = (c->sum.max - c->sum.min) / BINS;
     const double digits = bin > 0 ? ceil(log10(largest / bin)) + 1 : 0;
@@ -97,10 +97,10 @@ static void further_numbers(const struct as_cell *c, const struct as_table_style
     as_buf_finish(&b);
 }
 
-static void numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+static void explain_numbers(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     const double reached = (c->sum.ci.hi - c->sum.ci.lo) / fabs(c->sum.median);
-    const int digits = digits_of(c);
+    const int digits = explain_digits_of(c);
     struct as_buf b = AS_BUF_INIT;
     as_text_title(out, "Numbers", style);
     char answer[64];
@@ -112,7 +112,7 @@ static void numbers(const struct as_cell *c, const struct as_table_style *style,
         as_buf_str(&b, ", 95% interval ");
         as_format_range(&b, c->sum.ci.lo, c->sum.ci.hi, c->sum.median, c->unit, digits);
     }
-    if (isfinite(reached) && !as_unit_is_count(c->unit)) { /* not of a count whose median is 0 */
+    if (isfinite(reached) && !as_unit_is_count(c->unit)) { /* not for a count with median 0 */
         as_buf_str(&b, style->unicode ? " (±" : " (+-");
         as_text_relative(&b, &c->sum);
         as_buf_char(&b, ')');
@@ -152,7 +152,7 @@ static size_t bin_of(double v, double lo, double width)
     return at >= BINS ? BINS - 1 : at > 0 ? (size_t)at : 0;
 }
 
-/* Counts the samples of weight 0 by bin; returns their number. The samples of a cell are those of its trials in order.
+/* Counts the samples of weight 0 by bin and returns their number. A cell's samples are those of its trials, in order.
  */
 static size_t count_contended(const struct as_explained *e, double lo, double width, size_t count[BINS])
 {
@@ -168,7 +168,7 @@ static size_t count_contended(const struct as_explained *e, double lo, double wi
     return all;
 }
 
-/* The distribution of the samples between minimum and maximum, and their course over time. */
+/* The distribution of the samples from minimum to maximum, and their development over time. */
 static void distribution(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     enum { BAR = 40, POINTS = 72 };
@@ -193,9 +193,9 @@ static void distribution(const struct as_explained *e, const struct as_table_sty
     struct as_buf label = AS_BUF_INIT;
     for (size_t i = 0; i < BINS; i++) {
         as_buf_clear(&label);
-        /* the mean of the bin's samples: an outlier makes bins wide */
+        /* the mean of the bin's samples, since an outlier makes bins wide */
         const double named = count[i] ? sum[i] / (double)count[i] : lo + ((double)i + 0.5) * width;
-        as_format_value_to(&label, named, c->unit, digits_of(c));
+        as_format_value_to(&label, named, c->unit, explain_digits_of(c));
         as_buf_repeat(out, ' ', label.len < 12 ? 12 - label.len : 0);
         as_buf_terminal(out, as_buf_get(&label));
         as_buf_printf(out, " %6zu ", count[i]);
@@ -216,7 +216,7 @@ static void distribution(const struct as_explained *e, const struct as_table_sty
     as_buf_finish(&label);
 }
 
-static void gates(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+static void explain_gates(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     static const enum as_paint paint[] = {
         [AS_GATE_NA] = AS_PAINT_DIM, [AS_GATE_PASS] = AS_PAINT_GOOD, [AS_GATE_FAIL] = AS_PAINT_BAD};
@@ -268,14 +268,14 @@ static enum as_status trials(const struct as_explained *e, const struct as_table
     as_text_title(out, "Trials", style);
     as_table_init(&t, heads);
     for (size_t i = 0; i < e->trials_n; i++)
-        trial_row(&t, &e->trials[i], e->cell.unit, digits_of(&e->cell));
+        trial_row(&t, &e->trials[i], e->cell.unit, explain_digits_of(&e->cell));
     enum as_status st = as_table_write(&t, style, out, err);
     as_table_finish(&t);
     return st;
 }
 
-/* What the device's sensor read in each trial. */
-static void sensor(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
+/* Readings of the device's sensor in each trial. */
+static void explain_sensor(const struct as_explained *e, const struct as_table_style *style, struct as_buf *out)
 {
     bool titled = false;
     for (size_t i = 0; i < e->trials_n; i++) {
@@ -298,7 +298,7 @@ static void sensor(const struct as_explained *e, const struct as_table_style *st
     }
 }
 
-static void note_number(struct as_buf *b, double v)
+static void explain_note_number(struct as_buf *b, double v)
 {
     if (v == floor(v) && fabs(v) < 1e15)
         as_buf_printf(b, "%.0f", v);
@@ -306,8 +306,8 @@ static void note_number(struct as_buf *b, double v)
         as_format_number(b, v, 4);
 }
 
-/* The probe's own notes: members of a JSON object. Notes that are further metrics stand with the numbers. */
-static void notes(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
+/* The probe's notes, members of a JSON object. Notes that are further metrics are shown with the numbers. */
+static void explain_notes(const struct as_cell *c, const struct as_table_style *style, struct as_buf *out)
 {
     json_t *root = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     const char *name;
@@ -319,14 +319,14 @@ static void notes(const struct as_cell *c, const struct as_table_style *style, s
         if (as_cell_metric(c, name, &further))
             continue;
         if (!titled)
-            as_text_title(out, "Notes of the probe", style);
+            as_text_title(out, "Probe notes", style);
         titled = true;
         struct as_buf b = AS_BUF_INIT, key = AS_BUF_INIT;
         as_buf_terminal(&key, name);
         if (json_is_string(value))
             as_buf_terminal(&b, json_string_value(value));
         else if (json_is_number(value))
-            note_number(&b, json_number_value(value));
+            explain_note_number(&b, json_number_value(value));
         else
             as_buf_str(&b, json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "-");
         as_explain_member(out, as_buf_get(&key), as_buf_get(&b), style);
@@ -392,13 +392,13 @@ enum as_status as_explain_cell(const struct as_explained *e, const struct as_tab
     as_buf_terminal(&b, c->counts);
     as_explain_member(out, "counts", as_buf_get(&b), style);
     if (as_text_measured(c)) {
-        numbers(c, style, out);
+        explain_numbers(c, style, out);
         distribution(e, style, out);
     }
-    gates(c, style, out);
+    explain_gates(c, style, out);
     enum as_status st = trials(e, style, out, err);
-    sensor(e, style, out);
-    notes(c, style, out);
+    explain_sensor(e, style, out);
+    explain_notes(c, style, out);
     provenance(e, style, out);
     as_buf_finish(&b);
     return st ? st : as_buf_check(out, err);

@@ -1,4 +1,4 @@
-/* One stored cell in full, as text. */
+/* Describes one stored cell in full. */
 #ifndef AS_CLI_EXPLAIN_H
 #define AS_CLI_EXPLAIN_H
 
@@ -21,7 +21,7 @@ enum as_status as_explain_word(struct as_store *store, const struct as_probe *pr
                                const struct as_table_style *style, struct as_buf *out, struct as_error *err);
 /* AS_USAGE with the nearest word. */
 enum as_status as_unknown_word(const struct as_probe *probe, const char *name, struct as_error *err);
-/* A name column and its text, already escaped. */
+/* A name and its text, already escaped. */
 void as_explain_member(struct as_buf *out, const char *name, const char *text, const struct as_table_style *style);
 /* "latency cpu size=1 MiB", escaped. */
 void as_explain_axes(const struct as_cell *c, struct as_buf *out);

@@ -18,7 +18,7 @@ static bool has_word(const struct as_axis *axis, const char *name)
     return false;
 }
 
-/* The axes that are left once the word is chosen. */
+/* The remaining axes once the word is chosen. */
 static void other_axes(const struct as_probe *probe, const struct as_word *word, const struct as_table_style *style,
                        struct as_buf *out)
 {
@@ -49,9 +49,10 @@ static bool has_op(struct as_store *store, int64_t run, const char *op)
     return any;
 }
 
-/* Of the last run that has it: what the word is is known without, numbers are an addition. */
-static enum as_status measured(struct as_store *store, const struct as_word *word, const struct as_table_style *style,
-                               struct as_buf *out, struct as_error *err)
+/* Numbers of the last run that has the word. They are optional: the description needs no store. */
+static enum as_status explain_word_measured(struct as_store *store, const struct as_word *word,
+                                            const struct as_table_style *style, struct as_buf *out,
+                                            struct as_error *err)
 {
     enum { LOOKED_AT = 100 };
     struct as_run *runs = NULL;
@@ -85,7 +86,7 @@ enum as_status as_explain_word(struct as_store *store, const struct as_probe *pr
     for (const char *const *more = word->more; more && more[0]; more += 2)
         as_explain_member(out, more[0], more[1], style);
     other_axes(probe, word, style, out);
-    enum as_status st = measured(store, word, style, out, err);
+    enum as_status st = explain_word_measured(store, word, style, out, err);
     return st ? st : as_buf_check(out, err);
 }
 
@@ -95,7 +96,7 @@ enum as_status as_unknown_word(const struct as_probe *probe, const char *name, s
     while (probe->about && probe->about[n].name)
         n++;
     if (!n)
-        return as_fail(err, AS_USAGE, "'%s' of the probe '%s' has no description; 'assay explain %s' has its axes",
+        return as_fail(err, AS_USAGE, "'%s' of the probe '%s' has no description; 'assay explain %s' shows its axes",
                        name, probe->name, probe->name);
     const char **names = calloc(n + 1, sizeof *names);
     if (!names)

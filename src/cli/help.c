@@ -1,4 +1,4 @@
-/* Help on the terminal and the man page, both from the records of the subcommands. */
+/* Help texts and the man page, generated from the records of the subcommands. */
 #include "cli/cli.h"
 #include "run/provenance.h"
 
@@ -8,11 +8,13 @@ enum { WIDTH = 80, OPTION_COLUMN = 24, COMMAND_COLUMN = 12, SHORT_COLUMN = 28 };
 
 static const char purpose[] = "measure what a machine really does";
 static const char about[] =
-    "assay measures memory latency and bandwidth, caches, communication between cores, allocation and launch cost of "
+    "assay measures memory latency and bandwidth, caches, core-to-core communication, allocation and launch cost of "
     "every device it finds. Every number has a 95% confidence interval and its provenance; a valid one has passed "
-    "named checks (gates). All are kept in a store that programs can read.\n\n"
-    "A cell is one point of the axes of a probe on one device; a run is one execution of suites or probes. Every "
-    "finished trial is stored at once, or within about a second where the disk is slow, so 'assay resume' continues a "
+    "named checks (gates). All numbers are kept in a store that programs can read.\n\n"
+    "A cell is one combination of a probe's axis values on one device; a run is one execution of suites or probes. "
+    "Every "
+    "finished trial is stored at once, or within about a second where the disk is slow, so 'assay resume' can continue "
+    "a "
     "run that was interrupted or killed.";
 
 struct item {
@@ -24,23 +26,23 @@ static const struct item exits[] = {
     {"2",
      "wrong usage: no such option, probe, axis, device, run, cell or file, an invalid suite, or runs without a common "
      "cell"},
-    {"3", "check or compare --check found something worse, or check a line missing"},
+    {"3", "check or compare --check found something worse, or check found a line missing"},
     {"4", "measured, but some cells were rejected, failed, crashed or timed out, or a device was lost"},
-    {"5", "nothing to measure on"},
+    {"5", "no device to measure on"},
     {NULL, NULL},
 };
 static const struct item variables[] = {
-    {"ASSAY_STORE", "the store when --store is not given"},
+    {"ASSAY_STORE", "the store if --store is not given"},
     {"ASSAY_WORKER", "the worker program that measures (default: assay itself)"},
     {"XDG_DATA_HOME, HOME",
      "location of the user's store: assay/assay.db in the first, else in .local/share of the second"},
-    {"NO_COLOR", "when not empty, no colours on the terminal"},
+    {"NO_COLOR", "if not empty, no colours on the terminal"},
     {"COLUMNS", "width of tables"},
     {"LC_ALL, LC_CTYPE, LANG", "a UTF-8 locale allows block characters in plots; numbers never depend on it"},
     {NULL, NULL},
 };
 
-/* Appends text filled to WIDTH with a left margin; column is where the first line already stands. */
+/* Appends text wrapped to WIDTH with a left margin; column is the current column of the first line. */
 static void add_filled(struct as_buf *out, const char *text, size_t margin, size_t column)
 {
     bool fresh = true; /* nothing on this line yet */
@@ -141,7 +143,7 @@ void as_help_text(const struct as_command *command, struct as_buf *out)
         add_item(out, as_commands[i]->name, as_commands[i]->summary, COMMAND_COLUMN);
     add_items(out, "Exit codes", exits, COMMAND_COLUMN);
     add_items(out, "Environment", variables, OPTION_COLUMN);
-    as_buf_str(out, "\n'assay help SUBCOMMAND' describes one.\n");
+    as_buf_str(out, "\n'assay help SUBCOMMAND' describes a subcommand.\n");
 }
 
 void as_help_short(struct as_buf *out)

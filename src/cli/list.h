@@ -1,4 +1,4 @@
-/* What the lists of 'assay list' share. */
+/* Shared by the lists of 'assay list'. */
 #ifndef AS_CLI_LIST_H
 #define AS_CLI_LIST_H
 
@@ -12,11 +12,11 @@ struct as_listing {
     struct as_buf *out;
 };
 
-/* Ends the object that line holds, moves it to out and begins the next one. */
+/* Closes the object in line, moves it to out and opens the next one. */
 void as_list_json_line(struct as_buf *line, struct as_buf *out);
-/* Published figures: the sets of them, or the figures of the one that is named behind. */
+/* Sets of published figures, or with a name the figures of that set. */
 enum as_status as_list_refs(const struct as_listing *l, struct as_error *err);
-/* Roles of allocators, with the name that each backend has for them. */
+/* Roles of allocators, with each backend's allocator. */
 enum as_status as_list_roles(const struct as_listing *l, struct as_error *err);
 
 #endif

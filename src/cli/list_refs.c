@@ -48,7 +48,7 @@ static enum as_status list_sets(const struct as_listing *l, struct as_error *err
     return st;
 }
 
-/* What all figures share, the set and its publication, is said once; the column has what is behind it. */
+/* The prefix shared by all sources (set and publication) is printed once; the column shows the rest. */
 static enum as_status figures_table(const struct as_listing *l, const struct as_refs *refs, struct as_error *err)
 {
     static const char *const heads[] = {"of", "what", ">published", "conditions", "in", NULL};

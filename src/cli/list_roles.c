@@ -1,4 +1,4 @@
-/* assay list roles: what allocators are for, and which ones each API has for it. */
+/* assay list roles: the roles of allocators, and each API's allocator for a role. */
 #include "cli/list.h"
 
 #include "base/json.h"

@@ -37,12 +37,12 @@ enum as_status as_read_export(const char *path, struct as_buf *text, struct as_e
     if (st || !as_is_database(as_buf_get(text), text->len))
         return st;
     return as_fail(err, AS_USAGE,
-                   "\"%s\" is a store (an SQLite database), not an export, and cannot be read here: give what 'assay "
-                   "export --store FILE' writes, or to 'assay compare' the name of the store's file",
+                   "\"%s\" is a store (an SQLite database), not an export: give a file written by 'assay "
+                   "export --store FILE', or pass the store itself to 'assay compare'",
                    path);
 }
 
-/* An export becomes a run of a store of its own, which lives as long as it is open. */
+/* An export is imported into a temporary store, which is removed when it is closed. */
 static enum as_status open_export(const char *path, struct as_named_run *out, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
@@ -51,7 +51,7 @@ static enum as_status open_export(const char *path, struct as_named_run *out, st
     int n = snprintf(out->folder, sizeof out->folder, "%s/assay-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (n < 0 || (size_t)n >= sizeof out->folder || !mkdtemp(out->folder)) {
         out->folder[0] = 0;
-        return as_fail(err, AS_IO, "cannot make a folder in \"%s\" for reading an export: %s",
+        return as_fail(err, AS_IO, "cannot create a folder in \"%s\" for reading an export: %s",
                        tmp && *tmp ? tmp : "/tmp", strerror(errno));
     }
     snprintf(out->file, sizeof out->file, "%s/export.db", out->folder);
@@ -72,7 +72,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-/* Only seekable files are probed: a pipe can be read once. */
+/* Only seekable files are inspected: a pipe can be read only once. */
 static bool is_database(const char *path)
 {
     char head[16] = {0};
@@ -84,7 +84,7 @@ static bool is_database(const char *path)
     return as_is_database(head, n);
 }
 
-/* No run has such a name. */
+/* Whether the name cannot be a run's. */
 static bool looks_like_file(const char *name)
 {
     const size_t n = strlen(name);
@@ -188,7 +188,7 @@ void as_hint_probe(const char *name, struct as_error *err)
         return;
     }
     if (as_probe_find(name)) {
-        as_fail(err, AS_NOTFOUND, "'%s' is a probe; give the number of a run, or none for the last", name);
+        as_fail(err, AS_NOTFOUND, "'%s' is a probe; give the number of a run, or nothing for the last", name);
         return;
     }
     if (near && err->code == AS_NOTFOUND && name[strspn(name, "0123456789abcdef-")])
@@ -209,14 +209,14 @@ enum as_status as_run_and_probe(const struct as_args *args, const char **run, co
     return AS_OK;
 }
 
-/* The one chip of figures for the data sheet. */
+/* The single chip whose figures the data sheet shows. */
 static enum as_status check_chip(const struct as_refs *chip, struct as_error *err)
 {
     for (size_t i = 1; i < chip->n; i++)
         if (strcmp(chip->v[i].chip, chip->v[0].chip) != 0)
             return as_fail(err, AS_USAGE,
-                           "'%s' has figures of several chips: name one, as '%s'; see 'assay list refs %s'", chip->name,
-                           chip->v[0].chip, chip->name);
+                           "'%s' has figures of several chips: name one, such as '%s'; see 'assay list refs %s'",
+                           chip->name, chip->v[0].chip, chip->name);
     return AS_OK;
 }
 

@@ -1,4 +1,4 @@
-/* assay: the entry. Finds the subcommand, has its arguments parsed, runs it. */
+/* assay: the entry point. Finds the subcommand, parses its arguments and runs it. */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
@@ -21,11 +21,11 @@
 
 static int json_memory_code = AS_EXIT_FAILED;
 
-/* jansson does not survive lack of memory (it drops names and reads out of bounds), so the process ends as if killed;
+/* jansson does not survive a failed allocation (it drops names and reads out of bounds), so the process exits at once;
  * stores stay whole. */
 static void *allocate_json(size_t size)
 {
-    static const char words[] = "assay: out of memory for JSON; what was stored before is safe\n";
+    static const char words[] = "assay: out of memory for JSON; stored trials are safe\n";
     void *p = malloc(size);
     if (p)
         return p;
@@ -79,7 +79,7 @@ static int run_command(const struct as_command *command, int argc, char **argv, 
     return code;
 }
 
-/* `assay --worker FD PARENT`: how the parent starts this program a second time. */
+/* `assay --worker FD PARENT`: the parent starts this program again as a worker. */
 static int run_worker(int argc, char **argv)
 {
     uint64_t fd = 0, parent = 0;
@@ -88,15 +88,15 @@ static int run_worker(int argc, char **argv)
     if (argc != 4 || as_parse_u64(argv[2], &fd, NULL) || as_parse_u64(argv[3], &parent, NULL) || fd > INT_MAX ||
         parent > INT_MAX)
         as_fail(&err, AS_USAGE,
-                "'--worker' is internal, assay starts itself so: it takes a descriptor and a process "
-                "id; see 'assay help' for what can be asked of it");
+                "'--worker' is internal: assay starts its workers with it, a descriptor and a process "
+                "ID; see 'assay help' for the subcommands");
     else if (as_worker_main((int)fd, (long)parent, &err) == AS_OK)
         return AS_EXIT_OK;
     return err.code == AS_NOMEM ? AS_WORKER_NO_MEMORY : as_cli_fail(&err);
 }
 
-/* The worker is this program, whatever it is called and also after its file was replaced, unless the user says
- * otherwise; a program that has assay as a library finds it elsewhere. */
+/* The worker is this program, whatever its name and even if its file was replaced, unless the user says
+ * otherwise; programs that use assay as a library find it elsewhere. */
 static void name_worker(void)
 {
     char self[4096];
@@ -105,7 +105,7 @@ static void name_worker(void)
         (void)setenv("ASSAY_WORKER", self, 1);
 }
 
-/* The last run, or where there is no store yet, what to do first. */
+/* Shows the last run, or the first steps if there is no store yet. */
 static int show_or_help(char **argv)
 {
     struct as_buf path = AS_BUF_INIT, help = AS_BUF_INIT;

@@ -70,7 +70,7 @@ void as_ndjson_run(struct as_buf *b, const struct as_run *r)
     as_json_add_text(b, "host", r->host);
     as_json_add_number(b, "started_at", r->started_at);
     as_json_add_number(b, "ended_at", r->ended_at > 0 ? r->ended_at : NAN);
-    as_json_add_name(b, "seed"); /* as text: it has 64 bits, more than a JSON number keeps everywhere */
+    as_json_add_name(b, "seed"); /* as text: many JSON readers lose bits of a 64-bit number */
     as_buf_printf(b, "\"%llu\"", (unsigned long long)r->seed);
     as_json_add_number(b, "precision", r->precision);
     as_json_add_number(b, "budget_s", r->budget_s);
@@ -96,7 +96,7 @@ void as_ndjson_event(struct as_buf *b, const struct as_event *e)
     if (e->round > 0) {
         as_json_add_int(b, "round", e->round < e->rounds ? e->round : e->rounds);
         as_json_add_int(b, "rounds", e->rounds);
-        if (e->round > e->rounds) /* passes over what all rounds left imprecise */
+        if (e->round > e->rounds) /* extra rounds for cells still imprecise */
             as_json_add_int(b, "extra_pass", e->round - e->rounds);
     }
     if (e->run && (e->kind == AS_EVENT_RUN_START || e->kind == AS_EVENT_RUN_END)) {

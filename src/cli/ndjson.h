@@ -1,4 +1,4 @@
-/* JSON objects as text, one a line, for programs that read assay's output. Numbers that are not known are null. */
+/* JSON objects as text, one per line. Unknown numbers are null. */
 #ifndef AS_CLI_NDJSON_H
 #define AS_CLI_NDJSON_H
 
@@ -9,10 +9,10 @@
 /* "name":[low,high] */
 void as_ndjson_interval(struct as_buf *b, const char *name, struct as_interval v);
 
-/* Members of one cell as in the export, without samples; in an object that is open. */
+/* Adds the members of one cell, as in the export but without samples, to an open object. */
 void as_ndjson_cell(struct as_buf *b, const struct as_cell *c);
 void as_ndjson_run(struct as_buf *b, const struct as_run *r);
-/* One event of a run as an object and a newline. */
+/* One event of a run: an object and a newline. */
 void as_ndjson_event(struct as_buf *b, const struct as_event *e);
 
 #endif

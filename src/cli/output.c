@@ -19,7 +19,7 @@ static const struct {
     {AS_UNSUPPORTED, AS_EXIT_NOTHING},
 };
 
-/* Reports out of memory without allocating. */
+/* Reports that memory ran out, without allocating. */
 static void say_plainly(const char *text)
 {
     fputs("assay: ", stderr);
@@ -28,7 +28,7 @@ static void say_plainly(const char *text)
     fputc('\n', stderr);
 }
 
-static void say(const char *text)
+static void output_say(const char *text)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "assay: ");
@@ -43,7 +43,7 @@ static void say(const char *text)
 
 int as_cli_fail(const struct as_error *err)
 {
-    say(err->text);
+    output_say(err->text);
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         if (exits[i].status == err->code)
             return exits[i].code;
@@ -65,13 +65,13 @@ void as_cli_note(const char *fmt, ...)
     va_start(ap, fmt);
     as_buf_vprintf(&b, fmt, ap);
     va_end(ap);
-    say(b.failed ? "out of memory for a note" : as_buf_get(&b));
+    output_say(b.failed ? "out of memory for a note" : as_buf_get(&b));
     as_buf_finish(&b);
 }
 
 enum as_status as_cli_check_memory(struct as_error *err)
 {
-    return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for a part of the output") : AS_OK;
+    return as_memory_failures() ? as_fail(err, AS_NOMEM, "out of memory for part of the output") : AS_OK;
 }
 
 /* Terminals without UTF-8 get "us". */
@@ -161,7 +161,7 @@ enum as_status as_cli_store(const struct as_args *args, enum as_store_mode mode,
 {
     const char *path = as_args_value(args, "store");
     if (path && !*path)
-        return as_fail(err, AS_USAGE, "--store needs the name of a file");
+        return as_fail(err, AS_USAGE, "--store needs a file name");
     return as_store_open(path, mode, store, err);
 }
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The options whose value is a file to write, of all commands. */
+/* Options of all commands whose value is an output file. */
 static const char *const output_options[] = {"output", "report", "junit", "summary"};
 enum { OUTPUTS_N = sizeof output_options / sizeof *output_options };
 
@@ -20,12 +20,12 @@ static bool is_output_option(const char *name)
     return false;
 }
 
-/* Where a file is, or would be. */
+/* The location of an existing or future file. */
 struct place {
     bool exists, regular;
     dev_t device;
     ino_t inode;
-    char *path; /* absolute, without links; NULL unknown; owned */
+    char *path; /* absolute, without links; NULL if unknown; owned */
 };
 
 static struct place place_of_stat(const struct stat *info)
@@ -34,7 +34,7 @@ static struct place place_of_stat(const struct stat *info)
         .exists = true, .regular = S_ISREG(info->st_mode), .device = info->st_dev, .inode = info->st_ino};
 }
 
-/* The absolute path of a file that need not exist, in a folder that does. */
+/* The absolute path of a file that may not exist, in an existing folder. */
 static char *resolve(const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -53,7 +53,7 @@ static char *resolve(const char *path)
     return b.len ? as_buf_take(&b) : NULL;
 }
 
-static struct place place_of(const char *path)
+static struct place outputs_place_of(const char *path)
 {
     struct stat info;
     struct place p = {.exists = false};
@@ -70,7 +70,7 @@ static bool is_same(const struct place *a, const struct place *b)
     return !a->exists && !b->exists && a->path && b->path && strcmp(a->path, b->path) == 0;
 }
 
-/* A file, or one of those that SQLite keeps beside a database. */
+/* A file, or one that SQLite keeps beside a database. */
 static bool is_file_or_journal(const struct place *out, const char *path)
 {
     static const char *const suffixes[] = {"", "-journal", "-wal", "-shm"};
@@ -78,7 +78,7 @@ static bool is_file_or_journal(const struct place *out, const char *path)
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && !same; i++) {
         struct as_buf name = AS_BUF_INIT;
         as_buf_printf(&name, "%s%s", path, suffixes[i]);
-        struct place p = place_of(as_buf_get(&name));
+        struct place p = outputs_place_of(as_buf_get(&name));
         same = is_same(out, &p);
         free(p.path);
         as_buf_finish(&name);
@@ -150,7 +150,7 @@ enum as_status as_check_output(const struct as_args *args, const char *path, str
 {
     if (strcmp(path, "-") == 0)
         return AS_OK;
-    struct place out = place_of(path);
+    struct place out = outputs_place_of(path);
     enum as_status st = AS_OK;
     if (is_store(args, &out))
         st = as_fail(err, AS_USAGE, "cannot write \"%s\": it is the store or its journal; give another file", path);
@@ -179,10 +179,10 @@ enum as_status as_check_outputs(const struct as_args *args, struct as_error *err
         const char *path = as_args_value(args, output_options[i]);
         if (!path || (st = as_check_output(args, path, err)))
             continue;
-        places[n] = place_of(path);
+        places[n] = outputs_place_of(path);
         for (size_t k = 0; k < n && !st; k++)
             if (is_same(&places[k], &places[n]))
-                st = as_fail(err, AS_USAGE, "\"%s\" is named for two outputs; give each a file", path);
+                st = as_fail(err, AS_USAGE, "\"%s\" is named for two outputs; give each its own file", path);
         n++;
     }
     for (size_t i = 0; i < n; i++)

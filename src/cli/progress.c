@@ -15,8 +15,8 @@ static void clear_line(struct as_progress *p, struct as_buf *out)
     p->shown = false;
 }
 
-/* "latency cpu size=1 MiB", and its number where there is one. */
-static void add_cell(const struct as_cell *c, struct as_buf *line)
+/* "latency cpu size=1 MiB", with its number if it has one. */
+static void progress_add_cell(const struct as_cell *c, struct as_buf *line)
 {
     as_buf_printf(line, "%s %s ", c->probe, c->device);
     as_axes_to_text(&c->axes, line);
@@ -34,7 +34,7 @@ static double share_done(const struct as_event *e)
     return e->cells_total ? (double)e->cells_done / (double)e->cells_total : 0;
 }
 
-static void draw(struct as_progress *p, const struct as_event *e, struct as_buf *out)
+static void progress_draw(struct as_progress *p, const struct as_event *e, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT, safe = AS_BUF_INIT;
     const char *bar = p->unicode ? " │ " : " | ";
@@ -50,7 +50,7 @@ static void draw(struct as_progress *p, const struct as_event *e, struct as_buf 
     }
     if (e->cell) {
         as_buf_str(&line, bar);
-        add_cell(e->cell, &line);
+        progress_add_cell(e->cell, &line);
     }
     clear_line(p, out);
     as_buf_terminal(&safe, as_buf_get(&line));
@@ -78,7 +78,7 @@ void as_progress_event(struct as_progress *p, const struct as_event *e, struct a
     if (e->kind == AS_EVENT_RUN_END)
         clear_line(p, out);
     else if (!p->shown || !(e->elapsed_s - p->drawn_at < redraw_s))
-        draw(p, e, out);
+        progress_draw(p, e, out);
 }
 
 void as_progress_counts(const size_t by_status[AS_CELL_STATUS_N], struct as_buf *out)

@@ -1,16 +1,16 @@
-/* Progress of a run, as text for stderr. Pure: events carry the time, and output goes to a buffer. */
+/* Progress of a run as text for stderr. Has no side effects: events carry the time, output goes to a buffer. */
 #ifndef AS_CLI_PROGRESS_H
 #define AS_CLI_PROGRESS_H
 
 #include "run/run.h"
 
 struct as_progress {
-    unsigned width; /* columns; 0: no terminal, so only notes and the last line are written */
+    unsigned width; /* columns; 0: not a terminal, only notes and the last line are written */
     bool unicode, quiet;
-    bool shown;      /* a redrawn line is on the terminal */
-    double drawn_at; /* elapsed_s of it */
+    bool shown;      /* the progress line is on the terminal */
+    double drawn_at; /* its elapsed_s */
 };
-/* Appends what is to be written for this event. */
+/* Appends the text for this event. */
 void as_progress_event(struct as_progress *p, const struct as_event *e, struct as_buf *out);
 /* The last line: "run 3 complete: 40 cells: 38 ok, 2 wide; took 58 s". */
 void as_progress_end(struct as_progress *p, const struct as_run_result *result, double seconds, struct as_buf *out);

@@ -16,7 +16,7 @@
 static volatile sig_atomic_t stop_asked;
 static volatile sig_atomic_t asked_at; /* seconds of the monotonic clock; 0: no signal came yet */
 
-/* Async-signal-safe. Repeated signals within a moment (a held key, a process group) count once. */
+/* Async-signal-safe. Signals in quick succession (a held key, a process group) count as one. */
 static void on_signal(int number)
 {
     static const char words[] = "\nassay: stopped; 'assay resume' continues the run\n";
@@ -34,7 +34,7 @@ static void on_signal(int number)
     }
 }
 
-/* The first signal stops after the current cell, a later one ends assay. Ignored signals (nohup) stay ignored. */
+/* The first signal stops after the current cell, a second one ends assay. Ignored signals (nohup) stay ignored. */
 static void take_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -46,7 +46,7 @@ static void take_signals(void)
     }
 }
 
-/* Progress that cannot be shown is no reason to end a run. */
+/* A failure to show progress does not end a run. */
 static void write_stderr(struct as_buf *b)
 {
     const char *at = as_buf_get(b);
@@ -64,16 +64,16 @@ static void write_stderr(struct as_buf *b)
 }
 
 /* Sentinels monitor the machine; they are not results. */
-static bool is_hidden(const struct as_cell *c)
+static bool session_is_hidden(const struct as_cell *c)
 {
     const struct as_probe *probe = c ? as_probe_find(c->probe) : NULL;
     return probe && probe->hidden;
 }
 
-static void on_event(void *user, const struct as_event *event)
+static void session_on_event(void *user, const struct as_event *event)
 {
     struct as_session *s = user;
-    if (s->json && s->output == AS_EXIT_OK && !is_hidden(event->cell)) {
+    if (s->json && s->output == AS_EXIT_OK && !session_is_hidden(event->cell)) {
         struct as_buf line = AS_BUF_INIT;
         as_ndjson_event(&line, event);
         s->output = as_cli_print(&line, AS_EXIT_OK);
@@ -99,7 +99,7 @@ enum as_status as_session_begin(struct as_session *s, const struct as_args *args
     s->store = as_args_value(args, "store");
     take_signals();
     options->command = as_buf_get(&s->command);
-    options->event = on_event;
+    options->event = session_on_event;
     options->user = s;
     options->stop = &stop_asked;
     options->wait = !as_args_flag(args, "no-wait");
@@ -135,7 +135,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
         if (interrupted && result->run_id > 0) {
             as_buf_clear(&s->buf);
             as_args_add_store(s->store, &s->buf);
-            as_cli_note("%s; what was measured is stored; to continue: assay resume %lld%s",
+            as_cli_note("%s; finished trials are stored; to continue: assay resume %lld%s",
                         result->lost ? "a device was lost" : "interrupted", (long long)result->run_id,
                         as_buf_get(&s->buf));
         } else if (interrupted)
@@ -146,7 +146,7 @@ int as_session_end(struct as_session *s, const struct as_command *command, enum 
     return s->output ? s->output : code;
 }
 
-static enum as_status write_page(const struct as_report_run *run, const char *path, struct as_error *err)
+static enum as_status session_write_page(const struct as_report_run *run, const char *path, struct as_error *err)
 {
     struct as_buf page = AS_BUF_INIT;
     enum as_status st = as_report_html(run, 1, &page, err);
@@ -158,7 +158,7 @@ static enum as_status write_page(const struct as_report_run *run, const char *pa
     return st;
 }
 
-/* The probe of all cells, "PROBE" where there are several, NULL where there is none; and how many are wide. */
+/* The probe of all cells, "PROBE" if there are several, NULL if there is none; and the number of wide cells. */
 static const char *only_probe(const struct as_report_run *run, size_t *wide, size_t *cells)
 {
     const char *probe = NULL;
@@ -172,7 +172,7 @@ static const char *only_probe(const struct as_report_run *run, size_t *wide, siz
     }
     for (size_t i = 0; i < run->cells_n; i++) {
         const struct as_cell *cell = &run->cells[i];
-        if (is_hidden(cell))
+        if (session_is_hidden(cell))
             continue;
         probe = !probe || strcmp(probe, cell->probe) == 0 ? cell->probe : "PROBE";
         *wide += cell->status == AS_CELL_WIDE;
@@ -215,7 +215,7 @@ int as_session_views(const struct as_session *s, struct as_store *store, const s
     if (!st && !s->json)
         st = as_report_terminal(&run, &s->style, &out, &err);
     if (!st && report)
-        st = write_page(&run, report, &err);
+        st = session_write_page(&run, report, &err);
     if (!st && !s->json) {
         add_commands(s, &run, name, report, &out);
     }

@@ -40,7 +40,7 @@ enum as_status as_arenas_open(struct as_device *dev, struct as_error *err)
     return AS_OK;
 }
 
-static void drop(struct as_device *dev, size_t i)
+static void arena_drop(struct as_device *dev, size_t i)
 {
     struct as_arenas *all = dev->arenas;
     dev->memory->free(dev, all->list[i].whole);
@@ -54,14 +54,14 @@ static void drop_whole(struct as_device *dev, const struct as_memory *whole)
 {
     for (size_t i = dev->arenas->n; whole && i-- > 0;)
         if (dev->arenas->list[i].whole == whole)
-            drop(dev, i);
+            arena_drop(dev, i);
 }
 
 void as_arenas_drop_idle(struct as_device *dev)
 {
     for (size_t i = dev->arenas ? dev->arenas->n : 0; i-- > 0;)
         if (!dev->arenas->list[i].part)
-            drop(dev, i);
+            arena_drop(dev, i);
 }
 
 void as_arenas_close(struct as_device *dev)
@@ -92,7 +92,7 @@ static const char *owner_of(const struct as_arena_desc *d)
     return d->memory.owner ? d->memory.owner : "";
 }
 
-static bool serves(const struct arena *a, const struct as_arena_desc *d)
+static bool arena_serves(const struct arena *a, const struct as_arena_desc *d)
 {
     return strcmp(a->allocator, d->memory.allocator) == 0 && strcmp(a->owner, owner_of(d)) == 0 &&
            strcmp(a->use, d->use) == 0 && a->node == d->memory.node && a->touch == d->touch &&
@@ -177,19 +177,19 @@ static bool make_entry(struct as_device *dev)
     struct as_arenas *all = dev->arenas;
     const size_t oldest = oldest_idle(all);
     if (all->n == ARENAS_MAX && oldest < all->n)
-        drop(dev, oldest);
+        arena_drop(dev, oldest);
     return all->n < ARENAS_MAX;
 }
 
 /* The arena for the block, found or created; all->n if there is none. */
-static enum as_status find(struct as_device *dev, const struct as_arena_desc *d, size_t *at, struct as_error *err)
+static enum as_status arena_find(struct as_device *dev, const struct as_arena_desc *d, size_t *at, struct as_error *err)
 {
     struct as_arenas *all = dev->arenas;
     const uint64_t most = dev->info.max_alloc;
     uint64_t bytes = (d->memory.bytes + GRAIN - 1) / GRAIN * GRAIN + slack_of(d);
     if (most && bytes > most)
         bytes = most > d->memory.bytes ? most : d->memory.bytes;
-    for (*at = 0; *at < all->n && !serves(&all->list[*at], d);)
+    for (*at = 0; *at < all->n && !arena_serves(&all->list[*at], d);)
         ++*at;
     if (*at == all->n) {
         if (!make_entry(dev)) {
@@ -209,8 +209,8 @@ static enum as_status find(struct as_device *dev, const struct as_arena_desc *d,
     return replace(dev, d, at, bytes > a->whole->bytes ? bytes : a->whole->bytes, err);
 }
 
-static enum as_status lend(struct as_device *dev, struct arena *a, const struct as_arena_desc *d,
-                           struct as_memory **out, struct as_error *err)
+static enum as_status arena_lend(struct as_device *dev, struct arena *a, const struct as_arena_desc *d,
+                                 struct as_memory **out, struct as_error *err)
 {
     struct as_arenas *all = dev->arenas;
     const uint64_t places = (a->whole->bytes - d->memory.bytes) / GRAIN + 1;
@@ -234,11 +234,11 @@ enum as_status as_arena_take(struct as_device *dev, const struct as_arena_desc *
     size_t at = ARENAS_MAX;
     own.fresh |= own.bytes <= AS_ARENA_FROM;
     if (dev->arenas && dev->memory->part && !own.fresh) {
-        enum as_status s = find(dev, desc, &at, err);
+        enum as_status s = arena_find(dev, desc, &at, err);
         if (s)
             return s;
     }
-    return at < ARENAS_MAX ? lend(dev, &dev->arenas->list[at], desc, out, err)
+    return at < ARENAS_MAX ? arena_lend(dev, &dev->arenas->list[at], desc, out, err)
                            : dev->memory->alloc(dev, &own, out, err);
 }
 
@@ -257,7 +257,7 @@ static void bound_idle(struct as_device *dev)
     if (dev->device->memory_free(dev, &free_bytes, NULL))
         return;
     while (as_arenas_idle(dev) > free_bytes / KEPT)
-        drop(dev, oldest_idle(dev->arenas));
+        arena_drop(dev, oldest_idle(dev->arenas));
 }
 
 void as_arena_give(struct as_device *dev, struct as_memory *mem)

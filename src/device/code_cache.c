@@ -67,14 +67,14 @@ struct name {
     char text[64];
 };
 
-static struct name name_of(uint64_t key)
+static struct name code_cache_name_of(uint64_t key)
 {
     struct name name;
     snprintf(name.text, sizeof name.text, "%016llx.code", (unsigned long long)key);
     return name;
 }
 
-static bool read_whole(FILE *f, uint64_t key, unsigned char **code, size_t *bytes)
+static bool code_cache_read_whole(FILE *f, uint64_t key, unsigned char **code, size_t *bytes)
 {
     struct header h;
     if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, magic, sizeof magic) != 0 || h.key != key || h.bytes == 0 ||
@@ -106,9 +106,9 @@ bool as_code_cache_get(uint64_t key, unsigned char **code, size_t *bytes)
 {
     bool got = false;
     int folder = open_folder();
-    FILE *f = folder >= 0 ? open_plain(folder, name_of(key).text) : NULL;
+    FILE *f = folder >= 0 ? open_plain(folder, code_cache_name_of(key).text) : NULL;
     if (f) {
-        got = read_whole(f, key, code, bytes);
+        got = code_cache_read_whole(f, key, code, bytes);
         if (got)
             (void)futimens(fileno(f), NULL); /* marks it as recently used for eviction */
         fclose(f);
@@ -160,7 +160,7 @@ static void list_files(DIR *folder, struct file *files, size_t *n, int64_t *byte
 }
 
 /* Evicts the oldest entries of a cache that is too large, a quarter more than needed, so that evictions are rare. */
-static void bound(int folder)
+static void code_cache_bound(int folder)
 {
     size_t n = 2 * FILES_MAX;
     int64_t bytes = 0;
@@ -197,9 +197,9 @@ static bool write_whole(int fd, const struct header *h, const unsigned char *cod
 
 static void put_in(int folder, const struct header *h, const unsigned char *code)
 {
-    struct name name = name_of(h->key), temporary;
+    struct name name = code_cache_name_of(h->key), temporary;
     snprintf(temporary.text, sizeof temporary.text, "%.40s.%ld", name.text, (long)getpid());
-    bound(folder);
+    code_cache_bound(folder);
     int fd = openat(folder, temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd >= 0 && (!write_whole(fd, h, code) || renameat(folder, temporary.text, folder, name.text)))
         (void)unlinkat(folder, temporary.text, 0);

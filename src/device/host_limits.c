@@ -27,7 +27,7 @@ struct as_host_groups {
 };
 
 /* Reads dir/file into b; false if it does not exist. */
-static bool read_text(struct as_buf *b, const char *dir, const char *file)
+static bool host_limits_read_text(struct as_buf *b, const char *dir, const char *file)
 {
     struct as_buf path = AS_BUF_INIT;
     as_buf_clear(b);
@@ -57,12 +57,12 @@ static uint64_t file_number(const char *dir, const char *file, uint64_t none)
 {
     struct as_buf b = AS_BUF_INIT;
     unsigned long long v;
-    uint64_t out = read_text(&b, dir, file) && sscanf(as_buf_get(&b), "%llu", &v) == 1 ? v : none;
+    uint64_t out = host_limits_read_text(&b, dir, file) && sscanf(as_buf_get(&b), "%llu", &v) == 1 ? v : none;
     as_buf_finish(&b);
     return out;
 }
 
-static void add_group(struct as_host_groups *g, enum group_kind kind, const char *root, const char *path)
+static void host_limits_add_group(struct as_host_groups *g, enum group_kind kind, const char *root, const char *path)
 {
     struct as_buf dir = AS_BUF_INIT;
     if (g->n == GROUPS_MAX)
@@ -86,10 +86,10 @@ static void add_path(struct as_host_groups *g, enum group_kind kind, const char 
     else
         part[0] = 0;
     while (strlen(part) > 1) {
-        add_group(g, kind, root, part);
+        host_limits_add_group(g, kind, root, part);
         *strrchr(part, '/') = 0;
     }
-    add_group(g, kind, root, "");
+    host_limits_add_group(g, kind, root, "");
 }
 
 static bool names_controller(const char *list, const char *name)
@@ -102,7 +102,7 @@ static bool names_controller(const char *list, const char *name)
 }
 
 /* A line of /proc/self/cgroup: "4:memory:/path" in version 1, "0::/path" in version 2. */
-static void add_line(struct as_host_groups *g, const char *sys_dir, char *line)
+static void host_limits_add_line(struct as_host_groups *g, const char *sys_dir, char *line)
 {
     char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
     if (!path || path[1] != '/')
@@ -133,10 +133,10 @@ struct as_host_groups *as_host_groups_create(const char *proc_dir, const char *s
         return NULL;
     g->proc_dir = as_strdup(proc_dir);
     g->failed = !g->proc_dir;
-    if (read_text(&b, proc_dir, "self/cgroup") && b.data) {
+    if (host_limits_read_text(&b, proc_dir, "self/cgroup") && b.data) {
         char *rest = NULL;
         for (char *line = strtok_r(b.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-            add_line(g, sys_dir, line);
+            host_limits_add_line(g, sys_dir, line);
     }
     as_buf_finish(&b);
     if (g->failed) {
@@ -182,7 +182,7 @@ static void apply_memory(const struct group *group, struct as_host_limits *out)
     uint64_t used = file_number(group->dir, f->usage, 0);
     struct as_buf b = AS_BUF_INIT;
     /* Cached files count as used, but can be evicted. */
-    if (read_text(&b, group->dir, "memory.stat"))
+    if (host_limits_read_text(&b, group->dir, "memory.stat"))
         number_after(as_buf_get(&b), f->reclaimable, &cached);
     as_buf_finish(&b);
     used -= cached < used ? cached : used;
@@ -195,9 +195,11 @@ static void apply_quota(const struct group *group, struct as_host_limits *out)
     struct as_buf b = AS_BUF_INIT;
     long long quota = -1, period = 0;
     if (group->kind == BOTH_V2) {
-        if (!read_text(&b, group->dir, "cpu.max") || sscanf(as_buf_get(&b), "%lld %lld", &quota, &period) != 2)
+        if (!host_limits_read_text(&b, group->dir, "cpu.max") ||
+            sscanf(as_buf_get(&b), "%lld %lld", &quota, &period) != 2)
             quota = -1;
-    } else if (read_text(&b, group->dir, "cpu.cfs_quota_us") && sscanf(as_buf_get(&b), "%lld", &quota) == 1) {
+    } else if (host_limits_read_text(&b, group->dir, "cpu.cfs_quota_us") &&
+               sscanf(as_buf_get(&b), "%lld", &quota) == 1) {
         period = (long long)file_number(group->dir, "cpu.cfs_period_us", 0);
     }
     as_buf_finish(&b);
@@ -221,7 +223,7 @@ static void apply_resources(const char *proc_dir, struct as_host_limits *out)
     } limits[] = {{RLIMIT_AS, 0, "RLIMIT_AS (ulimit -v)"}, {RLIMIT_DATA, 5, "RLIMIT_DATA (ulimit -d)"}};
     unsigned long long mapped[6] = {0};
     struct as_buf b = AS_BUF_INIT;
-    if (read_text(&b, proc_dir, "self/statm"))
+    if (host_limits_read_text(&b, proc_dir, "self/statm"))
         (void)sscanf(as_buf_get(&b), "%llu %llu %llu %llu %llu %llu", &mapped[0], &mapped[1], &mapped[2], &mapped[3],
                      &mapped[4], &mapped[5]);
     as_buf_finish(&b);
@@ -242,7 +244,8 @@ enum as_status as_host_limits_read(const struct as_host_groups *groups, struct a
 {
     struct as_buf b = AS_BUF_INIT;
     uint64_t total = 0, available = 0;
-    bool good = read_text(&b, groups->proc_dir, "meminfo") && number_after(as_buf_get(&b), "MemTotal:", &total) &&
+    bool good = host_limits_read_text(&b, groups->proc_dir, "meminfo") &&
+                number_after(as_buf_get(&b), "MemTotal:", &total) &&
                 number_after(as_buf_get(&b), "MemAvailable:", &available);
     as_buf_finish(&b);
     if (!good || total > UINT64_MAX >> 10 || available > UINT64_MAX >> 10)
@@ -286,9 +289,9 @@ uint64_t as_host_groups_oom_kills(const struct as_host_groups *groups)
     bool known = false;
     for (size_t i = 0; i < groups->n && !known; i++)
         if (groups->groups[i].kind != CPU_V1 &&
-            read_text(&b, groups->groups[i].dir, memory_files[groups->groups[i].kind].kills))
+            host_limits_read_text(&b, groups->groups[i].dir, memory_files[groups->groups[i].kind].kills))
             known = number_after(as_buf_get(&b), "oom_kill ", &kills);
-    if (!known && read_text(&b, groups->proc_dir, "vmstat"))
+    if (!known && host_limits_read_text(&b, groups->proc_dir, "vmstat"))
         number_after(as_buf_get(&b), "oom_kill ", &kills);
     as_buf_finish(&b);
     return kills;
@@ -306,7 +309,8 @@ uint64_t as_host_resident(void)
 {
     struct as_buf b = AS_BUF_INIT;
     unsigned long long size, resident;
-    bool good = read_text(&b, "/proc/self", "statm") && sscanf(as_buf_get(&b), "%llu %llu", &size, &resident) == 2;
+    bool good =
+        host_limits_read_text(&b, "/proc/self", "statm") && sscanf(as_buf_get(&b), "%llu %llu", &size, &resident) == 2;
     as_buf_finish(&b);
     return good ? resident * as_host_page() : 0;
 }

@@ -19,7 +19,7 @@ void as_host_topology_origin(char *out, size_t size)
         out[0] = 0;
 }
 
-static void add(struct as_device_info *info, const struct as_cache *c)
+static void host_macos_add(struct as_device_info *info, const struct as_cache *c)
 {
     if (c->size && info->caches_n < AS_CACHES_MAX)
         info->caches[info->caches_n++] = *c;
@@ -32,9 +32,12 @@ void as_host_caches(struct as_device_info *info)
         return;
     const unsigned smt = kind.cores && kind.threads > kind.cores ? kind.threads / kind.cores : 1;
     const unsigned near = kind.cores_per_l2 ? kind.cores_per_l2 * smt : smt;
-    add(info, &(struct as_cache){.level = 1, .kind = 'd', .size = kind.l1d, .line = kind.line, .shared = smt});
-    add(info, &(struct as_cache){.level = 2, .kind = 'u', .size = kind.l2, .line = kind.line, .shared = near});
-    add(info, &(struct as_cache){.level = 3, .kind = 'u', .size = kind.l3, .line = kind.line, .shared = kind.threads});
+    host_macos_add(info,
+                   &(struct as_cache){.level = 1, .kind = 'd', .size = kind.l1d, .line = kind.line, .shared = smt});
+    host_macos_add(info,
+                   &(struct as_cache){.level = 2, .kind = 'u', .size = kind.l2, .line = kind.line, .shared = near});
+    host_macos_add(
+        info, &(struct as_cache){.level = 3, .kind = 'u', .size = kind.l3, .line = kind.line, .shared = kind.threads});
 }
 
 uint64_t as_host_last_caches(void)

@@ -101,7 +101,7 @@ const struct as_cache *as_info_memory_side(const struct as_device_info *info)
 static const uint64_t CARD_CACHE = UINT64_C(64) << 20;
 enum { GPU_PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
-static bool is_native(const struct as_device_info *info)
+static bool info_is_native(const struct as_device_info *info)
 {
     return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
 }
@@ -109,12 +109,12 @@ static bool is_native(const struct as_device_info *info)
 /* A GPU with its own memory. */
 static bool is_card(const struct as_device_info *info)
 {
-    return !is_native(info) && !info->is_host_memory;
+    return !info_is_native(info) && !info->is_host_memory;
 }
 
 uint64_t as_info_huge_page(const struct as_device_info *info)
 {
-    return is_native(info) && info->huge_page ? info->huge_page : HUGE_PAGE;
+    return info_is_native(info) && info->huge_page ? info->huge_page : HUGE_PAGE;
 }
 
 uint64_t as_info_page(const struct as_device_info *info)
@@ -122,7 +122,7 @@ uint64_t as_info_page(const struct as_device_info *info)
     if (is_card(info))
         return GPU_PAGE;
     /* For a GPU that uses host memory, page_size may be the driver's allocation granularity. */
-    return is_native(info) && info->page_size ? info->page_size : as_host_page();
+    return info_is_native(info) && info->page_size ? info->page_size : as_host_page();
 }
 
 /* Whether the allocator always gives host memory. */
@@ -149,7 +149,7 @@ static bool is_hosts(const struct as_device_info *info, const char *allocator)
 /* Total size of the instances of one level that a CPU's threads reach; other devices' cores share one. */
 static uint64_t reached(const struct as_device_info *info, const struct as_cache *c, double threads)
 {
-    if (!is_native(info) || !(threads > 1) || c->shared == 0 || info->threads <= c->shared)
+    if (!info_is_native(info) || !(threads > 1) || c->shared == 0 || info->threads <= c->shared)
         return c->size;
     const uint64_t n = (uint64_t)fmin(ceil((double)info->threads / c->shared), threads);
     return c->size > UINT64_MAX / n ? UINT64_MAX : c->size * n;
@@ -160,7 +160,7 @@ struct largest {
     const char *name;
 };
 
-static void take(struct largest *l, uint64_t size, const char *name)
+static void info_take(struct largest *l, uint64_t size, const char *name)
 {
     if (size > l->size)
         *l = (struct largest){size, name};
@@ -172,13 +172,13 @@ static struct largest largest_cache(const struct as_device_info *info, const cha
     for (size_t i = 0; i < info->caches_n; i++) {
         const struct as_cache *c = &info->caches[i];
         if (holds_data(c))
-            take(&l, reached(info, c, threads), c->memory_side && c->name[0] ? c->name : "last-level cache");
+            info_take(&l, reached(info, c, threads), c->memory_side && c->name[0] ? c->name : "last-level cache");
     }
     /* GPU drivers report only a part of the last-level cache, or none. */
     if (is_card(info))
-        take(&l, CARD_CACHE, "last-level cache");
-    if (!is_native(info) && is_hosts(info, allocator))
-        take(&l, info->host_cache, info->is_host_cpu ? "last-level cache" : "last-level cache of the CPU");
+        info_take(&l, CARD_CACHE, "last-level cache");
+    if (!info_is_native(info) && is_hosts(info, allocator))
+        info_take(&l, info->host_cache, info->is_host_cpu ? "last-level cache" : "last-level cache of the CPU");
     return l;
 }
 
@@ -193,7 +193,7 @@ const char *as_info_largest_cache_name(const struct as_device_info *info, const 
 }
 
 /* Saturating product. */
-static uint64_t times(uint64_t n, uint64_t size)
+static uint64_t info_times(uint64_t n, uint64_t size)
 {
     return size > UINT64_MAX / n ? UINT64_MAX : n * size;
 }
@@ -202,14 +202,14 @@ uint64_t as_info_memory_least(const struct as_device_info *info, const char *all
 {
     static const uint64_t unsure = UINT64_C(256) << 20, most = UINT64_C(1) << 30;
     static const uint64_t share = UINT64_C(128) << 20; /* a guest of a few CPUs gets no larger share of a cache */
-    const uint64_t cache = as_info_largest_cache(info, allocator, threads), least = times(4, cache);
+    const uint64_t cache = as_info_largest_cache(info, allocator, threads), least = info_times(4, cache);
     if (cache == 0)
         return unsure;
     if (!info->virtual_machine || (is_card(info) && !is_hosts(info, allocator)))
         return least;
     if (as_info_largest_cache(info, allocator, 1) > share)
-        return times(4, share);
-    const uint64_t limit = most > times(2, cache) ? most : times(2, cache);
+        return info_times(4, share);
+    const uint64_t limit = most > info_times(2, cache) ? most : info_times(2, cache);
     return least < unsure ? unsure : least < limit ? least : limit;
 }
 
@@ -222,13 +222,13 @@ bool as_info_is_memory(const struct as_device_info *info, const char *allocator,
 uint64_t as_info_memory_set(const struct as_device_info *info)
 {
     static const double beyond = 4.5, launch = 0x1p31, most = 0x1p62; /* a GPU reads 2 GiB in half a millisecond */
-    uint64_t cache = as_info_largest_cache(info, NULL, is_native(info) ? info->threads : 1);
-    if (!is_native(info) && info->host_cache > cache) /* some allocators give host memory */
+    uint64_t cache = as_info_largest_cache(info, NULL, info_is_native(info) ? info->threads : 1);
+    if (!info_is_native(info) && info->host_cache > cache) /* some allocators give host memory */
         cache = info->host_cache;
     const double bytes = beyond * (double)(cache ? cache : CARD_CACHE);
     if (is_card(info))
         return (uint64_t)fmin(fmax(bytes, launch), most);
-    const uint64_t least = as_info_memory_least(info, NULL, is_native(info) ? info->threads : 1);
+    const uint64_t least = as_info_memory_least(info, NULL, info_is_native(info) ? info->threads : 1);
     return info->virtual_machine ? least : (uint64_t)fmin(fmax(bytes, (double)least), most);
 }
 

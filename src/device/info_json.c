@@ -153,7 +153,7 @@ void as_info_to_json(const struct as_device_info *info, struct as_buf *out)
     as_buf_str(out, "]}");
 }
 
-static enum as_status get_number(const struct field *f, const json_t *value, char *at, struct as_error *err)
+static enum as_status info_json_get_number(const struct field *f, const json_t *value, char *at, struct as_error *err)
 {
     if (f->type == DOUBLE) {
         double v = json_number_value(value);
@@ -194,7 +194,7 @@ static enum as_status get_fields(const struct field *fields, size_t n, const jso
             s = as_fail(err, AS_FORMAT, "device information: \"%s\" is not %s", f->name,
                         f->type == TEXT ? "a string" : "true or false");
         else
-            s = get_number(f, value, at, err);
+            s = info_json_get_number(f, value, at, err);
         if (s)
             return s;
     }

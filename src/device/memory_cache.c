@@ -16,12 +16,12 @@ static const uint64_t SIZE_MIN = UINT64_C(1) << 20, SIZE_MAX_BYTES = UINT64_C(4)
 /* KFD puts the partition index in the bits above the PCI function. */
 static const uint64_t LOCATION_MASK = 0xffff;
 
-static bool is_usable(uint64_t size)
+static bool memory_cache_is_usable(uint64_t size)
 {
     return size >= SIZE_MIN && size <= SIZE_MAX_BYTES;
 }
 
-static bool read_file(const char *path, struct as_buf *out)
+static bool memory_cache_read_file(const char *path, struct as_buf *out)
 {
     as_buf_clear(out);
     return as_buf_read_file(out, path, FILE_MAX_BYTES, NULL) == AS_OK;
@@ -65,7 +65,7 @@ static uint64_t last_level_of(const char *root, unsigned node, struct as_buf *te
     uint64_t level, kib, largest = 0;
     for (unsigned i = 0; i < CACHES_MAX; i++) {
         snprintf(path, sizeof path, "%.128s/sys/class/kfd/kfd/topology/nodes/%u/caches/%u/properties", root, node, i);
-        if (!read_file(path, text))
+        if (!memory_cache_read_file(path, text))
             break;
         if (property(as_buf_get(text), "level", &level) && property(as_buf_get(text), "size", &kib) &&
             level == LAST_LEVEL && kib <= SIZE_MAX_BYTES >> 10 && kib << 10 > largest)
@@ -79,14 +79,14 @@ static bool find_in_kfd(const char *root, const struct as_device_info *info, str
     char path[256];
     for (unsigned node = 0; node < NODES_MAX && info->bus_id[0]; node++) {
         snprintf(path, sizeof path, "%.128s/sys/class/kfd/kfd/topology/nodes/%u/properties", root, node);
-        if (!read_file(path, text))
+        if (!memory_cache_read_file(path, text))
             break;
         if (!is_node_of(as_buf_get(text), info->bus_id))
             continue;
         out->size = last_level_of(root, node, text);
         as_copy_text(out->name, sizeof out->name, "Infinity Cache");
         as_copy_text(out->source, sizeof out->source, "kfd");
-        return is_usable(out->size);
+        return memory_cache_is_usable(out->size);
     }
     return false;
 }
@@ -105,11 +105,11 @@ static uint64_t cache_of_node(const char *root, unsigned node, struct as_buf *te
     for (unsigned i = 1; i <= INDEX_MAX; i++) {
         snprintf(path, sizeof path, "%.128s/sys/devices/system/node/node%u/memory_side_cache/index%u/size", root, node,
                  i);
-        if (!read_file(path, text))
+        if (!memory_cache_read_file(path, text))
             continue;
         as_copy_text(value, sizeof value, as_buf_get(text));
         value[strcspn(value, "\n")] = 0;
-        if (as_parse_u64(value, &size, NULL) == AS_OK && is_usable(size) && size > largest)
+        if (as_parse_u64(value, &size, NULL) == AS_OK && memory_cache_is_usable(size) && size > largest)
             largest = size;
     }
     return largest;
@@ -144,7 +144,7 @@ static bool find_in_nodes(const char *root, const struct as_device_info *info, s
 /* ---- the table ---- */
 
 /* Column `index` of a line that has no quotes before it; false if it does not fit. */
-static bool column(const char *line, unsigned index, char *out, size_t size)
+static bool memory_cache_column(const char *line, unsigned index, char *out, size_t size)
 {
     for (; index && line; index--)
         line = strchr(line, ','), line += line != NULL;
@@ -160,12 +160,12 @@ static bool find_by_name(const char *device, struct as_cache *out)
 {
     for (const char *line = strchr(as_memory_caches, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
         char match[64], bytes[24];
-        if (!column(line + 1, 0, match, sizeof match) || fnmatch(match, device, FNM_NOESCAPE) != 0 ||
-            !column(line + 1, 1, out->name, sizeof out->name) || !column(line + 1, 2, bytes, sizeof bytes) ||
-            as_parse_u64(bytes, &out->size, NULL))
+        if (!memory_cache_column(line + 1, 0, match, sizeof match) || fnmatch(match, device, FNM_NOESCAPE) != 0 ||
+            !memory_cache_column(line + 1, 1, out->name, sizeof out->name) ||
+            !memory_cache_column(line + 1, 2, bytes, sizeof bytes) || as_parse_u64(bytes, &out->size, NULL))
             continue;
         as_copy_text(out->source, sizeof out->source, "table");
-        return is_usable(out->size);
+        return memory_cache_is_usable(out->size);
     }
     return false;
 }

@@ -165,7 +165,7 @@ const char *as_role_allocator(const char *id, enum as_role role)
     return "";
 }
 
-static enum as_status fail_unknown(const char *id, struct as_error *err)
+static enum as_status registry_fail_unknown(const char *id, struct as_error *err)
 {
     enum { NAMES_MAX = 16 };
     const char *names[NAMES_MAX + 1] = {0};
@@ -217,7 +217,7 @@ enum as_status as_device_open(const char *id, struct as_opened *out, struct as_e
     const struct as_backend *backend = as_backend_find(id);
     uint64_t index = 0;
     if (!backend)
-        return fail_unknown(id, err);
+        return registry_fail_unknown(id, err);
     if (colon && as_parse_u64(colon + 1, &index, NULL))
         return as_fail(err, AS_USAGE, "device \"%s\" has no number after the colon; write for example \"opencl:0\"",
                        id);

@@ -115,8 +115,8 @@ static bool is_plain_text(const char *s)
     return same;
 }
 
-static enum as_status add_value(struct as_axes *axes, const char *name, const char *text, double number,
-                                struct as_error *err)
+static enum as_status cell_axes_add_value(struct as_axes *axes, const char *name, const char *text, double number,
+                                          struct as_error *err)
 {
     if (!is_name(name))
         return as_fail(err, AS_FORMAT,
@@ -138,7 +138,7 @@ static enum as_status add_value(struct as_axes *axes, const char *name, const ch
 
 enum as_status as_axes_add(struct as_axes *axes, const char *name, const char *text, struct as_error *err)
 {
-    return add_value(axes, name, text, spelled_number(text), err);
+    return cell_axes_add_value(axes, name, text, spelled_number(text), err);
 }
 
 void as_axes_to_json(const struct as_axes *axes, struct as_buf *out)
@@ -160,7 +160,7 @@ void as_axes_to_json(const struct as_axes *axes, struct as_buf *out)
 static enum as_status add_json_value(struct as_axes *axes, const char *name, const json_t *j, struct as_error *err)
 {
     if (json_is_string(j))
-        return add_value(axes, name, json_string_value(j), NAN, err);
+        return cell_axes_add_value(axes, name, json_string_value(j), NAN, err);
     if (!json_is_number(j))
         return as_fail(err, AS_FORMAT, "axis '%.60s': the value is neither a number nor a word", name);
     struct as_buf b = AS_BUF_INIT;
@@ -170,7 +170,7 @@ static enum as_status add_json_value(struct as_axes *axes, const char *name, con
         format_number(&b, json_real_value(j));
     enum as_status s = as_buf_check(&b, err);
     if (!s)
-        s = add_value(axes, name, as_buf_get(&b), json_number_value(j), err);
+        s = cell_axes_add_value(axes, name, as_buf_get(&b), json_number_value(j), err);
     as_buf_finish(&b);
     return s;
 }
@@ -253,7 +253,7 @@ enum as_status as_axes_from_json(const char *json, struct as_axes *axes, struct 
     return s;
 }
 
-static bool is_bytes(const char *name)
+static bool cell_axes_is_bytes(const char *name)
 {
     static const char *const sizes[] = {"size", "stride", "bytes", "page"};
     const char *last = strrchr(name, '_');
@@ -271,7 +271,7 @@ void as_axes_to_text(const struct as_axes *axes, struct as_buf *out)
         as_buf_str(out, v->name);
         as_buf_char(out, '=');
         uint64_t bytes;
-        if (is_bytes(v->name) && isfinite(v->number) && as_parse_u64(v->text, &bytes, NULL) == AS_OK)
+        if (cell_axes_is_bytes(v->name) && isfinite(v->number) && as_parse_u64(v->text, &bytes, NULL) == AS_OK)
             as_format_size(out, bytes);
         else
             as_buf_str(out, v->text);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Reparses JSON text from any source, so that the output is valid JSON. */
-static enum as_status write_json(const char *text, bool is_array, const char *name, struct as_buf *out,
-                                 struct as_error *err)
+static enum as_status fields_write_json(const char *text, bool is_array, const char *name, struct as_buf *out,
+                                        struct as_error *err)
 {
     if (!text || !text[0]) {
         as_buf_str(out, is_array ? "[]" : "{}");
@@ -45,7 +45,8 @@ static void write_throttle(int bits, struct as_buf *out)
     as_buf_finish(&words);
 }
 
-static enum as_status write_value(const struct as_field *f, const void *at, struct as_buf *out, struct as_error *err)
+static enum as_status fields_write_value(const struct as_field *f, const void *at, struct as_buf *out,
+                                         struct as_error *err)
 {
     const char *owned = NULL;
     if (f->kind == AS_FIELD_OWNED || f->kind == AS_FIELD_OBJECT || f->kind == AS_FIELD_ARRAY)
@@ -64,7 +65,7 @@ static enum as_status write_value(const struct as_field *f, const void *at, stru
         break;
     case AS_FIELD_OBJECT:
     case AS_FIELD_ARRAY:
-        return write_json(owned, f->kind == AS_FIELD_ARRAY, f->name, out, err);
+        return fields_write_json(owned, f->kind == AS_FIELD_ARRAY, f->name, out, err);
     case AS_FIELD_REAL:
         as_json_number(out, *(const double *)at);
         break;
@@ -115,7 +116,7 @@ enum as_status as_fields_write(const struct as_fields *fields, const void *recor
         if (fields->v[i].kind == AS_FIELD_OTHER)
             s = other(user, fields->v[i].name, out, err);
         else
-            s = write_value(&fields->v[i], (const char *)record + fields->v[i].offset, out, err);
+            s = fields_write_value(&fields->v[i], (const char *)record + fields->v[i].offset, out, err);
     }
     as_buf_char(out, '}');
     return s;
@@ -127,8 +128,8 @@ enum as_status as_place_fail(const struct as_place *place, const char *name, con
                    place->text, place->text[0] && name[0] ? "." : "", name, why);
 }
 
-static enum as_status read_text(const struct as_field *f, const json_t *j, const struct as_place *place, char *at,
-                                struct as_error *err)
+static enum as_status fields_read_text(const struct as_field *f, const json_t *j, const struct as_place *place,
+                                       char *at, struct as_error *err)
 {
     const char *text = json_string_value(j);
     if (f->kind == AS_FIELD_TEXT_OR_NULL && json_is_null(j))
@@ -170,8 +171,8 @@ static enum as_status read_real(const struct as_field *f, const json_t *j, const
     return AS_OK;
 }
 
-static enum as_status read_whole(const struct as_field *f, const json_t *j, const struct as_place *place, void *at,
-                                 struct as_error *err)
+static enum as_status fields_read_whole(const struct as_field *f, const json_t *j, const struct as_place *place,
+                                        void *at, struct as_error *err)
 {
     json_int_t v = json_integer_value(j);
     if (!json_is_integer(j) || v < 0 || (f->kind == AS_FIELD_INT && v > INT_MAX))
@@ -235,7 +236,7 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
     switch (f->kind) {
     case AS_FIELD_TEXT:
     case AS_FIELD_TEXT_OR_NULL:
-        return read_text(f, j, place, at, err);
+        return fields_read_text(f, j, place, at, err);
     case AS_FIELD_OWNED:
     case AS_FIELD_OBJECT:
     case AS_FIELD_ARRAY:
@@ -246,7 +247,7 @@ enum as_status as_field_read(const struct as_field *f, const json_t *j, const st
     case AS_FIELD_INT:
     case AS_FIELD_SIZE:
     case AS_FIELD_U64:
-        return read_whole(f, j, place, at, err);
+        return fields_read_whole(f, j, place, at, err);
     case AS_FIELD_FLAG:
         if (!json_is_boolean(j))
             return as_place_fail(place, f->name, "neither true nor false", err);

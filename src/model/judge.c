@@ -86,7 +86,7 @@ static struct as_trial_samples *samples_of(const struct as_judge *j, const struc
     return x;
 }
 
-static const struct as_judge_device *device_of(const struct as_judge *j, const char *id)
+static const struct as_judge_device *judge_device_of(const struct as_judge *j, const char *id)
 {
     static const struct as_judge_device unknown;
     for (size_t i = 0; i < j->devices_n; i++)
@@ -105,7 +105,7 @@ static bool is_timed(const char *unit)
 
 static enum behaviour behaviour_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trials *t)
 {
-    const struct as_judge_device *d = device_of(j, cell->device);
+    const struct as_judge_device *d = judge_device_of(j, cell->device);
     uint64_t footprint = 0;
     bool host = false;
     for (size_t i = 0; i < t->n; i++) {
@@ -137,7 +137,7 @@ static const char *probe_of_kind(const struct as_cell *cell, enum behaviour b)
     return b == CORE_BOUND || b == MEMORY ? "" : cell->probe;
 }
 
-static struct as_kind *kind_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trials *t)
+static struct as_kind *judge_kind_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trials *t)
 {
     const enum behaviour b = behaviour_of(j, cell, t);
     return find_kind(j, cell->device, probe_of_kind(cell, b), b);
@@ -243,9 +243,9 @@ static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_
     return s;
 }
 
-static enum as_status estimate(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
-                               const struct as_trials *t, bool with_prior, struct as_estimate *out,
-                               struct as_error *err)
+static enum as_status judge_estimate(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
+                                     const struct as_trials *t, bool with_prior, struct as_estimate *out,
+                                     struct as_error *err)
 {
     size_t n;
     struct as_norm norm;
@@ -273,7 +273,7 @@ static enum as_status learn_prior(struct as_judge *j, size_t kind, const struct 
         return as_nomem(err, n * sizeof *found, "estimates");
     for (size_t i = 0; i < n && !s; i++)
         if (of[i] == kind)
-            s = estimate(j, &j->kinds[kind], &cells[i], &trials[i], false, &found[m++], err);
+            s = judge_estimate(j, &j->kinds[kind], &cells[i], &trials[i], false, &found[m++], err);
     if (!s)
         s = as_prior_fit_cells(found, m, &j->kinds[kind].prior, err);
     free(found);
@@ -346,7 +346,7 @@ static size_t count_trials(const struct as_trials *t)
     return n;
 }
 
-static void add_up(struct as_cell *cell, const struct as_trials *t)
+static void judge_add_up(struct as_cell *cell, const struct as_trials *t)
 {
     cell->trials_done = (int)t->n;
     cell->duration_s = 0;
@@ -423,10 +423,10 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
 {
     static const struct as_kind unlearned;
     const struct as_trial *broken = broken_of(trials);
-    const struct as_kind *k = kind_of(j, cell, trials);
+    const struct as_kind *k = judge_kind_of(j, cell, trials);
     struct as_estimate e;
-    add_up(cell, trials);
-    enum as_status s = estimate(j, k ? k : &unlearned, cell, trials, k != NULL, &e, err);
+    judge_add_up(cell, trials);
+    enum as_status s = judge_estimate(j, k ? k : &unlearned, cell, trials, k != NULL, &e, err);
     if (s)
         return s;
     if (e.n) {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* Contention and throttling affect all samples, so scatter understates the error; the interval spans all samples. */
-static void widen(struct as_cell *cell, const struct as_estimate *e, const struct as_disturbance *d)
+static void judge_state_widen(struct as_cell *cell, const struct as_estimate *e, const struct as_disturbance *d)
 {
     if (!d->throttled && !d->shared)
         return;
@@ -57,7 +57,7 @@ void as_judge_set_state(struct as_cell *cell, int trials_asked, const struct as_
         as_copy_text(cell->reason, sizeof cell->reason, as_buf_get(&why));
     } else if ((e->wide || d->throttled || d->shared) && isfinite(cell->precision)) {
         cell->status = AS_CELL_WIDE;
-        widen(cell, e, d);
+        judge_state_widen(cell, e, d);
         say_wide(cell, trials_asked, e, d);
     } else {
         cell->status = AS_CELL_OK;

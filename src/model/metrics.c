@@ -84,7 +84,7 @@ enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answ
     return s;
 }
 
-static bool read_metric(const json_t *j, struct as_metric_value *out)
+static bool metrics_read_one(const json_t *j, struct as_metric_value *out)
 {
     static const struct as_place place = {.text = "metrics"};
     struct as_error err;
@@ -101,7 +101,7 @@ static size_t read_metrics(const json_t *list, struct as_metric_value out[AS_MET
     *rest = 0;
     json_array_foreach(list, i, one)
     {
-        if (n < AS_METRICS_MAX && read_metric(one, &out[n]))
+        if (n < AS_METRICS_MAX && metrics_read_one(one, &out[n]))
             n++;
         else
             ++*rest;

@@ -17,7 +17,7 @@ void as_readings_clear(struct as_readings *r)
     }
 }
 
-static void part(struct as_buf *out, size_t start)
+static void readings_part(struct as_buf *out, size_t start)
 {
     as_buf_str(out, out->len > start ? ", " : "");
 }
@@ -32,27 +32,27 @@ void as_readings_text(const struct as_readings *r, struct as_buf *out)
         as_buf_str(out, " W");
     }
     if (isfinite(r->temperature_after)) {
-        part(out, start);
+        readings_part(out, start);
         if (isfinite(r->temperature_before) && r->temperature_before != r->temperature_after)
             as_buf_printf(out, "%.0f to ", r->temperature_before);
         as_buf_printf(out, "%.0f C", r->temperature_after);
     }
     if (isfinite(r->clock_hz)) {
-        part(out, start);
+        readings_part(out, start);
         as_format_value(out, r->clock_hz, "Hz");
     }
     if (isfinite(r->memory_clock_hi)) {
-        part(out, start);
+        readings_part(out, start);
         as_buf_str(out, "memory at ");
         as_format_value(out, r->memory_clock_hi, "Hz");
     }
     if (r->throttle > 0 && r->throttle & ~(int)AS_THROTTLE_HARMLESS) {
-        part(out, start);
+        readings_part(out, start);
         as_buf_str(out, "throttled by ");
         as_throttle_text(r->throttle & ~(int)AS_THROTTLE_HARMLESS, out);
     }
     if (r->pcie_generation > 0 && r->pcie_width > 0) {
-        part(out, start);
+        readings_part(out, start);
         as_buf_printf(out, "PCIe %.0f.0 x%.0f", r->pcie_generation, r->pcie_width);
     }
     static const struct {
@@ -64,7 +64,7 @@ void as_readings_text(const struct as_readings *r, struct as_buf *out)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         double n = *(const double *)(const void *)((const char *)r + counts[i].offset);
         if (n > 0) {
-            part(out, start);
+            readings_part(out, start);
             as_buf_printf(out, "%.0f %s", n, counts[i].what);
         }
     }

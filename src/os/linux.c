@@ -40,14 +40,14 @@ bool as_thread_cpus(struct as_cpus *out)
     return sched_getaffinity(0, sizeof out->words, (cpu_set_t *)(void *)out->words) == 0;
 }
 
-static int keep_on(const struct as_cpus *set)
+static int linux_keep_on(const struct as_cpus *set)
 {
     return sched_setaffinity(0, sizeof set->words, (const cpu_set_t *)(const void *)set->words);
 }
 
 bool as_thread_keep_on(const struct as_cpus *set)
 {
-    return as_thread_pin_limit() != NULL || keep_on(set) == 0;
+    return as_thread_pin_limit() != NULL || linux_keep_on(set) == 0;
 }
 
 /* Sets the current affinity again: a system call filter refuses even that. EINVAL only concerns the CPUs. */
@@ -55,7 +55,7 @@ static char pin_limit[200];
 static void find_pin_limit(void)
 {
     struct as_cpus now;
-    if (as_thread_cpus(&now) && keep_on(&now) && errno != EINVAL)
+    if (as_thread_cpus(&now) && linux_keep_on(&now) && errno != EINVAL)
         snprintf(pin_limit, sizeof pin_limit,
                  "the system does not let this process bind threads (sched_setaffinity: %s); allow that system call "
                  "in its seccomp filter",
@@ -216,7 +216,7 @@ int as_back_pages(void *at, size_t bytes)
     return madvise(at, bytes, MADV_POPULATE_WRITE);
 }
 
-static void *mapped(size_t bytes, int access, int flags)
+static void *linux_mapped(size_t bytes, int access, int flags)
 {
     void *p = mmap(NULL, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     return p == MAP_FAILED ? NULL : p;
@@ -224,12 +224,12 @@ static void *mapped(size_t bytes, int access, int flags)
 
 void *as_map_reserve(size_t bytes)
 {
-    return mapped(bytes, PROT_NONE, MAP_NORESERVE);
+    return linux_mapped(bytes, PROT_NONE, MAP_NORESERVE);
 }
 
 void *as_map_huge(size_t bytes)
 {
-    return mapped(bytes, PROT_READ | PROT_WRITE, MAP_HUGETLB);
+    return linux_mapped(bytes, PROT_READ | PROT_WRITE, MAP_HUGETLB);
 }
 
 const char *as_map_huge_limit(void)
@@ -346,7 +346,7 @@ static const struct {
     [AS_COUNT_MINOR_FAULTS] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
 };
 
-static int open_counter(struct perf_event_attr *a, int thread, int cpu)
+static int linux_open_counter(struct perf_event_attr *a, int thread, int cpu)
 {
     a->size = sizeof *a;
     return (int)syscall(SYS_perf_event_open, a, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -355,7 +355,7 @@ static int open_counter(struct perf_event_attr *a, int thread, int cpu)
 int as_counter_open(enum as_counter what)
 {
     struct perf_event_attr a = {.type = counters[what].type, .config = counters[what].config, .inherit = 1};
-    return open_counter(&a, 0, -1);
+    return linux_open_counter(&a, 0, -1);
 }
 
 int as_counter_open_thread(enum as_counter what, int thread)
@@ -365,13 +365,13 @@ int as_counter_open_thread(enum as_counter what, int thread)
                                 .exclude_kernel = 1,
                                 .exclude_hv = 1,
                                 .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING};
-    return open_counter(&a, thread, -1);
+    return linux_open_counter(&a, thread, -1);
 }
 
 int as_counter_open_unit(uint32_t unit, uint64_t event, int cpu)
 {
     struct perf_event_attr a = {.type = unit, .config = event};
-    return open_counter(&a, -1, cpu);
+    return linux_open_counter(&a, -1, cpu);
 }
 
 /* ---- facts ---- */

@@ -18,7 +18,7 @@
 
 /* ---- sysctl ---- */
 
-static uint64_t number_of(const char *name)
+static uint64_t macos_number_of(const char *name)
 {
     union {
         uint32_t narrow;
@@ -30,7 +30,7 @@ static uint64_t number_of(const char *name)
     return size == sizeof value.narrow ? value.narrow : value.wide;
 }
 
-static void text_of(const char *name, char *out, size_t size)
+static void macos_text_of(const char *name, char *out, size_t size)
 {
     size_t n = size - 1;
     if (sysctlbyname(name, out, &n, NULL, 0))
@@ -42,14 +42,14 @@ static uint64_t number_of_kind(unsigned kind, const char *name)
 {
     char whole[64];
     snprintf(whole, sizeof whole, "hw.perflevel%u.%s", kind, name);
-    return number_of(whole);
+    return macos_number_of(whole);
 }
 
 /* ---- CPUs: numbered by kind, the fastest first, since programs cannot use the system's numbers ---- */
 
 int as_online_cpus(void)
 {
-    const uint64_t n = number_of("hw.logicalcpu");
+    const uint64_t n = macos_number_of("hw.logicalcpu");
     return n ? (int)n : 1;
 }
 
@@ -65,7 +65,7 @@ bool as_thread_cpus(struct as_cpus *out)
 static bool is_slow_kind(const struct as_cpus *set)
 {
     const int fast = (int)number_of_kind(0, "logicalcpu");
-    if (fast == 0 || number_of("hw.nperflevels") < 2)
+    if (fast == 0 || macos_number_of("hw.nperflevels") < 2)
         return false;
     for (int cpu = 0; cpu < fast; cpu++)
         if (as_cpus_has(set, cpu))
@@ -161,7 +161,7 @@ int as_back_pages(void *at, size_t bytes)
     return -1;
 }
 
-static void *mapped(size_t bytes, int access, int fd_or_flags)
+static void *macos_mapped(size_t bytes, int access, int fd_or_flags)
 {
     void *p = mmap(NULL, bytes, access, MAP_PRIVATE | MAP_ANON, fd_or_flags, 0);
     return p == MAP_FAILED ? NULL : p;
@@ -169,14 +169,14 @@ static void *mapped(size_t bytes, int access, int fd_or_flags)
 
 void *as_map_reserve(size_t bytes)
 {
-    return mapped(bytes, PROT_NONE, -1);
+    return macos_mapped(bytes, PROT_NONE, -1);
 }
 
 /* XNU maps superpages on Intel's processors only (vm_map_enter); Rosetta 2 runs on Apple's kernel. */
 const char *as_map_huge_limit(void)
 {
 #if defined(__x86_64__)
-    if (!number_of("sysctl.proc_translated"))
+    if (!macos_number_of("sysctl.proc_translated"))
         return NULL;
 #endif
     return "macOS has no superpages on Apple silicon, only pages of 16 KiB";
@@ -185,7 +185,7 @@ const char *as_map_huge_limit(void)
 void *as_map_huge(size_t bytes)
 {
     if (!as_map_huge_limit())
-        return mapped(bytes, PROT_READ | PROT_WRITE, VM_FLAGS_SUPERPAGE_SIZE_2MB);
+        return macos_mapped(bytes, PROT_READ | PROT_WRITE, VM_FLAGS_SUPERPAGE_SIZE_2MB);
     errno = ENOTSUP;
     return NULL;
 }
@@ -278,16 +278,16 @@ size_t as_system_facts(struct as_system_fact out[AS_SYSTEM_FACTS_MAX])
     size_t n = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[160];
-        text_of(rows[i].key, text, sizeof text);
+        macos_text_of(rows[i].key, text, sizeof text);
         if (!text[0])
             continue;
         out[n] = (struct as_system_fact){.section = rows[i].section, .name = rows[i].name};
         snprintf(out[n].text, sizeof out[n].text, "%s%s", rows[i].front, text);
         n++;
     }
-    if (number_of("sysctl.proc_translated"))
+    if (macos_number_of("sysctl.proc_translated"))
         out[n++] = (struct as_system_fact){"cpu", "translated", "Rosetta 2"};
-    if (number_of("kern.hv_vmm_present"))
+    if (macos_number_of("kern.hv_vmm_present"))
         out[n++] = (struct as_system_fact){"host", "virtualization", "virtual machine"};
     return n;
 }
@@ -296,7 +296,7 @@ bool as_system_has(const char *feature)
 {
     char name[64];
     snprintf(name, sizeof name, "hw.optional.arm.%s", feature);
-    return number_of(name) != 0;
+    return macos_number_of(name) != 0;
 }
 
 bool as_system_memory(struct as_system_memory *out)
@@ -306,7 +306,7 @@ bool as_system_memory(struct as_system_memory *out)
     mach_task_basic_info_data_t task;
     mach_msg_type_number_t n = HOST_VM_INFO64_COUNT, task_n = MACH_TASK_BASIC_INFO_COUNT;
     const uint64_t page = vm_kernel_page_size;
-    *out = (struct as_system_memory){.total = number_of("hw.memsize")};
+    *out = (struct as_system_memory){.total = macos_number_of("hw.memsize")};
     const bool good = host_statistics64(host, HOST_VM_INFO64, (host_info64_t)&vm, &n) == KERN_SUCCESS;
     mach_port_deallocate(mach_task_self(), host);
     if (!good || !out->total)
@@ -323,23 +323,23 @@ bool as_system_memory(struct as_system_memory *out)
 /* An Intel Mac has no performance levels: keys without a level describe the only kind. */
 bool as_system_core_kind(unsigned kind, struct as_core_kind *out)
 {
-    const uint64_t kinds = number_of("hw.nperflevels");
+    const uint64_t kinds = macos_number_of("hw.nperflevels");
     char name[64];
-    *out = (struct as_core_kind){.line = (unsigned)number_of("hw.cachelinesize")};
+    *out = (struct as_core_kind){.line = (unsigned)macos_number_of("hw.cachelinesize")};
     if (kinds == 0 && kind == 0) {
-        out->cores = (unsigned)number_of("hw.physicalcpu");
-        out->threads = (unsigned)number_of("hw.logicalcpu");
-        out->l1i = number_of("hw.l1icachesize");
-        out->l1d = number_of("hw.l1dcachesize");
-        out->l2 = number_of("hw.l2cachesize");
-        out->l3 = number_of("hw.l3cachesize");
+        out->cores = (unsigned)macos_number_of("hw.physicalcpu");
+        out->threads = (unsigned)macos_number_of("hw.logicalcpu");
+        out->l1i = macos_number_of("hw.l1icachesize");
+        out->l1d = macos_number_of("hw.l1dcachesize");
+        out->l2 = macos_number_of("hw.l2cachesize");
+        out->l3 = macos_number_of("hw.l3cachesize");
         out->cores_per_l2 = 1;
         return out->threads > 0;
     }
     if (kind >= kinds)
         return false;
     snprintf(name, sizeof name, "hw.perflevel%u.name", kind);
-    text_of(name, out->name, sizeof out->name);
+    macos_text_of(name, out->name, sizeof out->name);
     out->cores = (unsigned)number_of_kind(kind, "physicalcpu");
     out->threads = (unsigned)number_of_kind(kind, "logicalcpu");
     out->l1i = number_of_kind(kind, "l1icachesize");

@@ -52,8 +52,8 @@ static enum as_status fail_absent(const char *expr, const struct as_device_info 
 }
 
 /* "no device has an allocator 'foo'; there are malloc, mmap, thp, hugetlb" */
-static enum as_status fail_unknown(const char *word, const char *const *names, const struct as_device_info *infos,
-                                   size_t infos_n, struct as_error *err)
+static enum as_status allocators_fail_unknown(const char *word, const char *const *names,
+                                              const struct as_device_info *infos, size_t infos_n, struct as_error *err)
 {
     const char *near = as_nearest(word, names);
     if (near)
@@ -82,7 +82,7 @@ enum as_status as_plan_check_allocators(const struct as_axis *axis, const char *
         while (names[i] && (strlen(names[i]) != len || strncmp(names[i], expr, len) != 0))
             i++;
         if (!names[i]) {
-            return fail_unknown(word, names, infos, infos_n, err);
+            return allocators_fail_unknown(word, names, infos, infos_n, err);
         }
         any |= !is_absent_role(word, infos, infos_n);
         expr += len;

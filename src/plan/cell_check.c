@@ -37,8 +37,8 @@ static enum as_status check_value(const struct as_axis *axis, const struct as_ax
     return s;
 }
 
-static enum as_status check_axes(const struct as_probe *probe, const struct as_axes *axes,
-                                 const struct as_device_info *info, struct as_error *err)
+static enum as_status cell_check_axes(const struct as_probe *probe, const struct as_axes *axes,
+                                      const struct as_device_info *info, struct as_error *err)
 {
     for (size_t i = 0; i < axes->n; i++)
         if (!as_probe_axis(probe, axes->v[i].name))
@@ -149,7 +149,7 @@ enum as_status as_plan_check(const char *name, const struct as_axes *axes, const
     /* First, since a cell of a device without the capabilities has no axes. */
     enum as_status s = has_capabilities(probe, info, err);
     if (!s)
-        s = check_axes(probe, axes, info, err);
+        s = cell_check_axes(probe, axes, info, err);
     if (s)
         return s;
     struct as_error why = {0};

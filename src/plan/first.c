@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Whether the value matches one of the words in text[0..n): "4KiB,64MiB", "16MiB.." or "pinned,host". */
-static bool fits(const struct as_cell *cell, const struct as_axis *axis, const char *text, size_t n)
+static bool first_fits(const struct as_cell *cell, const struct as_axis *axis, const char *text, size_t n)
 {
     const char *value = as_axes_text(&cell->axes, axis->name);
     for (size_t at = 0, len; at < n; at += len + 1) {
@@ -31,7 +31,7 @@ static bool fits(const struct as_cell *cell, const struct as_axis *axis, const c
 }
 
 /* AS_FIRST_NOT if an axis does not match or is missing in the probe. */
-static enum as_first match(const struct as_probe *probe, const struct as_cell *cell, const char *pattern)
+static enum as_first first_match(const struct as_probe *probe, const struct as_cell *cell, const char *pattern)
 {
     enum as_first found = AS_FIRST_COARSE;
     while (*pattern) {
@@ -39,7 +39,7 @@ static enum as_first match(const struct as_probe *probe, const struct as_cell *c
         const size_t len = strcspn(pattern, " "), eq = strcspn(pattern, "=");
         as_copy_text(name, eq + 1 < sizeof name ? eq + 1 : sizeof name, pattern);
         const struct as_axis *axis = as_probe_axis(probe, name);
-        if (!axis || eq >= len || !fits(cell, axis, pattern + eq + 1, len - eq - 1))
+        if (!axis || eq >= len || !first_fits(cell, axis, pattern + eq + 1, len - eq - 1))
             return AS_FIRST_NOT;
         if (axis->type != AS_AXIS_WORD)
             found = AS_FIRST;
@@ -53,7 +53,7 @@ enum as_first as_plan_first(const struct as_probe *probe, const struct as_cell *
 {
     enum as_first best = AS_FIRST_NOT;
     for (const char *const *p = probe->first; p && *p; p++) {
-        const enum as_first found = match(probe, cell, *p);
+        const enum as_first found = first_match(probe, cell, *p);
         best = found > best ? found : best;
     }
     return best;

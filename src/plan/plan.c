@@ -84,7 +84,7 @@ static void cell_init(struct as_cell *c, const struct planner *p, const struct a
 }
 
 /* Appends the cell; if it is already planned, keeps the tighter precision. */
-static enum as_status keep_cell(struct planner *p, const struct as_cell *c, const char *const *answers)
+static enum as_status plan_keep_cell(struct planner *p, const struct as_cell *c, const char *const *answers)
 {
     struct as_plan *plan = p->plan;
     size_t at = plan->n;
@@ -117,7 +117,7 @@ static void note_pruned(struct planner *p, const struct as_probe *probe, const c
     p->has_pruned |= why[0] != 0;
 }
 
-static enum as_status add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
+static enum as_status plan_add_cell(struct planner *p, const struct as_probe *probe, const struct as_axes *axes)
 {
     struct as_error why = {0};
     enum as_applies applies = as_plan_applies(probe, axes, p->info, &why);
@@ -131,7 +131,7 @@ static enum as_status add_cell(struct planner *p, const struct as_probe *probe, 
         c.status = AS_CELL_UNSUPPORTED;
         as_copy_text(c.reason, sizeof c.reason, why.text);
     }
-    return keep_cell(p, &c, as_probe_metric(probe, axes).answers);
+    return plan_keep_cell(p, &c, as_probe_metric(probe, axes).answers);
 }
 
 static const char *grid_expr(const struct as_grid *g, const struct as_axis *axis)
@@ -188,7 +188,7 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
         struct as_axes axes = {.n = axes_n};
         for (size_t i = 0; i < axes_n; i++)
             axes.v[i] = values[i].v[at[i]];
-        enum as_status s = add_cell(p, probe, &axes);
+        enum as_status s = plan_add_cell(p, probe, &axes);
         if (s)
             return s;
         size_t i = axes_n;
@@ -199,14 +199,14 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
     }
 }
 
-static enum as_status add_grid(struct planner *p, const struct as_grid *g, const char *const *sets, size_t sets_n)
+static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, const char *const *sets, size_t sets_n)
 {
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
     bool foreign = false; /* the grid names an allocator of another device */
     enum as_status s = AS_OK;
     if (g->probe->needs & ~p->info->capabilities) /* reported by one cell without axes */
-        return add_cell(p, g->probe, &(struct as_axes){0});
+        return plan_add_cell(p, g->probe, &(struct as_axes){0});
     for (; g->probe->axes[n].name && n < AS_AXES_MAX && !s; n++) {
         const char *expr = grid_expr(g, &g->probe->axes[n]);
         for (size_t i = 0; i < sets_n; i++) {
@@ -266,7 +266,7 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
         p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
         if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info) &&
             in_device_list(suite->grids[i].devices, info))
-            s = add_grid(&p, &suite->grids[i], sets, sets_n);
+            s = plan_add_grid(&p, &suite->grids[i], sets, sets_n);
     }
     free(p.seen.slot);
     return s;
@@ -310,7 +310,7 @@ static bool asks_for(const struct as_suite *suites, size_t suites_n, const char 
 }
 
 /* Refuses duplicates, of which the last would win silently. sets[i] has a '='. */
-static enum as_status check_once(const char *const *sets, size_t i, struct as_error *err)
+static enum as_status plan_check_once(const char *const *sets, size_t i, struct as_error *err)
 {
     const size_t axis = strcspn(sets[i], "=") + 1;
     for (size_t k = 0; k < i; k++)
@@ -341,7 +341,7 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
         if (!axis)
             return as_fail(err, AS_USAGE, "none of the requested probes has an axis '%s'%s%s%s", name,
                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-        enum as_status s = check_once(sets, i, err);
+        enum as_status s = plan_check_once(sets, i, err);
         if (!s && axis->domain == AS_DOMAIN_ALLOCATOR)
             s = as_plan_check_allocators(axis, eq + 1, infos, infos_n, err);
         if (s)

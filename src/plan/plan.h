@@ -19,11 +19,13 @@ struct as_grid {
     struct as_grid_axis axis[AS_AXES_MAX];
 };
 
+// clang-format off
 /* A suite as data (suites/NAME.ini, built in; or a file named by the user).
- *   [suite]  title=, budget=60s (for the CPU and one device, plus the same for each further device),
- * budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl [latency] or [latency.NAME]  one grid: axis =
- * expression; grids = quick|full takes the probe's own; devices = ...; precision = ... for the cells of this section
- */
+ *   [suite]                     title=, budget=60s (for the CPU and one device, plus the same for each further device),
+ *                               budget_per_device=30s, precision=5%, trials=3, devices=cpu,opencl
+ *   [latency], [latency.NAME]   one grid: axis = expression; grids = quick|full takes the probe's own; devices = ...;
+ *                               precision = ... for the cells of this section */
+// clang-format on
 struct as_suite {
     char name[64];
     char title[160];

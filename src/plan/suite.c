@@ -107,7 +107,7 @@ struct suite_parser {
     enum as_status status;
 };
 
-static enum as_status add_grid(struct suite_parser *p, const struct as_probe *probe)
+static enum as_status suite_add_grid(struct suite_parser *p, const struct as_probe *probe)
 {
     struct as_suite *s = p->suite;
     if (s->grids_n >= GRIDS_MAX)
@@ -131,7 +131,7 @@ static enum as_status add_preset(struct suite_parser *p, const struct as_probe *
     static const char *const one[] = {"", NULL};
     enum as_status s = AS_OK;
     for (const char *const *g = grids ? grids : one; *g && !s; g++)
-        if (!(s = add_grid(p, probe)))
+        if (!(s = suite_add_grid(p, probe)))
             s = grid_from_text(&p->suite->grids[p->current], *g, p->err);
     return s;
 }
@@ -202,7 +202,7 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     const struct as_probe *probe = as_probe_find(probe_name);
     if (!probe)
         return unknown_probe(probe_name, p->err);
-    return add_grid(p, probe);
+    return suite_add_grid(p, probe);
 }
 
 /* Settings of every grid of the section, including grids that a preset adds later. */

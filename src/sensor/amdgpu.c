@@ -23,7 +23,7 @@ struct amdgpu {
 /* ---- files ---- */
 
 /* Reads the first bytes of a file, and terminates them with 0. */
-static size_t read_file(const char *folder, const char *name, char *out, size_t size)
+static size_t amdgpu_read_file(const char *folder, const char *name, char *out, size_t size)
 {
     char path[PATH_SIZE];
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -36,7 +36,7 @@ static size_t read_file(const char *folder, const char *name, char *out, size_t 
 }
 
 /* The number at the start of a text; NAN if there is none or it is negative. */
-static double number_in(const char *text)
+static double amdgpu_number_in(const char *text)
 {
     char digits[32];
     double v = NAN;
@@ -45,14 +45,14 @@ static double number_in(const char *text)
     return as_parse_double(digits, &v, NULL) == AS_OK && isfinite(v) ? v : NAN;
 }
 
-static double number_of(const char *folder, const char *name)
+static double amdgpu_number_of(const char *folder, const char *name)
 {
     char text[48];
-    return name[0] && read_file(folder, name, text, sizeof text) ? number_in(text) : NAN;
+    return name[0] && amdgpu_read_file(folder, name, text, sizeof text) ? amdgpu_number_in(text) : NAN;
 }
 
 /* Plausible values of a device: drivers use others for "unknown". */
-static double within(double v, double least, double most)
+static double amdgpu_within(double v, double least, double most)
 {
     return v >= least && v <= most ? v : NAN;
 }
@@ -60,19 +60,19 @@ static double within(double v, double least, double most)
 /* ---- one reading ---- */
 
 /* PCIe generation from the transfer rate: "16.0 GT/s PCIe" is 4. */
-static double generation_of(const struct amdgpu *a, const char *name)
+static double amdgpu_generation_of(const struct amdgpu *a, const char *name)
 {
     static const double speeds[] = {2.5, 5, 8, 16, 32, 64};
-    double speed = number_of(a->device, name);
+    double speed = amdgpu_number_of(a->device, name);
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)
         if (speed == speeds[i])
             return (double)(i + 1);
     return NAN;
 }
 
-static double width_of(const struct amdgpu *a, const char *name)
+static double amdgpu_width_of(const struct amdgpu *a, const char *name)
 {
-    return within(number_of(a->device, name), 1, 32);
+    return amdgpu_within(amdgpu_number_of(a->device, name), 1, 32);
 }
 
 /* Bits of the chip-independent throttle status, in groups of 16: power, current, temperature, other. */
@@ -96,11 +96,11 @@ static int throttle_bits(uint64_t status)
 }
 
 /* Only version 1.3 of the table has chip-independent bits. */
-static int throttle_now(const struct amdgpu *a)
+static int amdgpu_throttle_now(const struct amdgpu *a)
 {
     enum { SIZE = 120, STATUS = 112, FORMAT = 1, CONTENT = 3 };
     unsigned char table[SIZE + 1];
-    if (read_file(a->device, "gpu_metrics", (char *)table, sizeof table) < SIZE)
+    if (amdgpu_read_file(a->device, "gpu_metrics", (char *)table, sizeof table) < SIZE)
         return -1;
     uint64_t status = 0;
     if (table[0] + 256u * table[1] < SIZE || table[2] != FORMAT || table[3] != CONTENT)
@@ -114,27 +114,27 @@ static int throttle_now(const struct amdgpu *a)
 static double errors_of(const struct amdgpu *a, const char *kind)
 {
     char text[96];
-    if (!read_file(a->device, "ras/umc_err_count", text, sizeof text))
+    if (!amdgpu_read_file(a->device, "ras/umc_err_count", text, sizeof text))
         return NAN;
     const char *at = strstr(text, kind);
-    return at && (at == text || at[-1] == '\n') ? number_in(at + strlen(kind)) : NAN;
+    return at && (at == text || at[-1] == '\n') ? amdgpu_number_in(at + strlen(kind)) : NAN;
 }
 
-static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+static void amdgpu_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     const struct amdgpu *a = ctx;
-    out->clock_hz = within(number_of(a->hwmon, a->clock), 1e6, 2e10);
-    out->memory_clock_hz = within(number_of(a->hwmon, a->memory_clock), 1e6, 2e10);
-    out->power_w = within(1e-6 * number_of(a->hwmon, a->power), 1e-3, 1e5);
-    out->throttle = throttle_now(a);
-    out->pcie_generation = generation_of(a, "current_link_speed");
-    out->pcie_width = width_of(a, "current_link_width");
-    out->utilisation = within(0.01 * number_of(a->device, "gpu_busy_percent"), 0, 1);
+    out->clock_hz = amdgpu_within(amdgpu_number_of(a->hwmon, a->clock), 1e6, 2e10);
+    out->memory_clock_hz = amdgpu_within(amdgpu_number_of(a->hwmon, a->memory_clock), 1e6, 2e10);
+    out->power_w = amdgpu_within(1e-6 * amdgpu_number_of(a->hwmon, a->power), 1e-3, 1e5);
+    out->throttle = amdgpu_throttle_now(a);
+    out->pcie_generation = amdgpu_generation_of(a, "current_link_speed");
+    out->pcie_width = amdgpu_width_of(a, "current_link_width");
+    out->utilisation = amdgpu_within(0.01 * amdgpu_number_of(a->device, "gpu_busy_percent"), 0, 1);
     if (part != AS_SENSOR_ALL)
         return;
-    out->temperature = within(1e-3 * number_of(a->hwmon, a->temperature), 0, 200);
-    out->pcie_generation_max = generation_of(a, "max_link_speed");
-    out->pcie_width_max = width_of(a, "max_link_width");
+    out->temperature = amdgpu_within(1e-3 * amdgpu_number_of(a->hwmon, a->temperature), 0, 200);
+    out->pcie_generation_max = amdgpu_generation_of(a, "max_link_speed");
+    out->pcie_width_max = amdgpu_width_of(a, "max_link_width");
     out->ecc_corrected = errors_of(a, "ce: ");
     out->ecc_uncorrected = errors_of(a, "ue: ");
 }
@@ -149,7 +149,7 @@ static void find_labelled(const struct amdgpu *a, const char *kind, const char *
         for (int i = 1; i <= LABELS_MAX; i++) {
             char name[32], text[32];
             snprintf(name, sizeof name, "%s%d_label", kind, i);
-            size_t n = read_file(a->hwmon, name, text, sizeof text);
+            size_t n = amdgpu_read_file(a->hwmon, name, text, sizeof text);
             text[strcspn(text, "\r\n")] = 0;
             if (n && strcmp(text, labels[l]) == 0) {
                 snprintf(out, size, "%s%d_input", kind, i);
@@ -168,7 +168,7 @@ static void find_hwmon(struct amdgpu *a)
         if (strncmp(e->d_name, "hwmon", 5) != 0 || strlen(e->d_name) > 16)
             continue;
         snprintf(a->hwmon, sizeof a->hwmon, "%s/%.16s", folder, e->d_name);
-        read_file(a->hwmon, "name", name, sizeof name);
+        amdgpu_read_file(a->hwmon, "name", name, sizeof name);
         if (strcmp(name, "amdgpu\n") != 0)
             a->hwmon[0] = 0;
     }
@@ -187,15 +187,15 @@ static void find_files(struct amdgpu *a)
     find_labelled(a, "temp", places, a->temperature, sizeof a->temperature);
     find_labelled(a, "freq", core, a->clock, sizeof a->clock);
     find_labelled(a, "freq", memory, a->memory_clock, sizeof a->memory_clock);
-    const char *power = isfinite(number_of(a->hwmon, "power1_input")) ? "power1_input" : "power1_average";
+    const char *power = isfinite(amdgpu_number_of(a->hwmon, "power1_input")) ? "power1_input" : "power1_average";
     as_copy_text(a->power, sizeof a->power, power);
 }
 
-static void list_unknown(struct amdgpu *a, struct as_buf *why_not)
+static void amdgpu_list_unknown(struct amdgpu *a, struct as_buf *why_not)
 {
     struct as_sensor_reading r;
     as_sensor_reading_clear(&r);
-    read_now(a, AS_SENSOR_ALL, &r);
+    amdgpu_read_now(a, AS_SENSOR_ALL, &r);
     as_sensor_list_unknown(&r, why_not);
 }
 
@@ -220,7 +220,7 @@ enum as_status as_amdgpu_open_at(const char *root, const char *bus_id, void **ct
         return as_nomem(err, sizeof *a, "a sensor");
     snprintf(a->device, sizeof a->device, "%.64s/sys/bus/pci/devices/%s", root, bus_id);
     enum as_status s = AS_OK;
-    if (!read_file(a->device, "vendor", vendor, sizeof vendor))
+    if (!amdgpu_read_file(a->device, "vendor", vendor, sizeof vendor))
         s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read; is /sys mounted?", a->device);
     else if (strtoul(vendor, NULL, 16) != VENDOR_AMD)
         s = as_fail(err, AS_UNSUPPORTED, "%s is not an AMD device", bus_id);
@@ -229,19 +229,19 @@ enum as_status as_amdgpu_open_at(const char *root, const char *bus_id, void **ct
         return s;
     }
     find_files(a);
-    list_unknown(a, why_not);
+    amdgpu_list_unknown(a, why_not);
     *ctx = a;
     return AS_OK;
 }
 
-static enum as_status open_amdgpu(const struct as_device_info *info, void **ctx, struct as_buf *why_not,
+static enum as_status amdgpu_open(const struct as_device_info *info, void **ctx, struct as_buf *why_not,
                                   struct as_error *err)
 {
     return as_amdgpu_open_at("", info->bus_id, ctx, why_not, err);
 }
 
 /* The vendor "AuthenticAMD" is a CPU. */
-static bool serves(const struct as_device_info *info)
+static bool amdgpu_serves(const struct as_device_info *info)
 {
     return strcmp(info->backend, "hip") == 0 ||
            (info->bus_id[0] && strcasestr(info->vendor, "advanced micro devices") != NULL);
@@ -252,8 +252,8 @@ const struct as_sensor as_sensor_amdgpu = {
     .title = "AMD GPUs, by the driver's files in /sys",
     .background = true,
     .lag_s = 0.1, /* not measured yet: NVIDIA's value */
-    .serves = serves,
-    .open = open_amdgpu,
-    .read = read_now,
+    .serves = amdgpu_serves,
+    .open = amdgpu_open,
+    .read = amdgpu_read_now,
     .close = free,
 };

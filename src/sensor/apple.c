@@ -29,7 +29,7 @@ struct apple {
     uint32_t (*cancel)(int token);
 };
 
-static void add_reason(struct as_buf *why_not, const char *what, const char *why)
+static void apple_add_reason(struct as_buf *why_not, const char *what, const char *why)
 {
     as_buf_printf(why_not, "%s%s: %s", why_not->len ? "; " : "", what, why);
 }
@@ -52,7 +52,7 @@ static double energy_now(struct apple *a)
     return joule;
 }
 
-static int throttle_now(const struct apple *a)
+static int apple_throttle_now(const struct apple *a)
 {
     uint64_t level = 0;
     if (!a->has_pressure || a->get_state(a->pressure, &level) != 0 || level > PRESSURE_LAST)
@@ -70,11 +70,11 @@ static void read_states(struct apple *a, struct as_sensor_reading *out)
     out->utilisation = seen.busy;
 }
 
-static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+static void apple_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     struct apple *a = ctx;
     out->energy_j = energy_now(a);
-    out->throttle = throttle_now(a);
+    out->throttle = apple_throttle_now(a);
     read_states(a, out);
     if (part == AS_SENSOR_ALL)
         out->temperature = as_smc_hottest(&a->smc);
@@ -98,12 +98,12 @@ static void open_energy(struct apple *a, struct as_buf *why_not)
     struct as_rails used;
     double seconds;
     if (as_rails_open(&a->energy, &err) || as_rails_since(&a->energy, &used, &seconds, &err))
-        add_reason(why_not, "power", err.text);
+        apple_add_reason(why_not, "power", err.text);
     else if (!isfinite(used.joule[a->rail]))
-        add_reason(why_not, "power", used.why[a->rail]);
+        apple_add_reason(why_not, "power", used.why[a->rail]);
     else {
         if (a->rail == AS_RAIL_CPU && stands_still(a))
-            add_reason(why_not, "power", "its counter did not move while the CPU worked");
+            apple_add_reason(why_not, "power", "its counter did not move while the CPU worked");
         return;
     }
     as_ioreport_close(&a->energy);
@@ -115,17 +115,17 @@ static void open_states(struct apple *a, struct as_buf *why_not)
     struct as_error err = {0};
     struct as_states_seen seen = {.why = ""};
     if (as_states_open(&a->states, is_cpu, &err) || as_states_since(&a->states, &seen, &err)) {
-        add_reason(why_not, is_cpu ? "clock" : "clock, utilisation", err.text);
+        apple_add_reason(why_not, is_cpu ? "clock" : "clock, utilisation", err.text);
         as_states_close(&a->states);
     } else if (seen.why[0])
-        add_reason(why_not, "clock", seen.why);
+        apple_add_reason(why_not, "clock", seen.why);
 }
 
 static void open_temperature(struct apple *a, struct as_buf *why_not)
 {
     struct as_error err = {0};
     if (as_smc_open(&a->smc, a->rail == AS_RAIL_CPU, &err))
-        add_reason(why_not, "temperature", err.text);
+        apple_add_reason(why_not, "temperature", err.text);
 }
 
 static void open_pressure(struct apple *a, struct as_buf *why_not)
@@ -142,13 +142,13 @@ static void open_pressure(struct apple *a, struct as_buf *why_not)
     }
     a->has_pressure = library && !missing && watch(pressure_key, &a->pressure) == 0;
     if (!library || missing)
-        add_reason(why_not, "throttling", missing ? missing : why);
+        apple_add_reason(why_not, "throttling", missing ? missing : why);
     else if (!a->has_pressure)
-        add_reason(why_not, "throttling", "notify_register_check failed for the thermal pressure");
+        apple_add_reason(why_not, "throttling", "notify_register_check failed for the thermal pressure");
     else if (a->get_state(a->pressure, &level) != 0)
-        add_reason(why_not, "throttling", "notify_get_state failed for the thermal pressure");
+        apple_add_reason(why_not, "throttling", "notify_get_state failed for the thermal pressure");
     else if (level > PRESSURE_LAST)
-        add_reason(why_not, "throttling", "a thermal pressure that macOS does not define");
+        apple_add_reason(why_not, "throttling", "a thermal pressure that macOS does not define");
 }
 
 static void close_apple(void *ctx)
@@ -173,7 +173,7 @@ static enum as_status open_rail(enum as_rail rail, void **ctx, struct as_buf *wh
     open_states(a, why_not);
     open_temperature(a, why_not);
     if (rail == AS_RAIL_GPU)
-        add_reason(why_not, "other processes", "macOS does not report which ones use the GPU");
+        apple_add_reason(why_not, "other processes", "macOS does not report which ones use the GPU");
     *ctx = a;
     return AS_OK;
 }
@@ -210,7 +210,7 @@ const struct as_sensor as_sensor_apple_gpu = {
     .is_mean = true,
     .serves = serves_gpu,
     .open = open_gpu,
-    .read = read_now,
+    .read = apple_read_now,
     .close = close_apple,
 };
 const struct as_sensor as_sensor_apple_cpu = {
@@ -220,6 +220,6 @@ const struct as_sensor as_sensor_apple_cpu = {
     .is_mean = true,
     .serves = serves_cpu,
     .open = open_cpu,
-    .read = read_now,
+    .read = apple_read_now,
     .close = close_apple,
 };

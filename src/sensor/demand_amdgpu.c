@@ -12,14 +12,14 @@ struct amdgpu_demand {
     char path[320];
 };
 
-static bool serves(const struct as_device_info *info)
+static bool demand_amdgpu_serves(const struct as_device_info *info)
 {
     return strcmp(info->backend, "hip") == 0 || strcasestr(info->vendor, "amd") ||
            strcasestr(info->vendor, "advanced micro devices");
 }
 
 /* Percent, NAN unknown. */
-static double busy(const struct amdgpu_demand *a)
+static double demand_amdgpu_busy(const struct amdgpu_demand *a)
 {
     char text[16];
     double v = NAN;
@@ -32,7 +32,8 @@ static double busy(const struct amdgpu_demand *a)
     return n > 0 && as_parse_double(text, &v, NULL) == AS_OK && v >= 0 && v <= 100 ? v : NAN;
 }
 
-static enum as_status open_amdgpu(const char *root, const struct as_device_info *info, void **ctx, struct as_error *err)
+static enum as_status demand_amdgpu_open(const char *root, const struct as_device_info *info, void **ctx,
+                                         struct as_error *err)
 {
     if (!info->bus_id[0] || strchr(info->bus_id, '/'))
         return as_fail(err, AS_UNSUPPORTED, "no PCI bus ID reported");
@@ -41,7 +42,7 @@ static enum as_status open_amdgpu(const char *root, const struct as_device_info 
         return as_nomem(err, sizeof *a, "a source of memory traffic");
     snprintf(a->path, sizeof a->path, "%s/sys/bus/pci/devices/%s/mem_busy_percent", root, info->bus_id);
     errno = 0;
-    if (!isfinite(busy(a))) {
+    if (!isfinite(demand_amdgpu_busy(a))) {
         enum as_status s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read%s%s", a->path, errno ? ": " : "",
                                    errno ? strerror(errno) : "");
         free(a);
@@ -51,23 +52,23 @@ static enum as_status open_amdgpu(const char *root, const struct as_device_info 
     return AS_OK;
 }
 
-static void begin(void *ctx)
+static void demand_amdgpu_begin(void *ctx)
 {
     (void)ctx;
 }
 
 /* The driver's own recent average. */
-static void end(void *ctx, double seconds, struct as_demand_seen *out)
+static void demand_amdgpu_end(void *ctx, double seconds, struct as_demand_seen *out)
 {
     (void)seconds;
-    out->device_busy = busy(ctx) / 100;
+    out->device_busy = demand_amdgpu_busy(ctx) / 100;
 }
 
 extern const struct as_demand_source as_demand_amdgpu;
 const struct as_demand_source as_demand_amdgpu = {.name = "mem_busy_percent",
                                                   .title = "memory of the AMD device",
-                                                  .serves = serves,
-                                                  .open = open_amdgpu,
-                                                  .begin = begin,
-                                                  .end = end,
+                                                  .serves = demand_amdgpu_serves,
+                                                  .open = demand_amdgpu_open,
+                                                  .begin = demand_amdgpu_begin,
+                                                  .end = demand_amdgpu_end,
                                                   .close = free};

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-static void begin(void *ctx)
+static void demand_apple_begin(void *ctx)
 {
     (void)as_ioreport_begin(ctx, NULL);
 }
@@ -79,7 +79,7 @@ struct traffic {
 };
 
 /* 0 read, 1 written, -1 neither; "DCS RD" and "DIE1 DCS RD". */
-static int way_of(const char *name)
+static int demand_apple_direction(const char *name)
 {
     if (strncmp(name, "DIE", 3) == 0 && isdigit((unsigned char)name[3])) {
         name += 3 + strspn(name + 3, "0123456789");
@@ -88,7 +88,7 @@ static int way_of(const char *name)
     return strcmp(name, "DCS RD") == 0 ? 0 : strcmp(name, "DCS WR") == 0 ? 1 : -1;
 }
 
-static void refuse(struct traffic *t, const struct as_ioreport_channel *c, const char *what)
+static void demand_apple_refuse(struct traffic *t, const struct as_ioreport_channel *c, const char *what)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "channel '");
@@ -100,26 +100,27 @@ static void refuse(struct traffic *t, const struct as_ioreport_channel *c, const
     as_buf_finish(&b);
 }
 
-static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
+static void demand_apple_add(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
 {
     struct traffic *t = user;
-    const int way = way_of(c->name);
+    const int way = demand_apple_direction(c->name);
     if (way < 0 || strcmp(c->subgroup, "Perf Counters") != 0)
         return;
     const bool is_count = c->format == AS_IOREPORT_SIMPLE && (!strcmp(c->unit, "B") || !strcasecmp(c->unit, "bytes"));
     const int64_t bytes = is_count ? r->api.number(c->ref, NULL) : 0;
     if (!is_count)
-        refuse(t, c, "counts no bytes");
+        demand_apple_refuse(t, c, "counts no bytes");
     else if (bytes < 0) /* INT64_MIN on an M3 Max with macOS 27 */
-        refuse(t, c, "has a negative difference");
+        demand_apple_refuse(t, c, "has a negative difference");
     t->bytes[way] += (double)bytes;
     t->n[way]++;
 }
 
-static enum as_status count(struct as_ioreport *r, struct traffic *t, double *seconds, struct as_error *err)
+static enum as_status demand_apple_count(struct as_ioreport *r, struct traffic *t, double *seconds,
+                                         struct as_error *err)
 {
     *t = (struct traffic){.why = ""};
-    enum as_status s = as_ioreport_each(r, add, t, seconds, err);
+    enum as_status s = as_ioreport_each(r, demand_apple_add, t, seconds, err);
     if (!s && t->why[0])
         s = as_fail(err, AS_UNSUPPORTED, "%s", t->why);
     return s || (t->n[0] && t->n[1])
@@ -140,7 +141,7 @@ static enum as_status open_amc(const char *root, const struct as_device_info *in
     if (!s)
         s = as_ioreport_begin(r, err);
     if (!s)
-        s = count(r, &t, &seconds, err);
+        s = demand_apple_count(r, &t, &seconds, err);
     if (s) {
         close_report(r);
         return s;
@@ -152,7 +153,7 @@ static enum as_status open_amc(const char *root, const struct as_device_info *in
 static void end_amc(void *ctx, double seconds, struct as_demand_seen *out)
 {
     struct traffic t;
-    if (count(ctx, &t, &seconds, NULL) || !(seconds > 0))
+    if (demand_apple_count(ctx, &t, &seconds, NULL) || !(seconds > 0))
         return;
     out->memory_read = isfinite(out->memory_read) ? out->memory_read : t.bytes[0] / seconds;
     out->memory_written = isfinite(out->memory_written) ? out->memory_written : t.bytes[1] / seconds;
@@ -163,13 +164,13 @@ const struct as_demand_source as_demand_amc = {.name = "AMC Stats",
                                                .title = "memory controllers of Apple's chip",
                                                .serves = as_ioreport_serves,
                                                .open = open_amc,
-                                               .begin = begin,
+                                               .begin = demand_apple_begin,
                                                .end = end_amc,
                                                .close = close_report};
 const struct as_demand_source as_demand_rails = {.name = "Energy Model",
                                                  .title = "energy of Apple's chip",
                                                  .serves = as_ioreport_serves,
                                                  .open = open_rails,
-                                                 .begin = begin,
+                                                 .begin = demand_apple_begin,
                                                  .end = end_rails,
                                                  .close = close_report};

@@ -26,12 +26,12 @@ struct gpm {
     double first_s; /* after the start of the window */
 };
 
-static bool serves(const struct as_device_info *info)
+static bool demand_gpm_serves(const struct as_device_info *info)
 {
     return strcasestr(info->vendor, "nvidia") || strcmp(info->backend, "cuda") == 0;
 }
 
-static bool load(struct gpm *g)
+static bool demand_gpm_load(struct gpm *g)
 {
     static const struct {
         size_t offset;
@@ -69,10 +69,10 @@ static void close_gpm(void *ctx)
     free(g);
 }
 
-static enum as_status start(struct gpm *g, const struct as_device_info *info, struct as_error *err)
+static enum as_status demand_gpm_start(struct gpm *g, const struct as_device_info *info, struct as_error *err)
 {
     struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
-    if (!load(g))
+    if (!demand_gpm_load(g))
         return as_fail(err, AS_UNSUPPORTED, "libnvidia-ml.so.1 is missing or has no GPU performance monitoring");
     g->is_open = g->init() == 0;
     if (!g->is_open || g->by_bus_id(info->bus_id, &g->device))
@@ -90,7 +90,7 @@ static enum as_status open_gpm(const char *root, const struct as_device_info *in
     struct gpm *g = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "a source of memory traffic");
-    enum as_status s = start(g, info, err);
+    enum as_status s = demand_gpm_start(g, info, err);
     if (s)
         close_gpm(g);
     else
@@ -98,13 +98,13 @@ static enum as_status open_gpm(const char *root, const struct as_device_info *in
     return s;
 }
 
-static void begin(void *ctx)
+static void demand_gpm_begin(void *ctx)
 {
     struct gpm *g = ctx;
     g->has_first = false;
 }
 
-static void tick(void *ctx, double seconds)
+static void demand_gpm_tick(void *ctx, double seconds)
 {
     struct gpm *g = ctx;
     if (g->has_first || seconds < REFRESH_S)
@@ -113,13 +113,13 @@ static void tick(void *ctx, double seconds)
     g->first_s = seconds;
 }
 
-static void take(const struct nvml_gpm_metric *m, double scale, double most, double *out)
+static void demand_gpm_take(const struct nvml_gpm_metric *m, double scale, double most, double *out)
 {
     if (m->status == 0 && m->value >= 0 && m->value * scale <= most && !isfinite(*out))
         *out = m->value * scale;
 }
 
-static void end(void *ctx, double seconds, struct as_demand_seen *out)
+static void demand_gpm_end(void *ctx, double seconds, struct as_demand_seen *out)
 {
     static const double mib = 1 << 20, far = 1e15;
     struct gpm *g = ctx;
@@ -136,9 +136,9 @@ static void end(void *ctx, double seconds, struct as_demand_seen *out)
     r->metrics[1].id = NVML_GPM_PCIE_RECEIVED;
     r->metrics[2].id = NVML_GPM_PCIE_SENT;
     if (g->metrics(r) == 0) {
-        take(&r->metrics[0], 0.01, 1, &out->device_memory);
-        take(&r->metrics[1], mib, far, &out->bus_received);
-        take(&r->metrics[2], mib, far, &out->bus_sent);
+        demand_gpm_take(&r->metrics[0], 0.01, 1, &out->device_memory);
+        demand_gpm_take(&r->metrics[1], mib, far, &out->bus_received);
+        demand_gpm_take(&r->metrics[2], mib, far, &out->bus_sent);
     }
     free(r);
 }
@@ -146,9 +146,9 @@ static void end(void *ctx, double seconds, struct as_demand_seen *out)
 extern const struct as_demand_source as_demand_gpm;
 const struct as_demand_source as_demand_gpm = {.name = "gpm",
                                                .title = "memory and link of the NVIDIA device",
-                                               .serves = serves,
+                                               .serves = demand_gpm_serves,
                                                .open = open_gpm,
-                                               .tick = tick,
-                                               .begin = begin,
-                                               .end = end,
+                                               .tick = demand_gpm_tick,
+                                               .begin = demand_gpm_begin,
+                                               .end = demand_gpm_end,
                                                .close = close_gpm};

@@ -19,12 +19,12 @@ struct resctrl {
     double before; /* bytes, NAN unknown */
 };
 
-static bool serves(const struct as_device_info *info)
+static bool demand_resctrl_serves(const struct as_device_info *info)
 {
     return !as_ioreport_serves(info); /* all devices, since CPU traffic matters beside them; macOS has no such files */
 }
 
-static bool read_counter(const char *path, double *out)
+static bool demand_resctrl_read_counter(const char *path, double *out)
 {
     char text[48];
     FILE *f = fopen(path, "re");
@@ -36,11 +36,11 @@ static bool read_counter(const char *path, double *out)
     return n > 0 && as_parse_double(text, out, NULL) == AS_OK && isfinite(*out) && *out >= 0;
 }
 
-static double total(const struct resctrl *r)
+static double demand_resctrl_total(const struct resctrl *r)
 {
     double sum = 0, v;
     for (size_t i = 0; i < r->n; i++) {
-        if (!read_counter(r->counters[i], &v)) /* "Unavailable" */
+        if (!demand_resctrl_read_counter(r->counters[i], &v)) /* "Unavailable" */
             return NAN;
         sum += v;
     }
@@ -76,7 +76,7 @@ static enum as_status open_resctrl(const char *root, const struct as_device_info
     closedir(dir);
     if (!r)
         return as_nomem(err, sizeof *r, "a source of memory traffic");
-    if (r->n == 0 || !isfinite(total(r))) {
+    if (r->n == 0 || !isfinite(demand_resctrl_total(r))) {
         free(r);
         return as_fail(err, AS_UNSUPPORTED, "'%s' has no mbm_total_bytes that can be read", folder);
     }
@@ -84,16 +84,16 @@ static enum as_status open_resctrl(const char *root, const struct as_device_info
     return AS_OK;
 }
 
-static void begin(void *ctx)
+static void demand_resctrl_begin(void *ctx)
 {
     struct resctrl *r = ctx;
-    r->before = total(r);
+    r->before = demand_resctrl_total(r);
 }
 
-static void end(void *ctx, double seconds, struct as_demand_seen *out)
+static void demand_resctrl_end(void *ctx, double seconds, struct as_demand_seen *out)
 {
     const struct resctrl *r = ctx;
-    const double moved = total(r) - r->before;
+    const double moved = demand_resctrl_total(r) - r->before;
     if (moved >= 0 && !isfinite(out->cpu_traffic))
         out->cpu_traffic = moved / seconds;
 }
@@ -101,8 +101,8 @@ static void end(void *ctx, double seconds, struct as_demand_seen *out)
 extern const struct as_demand_source as_demand_resctrl;
 const struct as_demand_source as_demand_resctrl = {.name = "resctrl",
                                                    .title = "traffic of the last-level cache",
-                                                   .serves = serves,
+                                                   .serves = demand_resctrl_serves,
                                                    .open = open_resctrl,
-                                                   .begin = begin,
-                                                   .end = end,
+                                                   .begin = demand_resctrl_begin,
+                                                   .end = demand_resctrl_end,
                                                    .close = free};

@@ -40,12 +40,12 @@ struct uncore {
     int refused; /* errno of the last counter that failed to open */
 };
 
-static bool serves(const struct as_device_info *info)
+static bool demand_uncore_serves(const struct as_device_info *info)
 {
     return !as_ioreport_serves(info); /* all devices, since CPU traffic matters beside them; macOS has no such files */
 }
 
-static bool read_text(const char *folder, const char *file, char out[TEXT_SIZE])
+static bool demand_uncore_read_text(const char *folder, const char *file, char out[TEXT_SIZE])
 {
     char path[PATH_SIZE];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
@@ -89,36 +89,36 @@ static bool parse_event(const char *pmu, const char *event, uint64_t *config)
             *equals = 0;
         const uint64_t value = equals ? strtoull(equals + 1, &end, 0) : 1;
         snprintf(file, sizeof file, "format/%s", term);
-        if (strchr(term, '/') || (equals && (end == equals + 1 || *end)) || !read_text(pmu, file, format) ||
-            !place_bits(format, value, config))
+        if (strchr(term, '/') || (equals && (end == equals + 1 || *end)) ||
+            !demand_uncore_read_text(pmu, file, format) || !place_bits(format, value, config))
             return false;
     }
     return true;
 }
 
 /* Bytes per count: sysfs's scale times its unit. */
-static double scale_of(const char *pmu, const char *name)
+static double demand_uncore_scale_of(const char *pmu, const char *name)
 {
     char file[TEXT_SIZE], text[TEXT_SIZE];
     double scale = 1;
     snprintf(file, sizeof file, "events/%s.scale", name);
-    if (read_text(pmu, file, text) && (as_parse_double(text, &scale, NULL) != AS_OK || !(scale > 0)))
+    if (demand_uncore_read_text(pmu, file, text) && (as_parse_double(text, &scale, NULL) != AS_OK || !(scale > 0)))
         return NAN;
     snprintf(file, sizeof file, "events/%s.unit", name);
-    if (!read_text(pmu, file, text))
+    if (!demand_uncore_read_text(pmu, file, text))
         return scale;
     return strcmp(text, "MiB") == 0 ? scale * (1 << 20) : strcmp(text, "Bytes") == 0 ? scale : NAN;
 }
 
-static void add(struct uncore *u, const char *pmu, uint64_t config, double scale, bool writes)
+static void demand_uncore_add(struct uncore *u, const char *pmu, uint64_t config, double scale, bool writes)
 {
     char text[TEXT_SIZE];
     double type;
-    if (!isfinite(scale) || !read_text(pmu, "type", text) || as_parse_double(text, &type, NULL) != AS_OK ||
-        !(type >= 0 && type <= UINT32_MAX))
+    if (!isfinite(scale) || !demand_uncore_read_text(pmu, "type", text) ||
+        as_parse_double(text, &type, NULL) != AS_OK || !(type >= 0 && type <= UINT32_MAX))
         return;
     /* "0,28": one CPU per package counts for its memory controllers */
-    const char *at = read_text(pmu, "cpumask", text) ? text : "0";
+    const char *at = demand_uncore_read_text(pmu, "cpumask", text) ? text : "0";
     while (*at && !u->refused) {
         char *end;
         const unsigned long cpu = strtoul(at, &end, 10);
@@ -147,15 +147,15 @@ static void add_pmu(struct uncore *u, const char *pmu, const struct kind *k)
         double scale = 64;
         if (names[writes]) {
             snprintf(file, sizeof file, "events/%s", names[writes]);
-            if (!read_text(pmu, file, event) || !parse_event(pmu, event, &config))
+            if (!demand_uncore_read_text(pmu, file, event) || !parse_event(pmu, event, &config))
                 continue;
-            scale = scale_of(pmu, names[writes]);
+            scale = demand_uncore_scale_of(pmu, names[writes]);
         }
-        add(u, pmu, config, scale, writes);
+        demand_uncore_add(u, pmu, config, scale, writes);
     }
 }
 
-static size_t add_all(struct uncore *u, const char *folder, DIR *dir)
+static size_t demand_uncore_add_all(struct uncore *u, const char *folder, DIR *dir)
 {
     const struct dirent *e;
     size_t seen = 0;
@@ -188,7 +188,7 @@ static enum as_status open_uncore(const char *root, const struct as_device_info 
     snprintf(folder, sizeof folder, "%s/sys/bus/event_source/devices", root);
     struct uncore *u = calloc(1, sizeof *u);
     DIR *dir = opendir(folder);
-    const size_t seen = u && dir ? add_all(u, folder, dir) : 0;
+    const size_t seen = u && dir ? demand_uncore_add_all(u, folder, dir) : 0;
     if (dir)
         closedir(dir);
     if (!u)
@@ -209,7 +209,7 @@ static enum as_status open_uncore(const char *root, const struct as_device_info 
                         : "the kernel shows no uncore PMU, as in most virtual machines");
 }
 
-static bool read_counts(const struct counter *c, double *out)
+static bool demand_uncore_read_counts(const struct counter *c, double *out)
 {
     uint64_t n = 0;
     const bool good = read(c->fd, &n, sizeof n) == (ssize_t)sizeof n;
@@ -217,22 +217,22 @@ static bool read_counts(const struct counter *c, double *out)
     return good;
 }
 
-static void begin(void *ctx)
+static void demand_uncore_begin(void *ctx)
 {
     struct uncore *u = ctx;
     for (size_t i = 0; i < u->n; i++)
-        if (!read_counts(&u->counters[i], &u->counters[i].before))
+        if (!demand_uncore_read_counts(&u->counters[i], &u->counters[i].before))
             u->counters[i].before = NAN;
 }
 
-static void end(void *ctx, double seconds, struct as_demand_seen *out)
+static void demand_uncore_end(void *ctx, double seconds, struct as_demand_seen *out)
 {
     const struct uncore *u = ctx;
     double bytes[2] = {0, 0};
     for (size_t i = 0; i < u->n; i++) {
         double now;
         const struct counter *c = &u->counters[i];
-        bytes[c->writes] += read_counts(c, &now) && now >= c->before ? (now - c->before) * c->scale : NAN;
+        bytes[c->writes] += demand_uncore_read_counts(c, &now) && now >= c->before ? (now - c->before) * c->scale : NAN;
     }
     if (u->reads && isfinite(bytes[0]))
         out->memory_read = bytes[0] / seconds;
@@ -243,8 +243,8 @@ static void end(void *ctx, double seconds, struct as_demand_seen *out)
 extern const struct as_demand_source as_demand_uncore;
 const struct as_demand_source as_demand_uncore = {.name = "uncore",
                                                   .title = "memory controllers of the CPU",
-                                                  .serves = serves,
+                                                  .serves = demand_uncore_serves,
                                                   .open = open_uncore,
-                                                  .begin = begin,
-                                                  .end = end,
+                                                  .begin = demand_uncore_begin,
+                                                  .end = demand_uncore_end,
                                                   .close = close_uncore};

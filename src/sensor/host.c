@@ -32,7 +32,7 @@ struct host {
     double last_cycles, last_task;
 };
 
-static bool read_number(const char *path, double *out)
+static bool host_read_number(const char *path, double *out)
 {
     char text[48];
     errno = 0;
@@ -49,7 +49,7 @@ static bool read_number(const char *path, double *out)
     return false;
 }
 
-static void add_reason(struct as_buf *why_not, const char *what, const char *why)
+static void host_add_reason(struct as_buf *why_not, const char *what, const char *why)
 {
     as_buf_printf(why_not, "%s%s: %s", why_not->len ? "; " : "", what, why);
 }
@@ -73,7 +73,7 @@ static double cpufreq(const struct host *h)
         char path[PATH_SIZE];
         double khz;
         snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", h->root, h->cpus[i]);
-        if (read_number(path, &khz) && khz > 0)
+        if (host_read_number(path, &khz) && khz > 0)
             most = fmax(most, 1e3 * khz);
     }
     return most;
@@ -94,11 +94,11 @@ static void open_events(struct host *h, struct as_buf *why_not)
         as_copy_text(why, sizeof why, as_counter_limit());
     else if (reason == ENOENT || reason == EOPNOTSUPP)
         snprintf(why, sizeof why, "no cycle counter, as on most virtual machines");
-    else if (read_number(path, &paranoid) && (reason == EACCES || reason == EPERM))
+    else if (host_read_number(path, &paranoid) && (reason == EACCES || reason == EPERM))
         snprintf(why, sizeof why, "perf_event_paranoid is %.0f, at most 1 is needed", paranoid);
     else
         snprintf(why, sizeof why, "%s", strerror(reason));
-    add_reason(why_not, "perf events", why);
+    host_add_reason(why_not, "perf events", why);
 }
 
 static double read_event(int fd)
@@ -151,7 +151,7 @@ static void find_temperature(struct host *h, struct as_buf *why_not)
             as_copy_text(h->temperature, sizeof h->temperature, name);
             return;
         }
-    add_reason(why_not, "temperature", "no hwmon of the CPU");
+    host_add_reason(why_not, "temperature", "no hwmon of the CPU");
 }
 
 /* ---- power ---- */
@@ -166,18 +166,18 @@ static void find_packages(struct host *h, struct as_buf *why_not)
         snprintf(path, sizeof path, "%s/sys/class/powercap/intel-rapl:%d/energy_uj", h->root, i);
         as_copy_text(c->path, sizeof c->path, path);
         snprintf(path, sizeof path, "%s/sys/class/powercap/intel-rapl:%d/max_energy_range_uj", h->root, i);
-        if (!read_number(c->path, &now)) {
+        if (!host_read_number(c->path, &now)) {
             if (errno == EACCES || errno == EPERM)
                 why = "RAPL can be read by root only";
             continue;
         }
-        read_number(path, &range);
+        host_read_number(path, &range);
         c->range_j = 1e-6 * range;
         c->last_j = 1e-6 * now;
         h->packages_n++;
     }
     if (!h->packages_n)
-        add_reason(why_not, "power", why);
+        host_add_reason(why_not, "power", why);
 }
 
 static double energy(struct host *h)
@@ -186,7 +186,7 @@ static double energy(struct host *h)
     for (size_t i = 0; i < h->packages_n; i++) {
         struct counter *c = &h->packages[i];
         double uj;
-        if (!read_number(c->path, &uj))
+        if (!host_read_number(c->path, &uj))
             return NAN;
         if (1e-6 * uj < c->last_j)
             c->turns_j += c->range_j;
@@ -208,7 +208,7 @@ static double throttle_events(const struct host *h)
             double n;
             snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/thermal_throttle/%s", h->root, h->cpus[i],
                      counters[k]);
-            if (read_number(path, &n))
+            if (host_read_number(path, &n))
                 sum = (isfinite(sum) ? sum : 0) + n;
         }
     return sum;
@@ -216,7 +216,7 @@ static double throttle_events(const struct host *h)
 
 /* ---- the contract ---- */
 
-static bool serves(const struct as_device_info *info)
+static bool host_serves(const struct as_device_info *info)
 {
     return as_info_runs_native(info);
 }
@@ -229,13 +229,13 @@ enum as_status as_host_open_at(const char *root, void **ctx, struct as_buf *why_
     as_copy_text(h->root, sizeof h->root, root);
     find_cpus(h);
     if (!isfinite(cpufreq(h)))
-        add_reason(why_not, "clock", "no cpufreq");
+        host_add_reason(why_not, "clock", "no cpufreq");
     open_events(h, why_not);
     find_temperature(h, why_not);
     find_packages(h, why_not);
     h->throttled = throttle_events(h);
     if (!isfinite(h->throttled))
-        add_reason(why_not, "throttling", "no counter of thermal events");
+        host_add_reason(why_not, "throttling", "no counter of thermal events");
     *ctx = h;
     return AS_OK;
 }
@@ -247,7 +247,7 @@ static enum as_status open_host(const struct as_device_info *info, void **ctx, s
     return as_host_open_at("", ctx, why_not, err);
 }
 
-static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+static void host_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     struct host *h = ctx;
     double counted = counted_clock(h);
@@ -257,7 +257,7 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
     if (isfinite(events) && isfinite(h->throttled))
         out->throttle = events > h->throttled ? (int)AS_THROTTLE_THERMAL : 0;
     h->throttled = events;
-    if (part == AS_SENSOR_ALL && h->temperature[0] && read_number(h->temperature, &milli))
+    if (part == AS_SENSOR_ALL && h->temperature[0] && host_read_number(h->temperature, &milli))
         out->temperature = 1e-3 * milli;
 }
 
@@ -275,8 +275,8 @@ const struct as_sensor as_sensor_host = {
     .name = "host",
     .title = "the CPU, by cpufreq, hwmon, RAPL and perf events",
     .background = false, /* polling would compete for a core with the measurement */
-    .serves = serves,
+    .serves = host_serves,
     .open = open_host,
-    .read = read_now,
+    .read = host_read_now,
     .close = close_host,
 };

@@ -33,7 +33,7 @@ static enum as_status load_foundation(struct as_ioreport_api *a, struct as_error
     return missing ? as_fail(err, AS_UNSUPPORTED, "%s has no function '%s'", found, missing) : AS_OK;
 }
 
-static enum as_status load(struct as_ioreport_api *a, struct as_error *err)
+static enum as_status ioreport_load(struct as_ioreport_api *a, struct as_error *err)
 {
     char why[240] = "";
     const char *found = "", *missing = NULL;
@@ -68,7 +68,7 @@ bool as_ioreport_serves(const struct as_device_info *info)
     return strncmp(info->vendor, "Apple", 5) == 0 && as_info_shares_host(info) && as_ioreport_present();
 }
 
-static void drop(const struct as_ioreport_api *a, as_cf *object)
+static void ioreport_drop(const struct as_ioreport_api *a, as_cf *object)
 {
     if (*object)
         a->release(*object);
@@ -77,10 +77,10 @@ static void drop(const struct as_ioreport_api *a, as_cf *object)
 
 void as_ioreport_close(struct as_ioreport *r)
 {
-    drop(&r->api, &r->base);
-    drop(&r->api, &r->subscribed);
-    drop(&r->api, &r->subscription);
-    drop(&r->api, &r->key);
+    ioreport_drop(&r->api, &r->base);
+    ioreport_drop(&r->api, &r->subscribed);
+    ioreport_drop(&r->api, &r->subscription);
+    ioreport_drop(&r->api, &r->key);
     *r = (struct as_ioreport){.title = NULL};
 }
 
@@ -100,7 +100,7 @@ static enum as_status channels_of(const struct as_ioreport *r, as_cf set, as_cf 
     return AS_OK;
 }
 
-static void text_of(const struct as_ioreport_api *a, as_cf string, char *out, size_t size)
+static void ioreport_text_of(const struct as_ioreport_api *a, as_cf string, char *out, size_t size)
 {
     char text[256];
     const bool good = string && a->type_of(string) == a->string_type() &&
@@ -115,10 +115,10 @@ static bool channel_at(const struct as_ioreport *r, as_cf list, size_t i, struct
     out->ref = a->at(list, (long)i);
     if (!out->ref || a->type_of(out->ref) != a->dictionary_type())
         return false;
-    text_of(a, a->group(out->ref), out->group, sizeof out->group);
-    text_of(a, a->subgroup(out->ref), out->subgroup, sizeof out->subgroup);
-    text_of(a, a->name(out->ref), out->name, sizeof out->name);
-    text_of(a, a->unit(out->ref), out->unit, sizeof out->unit);
+    ioreport_text_of(a, a->group(out->ref), out->group, sizeof out->group);
+    ioreport_text_of(a, a->subgroup(out->ref), out->subgroup, sizeof out->subgroup);
+    ioreport_text_of(a, a->name(out->ref), out->name, sizeof out->name);
+    ioreport_text_of(a, a->unit(out->ref), out->unit, sizeof out->unit);
     out->format = a->format(out->ref);
     return true;
 }
@@ -134,8 +134,8 @@ static enum as_status copy_channels(struct as_ioreport *r, const char *group, co
     r->key = a->string(NULL, "IOReportChannels", AS_CF_UTF8);
     const bool made = r->key && name && (part || !subgroup);
     *out = made ? a->copy_group(name, part, 0, 0, 0) : NULL;
-    drop(a, &name);
-    drop(a, &part);
+    ioreport_drop(a, &name);
+    ioreport_drop(a, &part);
     if (!made)
         return as_fail(err, AS_UNSUPPORTED, "CFStringCreateWithCString failed");
     if (!*out)
@@ -150,7 +150,7 @@ enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const 
 {
     as_cf desired = NULL;
     *r = (struct as_ioreport){.title = group};
-    enum as_status s = load(&r->api, err);
+    enum as_status s = ioreport_load(&r->api, err);
     if (!s)
         s = copy_channels(r, group, subgroup, &desired, err);
     if (!s) {
@@ -158,14 +158,14 @@ enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const 
         if (!r->subscription || !r->subscribed)
             s = as_fail(err, AS_UNSUPPORTED, "IOReportCreateSubscription refuses '%s'", group);
     }
-    drop(&r->api, &desired);
+    ioreport_drop(&r->api, &desired);
     if (s)
         as_ioreport_close(r);
     return s;
 }
 
 /* A sample, owned, and its time: the middle of the call. */
-static as_cf sample(const struct as_ioreport *r, double *at)
+static as_cf ioreport_sample(const struct as_ioreport *r, double *at)
 {
     const double start = as_now();
     as_cf taken = r->api.sample(r->subscription, r->subscribed, NULL);
@@ -175,24 +175,24 @@ static as_cf sample(const struct as_ioreport *r, double *at)
 
 enum as_status as_ioreport_begin(struct as_ioreport *r, struct as_error *err)
 {
-    drop(&r->api, &r->base);
-    r->base = sample(r, &r->base_at);
+    ioreport_drop(&r->api, &r->base);
+    r->base = ioreport_sample(r, &r->base_at);
     return r->base ? AS_OK : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples returned no sample of '%s'", r->title);
 }
 
 /* The difference since the base, owned, and the seconds. */
-static enum as_status since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err)
+static enum as_status ioreport_since(struct as_ioreport *r, as_cf *delta, double *seconds, struct as_error *err)
 {
     double at;
     *delta = NULL;
     if (!r->base)
         return as_fail(err, AS_UNSUPPORTED, "no base sample of '%s'", r->title);
-    as_cf now = sample(r, &at);
+    as_cf now = ioreport_sample(r, &at);
     if (!now)
         return as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamples returned no sample of '%s'", r->title);
     *delta = r->api.delta(r->base, now, NULL);
     *seconds = at - r->base_at;
-    drop(&r->api, &now);
+    ioreport_drop(&r->api, &now);
     return *delta ? AS_OK
                   : as_fail(err, AS_UNSUPPORTED, "IOReportCreateSamplesDelta returned nothing for '%s'", r->title);
 }
@@ -202,7 +202,7 @@ enum as_status as_ioreport_each(struct as_ioreport *r, as_ioreport_fn each, void
 {
     as_cf delta, list;
     size_t n = 0;
-    enum as_status s = since(r, &delta, seconds, err);
+    enum as_status s = ioreport_since(r, &delta, seconds, err);
     if (!s)
         s = channels_of(r, delta, &list, &n, err);
     for (size_t i = 0; !s && i < n; i++) {
@@ -210,11 +210,11 @@ enum as_status as_ioreport_each(struct as_ioreport *r, as_ioreport_fn each, void
         if (channel_at(r, list, i, &c))
             each(r, &c, user);
     }
-    drop(&r->api, &delta);
+    ioreport_drop(&r->api, &delta);
     return s;
 }
 
 void as_ioreport_state(const struct as_ioreport *r, as_cf channel, int i, char *out, size_t size)
 {
-    text_of(&r->api, r->api.state_name(channel, i), out, size);
+    ioreport_text_of(&r->api, r->api.state_name(channel, i), out, size);
 }

@@ -49,7 +49,7 @@ static const struct {
 };
 enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
 
-static enum as_status load(struct as_nvml_api *api, struct as_error *err)
+static enum as_status nvml_load(struct as_nvml_api *api, struct as_error *err)
 {
     api->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (!api->library)
@@ -79,20 +79,20 @@ static enum as_status failed(const struct nvml *n, const char *what, nvml_return
     return as_fail(err, AS_UNSUPPORTED, "%s: %.160s (code %d)", what, why ? why : "no reason given", code);
 }
 
-static bool serves(const struct as_device_info *info)
+static bool nvml_serves(const struct as_device_info *info)
 {
     return strcasestr(info->vendor, "nvidia") || strcmp(info->backend, "cuda") == 0;
 }
 
 /* ---- one reading ---- */
 
-static double whole(const struct nvml *n, nvml_return (*ask)(nvml_device, unsigned *))
+static double nvml_whole(const struct nvml *n, nvml_return (*ask)(nvml_device, unsigned *))
 {
     unsigned v = 0;
     return ask && ask(n->device, &v) == NVML_SUCCESS ? (double)v : NAN;
 }
 
-static double clock_now(const struct nvml *n, unsigned which)
+static double nvml_clock_now(const struct nvml *n, unsigned which)
 {
     unsigned mhz = 0;
     return n->api.clock && n->api.clock(n->device, which, &mhz) == NVML_SUCCESS ? 1e6 * mhz : NAN;
@@ -112,10 +112,10 @@ static double field_now(const struct nvml *n, unsigned field)
 static double power_now(const struct nvml *n)
 {
     const double instant = field_now(n, NVML_FIELD_POWER_INSTANT);
-    return 1e-3 * (instant > 0 ? instant : whole(n, n->api.power));
+    return 1e-3 * (instant > 0 ? instant : nvml_whole(n, n->api.power));
 }
 
-static int throttle_now(const struct nvml *n)
+static int nvml_throttle_now(const struct nvml *n)
 {
     static const struct {
         unsigned long long reason;
@@ -209,15 +209,15 @@ static double users_now(const struct nvml *n)
     return own || p.n == 0 ? (double)others : NAN;
 }
 
-static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
+static void nvml_read_now(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     const struct nvml *n = ctx;
-    out->clock_hz = clock_now(n, NVML_CLOCK_SM);
-    out->memory_clock_hz = clock_now(n, NVML_CLOCK_MEM);
+    out->clock_hz = nvml_clock_now(n, NVML_CLOCK_SM);
+    out->memory_clock_hz = nvml_clock_now(n, NVML_CLOCK_MEM);
     out->power_w = power_now(n);
-    out->throttle = throttle_now(n);
-    out->pcie_generation = whole(n, n->api.pcie_generation);
-    out->pcie_width = whole(n, n->api.pcie_width);
+    out->throttle = nvml_throttle_now(n);
+    out->pcie_generation = nvml_whole(n, n->api.pcie_generation);
+    out->pcie_width = nvml_whole(n, n->api.pcie_width);
     struct nvml_utilization u = {0};
     if (n->api.utilization && n->api.utilization(n->device, &u) == NVML_SUCCESS && u.gpu <= 100)
         out->utilisation = 0.01 * u.gpu;
@@ -228,8 +228,8 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
         out->temperature = celsius;
     /* With NVLink-C2C the PCIe port does not bound host transfers. */
     if (!(field_now(n, NVML_FIELD_C2C_LINKS) > 0)) {
-        out->pcie_generation_max = whole(n, n->api.pcie_generation_max);
-        out->pcie_width_max = whole(n, n->api.pcie_width_max);
+        out->pcie_generation_max = nvml_whole(n, n->api.pcie_generation_max);
+        out->pcie_width_max = nvml_whole(n, n->api.pcie_width_max);
     }
     out->ecc_corrected = ecc_now(n, NVML_ECC_CORRECTED);
     out->ecc_uncorrected = ecc_now(n, NVML_ECC_UNCORRECTED);
@@ -238,15 +238,15 @@ static void read_now(void *ctx, enum as_sensor_part part, struct as_sensor_readi
 
 /* ---- opening ---- */
 
-static void list_unknown(struct nvml *n, struct as_buf *why_not)
+static void nvml_list_unknown(struct nvml *n, struct as_buf *why_not)
 {
     struct as_sensor_reading r;
     as_sensor_reading_clear(&r);
-    read_now(n, AS_SENSOR_ALL, &r);
+    nvml_read_now(n, AS_SENSOR_ALL, &r);
     as_sensor_list_unknown(&r, why_not);
 }
 
-static enum as_status find(struct nvml *n, const struct as_device_info *info, struct as_error *err)
+static enum as_status nvml_find(struct nvml *n, const struct as_device_info *info, struct as_error *err)
 {
     nvml_return rc = n->api.init();
     if (rc != NVML_SUCCESS)
@@ -266,15 +266,15 @@ static enum as_status open_nvml(const struct as_device_info *info, void **ctx, s
     struct nvml *n = calloc(1, sizeof *n);
     if (!n)
         return as_nomem(err, sizeof *n, "a sensor");
-    enum as_status s = load(&n->api, err);
+    enum as_status s = nvml_load(&n->api, err);
     if (!s)
-        s = find(n, info, err);
+        s = nvml_find(n, info, err);
     if (s) {
         unload(&n->api);
         free(n);
         return s;
     }
-    list_unknown(n, why_not);
+    nvml_list_unknown(n, why_not);
     *ctx = n;
     return AS_OK;
 }
@@ -293,8 +293,8 @@ const struct as_sensor as_sensor_nvml = {
     .title = "NVIDIA devices, by libnvidia-ml.so.1",
     .background = true,
     .lag_s = 0.1, /* the driver updates its values every 100 ms on an H200 */
-    .serves = serves,
+    .serves = nvml_serves,
     .open = open_nvml,
-    .read = read_now,
+    .read = nvml_read_now,
     .close = close_nvml,
 };

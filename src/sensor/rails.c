@@ -41,7 +41,7 @@ const char *as_rail_past_die(const char *name)
     return end > number && (*end == '_' || *end == ' ') ? end + 1 : name;
 }
 
-static bool is_of(enum as_rail rail, const char *name)
+static bool rails_is_of(enum as_rail rail, const char *name)
 {
     const size_t n = strlen(rails[rail].name);
     return strncmp(name, rails[rail].name, n) == 0 && !*(rails[rail].is_numbered ? skip_digits(name + n) : name + n);
@@ -60,7 +60,7 @@ static double joule_of(const char *unit)
     return NAN;
 }
 
-static void refuse(struct as_rails *out, enum as_rail rail, const struct as_ioreport_channel *c, const char *what)
+static void rails_refuse(struct as_rails *out, enum as_rail rail, const struct as_ioreport_channel *c, const char *what)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_str(&b, "channel '");
@@ -81,14 +81,14 @@ struct counted {
     struct as_rails *out;
 };
 
-static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
+static void rails_add(const struct as_ioreport *r, const struct as_ioreport_channel *c, void *user)
 {
     struct counted *all = user;
     struct sum *sum = all->sum;
     struct as_rails *out = all->out;
     const char *name = as_rail_past_die(c->name);
     size_t rail = 0;
-    while (rail < AS_RAILS && !is_of((enum as_rail)rail, name))
+    while (rail < AS_RAILS && !rails_is_of((enum as_rail)rail, name))
         rail++;
     if (rail == AS_RAILS || strcmp(c->group, "Energy Model") != 0)
         return;
@@ -96,13 +96,13 @@ static void add(const struct as_ioreport *r, const struct as_ioreport_channel *c
     const bool is_die = name != c->name;
     const int64_t count = c->format == AS_IOREPORT_SIMPLE ? r->api.number(c->ref, NULL) : 0;
     if (c->format != AS_IOREPORT_SIMPLE)
-        refuse(out, (enum as_rail)rail, c, "is not a simple counter");
+        rails_refuse(out, (enum as_rail)rail, c, "is not a simple counter");
     else if (!isfinite(joule))
-        refuse(out, (enum as_rail)rail, c, "counts in an unknown unit:");
+        rails_refuse(out, (enum as_rail)rail, c, "counts in an unknown unit:");
     else if (count < 0)
-        refuse(out, (enum as_rail)rail, c, "has a negative difference");
+        rails_refuse(out, (enum as_rail)rail, c, "has a negative difference");
     else if (!is_die && sum[rail].whole_n && !rails[rail].is_numbered)
-        refuse(out, (enum as_rail)rail, c, "occurs twice");
+        rails_refuse(out, (enum as_rail)rail, c, "occurs twice");
     *(is_die ? &sum[rail].dies : &sum[rail].whole) += joule * (double)count;
     *(is_die ? &sum[rail].dies_n : &sum[rail].whole_n) += 1;
 }
@@ -122,7 +122,7 @@ enum as_status as_rails_since(struct as_ioreport *r, struct as_rails *out, doubl
     struct counted all = {.out = out};
     const struct sum *sum = all.sum;
     *out = (struct as_rails){.joule = {NAN, NAN, NAN, NAN}};
-    enum as_status s = as_ioreport_each(r, add, &all, seconds, err);
+    enum as_status s = as_ioreport_each(r, rails_add, &all, seconds, err);
     for (size_t i = 0; !s && i < AS_RAILS; i++)
         if (!sum[i].whole_n && !sum[i].dies_n)
             snprintf(out->why[i], sizeof out->why[i], "'Energy Model' has no %s channel", rails[i].word);

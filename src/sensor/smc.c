@@ -20,7 +20,7 @@ struct record {
 };
 _Static_assert(sizeof(struct record) == 80, "the driver checks the size");
 
-static bool ask(const struct as_smc *smc, const struct record *in, struct record *out)
+static bool smc_ask(const struct as_smc *smc, const struct record *in, struct record *out)
 {
     size_t size = sizeof *out;
     memset(out, 0, sizeof *out);
@@ -31,14 +31,14 @@ static bool ask(const struct as_smc *smc, const struct record *in, struct record
 static bool has_type(const struct as_smc *smc, uint32_t key, uint32_t type)
 {
     struct record out;
-    return ask(smc, &(struct record){.key = key, .command = READ_INFO}, &out) && out.type == type && out.size == 4;
+    return smc_ask(smc, &(struct record){.key = key, .command = READ_INFO}, &out) && out.type == type && out.size == 4;
 }
 
 /* Reads a key whose value has four bytes. */
 static bool read_value(const struct as_smc *smc, uint32_t key, uint8_t value[4])
 {
     struct record out;
-    if (!ask(smc, &(struct record){.key = key, .size = 4, .command = READ_VALUE}, &out))
+    if (!smc_ask(smc, &(struct record){.key = key, .size = 4, .command = READ_VALUE}, &out))
         return false;
     memcpy(value, out.bytes, 4);
     return true;
@@ -69,7 +69,7 @@ static bool open_service(const struct as_iokit *io, uint32_t service, void *user
 }
 
 /* Limits, set points and sensors beside the cores have other prefixes. */
-static bool is_core(uint32_t key, bool is_cpu)
+static bool smc_is_core(uint32_t key, bool is_cpu)
 {
     static const uint32_t cpu[] = {LETTERS('T', 'p', '0', 0), LETTERS('T', 'p', '1', 0), LETTERS('T', 'e', '0', 0),
                                    LETTERS('T', 'f', '0', 0), LETTERS('T', 'f', '4', 0)}; /* Tf: M3 */
@@ -109,7 +109,7 @@ static enum as_status find_keys(struct as_smc *smc, bool is_cpu, struct as_error
         return as_fail(err, AS_UNSUPPORTED, "AppleSMC has %u keys, more than %d", count, KEYS_MAX);
     for (uint32_t i = 0; i < count && smc->n < AS_SMC_SENSORS_MAX; i++) {
         struct record out;
-        if (ask(smc, &(struct record){.command = READ_KEY_AT, .index = i}, &out) && is_core(out.key, is_cpu) &&
+        if (smc_ask(smc, &(struct record){.command = READ_KEY_AT, .index = i}, &out) && smc_is_core(out.key, is_cpu) &&
             has_type(smc, out.key, FLOAT))
             smc->keys[smc->n++] = out.key;
     }

@@ -11,13 +11,13 @@
 
 /* ---- tables ---- */
 
-static uint32_t word_at(const unsigned char *at)
+static uint32_t states_word_at(const unsigned char *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
 /* Hz per count; 0 unknown. Core clocks are between 100 MHz and 10 GHz, and 32 bits of Hz hold at most 4.3 GHz. */
-static double unit_of(const double *counts, size_t n)
+static double states_unit_of(const double *counts, size_t n)
 {
     bool is_hz = true, is_khz = true;
     for (size_t i = 0; i < n; i++) {
@@ -41,10 +41,10 @@ void as_clock_table_from(const unsigned char *bytes, size_t size, bool is_gpu, s
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        out->hz[i] = word_at(bytes + ENTRY * i);
+        out->hz[i] = states_word_at(bytes + ENTRY * i);
         ascends &= i == 0 || (is_gpu && out->hz[0] == 0) || out->hz[i] > out->hz[i - 1];
     }
-    const double unit = unit_of(out->hz, n);
+    const double unit = states_unit_of(out->hz, n);
     if (!ascends || unit == 0 || (n == 1 && out->hz[0] == 0))
         snprintf(out->why, sizeof out->why, "'%s' is not a clock table in Hz or kHz", out->key);
     else
@@ -105,7 +105,7 @@ static bool number_at(const char **at, size_t *out)
 }
 
 /* The clock of a state in its table; NAN if missing. */
-static double clock_of(const struct as_clock_table *t, bool is_cpu, const char *name)
+static double states_clock_of(const struct as_clock_table *t, bool is_cpu, const char *name)
 {
     size_t entry, rest = 0;
     const char *at = name + 1;
@@ -123,7 +123,7 @@ struct times {
 };
 
 /* Keeps the first reason. state NULL: a state has no name or a negative time. */
-static void explain(char why[120], const struct as_ioreport_channel *c, const char *state, const char *key)
+static void states_why(char why[120], const struct as_ioreport_channel *c, const char *state, const char *key)
 {
     struct as_buf b = AS_BUF_INIT;
     if (why[0])
@@ -138,8 +138,8 @@ static void explain(char why[120], const struct as_ioreport_channel *c, const ch
 }
 
 /* With a table, it must contain each state; for a GPU only the states used, since its channel always names 15. */
-static struct times add_up(const struct as_ioreport *r, const struct as_ioreport_channel *c, bool is_cpu,
-                           const struct as_clock_table *table, char why[120])
+static struct times states_add_up(const struct as_ioreport *r, const struct as_ioreport_channel *c, bool is_cpu,
+                                  const struct as_clock_table *table, char why[120])
 {
     struct times t = {.all = 0};
     const int n = r->api.states(c->ref);
@@ -152,14 +152,14 @@ static struct times add_up(const struct as_ioreport *r, const struct as_ioreport
         t.all += time;
         if (is_off(name))
             continue;
-        const double hz = table && table->n ? clock_of(table, is_cpu, name) : NAN;
+        const double hz = table && table->n ? states_clock_of(table, is_cpu, name) : NAN;
         if (t.is_known && table && table->n && isnan(hz) && (is_cpu || time > 0))
-            explain(why, c, name, table->key);
+            states_why(why, c, name, table->key);
         t.active += time;
         t.cycles += time > 0 ? hz * time : 0;
     }
     if (!t.is_known)
-        explain(why, c, NULL, "");
+        states_why(why, c, NULL, "");
     return t;
 }
 
@@ -178,7 +178,7 @@ static void look_at_gpu(const struct as_ioreport *r, const struct as_ioreport_ch
     const struct as_clock_table *table = &gpu->states->tables[AS_STATES_GPU];
     if (strcmp(c->name, "GPUPH") != 0 || c->format != AS_IOREPORT_STATE)
         return;
-    const struct times t = add_up(r, c, false, table, seen->why);
+    const struct times t = states_add_up(r, c, false, table, seen->why);
     const bool good = gpu->n++ == 0 && t.is_known && t.all > 0;
     seen->busy = good ? t.active / t.all : NAN;
     if (!table->n)
@@ -251,7 +251,7 @@ static void look_at_cpu(const struct as_ioreport *r, const struct as_ioreport_ch
     struct cluster *k = c->format == AS_IOREPORT_STATE ? cluster_of(cpu, c->name, &is_actual) : NULL;
     if (!k)
         return;
-    *(is_actual ? &k->actual : &k->requested) = add_up(r, c, true, is_actual ? k->table : NULL, k->why);
+    *(is_actual ? &k->actual : &k->requested) = states_add_up(r, c, true, is_actual ? k->table : NULL, k->why);
     *(is_actual ? &k->actual_n : &k->requested_n) += 1;
 }
 
@@ -270,7 +270,7 @@ static void check_cluster(struct cluster *k)
 
 /* The clock of the fastest busy kind of core: a mostly idle cluster did not run the work, and its states
  * include idle states. */
-static void weigh(struct cpu *cpu, struct as_states_seen *out)
+static void states_weigh(struct cpu *cpu, struct as_states_seen *out)
 {
     static const double busy_share = 0.75;
     double fastest = 0, active = 0, cycles = 0;
@@ -297,7 +297,7 @@ static void weigh(struct cpu *cpu, struct as_states_seen *out)
 
 /* ---- the source ---- */
 
-static enum as_status look(struct as_states *s, struct as_states_seen *out, struct as_error *err)
+static enum as_status states_look(struct as_states *s, struct as_states_seen *out, struct as_error *err)
 {
     double seconds;
     struct gpu gpu = {.states = s, .seen = out};
@@ -310,13 +310,13 @@ static enum as_status look(struct as_states *s, struct as_states_seen *out, stru
     if (!st && !s->is_cpu && !gpu.n)
         return as_fail(err, AS_UNSUPPORTED, "'GPU Stats' has no states of 'GPUPH'");
     if (!st && s->is_cpu)
-        weigh(&cpu, out);
+        states_weigh(&cpu, out);
     return st;
 }
 
 enum as_status as_states_since(struct as_states *s, struct as_states_seen *out, struct as_error *err)
 {
-    const enum as_status st = look(s, out, err);
+    const enum as_status st = states_look(s, out, err);
     (void)as_ioreport_begin(&s->report, NULL);
     return st;
 }

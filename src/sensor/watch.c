@@ -26,7 +26,7 @@ static void add_mean(struct as_mean *m, double v)
     m->n++;
 }
 
-static double mean(const struct as_mean *m)
+static double watch_mean(const struct as_mean *m)
 {
     return m->n ? m->sum / (double)m->n : NAN;
 }
@@ -38,7 +38,7 @@ static void add_throttle(struct as_readings *seen, int bits)
 }
 
 /* Merges a reading under load; fmin and fmax skip NAN. */
-static void add_load(struct as_watch *w, const struct as_sensor_reading *r, double read_at)
+static void watch_add_load(struct as_watch *w, const struct as_sensor_reading *r, double read_at)
 {
     struct as_readings *seen = &w->seen;
     bool is_fresh = w->sensing->sensor && read_at - w->marked_at >= w->sensing->sensor->lag_s;
@@ -55,7 +55,7 @@ static void add_load(struct as_watch *w, const struct as_sensor_reading *r, doub
 }
 
 /* Waits for every_s or until the trial's next step, with the lock held. */
-static void nap(struct as_watch *w)
+static void watch_nap(struct as_watch *w)
 {
     const double end = as_condition_after(w->every_s);
     bool marked = w->marked;
@@ -63,7 +63,7 @@ static void nap(struct as_watch *w)
         ;
 }
 
-static void *run(void *user)
+static void *watch_run(void *user)
 {
     struct as_watch *w = user;
     as_thread_name("assay-sensor");
@@ -82,21 +82,21 @@ static void *run(void *user)
             as_sensing_read(w->sensing, AS_SENSOR_QUICK, &now);
             as_demand_tick(&w->sensing->demand);
             pthread_mutex_lock(&w->lock);
-            add_load(w, &now, read_at);
+            watch_add_load(w, &now, read_at);
         }
-        nap(w);
+        watch_nap(w);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
 /* Leaves signals to the other threads. */
-static bool start(struct as_watch *w)
+static bool watch_start(struct as_watch *w)
 {
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool started = pthread_create(&w->thread, NULL, run, w) == 0;
+    bool started = pthread_create(&w->thread, NULL, watch_run, w) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return started;
 }
@@ -138,7 +138,7 @@ void as_watch_begin(struct as_watch *w, struct as_sensing *sensing, double every
     (void)as_condition_init(&w->wake);
     w->energy_at = timed_reading(sensing, AS_SENSOR_ALL, &w->before);
     w->energy_j = w->before.energy_j;
-    w->has_thread = sensing->sensor && sensing->sensor->background && start(w);
+    w->has_thread = sensing->sensor && sensing->sensor->background && watch_start(w);
 }
 
 void as_watch_mark(struct as_watch *w)
@@ -174,7 +174,7 @@ static void end_thread(struct as_watch *w)
 }
 
 /* Difference of two counter readings; unknown if the counter was reset. */
-static double grown(double before, double after)
+static double watch_grown(double before, double after)
 {
     return after >= before ? after - before : NAN;
 }
@@ -189,18 +189,18 @@ void as_watch_end(struct as_watch *w, struct as_readings *out)
     as_sensing_read(w->sensing, AS_SENSOR_ALL, &rest); /* its averages cover no time */
     struct as_readings *seen = &w->seen;
     if (w->marked)
-        add_load(w, &after, ended); /* the last sample has just ended */
-    seen->power_w = mean(&w->power);
+        watch_add_load(w, &after, ended); /* the last sample has just ended */
+    seen->power_w = watch_mean(&w->power);
     if (!isfinite(after.power_w) && passed > 0)
-        seen->power_w = grown(w->energy_j, after.energy_j) / passed;
-    seen->utilisation = mean(&w->utilisation);
+        seen->power_w = watch_grown(w->energy_j, after.energy_j) / passed;
+    seen->utilisation = watch_mean(&w->utilisation);
     as_clock_range(w->clock, w->clock_n, &seen->clock_hz, &seen->clock_lo, &seen->clock_hi);
     seen->temperature_before = w->before.temperature;
     seen->temperature_after = rest.temperature;
     seen->pcie_generation_max = rest.pcie_generation_max;
     seen->pcie_width_max = rest.pcie_width_max;
-    seen->ecc_corrected = grown(w->before.ecc_corrected, rest.ecc_corrected);
-    seen->ecc_uncorrected = grown(w->before.ecc_uncorrected, rest.ecc_uncorrected);
+    seen->ecc_corrected = watch_grown(w->before.ecc_corrected, rest.ecc_corrected);
+    seen->ecc_uncorrected = watch_grown(w->before.ecc_uncorrected, rest.ecc_uncorrected);
     seen->users = fmax(w->before.users, rest.users);
     seen->reads = (double)w->reads;
     if (w->sensing->sensor)

@@ -11,7 +11,7 @@ struct ranked {
     size_t at;
 };
 
-static int by_x(const void *a, const void *b)
+static int change_by_x(const void *a, const void *b)
 {
     const struct ranked *p = a, *q = b;
     return (p->x > q->x) - (p->x < q->x);
@@ -29,7 +29,7 @@ static bool standardize(const double *x, size_t n, double *y)
     }
     for (size_t i = 0; i < n; i++)
         r[i] = (struct ranked){x[i], i};
-    qsort(r, n, sizeof *r, by_x);
+    qsort(r, n, sizeof *r, change_by_x);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && r[end].x == r[i].x; end++)
             ;

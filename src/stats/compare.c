@@ -32,15 +32,15 @@ unsigned as_trials_df(size_t trials)
 }
 
 /* Widens a 95% interval to the confidence of a difference, by Student's t of both sides' trials. */
-static struct as_interval wider(struct as_interval ci, double ratio, unsigned df, double confidence)
+static struct as_interval compare_wider(struct as_interval ci, double ratio, unsigned df, double confidence)
 {
     df = df > 0 ? df : 1;
     double factor = as_student(df, confidence) / as_student(df, SHOWN);
     return (struct as_interval){ratio * pow(ci.lo / ratio, factor), ratio * pow(ci.hi / ratio, factor)};
 }
 
-static enum as_verdict judge(struct as_interval shown, struct as_interval differ, bool lower_is_better,
-                             double tolerance)
+static enum as_verdict compare_judge(struct as_interval shown, struct as_interval differ, bool lower_is_better,
+                                     double tolerance)
 {
     double high = 1 + tolerance, low = 1 / high;
     if (differ.lo > high)
@@ -71,8 +71,8 @@ void as_compare_numbers(const struct as_estimated *a, const struct as_estimated 
         return;
     }
     out->ratio = b->value / a->value;
-    out->differ = wider(out->ci, out->ratio, df, confidence);
-    out->verdict = judge(out->ci, out->differ, lower_is_better, tolerance);
+    out->differ = compare_wider(out->ci, out->ratio, df, confidence);
+    out->verdict = compare_judge(out->ci, out->differ, lower_is_better, tolerance);
 }
 
 void as_compare(const struct as_summary *a, const struct as_summary *b, bool lower_is_better, double tolerance,

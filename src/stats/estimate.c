@@ -51,7 +51,7 @@ const char *as_wide_word(unsigned cause)
     return NULL;
 }
 
-static double clock_of(const struct as_trial_samples *t, size_t i)
+static double estimate_clock_of(const struct as_trial_samples *t, size_t i)
 {
     return t->clock_hz ? t->clock_hz[i] : NAN;
 }
@@ -61,12 +61,13 @@ static double weight_of(const struct as_trial_samples *t, size_t i)
     return t->weight ? t->weight[i] : 1;
 }
 
-static enum as_status check(const struct as_trial_samples *t, size_t n, size_t *total, struct as_error *err)
+static enum as_status estimate_check_trials(const struct as_trial_samples *t, size_t n, size_t *total,
+                                            struct as_error *err)
 {
     for (size_t k = 0; k < n; k++) {
         *total += t[k].n;
         for (size_t i = 0; i < t[k].n; i++) {
-            double clock = clock_of(&t[k], i), weight = weight_of(&t[k], i);
+            double clock = estimate_clock_of(&t[k], i), weight = weight_of(&t[k], i);
             if (!isfinite(t[k].x[i]))
                 return as_fail(err, AS_FORMAT, "sample %zu of trial %zu is not a finite number", i, k);
             if (!isfinite(weight) || weight < 0)
@@ -85,7 +86,7 @@ static void look_at_clock(struct cell *c, const struct as_trial_samples *t, size
     double lo = INFINITY, hi = 0;
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < t[k].n; i++) {
-            double clock = clock_of(&t[k], i);
+            double clock = estimate_clock_of(&t[k], i);
             unknown += isnan(clock);
             lo = fmin(lo, clock);
             hi = fmax(hi, clock);
@@ -108,11 +109,12 @@ static double normalised(double x, double clock, const struct as_norm *norm)
 }
 
 /* The samples of a trial that count; with `all` also those without weight or clock. */
-static size_t pick(struct as_weighted *p, const struct as_trial_samples *t, const struct as_norm *norm, bool all)
+static size_t estimate_pick(struct as_weighted *p, const struct as_trial_samples *t, const struct as_norm *norm,
+                            bool all)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->n; i++) {
-        double clock = clock_of(t, i), weight = weight_of(t, i);
+        double clock = estimate_clock_of(t, i), weight = weight_of(t, i);
         if (all || (weight > 0 && !(normalises(norm) && isnan(clock))))
             p[kept++] = (struct as_weighted){normalised(t->x[i], clock, norm), all ? 1 : weight};
     }
@@ -160,7 +162,7 @@ static void take_trials(struct cell *c, const struct as_trial_samples *t, size_t
     for (int all = 0; all < 2 && c->trials == 0; all++) {
         c->forced = all && c->contended;
         for (size_t k = 0; k < n; k++) {
-            size_t kept = pick(c->p + c->n, &t[k], norm, all);
+            size_t kept = estimate_pick(c->p + c->n, &t[k], norm, all);
             bool contended = is_contended(&t[k]), enough = kept >= FEW_SAMPLES || (kept > 0 && kept == t[k].n);
             if (enough && (all || !contended))
                 take_trial(c, kept, t[k].process);
@@ -197,7 +199,7 @@ static void look_at_drift(const double *x, size_t n, struct spread *s)
 }
 
 /* Trimmed mean and winsorized variance (Yuen 1974), a fifth at either end. Sorts x. */
-static void trim(double *x, size_t n, struct spread *s)
+static void estimate_trim(double *x, size_t n, struct spread *s)
 {
     size_t cut = n / 5 > 0 ? n / 5 : 1;
     double mean, kept = (double)(n - 2 * cut);
@@ -251,7 +253,7 @@ static void look_at_spread(struct cell *c, struct spread *s)
     s->df = (unsigned)c->units - 1;
     look_at_drift(x, c->units, s);
     if (c->units >= TRIMMED_TRIALS)
-        trim(x, c->units, s);
+        estimate_trim(x, c->units, s);
 }
 
 static double few_trials(const struct cell *c, const struct spread *s, const struct as_prior *prior, double scale)
@@ -265,7 +267,8 @@ static double few_trials(const struct cell *c, const struct spread *s, const str
 }
 
 /* Half-width of the interval from the scatter of trials. scale: 1 on logarithms, else the number's size. */
-static double half_width(const struct cell *c, const struct spread *s, const struct as_prior *prior, double scale)
+static double estimate_half_width(const struct cell *c, const struct spread *s, const struct as_prior *prior,
+                                  double scale)
 {
     bool known = prior && prior->df > 0;
     if (!known && c->units < 3)
@@ -281,7 +284,7 @@ static double half_width(const struct cell *c, const struct spread *s, const str
     return half;
 }
 
-static void hold(struct as_interval *ci, double lo, double hi)
+static void estimate_hold(struct as_interval *ci, double lo, double hi)
 {
     ci->lo = fmin(ci->lo, lo);
     ci->hi = fmax(ci->hi, hi);
@@ -291,7 +294,7 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
                                       const struct as_aim *aim, double value)
 {
     double scale = c->positive ? 1 : fmax(fabs(c->p[0].x), fabs(c->p[c->n - 1].x));
-    double half = half_width(c, s, prior, scale);
+    double half = estimate_half_width(c, s, prior, scale);
     /* treating all samples as independent */
     struct as_interval pooled = as_weighted_interval(c->p, c->n);
     if (!isnan(pooled.lo)) /* agreement closer than the samples allow is chance */
@@ -301,9 +304,9 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
     struct as_interval ci = {s->middle - half, s->middle + half};
     if (c->positive)
         ci = (struct as_interval){exp(ci.lo), fmin(exp(ci.hi), DBL_MAX)};
-    hold(&ci, value, value);
+    estimate_hold(&ci, value, value);
     if (c->units == 1 && !isnan(pooled.lo))
-        hold(&ci, pooled.lo, pooled.hi);
+        estimate_hold(&ci, pooled.lo, pooled.hi);
     return ci;
 }
 
@@ -318,7 +321,7 @@ static void look_at_modes(const struct cell *c, double *x, struct as_estimate *o
     out->modes_decided = out->modes == 1 || (c->trials >= 3 && (low == 0 || low == c->trials));
 }
 
-static void describe(const struct cell *c, double *x, struct as_estimate *out)
+static void estimate_describe(const struct cell *c, double *x, struct as_estimate *out)
 {
     out->min = c->p[0].x;
     out->max = c->p[c->n - 1].x;
@@ -358,8 +361,8 @@ static unsigned causes_of(const struct cell *c, const struct spread *s, const st
     return causes;
 }
 
-static void estimate(struct cell *c, const struct as_norm *norm, const struct as_prior *prior, const struct as_aim *aim,
-                     double *x, struct as_estimate *out)
+static void estimate_cell(struct cell *c, const struct as_norm *norm, const struct as_prior *prior,
+                          const struct as_aim *aim, double *x, struct as_estimate *out)
 {
     struct spread s;
     out->n = c->n;
@@ -370,9 +373,9 @@ static void estimate(struct cell *c, const struct as_norm *norm, const struct as
     look_at_modes(c, x, out);
     look_at_spread(c, &s);
     out->ci = interval_of(c, &s, prior, aim, out->value);
-    describe(c, x, out);
+    estimate_describe(c, x, out);
     if (!out->modes_decided)
-        hold(&out->ci, as_weighted_quantile(c->p, c->n, 0.025), as_weighted_quantile(c->p, c->n, 0.975));
+        estimate_hold(&out->ci, as_weighted_quantile(c->p, c->n, 0.025), as_weighted_quantile(c->p, c->n, 0.975));
     if (aim && aim->exact)
         out->ci = (struct as_interval){out->min, out->max};
     out->df = c->positive ? s.df : 0;
@@ -391,7 +394,7 @@ enum as_status as_estimate_cell(const struct as_trial_samples *trials, size_t n,
     *out = (struct as_estimate){.value = NAN, .ci = {NAN, NAN}, .raw_value = NAN, .raw_lo = NAN, .raw_hi = NAN};
     out->mad = out->min = out->max = out->log_var = out->sample_var = out->drift = NAN;
     out->mode[0] = out->mode[1] = out->mode_share0 = NAN;
-    enum as_status st = check(trials, n, &c.total, err);
+    enum as_status st = estimate_check_trials(trials, n, &c.total, err);
     if (st || c.total == 0)
         return st;
     c.p = malloc(c.total * sizeof *c.p);
@@ -404,7 +407,7 @@ enum as_status as_estimate_cell(const struct as_trial_samples *trials, size_t n,
     } else {
         look_at_clock(&c, trials, n);
         take_trials(&c, trials, n, norm);
-        estimate(&c, norm, prior, aim, x, out);
+        estimate_cell(&c, norm, prior, aim, x, out);
         describe_raw(trials, n, x, c.total, out);
     }
     free(c.p);

@@ -69,7 +69,7 @@ static void slopes_within(struct slopes *s, const struct as_cell_trials *cells, 
 }
 
 /* Median clock and value of the steady samples of a trial; scratch has room for twice POINTS_MAX. */
-static void add_trial(struct slopes *s, const struct as_trial_samples *t, double *scratch)
+static void exponent_add_trial(struct slopes *s, const struct as_trial_samples *t, double *scratch)
 {
     size_t n = 0, step = t->n / POINTS_MAX + 1;
     for (size_t i = 0; i < t->n; i += step)
@@ -87,14 +87,14 @@ static void slopes_between(struct slopes *s, const struct as_cell_trials *cells,
     double scratch[2 * POINTS_MAX];
     for (size_t c = 0; c < n; c++) {
         for (size_t k = 0; k < cells[c].n; k++)
-            add_trial(s, &cells[c].trials[k], scratch);
+            exponent_add_trial(s, &cells[c].trials[k], scratch);
         size_t before = s->n;
         end_group(s);
         s->trials += 2 * (s->n - before);
     }
 }
 
-static void judge(struct slopes *s, struct as_exponent *out)
+static void exponent_judge(struct slopes *s, struct as_exponent *out)
 {
     out->trials = s->trials;
     if (s->n == 0)
@@ -119,12 +119,12 @@ enum as_status as_exponent_fit(const struct as_cell_trials *cells, size_t n, boo
     s.point = s.p + room;
     s.scratch = s.point + room;
     slopes_within(&s, cells, n);
-    judge(&s, out);
+    exponent_judge(&s, out);
     if (!out->known) {
         s.n = s.trials = 0;
         slopes_between(&s, cells, n);
         struct as_exponent between = {.beta = NAN, .ci = {NAN, NAN}};
-        judge(&s, &between);
+        exponent_judge(&s, &between);
         if (between.known || isnan(out->beta))
             *out = between;
     }

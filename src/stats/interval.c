@@ -51,7 +51,7 @@ struct as_median_ranks as_median_ranks(size_t n, double confidence)
     return (struct as_median_ranks){d, fmin(fmax(share, 0), 1)};
 }
 
-static double blend(double a, double b, double share)
+static double interval_blend(double a, double b, double share)
 {
     return (1 - share) * a + share * b;
 }
@@ -61,8 +61,8 @@ struct as_interval as_median_interval(const double *sorted, size_t n, double con
     struct as_median_ranks r = as_median_ranks(n, confidence);
     if (r.rank == 0)
         return (struct as_interval){NAN, NAN};
-    return (struct as_interval){blend(sorted[r.rank - 1], sorted[r.rank], r.share),
-                                blend(sorted[n - r.rank], sorted[n - r.rank - 1], r.share)};
+    return (struct as_interval){interval_blend(sorted[r.rank - 1], sorted[r.rank], r.share),
+                                interval_blend(sorted[n - r.rank], sorted[n - r.rank - 1], r.share)};
 }
 
 bool as_precise_enough(const double *x, size_t n, double precision)
@@ -85,7 +85,7 @@ bool as_precise_enough(const double *x, size_t n, double precision)
     if (v != small)
         free(v);
     double median = 0.5 * m0 + 0.5 * m1;
-    double width = blend(hi0, hi1, r.share) - blend(lo0, lo1, r.share);
+    double width = interval_blend(hi0, hi1, r.share) - interval_blend(lo0, lo1, r.share);
     return width <= precision * fabs(median);
 }
 

@@ -13,7 +13,7 @@ struct hulls {
 };
 
 /* Slope from a to mid over slope from mid to b, as a difference that needs no division. */
-static double bend(const double *x, size_t a, size_t mid, size_t b)
+static double modes_bend(const double *x, size_t a, size_t mid, size_t b)
 {
     return (double)(mid - a) * (x[b] - x[mid]) - (double)(b - mid) * (x[mid] - x[a]);
 }
@@ -22,10 +22,10 @@ static void make_hulls(struct hulls *h, size_t low, size_t high)
 {
     size_t *l = h->lower, *u = h->upper, nl = 0, nu = 0;
     for (size_t i = low; i <= high; i++) {
-        while (nl > 1 && bend(h->x, l[nl - 2], l[nl - 1], i) >= 0)
+        while (nl > 1 && modes_bend(h->x, l[nl - 2], l[nl - 1], i) >= 0)
             nl--;
         l[nl++] = i;
-        while (nu > 1 && bend(h->x, u[nu - 2], u[nu - 1], i) <= 0)
+        while (nu > 1 && modes_bend(h->x, u[nu - 2], u[nu - 1], i) <= 0)
             nu--;
         u[nu++] = i;
     }
@@ -34,7 +34,7 @@ static void make_hulls(struct hulls *h, size_t low, size_t high)
 }
 
 /* Height above point a of the line from a to b at point i. */
-static double rise(const double *x, size_t a, size_t b, size_t i)
+static double modes_rise(const double *x, size_t a, size_t b, size_t i)
 {
     return x[b] > x[a] ? (x[i] - x[a]) / (x[b] - x[a]) * (double)(b - a) : (double)(b - a);
 }
@@ -50,7 +50,7 @@ static double widest_gap(const struct hulls *h, size_t *low, size_t *high)
     for (size_t i = 1, j = 1; i + 1 < h->lower_n; i++) {
         while (u[j] < l[i])
             j++;
-        double gap = (double)u[j - 1] + rise(h->x, u[j - 1], u[j], l[i]) - (double)l[i] + 1;
+        double gap = (double)u[j - 1] + modes_rise(h->x, u[j - 1], u[j], l[i]) - (double)l[i] + 1;
         if (gap > widest) {
             widest = gap;
             *low = l[i];
@@ -60,7 +60,7 @@ static double widest_gap(const struct hulls *h, size_t *low, size_t *high)
     for (size_t i = 1, j = 1; i + 1 < h->upper_n; i++) {
         while (l[j] <= u[i])
             j++;
-        double gap = (double)(u[i] - l[j - 1]) + 1 - rise(h->x, l[j - 1], l[j], u[i]);
+        double gap = (double)(u[i] - l[j - 1]) + 1 - modes_rise(h->x, l[j - 1], l[j], u[i]);
         if (gap > widest) {
             widest = gap;
             *low = l[j - 1];
@@ -76,11 +76,11 @@ static double farthest(const struct hulls *h, size_t low, size_t high)
     double most = 1;
     for (size_t k = 0; k + 1 < h->lower_n && h->lower[k + 1] <= low; k++)
         for (size_t a = h->lower[k], b = h->lower[k + 1], i = a; b - a > 1 && h->x[b] > h->x[a] && i <= b; i++)
-            most = fmax(most, (double)(i - a) + 1 - rise(h->x, a, b, i));
+            most = fmax(most, (double)(i - a) + 1 - modes_rise(h->x, a, b, i));
     for (size_t k = 0; k + 1 < h->upper_n; k++)
         for (size_t a = h->upper[k], b = h->upper[k + 1], i = a; a >= high && b - a > 1 && h->x[b] > h->x[a] && i <= b;
              i++)
-            most = fmax(most, rise(h->x, a, b, i) - (double)(i - a) + 1);
+            most = fmax(most, modes_rise(h->x, a, b, i) - (double)(i - a) + 1);
     return most;
 }
 

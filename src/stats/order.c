@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void swap(double *a, double *b)
+static void order_swap(double *a, double *b)
 {
     double t = *a;
     *a = *b;
@@ -31,7 +31,7 @@ double as_select(double *x, size_t n, size_t k)
                 j--;
             if (i >= j)
                 break;
-            swap(&x[i++], &x[j--]);
+            order_swap(&x[i++], &x[j--]);
         }
         /* x[lo..i) <= pivot <= x[i..hi]; with i == j the element there equals the pivot */
         if (i == j && i == k)
@@ -43,11 +43,11 @@ double as_select(double *x, size_t n, size_t k)
     }
     for (size_t i = lo + 1; i <= hi; i++)
         for (size_t j = i; j > lo && x[j] < x[j - 1]; j--)
-            swap(&x[j], &x[j - 1]);
+            order_swap(&x[j], &x[j - 1]);
     return x[k];
 }
 
-static int by_value(const void *a, const void *b)
+static int order_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -56,7 +56,7 @@ static int by_value(const void *a, const void *b)
 void as_sort(double *x, size_t n)
 {
     if (n > 1)
-        qsort(x, n, sizeof *x, by_value);
+        qsort(x, n, sizeof *x, order_by_value);
 }
 
 bool as_all_finite(const double *x, size_t n)

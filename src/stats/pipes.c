@@ -183,7 +183,7 @@ static bool told_apart(const struct as_pipes *p, size_t ops, size_t a, size_t b)
 
 /* The pipe of an operation: one that it shares; else one from which it is indistinguishable; else a new one if all
  * pairs show that it is in no existing pipe. */
-static void place(struct as_pipes *p, size_t ops, size_t op)
+static void pipes_place(struct as_pipes *p, size_t ops, size_t op)
 {
     int home = -1, maybe = -1;
     bool known = true;
@@ -210,7 +210,7 @@ static void place(struct as_pipes *p, size_t ops, size_t op)
 /* The part of an operation's cost in another's pipe, if they share it: all but the other's own part. The other is the
  * representative of the pipe: of two operations that partly share, one has a part in the other's pipe, namely the one
  * whose similar operations do not. */
-static double rest_of(const struct as_pipes_sequence *s, const struct as_pipes *p, size_t op, size_t other)
+static double pipes_rest_of(const struct as_pipes_sequence *s, const struct as_pipes *p, size_t op, size_t other)
 {
     const struct as_pipes_pair *pair = &p->pair[op][other];
     const struct as_pipes_sequence *both = &s[pair->sequence];
@@ -223,12 +223,12 @@ static void find_uses(const struct as_pipes_sequence *s, size_t ops, struct as_p
 {
     for (size_t i = 0; i < ops; i++)
         for (size_t k = 0; k < p->pipes && p->home[i] >= 0; k++)
-            p->use[i][k] = (int)k == p->home[i] ? p->alone[i] : rest_of(s, p, i, p->first[k]);
+            p->use[i][k] = (int)k == p->home[i] ? p->alone[i] : pipes_rest_of(s, p, i, p->first[k]);
 }
 
 /* ---- sequences bound by issue ---- */
 
-static double busiest(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
+static double stats_pipes_busiest(const struct as_pipes *p, const struct as_pipes_sequence *s, size_t ops)
 {
     double most = 0;
     for (size_t k = 0; k < p->pipes; k++) {
@@ -256,7 +256,8 @@ static void find_bound(const struct as_pipes_sequence *s, size_t n, size_t ops, 
             continue;
         double issue = out->issue * issued_of(&s[k], ops);
         out->placed++;
-        out->issue_bound += issue > BOUND_CLEAR * busiest(out, &s[k], ops) && fabs(issue / s[k].cost - 1) < BOUND_NEAR;
+        out->issue_bound +=
+            issue > BOUND_CLEAR * stats_pipes_busiest(out, &s[k], ops) && fabs(issue / s[k].cost - 1) < BOUND_NEAR;
     }
 }
 
@@ -279,7 +280,7 @@ enum as_status as_pipes_solve(const struct as_pipes_sequence *s, size_t n, size_
     find_pairs(s, n, ops, out);
     size_t ranked = rank_all(s, ops, out, ranks);
     for (size_t i = 0; i < ranked; i++)
-        place(out, ops, ranks[i].op);
+        pipes_place(out, ops, ranks[i].op);
     find_uses(s, ops, out);
     find_bound(s, n, ops, out);
     return AS_OK;

@@ -41,7 +41,7 @@ static double count_in(const struct item *t, size_t op)
 
 /* ---- loss ---- */
 
-static double need(const struct fitting *f, const struct item *t, size_t resource)
+static double pipes_fit_need(const struct fitting *f, const struct item *t, size_t resource)
 {
     double sum = 0;
     for (size_t i = 0; i < t->kinds; i++)
@@ -53,11 +53,11 @@ static double predict(const struct fitting *f, const struct item *t)
 {
     double most = t->issue;
     for (size_t r = 0; r < f->resources; r++)
-        most = fmax(most, need(f, t, r));
+        most = fmax(most, pipes_fit_need(f, t, r));
     return most;
 }
 
-static double loss(const struct fitting *f, const struct item *t)
+static double pipes_fit_loss(const struct fitting *f, const struct item *t)
 {
     if (t->weight == 0)
         return 0;
@@ -70,7 +70,7 @@ static double loss_of(const struct fitting *f, size_t op)
 {
     double sum = 0;
     for (size_t i = 0; i < f->of[op][1]; i++)
-        sum += loss(f, &f->item[f->list[f->of[op][0] + i]]);
+        sum += pipes_fit_loss(f, &f->item[f->list[f->of[op][0] + i]]);
     for (size_t r = 0; r < f->resources; r++)
         sum += LOAD_WORTH * (f->load[op][r] > 0);
     return sum;
@@ -89,7 +89,7 @@ static void improve_load(struct fitting *f, size_t op, size_t resource)
         if (i < f->of[op][1]) {
             const struct item *t = &f->item[f->list[f->of[op][0] + i]];
             double own = count_in(t, op);
-            value = t->weight > 0 ? (t->cost - (need(f, t, resource) - own * *load)) / own : 0;
+            value = t->weight > 0 ? (t->cost - (pipes_fit_need(f, t, resource) - own * *load)) / own : 0;
         }
         if (value < 0)
             continue;
@@ -110,25 +110,25 @@ static void improve_operation(struct fitting *f, size_t op)
         improve_load(f, op, r);
 }
 
-static double total(const struct fitting *f)
+static double pipes_fit_total(const struct fitting *f)
 {
     double sum = 0;
     for (size_t k = 0; k < f->n; k++)
-        sum += loss(f, &f->item[k]);
+        sum += pipes_fit_loss(f, &f->item[k]);
     for (size_t i = 0; i < f->ops; i++)
         for (size_t r = 0; r < f->resources; r++)
             sum += LOAD_WORTH * (f->load[i][r] > 0);
     return sum;
 }
 
-static void sweep(struct fitting *f)
+static void pipes_fit_sweep(struct fitting *f)
 {
-    double before = INFINITY, now = total(f);
+    double before = INFINITY, now = pipes_fit_total(f);
     for (int i = 0; i < SWEEPS && now < before - GAIN; i++) {
         for (size_t op = 0; op < f->ops; op++)
             improve_operation(f, op);
         before = now;
-        now = total(f);
+        now = pipes_fit_total(f);
     }
 }
 
@@ -151,27 +151,27 @@ static void move_operation(struct fitting *f, size_t op, double alone)
 }
 
 /* Starts from the result of the pairs. */
-static void fit(struct fitting *f, const struct as_pipes *p)
+static void pipes_fit_minimise(struct fitting *f, const struct as_pipes *p)
 {
     for (size_t i = 0; i < f->ops; i++) {
         memset(f->load[i], 0, sizeof f->load[i]);
         memcpy(f->load[i], p->use[i], p->pipes * sizeof p->use[i][0]);
     }
-    sweep(f);
-    double before = INFINITY, now = total(f);
+    pipes_fit_sweep(f);
+    double before = INFINITY, now = pipes_fit_total(f);
     for (int i = 0; i < ROUNDS && now < before - GAIN; i++) {
         for (size_t op = 0; op < f->ops; op++)
             if (!isnan(p->alone[op]))
                 move_operation(f, op, p->alone[op]);
-        sweep(f);
+        pipes_fit_sweep(f);
         before = now;
-        now = total(f);
+        now = pipes_fit_total(f);
     }
 }
 
 /* ---- the sequences ---- */
 
-static bool is_known(const struct as_pipes_sequence *s, size_t ops, const struct as_pipes *p)
+static bool pipes_fit_is_known(const struct as_pipes_sequence *s, size_t ops, const struct as_pipes *p)
 {
     for (size_t i = 0; i < ops; i++)
         if (s->count[i] && isnan(p->alone[i]))
@@ -224,7 +224,7 @@ static enum as_status open_fitting(struct fitting *f, const struct as_pipes_sequ
     if (!f->item || !f->of)
         return as_nomem(err, n * sizeof *f->item, "sequences");
     for (size_t k = 0; k < n; k++)
-        if (is_known(&s[k], ops, p)) {
+        if (pipes_fit_is_known(&s[k], ops, p)) {
             f->item[f->n] = item_of(&s[k], ops, p->issue);
             f->item[f->n++].sequence = k;
         }
@@ -267,7 +267,7 @@ static enum as_status fit_others(struct fitting *f, const struct as_pipes_sequen
     if (status)
         return status;
     f->resources = l->pipes.pipes + AS_PIPES_OTHERS;
-    fit(f, &l->pipes);
+    pipes_fit_minimise(f, &l->pipes);
     return AS_OK;
 }
 
@@ -296,7 +296,7 @@ static enum as_status find_told(struct fitting *f, const struct as_pipes_sequenc
     return status;
 }
 
-static enum as_status judge(const struct fitting *f, struct as_pipes_fit *out, struct as_error *err)
+static enum as_status pipes_fit_judge(const struct fitting *f, struct as_pipes_fit *out, struct as_error *err)
 {
     double *off = malloc((f->n + 1) * sizeof *off);
     if (!off)
@@ -334,8 +334,8 @@ enum as_status as_pipes_fit(const struct as_pipes_sequence *s, size_t n, size_t 
     if (!status) {
         out->resources = f.resources;
         out->sequences = f.n;
-        fit(&f, p);
-        status = judge(&f, out, err);
+        pipes_fit_minimise(&f, p);
+        status = pipes_fit_judge(&f, out, err);
     }
     close_fitting(&f);
     return status;

@@ -26,7 +26,7 @@ struct span {
     double level;       /* median of ly */
 };
 
-static bool curve_make(struct curve *c, size_t n)
+static bool plateau_make_curve(struct curve *c, size_t n)
 {
     if (n > SIZE_MAX / 8 / sizeof(double))
         return false;
@@ -69,7 +69,7 @@ static void curve_fill(struct curve *c, const double *x, const double *y, const 
 }
 
 /* Optimal cut into flat segments and loose points (dynamic programming as for change points). */
-static void cut(struct curve *c)
+static void plateau_segment(struct curve *c)
 {
     c->best[0] = 0;
     for (size_t t = 1; t <= c->n; t++) {
@@ -112,7 +112,7 @@ static bool is_flat(const struct curve *c, size_t first, size_t last)
     return fabs(sxy / sxx) <= steepest_octave + 2 * noise / sqrt(sxx);
 }
 
-static size_t collect(const struct curve *c, struct span *spans)
+static size_t plateau_collect(const struct curve *c, struct span *spans)
 {
     size_t n = 0;
     for (size_t t = c->n; t > 0;) {
@@ -134,7 +134,7 @@ static size_t collect(const struct curve *c, struct span *spans)
 }
 
 /* Merges neighbours of about the same level, the closest first. */
-static size_t merge(const struct curve *c, struct span *spans, size_t n)
+static size_t plateau_merge(const struct curve *c, struct span *spans, size_t n)
 {
     while (n > 1) {
         size_t near = 0;
@@ -194,14 +194,14 @@ size_t as_plateaus(const double *x, const double *y, const struct as_interval *y
 {
     struct curve c;
     size_t found = 0;
-    if (n == 0 || max == 0 || !curve_make(&c, n))
+    if (n == 0 || max == 0 || !plateau_make_curve(&c, n))
         return 0;
     struct span *spans = malloc((n / 2 + 1) * sizeof *spans);
     if (!spans)
         goto done;
     curve_fill(&c, x, y, y_ci, n, c.best);
-    cut(&c);
-    found = merge(&c, spans, collect(&c, spans));
+    plateau_segment(&c);
+    found = plateau_merge(&c, spans, plateau_collect(&c, spans));
     found = found < max ? found : max;
     for (size_t i = 0; i < found; i++) {
         const struct span *s = &spans[i];

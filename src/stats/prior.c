@@ -30,7 +30,7 @@ static double log_gamma(double x)
 }
 
 /* Derivative of the log likelihood by log s0^2, which falls with it. */
-static double slope(const struct scatter *s, double d0, double var)
+static double prior_slope(const struct scatter *s, double d0, double var)
 {
     double sum = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -49,7 +49,7 @@ static double best_var(const struct scatter *s, double d0)
             hi = fmax(hi, log(s->var[i]) + 3);
     while (hi - lo > 1e-4) {
         double middle = 0.5 * (lo + hi);
-        if (slope(s, d0, exp(middle)) > 0)
+        if (prior_slope(s, d0, exp(middle)) > 0)
             lo = middle;
         else
             hi = middle;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static void merge(const struct as_weighted *a, size_t middle, size_t n, struct as_weighted *out)
+static void weighted_merge(const struct as_weighted *a, size_t middle, size_t n, struct as_weighted *out)
 {
     size_t i = 0, j = middle, k = 0;
     if (middle < n && a[middle - 1].x <=
@@ -43,7 +43,7 @@ void as_weighted_sort(struct as_weighted *p, size_t n, struct as_weighted *scrat
     for (size_t run = RUN; run < n; run *= 2) {
         for (size_t at = 0; at < n; at += 2 * run) {
             size_t left = n - at, length = left < 2 * run ? left : 2 * run;
-            merge(from + at, length < run ? length : run, length, to + at);
+            weighted_merge(from + at, length < run ? length : run, length, to + at);
         }
         struct as_weighted *sorted = to;
         to = from;

@@ -30,7 +30,7 @@ static void test_error(void **state)
     assert_int_equal(as_fail(NULL, AS_NOMEM, "x"), AS_NOMEM);
     assert_int_equal(as_nomem(&err, 12, "samples"), AS_NOMEM);
     assert_string_equal(err.text, "out of memory for 12 bytes of samples");
-    /* cut between characters, not inside one */
+    /* cut between characters, not within one */
     char longer[700];
     for (size_t i = 0; i < sizeof longer - 2; i += 2)
         memcpy(longer + i, "\xc3\xa9", 2);
@@ -72,7 +72,7 @@ static void test_buf(void **state)
     as_buf_printf(&b, "%s", text);
     assert_int_equal(b.len, 4999);
     free(text);
-    as_buf_repeat(&b, 'x', SIZE_MAX / 2); /* cannot be: sticky */
+    as_buf_repeat(&b, 'x', SIZE_MAX / 2); /* too large: the failure is sticky */
     assert_true(b.failed);
     as_buf_str(&b, "more");
     assert_int_equal(b.len, 4999);

@@ -1,4 +1,4 @@
-/* Numbers and sizes as text, both ways, and names. */
+/* Parsing and formatting of numbers and sizes, and names. */
 #include "base/buf.h"
 #include "base/text.h"
 
@@ -196,7 +196,7 @@ static const char *range(double lo, double hi, double v, const char *unit)
     return out;
 }
 
-/* Both ends have the prefix of the value, also where one of them would have another alone. */
+/* Both ends have the prefix of the value, even if one would have another prefix alone. */
 static void test_range(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void test_locale(void **state)
     for (size_t i = 0; commas[i] && !set; i++)
         set = setlocale(LC_ALL, commas[i]);
     if (!set)
-        skip(); /* none is installed */
+        skip(); /* no such locale is installed */
     struct as_buf b = AS_BUF_INIT;
     double d;
     as_buf_printf(&b, "%.2f", 1.5);

@@ -1,4 +1,4 @@
-/* Arguments: taken apart by the records, refused with the nearest name, and written down again for provenance. */
+/* Arguments: parsed by the records, refused with the nearest name, and quoted again for provenance. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -129,7 +129,7 @@ static void test_command_line(void **state)
     as_args_finish(&a);
 }
 
-/* Every subcommand is whole: what help and the man page read is there, and no name stands for two options. */
+/* Every subcommand is complete: help and man page find their texts, and option names are unique. */
 static void test_records(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Prints the key of each cell that stdin names, a line each: probe, metric and axes as JSON, with tabs between. */
+/* Prints the key of each cell on stdin, one per line: probe, metric and axes as JSON, separated by tabs. */
 #include "model/cell.h"
 
 #include <stdio.h>

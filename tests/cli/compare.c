@@ -1,4 +1,4 @@
-/* Two runs beside each other: which cells are joined, what is compared, what counts as slower. */
+/* Comparison of two runs: which cells are joined, what is compared, what counts as slower. */
 #include "cli/compare.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -14,7 +14,7 @@
 
 enum { TRIALS = 3, EACH = 20, SAMPLES = TRIALS * EACH };
 
-/* Adds a cell with samples around level; every run has its own noise. */
+/* Adds a cell with samples around level, with noise that differs between runs. */
 static struct as_cell *add(struct as_source *s, const char *device, const char *size, double level, bool less,
                            uint64_t seed)
 {
@@ -85,13 +85,13 @@ static void test_verdicts(void **state)
     }
     assert_int_equal(f.pairs.regressions, 2);
     assert_int_equal(f.pairs.verdicts[AS_SLOWER], 2);
-    for (double limit = 0.095; limit < 0.115; limit += 2e-5) { /* a check says what the verdict says */
+    for (double limit = 0.095; limit < 0.115; limit += 2e-5) { /* the check agrees with the verdict */
         compare(&f, limit, limit);
         assert_int_equal(f.pairs.regressions, f.pairs.verdicts[AS_SLOWER]);
     }
     compare(&f, 0.03, 0.2); /* 10% is within a limit of 20% */
     assert_int_equal(f.pairs.regressions, 0);
-    compare(&f, 0.03, -1); /* no limit: nothing is over it */
+    compare(&f, 0.03, -1); /* no limit to exceed */
     assert_int_equal(f.pairs.regressions, 0);
     finish(&f);
 }
@@ -127,7 +127,7 @@ static void test_rejected_is_not_compared(void **state)
     finish(&f);
 }
 
-/* Notes may be anything in a store that another process wrote. */
+/* Notes may be any text in a store written by another process. */
 static void test_other_kernels(void **state)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Two runs were made under the same conditions, or it is said what was another: hostile and missing texts included. */
+/* Differences in the conditions of two runs are reported, with hostile and missing texts. */
 #include "cli/compare_provenance.h"
 
 #include <setjmp.h>

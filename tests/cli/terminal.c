@@ -1,4 +1,4 @@
-/* Text for terminals: columns are counted, hostile text stays inert, pictures say what the numbers say. */
+/* Text for terminals: columns are counted, hostile text is inert, plots agree with the numbers. */
 #include "report/terminal.h"
 #include "base/text.h"
 
@@ -87,7 +87,7 @@ static void test_table_too_wide(void **state)
     as_buf_finish(&b);
 }
 
-/* A heading takes no column, and is broken into lines where it is too wide. */
+/* A heading takes no column, and is wrapped if it is too wide. */
 static void test_table_headings(void **state)
 {
     static const char *const heads[] = {"cell", ">a", NULL};
@@ -131,7 +131,7 @@ static void check_table(unsigned width, const char *wanted)
     as_buf_finish(&b);
 }
 
-/* Words and numbers with their unit stay whole while there is a column that can be spared. */
+/* Words and numbers with units are not split while a column can be dropped. */
 static void test_table_spares_columns(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void test_spark(void **state)
     as_buf_finish(&b);
 }
 
-/* The first mark of a row, as its column; -1 when the row has none. */
+/* The column of the first mark of a row; -1 if it has none. */
 static int mark_in_row(const char *text, int row, const char *mark)
 {
     for (; row > 0 && *text; row--)
@@ -193,7 +193,7 @@ static void test_plot(void **state)
     (void)state;
     as_text_plot(&b, &s, 1, "ns", &plain);
     int top = mark_in_row(as_buf_get(&b), 0, "o"), bottom = mark_in_row(as_buf_get(&b), 11, "o");
-    assert_true(top > 0 && bottom > 0 && top > bottom); /* the largest value is at the right */
+    assert_true(top > 0 && bottom > 0 && top > bottom); /* the largest value is on the right */
     assert_non_null(strstr(as_buf_get(&b), "100 ns |"));
     assert_non_null(strstr(as_buf_get(&b), "1 KiB"));
     assert_non_null(strstr(as_buf_get(&b), "1 MiB"));
@@ -208,7 +208,7 @@ static void test_plot(void **state)
     as_buf_finish(&b);
 }
 
-/* Values that no picture can be made of leave it out, and crash nothing. */
+/* Values that cannot be plotted are left out without a crash. */
 static void test_plot_of_nothing(void **state)
 {
     static const double x[] = {1024, 2048}, none[] = {NAN, NAN}, same_x[] = {1024, 1024}, y[] = {1, 2},
@@ -228,7 +228,7 @@ static void test_plot_of_nothing(void **state)
     as_buf_finish(&b);
 }
 
-/* Whose ratio and difference are more than a double holds: each value still has its place, the least at the bottom. */
+/* Values whose ratio and difference overflow a double are still placed, the smallest at the bottom. */
 static void test_plot_of_extremes(void **state)
 {
     static const double far[] = {1e-200, 1e-150, 1e150, 1e200}, wide[] = {-1.7e308, -1e300, 1e300, 1.7e308},
@@ -310,7 +310,7 @@ static const struct as_axis touch_axes[] = {
     {.name = "size", .type = AS_AXIS_SIZE}, {.name = "threads", .type = AS_AXIS_COUNT, .zero = "device"}, {0}};
 static const struct as_probe touch = {.name = "touch", .axes = touch_axes};
 
-/* 0 is said as what it stands for; sizes and other counts stay numbers. */
+/* 0 is shown as its meaning; sizes and other counts stay numbers. */
 static void test_zero(void **state)
 {
     static const struct {
@@ -327,7 +327,7 @@ static void test_zero(void **state)
     }
 }
 
-/* With several devices facts stand under the one that they are about. */
+/* With several devices, facts are listed under their device. */
 static void test_several_devices(void **state)
 {
     struct as_cell cells[] = {make_cell(1, "1024", "read", 1.5), make_cell(2, "1024", "write", 2),

@@ -144,7 +144,7 @@ void forged_set(json_t *j, const char *name, json_t *value)
     fuzz_require(value && json_object_set_new(j, name, value) == 0, "out of memory");
 }
 
-/* ---- lies about cells ---- */
+/* ---- forged cells ---- */
 
 static void rekey(json_t *cell)
 {
@@ -273,7 +273,7 @@ static void lie_gate(json_t *root, json_t *cell, struct fuzz_bytes *b)
     forged_set(gate, "text", json_string(forged_text(b)));
 }
 
-/* What readers draw and derive facts from. */
+/* Data from which readers draw and derive facts. */
 static void lie_valid(json_t *root, json_t *cell, struct fuzz_bytes *b)
 {
     json_t *cells = json_object_get(root, "cells");

@@ -21,7 +21,7 @@ static json_t *number(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* ---- samples and what a cell says of them ---- */
+/* ---- samples and their summary in the cell ---- */
 
 static size_t get_samples(const json_t *cell, double *x, int *trial, size_t max)
 {
@@ -62,7 +62,7 @@ void forged_settle(json_t *cell)
         forged_set(cell, numbers[i].name, number(numbers[i].value));
 }
 
-/* Of a copy of the sample the first few trials and samples: thousands tell readers nothing more. */
+/* Keeps the first few trials and samples of a copy: thousands would not test readers better. */
 static void make_thin(size_t which, const char *copy)
 {
     char path[1024], sql[400];
@@ -76,7 +76,7 @@ static void make_thin(size_t which, const char *copy)
     }
     as_buf_finish(&bytes);
     struct as_store *store = NULL;
-    if (as_store_open(copy, AS_STORE_WRITE, &store, &err)) { /* brings it to today's schema */
+    if (as_store_open(copy, AS_STORE_WRITE, &store, &err)) { /* migrates it to the current schema */
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
@@ -140,7 +140,7 @@ json_t *forged_sample(struct fuzz_bytes *b)
     const size_t n = json_array_size(cells);
     bool *taken = calloc(n, sizeof *taken);
     fuzz_require(taken != NULL, "out of memory");
-    /* stretches of neighbours hold whole curves, which single cells would not */
+    /* runs of neighbouring cells contain whole curves, unlike single cells */
     for (unsigned stretches = 1 + fuzz_byte(b) % 4; stretches; stretches--) {
         const size_t from = fuzz_byte(b) * n / 256, length = 1 + fuzz_byte(b) % 48;
         for (size_t i = from; i < n && i < from + length; i++)

@@ -1,4 +1,4 @@
-/* Lies in the tables of a store. */
+/* Forges the tables of a store. */
 #include "forged.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ static void bind_value(sqlite3_stmt *st, struct fuzz_bytes *b)
     }
 }
 
-/* What a resumed run loads beside these. */
+/* Tables that a resumed run also loads. */
 static const struct column resumed[] = {
     {"cells", "axes"},        {"cells", "status"},      {"cells", "precision"}, {"cells", "position"},
     {"cells", "n"},           {"cells", "trials"},      {"cells", "exponent"},  {"cells", "causes"},
@@ -124,7 +124,7 @@ static sqlite3 *open_quickly(const char *path)
     return db;
 }
 
-/* Of all rows where the byte is a multiple of 4. What the schema does not have is refused. */
+/* Changes all rows if the byte is a multiple of 4. The schema refuses unknown values. */
 static void lie_in_column(sqlite3 *db, const struct column *c, unsigned row, struct fuzz_bytes *b)
 {
     char sql[200];
@@ -148,7 +148,7 @@ void forged_in_store(const char *path, struct fuzz_bytes *b)
     sqlite3_close(db);
 }
 
-/* Numbers beside or in the place of the samples, as many as there are: what the schema cannot look into. */
+/* Changes arrays of numbers beside or in place of the samples, of the same length: the schema cannot inspect them. */
 static void lie_in_samples(sqlite3 *db, unsigned row, struct fuzz_bytes *b)
 {
     static const char *const names[] = {"samples", "weight", "core_hz"};

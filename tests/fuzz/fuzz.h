@@ -1,4 +1,4 @@
-/* What the fuzzers share. A fuzzer defines LLVMFuzzerTestOneInput; with libFuzzer it is driven by coverage, else by
+/* Shared by the fuzzers. A fuzzer defines LLVMFuzzerTestOneInput; it is driven by libFuzzer's coverage, else by
  * standalone.c over its corpus and mutations of it. */
 #ifndef AS_TESTS_FUZZ_H
 #define AS_TESTS_FUZZ_H
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Stops the program when a promise is broken, whatever NDEBUG says. */
+/* Aborts the program if a promise is broken, regardless of NDEBUG. */
 static inline void fuzz_require(int holds, const char *what)
 {
     if (!holds) {

@@ -1,5 +1,4 @@
-/* Axis expressions: whatever a person types is parsed or refused, and what was accepted keeps the promises of plan.h.
- */
+/* Axis expressions: any input is parsed or refused, and accepted ones keep the promises of plan.h. */
 #include "fuzz.h"
 #include "plan/plan.h"
 
@@ -33,7 +32,7 @@ static const struct as_device_info info = {
     .allocators = {{.name = "malloc"}, {.name = "hugetlb", .why_not = "no pages reserved"}},
 };
 
-/* Every value is in the range of its axis, stands there once, and is its own canonical spelling. */
+/* Every value is unique, in its axis's range, and spelled canonically. */
 static void check_values(const struct as_axis *axis, const struct as_axis_values *values)
 {
     fuzz_require(values->n <= 4096, "more than 4096 values");

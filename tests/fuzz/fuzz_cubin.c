@@ -1,5 +1,5 @@
-/* Cubins: whatever the bytes are, they are counted or refused with a reason, and nothing is counted that is not there.
- * cubins.py makes the seeds that a real compiler wrote. */
+/* Cubins: any input is counted or refused with a reason, and only existing instructions are counted.
+ * cubins.py creates seeds with a real compiler. */
 #include "device/cuda/cuda.h"
 #include "fuzz.h"
 
@@ -31,7 +31,7 @@ static void check_kernel(const unsigned char *cubin, size_t size, const char *na
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* of its exact size, so that a read past its end is seen */
+    /* of its exact size, so that a read past its end is detected */
     unsigned char *cubin = malloc(size ? size : 1);
     if (!cubin)
         exit(1);

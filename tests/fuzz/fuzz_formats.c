@@ -1,6 +1,5 @@
-/* Every format that assay writes: texts of a foreign store stay inside the comment, cell, attribute or string that they
- * are written into. Bytes choose the texts, built of what ends such a place somewhere, and the columns they stand in.
- */
+/* Every format that assay writes: texts of a foreign store stay inside their comment, cell, attribute or
+ * string. The input chooses texts, built from terminators of such places, and the columns that have them. */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -72,12 +71,12 @@ static const char *const fragments[] = {
     " ",
 };
 
-/* MARK, then so many fragments. */
+/* MARK, then a number of fragments. */
 static void make_text(const uint8_t **at, size_t *left, struct as_buf *b)
 {
     as_buf_clear(b);
     size_t n = *left ? 1 + **at % 5 : 1;
-    if (*left && **at % 2) /* what comes first counts in a cell of CSV */
+    if (*left && **at % 2) /* the first character matters in a CSV cell */
         n++;
     else
         as_buf_str(b, MARK);
@@ -89,7 +88,7 @@ static void make_text(const uint8_t **at, size_t *left, struct as_buf *b)
     as_buf_str(b, MARK);
 }
 
-/* Where texts stand. What the schema refuses is not there. */
+/* Columns with texts. Those that the schema refuses are left out. */
 static const char *const plants[] = {
     "UPDATE runs SET uuid = substr(?1, 1, 30) || '12345678'",
     "UPDATE runs SET host = ?1",
@@ -116,7 +115,7 @@ static const char *const plants[] = {
     "UPDATE cells SET axes = json_set(axes, '$.op', ?1) WHERE json_extract(axes, '$.op') IS NOT NULL AND id % 4 = 1",
     "UPDATE cells SET detail = json_set(coalesce(detail, '{}'), '$.note', ?1, '$.variant', ?1, '$.page', ?1)",
     "UPDATE trials SET reason = ?1, code_text = ?1, bound_text = ?1",
-    /* a device has one id everywhere */
+    /* a device has the same id everywhere */
     "UPDATE runs SET devices = json_set(devices, '$[1].id', substr(?1, 1, 31))",
     "UPDATE cells SET device = substr(?1, 1, 31) WHERE device = 'cuda:0'",
 };
@@ -145,7 +144,7 @@ static void fill_store(const uint8_t **at, size_t *left)
     fuzz_require(as_write_file(store, as_buf_get(&sample), sample.len, &err) == AS_OK, "no store");
     fuzz_require(sqlite3_open(store, &db) == SQLITE_OK, "no store");
     sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
-    /* one column, or all but the id, which a device has everywhere */
+    /* one column, or all but the id, which must be the same everywhere */
     const unsigned which = *left ? **at % (COUNT(plants) + 4) : COUNT(plants);
     for (size_t i = 0; i < ID_OF_DEVICE; i++) {
         if (which != i && which < COUNT(plants))
@@ -203,7 +202,7 @@ static bool is_number(const char *text, size_t n)
     return n && (size_t)(end - text) == n;
 }
 
-/* RFC 4180: rows have as many cells as the head; no cell is a formula. */
+/* RFC 4180: all rows have as many cells as the header; no cell is a formula. */
 static void check_csv(const char *text)
 {
     size_t columns = 0, cells = 0;
@@ -240,7 +239,7 @@ static void check_json(const char *text, size_t n)
     json_decref(j);
 }
 
-/* No tag and no attribute has a name of the text's. Returns what is behind the tag. */
+/* No tag or attribute has a name from the text. Returns the position after the tag. */
 static const char *check_tag(const char *p, const char *what)
 {
     const char *name = p + 1 + (p[1] == '/');
@@ -329,7 +328,7 @@ static void check_plain(const char *text, size_t n, const char *what)
 
 /* ---- writing them ---- */
 
-/* What the command wrote to its file, else to the terminal; NULL: it refused. The caller's (free). */
+/* The command's output file, else its terminal output; NULL: it refused. Owned by the caller (free). */
 static char *written(const char *line, size_t *n)
 {
     static char program[] = "assay";

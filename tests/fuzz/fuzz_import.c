@@ -1,5 +1,5 @@
-/* Import of exports: whatever the text, it is refused whole with a reason, or the store is in order afterwards and the
- * export of what came in says the same when it is imported again. */
+/* Import of exports: any text is refused as a whole with a reason, or the store is sound afterwards and the
+ * export of the import survives another import unchanged. */
 #include "fuzz.h"
 #include "store/store.h"
 
@@ -22,7 +22,7 @@ static void at_end(void)
     remove_files();
 }
 
-/* An empty store in memory where there is a folder for that, so that runs are not slowed down by a disk. */
+/* An empty store in a memory file system if there is one, so that no disk slows down runs. */
 static void fresh_store(void)
 {
     struct as_error err;

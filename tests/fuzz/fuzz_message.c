@@ -1,5 +1,4 @@
-/* What processes and drivers tell: whatever it is, it is refused with a reason, or can be stored, read and said again.
- */
+/* Messages of processes and drivers: any input is refused with a reason, or can be stored, read and written again. */
 #include "forged.h"
 
 #include "device/null/null.h"
@@ -71,7 +70,7 @@ static struct as_cell one_cell(void)
     return c;
 }
 
-/* As the parent does it: judged with the cell and stored, after which the store is in order and can be read. */
+/* As in the parent: judges it with the cell and stores it; then the store is sound and readable. */
 static void keep(struct as_trial *v)
 {
     struct as_store *store = NULL;
@@ -190,7 +189,7 @@ static void put_text(char *out, size_t size, struct fuzz_bytes *b)
     snprintf(out, size, "%s", forged_broken(b));
 }
 
-/* What a driver says goes to the parent as JSON, whatever bytes it is made of. */
+/* A driver's text reaches the parent as JSON, whatever its bytes. */
 static void fuzz_driver(struct fuzz_bytes *b)
 {
     struct as_device_info info = {.caches_n = fuzz_byte(b) % 3};
@@ -312,7 +311,7 @@ static void measure(struct as_device *dev)
     as_sensing_close(&sensing);
 }
 
-/* A device that reports times which no device has: samples are finite numbers, or the trial says why there are none. */
+/* A device that reports impossible times: samples are finite numbers, or the trial has a reason. */
 static void fuzz_times(struct fuzz_bytes *b)
 {
     struct as_opened opened;

@@ -1,5 +1,5 @@
-/* Readers: whatever an import accepts is in order, every reader takes it and says it in plain text, and what reads a
- * store that lies past its checks ends with one of assay's exit codes. */
+/* Readers: whatever an import accepts is sound, every reader accepts it and writes plain text, and readers of a
+ * store with undetected false data end with one of assay's exit codes. */
 #include "forged.h"
 
 #include "base/utf8.h"
@@ -43,7 +43,7 @@ static void begin(void)
 
 /* ---- what readers may write ---- */
 
-/* Lines of plain UTF-8; a page also has tabs, and CSV its own ends of lines. */
+/* Lines of plain UTF-8; a page may have tabs, and CSV has its own line ends. */
 static void check_plain(const char *text, size_t n, const char *what)
 {
     for (size_t at = 0; at < n;) {
@@ -77,7 +77,7 @@ static bool is_number_end(char c)
     return strchr(" ,.\"MHVLCSQTAZ()%;", c) != NULL;
 }
 
-/* In a picture a number that is none leaves things out or draws them anywhere. */
+/* In a picture, an invalid number hides or misplaces parts. */
 static void check_pictures(const char *html)
 {
     for (const char *svg = strstr(html, "<svg"); svg; svg = strstr(svg + 4, "<svg")) {
@@ -109,7 +109,7 @@ static void check_output(const char *command, bool json)
 
 /* ---- running them ---- */
 
-/* The exit code of a command whose words are those of the line; P stands for the page, S for the store. */
+/* The exit code of a command line; P stands for the page, S for the store. */
 static int run(const char *line)
 {
     static char program[] = "assay";
@@ -179,7 +179,7 @@ static const char *const commands[] = {
     "explain 2",
 };
 
-/* Those of the commands that mask names, all for 0. sound: an import has accepted it, so that all of them have to. */
+/* Runs the commands in mask, 0: all. sound: an import has accepted it, so all commands must. */
 static void read_all(unsigned mask, bool sound)
 {
     for (size_t i = 0; i < COUNT(commands); i++) {
@@ -225,7 +225,7 @@ static void judge(struct as_store *store, const struct as_run *run, struct as_ce
     as_judge_finish(&judge);
 }
 
-/* What a resumed or replayed run does with stored cells before a worker is asked. */
+/* What a resumed or replayed run does with stored cells before it uses a worker. */
 static void plan_all(void)
 {
     struct as_store *store;
@@ -249,14 +249,14 @@ static void plan_all(void)
     as_store_close(store);
 }
 
-/* Is it accepted? */
+/* Whether it is accepted. */
 static bool import(const json_t *root)
 {
     struct as_store *store = NULL;
     struct as_error err = {0};
     int64_t id = 0;
     char *text = json_dumps(root, JSON_COMPACT);
-    if (!text) /* a text that cannot be written as JSON */
+    if (!text) /* text that JSON cannot represent */
         return false;
     if (as_store_open(path, AS_STORE_WRITE, &store, &err)) {
         fprintf(stderr, "%s\n", err.text);

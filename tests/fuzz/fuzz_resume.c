@@ -1,6 +1,6 @@
-/* Resume: what a run takes up from its store, up to the first order to a worker. A run that an import accepted and that
- * was cut off is taken up, and the store is in order afterwards; a store that lies past its checks is refused with a
- * reason or taken up. */
+/* Resume: what a run reads from its store, up to the first order to a worker. A run that an import accepted and that
+ * was cut off is resumed, and the store is sound afterwards; a store with undetected false data is refused with a
+ * reason or resumed. */
 #include "forged.h"
 
 #include "run/engine.h"
@@ -35,7 +35,7 @@ static void must(enum as_status s, const struct as_error *err, const char *what)
     fuzz_require(0, what);
 }
 
-/* Is it accepted? */
+/* Whether it is accepted. */
 static bool import(const json_t *root)
 {
     struct as_store *store = NULL;
@@ -57,7 +57,7 @@ static void cut_off(struct fuzz_bytes *b)
     sqlite3 *db;
     char sql[1000];
     const unsigned planned = fuzz_byte(b), skipped = fuzz_byte(b), when = fuzz_byte(b);
-    /* as the schema has it where nothing was measured */
+    /* as in the schema for unmeasured cells */
     static const char empty[] = "n = 0, trials = 0, trials_done = 0, median = NULL, ci_low = NULL, ci_high = NULL, "
                                 "mad = NULL, min = NULL, max = NULL, modes = 0, mode_low = NULL, mode_high = NULL, "
                                 "mode_share = NULL, raw_low = NULL, raw_high = NULL, exponent = NULL, causes = ''";
@@ -79,7 +79,7 @@ static void cut_off(struct fuzz_bytes *b)
     sqlite3_close(db);
 }
 
-/* The devices are those of the run, as if workers had opened them. */
+/* The run's devices, as if workers had opened them. */
 static void fill_slots(struct as_engine *e)
 {
     json_t *devices = json_loads(e->run->devices ? e->run->devices : "", 0, NULL);
@@ -97,7 +97,7 @@ static void fill_slots(struct as_engine *e)
     json_decref(devices);
 }
 
-/* The order in which it would measure. */
+/* The order of measurement. */
 static void put_in_order(struct as_engine *e)
 {
     size_t *order = calloc(e->cells_n + 1, sizeof *order), n = 0;
@@ -110,7 +110,7 @@ static void put_in_order(struct as_engine *e)
     free(order);
 }
 
-/* As `assay resume` does it for a person who ends it at once. */
+/* As `assay resume` that is interrupted at once. */
 static void take_up(bool sound)
 {
     static const volatile sig_atomic_t stop = 1;
@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_bytes bytes = {data, size};
     if (!path[0])
         begin();
-    /* The same file each time: the descriptors of claims stay open for it (claim.c), and would otherwise run out. */
+    /* The same file each time, since descriptors of claims stay open (claim.c) and would run out. */
     (void)!truncate(path, 0);
     json_t *root = forged_sample(&bytes);
     forged_in_export(root, &bytes);

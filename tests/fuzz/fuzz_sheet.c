@@ -1,4 +1,4 @@
-/* Data sheets from files: read or refused with a reason, and what was accepted can be checked and shown, escaped. */
+/* Data sheets from files: read or refused with a reason, and accepted ones can be checked and shown, escaped. */
 #include "cli/check_output.h"
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-/* Suite files: parsed or refused with a reason, and a suite that was accepted names only what there is. */
+/* Suite files: parsed or refused with a reason, and accepted suites name only existing probes and axes. */
 #include "fuzz.h"
 #include "plan/plan.h"
 
@@ -21,7 +21,7 @@ static const struct as_probe latency = {
 static const struct as_probe bandwidth = {
     .name = "bandwidth", .axes = bandwidth_axes, .quick = bandwidth_quick, .full = NULL};
 
-/* A registry of its own: what the parser promises does not depend on which probes are built. */
+/* A separate registry, since the parser's promises do not depend on the probes of the build. */
 const struct as_probe *const as_probes[] = {&latency, &bandwidth, NULL};
 const struct as_builtin_text as_suite_texts[] = {{NULL, NULL}};
 

@@ -1,4 +1,4 @@
-/* Runs a fuzzer without libFuzzer: each file of the corpus as it is, then mutations of them, by a fixed seed.
+/* Runs a fuzzer without libFuzzer: each file of the corpus unchanged, then mutations, with a fixed seed.
  *     standalone FOLDER [MUTATIONS]
  * With ASSAY_BRIEF, a quarter of the mutations. */
 #include "base/buf.h"
@@ -75,7 +75,7 @@ static size_t mutate(uint8_t *out, const struct corpus *c, struct as_rng *rng)
     return n;
 }
 
-/* What is being looked at, for who wants to keep it when it breaks something. */
+/* The current input, kept for reproduction if it fails. */
 static const uint8_t *current;
 static size_t current_n;
 

@@ -1,4 +1,4 @@
-/* Without IOReport, or with one that lacks what is called, an Apple GPU has a sensor that says so, or none, and a CPU
+/* Without IOReport, or with one that lacks functions, an Apple GPU has no sensor or one that reports so, and a CPU
  * has the host's. */
 #include "base/buf.h"
 #include "sensor/sensor.h"

@@ -1,4 +1,4 @@
-/* A library that is missing, damaged or foreign costs the sensor and nothing else; the reason names what is wrong. */
+/* A missing, damaged or foreign library disables only the sensor; the reason names the problem. */
 #include "sensor/sensor.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The real library on a real device, where there is one: what is read must be possible. */
+/* The real library on a real device, if there is one: readings must be plausible. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "sensor/watch.h"
@@ -10,7 +10,7 @@
 
 enum { SKIPPED = 77 };
 
-/* The driver shows each device as a folder that is named by its bus id. */
+/* The driver has a folder for each device, named by its bus ID. */
 static int find_bus_id(char *out, size_t size)
 {
     DIR *d = opendir("/proc/driver/nvidia/gpus");

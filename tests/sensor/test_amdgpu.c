@@ -1,5 +1,5 @@
-/* The sensor of AMD GPUs in file systems of the test's making: what is there is read, what is not has a reason, and
- * what cannot be is unknown. */
+/* The sensor of AMD GPUs on simulated file systems: available values are read, missing ones have a reason, and
+ * implausible ones are unknown. */
 #include "sensor/amdgpu.h"
 
 #include <math.h>
@@ -218,7 +218,7 @@ static void test_not_found(void **state)
     }
 }
 
-/* Those that it is for: no NVIDIA card, and no CPU of AMD's. */
+/* The sensor serves AMD GPUs only, neither NVIDIA GPUs nor AMD CPUs. */
 static void test_serves(void **state)
 {
     static const struct {

@@ -19,8 +19,8 @@ static void test_numbers(void **state)
     is_near(r.utilisation, 0.75);
     assert_int_equal(r.throttle, 0);
     is_near(r.clock_hz, 484e6);
-    assert_true(isnan(r.power_w) && isnan(r.temperature)); /* that takes long */
-    r = read_at(&s, 3);                                    /* no time has passed since */
+    assert_true(isnan(r.power_w) && isnan(r.temperature)); /* the reading is slow */
+    r = read_at(&s, 3);                                    /* no time has passed since then */
     assert_true(isnan(r.utilisation) && isnan(r.clock_hz));
     is_near(read_at(&s, 4).energy_j, 32);
     as_sensing_close(&s);
@@ -49,7 +49,7 @@ static void test_units_and_dies(void **state)
     is_near(seen.cpu_power, 5);
     is_near(seen.gpu_power, 15);
     is_near(seen.ane_power, 0.1);
-    is_near(seen.dram_power, 1.5); /* that of the whole */
+    is_near(seen.dram_power, 1.5); /* the channel for all dies */
     is_near(seen.memory_read, 1500);
     is_near(seen.memory_written, 15);
     as_sensing_close(&s);
@@ -100,7 +100,7 @@ static void test_refused_group(void **state)
     assert_true(isnan(seen.memory_read) && isnan(seen.memory_written));
     is_near(seen.cpu_power, 40);
     is_near(seen.dram_power, 4);
-    assert_true(isnan(seen.ane_power)); /* a count that does not move tells nothing */
+    assert_true(isnan(seen.ane_power)); /* a counter that does not move is not trusted */
     as_sensing_close(&s);
 }
 
@@ -125,7 +125,7 @@ static void test_trial(void **state)
     as_sensing_close(&s);
 }
 
-/* Utilisation counts from the mark, so that it needs no wait, in a trial shorter than the thread's first nap. */
+/* Utilisation counts from the mark, without waiting, even in a trial shorter than the thread's first nap. */
 static void test_short_trial(void **state)
 {
     (void)state;
@@ -174,14 +174,14 @@ static void test_standing_still(void **state)
     use("m1", "");
     struct as_sensing s = open_on(&cpu);
     says(s.why_not, "power: its counter did not move while the CPU worked");
-    is_near(read_at(&s, 2).energy_j, 5); /* it does now */
+    is_near(read_at(&s, 2).energy_j, 5); /* the counter moves now */
     as_sensing_close(&s);
     s = open_on(&gpu);
     assert_null(strstr(s.why_not, "power")); /* it has nothing to do */
     as_sensing_close(&s);
 }
 
-/* A count that stands still from the start, and one that goes backwards, for good. */
+/* A counter that never moves, and one that goes backwards permanently. */
 static void test_energy_refused(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void test_energy_refused(void **state)
     assert_true(isnan(read_at(&s, 9).energy_j));
     as_sensing_close(&s);
     s = open_on(&gpu);
-    assert_true(isnan(read_at(&s, 8).energy_j)); /* below the start */
+    assert_true(isnan(read_at(&s, 8).energy_j)); /* below its first value */
     assert_true(isnan(read_at(&s, 12).energy_j));
     as_sensing_close(&s);
 }
@@ -285,7 +285,7 @@ static void test_behaviours(void **state)
     }
 }
 
-/* What could not be opened is closed. */
+/* A sensor that failed to open is closed. */
 static void test_not_opened(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void test_not_opened(void **state)
     as_ioreport_close(&r);
 }
 
-/* Everything that a worker does, and whether something was not told. */
+/* Makes all calls of a worker; returns whether something was not reported. */
 static bool whole(const struct as_device_info *info)
 {
     struct as_watch w;
@@ -324,7 +324,8 @@ static bool whole(const struct as_device_info *info)
     return lacks;
 }
 
-/* Each call fails once: nothing is left, nothing is used that is gone, and what follows is as if it were not there. */
+/* Each call fails once: nothing leaks, nothing is used after release, and the sensor behaves as if the value were
+ * missing. */
 static void test_every_call(void **state)
 {
     (void)state;
@@ -341,7 +342,7 @@ static void test_every_call(void **state)
         if (fake_broken() || fake_live())
             fail_msg("call %d of %d: %s, %d objects left", n, calls, fake_broken(), fake_live());
     }
-    assert_true(lacked > 40); /* some of the others read again what is there, or names of no interest */
+    assert_true(lacked > 40); /* some of the others repeat a reading, or read unused names */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Clock and temperature of Apple's chips, on the stand-in. */
+/* Clock and temperature of Apple chips, on the stand-in. */
 #include "apple/use.h"
 #include "sensor/smc.h"
 #include "sensor/states.h"
@@ -6,7 +6,7 @@
 
 #include <float.h>
 
-/* At a time of the list's counts, which the sensor does not lack. */
+/* The clock at a time of the list's counts; the sensor must have a clock. */
 static double clock_at(const struct as_device_info *info, int64_t time)
 {
     struct as_sensing s = open_on(info);
@@ -63,7 +63,7 @@ static void test_nothing_works(void **state)
     assert_true(isnan(clock_at(&cpu, 1))); /* 29 of 40 ticks are not enough */
 }
 
-/* What a trial's preparation took is not the samples', also where there is no energy to count from. */
+/* Preparation does not count in the trial's energy, even without an energy counter. */
 static void test_trial(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void test_trial(void **state)
     as_sensing_close(&s);
 }
 
-/* Each is a list that lacks, or has wrongly, one thing. */
+/* Each list has one missing or wrong item. */
 static void test_refused(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_refused(void **state)
     }
 }
 
-/* What is found only in a reading: a state without a clock, and time that runs backwards. */
+/* Errors detected only in a reading: a state without a clock, and time that runs backwards. */
 static void test_refused_later(void **state)
 {
     (void)state;
@@ -143,7 +143,8 @@ static void test_refused_later(void **state)
     }
     use("clock_late", "");
     s = open_on(&cpu);
-    assert_true(isnan(read_at(&s, 1).clock_hz)); /* the fast kind's sinks: the slow one's is not told instead */
+    assert_true(isnan(
+        read_at(&s, 1).clock_hz)); /* the fast kind's counter decreases; the slow one's clock does not replace it */
     as_sensing_close(&s);
 }
 
@@ -174,7 +175,7 @@ static void test_tables(void **state)
     check_table(false, many, 0, 0, NAN);
     check_table(false, (const uint32_t[]){600000000, 4294967295}, 2, 600e6, 4294967295.0);
     check_table(false, (const uint32_t[]){1260000, 4512000}, 2, 1260e6, 4512e6);
-    check_table(true, (const uint32_t[]){0, 1312000000, 1242000000}, 3, 0, 1242e6); /* a GPU's */
+    check_table(true, (const uint32_t[]){0, 1312000000, 1242000000}, 3, 0, 1242e6); /* a GPU's table */
     check_table(false, (const uint32_t[]){0, 1312000000, 1242000000}, 3, 0, NAN);
     check_table(true, (const uint32_t[]){0, 338000}, 2, 0, 338e6);
     check_table(false, (const uint32_t[]){0}, 1, 0, NAN);
@@ -236,7 +237,7 @@ static void test_no_temperature(void **state)
     }
 }
 
-/* Other data than what a table is. */
+/* Data that is not a clock table. */
 static void test_properties(void **state)
 {
     static const char *const behaviours[] = {"wrongdata", "longdata"};
@@ -245,12 +246,12 @@ static void test_properties(void **state)
         use("m1", behaviours[i]);
         struct as_sensing s = open_on(&gpu);
         says(s.why_not, "clock: the device tree has no usable 'voltage-states9'");
-        is_near(read_at(&s, 1).utilisation, 0.75); /* which needs no table */
+        is_near(read_at(&s, 1).utilisation, 0.75); /* utilisation needs no table */
         as_sensing_close(&s);
     }
 }
 
-/* What could not be opened is closed. */
+/* A sensor that failed to open is closed. */
 static void test_not_opened(void **state)
 {
     (void)state;
@@ -262,7 +263,7 @@ static void test_not_opened(void **state)
     as_states_close(&s);
 }
 
-/* Each call fails once: nothing is left, and there is a value, or a reason that there is none. */
+/* Each call fails once: nothing leaks, and there is a value or a reason. */
 static void test_every_call(void **state)
 {
     (void)state;

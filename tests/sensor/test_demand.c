@@ -1,4 +1,4 @@
-/* Sources of memory traffic on file systems that are made up, and on a library of the test's making. */
+/* Sources of memory traffic on simulated file systems and a stand-in library. */
 #include "base/buf.h"
 #include "sensor/demand.h"
 
@@ -35,7 +35,7 @@ static int remove_root(void **state)
     return system(command);
 }
 
-/* Writes a file with its folders. */
+/* Writes a file and creates its folders. */
 static void put(const char *path, const char *text)
 {
     char full[512];
@@ -140,7 +140,7 @@ static void test_amdgpu(void **state)
 
 #define PMU "/sys/bus/event_source/devices/uncore_imc_0/"
 
-/* Descriptions of events that no kernel writes, or that ask for bits that are not there. */
+/* Event descriptions that no kernel writes, or that refer to missing bits. */
 static void test_hostile_events(void **state)
 {
     static const struct {
@@ -173,7 +173,7 @@ static void test_hostile_events(void **state)
     refused(&as_demand_uncore, &cpu, "counters");
 }
 
-/* The kernel's own clock as an event stands for a memory controller; not every user may count it. */
+/* The kernel's clock event replaces a memory controller; not every user may count it. */
 static void test_uncore(void **state)
 {
     (void)state;
@@ -211,12 +211,12 @@ static void test_gpm(void **state)
     setenv("FAKE_NVML", "hopper", 1);
     void *ctx = opened(&as_demand_gpm, &nvidia);
     as_demand_gpm.begin(ctx);
-    as_demand_gpm.tick(ctx, 0.05); /* counters of that moment hold what was before the window */
+    as_demand_gpm.tick(ctx, 0.05); /* counters then still contain work from before the window */
     as_demand_gpm.end(ctx, 0.3, &seen);
     assert_true(isnan(seen.device_memory));
     as_demand_gpm.begin(ctx);
     as_demand_gpm.tick(ctx, 0.15);
-    as_demand_gpm.end(ctx, 0.2, &seen); /* the samples are too close */
+    as_demand_gpm.end(ctx, 0.2, &seen); /* the samples are too close together */
     assert_true(isnan(seen.device_memory));
     as_demand_gpm.end(ctx, 0.3, &seen);
     assert_true(fabs(seen.device_memory - 0.625) < 1e-12);

@@ -1,4 +1,4 @@
-/* The CPU's sensor in file systems of the test's making: what is there is read, what is not has a reason. */
+/* The CPU's sensor on simulated file systems: available values are read, missing ones have a reason. */
 #include "sensor/host.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static void put(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Of the first CPU that this process may use, whose files the sensor looks at. */
+/* The first usable CPU, whose files the sensor reads. */
 static void put_cpu(const char *rest, const char *text)
 {
     char path[200];
@@ -106,7 +106,7 @@ static void test_everything_there(void **state)
     look(ctx, &a);
     assert_true(a.clock_hz > 0 && a.temperature == 51.5);
     assert_true(fabs(a.energy_j - 91) < 1e-6);
-    assert_int_equal(a.throttle, 0);                                 /* the five events were before */
+    assert_int_equal(a.throttle, 0);                                 /* the five events are old */
     put("/sys/class/powercap/intel-rapl:0/energy_uj", "10000000\n"); /* has wrapped around */
     put_cpu("thermal_throttle/package_throttle_count", "6\n");
     look(ctx, &b);
@@ -142,7 +142,7 @@ static void test_energy_for_root_only(void **state)
     struct as_buf why_not = AS_BUF_INIT;
     char path[200];
     if (geteuid() == 0)
-        skip(); /* root reads all */
+        skip(); /* root can read everything */
     put("/sys/class/powercap/intel-rapl:0/energy_uj", "1");
     snprintf(path, sizeof path, "chmod 0 %s/sys/class/powercap/intel-rapl:0/energy_uj", root);
     assert_int_equal(system(path), 0);
@@ -152,7 +152,7 @@ static void test_energy_for_root_only(void **state)
     as_buf_finish(&why_not);
 }
 
-/* On whatever machine this is: a clock that is told is one that can be. */
+/* On any machine: a reported clock is plausible. */
 static void test_this_machine(void **state)
 {
     (void)state;

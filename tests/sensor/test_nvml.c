@@ -1,4 +1,4 @@
-/* The sensor of NVIDIA devices with a library of the test's making: FAKE_NVML says how it behaves (fake/fake.c). */
+/* The sensor of NVIDIA devices on a stand-in library whose behaviour FAKE_NVML selects (fake/fake.c). */
 #include "base/buf.h"
 #include "sensor/watch.h"
 
@@ -79,7 +79,7 @@ static void test_lost_device(void **state)
     (void)state;
     struct as_sensing s = open_as("lost");
     struct as_sensor_reading r;
-    assert_non_null(s.sensor); /* it was found, and tells nothing */
+    assert_non_null(s.sensor); /* found, but reports nothing */
     assert_non_null(strstr(s.why_not, "power"));
     assert_non_null(strstr(s.why_not, "other processes"));
     as_sensing_read(&s, AS_SENSOR_ALL, &r);

@@ -1,4 +1,4 @@
-/* Readings as words and numbers. */
+/* Readings as text and numbers. */
 #include "model/fields.h"
 #include "sensor/sensor.h"
 
@@ -70,7 +70,7 @@ static void test_every_number_has_a_name(void **state)
         }
     }
     assert_int_equal(numbers * sizeof(double),
-                     sizeof r - offsetof(struct as_readings, power_w)); /* none was forgotten */
+                     sizeof r - offsetof(struct as_readings, power_w)); /* all members are covered */
 }
 
 static void test_who_serves(void **state)

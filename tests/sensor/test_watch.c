@@ -1,4 +1,4 @@
-/* Watching with a sensor whose readings are known: which of them count, and that the thread stops when it is told. */
+/* Watching with a scripted sensor: which readings count, and that the thread stops on request. */
 #include "os/wait.h"
 #include "scripted_clock.h"
 #include "sensor/watch.h"
@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
-/* Used by one thread at a time, by the test before the watch begins and after it ended; but for `quick`. */
+/* Except for `quick`, used by one thread at a time: the test uses it before the watch starts and after it ends. */
 struct known {
     atomic_int quick;
     int all;
     char thread[16]; /* name of the thread that read first in the trial */
     struct as_sensor_reading says;
     double energy_step, ecc_step;
-    double full_s; /* how long a full reading goes on after the energy */
+    double full_s; /* time of a full reading after the energy is read */
 };
 
 static void read_known(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
@@ -47,7 +47,7 @@ static struct known some(void)
     return k;
 }
 
-/* A trial of so many seconds; where the thread is to read in it the trial lasts until it has. */
+/* A trial of this many seconds, extended until the thread has read if it is expected to. */
 static struct as_readings trial(const struct as_sensor *sensor, struct known *k, bool mark, double seconds)
 {
     struct as_sensing s = {.sensor = sensor, .ctx = k};
@@ -86,11 +86,11 @@ static void test_in_background(void **state)
     assert_true(r.memory_clock_lo == 3.2e9 && r.memory_clock_hi == 3.2e9 && r.pcie_generation == 5);
     assert_true(r.temperature_before == 55 && r.temperature_after == 55 && r.users == 2);
     assert_int_equal(r.throttle, AS_THROTTLE_POWER_CAP);
-    assert_true(r.ecc_uncorrected == 0); /* those from before the trial do not count */
+    assert_true(r.ecc_uncorrected == 0); /* earlier errors do not count */
     assert_true(isnan(r.ecc_corrected) && isnan(r.pcie_width) && isnan(r.utilisation));
 }
 
-/* Readings that are left until the device is back. */
+/* Remaining readings until throttling ends. */
 static void read_recovering(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
 {
     int *left = ctx;
@@ -108,9 +108,9 @@ static void test_settling(void **state)
     clock_script(0);
     double start = as_now();
     as_watch_settle(&s);
-    assert_int_equal(left, 0); /* it waited */
+    assert_int_equal(left, 0); /* as_watch_settle waited */
     assert_false(s.stays_slow);
-    left = 1000000; /* for good: waited for once */
+    left = 1000000; /* permanent: waited for only once */
     as_watch_settle(&s);
     assert_true(s.stays_slow);
     assert_true(as_now() - start >= AS_WATCH_SETTLE_S);
@@ -122,7 +122,7 @@ static void test_settling(void **state)
     assert_false(s.stays_slow);
 }
 
-/* Power of before the samples is not theirs. */
+/* Power read before the samples does not count. */
 static void test_lag(void **state)
 {
     (void)state;
@@ -162,16 +162,16 @@ static void test_before_and_after(void **state)
     struct as_readings r = trial(&before_and_after, &k, true, 0.5);
     assert_int_equal(k.quick, 2); /* at the mark and the end */
     assert_int_equal(k.all, 2);
-    assert_true(fabs(r.power_w - 10) < 1e-6); /* 5 J in half a second, those of before the samples left out */
+    assert_true(fabs(r.power_w - 10) < 1e-6); /* 5 J in half a second, without energy from before the samples */
     assert_true(r.ecc_uncorrected == 1);
     assert_int_equal(r.throttle, 0);
-    k.energy_step = -20; /* a counter that was set back */
+    k.energy_step = -20; /* a counter that was reset */
     k.ecc_step = -1;
     r = trial(&before_and_after, &k, true, 0.5);
     assert_true(isnan(r.power_w) && isnan(r.ecc_uncorrected));
 }
 
-/* Temperatures and errors are read when the time that the energy is for has ended. */
+/* Temperatures and errors are read after the energy interval has ended. */
 static void test_full_reading_takes_long(void **state)
 {
     (void)state;
@@ -183,7 +183,8 @@ static void test_full_reading_takes_long(void **state)
     assert_true(fabs(r.power_w - 10) < 1e-6);
 }
 
-/* A sensor whose readings are means since the one before; a full one right after a quick one covers no time. */
+/* A sensor whose readings are averages since the previous one; a full reading right after a quick one covers no time.
+ */
 static atomic_int means;
 
 static void read_mean(void *ctx, enum as_sensor_part part, struct as_sensor_reading *out)
@@ -197,7 +198,7 @@ static void read_mean(void *ctx, enum as_sensor_part part, struct as_sensor_read
 static const struct as_sensor mean_in_background = {
     .name = "mean", .background = true, .is_mean = true, .read = read_mean};
 
-/* The watch whose thread's naps after the mark are counted. */
+/* The watch whose thread's waits after the mark are counted. */
 static struct as_watch napping;
 static atomic_int naps;
 bool __wrap_as_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, double end);
@@ -210,7 +211,7 @@ bool __wrap_as_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *
     return __real_as_condition_wait_until(condition, lock, end);
 }
 
-/* What the thread would read as soon as the mark wakes it is the mean of the time since the mark. */
+/* The thread reads once the mark wakes it; the average covers the time since the mark. */
 static void test_first_mean(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void test_without_sensor(void **state)
     assert_true(isnan(r.power_w));
 }
 
-/* The thread sleeps for an hour from its first reading on; were it not woken, the test would run into its time-out. */
+/* The thread sleeps for an hour after its first reading; without a wake-up the test would time out. */
 static void test_stops_at_once(void **state)
 {
     (void)state;
@@ -271,7 +272,7 @@ static void test_clock_range(void **state)
     double hz[20], middle, lo, hi;
     for (int i = 0; i < 20; i++)
         hz[i] = 2e9;
-    hz[7] = 1e9; /* one that was spoiled */
+    hz[7] = 1e9; /* a disturbed reading */
     as_clock_range(hz, 20, &middle, &lo, &hi);
     assert_true(middle == 2e9 && lo == 2e9 && hi == 2e9);
     for (int i = 0; i < 5; i++)

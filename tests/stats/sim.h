@@ -1,4 +1,4 @@
-/* Simulation helpers for the tests of statistics: seeded data whose truth is known. */
+/* Simulation helpers for the tests of statistics: seeded data with known truth. */
 #ifndef TESTS_STATS_SIM_H
 #define TESTS_STATS_SIM_H
 
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* A kind of noise around 1, and the true median of it. */
+/* A kind of noise around 1, and its true median. */
 struct kind {
     const char *name;
     double (*draw)(struct as_rng *r);

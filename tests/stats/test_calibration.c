@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which mechanisms are on. */
+/* Mechanisms in use. */
 struct how {
     bool normalise, weigh, moderate, trim, steady;
-    size_t group; /* cells that the prior is fitted to */
+    size_t group; /* number of cells to which the prior is fitted */
 };
 static const struct how all = {true, true, true, true, true, WORLD_CELLS};
 
-/* Of all cells of some probes: distance of the truth from the middle over half widths, and widths. */
+/* For all cells of some probes: distance of the truth from the middle in half-widths, and widths. */
 struct tally {
     double *miss, *width;
     size_t n, room, inside;
@@ -45,13 +45,13 @@ static void drop(struct tally *t)
     *t = (struct tally){0};
 }
 
-/* Median width were all intervals stretched by one factor that makes them cover 95%. */
+/* Median width after stretching all intervals by the factor that gives 95% coverage. */
 static double fair_width(const struct tally *t)
 {
     return as_median(t->width, t->n) * as_quantile(t->miss, t->n, 0.95);
 }
 
-/* Student's interval on all trial medians: what trimming is compared to. */
+/* Student's interval of all trial medians, for comparison with trimming. */
 static void untrimmed(struct world_cell *c, const struct as_norm *norm, struct as_estimate *e)
 {
     double x[WORLD_TRIALS], mean = 0, ss = 0;
@@ -117,7 +117,7 @@ static void switch_off(struct world_probe *p, const struct how *how)
             }
 }
 
-/* The first cells have the trials asked for; with fewer than three, the other half has three, so that the group is
+/* The first cells have the requested trials; with fewer than three, the other half has three, so that the group is
  * known. */
 static void probe(const struct world *w, size_t trials, const struct how *how, struct as_rng *r, struct tally *t)
 {
@@ -154,7 +154,7 @@ static struct tally simulate(const struct world *w, size_t trials, const struct 
     return t;
 }
 
-/* Trials go on until the interval is as narrow as asked, from three to all; the group is known from three. */
+/* Trials continue until the interval is narrow enough, from three to all; the group is known from three. */
 static void probe_until(const struct world *w, double width, bool stopped, struct as_rng *r, struct tally *t)
 {
     static struct world_probe p;
@@ -210,7 +210,7 @@ static void test_coverage(void **state)
         }
 }
 
-/* Where trials end because the interval is narrow enough, at the width that is typical of six. */
+/* Trials stop when the interval reaches the typical width of six trials. */
 static void test_stopping(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void print_ablation(size_t cells)
         }
 }
 
-/* By what intervals are too narrow where trials end at 0.7 to 2.7 times the width that is typical of six. */
+/* The factor by which intervals are too narrow if trials stop at 0.7 to 2.7 times the typical width of six. */
 static void print_stopping(size_t cells)
 {
     for (size_t i = 0; i < worlds_n; i++) {

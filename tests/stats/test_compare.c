@@ -31,7 +31,7 @@ struct trial {
     double between, within;
 };
 
-/* One side as a run has it: trials of samples, in a group whose scatter is known as well as that of some ten cells. */
+/* One side as in a run: trials of samples, in a group whose scatter is known from about ten cells. */
 static struct as_summary draw(const struct trial *t, double level, struct as_rng *r)
 {
     static double x[500];
@@ -54,7 +54,7 @@ static struct as_summary draw(const struct trial *t, double level, struct as_rng
     return (struct as_summary){.trials = e.trials, .median = e.value, .ci = e.ci};
 }
 
-/* Share of comparisons in which b, slower by the factor, gets this verdict; AS_CANNOT_TELL: is called different. */
+/* Share of comparisons in which b, slower by the factor, gets this verdict; AS_CANNOT_TELL: share called different. */
 static double share_of(const struct trial *t, double factor, double tolerance, enum as_verdict verdict, uint64_t seed)
 {
     enum { ROUNDS = 1000 };
@@ -115,7 +115,7 @@ static void test_edges(void **state)
     as_compare(&one, &two, true, 1.5, &c);
     assert_int_equal(c.verdict, AS_SAME);
     as_compare(&one, &one, true, 0.005, &c);
-    assert_int_equal(c.verdict, AS_CANNOT_TELL); /* the same number says nothing below its interval */
+    assert_int_equal(c.verdict, AS_CANNOT_TELL); /* equal numbers are undecided within their interval */
     const struct as_summary *odd[] = {&zero, &around, &none};
     for (size_t i = 0; i < 3; i++) {
         as_compare(&one, odd[i], true, 0.1, &c);
@@ -128,7 +128,7 @@ static void test_edges(void **state)
     assert_string_equal(as_verdict_word(AS_SAME), "same");
 }
 
-/* Counts are exact: what is equal is the same, 0 too, what is not differs. */
+/* Counts are exact: equal ones are the same, including 0, others differ. */
 static void test_counts(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_counts(void **state)
     assert_int_equal(c.verdict, AS_FASTER);
 }
 
-/* A few trials need more than a wide interval's end to differ. */
+/* With few trials, disjoint intervals are not enough to differ. */
 static void test_few_trials(void **state)
 {
     (void)state;

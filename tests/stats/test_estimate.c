@@ -136,7 +136,7 @@ static void test_exact(void **state)
     assert_true(e.wide);
 }
 
-/* Times at 4 GHz and at 2 GHz are one time at the reference clock, and so are rates; the raw numbers stay. */
+/* Times at 4 GHz and 2 GHz are equal at the reference clock, as are rates; raw numbers stay. */
 static void test_clock(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_clock(void **state)
     assert_int_equal(as_estimate_cell(&t, 1, &norm, NULL, NULL, &e, NULL), AS_OK);
     near(e.max, 20, 1e-12);
     near(e.min, 10 * sqrt(2), 1e-12);
-    /* a sample of unknown clock does not count beside enough others, and all count where none is known */
+    /* a sample of unknown clock does not count beside enough others; all count if no clock is known */
     const double partly[] = {4e9, 2e9, NAN, 2e9};
     t.clock_hz = partly;
     assert_int_equal(as_estimate_cell(&t, 1, &norm, NULL, NULL, &e, NULL), AS_OK);
@@ -169,7 +169,7 @@ static void test_clock(void **state)
     assert_true(e.causes & AS_WIDE_CLOCK);
     t.clock_hz = hz;
     assert_int_equal(as_estimate_cell(&t, 1, NULL, NULL, NULL, &e, NULL), AS_OK);
-    assert_true(e.causes & AS_WIDE_CLOCK); /* moved, and nothing is known of its effect */
+    assert_true(e.causes & AS_WIDE_CLOCK); /* the clock moved, with unknown effect */
     norm.beta = 0;
     assert_int_equal(as_estimate_cell(&t, 1, &norm, NULL, NULL, &e, NULL), AS_OK);
     assert_false(e.causes & AS_WIDE_CLOCK);
@@ -189,7 +189,7 @@ static void test_weights(void **state)
     e = of(t, 2, NULL);
     assert_int_equal(e.trials, 1);
     assert_true(e.causes & AS_WIDE_CONTENTION);
-    t[0].weight = few; /* no trial is left: all count */
+    t[0].weight = few; /* no trial is left, so all samples count */
     e = of(t, 2, NULL);
     assert_int_equal(e.trials, 2);
     assert_int_equal(e.n, 12);
@@ -199,7 +199,7 @@ static void test_weights(void **state)
     const double y[] = {1, 1, 1, 1, 1, 1};
     e = of(t, 2, &steady);
     assert_true(log(e.ci.hi / e.ci.lo) >= 2 * log(2) - 1e-3);
-    t[1].x = y; /* nor hides that trials are far apart */
+    t[1].x = y; /* nor does it hide that trials are far apart */
     e = of(t, 2, &steady);
     assert_true(log(e.ci.hi / e.ci.lo) > 2 * 6.3 * log(10) / 2);
     const double tiny[] = {1e-300}, huge[] = {1e300};
@@ -219,7 +219,7 @@ static void test_balance(void **state)
     near(of(t, 3, NULL).value, 20, 0.1);
 }
 
-/* Share of cells whose interval covers the truth where each process draws a speed of its own. */
+/* Share of cells whose interval covers the truth if each process has a random speed. */
 static double coverage_over_processes(int processes, int trials_each, bool known)
 {
     enum { CELLS = 2000, SAMPLES = 10 };
@@ -244,7 +244,7 @@ static double coverage_over_processes(int processes, int trials_each, bool known
     return (double)inside / CELLS;
 }
 
-/* Many trials of few processes say how much these differ, not how much all do. */
+/* Many trials of few processes show how these differ, not how all processes do. */
 static void test_processes(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void test_processes(void **state)
         if (!(covered >= 0.93 && covered <= 0.995))
             fail_msg("%d processes of %d trials: %.3f", cases[i].processes, cases[i].trials_each, covered);
     }
-    /* as if trials were independent; and no rule helps with a single process */
+    /* as if trials were independent; with a single process no rule helps */
     const double apart = coverage_over_processes(3, 4, false), alone = coverage_over_processes(1, 12, true);
     if (!(apart < 0.85 && alone < 0.3))
         fail_msg("%.3f, %.3f", apart, alone);
@@ -418,7 +418,7 @@ static void test_exponent(void **state)
     assert_false(none.known);
 }
 
-/* Printed, not checked: other work on the machine would decide. */
+/* Printed, not checked, since it depends on other work on the machine. */
 static void test_speed(void **state)
 {
     (void)state;

@@ -42,7 +42,7 @@ static void test_select(void **state)
     double x[300], y[300], sorted[300];
     for (int round = 0; round < 2000; round++) {
         size_t n = 1 + (size_t)as_rng_below(&r, 300);
-        uint64_t values = round % 3 == 0 ? 3 : round % 3 == 1 ? 50 : 1000000; /* many ties, some, hardly any */
+        uint64_t values = round % 3 == 0 ? 3 : round % 3 == 1 ? 50 : 1000000; /* many ties, some ties, hardly any */
         for (size_t i = 0; i < n; i++)
             x[i] = round % 5 == 4 ? (double)i : (double)as_rng_below(&r, values);
         memcpy(sorted, x, n * sizeof *x);

@@ -1,4 +1,4 @@
-/* Pipes of made-up units: what shares one is found again from what pairs cost. */
+/* Pipes of simulated units: shared pipes are recovered from the cost of pairs. */
 #include "stats/pipes.h"
 
 #include "sim.h"
@@ -10,7 +10,7 @@
 
 enum { MAX = 256, TRIALS = 200, PIPES = 6 };
 
-/* Cycles of each pipe that an operation takes; and the instructions that it is. */
+/* Cycles that an operation takes in each pipe, and its number of instructions. */
 struct operation {
     const char *name;
     double use[PIPES];
@@ -18,7 +18,7 @@ struct operation {
 };
 enum { FMA, ALU, WIDE, SLOW };
 enum { FFMA, FADD, IADD, XOR, DFMA, RECIP, POPC, BOTH, OPERATIONS };
-/* A slow function takes an instruction of another pipe with it, and one operation is half done by each of two. */
+/* A slow function also uses another pipe, and one operation is split evenly between two. */
 static const struct operation unit[OPERATIONS] = {
     [FFMA] = {"ffma", {[FMA] = 0.25}, 1}, [FADD] = {"fadd", {[FMA] = 0.25}, 1},
     [IADD] = {"iadd", {[ALU] = 0.5}, 1},  [XOR] = {"xor", {[ALU] = 0.5}, 1},
@@ -59,7 +59,7 @@ static void add_two(struct made *m, const struct operation *ops, size_t a, unsig
     add(m, ops, counts);
 }
 
-/* Each alone, all pairs, and what tells slow ones from fast ones. */
+/* Single operations, all pairs, and sequences that distinguish slow from fast ones. */
 static void add_all(struct made *m, const struct operation *ops)
 {
     for (size_t a = 0; a < OPERATIONS; a++)
@@ -128,7 +128,7 @@ static void test_noise(void **unused)
     assert_true(right >= 0.95 * TRIALS);
 }
 
-/* One instrument for all, and none of them the same. */
+/* All operations share one pipe, at different costs. */
 static void test_ends(void **unused)
 {
     static struct operation same[OPERATIONS], own[OPERATIONS];
@@ -165,12 +165,12 @@ static void test_little(void **unused)
     assert_int_equal(p.pipes, 0);
     assert_int_equal(p.placed, 0);
     assert_true(isnan(p.alone[IADD]));
-    add_two(&m, unit, IADD, 1, FADD, 0); /* two alone say nothing of each other */
+    add_two(&m, unit, IADD, 1, FADD, 0); /* a pair without other pairs is inconclusive */
     assert_int_equal(as_pipes_solve(m.s, m.n, OPERATIONS, &p, &err), AS_OK);
     assert_int_equal(p.pipes, 0);
     assert_int_equal(p.pair[FFMA][IADD].relation, AS_PIPES_UNMEASURED);
     add_two(&m, unit, POPC, 1, FADD, 0);
-    add_two(&m, unit, POPC, 8, FFMA, 1); /* the fast one is lost in the slow ones */
+    add_two(&m, unit, POPC, 8, FFMA, 1); /* the fast one is hidden by the slow ones */
     assert_int_equal(as_pipes_solve(m.s, m.n, OPERATIONS, &p, &err), AS_OK);
     assert_int_equal(p.pair[FFMA][POPC].relation, AS_PIPES_HIDDEN);
     m.s[0].cost = 0;

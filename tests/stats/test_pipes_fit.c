@@ -1,5 +1,4 @@
-/* What operations take of resources is found again from what sequences cost, and what is no set of resources is seen.
- */
+/* Loads on resources are recovered from the cost of sequences, and data that fits no set of resources is detected. */
 #include "stats/pipes_fit.h"
 
 #include "sim.h"
@@ -9,8 +8,8 @@
 
 enum { MAX = 256, RESOURCES = 4, OPERATIONS = 8 };
 
-/* Adders, a slow unit that takes an adder too, and ports of registers, which nothing has for itself: three operands of
- * one operation and two of another take turns at them. */
+/* Adders, a slow unit that also uses an adder, and register ports, which no operation uses alone: three operands of
+ * one operation and two of another share them. */
 static const double takes[OPERATIONS][RESOURCES] = {
     {0.25, 0, 0, 0.25}, {0.25, 0, 0, 0.25}, {0, 0.5, 0, 0.2}, {0, 0.5, 0, 0.42},
     {0, 0.5, 0, 0.1},   {0, 0.1, 2, 0.1},   {0, 0, 2, 0.3},   {0.25, 0.5, 0, 0.3},
@@ -35,7 +34,7 @@ static void add(struct made *m, size_t a, unsigned an, size_t b, unsigned bn)
     s->cost = fmax(most, 0.25 * (an + bn)) * (1 + m->noise * as_rng_normal(&m->rng));
 }
 
-/* Each alone, all pairs, and slow ones with several fast ones. */
+/* Single operations, all pairs, and slow ones with several fast ones. */
 static void make(struct made *m, double noise, uint64_t seed)
 {
     *m = (struct made){.noise = noise};
@@ -86,7 +85,7 @@ static void test_noise(void **unused)
     }
 }
 
-/* Costs without a reason are not explained, and least of all those that were left out. */
+/* Random costs are not explained, least of all those left out. */
 static void test_no_reason(void **unused)
 {
     static struct made m;
@@ -110,7 +109,7 @@ static void test_nothing(void **unused)
     assert_true(fit.judged == 0 && fit.loads == 0 && isnan(fit.residual) && isnan(fit.told));
 }
 
-/* A pair that is left out tells nothing of itself: that two work side by side is known from it alone. */
+/* A pair that is left out cannot be predicted if only it shows that two operations run concurrently. */
 static void test_left_out(void **unused)
 {
     static struct made m;
@@ -124,7 +123,7 @@ static void test_left_out(void **unused)
     assert_true(fit.told == 0);
 }
 
-/* What an operation costs alone is needed: any cost of its sequences would fit. */
+/* The cost of a single operation is required, since any cost of its sequences would fit otherwise. */
 static void test_unknown_alone(void **unused)
 {
     static struct made m;

@@ -111,7 +111,7 @@ static void test_edges(void **state)
     assert_int_equal(out[0].first, 0);
     assert_int_equal(out[0].last, 19);
     assert_true(fabs(out[0].level - 3) < 1e-9 && isnan(out[0].knee));
-    p.y[7] = 50; /* one point off is no level */
+    p.y[7] = 50; /* a single deviating point is not a level */
     assert_int_equal(as_plateaus(p.x, p.y, NULL, 20, out, MAX), 1);
     assert_true(fabs(out[0].level - 3) < 1e-9);
     p.y[3] = NAN;
@@ -123,11 +123,11 @@ static void test_edges(void **state)
     assert_int_equal(as_plateaus(p.x, p.y, NULL, 20, out, 0), 0);
     for (size_t i = 0; i < 20; i++) {
         p.x[i] = exp2((double)i);
-        p.y[i] = exp2((double)i); /* a slope all along has no plateau */
+        p.y[i] = exp2((double)i); /* a constant slope has no plateau */
     }
     assert_int_equal(as_plateaus(p.x, p.y, NULL, 20, out, MAX), 0);
     for (size_t i = 0; i < 20; i++)
-        p.x[i] = 1; /* x does not rise: one point is left */
+        p.x[i] = 1; /* x does not rise, so one point is left */
     assert_true(as_plateaus(p.x, p.y, NULL, 20, out, MAX) <= 1);
     struct as_rng r;
     as_rng_seed(&r, 9);

@@ -94,13 +94,13 @@ static void test_warmup(void **state)
         first += as_warmup_end(x, 100) == 1;
         x[0] = 1;
         for (size_t i = 70; i < 100; i++)
-            x[i] *= 1.5; /* a change in the second half is no warm-up */
+            x[i] *= 1.5; /* a change in the second half is not warm-up */
         late += as_warmup_end(x, 100) == 0;
     }
     print_message("of 500: end found %d, none where none is %d, first sample alone %d, late change left alone %d\n",
                   good, none, first, late);
     assert_true(good >= 490 && none >= 490 && first >= 490 && late >= 490);
-    /* a clock that rises to its steady state: what remains is steady */
+    /* a clock that rises to its steady state: the rest is steady */
     for (size_t i = 0; i < 200; i++)
         x[i] = 1 + exp(-(double)i / 10) + 0.005 * as_rng_normal(&r);
     size_t end = as_warmup_end(x, 200);
@@ -110,7 +110,7 @@ static void test_warmup(void **state)
     assert_int_equal(as_warmup_end(x, 0), 0);
 }
 
-/* As many samples as a long run has: still none. */
+/* As many samples as in a long run: still no change. */
 static void test_many_samples(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_many_samples(void **state)
 
 /* ---- the dip ---- */
 
-/* Is there a unimodal distribution with its mode at x[mode] within d/n of the empirical one? Left of the mode: the
+/* Whether a unimodal distribution with its mode at x[mode] lies within d/n of the empirical one. Left of the mode: the
  * least value at the mode that a convex curve in the band can end at; the right is the mirror image. */
 static bool convex_fits(const double *x, size_t m, double d, double end)
 {
@@ -188,8 +188,8 @@ static void test_dip(void **state)
 {
     (void)state;
     const double even[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, two[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, one[] = {3, 3, 3};
-    assert_true(fabs(as_dip(even, 10) - 0.05) < 1e-12); /* 1/(2n): the least there is */
-    assert_true(fabs(as_dip(two, 10) - 0.25) < 1e-12);  /* the most there is */
+    assert_true(fabs(as_dip(even, 10) - 0.05) < 1e-12); /* 1/(2n), the minimum */
+    assert_true(fabs(as_dip(two, 10) - 0.25) < 1e-12);  /* the maximum */
     assert_true(fabs(as_dip(one, 3) - 1.0 / 6) < 1e-12);
     struct as_rng r;
     as_rng_seed(&r, 5);

@@ -38,7 +38,7 @@ const struct world worlds[] = {
      .within = 0.005,
      .uneven = 0.5,
      .least = 0.925},
-    /* A number that is slower 30% of the time without a sign is off, and the more trials the surer. */
+    /* A number that is slower 30% of the time without a sign is biased; more trials only narrow the interval. */
     {.name = "neighbours, unseen",
      .neighbour = 0.3,
      .slower = 0.08,
@@ -64,7 +64,7 @@ const struct world worlds[] = {
      .least = 0.925},
     {.name = "drift", .drift = 0.06, .between = 0.01, .within = 0.02, .uneven = 0.4, .least = 0.925},
     {.name = "two modes by sample", .modes = 0.2, .between = 0.01, .within = 0.01, .uneven = 0.4, .least = 0.925},
-    /* Of two trials 9% are both in the rarer mode. */
+    /* In 9% of pairs, both trials are in the rarer mode. */
     {.name = "two modes by trial",
      .modes = 0.2,
      .by_trial = true,
@@ -84,7 +84,7 @@ static double draw_clock(struct as_rng *r)
     return clocks[as_rng_below(r, 4)];
 }
 
-/* Something that comes and goes: on for `length` on average, a share of the time. */
+/* A disturbance that is on for `length` on average and for a share of the time. */
 struct burst {
     double share, length;
     bool on;
@@ -102,7 +102,7 @@ static void pass(struct burst *b, struct as_rng *r)
         b->on = !b->on;
 }
 
-/* What a cell has of its own: level and scatter between trials. */
+/* Properties of a cell: level and scatter between trials. */
 struct character {
     double level, between;
 };

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static bool pin(void *user, int cpu)
+static bool cpu_pin(void *user, int cpu)
 {
     return as_cpu_machine_pin(user, cpu);
 }
@@ -24,7 +24,7 @@ static void cpu_close(struct as_device *dev)
     dev->ctx = NULL;
 }
 
-static enum as_status fill_device(struct as_device *dev, struct as_error *err)
+static enum as_status cpu_fill_device(struct as_device *dev, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     as_cpu_clock_start(cpu);
@@ -38,7 +38,7 @@ static enum as_status fill_device(struct as_device *dev, struct as_error *err)
     if (!s)
         s = as_cpu_fill_info(dev, err);
     if (!s)
-        s = as_team_create(pin, cpu->machine, dev->info.threads, &cpu->team, err);
+        s = as_team_create(cpu_pin, cpu->machine, dev->info.threads, &cpu->team, err);
     cpu->resident_start = as_host_resident();
     return s;
 }
@@ -56,7 +56,7 @@ static const struct as_device_ops device_ops = {
     .topology = as_cpu_topology,
 };
 
-static enum as_status open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
+static enum as_status cpu_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     (void)backend;
     (void)index;
@@ -70,25 +70,25 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
     };
     if (!out->ctx)
         return as_nomem(err, sizeof(struct as_cpu_device), "the CPU's record");
-    enum as_status s = fill_device(out, err);
+    enum as_status s = cpu_fill_device(out, err);
     if (s)
         cpu_close(out);
     return s;
 }
 
-static enum as_status backend_open(void **backend, struct as_error *err)
+static enum as_status cpu_backend_open(void **backend, struct as_error *err)
 {
     (void)err;
     *backend = NULL;
     return AS_OK;
 }
 
-static void backend_close(void *backend)
+static void cpu_backend_close(void *backend)
 {
     (void)backend;
 }
 
-static size_t backend_count(void *backend)
+static size_t cpu_backend_count(void *backend)
 {
     (void)backend;
     return 1;
@@ -107,9 +107,9 @@ const struct as_backend as_backend_cpu = {
     .title = "CPU, native kernels on pinned threads",
     .roles = as_cpu_roles,
     .single = true,
-    .open = backend_open,
-    .close = backend_close,
-    .count = backend_count,
+    .open = cpu_backend_open,
+    .close = cpu_backend_close,
+    .count = cpu_backend_count,
     .words = &words,
-    .open_device = open_device,
+    .open_device = cpu_open_device,
 };

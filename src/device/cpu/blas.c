@@ -38,7 +38,7 @@ struct as_gemm {
     char name[160];
 };
 
-static enum as_status load(struct blas *blas, struct as_error *err)
+static enum as_status cpu_blas_load(struct blas *blas, struct as_error *err)
 {
     char why[300] = "";
     for (size_t i = 0; i < sizeof library_names / sizeof *library_names; i++) {
@@ -70,8 +70,8 @@ static void find_name(struct as_gemm *g)
     snprintf(g->name, sizeof g->name, "%s", words && words[0] ? words : g->blas.found);
 }
 
-static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *d, struct as_gemm **out,
-                                  struct as_error *err)
+static enum as_status cpu_blas_gemm_create(struct as_device *dev, const struct as_gemm_desc *d, struct as_gemm **out,
+                                           struct as_error *err)
 {
     struct blas blas = {0};
     bool f64 = strcmp(d->in, "f64") == 0, same = strcmp(d->in, d->sum) == 0 && strcmp(d->in, d->out) == 0;
@@ -83,7 +83,7 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     if (s)
         return s;
     as_cpu_machine_release(as_cpu(dev)->machine); /* the library starts threads, which inherit the affinity */
-    if ((s = load(&blas, err)))
+    if ((s = cpu_blas_load(&blas, err)))
         return s;
     struct as_gemm *g = calloc(1, sizeof *g);
     if (!g)
@@ -95,14 +95,14 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
 }
 
 /* The library stays loaded, since its threads may still run. */
-static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
+static void cpu_blas_gemm_destroy(struct as_device *dev, struct as_gemm *g)
 {
     (void)dev;
     free(g);
 }
 
-static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
-                               struct as_error *err)
+static enum as_status cpu_blas_gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
+                                        struct as_error *err)
 {
     const struct as_gemm_desc *d = &g->desc;
     const void *a = as_cpu_memory_address(d->a), *b = as_cpu_memory_address(d->b);
@@ -122,14 +122,14 @@ static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_
     return AS_OK;
 }
 
-static const char *gemm_name(const struct as_gemm *g)
+static const char *cpu_blas_gemm_name(const struct as_gemm *g)
 {
     return g->name;
 }
 
 const struct as_gemm_ops as_cpu_gemm_ops = {
-    .create = gemm_create,
-    .destroy = gemm_destroy,
-    .run = gemm_run,
-    .name = gemm_name,
+    .create = cpu_blas_gemm_create,
+    .destroy = cpu_blas_gemm_destroy,
+    .run = cpu_blas_gemm_run,
+    .name = cpu_blas_gemm_name,
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static void read_line(const char *path, char *out, size_t size)
+static void cpu_info_read_line(const char *path, char *out, size_t size)
 {
     struct as_buf b = AS_BUF_INIT;
     out[0] = 0;
@@ -43,16 +43,16 @@ uint64_t as_cpu_sysfs_cache(int cpu, unsigned level, char kind)
         unsigned is_level;
         unsigned long long kib;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%u/level", cpu, i);
-        read_line(path, text, sizeof text);
+        cpu_info_read_line(path, text, sizeof text);
         if (!text[0])
             return 0;
         bool same = sscanf(text, "%u", &is_level) == 1 && is_level == level;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%u/type", cpu, i);
-        read_line(path, text, sizeof text);
+        cpu_info_read_line(path, text, sizeof text);
         if (!same || (text[0] == 'I') != (kind == 'i'))
             continue;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%u/size", cpu, i);
-        read_line(path, text, sizeof text);
+        cpu_info_read_line(path, text, sizeof text);
         return sscanf(text, "%lluK", &kib) == 1 ? (uint64_t)kib << 10 : 0;
     }
     return 0;
@@ -64,7 +64,7 @@ static void add_cache(struct as_device_info *info, const struct as_cache *c)
         info->caches[info->caches_n++] = *c;
 }
 
-static bool known(const struct as_device_info *info, unsigned level, char kind)
+static bool cpu_info_known(const struct as_device_info *info, unsigned level, char kind)
 {
     for (size_t i = 0; i < info->caches_n; i++)
         if (info->caches[i].level == level && (info->caches[i].kind == 'i') == (kind == 'i'))
@@ -87,14 +87,14 @@ static void fill_caches(const struct as_cpu_device *cpu, struct as_device_info *
     as_cpu_machine_caches(cpu->machine, cpu->order[0], info);
     for (unsigned level = 1; level <= 4; level++)
         for (const char *kind = "di"; *kind; kind++)
-            if (!known(info, level, *kind))
+            if (!cpu_info_known(info, level, *kind))
                 add_cache(info, &(struct as_cache){.level = level,
                                                    .kind = *kind,
                                                    .size = as_cpu_sysfs_cache(cpu->order[0], level, *kind)});
     qsort(info->caches, info->caches_n, sizeof info->caches[0], by_level);
 }
 
-static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *info)
+static void cpu_info_fill_names(const struct as_cpu_device *cpu, struct as_device_info *info)
 {
     char implementer[32], part[32];
     as_cpu_machine_names(cpu->machine, info);
@@ -109,8 +109,8 @@ static void fill_names(const struct as_cpu_device *cpu, struct as_device_info *i
 }
 
 /* Kernel, microcode, and limits of this process. */
-static void fill_driver(const struct as_cpu_device *cpu, const struct as_host_limits *limits,
-                        struct as_device_info *info)
+static void cpu_info_fill_driver(const struct as_cpu_device *cpu, const struct as_host_limits *limits,
+                                 struct as_device_info *info)
 {
     struct as_buf b = AS_BUF_INIT;
     struct utsname u;
@@ -149,7 +149,7 @@ static double clock_max(int cpu)
     char path[128], text[64];
     unsigned long long khz;
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", cpu);
-    read_line(path, text, sizeof text);
+    cpu_info_read_line(path, text, sizeof text);
     return sscanf(text, "%llu", &khz) == 1 ? 1e3 * (double)khz : 0;
 }
 
@@ -179,8 +179,8 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
         .packages = as_cpu_machine_packages(cpu->machine),
     };
     fill_caches(cpu, info);
-    fill_names(cpu, info);
-    fill_driver(cpu, &limits, info);
+    cpu_info_fill_names(cpu, info);
+    cpu_info_fill_driver(cpu, &limits, info);
     as_cpu_list_allocators(&cpu->pages, info);
     s = as_cpu_memory_free(dev, &info->memory_free, err);
     info->max_alloc = info->memory_free;

@@ -11,7 +11,7 @@
 
 /* hwloc describes the machine. Threads are bound by system calls, since hwloc's binding silently does nothing if its
  * topology comes from a file. */
-static bool keep_on(hwloc_const_bitmap_t set)
+static bool cpu_machine_hwloc_keep_on(hwloc_const_bitmap_t set)
 {
     struct as_cpus cpus = {{0}};
     for (int cpu = -1; (cpu = hwloc_bitmap_next(set, cpu)) >= 0 && cpu < AS_CPUS_MAX;)
@@ -29,7 +29,7 @@ static bool find_own_cpus(hwloc_bitmap_t out)
     return true;
 }
 
-static enum as_status load(struct as_cpu_machine *m, struct as_error *err)
+static enum as_status cpu_machine_hwloc_load(struct as_cpu_machine *m, struct as_error *err)
 {
     enum as_status s = as_host_topology(AS_TOPOLOGY_CODE, &m->topology, err);
     if (s)
@@ -51,7 +51,7 @@ enum as_status as_cpu_machine_open(struct as_cpu_machine **out, struct as_error 
     struct as_cpu_machine *m = *out = calloc(1, sizeof *m);
     if (!m)
         return as_nomem(err, sizeof *m, "the machine's topology");
-    enum as_status s = load(m, err);
+    enum as_status s = cpu_machine_hwloc_load(m, err);
     if (s) {
         as_cpu_machine_close(m);
         *out = NULL;
@@ -64,7 +64,7 @@ void as_cpu_machine_close(struct as_cpu_machine *m)
     if (!m)
         return;
     if (m->caller_start && m->caller && !hwloc_bitmap_isequal(m->caller, m->caller_start))
-        keep_on(m->caller_start);
+        cpu_machine_hwloc_keep_on(m->caller_start);
     as_usable_cpus_forget();
     hwloc_bitmap_free(m->allowed);
     hwloc_bitmap_free(m->caller);
@@ -79,7 +79,7 @@ bool as_cpu_machine_allows(const struct as_cpu_machine *m, int cpu)
     return cpu >= 0 && hwloc_bitmap_isset(m->allowed, (unsigned)cpu);
 }
 
-static unsigned usable(const struct as_cpu_machine *m, hwloc_obj_type_t type)
+static unsigned cpu_machine_hwloc_usable(const struct as_cpu_machine *m, hwloc_obj_type_t type)
 {
     unsigned n = 0;
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(m->topology, type, o));)
@@ -89,12 +89,12 @@ static unsigned usable(const struct as_cpu_machine *m, hwloc_obj_type_t type)
 
 unsigned as_cpu_machine_cores(const struct as_cpu_machine *m)
 {
-    return usable(m, HWLOC_OBJ_CORE);
+    return cpu_machine_hwloc_usable(m, HWLOC_OBJ_CORE);
 }
 
 unsigned as_cpu_machine_packages(const struct as_cpu_machine *m)
 {
-    return usable(m, HWLOC_OBJ_PACKAGE);
+    return cpu_machine_hwloc_usable(m, HWLOC_OBJ_PACKAGE);
 }
 
 unsigned as_cpu_machine_nodes(const struct as_cpu_machine *m)
@@ -132,7 +132,7 @@ void as_cpu_machine_keep_away(struct as_cpu_machine *m, const int *cpus, size_t 
     const struct hwloc_bitmap_s *where = !hwloc_bitmap_iszero(near)   ? near
                                          : !hwloc_bitmap_iszero(rest) ? rest
                                                                       : m->allowed;
-    if (!hwloc_bitmap_isequal(where, m->caller) && keep_on(where))
+    if (!hwloc_bitmap_isequal(where, m->caller) && cpu_machine_hwloc_keep_on(where))
         hwloc_bitmap_copy(m->caller, where);
 done:
     hwloc_bitmap_free(team);
@@ -142,7 +142,7 @@ done:
 
 void as_cpu_machine_release(struct as_cpu_machine *m)
 {
-    if (keep_on(m->allowed))
+    if (cpu_machine_hwloc_keep_on(m->allowed))
         hwloc_bitmap_copy(m->caller, m->allowed);
 }
 

@@ -111,13 +111,13 @@ enum as_status as_cpu_machine_place(const struct as_cpu_machine *m, void *at, si
     return node == 0 ? AS_OK : as_fail(err, AS_USAGE, "there is no NUMA node %d", node);
 }
 
-static void add(struct as_device_info *info, const struct as_cache *c)
+static void cpu_machine_macos_add(struct as_device_info *info, const struct as_cache *c)
 {
     if (c->size && info->caches_n < AS_CACHES_MAX)
         info->caches[info->caches_n++] = *c;
 }
 
-static const struct as_core_kind *kind_of(const struct as_cpu_machine *m, int cpu)
+static const struct as_core_kind *cpu_machine_macos_kind_of(const struct as_cpu_machine *m, int cpu)
 {
     unsigned k = 0, end = m->kinds[0].threads;
     while (k + 1 < m->kinds_n && (unsigned)cpu >= end)
@@ -137,12 +137,16 @@ static unsigned threads_per_l2(const struct as_core_kind *kind)
 
 void as_cpu_machine_caches(const struct as_cpu_machine *m, int cpu, struct as_device_info *info)
 {
-    const struct as_core_kind *kind = kind_of(m, cpu);
+    const struct as_core_kind *kind = cpu_machine_macos_kind_of(m, cpu);
     const unsigned smt = threads_per_core(kind), near = threads_per_l2(kind);
-    add(info, &(struct as_cache){.level = 1, .kind = 'd', .size = kind->l1d, .line = kind->line, .shared = smt});
-    add(info, &(struct as_cache){.level = 1, .kind = 'i', .size = kind->l1i, .line = kind->line, .shared = smt});
-    add(info, &(struct as_cache){.level = 2, .kind = 'u', .size = kind->l2, .line = kind->line, .shared = near});
-    add(info,
+    cpu_machine_macos_add(
+        info, &(struct as_cache){.level = 1, .kind = 'd', .size = kind->l1d, .line = kind->line, .shared = smt});
+    cpu_machine_macos_add(
+        info, &(struct as_cache){.level = 1, .kind = 'i', .size = kind->l1i, .line = kind->line, .shared = smt});
+    cpu_machine_macos_add(
+        info, &(struct as_cache){.level = 2, .kind = 'u', .size = kind->l2, .line = kind->line, .shared = near});
+    cpu_machine_macos_add(
+        info,
         &(struct as_cache){.level = 3, .kind = 'u', .size = kind->l3, .line = kind->line, .shared = kind->threads});
 }
 

@@ -19,14 +19,14 @@ struct cpu_memory {
     bool is_part;
 };
 
-static struct cpu_memory *own(struct as_memory *mem)
+static struct cpu_memory *cpu_own(struct as_memory *mem)
 {
     return mem->ctx;
 }
 
 void *as_cpu_memory_address(struct as_memory *mem)
 {
-    return own(mem)->block.address;
+    return cpu_own(mem)->block.address;
 }
 
 /* Allocated but untouched memory: the kernel counts it as free, so it is reserved here. */
@@ -37,12 +37,12 @@ static uint64_t unbacked(const struct as_cpu_device *cpu)
     return cpu->held > backed ? cpu->held - backed : 0;
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
+static uint64_t cpu_minus(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
 
-static uint64_t room(const struct as_host_limits *l)
+static uint64_t cpu_room(const struct as_host_limits *l)
 {
     return l->total / 16 < ROOM_MAX ? l->total / 16 : ROOM_MAX;
 }
@@ -54,28 +54,28 @@ enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct
     enum as_status s = as_host_limits_read(cpu->groups, &l, err);
     if (s)
         return s;
-    uint64_t left = minus(l.free, unbacked(cpu) + room(&l)) + cpu->pool.bytes + as_arenas_idle(dev);
+    uint64_t left = cpu_minus(l.free, unbacked(cpu) + cpu_room(&l)) + cpu->pool.bytes + as_arenas_idle(dev);
     *bytes = left - left / 128; /* page tables and the kernel's bookkeeping */
     return AS_OK;
 }
 
-static void trim(struct as_cpu_device *cpu, uint64_t most)
+static void cpu_trim(struct as_cpu_device *cpu, uint64_t most)
 {
     uint64_t before = cpu->pool.bytes;
     as_cpu_pool_trim(&cpu->pool, most);
-    cpu->held = minus(cpu->held, before - cpu->pool.bytes);
+    cpu->held = cpu_minus(cpu->held, before - cpu->pool.bytes);
 }
 
 void as_cpu_memory_close(struct as_cpu_device *cpu)
 {
-    trim(cpu, 0);
+    cpu_trim(cpu, 0);
 }
 
 static enum as_status read_left(struct as_cpu_device *cpu, uint64_t *left, struct as_error *err)
 {
     struct as_host_limits l;
     enum as_status s = as_host_limits_read(cpu->groups, &l, err);
-    *left = s ? 0 : minus(l.free, unbacked(cpu) + room(&l));
+    *left = s ? 0 : cpu_minus(l.free, unbacked(cpu) + cpu_room(&l));
     return s;
 }
 
@@ -96,13 +96,13 @@ static enum as_status make_place(struct as_device *dev, uint64_t bytes, struct a
         return as_fail(err, AS_NOMEM,
                        "%llu bytes do not fit: %llu are available with a reserve for other programs; request less",
                        (unsigned long long)bytes, (unsigned long long)most);
-    trim(cpu, most - bytes);
+    cpu_trim(cpu, most - bytes);
     return AS_OK;
 }
 
-static enum as_status new_block(struct as_device *dev, const struct as_memory_desc *desc,
-                                enum as_cpu_allocator allocator, uint64_t size, struct as_cpu_block *out,
-                                struct as_error *err)
+static enum as_status cpu_new_block(struct as_device *dev, const struct as_memory_desc *desc,
+                                    enum as_cpu_allocator allocator, uint64_t size, struct as_cpu_block *out,
+                                    struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_status s = AS_OK;
@@ -113,7 +113,7 @@ static enum as_status new_block(struct as_device *dev, const struct as_memory_de
         return s;
     s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
     if (s == AS_NOMEM && (cpu->pool.n || as_arenas_idle(dev))) {
-        trim(cpu, 0); /* kept blocks may hold the huge pages or the heap */
+        cpu_trim(cpu, 0); /* kept blocks may hold the huge pages or the heap */
         as_arenas_drop_idle(dev);
         s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
     }
@@ -127,12 +127,12 @@ static enum as_status new_block(struct as_device *dev, const struct as_memory_de
 static void drop_block(struct as_cpu_device *cpu, struct as_cpu_block *block)
 {
     if (block->allocator != AS_CPU_HUGETLB)
-        cpu->held = minus(cpu->held, block->bytes);
+        cpu->held = cpu_minus(cpu->held, block->bytes);
     as_cpu_block_release(block);
 }
 
-static enum as_status find_allocator(const struct as_device *dev, const char *name, enum as_cpu_allocator *out,
-                                     struct as_error *err)
+static enum as_status cpu_find_allocator(const struct as_device *dev, const char *name, enum as_cpu_allocator *out,
+                                         struct as_error *err)
 {
     const struct as_allocator *listed = as_info_allocator(&dev->info, name);
     if (!as_cpu_allocator_find(name, out))
@@ -147,7 +147,7 @@ static enum as_status get_block(struct as_device *dev, const struct as_memory_de
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_cpu_allocator allocator;
-    enum as_status s = find_allocator(dev, desc->allocator, &allocator, err);
+    enum as_status s = cpu_find_allocator(dev, desc->allocator, &allocator, err);
     if (s)
         return s;
     if (desc->bytes == 0)
@@ -161,11 +161,11 @@ static enum as_status get_block(struct as_device *dev, const struct as_memory_de
             return AS_OK;
         drop_block(cpu, out);
     }
-    return new_block(dev, desc, allocator, size, out, err);
+    return cpu_new_block(dev, desc, allocator, size, out, err);
 }
 
-static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
-                                   struct as_error *err)
+static enum as_status cpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                       struct as_error *err)
 {
     if (desc->owner)
         return as_fail(err, AS_UNSUPPORTED, "cpu: cannot access the memory of device '%s'", desc->owner);
@@ -185,14 +185,14 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     return AS_OK;
 }
 
-static enum as_status memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
-                                  struct as_memory **out, struct as_error *err)
+static enum as_status cpu_memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
+                                      struct as_memory **out, struct as_error *err)
 {
     enum as_status s = as_memory_check(whole, offset, bytes, err);
     struct cpu_memory *m = s ? NULL : calloc(1, sizeof *m);
     if (!m)
         return s ? s : as_nomem(err, sizeof *m, "a memory block's record");
-    const struct as_cpu_block *block = &own(whole)->block;
+    const struct as_cpu_block *block = &cpu_own(whole)->block;
     m->block = (struct as_cpu_block){
         .address = (char *)block->address + offset, .bytes = bytes, .allocator = block->allocator, .node = block->node};
     m->is_part = true;
@@ -202,12 +202,12 @@ static enum as_status memory_part(struct as_device *dev, struct as_memory *whole
     return AS_OK;
 }
 
-static void memory_release(struct as_device *dev, struct as_memory *mem)
+static void cpu_memory_release(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
         return;
     struct as_cpu_device *cpu = as_cpu(dev);
-    struct cpu_memory *m = own(mem);
+    struct cpu_memory *m = cpu_own(mem);
     struct as_host_limits l;
     if (m->is_part) {
         free(m);
@@ -219,28 +219,28 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
         drop_block(cpu, &m->block);
     } else {
         uint64_t before = cpu->pool.bytes + m->block.bytes;
-        uint64_t most = minus(l.free + before, room(&l)) / 4;
+        uint64_t most = cpu_minus(l.free + before, cpu_room(&l)) / 4;
         as_cpu_pool_put(&cpu->pool, &m->block, most);
-        cpu->held = minus(cpu->held, before - cpu->pool.bytes);
+        cpu->held = cpu_minus(cpu->held, before - cpu->pool.bytes);
     }
     free(m);
 }
 
 void as_cpu_memory_look(struct as_cpu_device *cpu, struct as_memory *mem)
 {
-    mem->page_size = as_cpu_block_page_size(&cpu->pages, &own(mem)->block);
+    mem->page_size = as_cpu_block_page_size(&cpu->pages, &cpu_own(mem)->block);
 }
 
 /* Also looks up the page size, which is unknown before the first touch. */
-static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status cpu_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     (void)err;
-    mem->host = own(mem)->block.address;
+    mem->host = cpu_own(mem)->block.address;
     as_cpu_memory_look(as_cpu(dev), mem);
     return AS_OK;
 }
 
-static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status cpu_memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     (void)err;
     mem->host = NULL;
@@ -248,23 +248,23 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     return AS_OK;
 }
 
-static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
-                                   uint64_t bytes, struct as_error *err)
+static enum as_status cpu_memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                       uint64_t bytes, struct as_error *err)
 {
     (void)dev;
     enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
-        memcpy((char *)own(mem)->block.address + offset, from, bytes);
+        memcpy((char *)cpu_own(mem)->block.address + offset, from, bytes);
     return s;
 }
 
-static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
-                                  uint64_t bytes, struct as_error *err)
+static enum as_status cpu_memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                      uint64_t bytes, struct as_error *err)
 {
     (void)dev;
     enum as_status s = as_memory_check(mem, offset, bytes, err);
     if (!s && bytes)
-        memcpy(to, (const char *)own(mem)->block.address + offset, bytes);
+        memcpy(to, (const char *)cpu_own(mem)->block.address + offset, bytes);
     return s;
 }
 
@@ -338,12 +338,12 @@ static const struct {
     [AS_CPU_HUGETLB] = {hugetlb_get_all, hugetlb_release_all},
 };
 
-static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
-                                        double *alloc_s, double *free_s, struct as_error *err)
+static enum as_status cpu_memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                            double *alloc_s, double *free_s, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_cpu_allocator a;
-    enum as_status s = find_allocator(dev, allocator, &a, err);
+    enum as_status s = cpu_find_allocator(dev, allocator, &a, err);
     if (s)
         return s;
     if (a == AS_CPU_HUGETLB) /* reserved pages are few, and the bare calls do not check for them */
@@ -373,12 +373,12 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
 }
 
 const struct as_memory_ops as_cpu_memory_ops = {
-    .alloc = memory_alloc,
-    .free = memory_release,
-    .part = memory_part,
-    .map = memory_map,
-    .unmap = memory_unmap,
-    .write = memory_write,
-    .read = memory_read,
-    .time_alloc = memory_time_alloc,
+    .alloc = cpu_memory_alloc,
+    .free = cpu_memory_release,
+    .part = cpu_memory_part,
+    .map = cpu_memory_map,
+    .unmap = cpu_memory_unmap,
+    .write = cpu_memory_write,
+    .read = cpu_memory_read,
+    .time_alloc = cpu_memory_time_alloc,
 };

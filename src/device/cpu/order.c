@@ -11,7 +11,7 @@ struct place {
     size_t at;
 };
 
-static int by_place(const void *a, const void *b)
+static int cpu_order_by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->sibling != y->sibling)
@@ -57,7 +57,7 @@ enum as_status as_cpu_machine_order(const struct as_cpu_machine *m, int **out, s
                                    .at = n};
         n++;
     }
-    qsort(places, n, sizeof *places, by_place);
+    qsort(places, n, sizeof *places, cpu_order_by_place);
     for (size_t i = 0; i < n; i++)
         order[i] = places[i].cpu;
     free(places);

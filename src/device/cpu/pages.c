@@ -18,7 +18,7 @@ enum { HEAP_ALIGNMENT = 64 }; /* a cache line, and the widest vectors */
 
 #define THP_DIR "/sys/kernel/mm/transparent_hugepage/"
 
-static uint64_t number_in(const char *path)
+static uint64_t cpu_pages_number_in(const char *path)
 {
     struct as_buf b = AS_BUF_INIT;
     unsigned long long v;
@@ -60,7 +60,7 @@ static uint64_t hugetlb_free(void)
         uint64_t have = meminfo(as_buf_get(&b), "HugePages_Free:"),
                  reserved = meminfo(as_buf_get(&b), "HugePages_Rsvd:");
         uint64_t surplus = meminfo(as_buf_get(&b), "HugePages_Surp:");
-        uint64_t more = number_in("/proc/sys/vm/nr_overcommit_hugepages");
+        uint64_t more = cpu_pages_number_in("/proc/sys/vm/nr_overcommit_hugepages");
         n = (have > reserved ? have - reserved : 0) + (more > surplus ? more - surplus : 0);
     }
     as_buf_finish(&b);
@@ -153,7 +153,7 @@ static bool map_hugetlb(uint64_t bytes, struct as_cpu_block *out)
     return true;
 }
 
-static bool get_memory(const struct as_cpu_pages *pages, struct as_cpu_block *b)
+static bool cpu_pages_get_memory(const struct as_cpu_pages *pages, struct as_cpu_block *b)
 {
     if (b->allocator == AS_CPU_MALLOC) {
         b->address = aligned_alloc(HEAP_ALIGNMENT, b->bytes);
@@ -178,7 +178,7 @@ enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct a
     *out = (struct as_cpu_block){.bytes = bytes, .allocator = allocator, .node = node};
     enum as_status s = AS_OK;
     errno = 0;
-    if (!get_memory(pages, out))
+    if (!cpu_pages_get_memory(pages, out))
         s = as_fail(err, errno == ENOMEM || errno == 0 ? AS_NOMEM : AS_FAILED, "%s of %llu bytes failed: %s",
                     allocator_names[allocator], (unsigned long long)bytes, strerror(errno ? errno : ENOMEM));
     if (!s && node >= 0 && allocator == AS_CPU_MALLOC)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
-                                    struct as_error *err)
+static enum as_status cpu_program_build(struct as_device *dev, const struct as_program_desc *desc,
+                                        struct as_program **out, struct as_error *err)
 {
     (void)dev;
     if (!desc->host)
@@ -20,14 +20,14 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     return AS_OK;
 }
 
-static void program_destroy(struct as_device *dev, struct as_program *program)
+static void cpu_program_destroy(struct as_device *dev, struct as_program *program)
 {
     (void)dev;
     free(program);
 }
 
-static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
-                                     struct as_kernel **out, struct as_error *err)
+static enum as_status cpu_program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                         struct as_kernel **out, struct as_error *err)
 {
     (void)dev;
     const struct as_host_kernel *k = program->host;
@@ -43,15 +43,15 @@ static enum as_status program_kernel(struct as_device *dev, struct as_program *p
     return AS_OK;
 }
 
-static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+static void cpu_kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
 {
     (void)dev;
     free(kernel);
 }
 
 const struct as_program_ops as_cpu_program_ops = {
-    .build = program_build,
-    .destroy = program_destroy,
-    .kernel = program_kernel,
-    .kernel_destroy = kernel_destroy,
+    .build = cpu_program_build,
+    .destroy = cpu_program_destroy,
+    .kernel = cpu_program_kernel,
+    .kernel_destroy = cpu_kernel_destroy,
 };

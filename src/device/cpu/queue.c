@@ -29,7 +29,7 @@ static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch
     return AS_OK;
 }
 
-static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+static enum as_status cpu_queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     union as_team_value values[AS_TEAM_ARGS_MAX];
@@ -64,7 +64,7 @@ static enum as_status queue_submit(struct as_device *dev, const struct as_launch
     return as_team_submit(cpu->team, &job, err);
 }
 
-static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+static enum as_status cpu_queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
 {
     (void)err;
     as_team_wait(as_cpu(dev)->team, how, NULL);
@@ -79,11 +79,11 @@ static void look_at_pages(struct as_cpu_device *cpu, const struct as_launch *lau
             as_cpu_memory_look(cpu, launch->args[i].u.memory);
 }
 
-static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
-                                   struct as_error *err)
+static enum as_status cpu_queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                       struct as_error *err)
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = queue_submit(dev, launch, err);
+    enum as_status s = cpu_queue_submit(dev, launch, err);
     /* The caller sleeps: spinning would take execution resources and power. */
     if (s)
         return s;
@@ -93,7 +93,7 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
 }
 
 const struct as_queue_ops as_cpu_queue_ops = {
-    .launch = queue_launch,
-    .submit = queue_submit,
-    .wait = queue_wait,
+    .launch = cpu_queue_launch,
+    .submit = cpu_queue_submit,
+    .wait = cpu_queue_wait,
 };

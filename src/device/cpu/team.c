@@ -121,7 +121,7 @@ static void job_ended(struct as_team *team, struct job *job)
         as_word_wake_all(&team->pending);
 }
 
-static void run_part(struct as_team *team, struct job *job, size_t index)
+static void team_run_part(struct as_team *team, struct job *job, size_t index)
 {
     struct as_host_call call = {
         .args = job->args,
@@ -159,7 +159,7 @@ static enum mail next_mail(struct member *m)
     return seen;
 }
 
-static void *member_main(void *arg)
+static void *team_member_main(void *arg)
 {
     struct member *m = arg;
     char name[16];
@@ -173,7 +173,7 @@ static void *member_main(void *arg)
     while (next_mail(m) == MAIL_JOB) {
         struct job *job = m->job;
         m->idle_spin_ns = job->idle_spin_ns;
-        run_part(m->team, job, m->index);
+        team_run_part(m->team, job, m->index);
         if (atomic_fetch_sub(&job->unfinished, 1) == 1)
             job_ended(m->team, job);
     }
@@ -189,7 +189,7 @@ static int create_thread(struct member *m)
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         sigdelset(&all, own[i]);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    int e = pthread_create(&m->thread, NULL, member_main, m);
+    int e = pthread_create(&m->thread, NULL, team_member_main, m);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return e;
 }

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum as_status get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status cuda_allocators_get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     return as_gpu_check(card, as_cu_of(card)->cuMemAlloc_v2(&b->address, b->bytes), "cuMemAlloc", err);
 }
 
-static int release_plain(const struct as_gpu *card, struct as_gpu_block *b)
+static int cuda_allocators_release_plain(const struct as_gpu *card, struct as_gpu_block *b)
 {
     return b->address ? as_cu_of(card)->cuMemFree_v2(b->address) : CUDA_SUCCESS;
 }
@@ -99,7 +99,7 @@ static enum as_status prefetch(struct as_gpu *card, struct as_gpu_block *b, stru
     return s ? s : as_gpu_check(card, api->cuStreamSynchronize(card->stream), "cuMemPrefetchAsync", err);
 }
 
-static enum as_status get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status cuda_allocators_get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     CUresult code = as_cu_of(card)->cuMemAllocManaged(&b->address, b->bytes, CU_MEM_ATTACH_GLOBAL);
     enum as_status s = as_gpu_check(card, code, "cuMemAllocManaged", err);
@@ -110,7 +110,7 @@ static enum as_status get_managed(struct as_gpu *card, struct as_gpu_block *b, s
 }
 
 /* A static variable needs a module, compiled for its size. */
-static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status cuda_allocators_get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "extern \"C\" { __device__ __managed__ unsigned char as_static[AS_STATIC_BYTES]; }\n";
     enum as_status s = as_gpu_load_static(card, b, source, err);
@@ -127,15 +127,16 @@ static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, st
 
 #define NEEDS(attribute) .needs = CU_DEVICE_ATTRIBUTE_##attribute, .needs_name = "CU_DEVICE_ATTRIBUTE_" #attribute
 #define MANAGED                                                                                                        \
-    .get = get_managed, .release = release_plain, .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                    \
-    .most = AS_GPU_MANAGED_MOST, .on_demand = true
+    .get = cuda_allocators_get_managed, .release = cuda_allocators_release_plain,                                      \
+    .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .on_demand = true
 #define ADVISED(what, where)                                                                                           \
     MANAGED, NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "it supports no advice on managed memory", .settle = advise, \
                                                .option = CU_MEM_ADVISE_SET_##what,                                     \
                                                .flags = CU_MEM_LOCATION_TYPE_##where
 
 const struct as_gpu_allocator as_cu_allocators[] = {
-    {"cuMemAlloc", get_plain, release_plain, .sources = AS_GPU_FROM_DEVICE, .anywhere = true},
+    {"cuMemAlloc", cuda_allocators_get_plain, cuda_allocators_release_plain, .sources = AS_GPU_FROM_DEVICE,
+     .anywhere = true},
     {"cuMemAllocAsync", get_pooled, release_pooled, NEEDS(MEMORY_POOLS_SUPPORTED), .why_not = "it has no memory pools",
      .sources = AS_GPU_FROM_DEVICE, .in_order = true},
     {"cuMemCreate", get_mapped, release_mapped, NEEDS(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
@@ -146,9 +147,9 @@ const struct as_gpu_allocator as_cu_allocators[] = {
     {"cuMemAllocManaged prefer host", ADVISED(PREFERRED_LOCATION, HOST)},
     {"cuMemAllocManaged read mostly", ADVISED(READ_MOSTLY, DEVICE)},
     {"cuMemAllocManaged accessed by device", ADVISED(ACCESSED_BY, DEVICE)},
-    {"cuMemAllocManaged prefetch", get_managed, release_plain, prefetch, NEEDS(CONCURRENT_MANAGED_ACCESS),
-     .why_not = "its managed memory cannot be prefetched", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,
-     .most = AS_GPU_MANAGED_MOST, .settle_again = true},
+    {"cuMemAllocManaged prefetch", cuda_allocators_get_managed, cuda_allocators_release_plain, prefetch,
+     NEEDS(CONCURRENT_MANAGED_ACCESS), .why_not = "its managed memory cannot be prefetched",
+     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_MANAGED_MOST, .settle_again = true},
     {"cuMemHostAlloc", as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
      .why_not = "it does not see host memory", .sources = AS_GPU_FROM_HOST, .coherent = true},
     {"cuMemHostAlloc write-combined", as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CAN_MAP_HOST_MEMORY),
@@ -158,9 +159,9 @@ const struct as_gpu_allocator as_cu_allocators[] = {
     {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PAGEABLE_MEMORY_ACCESS),
      .why_not = "its kernels cannot access malloc memory", .sources = AS_GPU_FROM_HOST, .on_demand = true,
      .plain = true},
-    {"__managed__", get_static, as_gpu_release_static, NEEDS(MANAGED_MEMORY), .why_not = "it has no managed memory",
-     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MOST, .on_demand = true,
-     .is_static = true},
+    {"__managed__", cuda_allocators_get_static, as_gpu_release_static, NEEDS(MANAGED_MEMORY),
+     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,
+     .most = AS_GPU_STATIC_MOST, .on_demand = true, .is_static = true},
     {.name = NULL},
 };
 enum { ALLOCATORS_N = sizeof as_cu_allocators / sizeof *as_cu_allocators - 1 };

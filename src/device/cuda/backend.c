@@ -26,7 +26,7 @@ static const struct start_advice advice[] = {
     {CUDA_ERROR_UNKNOWN, "the driver does not start; are the modules nvidia and nvidia_uvm loaded?"},
 };
 
-static enum as_status no_device(struct as_error *err)
+static enum as_status cuda_no_device(struct as_error *err)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (visible && !visible[0])
@@ -43,7 +43,7 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
     if (code == CUDA_SUCCESS)
         return AS_OK;
     if (code == CUDA_ERROR_NO_DEVICE)
-        return no_device(err);
+        return cuda_no_device(err);
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         if (advice[i].code == code)
             return as_fail(err, AS_UNSUPPORTED, "cuInit returned %d: %s", code, advice[i].words);
@@ -54,14 +54,14 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
 }
 
 /* Orders by PCI address, regardless of CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER. */
-static enum as_status find_devices(struct as_cu_backend *b, struct as_error *err)
+static enum as_status cuda_find_devices(struct as_cu_backend *b, struct as_error *err)
 {
     int n = 0;
     enum as_status s = as_gpu_tell(&b->card, b->api.cuDeviceGetCount(&n), "cuDeviceGetCount", err);
     if (s)
         return s;
     if (n <= 0)
-        return no_device(err);
+        return cuda_no_device(err);
     for (int i = 0; i < n && b->card.found_n < AS_GPUS_MAX; i++) {
         struct as_gpu_found *f = &b->card.found[b->card.found_n];
         s = as_gpu_tell(&b->card, b->api.cuDeviceGet(&f->id, i), "cuDeviceGet", err);
@@ -74,12 +74,12 @@ static enum as_status find_devices(struct as_cu_backend *b, struct as_error *err
     return AS_OK;
 }
 
-static void backend_close(void *backend)
+static void cuda_backend_close(void *backend)
 {
     free(backend);
 }
 
-static enum as_status backend_open(void **backend, struct as_error *err)
+static enum as_status cuda_backend_open(void **backend, struct as_error *err)
 {
     struct as_cu_backend *b = calloc(1, sizeof *b);
     *backend = NULL;
@@ -91,20 +91,20 @@ static enum as_status backend_open(void **backend, struct as_error *err)
         s = start_driver(b, err);
     }
     if (!s)
-        s = find_devices(b, err);
+        s = cuda_find_devices(b, err);
     if (s)
-        backend_close(b);
+        cuda_backend_close(b);
     else
         *backend = b;
     return s;
 }
 
-static size_t backend_count(void *backend)
+static size_t cuda_backend_count(void *backend)
 {
     return ((struct as_cu_backend *)backend)->card.found_n;
 }
 
-static void device_close(struct as_device *dev)
+static void cuda_device_close(struct as_device *dev)
 {
     struct as_gpu *card = dev->ctx;
     if (!card)
@@ -119,7 +119,7 @@ static void device_close(struct as_device *dev)
 }
 
 static const struct as_device_ops device_ops = {
-    .close = device_close,
+    .close = cuda_device_close,
     .alive = as_gpu_device_alive,
     .memory_free = as_gpu_memory_free,
     .clock = as_gpu_clock,
@@ -140,7 +140,7 @@ static enum as_status create_context(struct as_gpu *card, size_t index, struct a
     return as_gpu_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 
-static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
+static enum as_status cuda_backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     struct as_cu_backend *b = backend;
     *out = (struct as_device){.device = &device_ops,
@@ -163,7 +163,7 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     if (!s)
         s = as_cu_fill_info(out, index, err);
     if (s)
-        device_close(out);
+        cuda_device_close(out);
     return s;
 }
 
@@ -197,10 +197,10 @@ const struct as_backend as_backend_cuda = {
     .name = "cuda",
     .title = "CUDA, NVIDIA GPUs, by libcuda.so.1",
     .roles = as_cu_roles,
-    .open = backend_open,
-    .close = backend_close,
-    .count = backend_count,
+    .open = cuda_backend_open,
+    .close = cuda_backend_close,
+    .count = cuda_backend_count,
     .words = &words,
-    .open_device = backend_open_device,
+    .open_device = cuda_backend_open_device,
     .open_compiler = backend_open_compiler,
 };

@@ -75,7 +75,8 @@ static const struct operation operations[] = {
 };
 
 /* The section ".text.<name>". */
-static enum as_status find_text(const struct as_gpu_elf *v, const char *name, Elf64_Shdr *out, struct as_error *err)
+static enum as_status cubin_find_text(const struct as_gpu_elf *v, const char *name, Elf64_Shdr *out,
+                                      struct as_error *err)
 {
     Elf64_Shdr names;
     char wanted[160];
@@ -100,7 +101,7 @@ static enum as_status open_text(struct as_gpu_elf *v, const unsigned char *cubin
                                 Elf64_Shdr *out, struct as_error *err)
 {
     enum as_status s = as_gpu_elf_open(v, cubin, bytes, "cubin", EM_CUDA, err);
-    return s ? s : find_text(v, name, out, err);
+    return s ? s : cubin_find_text(v, name, out, err);
 }
 
 static const struct operation *find_operation(const char *word)
@@ -111,7 +112,7 @@ static const struct operation *find_operation(const char *word)
     return NULL;
 }
 
-static bool has_code(const struct operation *o, unsigned code)
+static bool cubin_has_code(const struct operation *o, unsigned code)
 {
     for (size_t i = 0; i < sizeof o->codes / sizeof *o->codes && o->codes[i]; i++)
         if (o->codes[i] == code)
@@ -134,11 +135,11 @@ static uint64_t half_of(const unsigned char *at)
     return half;
 }
 
-static bool does(const struct operation *o, const unsigned char instruction[INSTRUCTION_BYTES])
+static bool cubin_does(const struct operation *o, const unsigned char instruction[INSTRUCTION_BYTES])
 {
     uint64_t low = half_of(instruction), high = half_of(instruction + 8);
     unsigned code = (unsigned)low & OPERATION_MASK;
-    if (o->which != EVERY && !has_code(o, code))
+    if (o->which != EVERY && !cubin_has_code(o, code))
         return false;
     switch (o->which) {
     case WIDE:
@@ -168,7 +169,7 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
         return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
     enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
     for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
-        *n += does(o, cubin + text.sh_offset + at);
+        *n += cubin_does(o, cubin + text.sh_offset + at);
     return s;
 }
 
@@ -212,7 +213,7 @@ static const struct {
 };
 
 /* The compiler also copies, adds and shifts on the pipe of multiply-adds. */
-static const char *name_of(unsigned code, uint64_t low)
+static const char *cubin_name_of(unsigned code, uint64_t low)
 {
     if (code == MULTIPLY_ADD && !multiplies(low))
         return (low >> 24 & 0xff) == REGISTER_ZERO ? "IMAD.MOV" : "IMAD.IADD";
@@ -231,7 +232,7 @@ enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, c
     for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {
         uint64_t low = half_of(cubin + text.sh_offset + at);
         unsigned code = (unsigned)low & OPERATION_MASK;
-        const char *known = name_of(code, low);
+        const char *known = cubin_name_of(code, low);
         char number[8];
         snprintf(number, sizeof number, "0x%03x", code);
         if (code != NOTHING)

@@ -21,7 +21,7 @@ static const char *const library_names[] = {
 _Static_assert(sizeof(cublasLtMatmulAlgo_t) <= sizeof((struct as_lt_way){.usable = false}.algorithm),
                "an algorithm has room");
 
-static enum as_status load(struct as_cublaslt_api *api, struct as_error *err)
+static enum as_status cublaslt_load(struct as_cublaslt_api *api, struct as_error *err)
 {
     char why[400] = "";
     const char *found = "", *missing = NULL;
@@ -43,17 +43,18 @@ static enum as_status load(struct as_cublaslt_api *api, struct as_error *err)
 
 /* ---- the library's table for blaslt.h ---- */
 
-static const struct as_cublaslt_api *api_of(const struct as_lt_library *lib)
+static const struct as_cublaslt_api *cublaslt_api_of(const struct as_lt_library *lib)
 {
     return lib->api;
 }
 
-static enum as_status check(const struct as_lt_library *lib, int status, const char *what, struct as_error *err)
+static enum as_status cublaslt_check(const struct as_lt_library *lib, int status, const char *what,
+                                     struct as_error *err)
 {
     if (status == CUBLAS_STATUS_SUCCESS)
         return AS_OK;
     bool lacks = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH;
-    const char *words = api_of(lib)->cublasLtGetStatusString(status);
+    const char *words = cublaslt_api_of(lib)->cublasLtGetStatusString(status);
     return as_fail(err,
                    status == CUBLAS_STATUS_ALLOC_FAILED ? AS_NOMEM
                    : lacks                              ? AS_UNSUPPORTED
@@ -61,25 +62,25 @@ static enum as_status check(const struct as_lt_library *lib, int status, const c
                    "cuda: %s: %s (%d)", what, words && words[0] ? words : "no description", status);
 }
 
-static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out, size_t size,
-                                 struct as_error *err)
+static enum as_status cublaslt_version_of(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out,
+                                          size_t size, struct as_error *err)
 {
     (void)handle, (void)err;
-    size_t version = api_of(lib)->cublasLtGetVersion();
+    size_t version = cublaslt_api_of(lib)->cublasLtGetVersion();
     snprintf(out, size, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
     return AS_OK;
 }
 
-static enum as_status propose(const struct as_lt_library *lib, const struct as_lt_call *c,
-                              struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
-                              struct as_error *err)
+static enum as_status cublaslt_propose(const struct as_lt_library *lib, const struct as_lt_call *c,
+                                       struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
+                                       struct as_error *err)
 {
     cublasLtMatmulHeuristicResult_t found[AS_LT_WAYS] = {{.state = CUBLAS_STATUS_NOT_SUPPORTED}};
-    enum as_status s =
-        check(lib,
-              api_of(lib)->cublasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
-                                                          c->result, preference, AS_LT_WAYS, found, n),
-              "cublasLtMatmulAlgoGetHeuristic", err);
+    enum as_status s = cublaslt_check(
+        lib,
+        cublaslt_api_of(lib)->cublasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
+                                                             c->result, preference, AS_LT_WAYS, found, n),
+        "cublasLtMatmulAlgoGetHeuristic", err);
     for (int i = 0; i < *n && i < AS_LT_WAYS && !s; i++) {
         ways[i].usable = found[i].state == CUBLAS_STATUS_SUCCESS;
         memcpy(ways[i].algorithm, &found[i].algo, sizeof found[i].algo);
@@ -87,19 +88,19 @@ static enum as_status propose(const struct as_lt_library *lib, const struct as_l
     return s;
 }
 
-static int multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
+static int cublaslt_multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
 {
     cublasLtMatmulAlgo_t way;
     memcpy(&way, c->way.algorithm, sizeof way);
-    return api_of(lib)->cublasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at, c->right,
-                                       &c->zero, c->result_at, c->result, c->result_at, c->result, &way, c->workspace,
-                                       c->workspace_bytes, c->stream);
+    return cublaslt_api_of(lib)->cublasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at,
+                                                c->right, &c->zero, c->result_at, c->result, c->result_at, c->result,
+                                                &way, c->workspace, c->workspace_bytes, c->stream);
 }
 
 enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err)
 {
     const struct as_cublaslt_api *api = &out->api;
-    enum as_status s = load(&out->api, err);
+    enum as_status s = cublaslt_load(&out->api, err);
     out->lt = (struct as_lt_library){
         .name = "cuBLASLt",
         .prefix = "cublasLt",
@@ -121,10 +122,10 @@ enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err)
         .preference_create = api->cublasLtMatmulPreferenceCreate,
         .preference_destroy = api->cublasLtMatmulPreferenceDestroy,
         .preference_set = api->cublasLtMatmulPreferenceSetAttribute,
-        .multiply = multiply,
-        .propose = propose,
-        .check = check,
-        .version = version_of,
+        .multiply = cublaslt_multiply,
+        .propose = cublaslt_propose,
+        .check = cublaslt_check,
+        .version = cublaslt_version_of,
     };
     return s;
 }

@@ -37,7 +37,7 @@ static const int sticky[] = {
     0,
 };
 
-static void words(const struct as_gpu_backend *backend, int code, const char **name, const char **text)
+static void cuda_driver_words(const struct as_gpu_backend *backend, int code, const char **name, const char **text)
 {
     const struct as_cu_api *api = &((const struct as_cu_backend *)backend)->api;
     if (api->cuGetErrorName(code, name))
@@ -48,7 +48,7 @@ static void words(const struct as_gpu_backend *backend, int code, const char **n
 
 /* ---- contexts ---- */
 
-static int enter(const struct as_gpu *card, const struct as_gpu_place *place)
+static int cuda_driver_enter(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_cu_of(card)->cuCtxSetCurrent(place->context);
 }
@@ -61,37 +61,37 @@ static enum as_status retain(struct as_gpu *card, struct as_gpu_place *place, st
     return as_gpu_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 
-static void release(const struct as_gpu *card, struct as_gpu_place *place)
+static void cuda_driver_release(const struct as_gpu *card, struct as_gpu_place *place)
 {
     if (place->context)
         as_cu_of(card)->cuDevicePrimaryCtxRelease_v2(place->device);
     place->context = NULL;
 }
 
-static int enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
+static int cuda_driver_enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_cu_of(card)->cuCtxEnablePeerAccess(place->context, 0);
 }
 
 /* ---- memory ---- */
 
-static int host_address(const struct as_gpu *card, void *host, unsigned long long *address)
+static int cuda_driver_host_address(const struct as_gpu *card, void *host, unsigned long long *address)
 {
     return as_cu_of(card)->cuMemHostGetDevicePointer_v2(address, host, 0);
 }
 
-static int read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
+static int cuda_driver_read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
 {
     return as_cu_of(card)->cuMemcpyDtoHAsync_v2(to, from, bytes, card->stream);
 }
 
-static int write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
+static int cuda_driver_write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
 {
     return as_cu_of(card)->cuMemcpyHtoDAsync_v2(to, from, bytes, card->stream);
 }
 
-static int copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
-                struct as_gpu_stream *stream)
+static int cuda_driver_copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+                            struct as_gpu_stream *stream)
 {
     return as_cu_of(card)->cuMemcpyAsync(to, from, bytes, stream);
 }
@@ -100,7 +100,8 @@ static int copy(const struct as_gpu *card, unsigned long long to, unsigned long 
 
 _Static_assert(sizeof(CUtensorMap) == AS_GPU_TENSOR_BYTES, "a launch has room for the driver's tensor map");
 
-static enum as_status make_tensor(const struct as_gpu *card, const struct as_tensor *t, void *out, struct as_error *err)
+static enum as_status cuda_driver_make_tensor(const struct as_gpu *card, const struct as_tensor *t, void *out,
+                                              struct as_error *err)
 {
     static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
                                                 [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
@@ -127,8 +128,8 @@ static enum as_status make_tensor(const struct as_gpu *card, const struct as_ten
     return as_gpu_tell(card->backend, code, "cuTensorMapEncodeTiled", err);
 }
 
-static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
-                                  struct as_error *err)
+static enum as_status cuda_driver_instantiate(struct as_gpu *card, struct as_gpu_graph *graph,
+                                              struct as_gpu_graph_exec **out, struct as_error *err)
 {
     const struct as_cu_api *api = as_cu_of(card);
     enum as_status s = as_gpu_check(card, api->cuGraphInstantiateWithFlags(out, graph, 0), "cuGraphInstantiate", err);
@@ -143,7 +144,8 @@ static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *grap
     return s;
 }
 
-static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
+static enum as_status cuda_driver_allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes,
+                                               struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     if (bytes == 0)
@@ -156,7 +158,7 @@ static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kern
     return as_gpu_check(card, code, kernel->name, err);
 }
 
-static enum as_status find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
+static enum as_status cuda_driver_find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
 {
     struct as_nvrtc_api *nvrtc = &((struct as_cu_backend *)card->backend)->nvrtc;
     enum as_status s = nvrtc->library ? AS_OK : as_nvrtc_load(nvrtc, err);
@@ -165,8 +167,8 @@ static enum as_status find_compiler(struct as_gpu *card, int *major, int *minor,
     return s;
 }
 
-static enum as_status compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
-                              size_t *bytes, struct as_error *err)
+static enum as_status cuda_driver_compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
+                                          size_t *bytes, struct as_error *err)
 {
     return as_cu_compile(&((struct as_cu_backend *)card->backend)->nvrtc, desc, card->target, code, bytes, err);
 }
@@ -176,7 +178,7 @@ static enum as_status compile(struct as_gpu *card, const struct as_program_desc 
 /* suffix: version of the function, omitted in messages. */
 #define BIND(slot, function, suffix) .slot = {api->function##suffix, #function}
 
-static void bind(const struct as_cu_api *api, struct as_gpu_functions *out)
+static void cuda_driver_bind(const struct as_cu_api *api, struct as_gpu_functions *out)
 {
     *out = (struct as_gpu_functions){
         BIND(synchronize, cuCtxSynchronize, ),
@@ -232,27 +234,27 @@ static const struct as_gpu_api gpu_api = {
                .shared_bytes = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                .private_bytes = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
                .max_threads = CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
-    .words = words,
-    .enter = enter,
+    .words = cuda_driver_words,
+    .enter = cuda_driver_enter,
     .enter_name = "cuCtxSetCurrent",
     .retain = retain,
-    .release = release,
-    .enable_peer = enable_peer,
+    .release = cuda_driver_release,
+    .enable_peer = cuda_driver_enable_peer,
     .enable_peer_name = "cuCtxEnablePeerAccess",
-    .host_address = host_address,
+    .host_address = cuda_driver_host_address,
     .host_address_name = "cuMemHostGetDevicePointer",
-    .read = read_memory,
+    .read = cuda_driver_read_memory,
     .read_name = "cuMemcpyDtoHAsync",
-    .write = write_memory,
+    .write = cuda_driver_write_memory,
     .write_name = "cuMemcpyHtoDAsync",
-    .copy = copy,
+    .copy = cuda_driver_copy,
     .copy_name = "cuMemcpyAsync",
     .allocators = as_cu_allocators,
-    .tensor = make_tensor,
-    .instantiate = instantiate,
-    .allow_shared = allow_shared,
-    .find_compiler = find_compiler,
-    .compile = compile,
+    .tensor = cuda_driver_make_tensor,
+    .instantiate = cuda_driver_instantiate,
+    .allow_shared = cuda_driver_allow_shared,
+    .find_compiler = cuda_driver_find_compiler,
+    .compile = cuda_driver_compile,
     .code_bytes = as_cubin_code_bytes,
     .count = as_cubin_count,
     .instructions = as_cubin_instructions,
@@ -261,5 +263,5 @@ static const struct as_gpu_api gpu_api = {
 void as_cu_bind(struct as_cu_backend *backend)
 {
     backend->card.api = &gpu_api;
-    bind(&backend->api, &backend->card.functions);
+    cuda_driver_bind(&backend->api, &backend->card.functions);
 }

@@ -24,7 +24,7 @@ struct as_gemm {
     struct as_lt_gemm lt;
 };
 
-static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
+static void cuda_gemm_destroy(struct as_device *dev, struct as_gemm *g)
 {
     (void)dev;
     if (g)
@@ -32,8 +32,8 @@ static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
     free(g);
 }
 
-static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
-                                  struct as_error *err)
+static enum as_status cuda_gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
+                                       struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     struct as_cublaslt *lt = &((struct as_cu_backend *)card->backend)->lt;
@@ -51,27 +51,27 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
         return as_nomem(err, sizeof *g, "a GEMM");
     s = as_lt_prepare(&g->lt, dev, &lt->lt, desc, p, err);
     if (s)
-        gemm_destroy(dev, g);
+        cuda_gemm_destroy(dev, g);
     else
         *out = g;
     return s;
 }
 
-static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
-                               struct as_error *err)
+static enum as_status cuda_gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
+                                    struct as_error *err)
 {
     (void)dev;
     return as_lt_run(&g->lt, reps, out, err);
 }
 
-static const char *gemm_name(const struct as_gemm *g)
+static const char *cuda_gemm_name(const struct as_gemm *g)
 {
     return g->lt.name;
 }
 
 const struct as_gemm_ops as_cu_gemm_ops = {
-    .create = gemm_create,
-    .destroy = gemm_destroy,
-    .run = gemm_run,
-    .name = gemm_name,
+    .create = cuda_gemm_create,
+    .destroy = cuda_gemm_destroy,
+    .run = cuda_gemm_run,
+    .name = cuda_gemm_name,
 };

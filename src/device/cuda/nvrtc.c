@@ -69,8 +69,8 @@ static enum as_status choose_target(const struct as_nvrtc_api *nvrtc, const char
     return AS_OK;
 }
 
-static int build(const void *library, const char *source, const char *name, const char **options, int options_n,
-                 struct as_gpu_compilation **out)
+static int nvrtc_build(const void *library, const char *source, const char *name, const char **options, int options_n,
+                       struct as_gpu_compilation **out)
 {
     const struct as_nvrtc_api *nvrtc = library;
     nvrtcResult code = nvrtc->nvrtcCreateProgram(out, source, name, 0, NULL, NULL);
@@ -86,7 +86,7 @@ enum as_status as_cu_compile(const struct as_nvrtc_api *nvrtc, const struct as_p
         .dialect = AS_DIALECT_CUDA,
         .out_of_memory = NVRTC_ERROR_OUT_OF_MEMORY,
         .library = nvrtc,
-        .build = build,
+        .build = nvrtc_build,
         .destroy = nvrtc->nvrtcDestroyProgram,
         .log_bytes = nvrtc->nvrtcGetProgramLogSize,
         .log = nvrtc->nvrtcGetProgramLog,

@@ -24,7 +24,7 @@ enum as_status as_lt_find(const char *library, const struct as_lt_product *produ
 }
 
 /* what: the function's name without the library's prefix. */
-static enum as_status check(const struct as_lt_gemm *g, int status, const char *what, struct as_error *err)
+static enum as_status gpu_blaslt_check(const struct as_lt_gemm *g, int status, const char *what, struct as_error *err)
 {
     char name[64];
     snprintf(name, sizeof name, "%s%s", g->lib->prefix, what);
@@ -33,15 +33,16 @@ static enum as_status check(const struct as_lt_gemm *g, int status, const char *
 
 /* The library is column-major, so it sees our matrices transposed and
  * computes d' = b' x a'. Operands stored transposed already have its order. */
-static enum as_status describe(struct as_lt_gemm *g, const struct as_gemm_desc *d, const struct as_lt_product *p,
-                               struct as_error *err)
+static enum as_status gpu_blaslt_describe(struct as_lt_gemm *g, const struct as_gemm_desc *d,
+                                          const struct as_lt_product *p, struct as_error *err)
 {
     const struct as_lt_library *lib = g->lib;
     struct as_lt_call *c = &g->call;
     const int left = d->b_transposed ? lib->transposed : lib->plain;
     const int right = d->a_transposed ? lib->transposed : lib->plain;
     const signed char fast = 1;
-    enum as_status s = check(g, lib->operation_create(&c->operation, p->compute, p->scale), "MatmulDescCreate", err);
+    enum as_status s =
+        gpu_blaslt_check(g, lib->operation_create(&c->operation, p->compute, p->scale), "MatmulDescCreate", err);
     const struct {
         int attribute;
         const void *value;
@@ -50,8 +51,8 @@ static enum as_status describe(struct as_lt_gemm *g, const struct as_gemm_desc *
                   {lib->right_attribute, &right, sizeof right},
                   {lib->fast_attribute, &fast, sizeof fast}};
     for (size_t i = 0; i < 2 + (size_t)p->fast && !s; i++)
-        s = check(g, lib->operation_set(c->operation, wanted[i].attribute, wanted[i].value, wanted[i].bytes),
-                  "MatmulDescSetAttribute", err);
+        s = gpu_blaslt_check(g, lib->operation_set(c->operation, wanted[i].attribute, wanted[i].value, wanted[i].bytes),
+                             "MatmulDescSetAttribute", err);
     const uint64_t b[] = {d->b_transposed ? d->k : d->n, d->b_transposed ? d->n : d->k};
     const uint64_t a[] = {d->a_transposed ? d->m : d->k, d->a_transposed ? d->k : d->m};
     const struct {
@@ -61,20 +62,20 @@ static enum as_status describe(struct as_lt_gemm *g, const struct as_gemm_desc *
     } layouts[] = {
         {&c->left, p->in_type, b[0], b[1]}, {&c->right, p->in_type, a[0], a[1]}, {&c->result, p->out_type, d->n, d->m}};
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts && !s; i++)
-        s = check(g,
-                  lib->layout_create(layouts[i].layout, layouts[i].type, layouts[i].rows, layouts[i].columns,
-                                     (int64_t)layouts[i].rows),
-                  "MatrixLayoutCreate", err);
+        s = gpu_blaslt_check(g,
+                             lib->layout_create(layouts[i].layout, layouts[i].type, layouts[i].rows, layouts[i].columns,
+                                                (int64_t)layouts[i].rows),
+                             "MatrixLayoutCreate", err);
     return s;
 }
 
-static enum as_status put(void *ctx, struct as_error *err)
+static enum as_status gpu_blaslt_put(void *ctx, struct as_error *err)
 {
     const struct as_lt_gemm *g = ctx;
     int status = 0;
     for (uint64_t i = 0; i < g->reps && !status; i++)
         status = g->lib->multiply(g->lib, &g->call);
-    return check(g, status, "Matmul", err);
+    return gpu_blaslt_check(g, status, "Matmul", err);
 }
 
 static enum as_status time_way(struct as_lt_gemm *g, double *seconds, struct as_error *err)
@@ -82,17 +83,17 @@ static enum as_status time_way(struct as_lt_gemm *g, double *seconds, struct as_
     struct as_gpu *card = g->dev->ctx;
     struct as_timing t;
     g->reps = 1; /* the first run loads the code */
-    enum as_status s = as_gpu_time(card, put, g, g->function, &t, err);
+    enum as_status s = as_gpu_time(card, gpu_blaslt_put, g, g->function, &t, err);
     g->reps = TRIES;
     if (!s)
-        s = as_gpu_time(card, put, g, g->function, &t, err);
+        s = as_gpu_time(card, gpu_blaslt_put, g, g->function, &t, err);
     *seconds = s ? NAN : as_timing_seconds(&t);
     return s;
 }
 
 /* The first proposal is not always the fastest; proposals that fail are skipped. */
-static enum as_status choose(struct as_lt_gemm *g, const struct as_lt_way *ways, int n, const char *version,
-                             struct as_lt_choice *out, struct as_error *err)
+static enum as_status gpu_blaslt_choose(struct as_lt_gemm *g, const struct as_lt_way *ways, int n, const char *version,
+                                        struct as_lt_choice *out, struct as_error *err)
 {
     double best = INFINITY;
     enum as_status s = AS_OK;
@@ -118,17 +119,18 @@ static enum as_status choose(struct as_lt_gemm *g, const struct as_lt_way *ways,
                        version);
 }
 
-static enum as_status propose(struct as_lt_gemm *g, const char *version, struct as_lt_choice *out, struct as_error *err)
+static enum as_status gpu_blaslt_propose(struct as_lt_gemm *g, const char *version, struct as_lt_choice *out,
+                                         struct as_error *err)
 {
     const struct as_lt_library *lib = g->lib;
     struct as_lt_preference *preference = NULL;
     struct as_lt_way ways[AS_LT_WAYS] = {{.usable = false}};
     const uint64_t workspace = WORKSPACE;
     int n = 0;
-    enum as_status s = check(g, lib->preference_create(&preference), "MatmulPreferenceCreate", err);
+    enum as_status s = gpu_blaslt_check(g, lib->preference_create(&preference), "MatmulPreferenceCreate", err);
     if (!s)
-        s = check(g, lib->preference_set(preference, lib->workspace_attribute, &workspace, sizeof workspace),
-                  "MatmulPreferenceSetAttribute", err);
+        s = gpu_blaslt_check(g, lib->preference_set(preference, lib->workspace_attribute, &workspace, sizeof workspace),
+                             "MatmulPreferenceSetAttribute", err);
     if (!s)
         s = lib->propose(lib, &g->call, preference, ways, &n, err);
     if (preference)
@@ -136,7 +138,7 @@ static enum as_status propose(struct as_lt_gemm *g, const char *version, struct 
     if (!s && (n < 0 || n > AS_LT_WAYS))
         s = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms, but %d were requested", lib->name, version, n,
                     (int)AS_LT_WAYS);
-    return s ? s : choose(g, ways, n, version, out, err);
+    return s ? s : gpu_blaslt_choose(g, ways, n, version, out, err);
 }
 
 static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_gemm_desc *d)
@@ -154,7 +156,7 @@ static enum as_status recall(struct as_lt_gemm *g, const struct as_gemm_desc *de
     const uint64_t product = product_hash(g, desc);
     struct as_lt_choice *kept = &g->lib->chosen[product % AS_LT_CHOICES], found = *kept;
     if (kept->product != product) {
-        enum as_status s = propose(g, version, &found, err);
+        enum as_status s = gpu_blaslt_propose(g, version, &found, err);
         if (s)
             return s;
         found.product = product;
@@ -180,7 +182,7 @@ enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const 
     c->right_at = as_gpu_pointer(desc->a);
     c->result_at = as_gpu_pointer(desc->d);
     c->workspace_bytes = WORKSPACE;
-    enum as_status s = check(g, lib->create(&c->handle), "Create", err);
+    enum as_status s = gpu_blaslt_check(g, lib->create(&c->handle), "Create", err);
     if (!s)
         s = lib->version(lib, c->handle, version, sizeof version, err);
     if (!s)
@@ -188,7 +190,7 @@ enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const 
     if (s)
         return s;
     c->workspace = as_gpu_pointer(g->workspace);
-    s = describe(g, desc, product, err);
+    s = gpu_blaslt_describe(g, desc, product, err);
     return s ? s : recall(g, desc, version, err);
 }
 
@@ -216,5 +218,5 @@ enum as_status as_lt_run(struct as_lt_gemm *g, uint64_t reps, struct as_timing *
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     enum as_status s = as_gpu_alive(g->dev->ctx, err);
     g->reps = reps;
-    return s ? s : as_gpu_time(g->dev->ctx, put, g, g->function, out, err);
+    return s ? s : as_gpu_time(g->dev->ctx, gpu_blaslt_put, g, g->function, out, err);
 }

@@ -25,7 +25,7 @@ static const char source[] = "KERNEL(as_clock)(ARG_GLOBAL(0, u64, out), ARG_VALU
                              "    out[1] = patience ? t1 - t0 : 0;\n"
                              "}\n";
 
-static enum as_status prepare(struct as_device *dev, struct as_error *err)
+static enum as_status gpu_clock_prepare(struct as_device *dev, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     const struct as_program_desc desc = {.name = "clock", .source = source};
@@ -50,7 +50,7 @@ enum as_status as_gpu_clock(struct as_device *dev, double *hz, struct as_error *
     *hz = NAN;
     enum as_status s = as_gpu_alive(card, err);
     if (!s && !card->clock_kernel)
-        s = prepare(dev, err);
+        s = gpu_clock_prepare(dev, err);
     if (s)
         return s;
     unsigned long long out = 0, window = WINDOW_NS;

@@ -24,8 +24,8 @@ static enum as_status fail_compile(const struct as_gpu_compiler *compiler, struc
                    complaint);
 }
 
-static enum as_status get_code(const struct as_gpu_compiler *compiler, struct as_gpu_compilation *source,
-                               const char *name, unsigned char **code, size_t *bytes, struct as_error *err)
+static enum as_status gpu_compiler_get_code(const struct as_gpu_compiler *compiler, struct as_gpu_compilation *source,
+                                            const char *name, unsigned char **code, size_t *bytes, struct as_error *err)
 {
     if (compiler->code_bytes(source, bytes) || *bytes == 0)
         return as_fail(err, AS_FAILED, "%s: %s returned no machine code for program '%s'", compiler->api,
@@ -45,7 +45,8 @@ static enum as_status get_code(const struct as_gpu_compiler *compiler, struct as
 }
 
 /* Splits text at blanks, in place, and appends the words to the n in out. */
-static enum as_status split(char *text, const char **out, size_t *n, const char *name, struct as_error *err)
+static enum as_status gpu_compiler_split(char *text, const char **out, size_t *n, const char *name,
+                                         struct as_error *err)
 {
     char *save = NULL;
     for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
@@ -73,12 +74,12 @@ enum as_status as_gpu_compile(const struct as_gpu_compiler *compiler, const stru
     as_dialect_source(compiler->dialect, desc->source, &text);
     enum as_status s = as_buf_check(&text, err);
     if (!s)
-        s = split(words, all, &n, desc->name, err);
+        s = gpu_compiler_split(words, all, &n, desc->name, err);
     if (s)
         goto done;
     int result = compiler->build(compiler->library, as_buf_get(&text), desc->name, all, (int)n, &source);
     s = result ? fail_compile(compiler, source, result, desc->name, err)
-               : get_code(compiler, source, desc->name, code, bytes, err);
+               : gpu_compiler_get_code(compiler, source, desc->name, code, bytes, err);
 done:
     if (source)
         compiler->destroy(&source);

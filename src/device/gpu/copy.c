@@ -16,8 +16,8 @@ static enum as_status check_copy(const struct as_gpu *card, const struct as_copy
     return AS_OK;
 }
 
-static int put(const struct as_gpu *card, const struct as_memory *to, const struct as_memory *from, uint64_t bytes,
-               struct as_gpu_stream *stream)
+static int gpu_copy_put(const struct as_gpu *card, const struct as_memory *to, const struct as_memory *from,
+                        uint64_t bytes, struct as_gpu_stream *stream)
 {
     return card->api->copy(card, as_gpu_address(to), as_gpu_address(from), bytes, stream);
 }
@@ -42,7 +42,7 @@ static int put_back(const struct as_gpu *card, const struct as_gpu_back *back, c
     if (!code && i == 0)
         code = f->stream_wait_event.call(back->stream, card->start, 0);
     if (!code)
-        code = put(card, c->back_to, c->back_from, c->bytes, back->stream);
+        code = gpu_copy_put(card, c->back_to, c->back_from, c->bytes, back->stream);
     if (!code && i == c->reps - 1)
         code = f->event_record.call(back->end, back->stream);
     int again = card->api->enter(card, &card->here);
@@ -51,12 +51,12 @@ static int put_back(const struct as_gpu *card, const struct as_gpu_back *back, c
 
 /* Both directions alternate, so that neither stream waits for the host. The end event waits for the copy
  * back. */
-static int put_all(const struct as_gpu *card, const struct as_copy *c, const struct as_gpu_back *back)
+static int gpu_copy_put_all(const struct as_gpu *card, const struct as_copy *c, const struct as_gpu_back *back)
 {
     const struct as_gpu_functions *f = card->f;
     int code = f->event_record.call(card->start, card->stream);
     for (uint64_t i = 0; i < c->reps && !code; i++) {
-        code = put(card, c->to, c->from, c->bytes, card->stream);
+        code = gpu_copy_put(card, c->to, c->from, c->bytes, card->stream);
         if (!code && back)
             code = put_back(card, back, c, i);
     }
@@ -79,7 +79,7 @@ enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, st
         return s;
     const struct as_gpu_back *back = copy->back_to ? back_of(card, copy) : NULL;
     uint64_t t0 = as_now_ns();
-    int code = put_all(card, copy, back), waited = card->f->stream_synchronize.call(card->stream);
+    int code = gpu_copy_put_all(card, copy, back), waited = card->f->stream_synchronize.call(card->stream);
     uint64_t t1 = as_now_ns();
     s = as_gpu_check(card, code ? code : waited, card->api->copy_name, err);
     if (s && back)

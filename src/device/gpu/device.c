@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static enum as_status status_of(const struct as_gpu_api *api, int code)
+static enum as_status gpu_status_of(const struct as_gpu_api *api, int code)
 {
     for (const struct as_gpu_status *s = api->statuses; s->code; s++)
         if (s->code == code)
@@ -27,7 +27,7 @@ enum as_status as_gpu_tell(const struct as_gpu_backend *backend, int code, const
     const struct as_gpu_api *api = backend->api;
     const char *name = NULL, *text = NULL;
     api->words(backend, code, &name, &text);
-    return as_fail(err, status_of(api, code), "%s: %s: %.80s (%d): %.300s", api->name, what,
+    return as_fail(err, gpu_status_of(api, code), "%s: %s: %.80s (%d): %.300s", api->name, what,
                    name && name[0] ? name : "unnamed error", code,
                    text && text[0] ? text : "the driver gives no description");
 }
@@ -68,7 +68,7 @@ void as_gpu_locate(struct as_gpu_found *found, const char *text, unsigned domain
     snprintf(found->bus_id, sizeof found->bus_id, "%04x:%02x:%02x.%x", domain, bus, device, function);
 }
 
-static int by_place(const void *a, const void *b)
+static int gpu_by_place(const void *a, const void *b)
 {
     const struct as_gpu_found *x = a, *y = b;
     if (x->place != y->place)
@@ -78,7 +78,7 @@ static int by_place(const void *a, const void *b)
 
 void as_gpu_sort(struct as_gpu_backend *backend)
 {
-    qsort(backend->found, backend->found_n, sizeof *backend->found, by_place);
+    qsort(backend->found, backend->found_n, sizeof *backend->found, gpu_by_place);
 }
 
 enum as_status as_gpu_check_index(const struct as_gpu_backend *backend, size_t index, struct as_error *err)

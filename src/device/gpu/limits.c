@@ -96,8 +96,8 @@ enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *na
     return as_info_no_allocator(&dev->info, name, err);
 }
 
-static enum as_status check_device(struct as_gpu *card, const struct as_gpu_place *home, uint64_t bytes, bool managed,
-                                   struct as_error *err)
+static enum as_status gpu_limits_check_device(struct as_gpu *card, const struct as_gpu_place *home, uint64_t bytes,
+                                              bool managed, struct as_error *err)
 {
     const struct as_gpu_api *api = card->api;
     size_t free = 0, total = 0;
@@ -125,7 +125,7 @@ enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_alloca
     s = from_host ? as_gpu_check_host(name, all, err) : AS_OK;
     if (s)
         return s;
-    return how->sources & AS_GPU_FROM_DEVICE ? check_device(card, home, all, is_managed(how), err) : AS_OK;
+    return how->sources & AS_GPU_FROM_DEVICE ? gpu_limits_check_device(card, home, all, is_managed(how), err) : AS_OK;
 }
 
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)

@@ -52,20 +52,21 @@ static enum as_status find_home(struct as_device *dev, const struct as_gpu_alloc
     return s;
 }
 
-static void release(struct as_gpu *card, struct as_gpu_block *b)
+static void gpu_release(struct as_gpu *card, struct as_gpu_block *b)
 {
     free(b->staging);
     as_gpu_check(card, b->how->release(card, b), b->how->name, NULL);
     *b = (struct as_gpu_block){0};
 }
 
-static enum as_status obtain(struct as_gpu *card, const struct as_gpu_allocator *how, const struct as_gpu_place *home,
-                             uint64_t bytes, struct as_gpu_block *b, struct as_error *err)
+static enum as_status gpu_obtain(struct as_gpu *card, const struct as_gpu_allocator *how,
+                                 const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
+                                 struct as_error *err)
 {
     *b = (struct as_gpu_block){.how = how, .home = *home, .bytes = bytes};
     enum as_status s = how->get(card, b, err);
     if (s)
-        release(card, b);
+        gpu_release(card, b);
     return s;
 }
 
@@ -77,7 +78,7 @@ static enum as_status obtain_at_home(struct as_gpu *card, const struct as_gpu_al
     const struct as_gpu_api *api = card->api;
     enum as_status s = as_gpu_check(card, api->enter(card, home), api->enter_name, err);
     if (!s)
-        s = obtain(card, how, home, bytes, b, err);
+        s = gpu_obtain(card, how, home, bytes, b, err);
     int again = api->enter(card, &card->here);
     if (s)
         return s;
@@ -85,12 +86,12 @@ static enum as_status obtain_at_home(struct as_gpu *card, const struct as_gpu_al
     if (!s && how->in_order)
         s = as_gpu_settle(card, err);
     if (s)
-        release(card, b);
+        gpu_release(card, b);
     return s;
 }
 
-static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
-                                   struct as_error *err)
+static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
+                                       struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     const struct as_gpu_allocator *how = NULL;
@@ -118,7 +119,7 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     return AS_OK;
 }
 
-static void memory_free(struct as_device *dev, struct as_memory *mem)
+static void gpu_memory_free(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
         return;
@@ -128,7 +129,7 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
     if (as_gpu_alive(card, NULL) == AS_OK)
         as_gpu_settle(card, NULL);
     card->api->enter(card, &b->home);
-    release(card, b);
+    gpu_release(card, b);
     card->api->enter(card, &card->here);
     if (in_order && !card->sticky)
         as_gpu_settle(card, NULL);
@@ -137,8 +138,8 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
 
 /* Of to and from, the NULL one stands for the memory. The copy is queued on the stream, so that no work before or after
  * it can overtake it: synchronous copies of pageable memory may return before the last bytes have arrived. */
-static enum as_status copy(struct as_gpu *card, const struct as_gpu_block *b, uint64_t offset, void *to,
-                           const void *from, uint64_t bytes, struct as_error *err)
+static enum as_status gpu_copy(struct as_gpu *card, const struct as_gpu_block *b, uint64_t offset, void *to,
+                               const void *from, uint64_t bytes, struct as_error *err)
 {
     const struct as_gpu_api *api = card->api;
     enum as_status s = as_gpu_settle(card, err);
@@ -156,7 +157,7 @@ static enum as_status copy(struct as_gpu *card, const struct as_gpu_block *b, ui
     return s ? s : as_gpu_settle(card, err);
 }
 
-static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     struct as_gpu_block *b = mem->ctx;
@@ -174,7 +175,7 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
     b->staging = malloc(b->bytes);
     if (!b->staging)
         return as_nomem(err, b->bytes, "a copy of device memory for the host");
-    s = copy(card, b, 0, b->staging, NULL, b->bytes, err);
+    s = gpu_copy(card, b, 0, b->staging, NULL, b->bytes, err);
     if (s) {
         free(b->staging);
         b->staging = NULL;
@@ -183,7 +184,7 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
     return s;
 }
 
-static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status gpu_memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     struct as_gpu_block *b = mem->ctx;
@@ -192,7 +193,7 @@ static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem,
     mem->host = NULL;
     enum as_status s = as_gpu_alive(card, err);
     if (!s && b->staging)
-        s = copy(card, b, 0, NULL, b->staging, b->bytes, err);
+        s = gpu_copy(card, b, 0, NULL, b->staging, b->bytes, err);
     else if (!s && b->how->settle_again)
         s = b->how->settle(card, b, err);
     free(b->staging);
@@ -211,26 +212,26 @@ static enum as_status transfer(struct as_device *dev, const struct as_memory *me
     if (s || bytes == 0)
         return s;
     if (!mem->host)
-        return copy(card, mem->ctx, offset, to, from, bytes, err);
+        return gpu_copy(card, mem->ctx, offset, to, from, bytes, err);
     char *here = (char *)mem->host + offset;
     memcpy(to ? to : here, from ? from : here, bytes);
     return AS_OK;
 }
 
-static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
-                                   uint64_t bytes, struct as_error *err)
+static enum as_status gpu_memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                       uint64_t bytes, struct as_error *err)
 {
     return transfer(dev, mem, offset, NULL, from, bytes, err);
 }
 
-static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
-                                  uint64_t bytes, struct as_error *err)
+static enum as_status gpu_memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                      uint64_t bytes, struct as_error *err)
 {
     return transfer(dev, mem, offset, to, NULL, bytes, err);
 }
 
-static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
-                                        double *alloc_s, double *free_s, struct as_error *err)
+static enum as_status gpu_memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
+                                            double *alloc_s, double *free_s, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     const struct as_gpu_allocator *how = NULL;
@@ -249,13 +250,13 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     s = as_gpu_settle(card, err);
     size_t got = 0;
     uint64_t t0 = as_now_ns();
-    while (got < count && !s && !(s = obtain(card, how, &card->here, bytes, &blocks[got], err)))
+    while (got < count && !s && !(s = gpu_obtain(card, how, &card->here, bytes, &blocks[got], err)))
         got++;
     if (!s && how->in_order)
         s = as_gpu_settle(card, err);
     uint64_t t1 = as_now_ns();
     for (size_t i = 0; i < got; i++)
-        release(card, &blocks[i]);
+        gpu_release(card, &blocks[i]);
     if (!s && how->in_order)
         s = as_gpu_settle(card, err);
     uint64_t t2 = as_now_ns();
@@ -268,11 +269,11 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
 }
 
 const struct as_memory_ops as_gpu_memory_ops = {
-    .alloc = memory_alloc,
-    .free = memory_free,
-    .map = memory_map,
-    .unmap = memory_unmap,
-    .write = memory_write,
-    .read = memory_read,
-    .time_alloc = memory_time_alloc,
+    .alloc = gpu_memory_alloc,
+    .free = gpu_memory_free,
+    .map = gpu_memory_map,
+    .unmap = gpu_memory_unmap,
+    .write = gpu_memory_write,
+    .read = gpu_memory_read,
+    .time_alloc = gpu_memory_time_alloc,
 };

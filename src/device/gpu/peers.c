@@ -47,7 +47,7 @@ static enum as_status check_path(struct as_gpu *card, size_t index, const char *
                    index, card->f->can_access_peer.name);
 }
 
-static void leave(const struct as_gpu *card, struct as_gpu_back *peer)
+static void gpu_peers_leave(const struct as_gpu *card, struct as_gpu_back *peer)
 {
     as_gpu_back_destroy(card, peer);
     if (card->api->release)
@@ -75,7 +75,7 @@ enum as_status as_gpu_reach_peer(struct as_gpu *card, size_t index, const char *
     if (!s)
         s = as_gpu_back_create(card, peer, err);
     if (s)
-        leave(card, peer);
+        gpu_peers_leave(card, peer);
     api->enter(card, &card->here);
     return s;
 }
@@ -104,5 +104,5 @@ enum as_status as_gpu_settle(struct as_gpu *card, struct as_error *err)
 void as_gpu_peers_close(struct as_gpu *card)
 {
     for (size_t i = 0; i < card->backend->found_n; i++)
-        leave(card, &card->peers[i]);
+        gpu_peers_leave(card, &card->peers[i]);
 }

@@ -71,8 +71,8 @@ static enum as_status find_key(const struct as_device *dev, const struct as_prog
 }
 
 /* The program with this key, cached or newly built. */
-static enum as_status find_built(struct as_gpu *card, const struct as_program_desc *desc, uint64_t key,
-                                 struct as_gpu_built **out, struct as_error *err)
+static enum as_status gpu_find_built(struct as_gpu *card, const struct as_program_desc *desc, uint64_t key,
+                                     struct as_gpu_built **out, struct as_error *err)
 {
     for (*out = card->built; *out; *out = (*out)->next)
         if ((*out)->key == key)
@@ -115,8 +115,8 @@ enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_progr
     return s;
 }
 
-static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
-                                    struct as_error *err)
+static enum as_status gpu_program_build(struct as_device *dev, const struct as_program_desc *desc,
+                                        struct as_program **out, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     int major = 0, minor = 0;
@@ -134,7 +134,7 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     struct as_program *program = calloc(1, sizeof *program);
     if (!program)
         return as_nomem(err, sizeof *program, "a program record");
-    if ((s = find_built(card, desc, key.all, &program->built, err))) {
+    if ((s = gpu_find_built(card, desc, key.all, &program->built, err))) {
         free(program);
         return s;
     }
@@ -144,14 +144,14 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     return AS_OK;
 }
 
-static void program_destroy(struct as_device *dev, struct as_program *program)
+static void gpu_program_destroy(struct as_device *dev, struct as_program *program)
 {
     (void)dev;
     free(program);
 }
 
-static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
-                                     struct as_kernel **out, struct as_error *err)
+static enum as_status gpu_program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                         struct as_kernel **out, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     *out = NULL;
@@ -175,14 +175,14 @@ static enum as_status program_kernel(struct as_device *dev, struct as_program *p
     return AS_OK;
 }
 
-static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+static void gpu_kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
 {
     (void)dev;
     free(kernel);
 }
 
-static enum as_status program_count(struct as_device *dev, struct as_kernel *kernel, const char *operation, uint64_t *n,
-                                    struct as_error *err)
+static enum as_status gpu_program_count(struct as_device *dev, struct as_kernel *kernel, const char *operation,
+                                        uint64_t *n, struct as_error *err)
 {
     const struct as_gpu_api *api = ((const struct as_gpu *)dev->ctx)->api;
     const struct as_gpu_built *b = kernel->built;
@@ -201,8 +201,8 @@ static enum as_status program_instructions(struct as_device *dev, struct as_kern
                : as_fail(err, AS_UNSUPPORTED, "%s: instructions of its machine code have no names here", api->name);
 }
 
-static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
-                                  size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
+static enum as_status gpu_kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
+                                      size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     const struct as_gpu_api *api = card->api;
@@ -235,11 +235,11 @@ static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kerne
 }
 
 const struct as_program_ops as_gpu_program_ops = {
-    .build = program_build,
-    .destroy = program_destroy,
-    .kernel = program_kernel,
-    .kernel_destroy = kernel_destroy,
-    .count = program_count,
+    .build = gpu_program_build,
+    .destroy = gpu_program_destroy,
+    .kernel = gpu_program_kernel,
+    .kernel_destroy = gpu_kernel_destroy,
+    .count = gpu_program_count,
     .instructions = program_instructions,
-    .kernel_info = kernel_info,
+    .kernel_info = gpu_kernel_info,
 };

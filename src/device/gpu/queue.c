@@ -72,7 +72,7 @@ static enum as_status queue_queues(struct as_device *dev, size_t n, size_t urgen
 
 /* ---- launches ---- */
 
-static enum as_status check_shape(const struct as_device *dev, const struct as_launch *l, struct as_error *err)
+static enum as_status gpu_check_shape(const struct as_device *dev, const struct as_launch *l, struct as_error *err)
 {
     const char *api = ((const struct as_gpu *)dev->ctx)->api->name, *name = l->kernel->name;
     if (l->workgroups == 0 || l->workgroup_size == 0 || l->reps == 0)
@@ -92,8 +92,8 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
     return AS_OK;
 }
 
-static enum as_status make_tensor(const struct as_gpu *card, const struct as_tensor *t, const char *name, void *out,
-                                  struct as_error *err)
+static enum as_status gpu_make_tensor(const struct as_gpu *card, const struct as_tensor *t, const char *name, void *out,
+                                      struct as_error *err)
 {
     const char *api = card->api->name;
     if (!card->api->tensor)
@@ -105,8 +105,8 @@ static enum as_status make_tensor(const struct as_gpu *card, const struct as_ten
 }
 
 /* The scalars stay where the caller has them; the driver only reads them, but its declaration does not say so. */
-static enum as_status set_arguments(const struct as_gpu *card, const struct as_launch *l, struct call *c,
-                                    struct as_error *err)
+static enum as_status gpu_set_arguments(const struct as_gpu *card, const struct as_launch *l, struct call *c,
+                                        struct as_error *err)
 {
     size_t tensors = 0;
     for (size_t i = 0; i < l->args_n; i++) {
@@ -120,7 +120,7 @@ static enum as_status set_arguments(const struct as_gpu *card, const struct as_l
                 return as_fail(err, AS_USAGE, "%s: kernel '%s': more than %d tensors", card->api->name, l->kernel->name,
                                (int)TENSORS_MAX);
             c->parameters[i] = c->tensors[tensors++];
-            enum as_status s = make_tensor(card, a->u.tensor, l->kernel->name, c->parameters[i], err);
+            enum as_status s = gpu_make_tensor(card, a->u.tensor, l->kernel->name, c->parameters[i], err);
             if (s)
                 return s;
         }
@@ -134,7 +134,7 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
     struct as_gpu_stream *stream = NULL;
     enum as_status s = as_gpu_alive(card, err);
     if (!s)
-        s = check_shape(dev, l, err);
+        s = gpu_check_shape(dev, l, err);
     if (!s)
         s = card->api->allow_shared(dev, l->kernel, l->shared_bytes, err);
     if (!s)
@@ -146,7 +146,7 @@ static enum as_status make_call(struct as_device *dev, const struct as_launch *l
                        .workgroups = (unsigned)l->workgroups,
                        .workgroup_size = (unsigned)l->workgroup_size,
                        .shared_bytes = (unsigned)l->shared_bytes};
-    return set_arguments(card, l, c, err);
+    return gpu_set_arguments(card, l, c, err);
 }
 
 static enum as_status put_many(struct as_gpu *card, struct call *c, uint64_t reps, const char *name,
@@ -225,8 +225,8 @@ static enum as_status put_call(void *ctx, struct as_error *err)
                     : put_many(t->card, t->call, t->launch->reps, name, err);
 }
 
-static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
-                                   struct as_error *err)
+static enum as_status gpu_queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                       struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     struct call c;
@@ -243,7 +243,7 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     return s;
 }
 
-static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+static enum as_status gpu_queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct call c;
     enum as_status s = make_call(dev, launch, &c, err);
@@ -252,7 +252,7 @@ static enum as_status queue_submit(struct as_device *dev, const struct as_launch
 
 /* ---- waiting ---- */
 
-static int poll(const struct as_gpu *card, enum as_wait how)
+static int gpu_poll(const struct as_gpu *card, enum as_wait how)
 {
     int code;
     while ((code = card->f->stream_query.call(card->stream)) == card->api->not_ready) {
@@ -265,17 +265,17 @@ static int poll(const struct as_gpu *card, enum as_wait how)
 }
 
 /* The thread sleeps until the end event comes. */
-static int block(const struct as_gpu *card)
+static int gpu_block(const struct as_gpu *card)
 {
     int code = card->f->event_record.call(card->end, card->stream);
     return code ? code : card->f->event_synchronize.call(card->end);
 }
 
-static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+static enum as_status gpu_queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     enum as_status s = as_gpu_alive(card, err);
-    return s ? s : as_gpu_check(card, how == AS_WAIT_BLOCK ? block(card) : poll(card, how), "a kernel", err);
+    return s ? s : as_gpu_check(card, how == AS_WAIT_BLOCK ? gpu_block(card) : gpu_poll(card, how), "a kernel", err);
 }
 
 static enum as_status queue_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err)
@@ -289,9 +289,9 @@ static enum as_status queue_wait_queue(struct as_device *dev, unsigned queue, st
 }
 
 const struct as_queue_ops as_gpu_queue_ops = {
-    .launch = queue_launch,
-    .submit = queue_submit,
-    .wait = queue_wait,
+    .launch = gpu_queue_launch,
+    .submit = gpu_queue_submit,
+    .wait = gpu_queue_wait,
     .queues = queue_queues,
     .wait_queue = queue_wait_queue,
     .copy = as_gpu_copy,

@@ -13,7 +13,7 @@ static void *host_of(const struct as_gpu *card, const struct as_gpu_block *b)
     return card->in_host_memory && b->home.device == card->here.device ? as_hip_pointer(b->address) : NULL;
 }
 
-static enum as_status get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status hip_allocators_get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
     enum as_status s = as_gpu_check(card, as_hip_of(card)->hipMalloc(&address, b->bytes), "hipMalloc", err);
@@ -31,7 +31,7 @@ static enum as_status get_fine(struct as_gpu *card, struct as_gpu_block *b, stru
     return as_gpu_check(card, code, "hipExtMallocWithFlags", err);
 }
 
-static enum as_status get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status hip_allocators_get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
     hipError_t code = as_hip_of(card)->hipMallocManaged(&address, b->bytes, hipMemAttachGlobal);
@@ -40,7 +40,7 @@ static enum as_status get_managed(struct as_gpu *card, struct as_gpu_block *b, s
     return as_gpu_check(card, code, "hipMallocManaged", err);
 }
 
-static int release_plain(const struct as_gpu *card, struct as_gpu_block *b)
+static int hip_allocators_release_plain(const struct as_gpu *card, struct as_gpu_block *b)
 {
     return b->address ? as_hip_of(card)->hipFree(as_hip_pointer(b->address)) : hipSuccess;
 }
@@ -73,7 +73,7 @@ static enum as_status ask_where(struct as_gpu *card, struct as_gpu_block *b, str
 }
 
 /* A static variable needs a module, compiled for its size. */
-static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status hip_allocators_get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "__attribute__((device, managed)) unsigned char as_static[AS_STATIC_BYTES];\n"
                                  "KERNEL(as_where)(ARG_GLOBAL(0, u64, out) ARG_INDICES)\n"
@@ -90,14 +90,15 @@ static enum as_status get_static(struct as_gpu *card, struct as_gpu_block *b, st
     as_gpu_get_pinned, as_gpu_release_pinned, NEEDS(CanMapHostMemory), .why_not = "it does not see host memory",       \
                                                                        .sources = AS_GPU_FROM_HOST
 #define MANAGED                                                                                                        \
-    get_managed, release_plain, NEEDS(ManagedMemory), .why_not = "it has no managed memory",                           \
-                                                      .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                \
-                                                      .most = AS_GPU_MANAGED_MOST, .coherent = true
+    hip_allocators_get_managed, hip_allocators_release_plain, NEEDS(ManagedMemory),                                    \
+        .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,                       \
+        .most = AS_GPU_MANAGED_MOST, .coherent = true
 
 /* option: the XNACK mode in which the entry is unavailable; AS_HIP_XNACK_NONE: always available. */
 const struct as_gpu_allocator as_hip_allocators[] = {
-    {"hipMalloc", get_plain, release_plain, .sources = AS_GPU_FROM_DEVICE, .anywhere = true},
-    {"hipExtMallocWithFlags fine-grained", get_fine, release_plain, NEEDS(FineGrainSupport),
+    {"hipMalloc", hip_allocators_get_plain, hip_allocators_release_plain, .sources = AS_GPU_FROM_DEVICE,
+     .anywhere = true},
+    {"hipExtMallocWithFlags fine-grained", get_fine, hip_allocators_release_plain, NEEDS(FineGrainSupport),
      .why_not = "it has no fine-grained memory", .flags = hipDeviceMallocFinegrained, .sources = AS_GPU_FROM_DEVICE,
      .anywhere = true},
     {"hipMallocManaged", MANAGED, .option = AS_HIP_XNACK_ON},
@@ -110,8 +111,9 @@ const struct as_gpu_allocator as_hip_allocators[] = {
     {"malloc", as_gpu_get_malloc, as_gpu_release_malloc, NEEDS(PageableMemoryAccess),
      .why_not = "its kernels cannot access malloc memory; HSA_XNACK=1 allows it on chips with XNACK",
      .sources = AS_GPU_FROM_HOST, .on_demand = true, .coherent = true, .plain = true},
-    {"__managed__", get_static, as_gpu_release_static, NEEDS(ManagedMemory), .why_not = "it has no managed memory",
-     .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST, .most = AS_GPU_STATIC_MOST, .is_static = true},
+    {"__managed__", hip_allocators_get_static, as_gpu_release_static, NEEDS(ManagedMemory),
+     .why_not = "it has no managed memory", .sources = AS_GPU_FROM_DEVICE | AS_GPU_FROM_HOST,
+     .most = AS_GPU_STATIC_MOST, .is_static = true},
     {.name = NULL},
 };
 enum { ALLOCATORS_N = sizeof as_hip_allocators / sizeof *as_hip_allocators - 1 };

@@ -9,7 +9,7 @@
 static const char *const choosers[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
 
 /* The runtime's own texts are not helpful. */
-static enum as_status no_device(hipError_t code, struct as_error *err)
+static enum as_status hip_no_device(hipError_t code, struct as_error *err)
 {
     for (size_t i = 0; i < sizeof choosers / sizeof *choosers; i++) {
         const char *visible = getenv(choosers[i]);
@@ -29,7 +29,7 @@ static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *e
 {
     hipError_t code = b->api.hipInit(0);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice)
-        return no_device(code, err);
+        return hip_no_device(code, err);
     enum as_status s = as_gpu_tell(&b->card, code, "hipInit", err);
     if (s && err)
         err->code = AS_UNSUPPORTED;
@@ -38,12 +38,12 @@ static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *e
 
 /* The environment decides the runtime's order; assay orders by PCI address. The partitions of one chip share an
  * address. */
-static enum as_status find_devices(struct as_hip_backend *b, struct as_error *err)
+static enum as_status hip_find_devices(struct as_hip_backend *b, struct as_error *err)
 {
     int n = 0;
     hipError_t code = b->api.hipGetDeviceCount(&n);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice || (!code && n <= 0))
-        return no_device(code, err);
+        return hip_no_device(code, err);
     enum as_status s = as_gpu_tell(&b->card, code, "hipGetDeviceCount", err);
     for (int i = 0; i < n && b->card.found_n < AS_GPUS_MAX && !s; i++) {
         struct as_gpu_found *f = &b->card.found[b->card.found_n++];
@@ -54,12 +54,12 @@ static enum as_status find_devices(struct as_hip_backend *b, struct as_error *er
     return s;
 }
 
-static void backend_close(void *backend)
+static void hip_backend_close(void *backend)
 {
     free(backend);
 }
 
-static enum as_status backend_open(void **backend, struct as_error *err)
+static enum as_status hip_backend_open(void **backend, struct as_error *err)
 {
     struct as_hip_backend *b = calloc(1, sizeof *b);
     *backend = NULL;
@@ -71,20 +71,20 @@ static enum as_status backend_open(void **backend, struct as_error *err)
         s = start_runtime(b, err);
     }
     if (!s)
-        s = find_devices(b, err);
+        s = hip_find_devices(b, err);
     if (s)
-        backend_close(b);
+        hip_backend_close(b);
     else
         *backend = b;
     return s;
 }
 
-static size_t backend_count(void *backend)
+static size_t hip_backend_count(void *backend)
 {
     return ((struct as_hip_backend *)backend)->card.found_n;
 }
 
-static void device_close(struct as_device *dev)
+static void hip_device_close(struct as_device *dev)
 {
     if (!dev->ctx)
         return;
@@ -94,14 +94,14 @@ static void device_close(struct as_device *dev)
 }
 
 static const struct as_device_ops device_ops = {
-    .close = device_close,
+    .close = hip_device_close,
     .alive = as_gpu_device_alive,
     .memory_free = as_gpu_memory_free,
     .clock = as_gpu_clock,
     .topology = as_gpu_topology,
 };
 
-static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
+static enum as_status hip_backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
 {
     struct as_hip_backend *b = backend;
     *out = (struct as_device){.device = &device_ops,
@@ -125,7 +125,7 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     if (!s)
         s = as_hip_fill_info(out, index, err);
     if (s)
-        device_close(out);
+        hip_device_close(out);
     return s;
 }
 
@@ -138,9 +138,9 @@ const struct as_backend as_backend_hip = {
     .name = "hip",
     .title = "HIP, AMD GPUs, by libamdhip64",
     .roles = as_hip_roles,
-    .open = backend_open,
-    .close = backend_close,
-    .count = backend_count,
+    .open = hip_backend_open,
+    .close = hip_backend_close,
+    .count = hip_backend_count,
     .words = &words,
-    .open_device = backend_open_device,
+    .open_device = hip_backend_open_device,
 };

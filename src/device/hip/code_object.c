@@ -15,8 +15,8 @@ static bool is_called(const struct as_gpu_elf *v, const Elf64_Shdr *names, uint6
 }
 
 /* The function of that name in one symbol table; AS_NOTFOUND if it has none. */
-static enum as_status search(const struct as_gpu_elf *v, const Elf64_Shdr *table, const char *name, Elf64_Sym *out,
-                             struct as_error *err)
+static enum as_status hip_code_object_search(const struct as_gpu_elf *v, const Elf64_Shdr *table, const char *name,
+                                             Elf64_Sym *out, struct as_error *err)
 {
     Elf64_Shdr names;
     enum as_status s = as_gpu_elf_section(v, table->sh_link, &names, err);
@@ -37,7 +37,7 @@ static enum as_status find_kernel(const struct as_gpu_elf *v, const char *name, 
             return s;
         if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM)
             continue;
-        s = search(v, &table, name, out, err);
+        s = hip_code_object_search(v, &table, name, out, err);
         if (s != AS_NOTFOUND)
             return s;
     }
@@ -60,8 +60,8 @@ enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const 
 
 /* Locates the kernel's instructions. A symbol's value is an address in a loadable file, and an offset in its
  * section in a relocatable one, whose sections have address 0. */
-static enum as_status find_text(const struct as_gpu_elf *v, const Elf64_Sym *kernel, const unsigned char **text,
-                                struct as_error *err)
+static enum as_status hip_code_object_find_text(const struct as_gpu_elf *v, const Elf64_Sym *kernel,
+                                                const unsigned char **text, struct as_error *err)
 {
     Elf64_Shdr section;
     enum as_status s = as_gpu_elf_section(v, kernel->st_shndx, &section, err);
@@ -100,7 +100,7 @@ static enum as_status disassemble(const unsigned char *code, size_t bytes, const
     if (!s)
         s = find_kernel(&v, name, &kernel, err);
     if (!s)
-        s = find_text(&v, &kernel, &text, err);
+        s = hip_code_object_find_text(&v, &kernel, &text, err);
     if (s)
         return s;
     const char *chip = chip_of(v.head.e_flags);
@@ -111,7 +111,7 @@ static enum as_status disassemble(const unsigned char *code, size_t bytes, const
                           v.head.e_flags);
 }
 
-static bool is_word(const char *operation)
+static bool hip_code_object_is_word(const char *operation)
 {
     size_t i = 0;
     while (as_operation_words[i] && strcmp(as_operation_words[i], operation) != 0)
@@ -135,7 +135,7 @@ enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const 
 {
     struct count count = {.operation = operation};
     *n = 0;
-    if (!is_word(operation))
+    if (!hip_code_object_is_word(operation))
         return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
     if (!as_amd_counts(operation))
         return as_fail(err, AS_UNSUPPORTED, "no instructions of AMD chips are known for '%s'", operation);
@@ -144,7 +144,7 @@ enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const 
     return s;
 }
 
-static void add_names(const char *instruction, void *data)
+static void hip_code_object_add_names(const char *instruction, void *data)
 {
     as_amd_add_names(instruction, data);
 }
@@ -153,7 +153,7 @@ enum as_status as_hip_instructions(const unsigned char *code, size_t bytes, cons
                                    struct as_instructions *out, struct as_error *err)
 {
     *out = (struct as_instructions){.n = 0};
-    enum as_status s = disassemble(code, bytes, name, add_names, out, err);
+    enum as_status s = disassemble(code, bytes, name, hip_code_object_add_names, out, err);
     if (s)
         out->n = 0;
     return s;

@@ -17,7 +17,7 @@ struct api {
 };
 #undef SLOT
 
-static enum as_status load(struct api *api, struct as_error *err)
+static enum as_status comgr_load(struct api *api, struct as_error *err)
 {
     char why[400] = "";
     const char *missing = NULL;
@@ -52,7 +52,7 @@ static uint64_t read_code(uint64_t from, char *to, uint64_t size, void *data)
     return n;
 }
 
-static void print(const char *instruction, void *data)
+static void comgr_print(const char *instruction, void *data)
 {
     const struct listing *w = data;
     w->each(instruction + strspn(instruction, " \t"), w->data);
@@ -83,11 +83,11 @@ enum as_status as_amd_disassemble(const char *chip, const unsigned char *code, u
     struct listing w = {.code = code, .bytes = bytes, .each = each, .data = data};
     amd_comgr_disassembly_info_t info;
     char isa[64];
-    enum as_status s = load(&api, err);
+    enum as_status s = comgr_load(&api, err);
     if (s)
         return s;
     snprintf(isa, sizeof isa, "amdgcn-amd-amdhsa--%s", chip);
-    if (api.amd_comgr_create_disassembly_info(isa, read_code, print, annotate, &info))
+    if (api.amd_comgr_create_disassembly_info(isa, read_code, comgr_print, annotate, &info))
         return as_fail(err, AS_UNSUPPORTED, "%s does not support %s; install a ROCm release that does", api.found,
                        chip);
     s = list_instructions(&api, info, &w, err);

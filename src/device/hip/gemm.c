@@ -12,7 +12,7 @@ struct as_gemm {
     struct as_rocblas_gemm rocblas;
 };
 
-static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
+static void hip_gemm_destroy(struct as_device *dev, struct as_gemm *g)
 {
     (void)dev;
     if (!g)
@@ -69,8 +69,8 @@ static void fail_both(const struct as_error *first, const struct as_error *secon
             as_copy_text(words[1], sizeof words[1], second->text));
 }
 
-static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
-                                  struct as_error *err)
+static enum as_status hip_gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
+                                      struct as_error *err)
 {
     struct as_gpu *card = dev->ctx;
     struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
@@ -92,27 +92,27 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     } else if (s)
         as_fail(err, s, "%s", first.text);
     if (s)
-        gemm_destroy(dev, g);
+        hip_gemm_destroy(dev, g);
     else
         *out = g;
     return s;
 }
 
-static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
-                               struct as_error *err)
+static enum as_status hip_gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
+                                   struct as_error *err)
 {
     (void)dev;
     return g->by_rocblas ? as_rocblas_run(&g->rocblas, reps, out, err) : as_lt_run(&g->lt, reps, out, err);
 }
 
-static const char *gemm_name(const struct as_gemm *g)
+static const char *hip_gemm_name(const struct as_gemm *g)
 {
     return g->by_rocblas ? g->rocblas.name : g->lt.name;
 }
 
 const struct as_gemm_ops as_hip_gemm_ops = {
-    .create = gemm_create,
-    .destroy = gemm_destroy,
-    .run = gemm_run,
-    .name = gemm_name,
+    .create = hip_gemm_create,
+    .destroy = hip_gemm_destroy,
+    .run = hip_gemm_run,
+    .name = hip_gemm_name,
 };

@@ -36,7 +36,7 @@ enum as_status as_hipblaslt_find(const struct as_gemm_desc *desc, const struct a
     return as_lt_find("hipBLASLt", products, sizeof products / sizeof *products, desc, out, err);
 }
 
-static enum as_status load(struct as_hipblaslt_api *api, struct as_error *err)
+static enum as_status hipblaslt_load(struct as_hipblaslt_api *api, struct as_error *err)
 {
     char why[400] = "";
     const char *found = "", *missing = NULL;
@@ -56,7 +56,8 @@ static enum as_status load(struct as_hipblaslt_api *api, struct as_error *err)
 }
 
 /* The library has no function for error texts. */
-static enum as_status check(const struct as_lt_library *lib, int status, const char *what, struct as_error *err)
+static enum as_status hipblaslt_check(const struct as_lt_library *lib, int status, const char *what,
+                                      struct as_error *err)
 {
     static const char *const words[] = {
         [HIPBLAS_STATUS_NOT_INITIALIZED] = "not initialized",
@@ -84,16 +85,17 @@ static enum as_status check(const struct as_lt_library *lib, int status, const c
                    "hip: %s: %s (%d)", what, known ? words[status] : "no description", status);
 }
 
-static const struct as_hipblaslt_api *api_of(const struct as_lt_library *lib)
+static const struct as_hipblaslt_api *hipblaslt_api_of(const struct as_lt_library *lib)
 {
     return lib->api;
 }
 
-static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out, size_t size,
-                                 struct as_error *err)
+static enum as_status hipblaslt_version_of(const struct as_lt_library *lib, struct as_lt_handle *handle, char *out,
+                                           size_t size, struct as_error *err)
 {
     int v = 0;
-    enum as_status s = check(lib, api_of(lib)->hipblasLtGetVersion(handle, &v), "hipblasLtGetVersion", err);
+    enum as_status s =
+        hipblaslt_check(lib, hipblaslt_api_of(lib)->hipblasLtGetVersion(handle, &v), "hipblasLtGetVersion", err);
     if (s)
         return s;
     v = v < 0 ? 0 : v;
@@ -108,9 +110,9 @@ static enum as_status version_of(const struct as_lt_library *lib, struct as_lt_h
 
 /* The library writes as many descriptions as requested, marking unused ones invalid. If it writes
  * beyond them, it is a later version with larger descriptions. */
-static enum as_status propose(const struct as_lt_library *lib, const struct as_lt_call *c,
-                              struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
-                              struct as_error *err)
+static enum as_status hipblaslt_propose(const struct as_lt_library *lib, const struct as_lt_call *c,
+                                        struct as_lt_preference *preference, struct as_lt_way ways[AS_LT_WAYS], int *n,
+                                        struct as_error *err)
 {
     enum { MARK = 0xa5, LARGER = 192 };
     struct {
@@ -118,11 +120,11 @@ static enum as_status propose(const struct as_lt_library *lib, const struct as_l
         unsigned char beyond[AS_LT_WAYS * LARGER];
     } found;
     memset(&found, MARK, sizeof found);
-    enum as_status s =
-        check(lib,
-              api_of(lib)->hipblasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
-                                                           c->result, preference, AS_LT_WAYS, found.list, n),
-              "hipblasLtMatmulAlgoGetHeuristic", err);
+    enum as_status s = hipblaslt_check(
+        lib,
+        hipblaslt_api_of(lib)->hipblasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
+                                                               c->result, preference, AS_LT_WAYS, found.list, n),
+        "hipblasLtMatmulAlgoGetHeuristic", err);
     if (s)
         return s;
     for (size_t i = 0; i < sizeof found.beyond; i++)
@@ -138,19 +140,19 @@ static enum as_status propose(const struct as_lt_library *lib, const struct as_l
     return AS_OK;
 }
 
-static int multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
+static int hipblaslt_multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
 {
     hipblasLtMatmulAlgo_t way;
     memcpy(&way, c->way.algorithm, sizeof way);
-    return api_of(lib)->hipblasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at, c->right,
-                                        &c->zero, c->result_at, c->result, c->result_at, c->result, &way, c->workspace,
-                                        c->workspace_bytes, c->stream);
+    return hipblaslt_api_of(lib)->hipblasLtMatmul(c->handle, c->operation, &c->one, c->left_at, c->left, c->right_at,
+                                                  c->right, &c->zero, c->result_at, c->result, c->result_at, c->result,
+                                                  &way, c->workspace, c->workspace_bytes, c->stream);
 }
 
 enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err)
 {
     const struct as_hipblaslt_api *api = &out->api;
-    enum as_status s = load(&out->api, err);
+    enum as_status s = hipblaslt_load(&out->api, err);
     out->lt = (struct as_lt_library){
         .name = "hipBLASLt",
         .prefix = "hipblasLt",
@@ -171,10 +173,10 @@ enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err)
         .preference_create = api->hipblasLtMatmulPreferenceCreate,
         .preference_destroy = api->hipblasLtMatmulPreferenceDestroy,
         .preference_set = api->hipblasLtMatmulPreferenceSetAttribute,
-        .multiply = multiply,
-        .propose = propose,
-        .check = check,
-        .version = version_of,
+        .multiply = hipblaslt_multiply,
+        .propose = hipblaslt_propose,
+        .check = hipblaslt_check,
+        .version = hipblaslt_version_of,
     };
     return s;
 }

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned count_of(const struct as_hip_device *hip, int attribute)
+static unsigned hip_info_count_of(const struct as_hip_device *hip, int attribute)
 {
     return as_hip_count(as_hip_of(&hip->card), hip->card.here.device, attribute);
 }
 
 /* The driver's version, with settings that affect memory in this process. */
-static void fill_driver(struct as_device_info *info, const struct as_hip_device *hip)
+static void hip_info_fill_driver(struct as_device_info *info, const struct as_hip_device *hip)
 {
     static const char *const replays[] = {
         [AS_HIP_XNACK_NONE] = "", [AS_HIP_XNACK_OFF] = ", XNACK off", [AS_HIP_XNACK_ON] = ", XNACK on"};
@@ -25,7 +25,7 @@ static void fill_driver(struct as_device_info *info, const struct as_hip_device 
 }
 
 /* Some runtimes fill the bytes with the hexadecimal digits of the chip's id, others with the id. */
-static void fill_uuid(struct as_device_info *info, const struct as_hip_device *hip)
+static void hip_info_fill_uuid(struct as_device_info *info, const struct as_hip_device *hip)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
     hipUUID uuid = {{0}};
@@ -46,7 +46,7 @@ static void fill_uuid(struct as_device_info *info, const struct as_hip_device *h
         n += (size_t)snprintf(info->uuid + n, sizeof info->uuid - n, "%02x", u[i]);
 }
 
-static void fill_names(struct as_device_info *info, const struct as_hip_device *hip)
+static void hip_info_fill_names(struct as_device_info *info, const struct as_hip_device *hip)
 {
     char name[256] = "";
     if (as_hip_of(&hip->card)->hipDeviceGetName(name, sizeof name - 1, hip->card.here.device))
@@ -56,11 +56,11 @@ static void fill_names(struct as_device_info *info, const struct as_hip_device *
     as_copy_text(info->vendor, sizeof info->vendor, "AMD");
     as_copy_text(info->arch, sizeof info->arch, hip->target.arch);
     as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_HIP));
-    fill_driver(info, hip);
-    fill_uuid(info, hip);
+    hip_info_fill_driver(info, hip);
+    hip_info_fill_uuid(info, hip);
 }
 
-static unsigned capabilities(const struct as_hip_device *hip)
+static unsigned hip_info_capabilities(const struct as_hip_device *hip)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_FP64 | AS_CAP_FP16 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
                     AS_CAP_COPY | AS_CAP_FREE_COUNT | AS_CAP_QUEUES | AS_CAP_CODE | AS_CAP_PEERS;
@@ -68,23 +68,24 @@ static unsigned capabilities(const struct as_hip_device *hip)
     bool counts = hip->target.generation == 9 || hip->target.generation == 10 || hip->target.generation == 12;
     if (counts && hip->target.wall_khz)
         caps |= AS_CAP_CLOCK | AS_CAP_CYCLES;
-    if (count_of(hip, hipDeviceAttributeHostNativeAtomicSupported) || count_of(hip, hipDeviceAttributeIntegrated))
+    if (hip_info_count_of(hip, hipDeviceAttributeHostNativeAtomicSupported) ||
+        hip_info_count_of(hip, hipDeviceAttributeIntegrated))
         caps |= AS_CAP_SVM_ATOMICS;
     return caps;
 }
 
-static void fill_unit(struct as_device_info *info, const struct as_hip_device *hip)
+static void hip_info_fill_unit(struct as_device_info *info, const struct as_hip_device *hip)
 {
-    info->compute_units = count_of(hip, hipDeviceAttributeMultiprocessorCount);
-    info->threads = count_of(hip, hipDeviceAttributeMaxThreadsPerBlock);
-    info->warp = count_of(hip, hipDeviceAttributeWarpSize);
-    info->compute_unit_threads = count_of(hip, hipDeviceAttributeMaxThreadsPerMultiProcessor);
-    info->compute_unit_shared = count_of(hip, hipDeviceAttributeMaxSharedMemoryPerMultiprocessor);
-    info->workgroup_shared = count_of(hip, hipDeviceAttributeMaxSharedMemoryPerBlock);
-    info->clock_max_hz = 1e3 * count_of(hip, hipDeviceAttributeClockRate);
+    info->compute_units = hip_info_count_of(hip, hipDeviceAttributeMultiprocessorCount);
+    info->threads = hip_info_count_of(hip, hipDeviceAttributeMaxThreadsPerBlock);
+    info->warp = hip_info_count_of(hip, hipDeviceAttributeWarpSize);
+    info->compute_unit_threads = hip_info_count_of(hip, hipDeviceAttributeMaxThreadsPerMultiProcessor);
+    info->compute_unit_shared = hip_info_count_of(hip, hipDeviceAttributeMaxSharedMemoryPerMultiprocessor);
+    info->workgroup_shared = hip_info_count_of(hip, hipDeviceAttributeMaxSharedMemoryPerBlock);
+    info->clock_max_hz = 1e3 * hip_info_count_of(hip, hipDeviceAttributeClockRate);
 }
 
-static void fill_memory(struct as_device_info *info, const struct as_hip_device *hip)
+static void hip_info_fill_memory(struct as_device_info *info, const struct as_hip_device *hip)
 {
     size_t total = 0;
     if (as_hip_of(&hip->card)->hipDeviceTotalMem(&total, hip->card.here.device) == hipSuccess)
@@ -92,11 +93,11 @@ static void fill_memory(struct as_device_info *info, const struct as_hip_device 
     /* Both clocks are in kHz. HBM and DDR move data at both edges; what the chips from gfx10 on have moves several
      * words a clock, and the runtime does not say how many. */
     if (hip->target.generation == 9)
-        info->peak_bandwidth = 2e3 * count_of(hip, hipDeviceAttributeMemoryClockRate) *
-                               count_of(hip, hipDeviceAttributeMemoryBusWidth) / 8;
-    info->is_host_memory = count_of(hip, hipDeviceAttributeIntegrated) != 0;
+        info->peak_bandwidth = 2e3 * hip_info_count_of(hip, hipDeviceAttributeMemoryClockRate) *
+                               hip_info_count_of(hip, hipDeviceAttributeMemoryBusWidth) / 8;
+    info->is_host_memory = hip_info_count_of(hip, hipDeviceAttributeIntegrated) != 0;
     /* The only cache whose size the runtime reports. */
-    unsigned l2 = count_of(hip, hipDeviceAttributeL2CacheSize);
+    unsigned l2 = hip_info_count_of(hip, hipDeviceAttributeL2CacheSize);
     if (l2)
         info->caches[info->caches_n++] =
             (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->compute_units};
@@ -107,10 +108,10 @@ enum as_status as_hip_fill_info(struct as_device *dev, size_t index, struct as_e
     const struct as_hip_device *hip = dev->ctx;
     struct as_device_info *info = &dev->info;
     as_gpu_fill_info(dev, index);
-    fill_names(info, hip);
-    info->capabilities = capabilities(hip);
-    fill_unit(info, hip);
-    fill_memory(info, hip);
+    hip_info_fill_names(info, hip);
+    info->capabilities = hip_info_capabilities(hip);
+    hip_info_fill_unit(info, hip);
+    hip_info_fill_memory(info, hip);
     as_hip_list_allocators(dev);
     return as_gpu_fill_limits(dev, err);
 }

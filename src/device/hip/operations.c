@@ -57,7 +57,7 @@ static const char *second_of(const char *instruction)
     return divider ? divider + 3 : NULL;
 }
 
-static const struct row *row_of(const char *word)
+static const struct row *hip_operations_row_of(const char *word)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].word, word) == 0)
@@ -67,12 +67,12 @@ static const struct row *row_of(const char *word)
 
 bool as_amd_counts(const char *word)
 {
-    return strcmp(word, "any") == 0 || row_of(word);
+    return strcmp(word, "any") == 0 || hip_operations_row_of(word);
 }
 
 unsigned as_amd_does(const char *instruction, const char *word)
 {
-    const struct row *r = row_of(word);
+    const struct row *r = hip_operations_row_of(word);
     unsigned n = 0;
     if (!r)
         return strcmp(word, "any") == 0 && !begins_with(instruction, nothing);

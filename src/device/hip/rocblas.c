@@ -56,8 +56,8 @@ enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err)
     return AS_OK;
 }
 
-static enum as_status check(const struct as_rocblas_api *api, rocblas_status status, const char *what,
-                            struct as_error *err)
+static enum as_status rocblas_check(const struct as_rocblas_api *api, rocblas_status status, const char *what,
+                                    struct as_error *err)
 {
     if (status == rocblas_status_success)
         return AS_OK;
@@ -72,7 +72,7 @@ static enum as_status check(const struct as_rocblas_api *api, rocblas_status sta
 }
 
 /* The library is column-major: see gpu/blaslt.c. */
-static enum as_status put(void *ctx, struct as_error *err)
+static enum as_status rocblas_put(void *ctx, struct as_error *err)
 {
     const struct as_rocblas_gemm *g = ctx;
     const struct as_lt_product *p = g->product;
@@ -88,7 +88,7 @@ static enum as_status put(void *ctx, struct as_error *err)
             as_gpu_pointer(d->b), p->in_type, d->b_transposed ? k : n, as_gpu_pointer(d->a), p->in_type,
             d->a_transposed ? m : k, &zero, result, p->out_type, n, result, p->out_type, n, p->compute,
             rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none);
-    return check(g->api, status, "rocblas_gemm_ex", err);
+    return rocblas_check(g->api, status, "rocblas_gemm_ex", err);
 }
 
 static enum as_status set_mode(struct as_rocblas_gemm *g, struct as_error *err)
@@ -99,8 +99,8 @@ static enum as_status set_mode(struct as_rocblas_gemm *g, struct as_error *err)
         return as_fail(err, AS_UNSUPPORTED,
                        "rocBLAS has no function 'rocblas_set_math_mode', which selects tf32; it needs ROCm 5.4 or "
                        "later");
-    return check(g->api, g->api->rocblas_set_math_mode(g->handle, rocblas_xf32_xdl_math_op), "rocblas_set_math_mode",
-                 err);
+    return rocblas_check(g->api, g->api->rocblas_set_math_mode(g->handle, rocblas_xf32_xdl_math_op),
+                         "rocblas_set_math_mode", err);
 }
 
 enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
@@ -110,9 +110,9 @@ enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *d
     char version[64] = "";
     struct as_timing unused;
     *g = (struct as_rocblas_gemm){.card = dev->ctx, .api = api, .product = product, .desc = *desc};
-    enum as_status s = check(api, api->rocblas_create_handle(&g->handle), "rocblas_create_handle", err);
+    enum as_status s = rocblas_check(api, api->rocblas_create_handle(&g->handle), "rocblas_create_handle", err);
     if (!s)
-        s = check(api, api->rocblas_set_stream(g->handle, g->card->stream), "rocblas_set_stream", err);
+        s = rocblas_check(api, api->rocblas_set_stream(g->handle, g->card->stream), "rocblas_set_stream", err);
     if (!s)
         s = set_mode(g, err);
     if (!s) /* the first run loads kernels and shows what is unsupported */
@@ -139,5 +139,5 @@ enum as_status as_rocblas_run(struct as_rocblas_gemm *g, uint64_t reps, struct a
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
     enum as_status s = as_gpu_alive(g->card, err);
     g->reps = reps;
-    return s ? s : as_gpu_time(g->card, put, g, "rocblas_gemm_ex", out, err);
+    return s ? s : as_gpu_time(g->card, rocblas_put, g, "rocblas_gemm_ex", out, err);
 }

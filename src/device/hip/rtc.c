@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-static int build(const void *library, const char *source, const char *name, const char **options, int options_n,
-                 struct as_gpu_compilation **out)
+static int hip_rtc_build(const void *library, const char *source, const char *name, const char **options, int options_n,
+                         struct as_gpu_compilation **out)
 {
     const struct as_hiprtc_api *rtc = library;
     hiprtcResult code = rtc->hiprtcCreateProgram(out, source, name, 0, NULL, NULL);
@@ -22,7 +22,7 @@ enum as_status as_hip_compile(const struct as_hiprtc_api *rtc, const struct as_p
         .dialect = AS_DIALECT_HIP,
         .out_of_memory = HIPRTC_ERROR_OUT_OF_MEMORY,
         .library = rtc,
-        .build = build,
+        .build = hip_rtc_build,
         .destroy = rtc->hiprtcDestroyProgram,
         .log_bytes = rtc->hiprtcGetProgramLogSize,
         .log = rtc->hiprtcGetProgramLog,

@@ -25,26 +25,26 @@ static const int sticky[] = {
     0,
 };
 
-static void words(const struct as_gpu_backend *backend, int code, const char **name, const char **text)
+static void hip_runtime_words(const struct as_gpu_backend *backend, int code, const char **name, const char **text)
 {
     const struct as_hip_api *api = &((const struct as_hip_backend *)backend)->api;
     *name = api->hipGetErrorName(code);
     *text = api->hipGetErrorString(code);
 }
 
-static int enter(const struct as_gpu *card, const struct as_gpu_place *place)
+static int hip_runtime_enter(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_hip_of(card)->hipSetDevice(place->device);
 }
 
-static int enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
+static int hip_runtime_enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
 {
     return as_hip_of(card)->hipDeviceEnablePeerAccess(place->device, 0);
 }
 
 /* ---- memory ---- */
 
-static int host_address(const struct as_gpu *card, void *host, unsigned long long *address)
+static int hip_runtime_host_address(const struct as_gpu *card, void *host, unsigned long long *address)
 {
     void *got = NULL;
     hipError_t code = as_hip_of(card)->hipHostGetDevicePointer(&got, host, 0);
@@ -52,27 +52,27 @@ static int host_address(const struct as_gpu *card, void *host, unsigned long lon
     return code;
 }
 
-static int read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
+static int hip_runtime_read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
 {
     return as_hip_of(card)->hipMemcpyDtoHAsync(to, as_hip_pointer(from), bytes, card->stream);
 }
 
 /* The runtime only reads, but its declaration does not say so. */
-static int write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
+static int hip_runtime_write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
 {
     return as_hip_of(card)->hipMemcpyHtoDAsync(as_hip_pointer(to), (void *)(uintptr_t)from, bytes, card->stream);
 }
 
-static int copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
-                struct as_gpu_stream *stream)
+static int hip_runtime_copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+                            struct as_gpu_stream *stream)
 {
     return as_hip_of(card)->hipMemcpyAsync(as_hip_pointer(to), as_hip_pointer(from), bytes, hipMemcpyDefault, stream);
 }
 
 /* ---- kernels ---- */
 
-static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
-                                  struct as_error *err)
+static enum as_status hip_runtime_instantiate(struct as_gpu *card, struct as_gpu_graph *graph,
+                                              struct as_gpu_graph_exec **out, struct as_error *err)
 {
     hipError_t code = as_hip_of(card)->hipGraphInstantiate(out, graph, NULL, NULL, 0);
     if (code)
@@ -81,7 +81,8 @@ static enum as_status instantiate(struct as_gpu *card, struct as_gpu_graph *grap
 }
 
 /* A workgroup may use the maximum by default. */
-static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err)
+static enum as_status hip_runtime_allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes,
+                                               struct as_error *err)
 {
     if (bytes <= dev->info.workgroup_shared)
         return AS_OK;
@@ -89,7 +90,7 @@ static enum as_status allow_shared(struct as_device *dev, struct as_kernel *kern
                    kernel->name, bytes, (unsigned long long)dev->info.workgroup_shared);
 }
 
-static enum as_status find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
+static enum as_status hip_runtime_find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
 {
     struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
     enum as_status s = b->rtc.library ? AS_OK : as_hiprtc_load(&b->rtc, b->api.library, err);
@@ -98,8 +99,8 @@ static enum as_status find_compiler(struct as_gpu *card, int *major, int *minor,
     return s;
 }
 
-static enum as_status compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
-                              size_t *bytes, struct as_error *err)
+static enum as_status hip_runtime_compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
+                                          size_t *bytes, struct as_error *err)
 {
     const struct as_hip_device *hip = (const struct as_hip_device *)card;
     return as_hip_compile(&((const struct as_hip_backend *)card->backend)->rtc, desc, &hip->target, code, bytes, err);
@@ -119,7 +120,7 @@ static enum as_status code_bytes(const unsigned char *code, size_t bytes, const 
 
 #define BIND(slot, function) .slot = {api->function, #function}
 
-static void bind(const struct as_hip_api *api, struct as_gpu_functions *out)
+static void hip_runtime_bind(const struct as_hip_api *api, struct as_gpu_functions *out)
 {
     *out = (struct as_gpu_functions){
         BIND(synchronize, hipDeviceSynchronize),
@@ -175,24 +176,24 @@ static const struct as_gpu_api gpu_api = {
                .shared_bytes = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                .private_bytes = HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
                .max_threads = HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
-    .words = words,
-    .enter = enter,
+    .words = hip_runtime_words,
+    .enter = hip_runtime_enter,
     .enter_name = "hipSetDevice",
-    .enable_peer = enable_peer,
+    .enable_peer = hip_runtime_enable_peer,
     .enable_peer_name = "hipDeviceEnablePeerAccess",
-    .host_address = host_address,
+    .host_address = hip_runtime_host_address,
     .host_address_name = "hipHostGetDevicePointer",
-    .read = read_memory,
+    .read = hip_runtime_read_memory,
     .read_name = "hipMemcpyDtoHAsync",
-    .write = write_memory,
+    .write = hip_runtime_write_memory,
     .write_name = "hipMemcpyHtoDAsync",
-    .copy = copy,
+    .copy = hip_runtime_copy,
     .copy_name = "hipMemcpyAsync",
     .allocators = as_hip_allocators,
-    .instantiate = instantiate,
-    .allow_shared = allow_shared,
-    .find_compiler = find_compiler,
-    .compile = compile,
+    .instantiate = hip_runtime_instantiate,
+    .allow_shared = hip_runtime_allow_shared,
+    .find_compiler = hip_runtime_find_compiler,
+    .compile = hip_runtime_compile,
     .code_bytes = code_bytes,
     .count = as_hip_count_code,
     .instructions = as_hip_instructions,
@@ -201,5 +202,5 @@ static const struct as_gpu_api gpu_api = {
 void as_hip_bind(struct as_hip_backend *backend)
 {
     backend->card.api = &gpu_api;
-    bind(&backend->api, &backend->card.functions);
+    hip_runtime_bind(&backend->api, &backend->card.functions);
 }

@@ -25,7 +25,7 @@ void as_hip_locate(const struct as_hip_api *api, struct as_gpu_found *found)
 }
 
 /* Two hexadecimal digits for minor version and stepping follow the generation: "gfx90a", "gfx1100". */
-static unsigned generation_of(const char *arch)
+static unsigned hip_target_generation_of(const char *arch)
 {
     size_t n = strlen(arch);
     char digits[8] = "";
@@ -51,7 +51,7 @@ void as_hip_parse_target(const char *name, const char *environment, struct as_hi
     as_copy_text(out->name, sizeof out->name, name);
     as_copy_text(out->arch, sizeof out->arch, name);
     out->arch[strcspn(out->arch, ":")] = 0;
-    out->generation = generation_of(out->arch);
+    out->generation = hip_target_generation_of(out->arch);
     const char *feature = strstr(name, ":xnack");
     bool asked = environment && strcmp(environment, "1") == 0;
     if (feature && feature[6] == '+')

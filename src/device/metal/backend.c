@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static void backend_close(void *backend)
+static void metal_backend_close(void *backend)
 {
     struct as_mtl_backend *b = backend;
     if (!b)
@@ -13,7 +13,7 @@ static void backend_close(void *backend)
     free(b);
 }
 
-static enum as_status find_devices(struct as_mtl_backend *b, struct as_error *err)
+static enum as_status metal_find_devices(struct as_mtl_backend *b, struct as_error *err)
 {
     void *pool = b->api.pool_push();
     b->devices = b->api.copy_devices();
@@ -26,7 +26,7 @@ static enum as_status find_devices(struct as_mtl_backend *b, struct as_error *er
                          "a GPU");
 }
 
-static enum as_status backend_open(void **backend, struct as_error *err)
+static enum as_status metal_backend_open(void **backend, struct as_error *err)
 {
     struct as_mtl_backend *b = calloc(1, sizeof *b);
     *backend = NULL;
@@ -34,20 +34,20 @@ static enum as_status backend_open(void **backend, struct as_error *err)
         return as_nomem(err, sizeof *b, "Metal backend");
     enum as_status s = as_mtl_load(&b->api, err);
     if (!s)
-        s = find_devices(b, err);
+        s = metal_find_devices(b, err);
     if (s)
-        backend_close(b);
+        metal_backend_close(b);
     else
         *backend = b;
     return s;
 }
 
-static size_t backend_count(void *backend)
+static size_t metal_backend_count(void *backend)
 {
     return ((struct as_mtl_backend *)backend)->devices_n;
 }
 
-static void device_close(struct as_device *dev)
+static void metal_device_close(struct as_device *dev)
 {
     struct as_mtl_device *d = dev->ctx;
     if (!d)
@@ -70,13 +70,14 @@ static enum as_status device_alive(struct as_device *dev, struct as_error *err)
 }
 
 static const struct as_device_ops device_ops = {
-    .close = device_close,
+    .close = metal_device_close,
     .memory_free = as_mtl_memory_free,
     .alive = device_alive,
     .topology = as_mtl_topology,
 };
 
-static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
+static enum as_status metal_backend_open_device(void *backend, size_t index, struct as_device *out,
+                                                struct as_error *err)
 {
     struct as_mtl_backend *b = backend;
     *out = (struct as_device){.device = &device_ops,
@@ -99,7 +100,7 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
         s = as_mtl_fill_info(out, index, err);
     m->pool_pop(pool);
     if (s)
-        device_close(out);
+        metal_device_close(out);
     return s;
 }
 
@@ -109,8 +110,8 @@ const struct as_backend as_backend_metal = {
     .title = "Metal, GPUs of macOS, by Metal.framework",
     .roles = as_mtl_roles,
     .words = &as_mtl_words,
-    .open = backend_open,
-    .close = backend_close,
-    .count = backend_count,
-    .open_device = backend_open_device,
+    .open = metal_backend_open,
+    .close = metal_backend_close,
+    .count = metal_backend_count,
+    .open_device = metal_backend_open_device,
 };

@@ -19,7 +19,7 @@ void as_mtl_queue_close(struct as_mtl_device *d, struct as_mtl_queue *q)
     as_mtl_release(d->api, &q->queue);
 }
 
-static void poll(const struct as_mtl_api *m, as_objc_id commands, enum as_wait how)
+static void metal_commands_poll(const struct as_mtl_api *m, as_objc_id commands, enum as_wait how)
 {
     while (AS_SEND(m, status, commands) < AS_MTL_COMPLETED) {
         if (how == AS_WAIT_YIELD)
@@ -29,7 +29,7 @@ static void poll(const struct as_mtl_api *m, as_objc_id commands, enum as_wait h
     }
 }
 
-static void widen(const struct as_mtl_api *m, as_objc_id commands, struct as_mtl_times *t)
+static void metal_commands_widen(const struct as_mtl_api *m, as_objc_id commands, struct as_mtl_times *t)
 {
     const double start = AS_SEND(m, gpu_start, commands), end = AS_SEND(m, gpu_end, commands);
     t->start = isnan(t->start) || start < t->start ? start : t->start;
@@ -47,9 +47,9 @@ static enum as_status take_oldest(struct as_mtl_device *d, struct as_mtl_queue *
     if (how == AS_WAIT_BLOCK)
         AS_SEND(m, wait, commands);
     else
-        poll(m, commands, how);
+        metal_commands_poll(m, commands, how);
     if (times)
-        widen(m, commands, times);
+        metal_commands_widen(m, commands, times);
     enum as_status s = as_mtl_outcome(d, commands, what, err);
     m->pool_pop(pool);
     as_mtl_release(m, &commands);
@@ -87,7 +87,7 @@ enum as_status as_mtl_drain(struct as_mtl_device *d, struct as_mtl_queue *q, enu
     return s;
 }
 
-static void settle(const struct as_mtl_device *d, const struct as_mtl_queue *q)
+static void metal_commands_settle(const struct as_mtl_device *d, const struct as_mtl_queue *q)
 {
     for (size_t i = 0; i < q->n; i++)
         AS_SEND(d->api, wait, q->outstanding[(q->first + i) % AS_MTL_OUTSTANDING]);
@@ -95,10 +95,10 @@ static void settle(const struct as_mtl_device *d, const struct as_mtl_queue *q)
 
 void as_mtl_settle(struct as_mtl_device *d)
 {
-    settle(d, &d->queue);
-    settle(d, &d->back);
+    metal_commands_settle(d, &d->queue);
+    metal_commands_settle(d, &d->back);
     for (size_t i = 0; i < d->more_n; i++)
-        settle(d, &d->more[i]);
+        metal_commands_settle(d, &d->more[i]);
 }
 
 double as_mtl_elapsed(const struct as_mtl_times *t)

@@ -13,8 +13,8 @@ struct course {
     as_objc_id to, from;
 };
 
-static enum as_status put(struct as_mtl_device *d, const struct course *c, uint64_t bytes, uint64_t n,
-                          struct as_mtl_times *times, struct as_error *err)
+static enum as_status metal_copy_put(struct as_mtl_device *d, const struct course *c, uint64_t bytes, uint64_t n,
+                                     struct as_mtl_times *times, struct as_error *err)
 {
     const struct as_mtl_api *m = d->api;
     as_objc_id commands;
@@ -30,15 +30,15 @@ static enum as_status put(struct as_mtl_device *d, const struct course *c, uint6
 }
 
 /* The directions alternate, so that both are in progress. */
-static enum as_status run(struct as_mtl_device *d, const struct course *courses, size_t n, const struct as_copy *copy,
-                          struct as_mtl_times *times, struct as_error *err)
+static enum as_status metal_copy_run(struct as_mtl_device *d, const struct course *courses, size_t n,
+                                     const struct as_copy *copy, struct as_mtl_times *times, struct as_error *err)
 {
     enum as_status s = AS_OK;
     for (uint64_t done = 0; done < copy->reps && !s;) {
         const uint64_t part = copy->reps - done < COPIES_MAX ? copy->reps - done : COPIES_MAX;
         void *pool = d->api->pool_push();
         for (size_t i = 0; i < n && !s; i++)
-            s = put(d, &courses[i], copy->bytes, part, times, err);
+            s = metal_copy_put(d, &courses[i], copy->bytes, part, times, err);
         d->api->pool_pop(pool);
         done += part;
     }
@@ -49,7 +49,7 @@ static enum as_status run(struct as_mtl_device *d, const struct course *courses,
     return s;
 }
 
-static enum as_status check(const struct as_copy *c, struct as_error *err)
+static enum as_status metal_copy_check(const struct as_copy *c, struct as_error *err)
 {
     enum as_status s = as_memory_check(c->to, 0, c->bytes, err);
     if (!s)
@@ -67,7 +67,7 @@ enum as_status as_mtl_copy(struct as_device *dev, const struct as_copy *copy, st
     struct as_mtl_device *d = dev->ctx;
     struct as_mtl_times times = {NAN, NAN};
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = check(copy, err);
+    enum as_status s = metal_copy_check(copy, err);
     if (!s)
         s = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
     if (!s && copy->back_to && !d->back.queue)
@@ -79,7 +79,7 @@ enum as_status as_mtl_copy(struct as_device *dev, const struct as_copy *copy, st
         courses[1] = (struct course){
             .queue = &d->back, .to = as_mtl_buffer(copy->back_to), .from = as_mtl_buffer(copy->back_from)};
     uint64_t t0 = as_now_ns();
-    s = run(d, courses, copy->back_to ? 2 : 1, copy, &times, err);
+    s = metal_copy_run(d, courses, copy->back_to ? 2 : 1, copy, &times, err);
     if (!s) {
         out->host_s = (double)(as_now_ns() - t0) * 1e-9;
         out->device_s = as_mtl_elapsed(&times);

@@ -13,7 +13,7 @@ struct io_kit {
     int (*release)(unsigned object);
 };
 
-static bool load(struct io_kit *io)
+static bool metal_cores_load(struct io_kit *io)
 {
     char why[8];
     const char *found, *missing = NULL;
@@ -30,7 +30,7 @@ static bool load(struct io_kit *io)
 unsigned as_mtl_cores(const struct as_mtl_api *m, uint64_t registry_id)
 {
     struct io_kit io;
-    if (!load(&io))
+    if (!metal_cores_load(&io))
         return 0;
     unsigned entry = io.find(0, io.matching(registry_id));
     /* A CFNumber is an NSNumber, a CFString an NSString. */

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static void describe(const struct as_mtl_api *m, as_objc_id error, char *out, size_t size)
+static void metal_errors_describe(const struct as_mtl_api *m, as_objc_id error, char *out, size_t size)
 {
     char raw[4096];
     as_mtl_text(m, error ? AS_SEND(m, description, error) : NULL, raw, sizeof raw);
@@ -16,7 +16,7 @@ static void describe(const struct as_mtl_api *m, as_objc_id error, char *out, si
 enum as_status as_mtl_fail(const struct as_mtl_api *m, as_objc_id error, const char *what, struct as_error *err)
 {
     char text[380]; /* err holds 512 bytes */
-    describe(m, error, text, sizeof text);
+    metal_errors_describe(m, error, text, sizeof text);
     return as_fail(err, AS_FAILED, "metal: %s: %s", what, text);
 }
 
@@ -28,7 +28,7 @@ enum as_status as_mtl_outcome(struct as_mtl_device *d, as_objc_id commands, cons
     as_objc_id error = AS_SEND(m, error, commands);
     const long code = error ? AS_SEND(m, code, error) : 0;
     char text[200];
-    describe(m, error, text, sizeof text);
+    metal_errors_describe(m, error, text, sizeof text);
     if (code == AS_MTL_ERROR_ACCESS_REVOKED || code == AS_MTL_ERROR_DEVICE_REMOVED)
         as_copy_text(d->lost, sizeof d->lost, text);
     const enum as_status s = code == AS_MTL_ERROR_OUT_OF_MEMORY ? AS_NOMEM

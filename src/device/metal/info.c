@@ -47,7 +47,7 @@ static unsigned unit_fma(const struct as_mtl_device *d)
     return as_mtl_supports(d, FIRST) && !as_mtl_supports(d, LAST + 1) ? ALUS : 0;
 }
 
-static void fill_text(const struct as_mtl_device *d, struct as_device_info *info)
+static void metal_info_fill_text(const struct as_mtl_device *d, struct as_device_info *info)
 {
     const struct as_mtl_api *m = d->api;
     char version[96] = "";
@@ -64,7 +64,7 @@ static void fill_text(const struct as_mtl_device *d, struct as_device_info *info
              version);
 }
 
-static void fill_memory(struct as_device *dev)
+static void metal_info_fill_memory(struct as_device *dev)
 {
     struct as_mtl_device *d = dev->ctx;
     struct as_device_info *info = &dev->info;
@@ -90,7 +90,7 @@ enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_e
     as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_METAL));
     snprintf(info->uuid, sizeof info->uuid, "%016" PRIx64, registry_id);
     fill_family(d, info);
-    fill_text(d, info);
+    metal_info_fill_text(d, info);
     info->capabilities = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_FP16 | AS_CAP_COPY | AS_CAP_QUEUES;
     if (d->unified)
         info->capabilities |= AS_CAP_SVM_ATOMICS;
@@ -98,7 +98,7 @@ enum as_status as_mtl_fill_info(struct as_device *dev, size_t index, struct as_e
     info->unit_fma = unit_fma(d);
     info->threads = (unsigned)AS_SEND(m, group_most, d->device).width;
     info->numa_nodes = 1;
-    fill_memory(dev);
+    metal_info_fill_memory(dev);
     as_mtl_list_allocators(dev);
     return as_mtl_fill_language(d, info, err);
 }

@@ -30,7 +30,7 @@ struct as_gemm {
     char name[160];
 };
 
-static void gemm_destroy(struct as_device *dev, struct as_gemm *g)
+static void mps_gemm_destroy(struct as_device *dev, struct as_gemm *g)
 {
     const struct as_mtl_device *d = dev->ctx;
     if (!g)
@@ -52,7 +52,7 @@ static const struct type *find_type(const struct as_gemm_desc *desc, struct as_e
 }
 
 /* Loads the framework and checks that it supports the device. */
-static enum as_status load(const struct as_mtl_device *d, struct as_error *err)
+static enum as_status mps_load(const struct as_mtl_device *d, struct as_error *err)
 {
     char why[300] = "";
     const char *found = "", *missing = NULL;
@@ -80,8 +80,8 @@ static as_objc_id make_matrix(const struct as_mtl_device *d, const struct as_mem
     return AS_SEND_WITH(m, mps_matrix, made, as_mtl_buffer(mem), descriptor);
 }
 
-static enum as_status make(struct as_gemm *g, struct as_device *dev, const struct as_gemm_desc *desc,
-                           const struct type *t, struct as_error *err)
+static enum as_status mps_make(struct as_gemm *g, struct as_device *dev, const struct as_gemm_desc *desc,
+                               const struct type *t, struct as_error *err)
 {
     const struct as_mtl_device *d = dev->ctx;
     const struct as_mtl_api *m = d->api;
@@ -100,8 +100,8 @@ static enum as_status make(struct as_gemm *g, struct as_device *dev, const struc
                          t->word);
 }
 
-static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
-                                  struct as_error *err)
+static enum as_status mps_gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
+                                      struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     *out = NULL;
@@ -117,20 +117,20 @@ static enum as_status gemm_create(struct as_device *dev, const struct as_gemm_de
     if (!g)
         return as_nomem(err, sizeof *g, "a GEMM");
     void *pool = d->api->pool_push();
-    s = load(d, err);
+    s = mps_load(d, err);
     if (!s)
-        s = make(g, dev, desc, t, err);
+        s = mps_make(g, dev, desc, t, err);
     d->api->pool_pop(pool);
     if (s)
-        gemm_destroy(dev, g);
+        mps_gemm_destroy(dev, g);
     else
         *out = g;
     return s;
 }
 
 /* n GEMMs in one command buffer. The library creates the encoders. */
-static enum as_status put(struct as_mtl_device *d, const struct as_gemm *g, uint64_t n, struct as_mtl_times *times,
-                          struct as_error *err)
+static enum as_status mps_put(struct as_mtl_device *d, const struct as_gemm *g, uint64_t n, struct as_mtl_times *times,
+                              struct as_error *err)
 {
     as_objc_id commands;
     void *pool = d->api->pool_push();
@@ -143,8 +143,8 @@ static enum as_status put(struct as_mtl_device *d, const struct as_gemm *g, uint
     return s;
 }
 
-static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
-                               struct as_error *err)
+static enum as_status mps_gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
+                                   struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct as_mtl_times times = {NAN, NAN};
@@ -154,7 +154,7 @@ static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_
         return s;
     const uint64_t t0 = as_now_ns();
     for (uint64_t done = 0; done < reps && !s; done += PRODUCTS_MAX)
-        s = put(d, g, reps - done < PRODUCTS_MAX ? reps - done : PRODUCTS_MAX, &times, err);
+        s = mps_put(d, g, reps - done < PRODUCTS_MAX ? reps - done : PRODUCTS_MAX, &times, err);
     enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, "MPSMatrixMultiplication", s ? NULL : err);
     const uint64_t t1 = as_now_ns();
     s = s ? s : end;
@@ -165,14 +165,14 @@ static enum as_status gemm_run(struct as_device *dev, struct as_gemm *g, uint64_
     return s;
 }
 
-static const char *gemm_name(const struct as_gemm *g)
+static const char *mps_gemm_name(const struct as_gemm *g)
 {
     return g->name;
 }
 
 const struct as_gemm_ops as_mtl_gemm_ops = {
-    .create = gemm_create,
-    .destroy = gemm_destroy,
-    .run = gemm_run,
-    .name = gemm_name,
+    .create = mps_gemm_create,
+    .destroy = mps_gemm_destroy,
+    .run = mps_gemm_run,
+    .name = mps_gemm_name,
 };

@@ -72,8 +72,8 @@ static enum as_status define(const char *defines, const char *name, struct as_bu
 }
 
 /* The program with this source, cached or newly built. */
-static enum as_status find_built(struct as_mtl_device *d, const char *name, const char *source,
-                                 struct as_mtl_built **out, struct as_error *err)
+static enum as_status metal_find_built(struct as_mtl_device *d, const char *name, const char *source,
+                                       struct as_mtl_built **out, struct as_error *err)
 {
     const uint64_t key = as_hash(source, strlen(source));
     for (*out = d->built; *out; *out = (*out)->next)
@@ -93,8 +93,8 @@ static enum as_status find_built(struct as_mtl_device *d, const char *name, cons
     return AS_OK;
 }
 
-static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
-                                    struct as_error *err)
+static enum as_status metal_program_build(struct as_device *dev, const struct as_program_desc *desc,
+                                          struct as_program **out, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct as_buf source = AS_BUF_INIT;
@@ -112,7 +112,7 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     if (!s)
         s = as_buf_check(&source, err);
     if (!s)
-        s = find_built(d, desc->name, as_buf_get(&source), &program->built, err);
+        s = metal_find_built(d, desc->name, as_buf_get(&source), &program->built, err);
     d->api->pool_pop(pool);
     as_buf_finish(&source);
     if (s) {
@@ -125,14 +125,14 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     return AS_OK;
 }
 
-static void program_destroy(struct as_device *dev, struct as_program *program)
+static void metal_program_destroy(struct as_device *dev, struct as_program *program)
 {
     (void)dev;
     free(program);
 }
 
-static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
-                                     struct as_kernel **out, struct as_error *err)
+static enum as_status metal_program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                           struct as_kernel **out, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     *out = NULL;
@@ -151,7 +151,7 @@ static enum as_status program_kernel(struct as_device *dev, struct as_program *p
     return AS_OK;
 }
 
-static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+static void metal_kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
 {
     struct as_mtl_device *d = dev->ctx;
     if (!kernel)
@@ -161,8 +161,8 @@ static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
 }
 
 /* Pipelines report the threadgroup size that their registers allow, and their threadgroup memory. */
-static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
-                                  size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
+static enum as_status metal_kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
+                                        size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
 {
     const struct as_mtl_device *d = dev->ctx;
     (void)workgroup_size, (void)shared_bytes, (void)err;
@@ -174,9 +174,9 @@ static enum as_status kernel_info(struct as_device *dev, struct as_kernel *kerne
 }
 
 const struct as_program_ops as_mtl_program_ops = {
-    .build = program_build,
-    .destroy = program_destroy,
-    .kernel = program_kernel,
-    .kernel_destroy = kernel_destroy,
-    .kernel_info = kernel_info,
+    .build = metal_program_build,
+    .destroy = metal_program_destroy,
+    .kernel = metal_program_kernel,
+    .kernel_destroy = metal_kernel_destroy,
+    .kernel_info = metal_kernel_info,
 };

@@ -9,7 +9,7 @@
  * early. */
 enum { DISPATCHES_MAX = 512 };
 
-static enum as_status check(const struct as_device *dev, const struct as_launch *l, struct as_error *err)
+static enum as_status metal_check(const struct as_device *dev, const struct as_launch *l, struct as_error *err)
 {
     const struct as_mtl_device *d = dev->ctx;
     const char *name = l->kernel->name;
@@ -38,7 +38,7 @@ static enum as_status check(const struct as_device *dev, const struct as_launch 
     return AS_OK;
 }
 
-static void set_arguments(const struct as_mtl_api *m, as_objc_id encoder, const struct as_launch *l)
+static void metal_set_arguments(const struct as_mtl_api *m, as_objc_id encoder, const struct as_launch *l)
 {
     for (size_t i = 0; i < l->args_n; i++) {
         const struct as_arg *a = &l->args[i];
@@ -50,8 +50,8 @@ static void set_arguments(const struct as_mtl_api *m, as_objc_id encoder, const 
 }
 
 /* n launches as one command buffer. Its encoder is a serial one: each launch waits for the one before. */
-static enum as_status put(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l, uint64_t n,
-                          struct as_mtl_times *times, struct as_error *err)
+static enum as_status metal_put(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l, uint64_t n,
+                                struct as_mtl_times *times, struct as_error *err)
 {
     const struct as_mtl_api *m = d->api;
     as_objc_id commands;
@@ -60,7 +60,7 @@ static enum as_status put(struct as_mtl_device *d, struct as_mtl_queue *q, const
     if (s || !encoder)
         return s ? s : as_fail(err, AS_FAILED, "metal: kernel '%s': no compute encoder", l->kernel->name);
     AS_SEND_WITH(m, set_pipeline, encoder, l->kernel->pipeline);
-    set_arguments(m, encoder, l);
+    metal_set_arguments(m, encoder, l);
     for (uint64_t i = 0; i < n; i++)
         AS_SEND_WITH(m, dispatch, encoder, ((struct as_mtl_size){l->workgroups, 1, 1}),
                      ((struct as_mtl_size){l->workgroup_size, 1, 1}));
@@ -69,34 +69,34 @@ static enum as_status put(struct as_mtl_device *d, struct as_mtl_queue *q, const
     return AS_OK;
 }
 
-static enum as_status put_all(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l,
-                              struct as_mtl_times *times, struct as_error *err)
+static enum as_status metal_put_all(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l,
+                                    struct as_mtl_times *times, struct as_error *err)
 {
     enum as_status s = AS_OK;
     for (uint64_t done = 0; done < l->reps && !s;) {
         const uint64_t n = l->reps - done < DISPATCHES_MAX ? l->reps - done : DISPATCHES_MAX;
         void *pool = d->api->pool_push();
-        s = put(d, q, l, n, times, err);
+        s = metal_put(d, q, l, n, times, err);
         d->api->pool_pop(pool);
         done += n;
     }
     return s;
 }
 
-static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
-                                   struct as_error *err)
+static enum as_status metal_queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                         struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct as_mtl_times times = {NAN, NAN};
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = check(dev, launch, err);
+    enum as_status s = metal_check(dev, launch, err);
     /* Earlier work must not count in the time, nor its failure as this launch's. */
     if (!s)
         s = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
     if (s)
         return s;
     uint64_t t0 = as_now_ns();
-    s = put_all(d, &d->queue, launch, &times, err);
+    s = metal_put_all(d, &d->queue, launch, &times, err);
     enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, launch->kernel->name, s ? NULL : err);
     uint64_t t1 = as_now_ns();
     s = s ? s : end;
@@ -107,15 +107,15 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     return s;
 }
 
-static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+static enum as_status metal_queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct as_mtl_queue *q = as_mtl_find_queue(d, launch->queue, err);
-    enum as_status s = q ? check(dev, launch, err) : AS_USAGE;
-    return s ? s : put_all(d, q, launch, NULL, err);
+    enum as_status s = q ? metal_check(dev, launch, err) : AS_USAGE;
+    return s ? s : metal_put_all(d, q, launch, NULL, err);
 }
 
-static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+static enum as_status metal_queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     enum as_status s = as_mtl_drain(d, &d->queue, how, NULL, "a kernel", err);
@@ -123,9 +123,9 @@ static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct
 }
 
 const struct as_queue_ops as_mtl_queue_ops = {
-    .launch = queue_launch,
-    .submit = queue_submit,
-    .wait = queue_wait,
+    .launch = metal_queue_launch,
+    .submit = metal_queue_submit,
+    .wait = metal_queue_wait,
     .queues = as_mtl_queues,
     .wait_queue = as_mtl_wait_queue,
     .copy = as_mtl_copy,

@@ -44,7 +44,7 @@ static int by_bus(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static enum as_status find_devices(struct as_cl_backend *b, struct as_error *err)
+static enum as_status opencl_find_devices(struct as_cl_backend *b, struct as_error *err)
 {
     cl_platform_id platforms[PLATFORMS_MAX] = {NULL};
     cl_uint n = 0;
@@ -72,7 +72,7 @@ static enum as_status find_devices(struct as_cl_backend *b, struct as_error *err
     return AS_OK;
 }
 
-static void backend_close(void *backend)
+static void opencl_backend_close(void *backend)
 {
     struct as_cl_backend *b = backend;
     if (!b)
@@ -81,28 +81,28 @@ static void backend_close(void *backend)
     free(b);
 }
 
-static enum as_status backend_open(void **backend, struct as_error *err)
+static enum as_status opencl_backend_open(void **backend, struct as_error *err)
 {
     struct as_cl_backend *b = calloc(1, sizeof *b);
     if (!b)
         return as_nomem(err, sizeof *b, "OpenCL backend");
     enum as_status s = as_cl_load(&b->api, err);
     if (!s)
-        s = find_devices(b, err);
+        s = opencl_find_devices(b, err);
     if (s) {
-        backend_close(b);
+        opencl_backend_close(b);
         b = NULL;
     }
     *backend = b;
     return s;
 }
 
-static size_t backend_count(void *backend)
+static size_t opencl_backend_count(void *backend)
 {
     return ((struct as_cl_backend *)backend)->found_n;
 }
 
-static void device_close(struct as_device *dev)
+static void opencl_device_close(struct as_device *dev)
 {
     struct as_cl_device *cl = dev->ctx;
     if (!cl)
@@ -124,7 +124,7 @@ static void device_close(struct as_device *dev)
 }
 
 static const struct as_device_ops device_ops = {
-    .close = device_close,
+    .close = opencl_device_close,
     .memory_free = as_cl_memory_free,
     .topology = as_cl_topology,
 };
@@ -141,7 +141,8 @@ static enum as_status create_queue(struct as_cl_device *cl, struct as_error *err
     return as_cl_check(cl->queue ? CL_SUCCESS : code, "clCreateCommandQueue", err);
 }
 
-static enum as_status backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
+static enum as_status opencl_backend_open_device(void *backend, size_t index, struct as_device *out,
+                                                 struct as_error *err)
 {
     struct as_cl_backend *b = backend;
     *out = (struct as_device){
@@ -163,7 +164,7 @@ static enum as_status backend_open_device(void *backend, size_t index, struct as
     if (!s)
         s = create_queue(cl, err);
     if (s)
-        device_close(out);
+        opencl_device_close(out);
     return s;
 }
 
@@ -173,9 +174,9 @@ const struct as_backend as_backend_opencl = {
     .title = "OpenCL, any vendor, by libOpenCL.so.1",
     .portable = true,
     .roles = as_cl_roles,
-    .open = backend_open,
-    .close = backend_close,
-    .count = backend_count,
+    .open = opencl_backend_open,
+    .close = opencl_backend_close,
+    .count = opencl_backend_count,
     .words = &as_cl_words,
-    .open_device = backend_open_device,
+    .open_device = opencl_backend_open_device,
 };

@@ -66,8 +66,8 @@ static enum as_status lay_course(struct as_device *dev, struct as_memory *to, st
     return s;
 }
 
-static enum as_status enqueue(const struct as_cl_device *cl, struct course *c, uint64_t bytes, cl_event *event,
-                              struct as_error *err)
+static enum as_status opencl_copy_enqueue(const struct as_cl_device *cl, struct course *c, uint64_t bytes,
+                                          cl_event *event, struct as_error *err)
 {
     const struct as_cl_api *api = cl->api;
     switch (c->way) {
@@ -86,7 +86,8 @@ static enum as_status enqueue(const struct as_cl_device *cl, struct course *c, u
     }
 }
 
-static enum as_status drain(const struct as_cl_device *cl, struct course *courses, size_t n, struct as_error *err)
+static enum as_status opencl_copy_drain(const struct as_cl_device *cl, struct course *courses, size_t n,
+                                        struct as_error *err)
 {
     enum as_status s = AS_OK;
     for (size_t i = 0; i < n; i++) {
@@ -96,21 +97,21 @@ static enum as_status drain(const struct as_cl_device *cl, struct course *course
     return s;
 }
 
-static enum as_status run(const struct as_cl_device *cl, struct course *courses, size_t n, const struct as_copy *copy,
-                          struct as_error *err)
+static enum as_status opencl_copy_run(const struct as_cl_device *cl, struct course *courses, size_t n,
+                                      const struct as_copy *copy, struct as_error *err)
 {
     enum as_status s = AS_OK;
     for (uint64_t r = 0; r < copy->reps && !s; r++) {
         for (size_t i = 0; i < n && !s; i++) {
             cl_event *event = r == 0 ? &courses[i].first : r + 1 == copy->reps ? &courses[i].last : NULL;
-            s = enqueue(cl, &courses[i], copy->bytes, event, err);
+            s = opencl_copy_enqueue(cl, &courses[i], copy->bytes, event, err);
             if (!s && r == 0)
                 s = as_cl_check(cl->api->clFlush(courses[i].queue), "clFlush", err);
         }
         if (!s && (r + 1) % OUTSTANDING_MAX == 0)
-            s = drain(cl, courses, n, err);
+            s = opencl_copy_drain(cl, courses, n, err);
     }
-    enum as_status end = drain(cl, courses, n, s ? NULL : err);
+    enum as_status end = opencl_copy_drain(cl, courses, n, s ? NULL : err);
     return s ? s : end;
 }
 
@@ -127,7 +128,7 @@ static enum as_status check_outcome(const struct as_cl_device *cl, const struct 
 }
 
 /* From the first start to the last end over all copies; NAN if the driver does not report it or it is implausible. */
-static double device_seconds(const struct as_cl_device *cl, const struct course *courses, size_t n)
+static double opencl_copy_device_seconds(const struct as_cl_device *cl, const struct course *courses, size_t n)
 {
     cl_ulong from = CL_ULONG_MAX, to = 0;
     for (size_t i = 0; i < n; i++) {
@@ -184,13 +185,13 @@ enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, str
     enum as_status s = lay_all(dev, copy, courses, &n, err);
     if (!s) {
         uint64_t t0 = as_now_ns();
-        s = run(cl, courses, n, copy, err);
+        s = opencl_copy_run(cl, courses, n, copy, err);
         out->host_s = (double)(as_now_ns() - t0) * 1e-9;
     }
     for (size_t i = 0; i < n && !s; i++)
         s = check_outcome(cl, &courses[i], err);
     if (!s)
-        out->device_s = device_seconds(cl, courses, n);
+        out->device_s = opencl_copy_device_seconds(cl, courses, n);
     for (size_t i = 0; i < n; i++) {
         if (courses[i].first)
             cl->api->clReleaseEvent(courses[i].first);

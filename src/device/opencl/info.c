@@ -15,7 +15,7 @@
 /* Missing in some versions of the headers. */
 enum { WARP_SIZE_NV = 0x4003, GLOBAL_FREE_MEMORY_AMD = 0x4039, WAVEFRONT_WIDTH_AMD = 0x4043 };
 
-static bool is_cpu(const struct as_cl_device *cl)
+static bool opencl_info_is_cpu(const struct as_cl_device *cl)
 {
     return (cl->type & CL_DEVICE_TYPE_CPU) != 0;
 }
@@ -23,7 +23,7 @@ static bool is_cpu(const struct as_cl_device *cl)
 enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
-    if (is_cpu(cl)) {
+    if (opencl_info_is_cpu(cl)) {
         /* CPU drivers report memory that changes with use; the kernel's numbers do not. */
         struct as_host_limits host;
         enum as_status s = as_host_limits_now(&host, err);
@@ -57,7 +57,8 @@ static const char *newest_language(const struct as_cl_api *api, cl_device_id id)
     return major >= 3 ? "-cl-std=CL3.0" : major == 2 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
 }
 
-static void fill_text(struct as_device_info *info, const struct as_cl_api *api, const struct as_cl_found *found)
+static void opencl_info_fill_text(struct as_device_info *info, const struct as_cl_api *api,
+                                  const struct as_cl_found *found)
 {
     char version[96], driver[64], raw[256] = "";
     as_cl_device_text(api, found->id, CL_DEVICE_NAME, info->name, sizeof info->name);
@@ -75,7 +76,7 @@ static void fill_text(struct as_device_info *info, const struct as_cl_api *api, 
         as_copy_text(info->name, sizeof info->name, "device without a name");
 }
 
-static void fill_uuid(struct as_device_info *info, const struct as_cl_api *api, cl_device_id id)
+static void opencl_info_fill_uuid(struct as_device_info *info, const struct as_cl_api *api, cl_device_id id)
 {
     unsigned char u[CL_UUID_SIZE_KHR];
     size_t n = 0;
@@ -93,7 +94,7 @@ static void fill_uuid(struct as_device_info *info, const struct as_cl_api *api, 
     }
 }
 
-static unsigned capabilities(const struct as_cl_device *cl)
+static unsigned opencl_info_capabilities(const struct as_cl_device *cl)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_COPY | AS_CAP_QUEUES;
     const cl_device_svm_capabilities shared = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
@@ -105,13 +106,13 @@ static unsigned capabilities(const struct as_cl_device *cl)
         caps |= AS_CAP_DOT_4X8;
     if ((cl->svm & shared) == shared)
         caps |= AS_CAP_SVM_ATOMICS;
-    if (!is_cpu(cl) && as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query"))
+    if (!opencl_info_is_cpu(cl) && as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query"))
         caps |= AS_CAP_FREE_COUNT;
     return caps;
 }
 
 /* Subgroup size: the standard query came with 3.0. */
-static unsigned lanes(const struct as_cl_device *cl)
+static unsigned opencl_info_lanes(const struct as_cl_device *cl)
 {
     static const cl_device_info queries[] = {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, WARP_SIZE_NV,
                                              WAVEFRONT_WIDTH_AMD};
@@ -139,7 +140,7 @@ static unsigned vector_bytes(const struct as_cl_device *cl)
     return most;
 }
 
-static void fill_memory(struct as_device *dev)
+static void opencl_info_fill_memory(struct as_device *dev)
 {
     struct as_cl_device *cl = dev->ctx;
     struct as_device_info *info = &dev->info;
@@ -147,10 +148,11 @@ static void fill_memory(struct as_device *dev)
     cl->total = as_cl_device_number(api, cl->id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->memory_bytes = cl->total;
     info->max_alloc = as_cl_device_number(api, cl->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    info->is_host_cpu = is_cpu(cl);
+    info->is_host_cpu = opencl_info_is_cpu(cl);
     as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_OPENCL));
-    info->is_host_memory = is_cpu(cl) || as_cl_device_number(api, cl->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
-    if (is_cpu(cl)) {
+    info->is_host_memory =
+        opencl_info_is_cpu(cl) || as_cl_device_number(api, cl->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    if (opencl_info_is_cpu(cl)) {
         struct as_host_limits host;
         if (as_host_limits_now(&host, NULL) == AS_OK)
             info->memory_bytes = host.total;
@@ -178,16 +180,16 @@ enum as_status as_cl_fill_info(struct as_device *dev, const struct as_cl_found *
     snprintf(info->id, sizeof info->id, "opencl:%zu", index);
     as_copy_text(info->backend, sizeof info->backend, "opencl");
     as_copy_text(info->bus_id, sizeof info->bus_id, found->bus_id);
-    fill_text(info, api, found);
-    fill_uuid(info, api, cl->id);
-    info->capabilities = capabilities(cl);
+    opencl_info_fill_text(info, api, found);
+    opencl_info_fill_uuid(info, api, cl->id);
+    info->capabilities = opencl_info_capabilities(cl);
     info->compute_units = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->threads = (unsigned)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-    info->warp = lanes(cl);
+    info->warp = opencl_info_lanes(cl);
     info->vector_bytes = vector_bytes(cl);
     info->clock_max_hz = 1e6 * (double)as_cl_device_number(api, cl->id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
     info->numa_nodes = 1;
-    fill_memory(dev);
+    opencl_info_fill_memory(dev);
     as_cl_list_allocators(dev);
     return AS_OK;
 }

@@ -67,7 +67,8 @@ void as_cl_list_allocators(struct as_device *dev)
     }
 }
 
-static const struct allocator *find_allocator(const struct as_device *dev, const char *name, struct as_error *err)
+static const struct allocator *opencl_find_allocator(const struct as_device *dev, const char *name,
+                                                     struct as_error *err)
 {
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
         if (strcmp(allocators[i].name, name) != 0)
@@ -89,7 +90,7 @@ static uint64_t round_to_page(uint64_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-static void release(struct as_cl_device *cl, struct block *b)
+static void opencl_release(struct as_cl_device *cl, struct block *b)
 {
     if (b->buffer)
         cl->api->clReleaseMemObject(b->buffer);
@@ -100,8 +101,8 @@ static void release(struct as_cl_device *cl, struct block *b)
 }
 
 /* The bare allocation that is timed. */
-static enum as_status obtain(struct as_cl_device *cl, const struct allocator *how, uint64_t bytes, struct block *b,
-                             struct as_error *err)
+static enum as_status opencl_obtain(struct as_cl_device *cl, const struct allocator *how, uint64_t bytes,
+                                    struct block *b, struct as_error *err)
 {
     *b = (struct block){.how = how};
     if (how->way == SVM_COARSE || how->way == SVM_FINE) {
@@ -122,7 +123,7 @@ static enum as_status obtain(struct as_cl_device *cl, const struct allocator *ho
     b->buffer = cl->api->clCreateBuffer(cl->context, how->flags, bytes, b->host_storage, &code);
     if (b->buffer)
         return AS_OK;
-    release(cl, b);
+    opencl_release(cl, b);
     return as_cl_check(code ? code : CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateBuffer", err);
 }
 
@@ -135,7 +136,7 @@ static enum as_status obtain_part(struct as_cl_device *cl, const struct block *o
     return b->buffer ? AS_OK : as_cl_check(code ? code : CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateSubBuffer", err);
 }
 
-static enum as_status check_size(const struct as_device *dev, uint64_t bytes, struct as_error *err)
+static enum as_status opencl_check_size(const struct as_device *dev, uint64_t bytes, struct as_error *err)
 {
     if (bytes == 0 || bytes > SIZE_MAX / 2)
         return as_fail(err, AS_USAGE, "opencl: %llu bytes cannot be allocated", (unsigned long long)bytes);
@@ -145,7 +146,7 @@ static enum as_status check_size(const struct as_device *dev, uint64_t bytes, st
     return AS_OK;
 }
 
-static void memory_free(struct as_device *dev, struct as_memory *mem)
+static void opencl_memory_free(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
         return;
@@ -154,20 +155,20 @@ static void memory_free(struct as_device *dev, struct as_memory *mem)
     if (mem->host && b->how->way != SVM_FINE)
         as_cl_memory_ops.unmap(dev, mem, NULL);
     cl->held -= b->is_part ? 0 : mem->bytes;
-    release(cl, b);
+    opencl_release(cl, b);
     free(b);
     free(mem);
 }
 
-static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
-                                   struct as_error *err)
+static enum as_status opencl_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc,
+                                          struct as_memory **out, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     *out = NULL;
-    const struct allocator *how = find_allocator(dev, desc->allocator, err);
+    const struct allocator *how = opencl_find_allocator(dev, desc->allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status s = check_size(dev, desc->bytes, err);
+    enum as_status s = opencl_check_size(dev, desc->bytes, err);
     if (!s && desc->owner && strcmp(desc->owner, dev->info.id) != 0)
         s = as_fail(err, AS_UNSUPPORTED, "opencl: a device cannot access the memory of device '%s'", desc->owner);
     if (s)
@@ -176,7 +177,8 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
         as_arenas_drop_idle(dev);
     struct as_memory *mem = calloc(1, sizeof *mem);
     struct block *b = calloc(1, sizeof *b);
-    s = mem && b ? obtain(cl, how, desc->bytes, b, err) : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
+    s = mem && b ? opencl_obtain(cl, how, desc->bytes, b, err)
+                 : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
     if (s) {
         free(mem);
         free(b);
@@ -190,8 +192,8 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
     return AS_OK;
 }
 
-static enum as_status memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
-                                  struct as_memory **out, struct as_error *err)
+static enum as_status opencl_memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset,
+                                         uint64_t bytes, struct as_memory **out, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *of = whole->ctx;
@@ -217,7 +219,7 @@ static enum as_status memory_part(struct as_device *dev, struct as_memory *whole
     return AS_OK;
 }
 
-static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status opencl_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
@@ -236,7 +238,7 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
     return mem->host ? AS_OK : as_cl_check(code, "clEnqueueMapBuffer", err);
 }
 
-static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status opencl_memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
@@ -257,16 +259,16 @@ static enum as_status copy_mapped(struct as_device *dev, struct as_memory *mem, 
                                   const void *from, uint64_t bytes, struct as_error *err)
 {
     bool was_mapped = mem->host != NULL;
-    enum as_status s = memory_map(dev, mem, err);
+    enum as_status s = opencl_memory_map(dev, mem, err);
     if (s || !mem->host)
         return s ? s : as_fail(err, AS_FAILED, "opencl: a map returned no address and no error");
     char *here = (char *)mem->host + offset;
     memcpy(to ? to : here, from ? from : here, bytes);
-    return was_mapped ? AS_OK : memory_unmap(dev, mem, err);
+    return was_mapped ? AS_OK : opencl_memory_unmap(dev, mem, err);
 }
 
-static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
-                                   uint64_t bytes, struct as_error *err)
+static enum as_status opencl_memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset,
+                                          const void *from, uint64_t bytes, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
@@ -279,8 +281,8 @@ static enum as_status memory_write(struct as_device *dev, struct as_memory *mem,
     return as_cl_check(code, "clEnqueueWriteBuffer", err);
 }
 
-static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
-                                  uint64_t bytes, struct as_error *err)
+static enum as_status opencl_memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                         uint64_t bytes, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
@@ -311,14 +313,14 @@ struct as_cl_place as_cl_place(const struct as_memory *mem)
                                 .coarse = b->how->way == SVM_COARSE};
 }
 
-static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
-                                        double *alloc_s, double *free_s, struct as_error *err)
+static enum as_status opencl_memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes,
+                                               size_t count, double *alloc_s, double *free_s, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
-    const struct allocator *how = find_allocator(dev, allocator, err);
+    const struct allocator *how = opencl_find_allocator(dev, allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status s = check_size(dev, bytes, err);
+    enum as_status s = opencl_check_size(dev, bytes, err);
     if (s)
         return s;
     struct block *blocks = calloc(count ? count : 1, sizeof *blocks);
@@ -326,11 +328,11 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
     size_t got = 0;
     uint64_t t0 = as_now_ns();
-    while (got < count && !(s = obtain(cl, how, bytes, &blocks[got], err)))
+    while (got < count && !(s = opencl_obtain(cl, how, bytes, &blocks[got], err)))
         got++;
     uint64_t t1 = as_now_ns();
     for (size_t i = 0; i < got; i++)
-        release(cl, &blocks[i]);
+        opencl_release(cl, &blocks[i]);
     uint64_t t2 = as_now_ns();
     *alloc_s = (double)(t1 - t0) * 1e-9;
     *free_s = (double)(t2 - t1) * 1e-9;
@@ -339,7 +341,7 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
 }
 
 #define COMMON                                                                                                         \
-    .alloc = memory_alloc, .free = memory_free, .map = memory_map, .unmap = memory_unmap, .write = memory_write,       \
-    .read = memory_read, .time_alloc = memory_time_alloc
+    .alloc = opencl_memory_alloc, .free = opencl_memory_free, .map = opencl_memory_map, .unmap = opencl_memory_unmap,  \
+    .write = opencl_memory_write, .read = opencl_memory_read, .time_alloc = opencl_memory_time_alloc
 const struct as_memory_ops as_cl_memory_ops = {COMMON};
-const struct as_memory_ops as_cl_cpu_memory_ops = {COMMON, .part = memory_part};
+const struct as_memory_ops as_cl_cpu_memory_ops = {COMMON, .part = opencl_memory_part};

@@ -51,8 +51,8 @@ static uint64_t hash_binary(struct as_cl_device *cl, cl_program program)
     return hash;
 }
 
-static enum as_status compile(struct as_cl_device *cl, const struct as_program_desc *desc, const char *source,
-                              const char *options, struct as_cl_built *out, struct as_error *err)
+static enum as_status opencl_compile(struct as_cl_device *cl, const struct as_program_desc *desc, const char *source,
+                                     const char *options, struct as_cl_built *out, struct as_error *err)
 {
     cl_int code;
     out->program = cl->api->clCreateProgramWithSource(cl->context, 1, &source, NULL, &code);
@@ -67,8 +67,8 @@ static enum as_status compile(struct as_cl_device *cl, const struct as_program_d
 }
 
 /* The program with this source and these options, cached or newly built. */
-static enum as_status find_built(struct as_cl_device *cl, const struct as_program_desc *desc, const char *source,
-                                 const char *options, struct as_cl_built **out, struct as_error *err)
+static enum as_status opencl_find_built(struct as_cl_device *cl, const struct as_program_desc *desc, const char *source,
+                                        const char *options, struct as_cl_built **out, struct as_error *err)
 {
     uint64_t parts[2] = {as_hash(source, strlen(source)), as_hash(options, strlen(options))};
     uint64_t key = as_hash(parts, sizeof parts);
@@ -79,7 +79,7 @@ static enum as_status find_built(struct as_cl_device *cl, const struct as_progra
     if (!b)
         return as_nomem(err, sizeof *b, "a program record");
     b->key = key;
-    enum as_status s = compile(cl, desc, source, options, b, err);
+    enum as_status s = opencl_compile(cl, desc, source, options, b, err);
     if (s) {
         if (b->program)
             cl->api->clReleaseProgram(b->program);
@@ -91,8 +91,8 @@ static enum as_status find_built(struct as_cl_device *cl, const struct as_progra
     return AS_OK;
 }
 
-static enum as_status program_build(struct as_device *dev, const struct as_program_desc *desc, struct as_program **out,
-                                    struct as_error *err)
+static enum as_status opencl_program_build(struct as_device *dev, const struct as_program_desc *desc,
+                                           struct as_program **out, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     struct as_buf source = AS_BUF_INIT, options = AS_BUF_INIT;
@@ -110,7 +110,7 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     if (!s)
         s = as_buf_check(&options, err);
     if (!s)
-        s = find_built(cl, desc, as_buf_get(&source), as_buf_get(&options), &program->built, err);
+        s = opencl_find_built(cl, desc, as_buf_get(&source), as_buf_get(&options), &program->built, err);
     as_buf_finish(&source);
     as_buf_finish(&options);
     if (s) {
@@ -123,14 +123,14 @@ static enum as_status program_build(struct as_device *dev, const struct as_progr
     return AS_OK;
 }
 
-static void program_destroy(struct as_device *dev, struct as_program *program)
+static void opencl_program_destroy(struct as_device *dev, struct as_program *program)
 {
     (void)dev;
     free(program);
 }
 
-static enum as_status program_kernel(struct as_device *dev, struct as_program *program, const char *name,
-                                     struct as_kernel **out, struct as_error *err)
+static enum as_status opencl_program_kernel(struct as_device *dev, struct as_program *program, const char *name,
+                                            struct as_kernel **out, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     *out = NULL;
@@ -150,7 +150,7 @@ static enum as_status program_kernel(struct as_device *dev, struct as_program *p
     return AS_OK;
 }
 
-static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
+static void opencl_kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
 {
     struct as_cl_device *cl = dev->ctx;
     if (!kernel)
@@ -160,8 +160,8 @@ static void kernel_destroy(struct as_device *dev, struct as_kernel *kernel)
 }
 
 const struct as_program_ops as_cl_program_ops = {
-    .build = program_build,
-    .destroy = program_destroy,
-    .kernel = program_kernel,
-    .kernel_destroy = kernel_destroy,
+    .build = opencl_program_build,
+    .destroy = opencl_program_destroy,
+    .kernel = opencl_program_kernel,
+    .kernel_destroy = opencl_kernel_destroy,
 };

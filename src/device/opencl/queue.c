@@ -33,7 +33,8 @@ static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *
     return AS_OK;
 }
 
-static enum as_status check_shape(const struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+static enum as_status opencl_check_shape(const struct as_device *dev, const struct as_launch *launch,
+                                         struct as_error *err)
 {
     if (launch->workgroups == 0 || launch->workgroup_size == 0 || launch->reps == 0)
         return as_fail(err, AS_USAGE, "opencl: kernel '%s': workgroups, their size and repetitions must be at least 1",
@@ -51,8 +52,8 @@ static enum as_status check_shape(const struct as_device *dev, const struct as_l
     return AS_OK;
 }
 
-static enum as_status enqueue(struct as_cl_device *cl, cl_command_queue queue, const struct as_launch *launch,
-                              cl_event *event, struct as_error *err)
+static enum as_status opencl_enqueue(struct as_cl_device *cl, cl_command_queue queue, const struct as_launch *launch,
+                                     cl_event *event, struct as_error *err)
 {
     size_t local = launch->workgroup_size, global = launch->workgroups * local;
     cl_int code =
@@ -60,7 +61,7 @@ static enum as_status enqueue(struct as_cl_device *cl, cl_command_queue queue, c
     return as_cl_check(code, launch->kernel->name, err);
 }
 
-static void forget(const struct as_cl_device *cl, cl_event *event)
+static void opencl_forget(const struct as_cl_device *cl, cl_event *event)
 {
     if (*event)
         cl->api->clReleaseEvent(*event);
@@ -68,7 +69,7 @@ static void forget(const struct as_cl_device *cl, cl_event *event)
 }
 
 /* clFinish does not report a failed command; its event does. */
-static enum as_status finish(struct as_cl_device *cl, cl_event last, struct as_error *err)
+static enum as_status opencl_finish(struct as_cl_device *cl, cl_event last, struct as_error *err)
 {
     enum as_status s = as_cl_check(cl->api->clFinish(cl->queue), "clFinish", err);
     cl_int state = CL_COMPLETE;
@@ -82,7 +83,7 @@ static enum as_status finish(struct as_cl_device *cl, cl_event last, struct as_e
 
 /* Device seconds from the first command's start to the last one's end; NAN if the driver does not report it or
  * it is implausible. */
-static double device_seconds(const struct as_cl_device *cl, cl_event first, cl_event last)
+static double opencl_device_seconds(const struct as_cl_device *cl, cl_event first, cl_event last)
 {
     cl_ulong start = 0, end = 0;
     if (!first || !last ||
@@ -92,13 +93,13 @@ static double device_seconds(const struct as_cl_device *cl, cl_event first, cl_e
     return (double)(end - start) * 1e-9;
 }
 
-static enum as_status queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
-                                   struct as_error *err)
+static enum as_status opencl_queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
+                                          struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     cl_event first = NULL, last = NULL;
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = check_shape(dev, launch, err);
+    enum as_status s = opencl_check_shape(dev, launch, err);
     if (!s)
         s = set_args(cl, launch, err);
     if (s)
@@ -107,38 +108,38 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     for (uint64_t i = 0; i < launch->reps && !s; i++) {
         bool is_last = i + 1 == launch->reps;
         cl_event *event = i == 0 ? &first : is_last ? &last : NULL;
-        s = enqueue(cl, cl->queue, launch, event, err);
+        s = opencl_enqueue(cl, cl->queue, launch, event, err);
         if (!s && !is_last && (i + 1) % OUTSTANDING_MAX == 0)
-            s = finish(cl, NULL, err);
+            s = opencl_finish(cl, NULL, err);
     }
     cl_event end = launch->reps == 1 ? first : last;
     if (!s)
-        s = finish(cl, end, err);
+        s = opencl_finish(cl, end, err);
     uint64_t t1 = as_now_ns();
     if (!s) {
         out->host_s = (double)(t1 - t0) * 1e-9;
-        out->device_s = device_seconds(cl, first, end);
+        out->device_s = opencl_device_seconds(cl, first, end);
     } else {
         cl->api->clFinish(cl->queue);
     }
-    forget(cl, &first);
-    forget(cl, &last);
+    opencl_forget(cl, &first);
+    opencl_forget(cl, &last);
     return s;
 }
 
-static enum as_status queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
+static enum as_status opencl_queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     cl_command_queue queue = as_cl_queue(cl, launch->queue, err);
-    enum as_status s = queue ? check_shape(dev, launch, err) : AS_USAGE;
+    enum as_status s = queue ? opencl_check_shape(dev, launch, err) : AS_USAGE;
     if (!s)
         s = set_args(cl, launch, err);
     for (uint64_t i = 0; i < launch->reps && !s; i++) {
         cl_event event = NULL;
         bool keep = i + 1 == launch->reps && launch->queue == 0;
-        s = enqueue(cl, queue, launch, keep ? &event : NULL, err);
+        s = opencl_enqueue(cl, queue, launch, keep ? &event : NULL, err);
         if (event) {
-            forget(cl, &cl->last);
+            opencl_forget(cl, &cl->last);
             cl->last = event;
         }
     }
@@ -161,18 +162,18 @@ static enum as_status poll_event(struct as_cl_device *cl, enum as_wait how, stru
     }
 }
 
-static enum as_status queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
+static enum as_status opencl_queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
-    enum as_status s = how == AS_WAIT_BLOCK || !cl->last ? finish(cl, cl->last, err) : poll_event(cl, how, err);
-    forget(cl, &cl->last);
+    enum as_status s = how == AS_WAIT_BLOCK || !cl->last ? opencl_finish(cl, cl->last, err) : poll_event(cl, how, err);
+    opencl_forget(cl, &cl->last);
     return s;
 }
 
 const struct as_queue_ops as_cl_queue_ops = {
-    .launch = queue_launch,
-    .submit = queue_submit,
-    .wait = queue_wait,
+    .launch = opencl_queue_launch,
+    .submit = opencl_queue_submit,
+    .wait = opencl_queue_wait,
     .queues = as_cl_queues,
     .wait_queue = as_cl_wait_queue,
     .copy = as_cl_copy,

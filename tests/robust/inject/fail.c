@@ -1,14 +1,17 @@
-/* Preloaded into assay, it fails one call of a process, or all from one on; or it only tells which calls there are.
+// clang-format off
+/* Preloaded into assay, it fails one call of a process, or all calls from one on; or it only lists the calls.
  *
- *   ASSAY_FAIL      "ROLE SET N", with " on" behind it for the Nth and all after it. ROLE: parent, child (a parent's
- * copy that has not become a worker yet) or worker. SET: memory, system, interrupt (EINTR) or short (half of what was
- * asked for). Calls of a set count from 1 in each process. ASSAY_FAIL_LOG  a file. With ASSAY_FAIL the call that failed
- * is written to it, with its stack, which is then the only one of all processes; without, one line for each call: role,
- * set, number, name, hash of the call stack.
+ *   ASSAY_FAIL      "ROLE SET N"; with " on" appended, the Nth call and all later ones fail.
+ *                   ROLE: parent, child (a copy of the parent that is not a worker yet) or worker
+ *                   SET:  memory, system, interrupt (EINTR) or short (half of the bytes requested)
+ *                   Calls of a set count from 1 in each process.
+ *   ASSAY_FAIL_LOG  a file. With ASSAY_FAIL, the only failed call of all processes is written to it with its stack; without,
+ *                   one line per call: role, set, number, name, hash of the call stack.
  *
- * An allocation is of the whole process: libraries have to hand on what failed in them. Sanitizers with a static
- * runtime come before what is preloaded; -fsanitize=leak of gcc comes behind it, and sees what is left over. */
-#undef _FILE_OFFSET_BITS /* both names of a call are there, with and without 64 */
+ * Allocations include those of libraries, which must report their failures. Sanitizers with a static runtime take
+ * precedence over preloaded functions; gcc's -fsanitize=leak does not, and detects leaks. */
+// clang-format on
+#undef _FILE_OFFSET_BITS /* defines both names of a call, with and without 64 */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -52,7 +55,7 @@ static struct {
     atomic_bool fired;
     atomic_ulong seen[SETS_N];
 } now = {.fd = -1};
-/* Calls of this file's own are not counted. Volatile: the library's headers promise that nothing is called back. */
+/* Calls from this file are not counted. Volatile, since the library's headers promise that nothing calls back. */
 static _Thread_local volatile bool inside;
 
 static void write_line(int fd, const char *line, int len)
@@ -91,7 +94,7 @@ static void log_call(enum set set, unsigned long n, const char *name)
                         (unsigned long long)stack_hash()));
 }
 
-/* Of all processes only the first one fails a call. */
+/* Only the first process fails a call. */
 static bool claim(enum set set, unsigned long n, const char *name)
 {
     char line[160];
@@ -110,7 +113,7 @@ static bool claim(enum set set, unsigned long n, const char *name)
     return true;
 }
 
-/* Counts a call of this name, and says whether it is to fail. */
+/* Counts a call of this name, and returns whether it must fail. */
 static bool strikes(enum set set, const char *name)
 {
     if (inside || (!now.armed && !now.counting))
@@ -153,7 +156,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
 {
     void *warm[2];
     inside = true;
-    backtrace(warm, 2); /* loads what it needs now */
+    backtrace(warm, 2); /* loads its libraries now */
     const char *wanted = getenv("ASSAY_FAIL");
     now.log = getenv("ASSAY_FAIL_LOG");
     now.role = argc > 1 && strcmp(argv[1], "--worker") == 0 ? WORKER : PARENT;
@@ -164,7 +167,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
     inside = false;
 }
 
-/* What looking a function up allocates before malloc is known. */
+/* Memory for allocations of the lookup before malloc is known. */
 static char early[4096];
 static size_t early_used;
 
@@ -218,7 +221,7 @@ static void *real_of(const char *name)
         }                                                                                                              \
         return real arguments;                                                                                         \
     }
-/* The same for one that may do less than it is asked for, which is what n says. */
+/* The same for a function that may process fewer bytes than n. */
 #define PARTIAL(code, name, params, arguments)                                                                         \
     EXPORT ssize_t name params                                                                                         \
     {                                                                                                                  \
@@ -259,7 +262,7 @@ EXPORT void *calloc(size_t n, size_t size)
 
 EXPORT void free(void *p)
 {
-    if (looking) /* an older error's text, which looking up frees */
+    if (looking) /* the lookup frees the text of an earlier error */
         return;
     REAL(free);
     if (!is_early(p))
@@ -358,7 +361,7 @@ EXPORT pid_t fork(void)
     return pid;
 }
 
-/* The descriptor is gone either way, as it is in Linux. */
+/* The descriptor is closed in either case, as in Linux. */
 EXPORT int close(int fd)
 {
     REAL(close);
@@ -381,7 +384,7 @@ EXPORT int fclose(FILE *f)
     return EOF;
 }
 
-/* So that dlerror has something to say. */
+/* So that dlerror has a message. */
 EXPORT void *dlopen(const char *path, int flags)
 {
     REAL(dlopen);
@@ -413,7 +416,7 @@ OPENING(open64, (const char *path, int flags, ...), flags, path, flags)
 OPENING(openat, (int at, const char *path, int flags, ...), flags, at, path, flags)
 OPENING(openat64, (int at, const char *path, int flags, ...), flags, at, path, flags)
 
-/* Locks and copies of descriptors: what else there is does not fail. */
+/* Only locks and copies of descriptors can fail. */
 #define CONTROLLING(name)                                                                                              \
     EXPORT int name(int fd, int what, ...)                                                                             \
     {                                                                                                                  \

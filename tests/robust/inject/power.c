@@ -1,5 +1,5 @@
-/* The power goes while a run on the scripted device measures, at each change of the store's disk: every trial that was
- * told is in the store, and resume completes the run.
+/* A power failure at each change of the store's disk while a run on the scripted device measures: every trial that was
+ * reported is in the store, and resume completes the run.
  *
  * ASSAY_INJECT other than "sample" (default): each change; ASSAY_INJECT_SEED is where the sample starts. */
 #include "disk.h"
@@ -57,7 +57,7 @@ static size_t stored_trials(struct fixture *f, int64_t run)
     return n;
 }
 
-/* The number of the run in the store, 0: none. */
+/* The number of the run in the store, 0 if none. */
 static int64_t check_store(struct fixture *f, const struct told *told, unsigned long at)
 {
     struct as_run *runs;
@@ -70,7 +70,7 @@ static int64_t check_store(struct fixture *f, const struct told *told, unsigned 
     const bool whole = n && runs[0].state == AS_RUN_COMPLETE;
     as_runs_free(runs, n);
     const size_t trials = run ? stored_trials(f, run) : 0;
-    if (trials < told->trials) /* those of one commit may be there that were not told yet */
+    if (trials < told->trials) /* trials of one commit may not have been reported yet */
         fail_msg("power lost at change %lu: %zu trials were told, %zu are there", at, told->trials, trials);
     must_close(f);
     return whole ? 0 : run;
@@ -109,7 +109,7 @@ static void lose_power(struct fixture *f, unsigned long at)
     const enum as_status s = measure(f, &told, false, &result);
     disk_stop();
     if (disk_struck()) {
-        disk_power_back(at); /* 1: all that was written is there, else in part */
+        disk_power_back(at); /* 1: all writes survive, else only a part */
         const int64_t run = check_store(f, &told, at);
         assert_true(s || !run);
         if (run) {

@@ -1,4 +1,4 @@
-/* The library that a program finds by another name: what is in it is the stand-in's. */
+/* A library found under another name, which provides the stand-in's functions. */
 #include "fake.h"
 
 __attribute__((visibility("default"))) int fake_also(void);

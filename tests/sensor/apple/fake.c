@@ -1,4 +1,4 @@
-/* A stand-in for CoreFoundation and notify(3), and what the test asks of it: every reference is counted. */
+/* A stand-in for CoreFoundation and notify(3) with interfaces for tests; it counts every reference. */
 #include "fake_parts.h"
 
 #pragma GCC visibility push(default)

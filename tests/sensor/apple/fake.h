@@ -1,4 +1,4 @@
-/* What the stand-in for IOReport, IOKit, CoreFoundation and notify(3) does for the tests. */
+/* Control of the stand-in for IOReport, IOKit, CoreFoundation and notify(3). */
 #ifndef TEST_SENSOR_APPLE_FAKE_H
 #define TEST_SENSOR_APPLE_FAKE_H
 
@@ -15,7 +15,7 @@ void fake_pressure(uint64_t level);
 /* The n-th of the calls that can fail does so, from now on; 0: none. Returns how many there were since the last time.
  */
 int fake_fail(int n);
-int fake_live(void);           /* objects and tokens that were not released */
-const char *fake_broken(void); /* the first misuse; NULL: none */
+int fake_live(void);           /* number of unreleased objects and tokens */
+const char *fake_broken(void); /* the first misuse; NULL if none */
 
 #endif

@@ -1,4 +1,4 @@
-/* A stand-in for IOReport: what a list of channels says. */
+/* A stand-in for IOReport, driven by lists of channels. */
 #include "fake_parts.h"
 
 #pragma GCC visibility push(default)
@@ -129,7 +129,7 @@ ref IOReportCreateSamplesDelta(ref before, ref after, ref a)
     return delta;
 }
 
-/* Not owned by who asks: it lives with the channel. */
+/* Not owned by the caller: it lives as long as the channel. */
 static ref text_of(ref channel, int i, const char *text, const char *where)
 {
     struct object *o = fake_object(channel, DICTIONARY, where);
@@ -176,7 +176,7 @@ int IOReportChannelGetFormat(ref channel)
     return line_of(channel, "IOReportChannelGetFormat")->format;
 }
 
-/* Of another format it is no number. */
+/* Another format is not a number. */
 int64_t IOReportSimpleGetIntegerValue(ref channel, void *a)
 {
     const struct object *o = fake_object(channel, DICTIONARY, "IOReportSimpleGetIntegerValue");

@@ -1,4 +1,4 @@
-/* What the tests on the stand-in share. */
+/* Shared by the tests on the stand-in. */
 #ifndef TEST_SENSOR_APPLE_USE_H
 #define TEST_SENSOR_APPLE_USE_H
 
@@ -28,7 +28,7 @@ static inline void use(const char *list, const char *behaviour)
     assert_null(fake_broken());
 }
 
-/* All is released, and nothing was called as it must not be. */
+/* Asserts that everything is released and nothing was misused. */
 static inline int check_end(void **state)
 {
     (void)state;

@@ -1,2 +1,2 @@
-/* A libnvidia-ml that has nothing of it. */
+/* A libnvidia-ml without any of its functions. */
 __attribute__((visibility("default"))) int fake_nvml_without_functions;

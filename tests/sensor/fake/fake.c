@@ -1,10 +1,19 @@
-/* A libnvidia-ml for tests: one device at 0000:01:00.0, which is also the first of the stand-in for CUDA, whose numbers
- * are known, and errors on demand. FAKE_NVML in the environment is a list of words, looked at in every call: noinit it
- * cannot be initialised        hostile  error texts are such as no terminal should see lost      no call but init
- * answers        instant  tells the power of the moment thermal, cap, idle, strange  throttle reasons      growing  one
- * more uncorrected ECC error in each call self      this process is on the device   other    another process is crowd
- * more than fit liar      says that there are more processes than it was given room for, without an error
- * hopper  has performance monitoring      silent  whose metrics fail one by one */
+// clang-format off
+/* A libnvidia-ml for tests: one device at 0000:01:00.0, which is also the first of the stand-in for CUDA, with known
+ * numbers, and errors on demand. FAKE_NVML in the environment is a list of words, read at every call:
+ *   noinit     cannot be initialised
+ *   hostile    error texts contain terminal controls
+ *   lost       every call but init fails
+ *   instant    reports instantaneous power
+ *   thermal, cap, idle, strange   throttle reasons
+ *   growing    one more uncorrected ECC error per call
+ *   self       this process is on the device
+ *   other      another process is on the device
+ *   crowd      more processes than fit
+ *   liar       reports more processes than fit, without an error
+ *   hopper     has performance monitoring
+ *   silent     ... whose metrics fail one by one */
+// clang-format on
 #include "sensor/nvml_api.h"
 
 #include <stdlib.h>
@@ -122,7 +131,7 @@ API nvml_return nvmlDeviceGetUtilizationRates(nvml_device d, struct nvml_utiliza
     *out = (struct nvml_utilization){.gpu = 75, .memory = 20};
     return asked("lost") ? FAILED : NVML_SUCCESS;
 }
-/* A sample is a number: how many were taken before. */
+/* A sample is a number: the count of earlier ones. */
 API nvml_return nvmlGpmQueryDeviceSupport(nvml_device d, struct nvml_gpm_support *out)
 {
     (void)d;
