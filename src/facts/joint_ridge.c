@@ -72,10 +72,9 @@ static size_t find_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX]
     const size_t units = n;
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        size_t len = strlen(f->id);
-        if (strcmp(f->device, c->device) != 0 || strncmp(f->id, "bandwidth.", strlen("bandwidth.")) != 0 ||
-            len < strlen(".all") || strcmp(f->id + len - strlen(".all"), ".all") != 0 || strcmp(f->unit, "GB/s") != 0 ||
-            f->verdict == AS_REFUTED || !(f->value > 0) || f->evidence_n == 0 || has_roof(roofs, units, f->object))
+        if (strcmp(f->device, c->device) != 0 ||
+            !as_fact_is(f, AS_FACT_BANDWIDTH, AS_BY(.threads = "all", .unit = "GB/s")) || f->verdict == AS_REFUTED ||
+            !(f->value > 0) || f->evidence_n == 0 || has_roof(roofs, units, f->object))
             continue;
         add_roof(roofs, &n, f->object, f->value, f->ci, f->evidence[0]);
     }
@@ -84,7 +83,7 @@ static size_t find_roofs(struct as_rule_context *c, struct roof roofs[ROOFS_MAX]
 
 static void add_ridge(struct as_rule_context *c, const struct as_cell *cell, const char *type, const struct roof *roof)
 {
-    struct as_fact *f = as_fact_add(c, "arithmetic", "FLOP/B", "ridge.%.16s.%.16s", type, roof->object);
+    struct as_fact *f = as_fact_add(c, AS_FACT_RIDGE, cell, AS_BY(.type = type, .level = roof->object));
     if (!f)
         return;
     struct as_interval bytes = {roof->ci.lo * 1e9, roof->ci.hi * 1e9};

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/text.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +101,12 @@ static enum as_status check_device(const struct reader *r, const char *text, str
     return AS_OK;
 }
 
+static enum as_status check_fact(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    (void)ref;
+    return as_fact_ids_exist(text) ? AS_OK : damaged(r, "no fact could have an id such as", text);
+}
+
 static enum as_status check_qualifier(const struct reader *r, const char *text, struct as_ref *ref)
 {
     (void)ref;
@@ -166,7 +171,7 @@ static const struct column {
     {
         {"chip", ROOM(chip), false, NULL},
         {"device", ROOM(device), false, check_device},
-        {"fact", ROOM(fact), true, NULL},
+        {"fact", ROOM(fact), true, check_fact},
         {"metric", ROOM(metric), false, NULL},
         {"axes", ROOM(axes), true, check_axes},
         {"qualifier", ROOM(qualifier), true, check_qualifier},
@@ -356,20 +361,14 @@ bool as_ref_is_of_side(const struct as_ref *ref, const char *device)
 
 static bool same_unit(const struct as_ref *ref, const struct as_fact *fact)
 {
-    const char *last = strrchr(fact->id, '.');
-    return strcmp(ref->unit, fact->unit) == 0 || (!fact->unit[0] && last && strcmp(ref->unit, last + 1) == 0);
+    return strcmp(ref->unit, fact->unit[0] ? fact->unit : as_fact_field(fact, AS_FIELD_COUNTED)) == 0;
 }
 
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
 {
     if (!same_unit(ref, fact) || !isfinite(fact->value) || !as_ref_is_of_side(ref, fact->device))
         return false;
-    char id[sizeof ref->fact], *save = NULL;
-    as_copy_text(id, sizeof id, ref->fact);
-    for (char *one = strtok_r(id, " ", &save); one; one = strtok_r(NULL, " ", &save))
-        if (fnmatch(one, fact->id, FNM_NOESCAPE) == 0)
-            return true;
-    return false;
+    return as_fact_has_id(fact, ref->fact);
 }
 
 /* All digits of what was published; sizes alone are shown as sizes. */

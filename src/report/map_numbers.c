@@ -17,12 +17,6 @@ static bool starts_with(const char *s, const char *head)
     return strncmp(s, head, strlen(head)) == 0;
 }
 
-static bool ends_with(const char *s, const char *tail)
-{
-    size_t n = strlen(s), m = strlen(tail);
-    return n >= m && strcmp(s + n - m, tail) == 0;
-}
-
 static bool is_of(const struct as_fact *f, const struct as_device_info *info)
 {
     return strcmp(f->device, info->id) == 0 && isfinite(f->value);
@@ -33,30 +27,31 @@ static bool counts(const struct as_fact *f, const struct as_device_info *info)
     return is_of(f, info) && f->verdict != AS_UNDECIDED;
 }
 
-/* Which facts are a row's values, by unit and name; earlier lines have priority. */
+/* Which facts are a row's values, by unit and what they state; earlier lines have priority. */
 static const struct source {
-    const char *unit, *head, *tail;
+    const char *unit;
+    enum as_fact_states states;
+    bool whole; /* seen from all compute units together */
     enum as_map_kind kind;
 } sources[] = {
-    {"Hz", "", "", AS_MAP_HOLDS},
-    {"B", "onchip.whole.", ".size", AS_MAP_HOLDS},
-    {"B", "", ".size", AS_MAP_HOLDS},
-    {"B", "", ".unit.shared", AS_MAP_HOLDS},
-    {"ns", "", ".latency", AS_MAP_LATENCY},
-    {"cycles", "", ".latency", AS_MAP_LATENCY},
-    {"GB/s", "bandwidth.", "", AS_MAP_BANDWIDTH},
-    {"GB/s", "listed.", "", AS_MAP_BANDWIDTH},
-    {"B/cycle", "", ".bandwidth", AS_MAP_BANDWIDTH},
+    {"Hz", AS_STATES_CLOCK, false, AS_MAP_HOLDS},
+    {"B", AS_STATES_CAPACITY, true, AS_MAP_HOLDS},
+    {"B", AS_STATES_CAPACITY, false, AS_MAP_HOLDS},
+    {"B", AS_STATES_UNIT_CAPACITY, false, AS_MAP_HOLDS},
+    {"ns", AS_STATES_LATENCY, false, AS_MAP_LATENCY},
+    {"cycles", AS_STATES_LATENCY, false, AS_MAP_LATENCY},
+    {"GB/s", AS_STATES_BANDWIDTH, false, AS_MAP_BANDWIDTH},
+    {"GB/s", AS_STATES_LISTED_BANDWIDTH, false, AS_MAP_BANDWIDTH},
+    {"B/cycle", AS_STATES_UNIT_BANDWIDTH, false, AS_MAP_BANDWIDTH},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 
 static size_t source_of(const struct as_fact *f)
 {
-    /* A row shows all compute units together, and loads. */
-    bool other = strstr(f->id, ".one_unit.") || (starts_with(f->id, "onchip.whole.") && strcmp(f->unit, "B") != 0);
-    size_t i = other ? (size_t)SOURCES : 0;
-    while (i < SOURCES && !(strcmp(f->unit, sources[i].unit) == 0 && starts_with(f->id, sources[i].head) &&
-                            ends_with(f->id, sources[i].tail)))
+    const bool whole = strcmp(as_fact_field(f, AS_FIELD_PATH), "whole") == 0;
+    size_t i = 0;
+    while (i < SOURCES && !(strcmp(f->unit, sources[i].unit) == 0 && as_fact_states(f) == sources[i].states &&
+                            whole == sources[i].whole))
         i++;
     return i;
 }
@@ -167,13 +162,11 @@ static void find_rejected(const struct as_report_run *run, const struct as_devic
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
                                        const char *what)
 {
-    char object[40], tail[24];
-    snprintf(object, sizeof object, "link:%.32s", end);
-    snprintf(tail, sizeof tail, ".%.20s", what);
     for (size_t i = 0; i < run->facts_n; i++) {
         const struct as_fact *f = &run->facts[i];
-        if (strcmp(f->device, device) == 0 && strcmp(f->object, object) == 0 && ends_with(f->id, tail) &&
-            isfinite(f->value) && f->verdict != AS_UNDECIDED)
+        const bool is = as_fact_is(f, AS_FACT_LINK, AS_BY(.peer = end, .direction = what)) ||
+                        as_fact_is(f, AS_FACT_LINK_LATENCY, AS_BY(.peer = end, .what = what));
+        if (strcmp(f->device, device) == 0 && is && isfinite(f->value) && f->verdict != AS_UNDECIDED)
             return f;
     }
     return NULL;
@@ -347,15 +340,12 @@ static const struct as_sheet_row *read_row(const struct as_sheet *sheet, const c
     return row ? row : as_sheet_find(sheet, group, "read, 1 thread");
 }
 
-/* "triad" of "bandwidth.memory.triad.all": where the data sheet has no read, what stands for it is named. */
+/* Where the data sheet has no read, what stands for it is named. */
 static void name_operation(struct as_map_number *n)
 {
-    const char *level = n->fact && strncmp(n->fact->id, "bandwidth.", strlen("bandwidth.")) == 0
-                            ? strchr(n->fact->id, '.') + 1
-                            : NULL,
-               *op = level ? strchr(level, '.') : NULL;
-    if (op && strncmp(op, ".read", strlen(".read")) != 0)
-        snprintf(n->note, sizeof n->note, "%.*s", (int)strcspn(op + 1, "."), op + 1);
+    const char *op = n->fact && as_fact_is(n->fact, AS_FACT_BANDWIDTH, NULL) ? as_fact_field(n->fact, AS_FIELD_OP) : "";
+    if (op[0] && strcmp(op, "read") != 0)
+        as_copy_text(n->note, sizeof n->note, op);
 }
 
 static void take_bandwidth(const struct as_sheet *sheet, const char *group, struct as_map_number *n)

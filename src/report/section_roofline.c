@@ -24,9 +24,9 @@ struct roofline {
     size_t levels;
 };
 
-static const char *type_of(const struct as_fact *peak)
+static const char *type_of(const struct as_fact *f)
 {
-    return peak->id + strlen("arithmetic.peak.");
+    return as_fact_field(f, AS_FIELD_TYPE);
 }
 
 /* "FP32" of f32, as the data sheet says it; other types are written in capitals: "BF16". */
@@ -39,10 +39,10 @@ static void type_name(struct as_buf *b, const struct as_fact *peak)
         as_buf_char(b, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
 }
 
-static bool is_number(const struct as_fact *f, const char *device, const char *head)
+static bool is_number(const struct as_fact *f, const char *device, enum as_relation relation)
 {
-    return strcmp(f->device, device) == 0 && strncmp(f->id, head, strlen(head)) == 0 && isfinite(f->value) &&
-           f->value > 0 && f->verdict == AS_SUPPORTED;
+    return strcmp(f->device, device) == 0 && as_fact_is(f, relation, NULL) && isfinite(f->value) && f->value > 0 &&
+           f->verdict == AS_SUPPORTED;
 }
 
 static int by_speed(const void *pa, const void *pb)
@@ -53,21 +53,19 @@ static int by_speed(const void *pa, const void *pb)
 
 static void add_ridge(struct roofline *r, const struct as_fact *f)
 {
-    const char *type = f->id + strlen("ridge."), *dot = strchr(type, '.');
+    const char *level = as_fact_field(f, AS_FIELD_LEVEL);
     size_t t = 0, k = 0;
-    while (dot && t < r->types &&
-           !(strlen(type_of(r->peak[t])) == (size_t)(dot - type) &&
-             strncmp(type_of(r->peak[t]), type, (size_t)(dot - type)) == 0))
+    while (t < r->types && strcmp(type_of(r->peak[t]), type_of(f)) != 0)
         t++;
-    if (!dot || t == r->types)
+    if (t == r->types)
         return;
-    while (k < r->levels && strcmp(r->level[k].name, dot + 1) != 0)
+    while (k < r->levels && strcmp(r->level[k].name, level) != 0)
         k++;
     if (k == LEVELS_MAX)
         return;
     if (k == r->levels) {
         r->level[r->levels++] = (struct level){.bytes_s = r->peak[t]->value / f->value};
-        as_copy_text(r->level[k].name, sizeof r->level[k].name, dot + 1);
+        as_copy_text(r->level[k].name, sizeof r->level[k].name, level);
     }
     r->level[k].ridge[t] = f;
 }
@@ -77,10 +75,10 @@ static void find(const struct as_report_run *rr, const char *device, struct roof
     *r = (struct roofline){.types = 0};
     as_page_local_name(as_report_device(rr, device), r->local);
     for (size_t i = 0; i < rr->facts_n && r->types < TYPES_MAX; i++)
-        if (is_number(&rr->facts[i], device, "arithmetic.peak."))
+        if (is_number(&rr->facts[i], device, AS_FACT_ARITHMETIC_PEAK))
             r->peak[r->types++] = &rr->facts[i];
     for (size_t i = 0; i < rr->facts_n; i++)
-        if (is_number(&rr->facts[i], device, "ridge."))
+        if (is_number(&rr->facts[i], device, AS_FACT_RIDGE))
             add_ridge(r, &rr->facts[i]);
     qsort(r->level, r->levels, sizeof r->level[0], by_speed);
 }

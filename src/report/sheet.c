@@ -298,7 +298,7 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
                              struct as_error *err)
 {
     struct as_sheet_subject s = {.run = run, .device = device, .info = as_report_device(run, device), .clock_hz = NAN};
-    const struct as_fact *clock = as_fact_find(run->facts, run->facts_n, device, "clock.core");
+    const struct as_fact *clock = as_fact_of(run->facts, run->facts_n, device, AS_FACT_CLOCK, NULL);
     *out = (struct as_sheet){0};
     if (clock)
         s.clock_hz = clock->value;

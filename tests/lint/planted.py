@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of modules, of words and of names in kernels pass on a small tree and fail on each planted violation. planted.py TOP"""
+"""The checks of modules, of words, of names in kernels and of ids of facts pass on a small tree and fail on each planted violation. planted.py TOP"""
 import os
 import shutil
 import sys
@@ -7,6 +7,7 @@ import tempfile
 
 TOP = sys.argv[1]
 sys.path.insert(0, os.path.join(TOP, "tools"))
+import fact_ids  # noqa: E402
 import kernel_names  # noqa: E402
 import layers  # noqa: E402  (found by the line above)
 import words  # noqa: E402
@@ -71,6 +72,12 @@ def names(text):
     return found(kernel_names.check, (".kernel",), probes__memory__chase__chase_dot_kernel=text)
 
 
+def facts(text):
+    """What the check of facts' ids says of a reader of facts."""
+    reader = "bool is_of(const struct as_fact *f, const struct as_fact *facts)\n{\n    return %s;\n}\n" % text
+    return found(fact_ids.check, (".c",), src__cli__main_dot_c=reader)
+
+
 def one(wrong, part):
     return len(wrong) == 1 and part in wrong[0]
 
@@ -109,6 +116,12 @@ CASES = [
     ("as a further variable, in a branch of one API",
      lambda: one(names("#if DIALECT_CUDA\nu32 a = 1, uint4 = 2;\n#endif\n"), "'uint4'")),
     ("not where it is the language's own", lambda: not names("#if DIALECT_METAL\ntypedef half f16;\nthread f16 *p;\n#endif\n")),
+    ("the id of a fact that is looked into is found",
+     lambda: one(facts('strncmp(f->id, "bandwidth.", 10) == 0'), "main.c:3: takes the id of a fact apart")),
+    ("so is one of an array", lambda: one(facts("strstr(facts[3].id, \".read\")"), "main.c:3")),
+    ("and a part that is pointed to", lambda: one(facts("f->id + 6"), "main.c:3")),
+    ("not one that is compared as a whole, nor the id of something else",
+     lambda: not facts('strcmp(f->id, facts->id) == 0 && strncmp(device->id, "cuda", 4) == 0')),
     ("every pattern of the table is one",
      lambda: len(words.read_table(TOP)) > 20),
 ]
