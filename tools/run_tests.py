@@ -5,7 +5,7 @@ run_tests.py [PART]...   parts, all when none is named:
   test     gcc: one build and its tests, those that repeat much or play random choices in brief
   check    thorough: those tests in full; asan, tsan: under sanitizers, with fuzzers; kernels, all-kernels: compiled for
            each generation of GPUs; and lint
-  lint     checks of the sources: format, clocks, layers, roles, words, kernels, tidy, aarch64, macos
+  lint     checks of the sources: format, clocks, layers, roles, words, kernels, facts, tidy, aarch64, macos
 Every unit test inside a test program counts by itself; a build that fails counts as one failed test. Tests lie in tests/ and
 beside each probe: test.c in suite probes, test_rule.c in suite facts, and in suite repetitions too where it uses ASSAY_BRIEF.
 """
@@ -46,7 +46,7 @@ BUILDS = {
     "all-kernels": ("gcc", PLAIN, ["--suite", "generations"]),
 }
 FOLDERS = {"thorough": "gcc", "kernels": "gcc", "all-kernels": "gcc"}  # the same build as another's
-LINT = ["format", "clocks", "layers", "roles", "words", "kernels", "tidy", "aarch64", "macos"]
+LINT = ["format", "clocks", "layers", "roles", "words", "kernels", "facts", "tidy", "aarch64", "macos"]
 GROUPS = {"test": ["gcc"], "lint": LINT, "check": ["thorough", "asan", "tsan", "kernels", "all-kernels", *LINT]}
 # Tests that are not run but behind all others: no time is too long for them, and each takes a processor for itself.
 BEHIND = ["kernels", "all-kernels"]

@@ -6,6 +6,7 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import fact_ids
 import kernel_names
 import layers as layers_check
 import macos as macos_build
@@ -102,6 +103,11 @@ def words(top, tally):
 def kernels(top, tally):
     """Names in kernels that one of the languages reserves."""
     check_texts("kernels", kernel_names, top, tally)
+
+
+def facts(top, tally):
+    """Readers that take the id of a fact apart instead of comparing its fields."""
+    check_texts("facts", fact_ids, top, tally)
 
 
 def tidy(top, tally):

@@ -154,24 +154,11 @@ static void facts_json(const struct as_report_run *run, const struct as_refs *re
     as_buf_str(out, "}\n");
 }
 
-/* The subject of a fact: "onchip" of "onchip.L1.size". */
-static size_t subject_length(const struct as_fact *f)
-{
-    return strcspn(f->id, ".");
-}
-
-/* Whether subject is a prefix of the fact's id that ends at a dot. NULL: any fact. */
-static bool is_about(const struct as_fact *f, const char *subject)
-{
-    const size_t n = subject ? strlen(subject) : 0;
-    return !n || (strncmp(f->id, subject, n) == 0 && (!f->id[n] || f->id[n] == '.' || subject[n - 1] == '.'));
-}
-
 static size_t facts_about(const struct as_report_run *run, const char *subject)
 {
     size_t n = 0;
     for (size_t i = 0; i < run->facts_n; i++)
-        n += is_about(&run->facts[i], subject);
+        n += as_fact_is_about(&run->facts[i], subject);
     return n;
 }
 
@@ -181,14 +168,14 @@ static void list_subjects(const struct as_report_run *run, const struct as_table
     struct as_buf line = AS_BUF_INIT;
     as_text_title(out, "Facts by subject", style);
     for (size_t i = 0; i < run->facts_n; i++) {
-        const size_t n = subject_length(&run->facts[i]);
         size_t first = 0, count = 0;
-        while (strncmp(run->facts[first].id, run->facts[i].id, n) != 0 || subject_length(&run->facts[first]) != n)
+        while (!as_facts_share_subject(&run->facts[first], &run->facts[i]))
             first++;
         for (size_t k = i; k < run->facts_n; k++)
-            count += strncmp(run->facts[k].id, run->facts[i].id, n) == 0 && subject_length(&run->facts[k]) == n;
+            count += as_facts_share_subject(&run->facts[k], &run->facts[i]);
         if (first == i)
-            as_buf_printf(&line, "%s%.*s %zu", line.len ? ", " : "", (int)n, run->facts[i].id, count);
+            as_buf_printf(&line, "%s%.*s %zu", line.len ? ", " : "", (int)as_fact_subject(&run->facts[i]),
+                          run->facts[i].id, count);
     }
     as_text_fill(out, as_buf_get(&line), style->width, 0, 0);
     out->failed |= line.failed;
@@ -207,7 +194,7 @@ static void facts_short(const struct as_report_run *run, const struct as_table_s
     if (run->facts_n)
         list_subjects(run, style, out);
     as_buf_printf(out, "\nRules and evidence: assay facts %lld SUBJECT (e.g. %.*s), or assay facts %lld --all\n",
-                  (long long)run->run.id, run->facts_n ? (int)subject_length(run->facts) : 5,
+                  (long long)run->run.id, run->facts_n ? (int)as_fact_subject(run->facts) : 5,
                   run->facts_n ? run->facts[0].id : "cache", (long long)run->run.id);
 }
 
@@ -221,7 +208,7 @@ static enum as_status facts_text(const struct as_report_run *run, const char *su
                        (long long)run->run.id, subject, (long long)run->run.id);
     as_buf_printf(out, "Run %lld: %zu fact%s\n", (long long)run->run.id, n, n == 1 ? "" : "s");
     for (size_t i = 0; i < run->facts_n; i++)
-        if (is_about(&run->facts[i], subject)) {
+        if (as_fact_is_about(&run->facts[i], subject)) {
             print_fact(&run->facts[i], before, refs, style, out);
             before = &run->facts[i];
         }

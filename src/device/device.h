@@ -305,12 +305,6 @@ struct as_backend {
 extern const struct as_backend *const as_backends[];
 /* The backend of a device ("cuda:0") or of this name ("cuda"); NULL if there is none. */
 const struct as_backend *as_backend_find(const char *id);
-/* The device's own words, common ones where it has none. info may be NULL. */
-const struct as_vocabulary *as_info_words(const struct as_device_info *info);
-/* The role of an allocator of a device ("cuda:0") or backend ("cuda") by its name;
- * and the first allocator of a role, "" when the backend has none. */
-enum as_role as_allocator_role(const char *id, const char *allocator);
-const char *as_role_allocator(const char *id, enum as_role role);
 /* AS_FAILED, naming the first missing required slot or both ABI numbers. */
 enum as_status as_backend_check(const struct as_backend *backend, struct as_error *err);
 enum as_status as_device_check(const struct as_device *dev, struct as_error *err);

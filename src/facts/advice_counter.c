@@ -28,12 +28,11 @@ static const struct as_cell *cell_of(const struct as_rule_context *c, int64_t id
 
 enum { NAMES_MAX = 5 }; /* of a list in a sentence; a warning names all */
 
-static const char both[] = "lost.both.", control[] = "lost.control.both.";
-
-/* Updates lost of facts of a kind, or none. */
-static bool is_of(const struct as_rule_context *c, const struct as_fact *f, const char *prefix, bool lost)
+/* Of both sides at work: were updates lost, or none? */
+static bool is_of(const struct as_rule_context *c, const struct as_fact *f, enum as_relation relation, bool lost)
 {
-    return strcmp(f->device, c->device) == 0 && strncmp(f->id, prefix, strlen(prefix)) == 0 && (f->value > 0) == lost;
+    return strcmp(f->device, c->device) == 0 && as_fact_is(f, relation, AS_BY(.sides = "both")) &&
+           (f->value > 0) == lost;
 }
 
 /* The cell of a fact that says the most: with the largest sample. */
@@ -53,7 +52,7 @@ static bool loses(const struct as_rule_context *c, const char *allocator, const 
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        const struct as_cell *cell = is_of(c, f, both, true) ? worst_cell(c, f) : NULL;
+        const struct as_cell *cell = is_of(c, f, AS_FACT_LOST, true) ? worst_cell(c, f) : NULL;
         if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 &&
             (!scope || strcmp(as_cell_axis(cell, "scope"), scope) == 0))
             return true;
@@ -62,12 +61,13 @@ static bool loses(const struct as_rule_context *c, const char *allocator, const 
 }
 
 /* Does another fact of the same kind lose more in the same allocator, at whatever scope? */
-static bool is_outdone(const struct as_rule_context *c, size_t at, const char *prefix, const struct as_cell *worst)
+static bool is_outdone(const struct as_rule_context *c, size_t at, enum as_relation relation,
+                       const struct as_cell *worst)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *g = &c->facts->v[i];
         const struct as_cell *cell =
-            i != at && is_of(c, g, prefix, c->facts->v[at].value > 0) ? worst_cell(c, g) : NULL;
+            i != at && is_of(c, g, relation, c->facts->v[at].value > 0) ? worst_cell(c, g) : NULL;
         if (cell && as_cells_same(cell, worst, "allocator") &&
             (cell->sum.max > worst->sum.max || (cell->sum.max == worst->sum.max && i < at)))
             return true;
@@ -126,7 +126,7 @@ bool advice_atomics_hold(const struct as_rule_context *c, const char *allocator)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        const struct as_cell *cell = is_of(c, f, both, false) ? worst_cell(c, f) : NULL;
+        const struct as_cell *cell = is_of(c, f, AS_FACT_LOST, false) ? worst_cell(c, f) : NULL;
         if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 && has_scope(c, f, "system"))
             return !loses(c, allocator, "system");
     }
@@ -134,17 +134,17 @@ bool advice_atomics_hold(const struct as_rule_context *c, const char *allocator)
 }
 
 /* Facts of both sides at work, an allocator once, with what is said before their allocators. */
-static size_t say_facts(struct as_rule_context *c, struct as_advice *a, const char *prefix, bool lost,
+static size_t say_facts(struct as_rule_context *c, struct as_advice *a, enum as_relation relation, bool lost,
                         enum listed listed, const char *before)
 {
-    const bool warning = lost && prefix == both;
+    const bool warning = lost && relation == AS_FACT_LOST;
     size_t said = 0, most = warning ? SIZE_MAX : NAMES_MAX;
     char scope[64], count[48];
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        const struct as_cell *cell = is_of(c, f, prefix, lost) ? worst_cell(c, f) : NULL;
+        const struct as_cell *cell = is_of(c, f, relation, lost) ? worst_cell(c, f) : NULL;
         const char *allocator = cell ? as_cell_axis(cell, "allocator") : "";
-        if (!cell || is_outdone(c, i, prefix, cell) || !is_listed(c, f, allocator, listed) || said++ >= most)
+        if (!cell || is_outdone(c, i, relation, cell) || !is_listed(c, f, allocator, listed) || said++ >= most)
             continue;
         advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
         if (warning)
@@ -162,18 +162,18 @@ static size_t say_facts(struct as_rule_context *c, struct as_advice *a, const ch
 bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
 {
     (void)t;
-    size_t lost = say_facts(c, a, both, true, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");
+    size_t lost = say_facts(c, a, AS_FACT_LOST, true, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");
     a->warning = lost > 0;
-    size_t good = say_facts(c, a, both, false, ONLY_WIDE, ". With atomics of scope system none was lost in ");
-    good += say_facts(c, a, both, false, NEVER_LOSES,
+    size_t good = say_facts(c, a, AS_FACT_LOST, false, ONLY_WIDE, ". With atomics of scope system none was lost in ");
+    good += say_facts(c, a, AS_FACT_LOST, false, NEVER_LOSES,
                       lost ? ". No update was lost, for the types and scopes measured, in "
                            : "They may, with atomic updates: none was lost in ");
     if (lost + good == 0)
         return false;
     struct as_advice controls = {0};
-    if (say_facts(c, &controls, control, true, LIST_ALL, ""))
+    if (say_facts(c, &controls, AS_FACT_LOST_CONTROL, true, LIST_ALL, ""))
         advice_say(a, ". Without atomics updates are lost in %s, so losses are detected", controls.sentence);
-    else if (say_facts(c, &controls, control, false, LIST_ALL, ""))
+    else if (say_facts(c, &controls, AS_FACT_LOST_CONTROL, false, LIST_ALL, ""))
         advice_say(a, ". Without atomics none is lost in %s either, so the absence of losses proves little",
                    controls.sentence);
     else

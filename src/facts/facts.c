@@ -99,7 +99,9 @@ enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **
     struct as_fact_list list = {0};
     *facts = NULL;
     *n = 0;
-    enum as_status st = as_facts_each_device(in, derive_device, &list, err);
+    enum as_status st = as_relations_check(err);
+    if (!st)
+        st = as_facts_each_device(in, derive_device, &list, err);
     if (st) {
         free(list.v);
         return st;

@@ -3,7 +3,8 @@
 #ifndef AS_FACTS_FACTS_H
 #define AS_FACTS_FACTS_H
 
-#include "device/device.h"
+#include "device/info.h"
+#include "facts/relations.h"
 #include "model/cell.h"
 
 enum as_fact_verdict { AS_SUPPORTED, AS_REFUTED, AS_UNDECIDED };
@@ -15,7 +16,11 @@ const char *as_fact_verdict_text(enum as_fact_verdict v);
 enum { AS_EVIDENCE_MAX = 48 };
 
 struct as_fact {
-    char id[128];    /* stable name: "cache.L2.size", "bandwidth.memory.read", "tlb.reach" */
+    enum as_relation relation;
+    char values[192]; /* of its fields: see as_fact_field */
+    uint8_t at[AS_FACT_FIELDS_N];
+    size_t values_n;
+    char id[128]; /* stable name, made from relation and fields: "cache.L2.size"; to be shown, not to be taken apart */
     char device[32]; /* whose fact */
     char object[64]; /* the part of the machine it belongs to, for the map: "core", "L1", "L2", "L3", "memory", "TLB",
                         "launch", "allocator:malloc", "link:cpu-cpu", ... */
@@ -41,7 +46,8 @@ struct as_fact_input {
 };
 /* *facts is the caller's (free). Order: by device, then by rule. */
 enum as_status as_facts_derive(const struct as_fact_input *in, struct as_fact **facts, size_t *n, struct as_error *err);
-/* The fact with this id and device, NULL when there is none. */
+/* The fact with this id and device, NULL when there is none. Rules and views that look for a relation use as_fact_of.
+ */
 const struct as_fact *as_fact_find(const struct as_fact *facts, size_t n, const char *device, const char *id);
 /* Of cells of the probe roofline: does the first say more than the second (NULL: none) of what ordinary arithmetic can
  * do at most with numbers of a type? Those of the type come first, then the faster. */

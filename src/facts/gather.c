@@ -13,7 +13,13 @@
 #include <string.h>
 #include <strings.h>
 
-struct as_fact *as_fact_add(struct as_rule_context *c, const char *object, const char *unit, const char *id_fmt, ...)
+static const char *axis_of(const void *cell, const char *name)
+{
+    return as_cell_axis(cell, name);
+}
+
+struct as_fact *as_fact_add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                            const struct as_fact_fields *by)
 {
     struct as_fact_list *l = c->facts;
     void *grown = l->v;
@@ -28,19 +34,31 @@ struct as_fact *as_fact_add(struct as_rule_context *c, const char *object, const
                           .rule = c->rule->text,
                           .refuted_by = c->rule->refuted_by};
     as_copy_text(f->device, sizeof f->device, c->device);
-    as_copy_text(f->object, sizeof f->object, object);
-    struct as_buf id = AS_BUF_INIT;
-    va_list ap;
-    va_start(ap, id_fmt);
-    as_buf_vprintf(&id, id_fmt, ap);
-    va_end(ap);
-    as_copy_text(f->id, sizeof f->id, as_buf_get(&id));
-    as_buf_finish(&id);
-    for (char *p = f->id; *p; p++)
-        if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
-            *p = '_';
-    const char *type = strrchr(f->id, '.'); /* ids of rates end with the type */
-    as_copy_text(f->unit, sizeof f->unit, as_rate_unit(unit, type ? type + 1 : ""));
+    as_fact_name(f, relation, by, axis_of, cell, cell ? cell->unit : "");
+    return f;
+}
+
+struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                                 const struct as_fact_fields *by)
+{
+    struct as_fact *f = as_fact_add(c, relation, cell, by);
+    if (f) {
+        as_fact_number(f, cell->sum.median, as_cell_interval(cell));
+        as_fact_evidence(f, cell);
+    }
+    return f;
+}
+
+struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation relation, const struct as_cell *a,
+                                  const struct as_cell *b, const struct as_fact_fields *by)
+{
+    struct as_fact *f = as_fact_add(c, relation, a, by);
+    if (f) {
+        as_fact_ratio(f, a, b);
+        f->verdict = as_verdict_above(f->ci, 1);
+        as_fact_evidence(f, a);
+        as_fact_evidence(f, b);
+    }
     return f;
 }
 

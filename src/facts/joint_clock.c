@@ -58,7 +58,7 @@ static void derive_clock(struct as_rule_context *c)
     for (size_t i = 0; i < c->n; i++)
         if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0)
             hz[n++] = c->cells[i]->clock_hz;
-    struct as_fact *f = n ? as_fact_add(c, "core", "Hz", "clock.core") : NULL;
+    struct as_fact *f = n ? as_fact_add(c, AS_FACT_CLOCK, NULL, NULL) : NULL;
     if (f) {
         double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);
         as_fact_number(f, median, as_spread_interval(hz, n));

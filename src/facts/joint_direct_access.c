@@ -49,7 +49,7 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
                        const struct as_cell *own)
 {
     const char *from = as_cell_axis(copy, "from");
-    struct as_fact *f = as_fact_add(c, "copy", "passes", "copy.pays.%.40s", from);
+    struct as_fact *f = as_fact_add(c, AS_FACT_COPY_PAYS, copy, NULL);
     if (!f)
         return;
     double passes;

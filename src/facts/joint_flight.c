@@ -52,7 +52,7 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
     const double warp = as_warp_of(c);
     if (!rate || !wait || !isfinite(warp))
         return;
-    struct as_fact *f = as_fact_add(c, "operations", "warps", "alu.flight.%s", op);
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_FLIGHT, rate, NULL);
     if (!f)
         return;
     const struct as_interval r = as_cell_interval(rate), w = as_cell_interval(wait);

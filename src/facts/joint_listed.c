@@ -13,20 +13,14 @@ static const double CACHE_MOST = 0.8;
 /* A miss takes as long as a load from memory, not longer than this. */
 static const double LONGER = 1.2;
 
-static bool ends_with(const char *s, const char *tail)
-{
-    size_t n = strlen(s), m = strlen(tail);
-    return n >= m && strcmp(s + n - m, tail) == 0;
-}
-
 /* Has an earlier rule said as much of the level? */
 static bool is_known(const struct as_rule_context *c, const char *place, bool bandwidth)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         if (strcmp(f->device, c->device) == 0 && strcmp(f->object, place) == 0 &&
-            (bandwidth ? strncmp(f->id, "bandwidth.", strlen("bandwidth.")) == 0 && strcmp(f->unit, "GB/s") == 0
-                       : ends_with(f->id, ".latency")))
+            (bandwidth ? as_fact_is(f, AS_FACT_BANDWIDTH, AS_BY(.unit = "GB/s"))
+                       : as_fact_states(f) == AS_STATES_LATENCY))
             return true;
     }
     return false;
@@ -51,8 +45,8 @@ static struct known memory_latency(const struct as_rule_context *c, const struct
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        if (strcmp(f->device, c->device) == 0 && strcmp(f->object, "memory") == 0 && ends_with(f->id, ".latency") &&
-            strcmp(f->unit, "ns") == 0)
+        if (strcmp(f->device, c->device) == 0 && strcmp(f->object, "memory") == 0 &&
+            as_fact_states(f) == AS_STATES_LATENCY && strcmp(f->unit, "ns") == 0)
             return (struct known){f->value, f->ci, f->evidence_n ? cell_of(c, f->evidence[0]) : NULL};
     }
     for (size_t i = 0; i < n; i++)
@@ -121,13 +115,11 @@ static void add_level(struct as_rule_context *c, const struct as_cell *cell, con
         if (known->memory_side) /* it has a name, not a number */
             snprintf(title, sizeof title, "the %s", known->name[0] ? known->name : "memory-side cache");
     }
-    struct as_fact *f = as_fact_add(c, place, cell->unit, "listed.%s.%s", key, bandwidth ? "read" : "latency");
+    struct as_fact *f = as_fact_add_cell(c, bandwidth ? AS_FACT_LISTED_READ : AS_FACT_LISTED_LATENCY, cell,
+                                         AS_BY(.object = place, .level = key));
     if (!f)
         return;
-    const struct as_interval ci = as_cell_interval(cell);
-    as_fact_number(f, cell->sum.median, ci);
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    as_fact_evidence(f, cell);
     const bool cache = !bandwidth && strcmp(place, "memory") != 0;
     const enum as_fact_verdict missed = cache ? takes_as_long(cell, memory, last) : AS_REFUTED;
     if (missed != AS_REFUTED) {

@@ -30,15 +30,18 @@ static void subject_of(const struct as_cell *cell, const char *apart, struct as_
 struct difference {
     const char *probe, *axis, *a, *b; /* two words of an axis */
     const char *other, *word;         /* where another axis is this */
-    const char *id, *says, *than;
+    enum as_relation relation;
+    const char *says, *than;
 };
 static const struct difference differences[] = {
-    {"matmul_rate", "operands", "zero", "random", "hold", "sustained", "matmul.zeros", "zeros run",
+    {"matmul_rate", "operands", "zero", "random", "hold", "sustained", AS_FACT_MATMUL_ZEROS, "zeros run",
      "random numbers, sustained"},
-    {"matmul", "operands", "zero", "random", "hold", "sustained", "matmul.zeros", "zeros run",
+    {"matmul", "operands", "zero", "random", "hold", "sustained", AS_FACT_MATMUL_ZEROS, "zeros run",
      "random numbers, sustained"},
-    {"matmul_rate", "hold", "burst", "sustained", "operands", "random", "matmul.burst", "bursts run", "sustained load"},
-    {"matmul", "hold", "burst", "sustained", "operands", "random", "matmul.burst", "bursts run", "sustained load"},
+    {"matmul_rate", "hold", "burst", "sustained", "operands", "random", AS_FACT_MATMUL_BURST, "bursts run",
+     "sustained load"},
+    {"matmul", "hold", "burst", "sustained", "operands", "random", AS_FACT_MATMUL_BURST, "bursts run",
+     "sustained load"},
 };
 
 static void add_difference(struct as_rule_context *c, const struct difference *d, const struct as_pair *pair)
@@ -46,10 +49,8 @@ static void add_difference(struct as_rule_context *c, const struct difference *d
     struct as_buf id = AS_BUF_INIT, text = AS_BUF_INIT, a = AS_BUF_INIT, b = AS_BUF_INIT;
     char value[96];
     subject_of(pair->a, "_", &id);
-    struct as_fact *f = as_fact_add(c, "matrix", "x", "%s.%s", d->id, as_buf_get(&id));
+    struct as_fact *f = as_fact_add_ratio(c, d->relation, pair->a, pair->b, AS_BY(.what = as_buf_get(&id)));
     if (f) {
-        as_fact_ratio(f, pair->a, pair->b);
-        f->verdict = as_verdict_above(f->ci, 1);
         as_buf_clear(&id);
         subject_of(pair->a, " ", &id);
         as_fact_value_text(f->value, f->ci, "x", value, sizeof value);
@@ -63,8 +64,6 @@ static void add_difference(struct as_rule_context *c, const struct difference *d
         if (a.len && b.len)
             as_buf_printf(&text, ": %s against %s", as_buf_get(&a), as_buf_get(&b));
         as_fact_say(f, "%s", as_buf_get(&text));
-        as_fact_evidence(f, pair->a);
-        as_fact_evidence(f, pair->b);
     }
     as_buf_finish(&id);
     as_buf_finish(&text);

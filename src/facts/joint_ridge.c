@@ -22,7 +22,7 @@ static void add_ridge(struct as_rule_context *c, const char *type, const struct 
                       const struct as_quantity_value *roof)
 {
     const char *level = roof->of->level;
-    struct as_fact *f = as_fact_add(c, "arithmetic", "FLOP/B", "ridge.%.16s.%.16s", type, level);
+    struct as_fact *f = as_fact_add(c, AS_FACT_RIDGE, NULL, AS_BY(.type = type, .level = level));
     if (!f)
         return;
     struct as_interval bytes = {roof->ci.lo * 1e9, roof->ci.hi * 1e9};

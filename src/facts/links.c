@@ -65,13 +65,12 @@ const char *as_peer_text(const struct as_cell *cell, char *out, size_t size)
     return out;
 }
 
-struct as_fact *as_fact_add_peer(struct as_rule_context *c, const struct as_cell *cell, const char *id,
-                                 const char *what)
+struct as_fact *as_fact_add_peer(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell)
 {
     const char *peer = as_cell_axis(cell, "peer");
-    char object[48];
-    bool host = strcmp(peer, "host") == 0;
-    snprintf(object, sizeof object, "link:%.8s%s%.8s", peer, host ? "-" : "", host ? as_cell_axis(cell, "node") : "");
-    return as_fact_add(c, object, cell->unit, "%s.%.8s%s%.8s.%.16s", id, peer, host ? "-" : "",
-                       host ? as_cell_axis(cell, "node") : "", what);
+    const bool host = strcmp(peer, "host") == 0;
+    char object[48], end[40];
+    snprintf(end, sizeof end, "%.8s%s%.8s", peer, host ? "-" : "", host ? as_cell_axis(cell, "node") : "");
+    snprintf(object, sizeof object, "link:%s", end);
+    return as_fact_add_cell(c, relation, cell, AS_BY(.object = object, .peer = end));
 }

@@ -43,7 +43,7 @@ void as_instruction_name(const struct as_cell *cell, struct as_buf *out)
 
 struct as_fact *as_fact_list(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                              void (*name_of)(const struct as_cell *cell, struct as_buf *out), const void *what,
-                             as_takes_fn is, const char *id, const char *sentence)
+                             as_takes_fn is, enum as_relation relation, const char *sentence)
 {
     struct as_names names = AS_NAMES(LETTERS);
     struct as_buf name = AS_BUF_INIT;
@@ -51,7 +51,7 @@ struct as_fact *as_fact_list(struct as_rule_context *c, const struct as_cell *co
     for (size_t i = 0; i < n; i++) {
         if (!is(cells[i], what))
             continue;
-        if (!f && !(f = as_fact_add(c, "core", "", "%s", id)))
+        if (!f && !(f = as_fact_add(c, relation, NULL, NULL)))
             break;
         as_fact_evidence(f, cells[i]);
         as_buf_clear(&name);

@@ -3,26 +3,18 @@
 #include "base/json.h"
 #include "base/text.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
 static bool same_unit(const struct as_ref *ref, const struct as_fact *fact)
 {
-    const char *last = strrchr(fact->id, '.');
-    return strcmp(ref->unit, fact->unit) == 0 || (!fact->unit[0] && last && strcmp(ref->unit, last + 1) == 0);
+    return strcmp(ref->unit, fact->unit[0] ? fact->unit : as_fact_field(fact, AS_FIELD_COUNTED)) == 0;
 }
 
 bool as_ref_is_beside(const struct as_ref *ref, const struct as_fact *fact)
 {
-    if (!same_unit(ref, fact) || !isfinite(fact->value) || !as_ref_is_of_side(ref, fact->device))
-        return false;
-    char id[sizeof ref->fact], *save = NULL;
-    as_copy_text(id, sizeof id, ref->fact);
-    for (char *one = strtok_r(id, " ", &save); one; one = strtok_r(NULL, " ", &save))
-        if (fnmatch(one, fact->id, FNM_NOESCAPE) == 0)
-            return true;
-    return false;
+    return same_unit(ref, fact) && isfinite(fact->value) && as_ref_is_of_side(ref, fact->device) &&
+           as_fact_has_id(fact, ref->fact);
 }
 
 /* {"op":"ffma32","ilp":"2"} */

@@ -42,10 +42,17 @@ struct as_rule {
 extern const struct as_rule *const as_rule_tables[];
 
 /* Adds a fact and returns it, with the device, rule and NANs filled in; NULL when out of memory (noted in c). Valid
- * until the next is added. The id may hold text of axes: what is no letter, digit, dot, dash or underscore becomes "_".
- */
-struct as_fact *as_fact_add(struct as_rule_context *c, const char *object, const char *unit, const char *id_fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+ * until the next is added. Fields of the id that by (NULL: none) does not give are the cell's axes, and a unit that
+ * neither it nor the relation gives is the cell's. cell may be NULL. */
+struct as_fact *as_fact_add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                            const struct as_fact_fields *by);
+/* The same, whose number is the cell's median and whose evidence is the cell. */
+struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                                 const struct as_fact_fields *by);
+/* The same, whose number is the median of a over that of b, whose evidence they are, and which is supported where the
+ * ratio is above 1. Fields are those of a. */
+struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation relation, const struct as_cell *a,
+                                  const struct as_cell *b, const struct as_fact_fields *by);
 void as_fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
 /* The first cell's median over the second's. */
@@ -126,7 +133,7 @@ typedef bool (*as_takes_fn)(const struct as_cell *cell, const void *what);
 /* A sentence with the names of those cells that `is` takes; NULL where there are none. */
 struct as_fact *as_fact_list(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                              void (*name_of)(const struct as_cell *cell, struct as_buf *out), const void *what,
-                             as_takes_fn is, const char *id, const char *sentence);
+                             as_takes_fn is, enum as_relation relation, const char *sentence);
 /* Of a cell of a matrix instruction. */
 void as_instruction_name(const struct as_cell *cell, struct as_buf *out);
 
@@ -173,8 +180,7 @@ double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cel
 bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy);
 /* The other end of a link: "device 3", "host", "host memory node 1", "all other devices". */
 const char *as_peer_text(const struct as_cell *cell, char *out, size_t size);
-/* as_fact_add for the link of the cell: "ID.PEER.WHAT". */
-struct as_fact *as_fact_add_peer(struct as_rule_context *c, const struct as_cell *cell, const char *id,
-                                 const char *what);
+/* as_fact_add_cell for the link of the cell. */
+struct as_fact *as_fact_add_peer(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef AS_FACTS_UNIT_PIPES_H
 #define AS_FACTS_UNIT_PIPES_H
 
-#include "device/device.h"
+#include "device/info.h"
 #include "model/cell.h"
 #include "stats/pipes_fit.h"
 

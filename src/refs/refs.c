@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/text.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +101,12 @@ static enum as_status check_device(const struct reader *r, const char *text, str
     return AS_OK;
 }
 
+static enum as_status check_fact(const struct reader *r, const char *text, struct as_ref *ref)
+{
+    (void)ref;
+    return as_fact_ids_exist(text) ? AS_OK : damaged(r, "no fact could have an id such as", text);
+}
+
 static enum as_status check_qualifier(const struct reader *r, const char *text, struct as_ref *ref)
 {
     (void)ref;
@@ -166,7 +171,7 @@ static const struct column {
     {
         {"chip", ROOM(chip), false, NULL},
         {"device", ROOM(device), false, check_device},
-        {"fact", ROOM(fact), true, NULL},
+        {"fact", ROOM(fact), true, check_fact},
         {"metric", ROOM(metric), false, NULL},
         {"axes", ROOM(axes), true, check_axes},
         {"qualifier", ROOM(qualifier), true, check_qualifier},

@@ -9,10 +9,10 @@
 
 struct as_ref {
     char chip[32];
-    char device[8];  /* whose figure: "cpu", "device" (what a CPU drives), or "any" */
-    char fact[256];  /* ids of facts that it may stand beside, globs (fnmatch) apart by blanks; "" when there is none */
-    char metric[96]; /* what the number is */
-    char axes[160];  /* of which point: "op=ffma32 ilp=2", apart by blanks; "" when the metric says it all */
+    char device[8]; /* whose figure: "cpu", "device" (what a CPU drives), or "any" */
+    char fact[256]; /* ids of facts that it may stand beside, globs of * and ? apart by blanks; "" when there is none */
+    char metric[96];    /* what the number is */
+    char axes[160];     /* of which point: "op=ffma32 ilp=2", apart by blanks; "" when the metric says it all */
     char qualifier[12]; /* "about", "at least", "at most", "below"; "" when the source gives the number as it is */
     double lo, hi;      /* the figure; a source that gives a range has two ends */
     char unit[16];

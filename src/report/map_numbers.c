@@ -15,12 +15,6 @@ static bool starts_with(const char *s, const char *head)
     return strncmp(s, head, strlen(head)) == 0;
 }
 
-static bool ends_with(const char *s, const char *tail)
-{
-    size_t n = strlen(s), m = strlen(tail);
-    return n >= m && strcmp(s + n - m, tail) == 0;
-}
-
 static bool counts(const struct as_fact *f, const struct as_device_info *info)
 {
     return strcmp(f->device, info->id) == 0 && isfinite(f->value) && f->verdict != AS_UNDECIDED;
@@ -133,13 +127,11 @@ static void find_claims(const struct as_device_info *info, struct as_map_numbers
 const struct as_fact *as_map_link_fact(const struct as_report_run *run, const char *device, const char *end,
                                        const char *what)
 {
-    char object[40], tail[24];
-    snprintf(object, sizeof object, "link:%.32s", end);
-    snprintf(tail, sizeof tail, ".%.20s", what);
     for (size_t i = 0; i < run->facts_n; i++) {
         const struct as_fact *f = &run->facts[i];
-        if (strcmp(f->device, device) == 0 && strcmp(f->object, object) == 0 && ends_with(f->id, tail) &&
-            isfinite(f->value) && f->verdict != AS_UNDECIDED)
+        const bool is = as_fact_is(f, AS_FACT_LINK, AS_BY(.peer = end, .direction = what)) ||
+                        as_fact_is(f, AS_FACT_LINK_LATENCY, AS_BY(.peer = end, .what = what));
+        if (strcmp(f->device, device) == 0 && is && isfinite(f->value) && f->verdict != AS_UNDECIDED)
             return f;
     }
     return NULL;

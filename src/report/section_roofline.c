@@ -35,9 +35,7 @@ static int by_speed(const void *pa, const void *pb)
 static const struct as_fact *find_ridge(const struct as_report_run *rr, const char *device, const char *type,
                                         const char *level)
 {
-    char id[64];
-    snprintf(id, sizeof id, "ridge.%.16s.%.16s", type, level);
-    return as_fact_find(rr->facts, rr->facts_n, device, id);
+    return as_fact_of(rr->facts, rr->facts_n, device, AS_FACT_RIDGE, AS_BY(.type = type, .level = level));
 }
 
 static void find(const struct as_report_run *rr, const char *device, struct roofline *r)

@@ -4,33 +4,36 @@
 
 enum { RANK_NONE = 1000, PER_KIND = 2 };
 
-/* Ids by their beginning, the most important first. A claim that is refuted counts before any that is not. */
+/* The most important first. A claim that is refuted counts before any that is not. */
 static const struct {
-    const char *id;
+    enum as_relation relation; /* AS_RELATIONS_N: any */
     enum as_fact_verdict verdict;
+    struct as_fact_fields by;
 } kinds[] = {
-    {"lost.", AS_REFUTED},
-    {"", AS_REFUTED},
-    {"fault.latency", AS_SUPPORTED},
-    {"fault.huge_page_cost", AS_SUPPORTED},
-    {"fault.huge_pages", AS_SUPPORTED},
-    {"tlb.gain", AS_SUPPORTED},
-    {"memory.host_backing", AS_SUPPORTED},
-    {"onchip.L2.reach_of_unit", AS_SUPPORTED},
-    {"onchip.L2.part", AS_SUPPORTED},
-    {"loaded_latency.doubles", AS_SUPPORTED},
-    {"matmul.accelerated", AS_SUPPORTED},
-    {"stores.nontemporal.triad.all", AS_SUPPORTED},
-    {"stores.nontemporal.write.all", AS_SUPPORTED},
-    {"concurrency.kernels", AS_SUPPORTED},
-    {"lost.both", AS_SUPPORTED},
+    {AS_FACT_LOST, AS_REFUTED, {0}},
+    {AS_RELATIONS_N, AS_REFUTED, {0}},
+    {AS_FACT_FAULT_LATENCY, AS_SUPPORTED, {0}},
+    {AS_FACT_FAULT_HUGE_PAGE_COST, AS_SUPPORTED, {0}},
+    {AS_FACT_FAULT_HUGE_PAGES, AS_SUPPORTED, {0}},
+    {AS_FACT_TLB_GAIN, AS_SUPPORTED, {0}},
+    {AS_FACT_MEMORY_HOST_BACKING, AS_SUPPORTED, {0}},
+    {AS_FACT_ONCHIP_REACH, AS_SUPPORTED, {0}},
+    {AS_FACT_ONCHIP_SIZE, AS_SUPPORTED, {.path = "", .level = "L2", .part = "part"}},
+    {AS_FACT_ONCHIP_LATENCY, AS_SUPPORTED, {.path = "", .level = "L2", .part = "part"}},
+    {AS_FACT_LOADED_DOUBLES, AS_SUPPORTED, {0}},
+    {AS_FACT_MATMUL_ACCELERATED, AS_SUPPORTED, {0}},
+    {AS_FACT_STORES_NONTEMPORAL, AS_SUPPORTED, {.op = "triad", .threads = "all"}},
+    {AS_FACT_STORES_NONTEMPORAL, AS_SUPPORTED, {.op = "write", .threads = "all"}},
+    {AS_FACT_CONCURRENCY, AS_SUPPORTED, {0}},
+    {AS_FACT_LOST, AS_SUPPORTED, {.sides = "both"}},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static size_t rank_of(const struct as_fact *f)
 {
     for (size_t i = 0; i < KINDS; i++)
-        if (f->verdict == kinds[i].verdict && strncmp(f->id, kinds[i].id, strlen(kinds[i].id)) == 0)
+        if (f->verdict == kinds[i].verdict &&
+            (kinds[i].relation == AS_RELATIONS_N || as_fact_is(f, kinds[i].relation, &kinds[i].by)))
             return i;
     return RANK_NONE;
 }

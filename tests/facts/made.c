@@ -70,6 +70,8 @@ void made_derive(struct made *m)
 
 const struct as_fact *made_find(const struct made *m, const char *id)
 {
+    if (!as_fact_ids_exist(id))
+        fail_msg("no rule makes a fact %s", id);
     return as_fact_find(m->facts, m->facts_n, m->info.id, id);
 }
 

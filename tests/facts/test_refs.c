@@ -1,6 +1,7 @@
 /* Published figures: what is built in, what a damaged file is refused for, and which facts a figure stands beside. */
 #include "base/text.h"
 #include "facts/refs_facts.h"
+#include "named.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -121,7 +122,7 @@ static void test_quotes_ranges_and_line_ends(void **unused)
 {
     (void)unused;
     assert_int_equal(parse(HEADER "\"A \"\"x\"\", B\",cpu,,what,,,-1.5e3 to 2,ns,when,\"who, 2\",,\r\n"
-                                  "C,any,a b,w,op=f size=1,about,7,x,c,s,12,~7"),
+                                  "C,any,pipes tlb.*,w,op=f size=1,about,7,x,c,s,12,~7"),
                      AS_OK);
     assert_int_equal(refs.n, 2);
     assert_string_equal(refs.v[0].chip, "A \"x\", B");
@@ -201,6 +202,7 @@ static void test_damaged_files(void **unused)
     refused("", "lacks the column 'chip'");
     refused(HEADER, "no figure");
     refused("chip,device,fact\nA,cpu,x\n", "too few columns, after 'fact'");
+    refused(HEADER "A,cpu,pipes cache.L2.sise,w,,,7,x,c,s,12,~7\n", "no fact could have an id such as");
     refused("name,device\n", "lacks the column 'chip'");
     refused(HEADER "A,cpu,,w,,,1,ns,c\n", "line 2: too few columns, after 'conditions'");
     refused(HEADER "A,cpu,,w,,,1,ns,c,s,,,more\n", "line 2: too many columns");
@@ -248,8 +250,9 @@ static void test_names_that_are_not_there(void **unused)
 static void test_what_a_figure_stands_beside(void **unused)
 {
     (void)unused;
-    struct as_fact f = {.id = "fault.throughput.cpu-one.mmap", .device = "cpu", .value = 1, .unit = "pages/s"};
+    struct as_fact f = {.device = "cpu", .value = 1, .unit = "pages/s"};
     struct as_ref r = {.device = "cpu", .fact = "other fault.*.cpu-one.mmap", .unit = "pages/s"};
+    assert_true(named_fact(&f, "fault.throughput.cpu-one.mmap"));
     assert_true(as_ref_is_beside(&r, &f));
     strcpy(r.unit, "ns");
     assert_false(as_ref_is_beside(&r, &f)); /* never on another scale */
@@ -263,8 +266,8 @@ static void test_what_a_figure_stands_beside(void **unused)
     f.value = NAN;
     assert_false(as_ref_is_beside(&r, &f));
     f.value = 1;
-    strcpy(f.id, "onchip.unit.threads"); /* a count has no unit */
     strcpy(f.unit, "");
+    assert_true(named_fact(&f, "onchip.unit.threads")); /* a count has no unit */
     strcpy(r.fact, "onchip.unit.*");
     strcpy(r.unit, "threads");
     assert_true(as_ref_is_beside(&r, &f));
@@ -278,8 +281,8 @@ static void test_what_a_figure_stands_beside(void **unused)
         const char *globs, *id;
         bool match;
     } rows[] = {
-        {"*", "a.b/c", true},   {"a*c?", "abbbcd", true},   {"**x", "x", true},         {"A*", "a.b", false},
-        {"a?", "a", false},     {"*ab", "aab.", false},     {"a[1-3].x", "a2.x", true}, {"a[", "a[", true},
+        {"*", "a.b/c", true},   {"a*c?", "abbbcd", true},   {"**x", "x", true},          {"A*", "a.b", false},
+        {"a?", "a", false},     {"*ab", "aab.", false},     {"a[1-3].x", "a2.x", false}, {"a[", "a[", true},
         {"a\\*", "a\\b", true}, {"*a\xff", "a\xfe", false}, /* no UTF-8 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

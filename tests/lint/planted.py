@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The checks of modules, of words, of probes' names and of names in kernels pass on a small tree and fail on each planted
-violation. planted.py TOP CC..."""
+"""The checks of modules, of words, of probes' names, of names in kernels and of ids of facts pass on a small tree and fail on
+each planted violation. planted.py TOP CC..."""
 import json
 import os
 import shutil
@@ -10,6 +10,7 @@ import tempfile
 
 TOP, CC = sys.argv[1], sys.argv[2:]
 sys.path.insert(0, os.path.join(TOP, "tools"))
+import fact_ids  # noqa: E402
 import kernel_names  # noqa: E402
 import layers  # noqa: E402  (found by the line above)
 import probe_names  # noqa: E402
@@ -98,6 +99,12 @@ def views(text):
     return found(probe_names.check, (".c", ".h"), src__report__table_dot_c=text)
 
 
+def facts(text):
+    """What the check of facts' ids says of a reader of facts."""
+    reader = "bool is_of(const struct as_fact *f, const struct as_fact *facts)\n{\n    return %s;\n}\n" % text
+    return found(fact_ids.check, (".c",), src__cli__main_dot_c=reader)
+
+
 def one(wrong, part):
     return len(wrong) == 1 and part in wrong[0]
 
@@ -142,6 +149,12 @@ CASES = [
      lambda: one(views('\nbool is = strcmp(c->probe, "chase") == 0;\n'), "src/report/table.c:2: 'chase' names a probe")),
     ("so is a link to its section", lambda: one(views('const char *at = "<a href=\\"#probe-chase\\">";\n'), "names a probe")),
     ("not in a comment, nor within another word", lambda: not views('/* "chase" */\nconst char *s = "chaser", *t = "probe-chaser";\n')),
+    ("the id of a fact that is looked into is found",
+     lambda: one(facts('strncmp(f->id, "bandwidth.", 10) == 0'), "main.c:3: takes the id of a fact apart")),
+    ("so is one of an array", lambda: one(facts("strstr(facts[3].id, \".read\")"), "main.c:3")),
+    ("and a part that is pointed to", lambda: one(facts("f->id + 6"), "main.c:3")),
+    ("not one that is compared as a whole, nor the id of something else",
+     lambda: not facts('strcmp(f->id, facts->id) == 0 && strncmp(device->id, "cuda", 4) == 0')),
     ("every pattern of the table is one",
      lambda: len(words.read_table(TOP)) > 20),
 ]

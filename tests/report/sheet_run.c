@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "probe/main_memory.h"
+#include "tests/facts/named.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ struct as_fact *add_fact(const char *id, double value, const char *unit, double 
 {
     struct as_fact *f = &facts[run.facts_n++];
     *f = (struct as_fact){.value = value, .ci = {value, value}, .claimed = claimed, .verdict = AS_SUPPORTED};
-    as_copy_text(f->id, sizeof f->id, id);
+    assert_true(named_fact(f, id));
     as_copy_text(f->device, sizeof f->device, "cuda:0");
     as_copy_text(f->unit, sizeof f->unit, unit);
     return f;

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "probe/probe.h"
 #include "synth_internal.h"
+#include "tests/facts/named.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -204,7 +205,7 @@ void synth_fact(struct maker *m, const char *device, const char *object, const c
                           .evidence_n = 6};
     if (isfinite(claimed) && isfinite(v) && fabs(v / claimed - 1) > 0.2)
         f->verdict = AS_REFUTED;
-    as_copy_text(f->id, sizeof f->id, id);
+    m->failed |= !named_fact(f, id);
     as_copy_text(f->device, sizeof f->device, device);
     as_copy_text(f->object, sizeof f->object, object);
     as_copy_text(f->unit, sizeof f->unit, unit);
@@ -228,15 +229,15 @@ void synth_cpu_facts(struct maker *m)
                "Of L3, 190 MiB are this machine's, of 260 MiB claimed.");
     synth_fact(m, "cpu", "L3", "cache.L3.latency", 29 * s, "ns", NAN, "A load that hits L3 takes 29.0 ns.");
     synth_fact(m, "cpu", "memory", "memory.latency", 112 * s, "ns", NAN, "A load from memory takes 112 ns.");
-    synth_fact(m, "cpu", "memory", "bandwidth.memory.triad", 28.7 / s, "GB/s", NAN,
+    synth_fact(m, "cpu", "memory", "bandwidth.memory.triad.all", 28.7 / s, "GB/s", NAN,
                "Two threads move 28.7 GB/s by triad.");
-    synth_fact(m, "cpu", "memory", "bandwidth.memory.read", 22 / s, "GB/s", 76.8, "Two threads read 22.0 GB/s.");
+    synth_fact(m, "cpu", "memory", "bandwidth.memory.read.all", 22 / s, "GB/s", 76.8, "Two threads read 22.0 GB/s.");
     synth_fact(m, "cpu", "TLB", "tlb.reach", 6.1 * 1048576, "B", NAN, "The TLB reaches 6.10 MiB with pages of 4 KiB.");
-    synth_fact(m, "cpu", "memory", "store.nontemporal", 1.46, "x", NAN,
+    synth_fact(m, "cpu", "memory", "stores.nontemporal.copy.all", 1.46, "x", NAN,
                "Non-temporal stores pay: copy is 1.46 times as fast.");
-    synth_fact(m, "cpu", "allocator:malloc", "memory.first_touch", 1384 * s, "ns", NAN,
+    synth_fact(m, "cpu", "allocator:malloc", "memory.fault.malloc", 1384 * s, "ns", NAN,
                "First touch of a page costs 1.38 µs.");
-    synth_fact(m, "cpu", "memory", "memory.host_backing", NAN, "ns", NAN,
+    synth_fact(m, "cpu", "memory", "memory.host_backing.malloc", NAN, "ns", NAN,
                "Whether never-touched memory costs more than touched is not decided: the intervals overlap.");
 }
 
@@ -334,7 +335,7 @@ static void gpu_facts(struct maker *m, const char *id)
     synth_fact(m, id, "L2", "cache.L2.size", 44e6, "B", 60.0 * 1048576, "L2 holds 44 MB for one unit.");
     synth_fact(m, id, "L2", "cache.L2.latency", 141, "ns", NAN, "L2 answers in 141 ns.");
     synth_fact(m, id, "L2", "bandwidth.L2.read.all", 9800, "GB/s", NAN, "L2 gives 9.80 TB/s.");
-    synth_fact(m, id, "memory", "bandwidth.memory.triad", 4372, "GB/s", 4814, "Triad moves 4.37 TB/s.");
+    synth_fact(m, id, "memory", "bandwidth.memory.triad.all", 4372, "GB/s", 4814, "Triad moves 4.37 TB/s.");
     synth_fact(m, id, "memory", "memory.latency", 333, "ns", NAN, "Memory answers in 333 ns.");
     synth_fact(m, id, "launch", "launch.round_trip", 8200, "ns", NAN, "A launch and its wait take 8.20 µs.");
 }

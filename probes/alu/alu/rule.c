@@ -14,19 +14,17 @@ static const double SEVERAL = 1.25;
 static void add_rate(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", op);
-    struct as_fact *f = cell ? as_fact_add(c, "operations", cell->unit, "alu.throughput.%s", op) : NULL;
+    struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_THROUGHPUT, cell, NULL) : NULL;
     if (!f)
         return;
     char value[96];
     const bool sve = as_cell_is(cell, "width", "sve"), vectors = !sve && !as_cell_is(cell, "width", "scalar");
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_say(f, "Each %s executes %s of %s%s%.12s%s", as_unit_name(c),
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
                 sve       ? ", in SVE vectors"
                 : vectors ? ", in vectors of "
                           : "",
                 vectors ? as_cell_axis(cell, "width") : "", vectors ? " bits" : "");
-    as_fact_evidence(f, cell);
 }
 
 /* The rate of a unit times its clock, as it was, and all units. */
@@ -39,7 +37,7 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *const *cel
     if (!cell || !c->info || !c->info->compute_units || !isfinite(as_warp_of(c)) || !(cell->clock_hz > 0) ||
         !isfinite(cell->clock_hz))
         return;
-    struct as_fact *f = as_fact_add(c, "operations", AS_UNIT_RATE, "alu.peak.%s", type);
+    struct as_fact *f = as_fact_add(c, AS_FACT_ALU_PEAK, cell, AS_BY(.unit = AS_UNIT_RATE, .type = type));
     if (!f)
         return;
     const double each = 2 * cell->clock_hz * c->info->compute_units;
@@ -82,7 +80,7 @@ static void add_several(struct as_rule_context *c, const struct as_cell *const *
         as_buf_printf(&name, "%.47s (%.3g)", as_cell_axis(cells[i], "op"), each);
         as_names_add(&names, as_buf_get(&name));
     }
-    struct as_fact *f = known ? as_fact_add(c, "operations", "", "alu.several") : NULL;
+    struct as_fact *f = known ? as_fact_add(c, AS_FACT_ALU_SEVERAL, NULL, NULL) : NULL;
     if (f) {
         as_fact_number(f, (double)several, AS_NO_INTERVAL);
         f->verdict = AS_SUPPORTED;

@@ -6,14 +6,12 @@
 static void add_wait(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", op);
-    struct as_fact *f = cell ? as_fact_add(c, "operations", cell->unit, "alu.latency.%s", op) : NULL;
+    struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_LATENCY, cell, NULL) : NULL;
     if (!f)
         return;
     char value[96];
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_say(f, "The result of %s can be used after %s", op,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
-    as_fact_evidence(f, cell);
 }
 
 /* Of links there is none in these. */

@@ -23,8 +23,7 @@ static void add_launches(struct as_rule_context *c, const struct as_curve *curve
     }
     if (!(spread > 0)) /* cells without notes tell nothing of single launches */
         return;
-    struct as_fact *f =
-        as_fact_add(c, "matrix", "x", "clockstate.%s.%s", as_cell_axis(first, "path"), as_cell_axis(first, "type"));
+    struct as_fact *f = as_fact_add(c, AS_FACT_CLOCKSTATE, first, NULL);
     if (!f)
         return;
     as_fact_number(f, spread, AS_NO_INTERVAL);

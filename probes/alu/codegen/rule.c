@@ -29,16 +29,18 @@ static void name_of(const struct as_cell *cell, struct as_buf *out)
 static const struct sort {
     bool atomic;
     enum kind kind;
-    const char *id, *sentence;
+    enum as_relation relation;
+    const char *sentence;
 } sorts[] = {
-    {true, NATIVE, "codegen.atomics.native", "Atomics with a native instruction"},
-    {true, LOOP, "codegen.atomics.loops",
+    {true, NATIVE, AS_FACT_CODEGEN_ATOMICS_NATIVE, "Atomics with a native instruction"},
+    {true, LOOP, AS_FACT_CODEGEN_ATOMICS_LOOPS,
      "NOT native: atomics in compare-and-swap loops, which retry under contention"},
-    {true, CALL, "codegen.atomics.calls", "Atomics for which the machine code calls a function"},
-    {true, SEQUENCE, "codegen.atomics.sequences", "Atomics in sequences of other instructions"},
-    {false, NATIVE, "codegen.arithmetic.native", "Arithmetic with a native instruction"},
-    {false, CALL, "codegen.arithmetic.calls", "NOT native: arithmetic for which the machine code calls a function"},
-    {false, SEQUENCE, "codegen.arithmetic.sequences", "Arithmetic in sequences of other instructions"},
+    {true, CALL, AS_FACT_CODEGEN_ATOMICS_CALLS, "Atomics for which the machine code calls a function"},
+    {true, SEQUENCE, AS_FACT_CODEGEN_ATOMICS_SEQUENCES, "Atomics in sequences of other instructions"},
+    {false, NATIVE, AS_FACT_CODEGEN_ARITHMETIC_NATIVE, "Arithmetic with a native instruction"},
+    {false, CALL, AS_FACT_CODEGEN_ARITHMETIC_CALLS,
+     "NOT native: arithmetic for which the machine code calls a function"},
+    {false, SEQUENCE, AS_FACT_CODEGEN_ARITHMETIC_SEQUENCES, "Arithmetic in sequences of other instructions"},
 };
 
 static bool is_of_sort(const struct as_cell *cell, const void *what)
@@ -52,7 +54,8 @@ static void derive_codegen(struct as_rule_context *c)
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "codegen", &cells);
     for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++) {
-        struct as_fact *f = as_fact_list(c, cells, n, name_of, &sorts[s], is_of_sort, sorts[s].id, sorts[s].sentence);
+        struct as_fact *f =
+            as_fact_list(c, cells, n, name_of, &sorts[s], is_of_sort, sorts[s].relation, sorts[s].sentence);
         if (f)
             f->verdict = AS_SUPPORTED;
     }

@@ -48,7 +48,7 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
     const struct as_pipes *p = &u->pipes;
     size_t fastest = p->first[pipe];
     char list[160], cost[96];
-    struct as_fact *f = as_fact_add(c, "pipes", "cycles", "pipes.%.31s", u->name[p->first[pipe]]);
+    struct as_fact *f = as_fact_add(c, AS_FACT_PIPES_OF, NULL, AS_BY(.op = u->name[p->first[pipe]]));
     if (!f)
         return;
     for (size_t i = 0; i < u->ops; i++)
@@ -84,7 +84,7 @@ static void add_pair(struct as_rule_context *c, const struct as_unit_pipes *u, s
     if (pair->relation == AS_PIPES_UNMEASURED)
         return;
     const struct as_pipes_sequence *s = &u->s[pair->sequence];
-    struct as_fact *f = as_fact_add(c, "pipes", "x", "pipes.%.26s.%.26s", u->name[a], u->name[b]);
+    struct as_fact *f = as_fact_add(c, AS_FACT_PIPES_PAIR, NULL, AS_BY(.op = u->name[a], .other = u->name[b]));
     if (!f)
         return;
     if (isfinite(pair->share))
@@ -105,7 +105,7 @@ static void add_issue(struct as_rule_context *c, const struct as_unit_pipes *u)
     const struct as_cell *cell = u->cells[p->issue_in];
     double share = as_cell_interval(cell).hi / cell->sum.median;
     char value[96];
-    struct as_fact *f = as_fact_add(c, "pipes", "instr/cycle", "pipes.issue");
+    struct as_fact *f = as_fact_add(c, AS_FACT_PIPES_ISSUE, NULL, NULL);
     if (!f)
         return;
     as_fact_number(f, 1 / p->issue, (struct as_interval){1 / p->issue / share, share / p->issue});
@@ -130,7 +130,7 @@ static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
     const struct as_pipes *p = &u->pipes;
     const struct as_pipes_fit *fit = &u->fit;
     const size_t others = as_unit_pipes_others(u);
-    struct as_fact *f = as_fact_add(c, "pipes", "pipes", "pipes");
+    struct as_fact *f = as_fact_add(c, AS_FACT_PIPES, NULL, NULL);
     if (!f)
         return;
     as_fact_number(f, (double)p->pipes, (struct as_interval){(double)p->pipes, (double)p->pipes});

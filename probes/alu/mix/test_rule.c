@@ -77,8 +77,7 @@ static void test_no_pipes(void **unused)
     assert_int_equal(made_get(&m, "pipes.issue")->verdict, AS_UNDECIDED);
     size_t pairs = 0;
     for (size_t i = 0; i < m.facts_n; i++) {
-        const char *dot = strchr(m.facts[i].id, '.');
-        const bool is_pair = dot && strchr(dot + 1, '.'); /* stands for itself */
+        const bool is_pair = as_fact_is(&m.facts[i], AS_FACT_PIPES_PAIR, NULL); /* stands for itself */
         pairs += is_pair;
         assert_true(is_pair || m.facts[i].verdict == AS_UNDECIDED);
     }

@@ -55,7 +55,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
         return;
     const struct line l = fit(x, y, k);
     struct as_fact *f =
-        isfinite(l.slope) && isfinite(l.error) ? as_fact_add(c, "power", "pJ", "power.energy.%s", op) : NULL;
+        isfinite(l.slope) && isfinite(l.error) ? as_fact_add(c, AS_FACT_POWER_ENERGY, busiest, NULL) : NULL;
     if (!f)
         return;
     char value[96], rate[96];

@@ -24,12 +24,10 @@ static void add_attention(struct as_rule_context *c, const char *path, const str
             wins++;
             from = from > 0 ? from : as_cell_axis_number(pairs[i].a, "length");
         }
-    struct as_fact *f = as_fact_add(c, "matrix", "x", "attention.%s.%s_heads", path, heads);
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_ATTENTION, longest->a, longest->b, AS_BY(.path = path));
     char value[96];
     if (!f)
         return;
-    as_fact_ratio(f, longest->a, longest->b);
-    f->verdict = as_verdict_above(f->ci, 1);
     if (f->verdict == AS_REFUTED)
         as_fact_inverse_text(f, " slower", "", value, sizeof value);
     else

@@ -19,8 +19,7 @@ static void add_fusion(struct as_rule_context *c, const struct as_curve *curve)
             last_worth = curve->x[i];
         }
     }
-    struct as_fact *f = as_fact_add(c, "matrix", "x", "fusion.%s.%s.%s", as_cell_axis(first, "operation"),
-                                    as_cell_axis(first, "path"), as_cell_axis(first, "type"));
+    struct as_fact *f = as_fact_add(c, AS_FACT_FUSION, first, NULL);
     if (!f)
         return;
     as_fact_number(f, curve->y[most], curve->ci[most]);

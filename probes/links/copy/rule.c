@@ -17,12 +17,10 @@ static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
 {
     const char *how = as_cell_axis(cell, "how");
     bool both = strcmp(as_cell_axis(cell, "direction"), "both") == 0;
-    struct as_fact *f = as_fact_add(c, "copy", cell->unit, "copy.%s%s.%.40s.%.40s", how, both ? ".both" : "",
-                                    as_cell_axis(cell, "from"), as_cell_axis(cell, "to"));
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_COPY, cell, AS_BY(.direction = both ? "both" : ""));
     char value[200], size[32], note[96];
     if (!f)
         return;
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     const bool within =
         strcmp(as_cell_axis(cell, "from"), as_cell_axis(cell, "to")) == 0 || !as_copy_crosses_bus(c, cell);
     snprintf(note, sizeof note, "%s, %s%s",
@@ -34,7 +32,6 @@ static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
     as_fact_say(f, both ? "Copies both ways between %.40s and %.40s: %s" : "Copy from %.40s to %.40s: %s",
                 memory_text(as_cell_axis(cell, "from")), memory_text(as_cell_axis(cell, "to")),
                 as_fact_noted_text(f, "", note, value, sizeof value));
-    as_fact_evidence(f, cell);
 }
 
 static void derive_copies(struct as_rule_context *c)

@@ -35,13 +35,11 @@ static void derive_links(struct as_rule_context *c)
     size_t n = as_cells_of(c, "link", &cells);
     n = as_cells_keep_best(cells, n, kind, as_cell_is_faster);
     for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
-        struct as_fact *f = as_fact_add_peer(c, cells[i], "link", as_cell_axis(cells[i], "direction"));
+        struct as_fact *f = as_fact_add_peer(c, AS_FACT_LINK, cells[i]);
         if (!f)
             break;
-        as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
         claim_bus(c, cells[i], f);
         say_link(cells[i], f);
-        as_fact_evidence(f, cells[i]);
     }
     free(cells);
 }

@@ -31,14 +31,12 @@ static void derive_latencies(struct as_rule_context *c)
     for (size_t i = 0; i < n && i < FACTS_MAX; i++) {
         const char *what = as_cell_axis(cells[i], "what");
         char value[96], memory[96];
-        struct as_fact *f = as_fact_add_peer(c, cells[i], "link.latency", what);
+        struct as_fact *f = as_fact_add_peer(c, AS_FACT_LINK_LATENCY, cells[i]);
         if (!f)
             break;
-        as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
         as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
         as_fact_say(f, "%s %s takes %s", strcmp(what, "atomic") == 0 ? "An atomic add in" : "A load from",
                     memory_text(cells[i], memory, sizeof memory), value);
-        as_fact_evidence(f, cells[i]);
     }
     free(cells);
 }

@@ -19,11 +19,11 @@ static void derive_layout(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "layout", &cells);
-    struct as_fact *f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_documented, "layout.documented",
+    struct as_fact *f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_documented, AS_FACT_LAYOUT_DOCUMENTED,
                                      "The elements of these matrix fragments lie where they are documented");
     if (f)
         f->verdict = AS_SUPPORTED;
-    f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_elsewhere, "layout.elsewhere",
+    f = as_fact_list(c, cells, n, as_instruction_name, NULL, is_elsewhere, AS_FACT_LAYOUT_ELSEWHERE,
                      "The elements of these matrix fragments do NOT lie where they are documented");
     if (f)
         f->verdict = AS_REFUTED;

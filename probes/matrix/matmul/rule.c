@@ -125,18 +125,15 @@ static void add_accelerated(const struct products *p, const struct number_type *
     static const char *const says[] = {[AS_SUPPORTED] = "accelerated",
                                        [AS_REFUTED] = "NOT accelerated",
                                        [AS_UNDECIDED] = "whether it is accelerated is undecided"};
-    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.accelerated.%s", t->word);
+    struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_ACCELERATED, at.a, at.b, AS_BY(.type = t->word));
     if (!f)
         return;
-    as_fact_ratio(f, at.a, at.b);
     f->verdict = as_verdict_above(f->ci, ACCELERATED);
     bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
     char ratio[96];
     as_fact_say(f, "%s GEMMs of size %s run at %s the rate of %s (%s%s%s): %s", t->word, as_cell_axis(at.a, "size"),
                 as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), wider, same ? "both by " : path_of(at.a),
                 same ? "" : " against ", path_of(at.b), says[f->verdict]);
-    as_fact_evidence(f, at.a);
-    as_fact_evidence(f, at.b);
 }
 
 /* ---- which unit ---- */
@@ -207,10 +204,9 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
 static void add_unit(const struct products *p, const char *type, const struct signals *s)
 {
     const struct as_cell *const cells[] = {s->above.a, s->above.b, s->older.a, s->older.b, s->power.a, s->power.b};
-    struct as_fact *f = as_fact_add(p->c, "matrix", "x", "matmul.unit.%s", type);
+    struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_UNIT, s->above.a, s->above.b, AS_BY(.type = type));
     if (!f)
         return;
-    as_fact_ratio(f, s->above.a, s->above.b);
     f->verdict = judge_unit(s);
     say_unit(f, type, s);
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
@@ -242,15 +238,12 @@ static void look_at_older(const struct products *p, const char *type)
         [AS_SUPPORTED] = "matches", [AS_REFUTED] = "does NOT match", [AS_UNDECIDED] = "may match"};
     static const char *const tensor_paths[] = {"tensor", NULL};
     struct both at = largest(p, type, old_paths, type, tensor_paths);
-    struct as_fact *f = at.a ? as_fact_add(p->c, "matrix", "x", "matmul.older.%s", type) : NULL;
+    struct as_fact *f = at.a ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_OLDER, at.a, at.b, AS_BY(.type = type)) : NULL;
     if (!f)
         return;
-    as_fact_ratio(f, at.a, at.b);
     f->verdict = as_verdict_above(f->ci, 1 / SAME_UNIT);
     as_fact_say(f, "Path mma %s path tensor in %s: GEMMs of size %s by %s run at %.3gx the rate of %s",
                 says[f->verdict], type, as_cell_axis(at.a, "size"), path_of(at.a), f->value, path_of(at.b));
-    as_fact_evidence(f, at.a);
-    as_fact_evidence(f, at.b);
 }
 
 /* ---- beside the library ---- */
@@ -261,10 +254,9 @@ static void add_library(const struct products *p, const char *type)
     char value[96];
     if (!at.a)
         at = largest(p, type, ordinary_paths, type, library_paths);
-    struct as_fact *f = at.a ? as_fact_add(p->c, "matrix", "x", "matmul.library.%s", type) : NULL;
+    struct as_fact *f = at.a ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_LIBRARY, at.a, at.b, AS_BY(.type = type)) : NULL;
     if (!f)
         return;
-    as_fact_ratio(f, at.a, at.b);
     f->verdict = as_verdict_above(f->ci, RESPECTED);
     as_fact_say(f,
                 as_verdict_above(f->ci, 1) == AS_UNDECIDED
@@ -272,8 +264,6 @@ static void add_library(const struct products *p, const char *type)
                     : "%s GEMM of size %s by path %s runs at %s the rate of the library",
                 type, as_cell_axis(at.a, "size"), path_of(at.a),
                 as_fact_value_text(f->value, f->ci, "x", value, sizeof value));
-    as_fact_evidence(f, at.a);
-    as_fact_evidence(f, at.b);
 }
 
 static void compare_with_wider(const struct products *p, const struct number_type *t)

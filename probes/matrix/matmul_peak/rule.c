@@ -55,11 +55,9 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
 static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *format)
 {
     const char *name = as_cell_axis(cell, "instruction"), *unit = as_unit_name(c);
-    struct as_fact *f = as_fact_add(c, "matrix", cell->unit, "matmul.peak.%s", format);
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_MATMUL_PEAK, cell, AS_BY(.type = format));
     if (!f)
         return;
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_evidence(f, cell);
     if (!(cell->limit > 0)) {
         as_fact_say(f, "%s does %.0f operations per cycle per %s, the maximum measured for %s; none are documented",
                     name, f->value, unit, format);
@@ -80,18 +78,15 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *cell, cons
 static void add_older(struct as_rule_context *c, const struct as_cell *older, const struct as_cell *newer,
                       const char *format)
 {
-    struct as_fact *f = as_fact_add(c, "matrix", "x", "matmul.older.%s", format);
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_MATMUL_OLDER, older, newer, AS_BY(.type = format));
     if (!f)
         return;
-    as_fact_ratio(f, older, newer);
     f->verdict = as_verdict_above(f->ci, REACHED);
     as_fact_say(f, "The older path %s the newer one's rate in %s: %s runs at %.3gx the rate of %s",
                 f->verdict == AS_REFUTED     ? "does NOT reach"
                 : f->verdict == AS_SUPPORTED ? "reaches"
                                              : "may or may not reach",
                 format, as_cell_axis(older, "instruction"), f->value, as_cell_axis(newer, "instruction"));
-    as_fact_evidence(f, older);
-    as_fact_evidence(f, newer);
 }
 
 static void derive_peaks(struct as_rule_context *c)

@@ -12,7 +12,7 @@ static void add_accumulator(struct as_rule_context *c, const struct as_cell *cel
     if (!(format_bits > 0))
         return;
     as_instruction_name(cell, &name);
-    struct as_fact *f = as_fact_add(c, "core", "bits", "numerics.accumulator.%s", as_buf_get(&name));
+    struct as_fact *f = as_fact_add(c, AS_FACT_NUMERICS_ACCUMULATOR, NULL, AS_BY(.instruction = as_buf_get(&name)));
     if (f) {
         as_fact_number(f, bits, AS_NO_INTERVAL);
         as_fact_evidence(f, cell);
@@ -34,20 +34,23 @@ static const struct sort {
     const char *property;
     double value;
     enum as_fact_verdict verdict;
-    const char *id, *sentence;
+    enum as_relation relation;
+    const char *sentence;
 } sorts[] = {
-    {"rounding", 1, AS_REFUTED, "numerics.rounding.zero",
+    {"rounding", 1, AS_REFUTED, AS_FACT_NUMERICS_ROUNDING_ZERO,
      "Sums are rounded toward zero, NOT to nearest, the IEEE 754 default"},
-    {"rounding", 2, AS_SUPPORTED, "numerics.rounding.nearest",
+    {"rounding", 2, AS_SUPPORTED, AS_FACT_NUMERICS_ROUNDING_NEAREST,
      "Sums are rounded to nearest, ties to even, the IEEE 754 default"},
-    {"cut", 1, AS_SUPPORTED, "numerics.cut", "Addends are aligned and truncated before they are added"},
-    {"overflow", 1, AS_SUPPORTED, "numerics.overflow.infinity", "Overflow gives infinity"},
-    {"overflow", 2, AS_SUPPORTED, "numerics.overflow.saturates", "Overflow saturates to the largest finite number"},
-    {"overflow", 3, AS_SUPPORTED, "numerics.overflow.nan", "Overflow gives NaN"},
-    {"overflow", 4, AS_SUPPORTED, "numerics.overflow.wraps", "Integer overflow wraps around"},
-    {"subnormal", 4, AS_SUPPORTED, "numerics.subnormal", "Subnormals are preserved in inputs, accumulator and result"},
-    {"nan", 1, AS_SUPPORTED, "numerics.nan", "NaN results have one canonical bit pattern"},
-    {"explained", 100, AS_SUPPORTED, "numerics.explained",
+    {"cut", 1, AS_SUPPORTED, AS_FACT_NUMERICS_CUT, "Addends are aligned and truncated before they are added"},
+    {"overflow", 1, AS_SUPPORTED, AS_FACT_NUMERICS_OVERFLOW_INFINITY, "Overflow gives infinity"},
+    {"overflow", 2, AS_SUPPORTED, AS_FACT_NUMERICS_OVERFLOW_SATURATES,
+     "Overflow saturates to the largest finite number"},
+    {"overflow", 3, AS_SUPPORTED, AS_FACT_NUMERICS_OVERFLOW_NAN, "Overflow gives NaN"},
+    {"overflow", 4, AS_SUPPORTED, AS_FACT_NUMERICS_OVERFLOW_WRAPS, "Integer overflow wraps around"},
+    {"subnormal", 4, AS_SUPPORTED, AS_FACT_NUMERICS_SUBNORMAL,
+     "Subnormals are preserved in inputs, accumulator and result"},
+    {"nan", 1, AS_SUPPORTED, AS_FACT_NUMERICS_NAN, "NaN results have one canonical bit pattern"},
+    {"explained", 100, AS_SUPPORTED, AS_FACT_NUMERICS_EXPLAINED,
      "A model of these findings reproduces the results for random inputs bit for bit"},
 };
 
@@ -72,12 +75,12 @@ static void derive_numerics(struct as_rule_context *c)
             add_accumulator(c, cells[i]);
     for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++) {
         struct as_fact *f =
-            as_fact_list(c, cells, n, as_instruction_name, &sorts[s], is_of_sort, sorts[s].id, sorts[s].sentence);
+            as_fact_list(c, cells, n, as_instruction_name, &sorts[s], is_of_sort, sorts[s].relation, sorts[s].sentence);
         if (f)
             f->verdict = sorts[s].verdict;
     }
     struct as_fact *f =
-        as_fact_list(c, cells, n, as_instruction_name, NULL, is_unexplained, "numerics.unexplained",
+        as_fact_list(c, cells, n, as_instruction_name, NULL, is_unexplained, AS_FACT_NUMERICS_UNEXPLAINED,
                      "A model of these findings does NOT reproduce the results for random inputs bit for bit");
     if (f)
         f->verdict = AS_REFUTED;

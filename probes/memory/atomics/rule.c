@@ -23,17 +23,14 @@ static const char *own_threads(const struct as_cell *cell)
 static void add_rate(struct as_rule_context *c, const struct as_cell *cell)
 {
     char value[96], array[64];
-    const char *agent = as_cell_axis(cell, "agent"), *threads = as_cell_axis(cell, own_threads(cell));
-    struct as_fact *f = as_fact_add(c, "atomics", "updates/s", "atomics.%s.%s.%s", agent,
-                                    as_cell_axis(cell, "elements"), as_cell_axis(cell, "type"));
+    const char *threads = as_cell_axis(cell, own_threads(cell));
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_ATOMICS, cell, NULL);
     if (!f)
         return;
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     as_fact_say(f, "Atomic updates by the %s reach %s on %s (%s thread%s, '%s')", by_cpu(cell) ? "CPU" : "device",
                 value, as_array_text(cell, array), threads, strcmp(threads, "1") == 0 ? "" : "s",
                 as_cell_axis(cell, "allocator"));
-    as_fact_evidence(f, cell);
 }
 
 static bool is_same_array(const struct as_cell *a, const struct as_cell *b)
@@ -111,9 +108,7 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
     const char *cpu = as_cell_axis(cell, "cpu_threads");
     const char *gpu = as_cell_axis(cell, "device_threads");
     char array[64], range[96] = "", ratio[96], kept[160];
-    struct as_fact *f =
-        as_fact_add(c, "atomics", "x", "atomics.shared.%s.%s.%s.%s", as_cell_axis(cell, "agent"),
-                    as_cell_axis(cell, "elements"), as_cell_axis(cell, "type"), as_cell_axis(cell, "allocator"));
+    struct as_fact *f = as_fact_add(c, AS_FACT_ATOMICS_SHARED, cell, NULL);
     if (!f)
         return;
     as_fact_ratio(f, cell, k->alone);

@@ -140,11 +140,10 @@ static void add_story(struct as_rule_context *c, const struct as_cell *const *ce
     const struct as_cell *worst = worst_of(cells, n, at, &many, &updates);
     bool lost = lost_any(worst), plain = is_plain(worst);
     const char *allocator = as_cell_axis(worst, "allocator");
-    struct as_fact *f = lost && !plain
-                            ? as_fact_add(c, "atomics", worst->unit, "lost.%s.%s.%s.%s", sides_id(worst), allocator,
-                                          as_cell_axis(worst, "type"), as_cell_axis(worst, "scope"))
-                            : as_fact_add(c, "atomics", worst->unit, "%s.%s.%s", plain ? "lost.control" : "lost",
-                                          sides_id(worst), allocator);
+    const bool one_kind = lost && !plain;
+    struct as_fact *f =
+        as_fact_add(c, plain ? AS_FACT_LOST_CONTROL : AS_FACT_LOST, worst,
+                    AS_BY(.sides = sides_id(worst), .type = one_kind ? NULL : "", .scope = one_kind ? NULL : ""));
     if (!f)
         return;
     f->matter = "lost updates"; /* not hidden behind rates of updates, which are of one object with them */

@@ -65,13 +65,12 @@ static const char *team_text(const struct as_rule_context *c, const struct as_ce
 }
 
 static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_cell *cell, const char *object,
-                                     const char *id, const char *op, enum team team)
+                                     const char *level, const char *op, enum team team)
 {
-    struct as_fact *f = as_fact_add(c, object, cell->unit, "%s.%s.%s", id, op, team_words[team]);
+    struct as_fact *f = as_fact_add_cell(
+        c, AS_FACT_BANDWIDTH, cell, AS_BY(.object = object, .level = level, .op = op, .threads = team_words[team]));
     if (!f)
         return NULL;
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-    as_fact_evidence(f, cell);
     char value[96], threads[32], over[80] = "", size[32] = "", title[24];
     const char *store = as_cell_axis(cell, "store");
     const double bytes = as_cell_axis_number(cell, "size");
@@ -102,7 +101,7 @@ static void derive_memory_bandwidth(struct as_rule_context *c)
             const struct as_cell *best = best_in_memory(c, cells, n, ops[o], team);
             if (!best)
                 continue;
-            struct as_fact *f = add_bandwidth(c, best, "memory", "bandwidth.memory", ops[o], team);
+            struct as_fact *f = add_bandwidth(c, best, "memory", "memory", ops[o], team);
             if (f && team == MANY && c->info && c->info->peak_bandwidth > 0 && strcmp(f->unit, "GB/s") == 0)
                 f->claimed = c->info->peak_bandwidth * 1e-9;
         }
@@ -211,19 +210,16 @@ static void derive_cache_bandwidth(struct as_rule_context *c)
             if (c->info->caches[i].kind != 'i' && c->info->caches[i].level < w.cache->level)
                 w.before = fmax(w.before, (double)c->info->caches[i].size);
         char key[16];
-        struct as_buf names[2] = {AS_BUF_INIT, AS_BUF_INIT};
+        char object[16];
         as_cache_key(w.cache, key);
-        as_buf_printf(&names[0], "L%u", w.cache->level);
-        as_buf_printf(&names[1], "bandwidth.%s", key);
+        snprintf(object, sizeof object, "L%u", w.cache->level);
         w.at_least = fmax(MEMORY_SIDE_LEAST * (double)w.cache->size, 2 * cpu_caches(c, &w));
         for (enum team team = ONE; team < TEAMS; team++)
             for (size_t o = 0; o < OPS; o++) {
                 const struct as_cell *best = typical_in_cache(c, cells, n, ops[o], team, &w);
                 if (best)
-                    add_bandwidth(c, best, as_buf_get(&names[0]), as_buf_get(&names[1]), ops[o], team);
+                    add_bandwidth(c, best, object, key, ops[o], team);
             }
-        as_buf_finish(&names[0]);
-        as_buf_finish(&names[1]);
     }
     free(cells);
 }
@@ -248,11 +244,10 @@ static const struct as_pair *best_pair(const struct as_rule_context *c, const st
 static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, const char *op, enum team team)
 {
     const struct as_cell *nt = p->a, *regular = p->b;
-    struct as_fact *f = as_fact_add(c, "memory", "x", "stores.nontemporal.%s.%s", op, team_words[team]);
+    struct as_fact *f =
+        as_fact_add_ratio(c, AS_FACT_STORES_NONTEMPORAL, nt, regular, AS_BY(.op = op, .threads = team_words[team]));
     if (!f)
         return;
-    as_fact_ratio(f, nt, regular);
-    f->verdict = as_verdict_above(f->ci, 1);
     char ratio[96], threads[32];
     as_fact_say(
         f,
@@ -261,8 +256,6 @@ static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, 
             ? "Non-temporal stores cost bandwidth for %s in memory: %s of that of regular ones%s"
             : "Whether non-temporal stores speed up %s in memory is undecided: %s of the bandwidth of regular ones%s",
         op, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(c, nt, threads, sizeof threads));
-    as_fact_evidence(f, regular);
-    as_fact_evidence(f, nt);
 }
 
 static void derive_nontemporal(struct as_rule_context *c)

@@ -7,15 +7,15 @@
 
 /* Kinds of pairs: the axis `peer`, what a fact of it is about, its name, and what is at the ends. */
 struct pair_kind {
-    const char *peer, *object, *id, *op; /* all pairs by one operation, the same in every run */
-    const char *ends;                    /* "two cores" */
-    const char *end;                     /* one of them; NULL: they differ, and no pair is nearest */
-    bool is_within_device;               /* both ends are compute units, which the backend names */
+    const char *peer, *object, *ids, *op; /* all pairs by one operation, the same in every run */
+    const char *ends;                     /* "two cores" */
+    const char *end;                      /* one of them; NULL: they differ, and no pair is nearest */
+    bool is_within_device;                /* both ends are compute units, which the backend names */
 };
 static const struct pair_kind pair_kinds[] = {
-    {"cpu", "link:cpu-cpu", "c2c", "cas", .ends = "two cores", .end = "CPU"},
-    {"device", "link:cpu-device", "c2c.device", "load", .ends = "a core and the device"},
-    {"compute_unit", "units", "c2c.unit", "load", .is_within_device = true},
+    {"cpu", "link:cpu-cpu", "", "cas", .ends = "two cores", .end = "CPU"},
+    {"device", "link:cpu-device", "device", "load", .ends = "a core and the device"},
+    {"compute_unit", "units", "unit", "load", .is_within_device = true},
 };
 
 /* How the line was transferred, and how many pairs may be as near or as far. */
@@ -41,20 +41,21 @@ static size_t count_alike(const struct as_cell *const *pairs, size_t n, const st
 }
 
 static void add_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
-                     const struct as_cell *cell, const struct pair_kind *kind, const char *end, const char *which)
+                     const struct as_cell *cell, const struct pair_kind *kind, enum as_relation relation,
+                     const char *which)
 {
     const size_t alike = count_alike(pairs, n, cell);
     /* where it may be any of them, it is none */
-    struct as_fact *f = alike + 1 < n ? as_fact_add(c, kind->object, cell->unit, "%s.%s", kind->id, end) : NULL;
+    struct as_fact *f = NULL;
+    if (alike + 1 < n)
+        f = as_fact_add_cell(c, relation, cell, AS_BY(.object = kind->object, .ends = kind->ids));
     char value[200], how[80];
     if (!f)
         return;
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     how_text(cell, alike, how, sizeof how);
     as_fact_say(f, "The %s pair of %zu, %ss %s and %s, has a one-way latency of %s", which, n,
                 kind->is_within_device ? as_unit_name(c) : kind->end, as_cell_axis(cell, "from"),
                 as_cell_axis(cell, "to"), as_fact_noted_text(f, "", how, value, sizeof value));
-    as_fact_evidence(f, cell);
 }
 
 /* Of the median pair: at least as wide as what single pairs have. */
@@ -75,7 +76,8 @@ static void add_median_pair(struct as_rule_context *c, const struct as_cell *con
                             const struct pair_kind *kind)
 {
     double *v = malloc(2 * n * sizeof *v);
-    struct as_fact *f = v ? as_fact_add(c, kind->object, pairs[0]->unit, "%s.median", kind->id) : NULL;
+    struct as_fact *f =
+        v ? as_fact_add(c, AS_FACT_C2C_MEDIAN, pairs[0], AS_BY(.object = kind->object, .ends = kind->ids)) : NULL;
     char value[200], note[128], units[64];
     snprintf(units, sizeof units, "two %ss", as_unit_name(c));
     if (!v)
@@ -135,8 +137,8 @@ static void core_to_core(struct as_rule_context *c, const struct as_cell **cells
         far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
     }
     if (kept > 1 && (kind->end || kind->is_within_device)) {
-        add_pair(c, cells, kept, near, kind, "min", "nearest");
-        add_pair(c, cells, kept, far, kind, "max", "farthest");
+        add_pair(c, cells, kept, near, kind, AS_FACT_C2C_NEAREST, "nearest");
+        add_pair(c, cells, kept, far, kind, AS_FACT_C2C_FARTHEST, "farthest");
     }
 }
 

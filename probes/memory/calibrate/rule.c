@@ -39,7 +39,7 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
             used[used_n++] = cells[i];
             break; /* the first of the grid */
         }
-    struct as_fact *f = triad ? as_fact_add(c, "memory", "GB/s", "calibrate.%s.triad", tool->word) : NULL;
+    struct as_fact *f = triad ? as_fact_add(c, AS_FACT_CALIBRATE, NULL, AS_BY(.tool = tool->word)) : NULL;
     if (f) {
         const double size = as_cell_axis_number(triad, "size");
         const uint64_t cache =

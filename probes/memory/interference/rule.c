@@ -85,12 +85,12 @@ static const char *conditions(const struct as_cell *cell, char *out, size_t size
     return out;
 }
 
-static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell, const char *unit, const char *what)
+static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                           const char *unit)
 {
-    return as_fact_add(c, "interference", unit, "interference.%s.%s.%s.%s.%s.%s.%s.%s.%s.%.0f", what,
-                       as_cell_axis(cell, "victim"), as_cell_axis(cell, "op"), as_cell_axis(cell, "aggressor"),
-                       as_cell_axis(cell, "threads"), as_cell_axis(cell, "buffers"), as_cell_axis(cell, "priority"),
-                       as_cell_axis(cell, "load"), as_cell_axis(cell, "allocator"), as_cell_size(cell));
+    char size[32];
+    snprintf(size, sizeof size, "%.0f", as_cell_size(cell));
+    return as_fact_add(c, relation, cell, AS_BY(.unit = unit, .size = size));
 }
 
 /* f's number is a percentage or a ratio that `nothing` leaves as it is. role: ", as the aggressor" or "". */
@@ -130,7 +130,7 @@ static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
     char during[96], before[96];
     if (!own || !other)
         return;
-    struct as_fact *f = add(c, cell, own->bandwidth ? "%" : "x", "victim");
+    struct as_fact *f = add(c, AS_FACT_INTERFERENCE_VICTIM, cell, own->bandwidth ? "%" : "x");
     if (!f)
         return;
     while_text(&a, other, during, sizeof during);
@@ -152,7 +152,7 @@ static void add_aggressor(struct as_rule_context *c, const struct as_cell *cell)
     char during[96];
     if (!own || !other || !other->bandwidth || !as_cell_metric(cell, "aggressor_keeps", &v) || !isfinite(v.ci.lo))
         return;
-    struct as_fact *f = add(c, cell, "%", "aggressor");
+    struct as_fact *f = add(c, AS_FACT_INTERFERENCE_AGGRESSOR, cell, "%");
     if (!f)
         return;
     as_fact_number(f, v.value, v.ci);
@@ -166,7 +166,7 @@ static void add_control(struct as_rule_context *c, const struct as_cell *cell)
     const struct verb *own = verb_of(cell, "op");
     char number[256], note[160];
     const enum as_fact_verdict verdict = as_verdict_control(as_cell_interval(cell));
-    struct as_fact *f = own && verdict != AS_SUPPORTED ? add(c, cell, "x", "control") : NULL;
+    struct as_fact *f = own && verdict != AS_SUPPORTED ? add(c, AS_FACT_INTERFERENCE_CONTROL, cell, "x") : NULL;
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));

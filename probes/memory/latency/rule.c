@@ -289,7 +289,7 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
     double end;
     if (!end_of(curve, level, &end, &ci))
         return;
-    struct as_fact *f = as_fact_add(c, level->name, "B", "cache.%s.size", level->key);
+    struct as_fact *f = as_fact_add(c, AS_FACT_CACHE_SIZE, NULL, AS_BY(.object = level->name, .level = level->key));
     if (!f)
         return;
     as_fact_number(f, end, ci);
@@ -314,10 +314,10 @@ static void add_size(struct as_rule_context *c, const struct as_curve *curve, co
 }
 
 /* Median of latency x clock over the plateau, where the cells know their clock. */
-static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, const struct level *level,
-                       const char *what)
+static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
+    const bool is_memory = strcmp(level->name, "memory") == 0;
     double cycles[CURVE_MAX];
     size_t n = 0;
     for (size_t i = p->first; i <= p->last; i++) {
@@ -327,13 +327,14 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
     }
     if (n == 0)
         return;
-    struct as_fact *f = as_fact_add(c, level->name, "cycles", "%s.latency_cycles", what);
+    struct as_fact *f = as_fact_add(c, is_memory ? AS_FACT_MEMORY_LATENCY_CYCLES : AS_FACT_CACHE_LATENCY_CYCLES, NULL,
+                                    AS_BY(.object = level->name, .level = level->key));
     if (!f)
         return;
     double median = as_median(cycles, n);
     as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
     char text[96];
-    as_fact_say(f, "A dependent load %s %s takes %s", strcmp(level->name, "memory") == 0 ? "from" : "that hits",
+    as_fact_say(f, "A dependent load %s %s takes %s", is_memory ? "from" : "that hits",
                 level->said[0] ? level->said : level->name,
                 as_fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);
@@ -343,9 +344,9 @@ static void add_latency(struct as_rule_context *c, const struct as_curve *curve,
 {
     const struct as_plateau *p = level->plateau;
     bool memory = strcmp(level->name, "memory") == 0;
-    char what[32], text[160], reach[32], note[112];
-    snprintf(what, sizeof what, memory ? "memory" : "cache.%s", level->key);
-    struct as_fact *f = as_fact_add(c, level->name, curve->cells[p->first]->unit, "%s.latency", what);
+    char text[160], reach[32], note[112];
+    struct as_fact *f = as_fact_add(c, memory ? AS_FACT_MEMORY_LATENCY : AS_FACT_CACHE_LATENCY, curve->cells[p->first],
+                                    AS_BY(.object = level->name, .level = level->key));
     if (!f)
         return;
     as_fact_number(f, p->level, p->ci);
@@ -358,7 +359,7 @@ static void add_latency(struct as_rule_context *c, const struct as_curve *curve,
         as_fact_say(f, "A dependent load that hits %s takes %s", level->said[0] ? level->said : level->name,
                     as_fact_noted_text(f, "", "", text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);
-    add_cycles(c, curve, level, what);
+    add_cycles(c, curve, level);
 }
 
 static void derive_levels(struct as_rule_context *c)
@@ -411,7 +412,7 @@ static void derive_instruments(struct as_rule_context *c)
             worst = i;
         }
     }
-    struct as_fact *f = n ? as_fact_add(c, "core", "x", "latency.instruments") : NULL;
+    struct as_fact *f = n ? as_fact_add(c, AS_FACT_LATENCY_INSTRUMENTS, NULL, NULL) : NULL;
     if (f) {
         const struct as_pair *p = &pairs[worst];
         const size_t open = n - agree - differ;

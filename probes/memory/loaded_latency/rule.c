@@ -71,12 +71,6 @@ static void fill_points(struct loads *l, const struct as_cell *const *cells, siz
     }
 }
 
-static struct as_fact *add(struct as_rule_context *c, const struct point *p, const char *unit, const char *what)
-{
-    return as_fact_add(c, "memory", unit, "loaded_latency.%s.%s.%s", what, as_cell_axis(p->cell, "op"),
-                       as_cell_axis(p->cell, "allocator"));
-}
-
 static const char *bandwidth_text(double gbs, char *out, size_t size)
 {
     return as_fact_value_text(gbs, AS_NO_INTERVAL, "GB/s", out, size);
@@ -99,7 +93,7 @@ static void add_peak(struct as_rule_context *c, const struct loads *l)
 {
     const struct point *p = &l->at[l->peak];
     char ns[96], gbs[48], times[200], note[128];
-    struct as_fact *f = add(c, p, p->cell->unit, "peak");
+    struct as_fact *f = as_fact_add(c, AS_FACT_LOADED_PEAK, p->cell, NULL);
     if (!f)
         return;
     as_fact_number(f, p->cell->sum.median, as_cell_interval(p->cell));
@@ -152,7 +146,7 @@ static void add_doubling(struct as_rule_context *c, const struct loads *l)
     const double gbs = a->gbs + (TWICE - a->times) / (b->times - a->times) * (b->gbs - a->gbs);
     const double lo = below ? l->at[below].gbs_ci.lo : 0, hi = above < l->n ? l->at[above].gbs_ci.hi : peak;
     const struct as_interval shares = {fmin(lo, gbs) / peak, fmin(1, fmax(hi, gbs) / peak)};
-    struct as_fact *f = add(c, b, "%", "doubles");
+    struct as_fact *f = as_fact_add(c, AS_FACT_LOADED_DOUBLES, b->cell, NULL);
     if (!f)
         return;
     say_doubling(f, b, gbs, peak, shares, above < l->n);
@@ -202,15 +196,12 @@ static size_t choose(const struct as_rule_context *c, const struct as_cell *cons
 static void add_unloaded(struct as_rule_context *c, const struct as_cell *cell)
 {
     char ns[200], size[48], note[128];
-    struct as_fact *f =
-        as_fact_add(c, "memory", cell->unit, "loaded_latency.unloaded.%s", as_cell_axis(cell, "allocator"));
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_LOADED_UNLOADED, cell, NULL);
     if (!f)
         return;
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     snprintf(note, sizeof note, "%.48s, random order over %s", as_cell_axis(cell, "allocator"),
              as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size));
     as_fact_say(f, "Unloaded, a dependent load takes %s", as_fact_noted_text(f, "", note, ns, sizeof ns));
-    as_fact_evidence(f, cell);
 }
 
 static void derive(struct as_rule_context *c)

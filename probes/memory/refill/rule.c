@@ -73,6 +73,12 @@ static void say_contradiction(struct as_fact *f, const struct as_curve *curve, s
                 as_fact_value_text(curve->x[hit], AS_NO_INTERVAL, "B", far, sizeof far));
 }
 
+static struct as_fact *add_of_level(struct as_rule_context *c, enum as_relation relation, const char *level)
+{
+    return as_fact_add(c, relation, NULL,
+                       AS_BY(.object = strcmp(level, "LLC") == 0 ? "memory" : level, .level = level));
+}
+
 /* The first distance at which the second load misses, above the last at which it hits. */
 static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
 {
@@ -86,7 +92,7 @@ static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
     if (miss == curve->n || last_hit == 0)
         return;
     const struct as_cache *l1 = cache_of(c, 1);
-    struct as_fact *f = as_fact_add(c, strcmp(level, "LLC") == 0 ? "memory" : level, "B", "refill.%s.sector", level);
+    struct as_fact *f = add_of_level(c, AS_FACT_REFILL_SECTOR, level);
     if (!f)
         return;
     if (last_hit > miss) {
@@ -127,7 +133,7 @@ static void add_pairs(struct as_rule_context *c, const char *level)
     const enum outcome of_pair = pair ? outcome_of(pair) : UNCLEAR, of_next = next ? outcome_of(next) : UNCLEAR;
     if (of_pair == UNCLEAR || (of_pair == HIT && of_next == UNCLEAR))
         return;
-    struct as_fact *f = as_fact_add(c, strcmp(level, "LLC") == 0 ? "memory" : level, "ns", "refill.%s.pairs", level);
+    struct as_fact *f = add_of_level(c, AS_FACT_REFILL_PAIRS, level);
     if (!f)
         return;
     as_fact_number(f, pair->sum.median, as_cell_interval(pair));
@@ -184,7 +190,7 @@ static void derive_alias(struct as_rule_context *c)
             apart = cells[i];
     }
     free(cells);
-    struct as_fact *f = alias && apart ? as_fact_add(c, "core", "ns", "refill.alias") : NULL;
+    struct as_fact *f = alias && apart ? as_fact_add(c, AS_FACT_REFILL_ALIAS, NULL, NULL) : NULL;
     if (!f)
         return;
     char cycles[48] = "", value[120];
@@ -262,7 +268,7 @@ static void add_ways(struct as_rule_context *c, const struct as_curve *v)
     const size_t up = first_up(v);
     const struct as_cache *l1 = cache_of(c, 1);
     char distance[32], range[48], reported[48] = "";
-    struct as_fact *f = as_fact_add(c, "L1", "ways", "refill.L1.ways");
+    struct as_fact *f = as_fact_add(c, AS_FACT_REFILL_WAYS, NULL, NULL);
     if (!f)
         return;
     size_t hit = up - 1; /* the last number of lines that surely hit */
@@ -299,7 +305,7 @@ static void add_way_size(struct as_rule_context *c, const struct as_curve *curve
     size_t same = 0; /* as many lines of the lower distance surely hit */
     while (below && same + 1 < below->n && below->x[same] < v->x[first_up(v)])
         same++;
-    struct as_fact *f = below && is_hit(below, same) ? as_fact_add(c, "L1", "B", "refill.L1.way_size") : NULL;
+    struct as_fact *f = below && is_hit(below, same) ? as_fact_add(c, AS_FACT_REFILL_WAY_SIZE, NULL, NULL) : NULL;
     if (!f)
         return;
     const struct as_cache *l1 = cache_of(c, 1);

@@ -42,11 +42,14 @@ static const char *pass_of(const struct as_cell *cell, const char *which, char *
     return out;
 }
 
-static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell, const char *unit, const char *what)
+/* touched: its size in the names of facts; "" for none */
+static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                           const char *touched)
 {
-    return as_fact_add(c, "shared cache", unit, "residual.%s.%s.%s.%s.%s.%.0f.%.0f", what, as_cell_axis(cell, "side"),
-                       as_cell_axis(cell, "op"), as_cell_axis(cell, "pattern"), as_cell_axis(cell, "allocator"),
-                       as_cell_size(cell), as_cell_axis_number(cell, "stride"));
+    char size[32], stride[32];
+    snprintf(size, sizeof size, "%.0f", as_cell_size(cell));
+    snprintf(stride, sizeof stride, "%.0f", as_cell_axis_number(cell, "stride"));
+    return as_fact_add(c, relation, cell, AS_BY(.touched = touched, .size = size, .stride = stride));
 }
 
 static bool is_slower(struct as_interval ci)
@@ -71,7 +74,7 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
     size_t i = 0;
     while (i < v->n && !is_slower(v->ci[i]))
         i++;
-    struct as_fact *f = add(c, v->cells[0], "B", "begins");
+    struct as_fact *f = add(c, AS_FACT_RESIDUAL_BEGINS, v->cells[0], "");
     if (!f)
         return;
     as_curve_evidence(f, v, i > 0 && i < v->n ? i - 1 : 0, i < v->n ? i : v->n - 1);
@@ -92,10 +95,10 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
                 pass_of(v->cells[i], "first", pass, sizeof pass), after(c, v->cells[i], text, sizeof text));
 }
 
-static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, size_t i, const char *what)
+static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, size_t i, const char *touched)
 {
     char text[96], pass[96], ratio[96];
-    struct as_fact *f = add(c, v->cells[i], "x", what);
+    struct as_fact *f = add(c, AS_FACT_RESIDUAL_SLOWDOWN, v->cells[i], touched);
     if (!f)
         return;
     as_fact_number(f, v->y[i], v->ci[i]);
@@ -112,8 +115,8 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
 /* The sizes of the published study have facts of their own. */
 static const struct {
     double touched;
-    const char *slowdown, *rewarm;
-} published[] = {{64 << 20, "slowdown_64mib", "rewarm_64mib"}, {512 << 20, "slowdown_512mib", "rewarm_512mib"}};
+    const char *name;
+} published[] = {{64 << 20, "64mib"}, {512 << 20, "512mib"}};
 enum { PUBLISHED = sizeof published / sizeof *published };
 
 static void add_costs(struct as_rule_context *c, const struct as_curve *v)
@@ -121,20 +124,20 @@ static void add_costs(struct as_rule_context *c, const struct as_curve *v)
     for (size_t k = 0; k < PUBLISHED; k++)
         for (size_t i = 0; i < v->n; i++)
             if (v->x[i] == published[k].touched)
-                add_one_cost(c, v, i, published[k].slowdown);
+                add_one_cost(c, v, i, published[k].name);
     bool is_published = false;
     for (size_t k = 0; k < PUBLISHED; k++)
         is_published = is_published || v->x[v->n - 1] == published[k].touched;
     if (!is_published)
-        add_one_cost(c, v, v->n - 1, "slowdown");
+        add_one_cost(c, v, v->n - 1, "");
 }
 
-static const char *rewarm_of(const struct as_cell *cell)
+static const char *published_size(const struct as_cell *cell)
 {
     for (size_t k = 0; k < PUBLISHED; k++)
         if (as_cell_axis_number(cell, "touched") == published[k].touched)
-            return published[k].rewarm;
-    return "rewarm";
+            return published[k].name;
+    return "";
 }
 
 /* Cells against the usual control, which differ from the defaults in the axis of the curve only. */
@@ -159,7 +162,7 @@ static void add_controls(struct as_rule_context *c)
         const enum as_fact_verdict verdict = as_verdict_control(as_cell_interval(cells[i]));
         if (as_cell_axis_number(cells[i], "touched") > 0 || !is_plain(cells[i], "") || verdict == AS_SUPPORTED)
             continue;
-        struct as_fact *f = add(c, cells[i], "x", "control");
+        struct as_fact *f = add(c, AS_FACT_RESIDUAL_CONTROL, cells[i], "");
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
@@ -179,7 +182,7 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
     struct as_metric_value first;
     if (v->x[0] != 1 || v->x[1] != 2 || !is_slower(v->ci[0]) || !as_cell_metric(v->cells[0], "after_touch", &first))
         return;
-    struct as_fact *f = add(c, v->cells[1], "%", rewarm_of(v->cells[1]));
+    struct as_fact *f = add(c, AS_FACT_RESIDUAL_REWARM, v->cells[1], published_size(v->cells[1]));
     if (!f)
         return;
     const struct as_interval r = as_ratio_interval(v->y[1], v->ci[1], v->y[0], v->ci[0]);
@@ -203,7 +206,7 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
         i++;
     if (i == 0 || i == v->n) /* nothing to recover from, or not within the passes that were timed */
         return;
-    struct as_fact *f = add(c, v->cells[i], "passes", "recovers");
+    struct as_fact *f = add(c, AS_FACT_RESIDUAL_RECOVERS, v->cells[i], "");
     if (!f)
         return;
     as_fact_number(f, v->x[i], AS_NO_INTERVAL);
@@ -237,7 +240,7 @@ static void add_half_life(struct as_rule_context *c, const struct as_curve *v)
     while (i < v->n && !(v->ci[i].hi - 1 <= half))
         i++;
     const size_t last = i < v->n ? i : v->n - 1;
-    struct as_fact *f = add(c, start, "ns", "half_life");
+    struct as_fact *f = add(c, AS_FACT_RESIDUAL_HALF_LIFE, start, "");
     if (!f)
         return;
     as_fact_evidence(f, start);
@@ -265,7 +268,7 @@ static void add_stride(struct as_rule_context *c, const struct as_curve *v)
         best = v->y[i] > v->y[best] ? i : best;
     if (v->n < 3 || !is_slower(v->ci[best]))
         return;
-    struct as_fact *f = add(c, v->cells[best], "B", "stride");
+    struct as_fact *f = add(c, AS_FACT_RESIDUAL_STRIDE, v->cells[best], "");
     if (!f)
         return;
     as_fact_number(f, v->x[best], AS_NO_INTERVAL);

@@ -16,11 +16,10 @@ static double bound_at_clock(const struct as_rule_context *c, const struct as_ce
 
 static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *type)
 {
-    struct as_fact *f = as_fact_add(c, "arithmetic", cell->unit, "arithmetic.peak.%.16s", type);
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_ARITHMETIC_PEAK, cell, AS_BY(.type = type));
     char value[96], clock[32], share[80] = "";
     if (!f)
         return;
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     f->claimed = bound_at_clock(c, cell);
     if (isfinite(f->claimed)) {
         as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock);
@@ -31,7 +30,6 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *cell, cons
     }
     as_fact_say(f, "Fused multiply-adds of %.16s reach %s%s", type,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), share);
-    as_fact_evidence(f, cell);
 }
 
 static void derive_peaks(struct as_rule_context *c)

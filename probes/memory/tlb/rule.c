@@ -63,7 +63,7 @@ static void add_ratio_reach(struct as_rule_context *c, const struct ratios *r, c
     /* the knee that counts: from a level near 1 up by a clear step, which is a step by the intervals too */
     while (at + 1 < n && !(p[at + 1].level >= clear_step * p[at].level && as_plateau_step(r->ci, &p[at]) == AS_STEP_UP))
         at++;
-    struct as_fact *f = as_fact_add(c, "TLB", "B", "tlb.reach");
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH, NULL, NULL);
     if (!f)
         return;
     char range[64], hi[32];
@@ -85,7 +85,7 @@ static void add_ratio_reach(struct as_rule_context *c, const struct ratios *r, c
 static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, const char *how)
 {
     size_t last = r->n - 1;
-    struct as_fact *f = as_fact_add(c, "TLB", "x", "tlb.cost");
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_COST, NULL, NULL);
     if (!f)
         return;
     as_fact_number(f, r->y[last], r->ci[last]);
@@ -231,12 +231,6 @@ static const char *what(const struct as_cell *cell, char *out, size_t size)
     return out;
 }
 
-static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell, const char *unit, const char *kind)
-{
-    return as_fact_add(c, "TLB", unit, "tlb.%s.%s.%s", kind, as_cell_axis(cell, "allocator"),
-                       as_cell_axis(cell, "stride"));
-}
-
 static void add_evidence(struct as_fact *f, const struct costs *costs, size_t at)
 {
     const size_t first = at > AROUND / 2 ? at - AROUND / 2 : 0;
@@ -253,21 +247,20 @@ static void add_reach(struct as_rule_context *c, const struct costs *costs, cons
     const struct as_cell *cell = costs->pages[0];
     const double stride = as_cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
     const struct as_interval knee = before->knee_ci;
-    char kind[24], ns[32], cycles[48] = "", text[96], reach[200];
+    char order[24], ns[32], cycles[48] = "", text[96], reach[200];
     as_fact_value_text(step, AS_NO_INTERVAL, "ns", ns, sizeof ns);
     what(cell, text, sizeof text);
     if (clock > 0)
         snprintf(cycles, sizeof cycles, " (%.0f cycles)", step * clock / 1e9);
-    snprintf(kind, sizeof kind, "reach%d", level);
-    struct as_fact *f = add(c, cell, "pages", kind);
+    snprintf(order, sizeof order, "%d", level);
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH_PAGES, cell, AS_BY(.order = order));
     if (!f)
         return;
     as_fact_number(f, before->knee, knee);
     as_fact_say(f, "The L%d TLB holds %.0f to %.0f pages: beyond, a load takes %s%s longer (%s)", level, knee.lo,
                 knee.hi, ns, cycles, text);
     add_evidence(f, costs, before->last);
-    snprintf(kind, sizeof kind, "reach%d.bytes", level);
-    f = add(c, cell, "B", kind);
+    f = as_fact_add(c, AS_FACT_TLB_REACH_BYTES, cell, AS_BY(.order = order));
     if (!f)
         return;
     as_fact_number(f, before->knee * stride, (struct as_interval){knee.lo * stride, knee.hi * stride});
@@ -296,7 +289,7 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     }
     if (level > 1)
         return;
-    struct as_fact *f = add(c, costs->pages[0], "pages", "reach1");
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_REACH_PAGES, costs->pages[0], AS_BY(.order = "1"));
     char text[96];
     if (!f)
         return;
@@ -310,7 +303,7 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
     const size_t last = costs->n - 1;
     const struct as_cell *cell = costs->pages[last];
     char value[240], cycles[48] = "", text[96], note[160];
-    struct as_fact *f = add(c, cell, "ns", "cost");
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_COST_OF_PAGES, cell, NULL);
     if (!f)
         return;
     as_fact_number(f, costs->cost[last], costs->ci[last]);
@@ -334,7 +327,7 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
 static void add_gain(struct as_rule_context *c, const struct as_pair *p)
 {
     char ratio[200], text[96];
-    struct as_fact *f = add(c, p->b, "x", "gain");
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_GAIN, p->b, NULL);
     if (!f)
         return;
     as_fact_ratio(f, p->a, p->b);

@@ -10,15 +10,14 @@ static const double STEP_UP = 1.15; /* less is not told from what else differs b
 static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
 {
     const struct as_cell *near = pair->a, *far = pair->b;
-    struct as_fact *f = as_fact_add(c, "L2", "x", "onchip.L2.far.unit%s", as_cell_axis(near, "compute_unit"));
+    struct as_fact *f =
+        as_fact_add_ratio(c, AS_FACT_ONCHIP_FAR, far, near, AS_BY(.compute_unit = as_cell_axis(near, "compute_unit")));
     if (!f)
         return;
     char a[96], b[96], share[48] = "";
     double near_share = as_cell_note(near, "near_share");
     if (isfinite(near_share))
         snprintf(share, sizeof share, "; %.0f%% of lines are near", 100 * near_share);
-    as_fact_ratio(f, far, near);
-    f->verdict = as_verdict_above(f->ci, 1);
     as_fact_value_text(near->sum.median, as_cell_interval(near), "ns", a, sizeof a);
     as_fact_value_text(far->sum.median, as_cell_interval(far), "ns", b, sizeof b);
     if (f->verdict == AS_SUPPORTED)
@@ -30,8 +29,6 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
                     f->verdict == AS_REFUTED ? "are no slower than the near ones"
                                              : "are statistically tied with the near ones",
                     b, a);
-    as_fact_evidence(f, near);
-    as_fact_evidence(f, far);
 }
 
 /* Does a compute unit hit lines that others loaded, by STEP_UP faster than a miss? One other says nothing about the
@@ -49,7 +46,7 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
             found += hit == AS_SUPPORTED;
             open += hit == AS_UNDECIDED;
         }
-    struct as_fact *f = others > 1 ? as_fact_add(c, "L2", "units", "onchip.L2.sharing") : NULL;
+    struct as_fact *f = others > 1 ? as_fact_add(c, AS_FACT_ONCHIP_SHARING, NULL, NULL) : NULL;
     if (!f)
         return;
     as_fact_number(f, (double)found, (struct as_interval){(double)found, (double)found});
@@ -67,14 +64,12 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
 
 static void add_miss(struct as_rule_context *c, const struct as_cell *missed)
 {
-    struct as_fact *f = as_fact_add(c, "memory", missed->unit, "onchip.memory.latency");
+    struct as_fact *f = as_fact_add_cell(c, AS_FACT_ONCHIP_MISS_LATENCY, missed, NULL);
     char text[96];
     if (!f)
         return;
-    as_fact_number(f, missed->sum.median, as_cell_interval(missed));
     as_fact_say(f, "An L2 miss from %s %s takes %s", as_unit_name(c), as_cell_axis(missed, "compute_unit"),
                 as_fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
-    as_fact_evidence(f, missed);
 }
 
 static void derive_units(struct as_rule_context *c)

@@ -116,14 +116,15 @@ static const char *amount(double v, const char *unit, char *out, size_t size)
 
 /* A resource, as the facts have it. */
 struct resource {
-    const char *object, *unit, *id, *what;
+    const char *object, *unit, *counted, *what;
     double claim;
 };
 
 static void say_contradiction(struct as_rule_context *c, const struct resource *r, const struct bounds *b)
 {
     char lo[32], hi[32];
-    struct as_fact *f = as_fact_add(c, r->object, r->unit, "onchip.%s.contradiction", r->id);
+    struct as_fact *f = as_fact_add(c, AS_FACT_UNIT_CONTRADICTION, NULL,
+                                    AS_BY(.object = r->object, .unit = r->unit, .counted = r->counted));
     if (!f)
         return;
     f->verdict = AS_UNDECIDED;
@@ -138,7 +139,8 @@ static void say_contradiction(struct as_rule_context *c, const struct resource *
 static void say_capacity(struct as_rule_context *c, const struct resource *r, const struct found *found)
 {
     const struct bounds *b = &found->all;
-    struct as_fact *f = as_fact_add(c, r->object, r->unit, "onchip.%s", r->id);
+    struct as_fact *f =
+        as_fact_add(c, AS_FACT_UNIT_HOLDS, NULL, AS_BY(.object = r->object, .unit = r->unit, .counted = r->counted));
     if (!f)
         return;
     char lo[32], hi[32], text[32], less[64] = "", reported[64] = "", reserved[96] = "";
@@ -182,7 +184,9 @@ static void add_workgroups(struct as_rule_context *c, const struct uses *threads
     for (size_t i = 0; i < threads->n && !limited; i++)
         if (threads->v[i].workgroups == workgroups && (workgroups + 1) * threads->v[i].each <= resident)
             limited = &threads->v[i];
-    struct as_fact *f = limited ? as_fact_add(c, "core", "", "onchip.unit.workgroups") : NULL;
+    struct as_fact *f = NULL;
+    if (limited)
+        f = as_fact_add(c, AS_FACT_UNIT_HOLDS, NULL, AS_BY(.object = "core", .counted = "workgroups"));
     if (!f)
         return;
     as_fact_number(f, workgroups, (struct as_interval){workgroups, workgroups});
@@ -237,10 +241,9 @@ static void derive_from(struct as_rule_context *c, const struct as_cell *const *
     }
     char of_shared[40];
     snprintf(of_shared, sizeof of_shared, "of %s", as_shared_memory_name(c));
-    const struct resource registers = {"registers", "", "unit.registers", "32-bit registers",
-                                       info->compute_unit_registers},
-                          shared = {"shared", "B", "unit.shared", of_shared, (double)info->compute_unit_shared},
-                          of_threads = {"core", "", "unit.threads", "resident threads", info->compute_unit_threads};
+    const struct resource registers = {"registers", "", "registers", "32-bit registers", info->compute_unit_registers},
+                          shared = {"shared", "B", "shared", of_shared, (double)info->compute_unit_shared},
+                          of_threads = {"core", "", "threads", "resident threads", info->compute_unit_threads};
     add_capacity(c, &s[REGISTERS], &tried_registers, warp, &registers);
     add_capacity(c, &s[SHARED], &tried_shared, 1, &shared);
     add_capacity(c, &s[THREADS], &tried_threads, 1, &of_threads);

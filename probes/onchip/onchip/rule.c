@@ -20,7 +20,7 @@ static double claimed_size(const struct as_rule_context *c, unsigned level)
     return 0;
 }
 
-/* One path to memory: its cells' `what`, how its levels are called, what ids begin with, and where it begins. Atomic
+/* One path to memory: its cells' `what`, how its levels are called, its name in facts, and where it begins. Atomic
  * additions are done in the cache that all units share, where a line has its one place: they see the whole of it, while
  * loads may keep a line of a far part in the near one too. */
 enum path_index { PATH_GLOBAL, PATH_READONLY, PATH_CONSTANT, PATH_CODE, PATH_ATOMIC, PATHS };
@@ -29,10 +29,10 @@ static const struct path {
     size_t first; /* level of its first plateau */
 } paths[PATHS] = {
     [PATH_GLOBAL] = {"global", "", "", "A dependent load", 1},
-    [PATH_READONLY] = {"readonly", "readonly.", "read-only ", "A dependent load through the read-only path", 1},
-    [PATH_CONSTANT] = {"constant", "constant.", "constant ", "A dependent load from constant memory", 1},
-    [PATH_CODE] = {"ifetch", "code.", "instruction ", "An instruction of one warp", 1},
-    [PATH_ATOMIC] = {"atomic", "whole.", "", "A dependent atomic add", 2},
+    [PATH_READONLY] = {"readonly", "readonly", "read-only ", "A dependent load through the read-only path", 1},
+    [PATH_CONSTANT] = {"constant", "constant", "constant ", "A dependent load from constant memory", 1},
+    [PATH_CODE] = {"ifetch", "code", "instruction ", "An instruction of one warp", 1},
+    [PATH_ATOMIC] = {"atomic", "whole", "", "A dependent atomic add", 2},
 };
 
 struct seen {
@@ -45,6 +45,16 @@ struct seen {
     double local; /* bytes of shared memory that the workgroup also held */
 };
 
+static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct seen *s, const char *unit)
+{
+    char level[24], shared[32];
+    snprintf(level, sizeof level, "L%zu", s->level);
+    snprintf(shared, sizeof shared, "%.0f", s->local);
+    return as_fact_add(c, relation, NULL,
+                       AS_BY(.object = s->name, .unit = unit, .path = s->path->id, .level = level,
+                             .part = s->part ? "part" : "", .shared = shared));
+}
+
 static void add_latency(struct as_rule_context *c, const struct seen *s)
 {
     char text[96];
@@ -52,8 +62,7 @@ static void add_latency(struct as_rule_context *c, const struct seen *s)
     bool cycles = hz > 0;
     double factor = cycles ? hz * 1e-9 : 1;
     const char *unit = cycles ? "cycles" : "ns";
-    struct as_fact *f =
-        as_fact_add(c, s->name, unit, "onchip.%sL%zu%s.latency", s->path->id, s->level, s->part ? ".part" : "");
+    struct as_fact *f = add(c, AS_FACT_ONCHIP_LATENCY, s, unit);
     if (!f)
         return;
     as_fact_number(f, s->plateau->level * factor,
@@ -91,13 +100,9 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
 
 static void add_size(struct as_rule_context *c, const struct seen *s)
 {
-    char with[40] = "";
     if (!isfinite(s->plateau->knee))
         return;
-    if (s->local > 0)
-        snprintf(with, sizeof with, ".local%.0f", s->local);
-    struct as_fact *f =
-        as_fact_add(c, s->name, "B", "onchip.%sL%zu%s.size%s", s->path->id, s->level, s->part ? ".part" : "", with);
+    struct as_fact *f = add(c, s->local > 0 ? AS_FACT_ONCHIP_SIZE_BESIDE : AS_FACT_ONCHIP_SIZE, s, "B");
     if (!f)
         return;
     as_fact_number(f, s->plateau->knee, s->plateau->knee_ci);
@@ -247,6 +252,7 @@ static const struct as_curve *global_curve(const struct as_curve *curves, size_t
 static void derive_line(struct as_rule_context *c, const struct as_curve *curves, size_t n)
 {
     const struct as_curve *dense = global_curve(curves, n, 64);
+    char apart[32];
     for (size_t i = 0; i < n && dense; i++) {
         double stride = as_cell_axis_number(curves[i].cells[0], "stride");
         if (!(stride > 64) || &curves[i] != global_curve(curves, n, stride))
@@ -257,7 +263,8 @@ static void derive_line(struct as_rule_context *c, const struct as_curve *curves
         if (an < 2 || bn < 2 || !(b[0].knee > STEP_UP * a[0].knee))
             continue;
         struct as_interval ratio = as_ratio_interval(a[0].knee, a[0].knee_ci, b[0].knee, b[0].knee_ci);
-        struct as_fact *f = as_fact_add(c, "L1", "B", "onchip.L1.line.stride%.0f", stride);
+        snprintf(apart, sizeof apart, "%.0f", stride);
+        struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_LINE, NULL, AS_BY(.stride = apart));
         if (!f)
             return;
         as_fact_number(f, stride * a[0].knee / b[0].knee, (struct as_interval){stride * ratio.lo, stride * ratio.hi});
@@ -280,7 +287,7 @@ static void derive_local(struct as_rule_context *c)
             smallest = cells[i];
     double hz = smallest ? smallest->clock_hz : NAN, factor = hz > 0 ? hz * 1e-9 : 1;
     const char *unit = hz > 0 ? "cycles" : "ns";
-    struct as_fact *f = smallest ? as_fact_add(c, "shared", unit, "onchip.shared.latency") : NULL;
+    struct as_fact *f = smallest ? as_fact_add(c, AS_FACT_ONCHIP_SHARED_LATENCY, NULL, AS_BY(.unit = unit)) : NULL;
     if (f) {
         struct as_interval ci = as_cell_interval(smallest);
         char text[96];

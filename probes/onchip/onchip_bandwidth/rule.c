@@ -16,21 +16,19 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
     return best;
 }
 
-static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best, const char *object, const char *id,
-                          const char *which, const char *from, const char *whose)
+static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best, enum as_relation relation,
+                          const char *level, const char *which, const char *from, const char *whose)
 {
-    struct as_fact *f = best ? as_fact_add(c, object, "B/cycle", "onchip.%s.bandwidth", id) : NULL;
+    struct as_fact *f = best ? as_fact_add_cell(c, relation, best, AS_BY(.object = level, .level = level)) : NULL;
     if (!f)
         return;
     char text[96], size[32], over[64] = "";
     if (as_cell_axis_number(best, "size") > 0)
         snprintf(over, sizeof over, ", %s%s", whose,
                  as_fact_value_text(as_cell_axis_number(best, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
-    as_fact_number(f, best->sum.median, as_cell_interval(best));
     as_fact_say(f, "%s loads %s from %s (%s bits per load%s)", which,
                 as_fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, as_cell_axis(best, "width"),
                 over);
-    as_fact_evidence(f, best);
 }
 
 /* Lanes of two banks take turns at one; what is called free of conflicts is at least so many times as fast. */
@@ -52,7 +50,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
             slowest = i;
     if (curve->x[0] != 1 || slowest == 0 || slowest + 1 >= curve->n || !(ratio_to(curve, slowest, 0).lo > CONFLICT))
         return;
-    struct as_fact *f = as_fact_add(c, "shared", "banks", "onchip.shared.banks");
+    struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_BANKS, NULL, NULL);
     if (!f)
         return;
     double degree = curve->y[0] / curve->y[slowest], one = curve->y[slowest]; /* there a single bank is at work */
@@ -77,7 +75,7 @@ static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
     size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
     if (n < 2 || curve->n < POINTS_MIN || as_plateau_step(curve->ci, p) != AS_STEP_DOWN)
         return;
-    struct as_fact *f = as_fact_add(c, "L2", "B", "onchip.L2.reach_of_unit");
+    struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_REACH, NULL, NULL);
     if (!f)
         return;
     char range[64], level[64];
@@ -98,10 +96,11 @@ static void derive_bandwidth(struct as_rule_context *c)
     snprintf(alone, sizeof alone, "One %s alone", as_unit_name(c));
     snprintf(all, sizeof all, "L2 with all %ss active", as_unit_name(c));
     snprintf(same, sizeof same, "all %ss reading the same ", as_unit_name(c));
-    add_bandwidth(c, best_of(cells, n, "own", "every"), "L1", "L1", each, "its L1", "over ");
-    add_bandwidth(c, best_of(cells, n, "common", "every"), "L2", "L2", each, all, same);
-    add_bandwidth(c, best_of(cells, n, "common", "one"), "L2", "L2.one_unit", alone, "L2", "over ");
-    add_bandwidth(c, best_of(cells, n, "shared", "every"), "shared", "shared", each, as_shared_memory_name(c), "");
+    add_bandwidth(c, best_of(cells, n, "own", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L1", each, "its L1", "over ");
+    add_bandwidth(c, best_of(cells, n, "common", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L2", each, all, same);
+    add_bandwidth(c, best_of(cells, n, "common", "one"), AS_FACT_ONCHIP_BANDWIDTH_OF_ONE, "L2", alone, "L2", "over ");
+    add_bandwidth(c, best_of(cells, n, "shared", "every"), AS_FACT_ONCHIP_BANDWIDTH, "shared", each,
+                  as_shared_memory_name(c), "");
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)

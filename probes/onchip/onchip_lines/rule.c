@@ -38,7 +38,7 @@ static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
     size_t at = first_up(curve);
     if (at == 0)
         return;
-    struct as_fact *f = as_fact_add(c, level, "B", "onchip.%s.sector", level);
+    struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_SECTOR, NULL, AS_BY(.object = level, .level = level));
     if (!f)
         return;
     char size[32], other[32];
@@ -69,7 +69,7 @@ static void add_ways(struct as_rule_context *c, const struct as_curve *curves, s
             best_at = at;
         }
     }
-    struct as_fact *f = best ? as_fact_add(c, "L1", "ways", "onchip.L1.ways") : NULL;
+    struct as_fact *f = best ? as_fact_add(c, AS_FACT_ONCHIP_WAYS, NULL, NULL) : NULL;
     if (!f)
         return;
     char distance[32], lines[48];

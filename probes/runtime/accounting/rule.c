@@ -127,7 +127,9 @@ static void add(struct as_rule_context *c, const struct table *t, const char *al
     list_undecided(&undecided, t);
     const bool is_decided = decided.len > 0;
     as_allocator_object(allocator, object, sizeof object);
-    struct as_fact *f = is_decided || undecided.len ? as_fact_add(c, object, "", "accounting.%s", allocator) : NULL;
+    struct as_fact *f = NULL;
+    if (is_decided || undecided.len)
+        f = as_fact_add(c, AS_FACT_ACCOUNTING, NULL, AS_BY(.object = object, .allocator = allocator));
     if (f) {
         f->verdict = is_decided ? AS_SUPPORTED : AS_UNDECIDED;
         f->matter = "memory accounting";

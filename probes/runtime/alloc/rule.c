@@ -9,12 +9,13 @@
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
 static void add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
-                           const char *id, const char *what)
+                           enum as_relation relation, const char *what)
 {
     const char *allocator = as_cell_axis(more, "allocator");
     char object[64], value[160], size[32], note[80], capital[AS_TERM_SIZE];
     as_allocator_object(allocator, object, sizeof object);
-    struct as_fact *f = as_fact_add(c, object, more->unit, "%s.%s", id, allocator[0] ? allocator : "any");
+    struct as_fact *f =
+        as_fact_add(c, relation, more, AS_BY(.object = object, .allocator = allocator[0] ? allocator : "any"));
     if (!f)
         return;
     as_fact_number(
@@ -48,7 +49,8 @@ static double size_of(const struct as_pair *p)
 static const double TOUCHED = 16 << 20;
 
 /* For each allocator its pair of cells at that size. */
-static void differences(struct as_rule_context *c, const char *more, const char *less, const char *id, const char *what)
+static void differences(struct as_rule_context *c, const char *more, const char *less, enum as_relation relation,
+                        const char *what)
 {
     struct as_pair *pairs;
     size_t n, kept = 0;
@@ -62,14 +64,14 @@ static void differences(struct as_rule_context *c, const char *more, const char 
         pairs[kept++] = pairs[i];
     }
     for (size_t k = 0; k < kept; k++)
-        add_difference(c, pairs[k].a, pairs[k].b, id, what);
+        add_difference(c, pairs[k].a, pairs[k].b, relation, what);
     free(pairs);
 }
 
 static void derive_first_touch(struct as_rule_context *c)
 {
-    differences(c, "first-touch", "touch-again", "memory.host_backing", "host backing of untouched memory");
-    differences(c, "touch-again", "touch-mapped", "memory.fault", "a page fault");
+    differences(c, "first-touch", "touch-again", AS_FACT_MEMORY_HOST_BACKING, "host backing of untouched memory");
+    differences(c, "touch-again", "touch-mapped", AS_FACT_MEMORY_FAULT, "a page fault");
 }
 
 static void add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)
@@ -80,15 +82,13 @@ static void add_allocator(struct as_rule_context *c, const struct as_curve *curv
     as_allocator_object(allocator, object, sizeof object);
     as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size,
                        sizeof size); /* in the name: which sizes are valid differs by run */
-    struct as_fact *f =
-        as_fact_add(c, object, cell->unit, "alloc.%s.%s.%s", allocator[0] ? allocator : "any", op, size);
+    struct as_fact *f = as_fact_add_cell(
+        c, AS_FACT_ALLOC, cell, AS_BY(.object = object, .allocator = allocator[0] ? allocator : "any", .size = size));
     if (!f)
         return;
     f->matter = "the cost of allocators";
-    as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_say(f, "%s: %s %s takes %s", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size,
                 as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
-    as_fact_evidence(f, cell);
 }
 
 static void derive_allocators(struct as_rule_context *c)

@@ -37,11 +37,9 @@ static void add_at_once(struct as_rule_context *c, const struct as_curve *v)
     double queues;
     char value[96];
     const struct as_cell *one = v->cells[0], *most = least_share(v, &queues);
-    struct as_fact *f = as_fact_add(c, "concurrency", "", "concurrency.kernels");
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_CONCURRENCY, one, most, AS_BY(.counted = "kernels"));
     if (!f)
         return;
-    as_fact_ratio(f, one, most);
-    f->verdict = as_verdict_above(f->ci, 1);
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
     if (f->ci.lo > NEARLY_ALL * v->x[v->n - 1])
         say_all(f, queues, f->ci);
@@ -62,11 +60,9 @@ static void add_rate(struct as_rule_context *c, const struct as_curve *v)
     char value[160], than[64];
     const char *queue = as_queue_name(c);
     const struct as_cell *one = v->cells[0], *most = least_share(v, &queues);
-    struct as_fact *f = as_fact_add(c, "concurrency", "x", "concurrency.rate");
+    struct as_fact *f = as_fact_add_ratio(c, AS_FACT_CONCURRENCY_RATE, one, most, NULL);
     if (!f)
         return;
-    as_fact_ratio(f, one, most);
-    f->verdict = as_verdict_above(f->ci, 1);
     snprintf(than, sizeof than, " slower than in one %s", queue);
     if (f->verdict == AS_REFUTED)
         as_fact_say(f, "Empty kernels round-robin in %g %ss run %s", queues, queue,
@@ -86,10 +82,8 @@ static void add_priority(struct as_rule_context *c)
     size_t n;
     char value[96];
     as_pairs_make(c, "concurrency", "priority", "same", "high", &pairs, &n);
-    struct as_fact *f = n ? as_fact_add(c, "concurrency", "x", "concurrency.priority") : NULL;
+    struct as_fact *f = n ? as_fact_add_ratio(c, AS_FACT_CONCURRENCY_PRIORITY, pairs[0].a, pairs[0].b, NULL) : NULL;
     if (f) {
-        as_fact_ratio(f, pairs[0].a, pairs[0].b);
-        f->verdict = as_verdict_above(f->ci, 1);
         const char *queue = as_queue_name(c);
         if (f->verdict == AS_UNDECIDED)
             as_fact_say(f, "Whether a high-priority %s helps behind work that fills the device is undecided: %s", queue,
@@ -98,8 +92,6 @@ static void add_priority(struct as_rule_context *c)
             as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,
                         f->verdict == AS_SUPPORTED ? as_fact_noted_text(f, " sooner", "", value, sizeof value)
                                                    : as_fact_inverse_text(f, " later", "", value, sizeof value));
-        as_fact_evidence(f, pairs[0].a);
-        as_fact_evidence(f, pairs[0].b);
     }
     free(pairs);
 }

@@ -33,13 +33,12 @@ static const char *who(const struct as_cell *cell, char *out, size_t size)
     return out;
 }
 
-static struct as_fact *add(struct as_rule_context *c, const struct as_cell *cell, const char *unit, const char *kind)
+static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell)
 {
     char object[64];
     as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
-    return as_fact_add(c, object, unit, "fault.%s.%s.%s%s", kind, as_cell_axis(cell, "scenario"),
-                       as_cell_axis(cell, "allocator"),
-                       strcmp(as_cell_axis(cell, "access"), "load") == 0 ? ".load" : "");
+    const char *access = as_cell_axis(cell, "access");
+    return as_fact_add(c, relation, cell, AS_BY(.object = object, .access = strcmp(access, "load") == 0 ? access : ""));
 }
 
 /* A further metric as text; older stores have a note of the last trial instead. */
@@ -54,7 +53,7 @@ static const char *further_text(const struct as_cell *cell, const char *name, co
 static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
     char value[200], mean[96], p95[96], text[96];
-    struct as_fact *f = add(c, cell, cell->unit, "latency");
+    struct as_fact *f = add(c, AS_FACT_FAULT_LATENCY, cell);
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
@@ -75,7 +74,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
         from++;
     const struct as_cell *cell = curve->cells[best];
     char value[96], text[96];
-    struct as_fact *f = add(c, cell, "pages/s", "throughput");
+    struct as_fact *f = add(c, AS_FACT_FAULT_THROUGHPUT, cell);
     if (!f)
         return;
     const struct as_interval ci = curve->ci[best];
@@ -109,21 +108,22 @@ static void curves(struct as_rule_context *c)
 /* Two cells that differ in one axis; the fact is the ratio of their times per page. Below 1 the inverse is stated. */
 static const struct comparison {
     const char *axis, *a, *b;
-    const char *id, *says;
+    enum as_relation relation;
+    const char *says;
     const char *above, *below; /* after a ratio above 1, and after the inverse of one below */
     const char *tied;
 } comparisons[] = {
-    {"allocator", "base_pages", "huge_pages", "huge_pages", "Transparent huge pages make first touches ", " as fast",
-     " slower", "First touches of transparent huge pages and of base pages are statistically tied: "},
-    {"scenario", "cpu-one", "cpu-all", "threads", "All CPU threads together fault pages ", " as fast as one",
-     " slower than one", "Fault throughput of all CPU threads and of one is statistically tied: "},
-    {"scenario", "device-major", "device-minor", "prefault",
+    {"allocator", "base_pages", "huge_pages", AS_FACT_FAULT_HUGE_PAGES, "Transparent huge pages make first touches ",
+     " as fast", " slower", "First touches of transparent huge pages and of base pages are statistically tied: "},
+    {"scenario", "cpu-one", "cpu-all", AS_FACT_FAULT_THREADS, "All CPU threads together fault pages ",
+     " as fast as one", " slower than one", "Fault throughput of all CPU threads and of one is statistically tied: "},
+    {"scenario", "device-major", "device-minor", AS_FACT_FAULT_PREFAULT,
      "Where the CPU touched first, the device's own first touch is ", " as fast", " slower",
      "The device's own first touch is statistically tied with that after a touch by the CPU: "},
-    {"scenario", "cpu-one", "cpu-after-device", "return",
+    {"scenario", "cpu-one", "cpu-after-device", AS_FACT_FAULT_RETURN,
      "Where the device touched first, the CPU's own first touch is ", " as fast", " slower",
      "The CPU's own first touch is statistically tied with that after a touch by the device: "},
-    {"what", "first", "fault", "host_backing", "Faults on fresh memory take ",
+    {"what", "first", "fault", AS_FACT_FAULT_HOST_BACKING, "Faults on fresh memory take ",
      " as long as on reused pages (includes backing by the host)", " less time than on reused pages",
      "Faults on fresh memory and on reused pages are statistically tied: "},
 };
@@ -136,7 +136,7 @@ static double pages_of(const struct as_pair *p)
 static void add_comparison(struct as_rule_context *c, const struct comparison *how, const struct as_pair *p)
 {
     char ratio[300], text[96], note[128];
-    struct as_fact *f = add(c, p->b, "x", how->id);
+    struct as_fact *f = add(c, how->relation, p->b);
     if (!f)
         return;
     as_fact_ratio(f, p->a, p->b);
@@ -159,7 +159,7 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
 static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *p)
 {
     char ratio[300], text[96], note[160];
-    struct as_fact *f = add(c, p->b, "x", "huge_page_cost");
+    struct as_fact *f = add(c, AS_FACT_FAULT_HUGE_PAGE_COST, p->b);
     if (!f)
         return;
     as_fact_ratio(f, p->b, p->a);
@@ -192,7 +192,7 @@ static void compare(struct as_rule_context *c, const struct comparison *how)
         kept += k == kept;
     }
     for (size_t k = 0; k < kept; k++)
-        if (strcmp(how->id, "huge_pages") == 0 && pages_of(&pairs[k]) == 1)
+        if (how->relation == AS_FACT_FAULT_HUGE_PAGES && pages_of(&pairs[k]) == 1)
             add_huge_page_cost(c, &pairs[k]);
         else
             add_comparison(c, how, &pairs[k]);

@@ -58,13 +58,10 @@ static void derive_launch(struct as_rule_context *c)
         double threads = as_cell_axis_number(cells[i], "threads");
         if (isfinite(threads) && threads > least)
             continue;
-        const char *what = as_cell_axis(cells[i], "what"), *wait = as_cell_axis(cells[i], "wait");
-        struct as_fact *f = as_fact_add(c, "launch", cells[i]->unit, "launch.%s.%s", what, wait);
+        struct as_fact *f = as_fact_add_cell(c, AS_FACT_LAUNCH, cells[i], NULL);
         if (!f)
             break;
-        as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
         say_launch(f, cells[i]);
-        as_fact_evidence(f, cells[i]);
         added++;
     }
     free(cells);

@@ -18,8 +18,7 @@ static void add_misses(struct as_rule_context *c, const struct as_curve *curve)
         return;
     while (i < curve->n && curve->ci[i].lo < SEEN * loads)
         few = few && curve->ci[i++].hi < SEEN * loads;
-    struct as_fact *f = as_fact_add(c, "TLB", "pages", "tlb.misses.%s.%s", as_cell_axis(cell, "allocator"),
-                                    as_cell_axis(cell, "stride"));
+    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_MISSES, cell, NULL);
     if (!f)
         return;
     const size_t last = curve->n - 1;
@@ -63,8 +62,7 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
     const bool device = strcmp(as_cell_axis(cell, "touch"), "device") == 0;
     char object[64];
     as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
-    struct as_fact *f = as_fact_add(c, object, "events", "page_events.faults.%s.%s", as_cell_axis(cell, "allocator"),
-                                    as_cell_axis(cell, "touch"));
+    struct as_fact *f = as_fact_add(c, AS_FACT_PAGE_FAULTS, cell, AS_BY(.object = object));
     if (!f)
         return;
     f->matter = "page faults and migrations";

@@ -1,0 +1,121 @@
+/* The relations between quantities that facts state, a closed list, and the fields that tell facts of one relation
+ * apart. What an id looks like is known to relations.c alone: others compare fields. */
+#ifndef AS_FACTS_RELATIONS_H
+#define AS_FACTS_RELATIONS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum as_relation {
+#define RELATION(name, id, object, unit, states) AS_FACT_##name,
+#include "facts/relations.inc"
+#undef RELATION
+    AS_RELATIONS_N
+};
+
+/* What the number of a relation is, where several relations state the same. */
+enum as_fact_states {
+    AS_STATES_OTHER,
+    AS_STATES_CLOCK,
+    AS_STATES_CAPACITY,         /* of a cache */
+    AS_STATES_UNIT_CAPACITY,    /* of a compute unit */
+    AS_STATES_LATENCY,          /* of a dependent load from a cache or memory */
+    AS_STATES_BANDWIDTH,        /* of a cache or memory */
+    AS_STATES_LISTED_BANDWIDTH, /* of a level as the system lists it */
+    AS_STATES_UNIT_BANDWIDTH,   /* that one compute unit has while all are active */
+};
+
+#define AS_FACT_FIELDS(FIELD)                                                                                          \
+    FIELD(ACCESS, access)                                                                                              \
+    FIELD(AGENT, agent)                                                                                                \
+    FIELD(AGGRESSOR, aggressor)                                                                                        \
+    FIELD(ALLOCATOR, allocator)                                                                                        \
+    FIELD(BUFFERS, buffers)                                                                                            \
+    FIELD(COMPUTE_UNIT, compute_unit)                                                                                  \
+    FIELD(COUNTED, counted) /* what a number without a unit counts: "threads" */                                       \
+    FIELD(DIRECTION, direction)                                                                                        \
+    FIELD(ELEMENTS, elements)                                                                                          \
+    FIELD(ENDS, ends)                                                                                                  \
+    FIELD(FROM, from)                                                                                                  \
+    FIELD(HEADS, heads)                                                                                                \
+    FIELD(HOW, how)                                                                                                    \
+    FIELD(INSTRUCTION, instruction)                                                                                    \
+    FIELD(LEVEL, level) /* "L2", "memory_side", "memory" */                                                            \
+    FIELD(LOAD, load)                                                                                                  \
+    FIELD(OP, op)                                                                                                      \
+    FIELD(OPERATION, operation)                                                                                        \
+    FIELD(ORDER, order)                                                                                                \
+    FIELD(OTHER, other) /* operation of a pair */                                                                      \
+    FIELD(PART, part)                                                                                                  \
+    FIELD(PATH, path)                                                                                                  \
+    FIELD(PATTERN, pattern)                                                                                            \
+    FIELD(PEER, peer) /* "host-0", "1" */                                                                              \
+    FIELD(PRIORITY, priority)                                                                                          \
+    FIELD(SCENARIO, scenario)                                                                                          \
+    FIELD(SCOPE, scope)                                                                                                \
+    FIELD(SHARED, shared)                                                                                              \
+    FIELD(SIDE, side)                                                                                                  \
+    FIELD(SIDES, sides)                                                                                                \
+    FIELD(SIZE, size)                                                                                                  \
+    FIELD(STRIDE, stride)                                                                                              \
+    FIELD(THREADS, threads) /* "1", "all" */                                                                           \
+    FIELD(TO, to)                                                                                                      \
+    FIELD(TOOL, tool)                                                                                                  \
+    FIELD(TOUCH, touch)                                                                                                \
+    FIELD(TOUCHED, touched)                                                                                            \
+    FIELD(TYPE, type)                                                                                                  \
+    FIELD(VICTIM, victim)                                                                                              \
+    FIELD(WAIT, wait)                                                                                                  \
+    FIELD(WHAT, what)
+
+enum as_fact_field {
+#define FIELD(NAME, name) AS_FIELD_##NAME,
+    AS_FACT_FIELDS(FIELD)
+#undef FIELD
+        AS_FACT_FIELDS_N
+};
+
+/* Values of fields; NULL: not given. */
+struct as_fact_fields {
+    const char *object, *unit; /* of the fact */
+#define FIELD(NAME, name) const char *name;
+    AS_FACT_FIELDS(FIELD)
+#undef FIELD
+};
+#define AS_BY(...) (&(struct as_fact_fields){__VA_ARGS__})
+
+struct as_fact;
+
+/* "" where the fact has no such field. */
+const char *as_fact_field(const struct as_fact *f, enum as_fact_field field);
+/* Is it of that relation, with those values? Fields that are not given may have any. by: NULL for none. */
+bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by);
+enum as_fact_states as_fact_states(const struct as_fact *f);
+/* The first that is, NULL when there is none. */
+const struct as_fact *as_fact_of(const struct as_fact *facts, size_t n, const char *device, enum as_relation relation,
+                                 const struct as_fact_fields *by);
+
+/* What a field is where the rule does not give it, "" for nothing. */
+typedef const char *(*as_field_fn)(const void *from, const char *name);
+/* Sets relation, fields, id, object and unit of an empty fact. by and from may be NULL; unit: where neither by nor the
+ * relation gives one. */
+void as_fact_name(struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by, as_field_fn otherwise,
+                  const void *from, const char *unit);
+
+/* How long the subject of the fact is, with which its id begins: "onchip" of "onchip.L1.size". */
+size_t as_fact_subject(const struct as_fact *f);
+bool as_facts_share_subject(const struct as_fact *a, const struct as_fact *b);
+/* Does its id begin with the text, up to a dot? NULL: all do. */
+bool as_fact_is_about(const struct as_fact *f, const char *subject);
+/* Does one of these fit its id? Globs of '*' and '?', apart by blanks. */
+bool as_fact_has_id(const struct as_fact *f, const char *globs);
+/* Could facts have such ids, each of them? An id that no relation makes is an error of who looks for it. */
+bool as_fact_ids_exist(const char *globs);
+/* Are all fields in the list of relations, or in this id of one, those that facts have? */
+enum as_status as_relations_check(struct as_error *err);
+enum as_status as_relation_check_id(const char *id, struct as_error *err);
+
+#endif

@@ -1,0 +1,83 @@
+/* The list of relations: ids from fields, and names that do not exist. */
+#include "made.h"
+
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *axis(const void *from, const char *name)
+{
+    (void)from;
+    return strcmp(name, "allocator") == 0 ? "clSVMAlloc fine" : strcmp(name, "scope") == 0 ? "system" : "";
+}
+
+static void test_id_from_fields(void **unused)
+{
+    (void)unused;
+    struct as_fact f = {.value = 1};
+    as_fact_name(&f, AS_FACT_BANDWIDTH, AS_BY(.object = "L2", .level = "L2", .op = "read", .threads = "all"), NULL,
+                 NULL, "GB/s");
+    assert_string_equal(f.id, "bandwidth.L2.read.all");
+    assert_string_equal(f.unit, "GB/s");
+    assert_string_equal(as_fact_field(&f, AS_FIELD_OP), "read");
+    assert_string_equal(as_fact_field(&f, AS_FIELD_ALLOCATOR), "");
+    assert_true(as_fact_is(&f, AS_FACT_BANDWIDTH, AS_BY(.level = "L2", .threads = "all")));
+    assert_false(as_fact_is(&f, AS_FACT_BANDWIDTH, AS_BY(.threads = "1")));
+    assert_false(as_fact_is(&f, AS_FACT_BANDWIDTH, AS_BY(.allocator = "malloc")));
+    assert_false(as_fact_is(&f, AS_FACT_LISTED_READ, NULL));
+}
+
+/* What a rule does not give comes from the cell; what it gives as "" is left out. */
+static void test_optional_fields(void **unused)
+{
+    (void)unused;
+    struct as_fact kind = {.value = 1}, all = {.value = 1};
+    as_fact_name(&kind, AS_FACT_LOST, AS_BY(.sides = "both", .type = "u32"), axis, "", "updates");
+    as_fact_name(&all, AS_FACT_LOST, AS_BY(.sides = "both", .type = "", .scope = ""), axis, "", "updates");
+    assert_string_equal(kind.id, "lost.both.clSVMAlloc_fine.u32.system");
+    assert_string_equal(all.id, "lost.both.clSVMAlloc_fine");
+    assert_string_equal(as_fact_field(&all, AS_FIELD_ALLOCATOR), "clSVMAlloc fine");
+}
+
+/* Values that are longer than a fact has room for are cut, not written beyond it. */
+static void test_long_values(void **unused)
+{
+    (void)unused;
+    char text[400];
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    struct as_fact f = {.value = 1};
+    as_fact_name(&f, AS_FACT_COPY, AS_BY(.how = text, .from = text, .to = text), NULL, NULL, "GB/s");
+    assert_int_equal(strlen(f.id), sizeof f.id - 1);
+    assert_int_equal(strlen(as_fact_field(&f, AS_FIELD_FROM)), sizeof f.values - 2);
+}
+
+static void test_misspelt_names(void **unused)
+{
+    (void)unused;
+    struct as_error err;
+    assert_int_equal(as_relations_check(&err), AS_OK);
+    assert_int_equal(as_relation_check_id("cache[.{part}].{levle}.size", &err), AS_FAILED);
+    assert_non_null(strstr(err.text, "levle"));
+    assert_true(as_fact_ids_exist("cache.L2.size onchip.whole.L2.size"));
+    assert_true(as_fact_ids_exist("*.L1.latency onchip.L2.part.size lost.both.malloc"));
+    assert_false(as_fact_ids_exist("cache.L2.sise"));
+    assert_false(as_fact_ids_exist("cache.L2.size bandwith.memory.read.all"));
+    assert_false(as_fact_ids_exist("memory.latncy*"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_id_from_fields),
+        cmocka_unit_test(test_optional_fields),
+        cmocka_unit_test(test_long_values),
+        cmocka_unit_test(test_misspelt_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

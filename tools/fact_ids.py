@@ -1,0 +1,50 @@
+"""Facts are told apart by their fields: only src/facts/relations.c makes ids and takes them apart.
+
+fact_ids.py TOP prints each line elsewhere that looks into the id of a fact, and fails where there is one. An id may be shown, copied
+and compared as a whole."""
+import os
+import re
+import subprocess
+import sys
+
+MAKER = "src/facts/relations.c"
+FACTS = re.compile(r"\bstruct as_fact \*(?:const )?(\w+)")
+CALLS = r"\b(?:strn(?:case)?cmp|str(?:r?chr|str|spn|cspn|pbrk|tok_r|dup)|sscanf|fnmatch|strlen|memcmp|\w*(?:starts|ends)_with)\s*\("
+
+
+def looks_into(text):
+    """Where a text takes the id of a fact apart: offsets."""
+    names = set(FACTS.findall(text)) | {r"facts(?:_of)?"}
+    id_of = r"(?:\b(?:%s)|facts?\w*(?:->v)?\[[^\]]*\])(?:->|\.)id\b" % "|".join(sorted(names))
+    for pattern in (CALLS + r"[^;{]*?" + id_of, id_of + r"\s*(?:\[|\+)", r"\*\s*" + id_of):
+        yield from (m.start() for m in re.finditer(pattern, text))
+
+
+def check(top, paths):
+    wrong = []
+    for path in paths:
+        if path == MAKER:
+            continue
+        with open(os.path.join(top, path), encoding="utf-8") as f:
+            text = f.read()
+        wrong += [f"{path}:{text.count(chr(10), 0, at) + 1}: takes the id of a fact apart; compare its fields"
+                  for at in looks_into(text)]
+    return sorted(set(wrong))
+
+
+def paths_of(top):
+    listed = subprocess.run(["git", "ls-files", "src", "lib", "probes"], cwd=top, capture_output=True, text=True,
+                            check=True).stdout.split()
+    return [p for p in listed if p.endswith((".c", ".h")) and os.path.exists(os.path.join(top, p))]
+
+
+def main():
+    top = sys.argv[1]
+    paths = paths_of(top)
+    wrong = check(top, paths)
+    print("\n".join(wrong) or f"{len(paths)} files compare the fields of facts")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
