@@ -2,8 +2,7 @@
 
 words.py TOP prints each use of a word of the table in docs/words.md: in comments and string literals of C, in kernels, in
 Python, in Markdown and in suites. A row of the table is | `pattern` | write | note |; the pattern is a regular expression on whole
-words, in any case. `words: ok` on a line lets it pass, and `words: keep NAME` in a file each NAME there, for names that stores or
-interfaces have."""
+words, in any case. `words: ok` on a line lets it pass."""
 import os
 import re
 import subprocess
@@ -12,7 +11,6 @@ import sys
 TABLE = "docs/words.md"
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|", re.M)
 IN_C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
-KEEP = re.compile(r"words: keep (\w+)")
 ENDINGS = (".c", ".h", ".kernel", ".py", ".md", ".ini", ".js", ".html", ".json")
 NOT_PROSE = ("tests/fuzz/corpus/", "tests/lint/")
 FOLDERS = ("src", "lib", "probes", "include", "docs", "suites", "tools", "bench", "tests", "README.md", "CONTRIBUTING.md", "samples")
@@ -40,12 +38,12 @@ def check(top, paths):
     for path in paths:
         with open(os.path.join(top, path), encoding="utf-8") as f:
             text = f.read()
-        lines, kept = text.splitlines(), set(KEEP.findall(text))
+        lines = text.splitlines()
         for number, line in enumerate(people_read(path, text).splitlines(), 1):
             if "words: ok" in lines[number - 1]:
                 continue
             wrong += [f"{path}:{number}: '{m.group(0)}': write {instead}" for word, instead in table
-                      for m in word.finditer(line) if m.group(0) not in kept]
+                      for m in word.finditer(line)]
     return wrong
 
 

@@ -24,7 +24,6 @@ static const struct as_args_range budget_range = {parse_budget, 0, 30 * 86400.0,
 static enum as_status read_options(const struct as_args *args, struct as_run_options *o, struct as_error *err)
 {
     uint64_t trials = 0;
-    const char *const renamed = as_args_value(args, "visits") ? "visits" : "trials"; /* words: keep visits */
     o->precision = NAN;
     o->budget_s = NAN;
     o->devices = as_args_value(args, "device");
@@ -36,9 +35,7 @@ static enum as_status read_options(const struct as_args *args, struct as_run_opt
     if (!st)
         st = as_args_u64(args, "seed", 0, UINT64_MAX, &o->seed, err);
     if (!st)
-        st = as_args_u64(args, renamed, 1, 100, &trials, err);
-    if (!st && trials && strcmp(renamed, "trials") != 0)
-        as_cli_note("--visits is now --trials, and will be refused by the next release");
+        st = as_args_u64(args, "trials", 1, 100, &trials, err);
     o->trials = (int)trials;
     return st;
 }
@@ -108,7 +105,6 @@ static const struct as_option run_options[] = {
      "time limit of the whole run: 60s, 10m, 2h; 0 for none (default: the suite's, once per device beside the CPU)",
      false},
     {"trials", 0, "N", "trials requested per cell, 1 to 100 (default: the suite's)", false},
-    {"visits", 0, "N", "the former name of --trials", false},
     {"seed", 0, "N", "seed for the order of cells and for inputs, 0 to 2^64-1 (default: random, and stored)", false},
     {"isolate", 0, NULL, "measure each cell again in a fresh process, and report which differ", false},
     {"report", 0, "FILE", "write a report of this run to FILE", false},

@@ -299,10 +299,10 @@ struct as_backend {
 extern const struct as_backend *const as_backends[];
 /* The backend of a device ("cuda:0") or of this name ("cuda"); NULL when there is none. */
 const struct as_backend *as_backend_find(const char *id);
-/* The device's own words, those of its backend where the description is older than words, common ones where that has
- * none. info may be NULL. */
+/* The device's own words, those of its backend where the description has none, common ones where that has none. info
+ * may be NULL. */
 const struct as_vocabulary *as_info_words(const struct as_device_info *info);
-/* The role of an allocator of a device ("cuda:0") or backend ("cuda") by its name, also of a description without roles;
+/* The role of an allocator of a device ("cuda:0") or backend ("cuda") by its name;
  * and the first allocator of a role, "" when the backend has none. */
 enum as_role as_allocator_role(const char *id, const char *allocator);
 const char *as_role_allocator(const char *id, enum as_role role);

@@ -48,7 +48,7 @@ extern const char *const as_operation_words[];
 /* What an allocator is for, the same word for equivalent allocators of different APIs: suites and rules choose by it.
  * Help and words: roles.c. */
 enum as_role {
-    AS_ROLE_UNKNOWN, /* of a description that is older than roles */
+    AS_ROLE_UNKNOWN, /* of no role, or one that this build does not know */
     AS_ROLE_DEVICE,
     AS_ROLE_DEVICE_POOL,
     AS_ROLE_DEVICE_MAPPED,
@@ -131,7 +131,7 @@ struct as_device_info {
     char driver[128];           /* driver, runtime or platform with its version */
     char uuid[48];              /* "" when there is none */
     char bus_id[24];            /* "0000:01:00.0", "" when there is none */
-    struct as_vocabulary words; /* read by as_info_words; empty in descriptions of older stores */
+    struct as_vocabulary words; /* read by as_info_words, empty where the backend has none */
     unsigned capabilities;
     unsigned compute_units;          /* cores, compute units, SMs */
     unsigned threads;                /* logical CPUs usable by this process; elsewhere the largest workgroup */

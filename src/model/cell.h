@@ -29,7 +29,7 @@ const struct as_axis_value *as_axes_get(const struct as_axes *axes, const char *
 const char *as_axes_text(const struct as_axes *axes, const char *name);                /* "" when absent */
 double as_axes_number(const struct as_axes *axes, const char *name);                   /* NAN when absent or a word */
 uint64_t as_axes_u64(const struct as_axes *axes, const char *name);                    /* 0 when absent or a word */
-/* Has the axis this value? Axes without it have every value: a store may be older than an axis. */
+/* Has the axis this value? Axes without it have every value. */
 bool as_axes_is(const struct as_axes *axes, const char *name, const char *text);
 enum as_status as_axes_add(struct as_axes *axes, const char *name, const char *text, struct as_error *err);
 /* {"size":1048576,"op":"triad"} and back; and "size=1 MiB op=triad" for people. */

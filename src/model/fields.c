@@ -278,20 +278,15 @@ enum as_status as_fields_read(const struct as_fields *fields, const json_t *j, c
 {
     if (!json_is_object(j))
         return as_place_fail(place, "", "not an object", err);
-    size_t members = fields->n;
     for (size_t i = 0; i < fields->n; i++) {
         const json_t *value = json_object_get(j, fields->v[i].name);
-        if (!value && place->format && place->format < fields->v[i].since) {
-            members--;
-            continue;
-        }
         if (!value)
             return as_place_fail(place, fields->v[i].name, "missing", err);
         enum as_status s = as_field_read(&fields->v[i], value, place, (char *)record + fields->v[i].offset, err);
         if (s)
             return s;
     }
-    if (json_object_size(j) == members)
+    if (json_object_size(j) == fields->n)
         return AS_OK;
     const char *name;
     json_t *value;

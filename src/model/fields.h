@@ -1,5 +1,5 @@
 /* The fields of the records: one table for each struct, from which its JSON (exports and messages of workers), its CSV
- * and its columns in the store are written and read. A new field is a row in records.c and, for stores, a migration. */
+ * and its columns in the store are written and read. A new field is a row in records.c and, for stores, a step of the schema. */
 #ifndef AS_MODEL_FIELDS_H
 #define AS_MODEL_FIELDS_H
 
@@ -32,7 +32,6 @@ struct as_field {
     enum as_field_kind kind;
     size_t offset, size;
     const char *(*word)(int value); /* AS_FIELD_WORD: NULL behind the last */
-    int since;                      /* the format version that has it first; 0: the first one */
     const char *column;             /* in the store; NULL: its name */
     const char *csv;                /* in CSV; NULL: not there */
 };
@@ -58,11 +57,10 @@ enum as_status as_fields_write(const struct as_fields *fields, const void *recor
 struct as_place {
     const char *document; /* what it should be: "export"; NULL is that */
     char text[96];
-    int format; /* the document's version: members that came later may be missing; 0: the newest */
 };
 enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err);
 /* Reads all fields of the object j into record; a missing or unknown member, a wrong type, or a value that does not
- * fit is refused. Members that an older format does not have leave the record as it is. Owned text that was read is the
+ * fit is refused. Owned text that was read is the
  * record's also when this fails. */
 enum as_status as_fields_read(const struct as_fields *fields, const json_t *j, const struct as_place *place,
                               void *record, struct as_error *err);

@@ -35,7 +35,6 @@ struct as_suite {
     struct as_grid *grids;     /* owned */
     char (*grid_devices)[128]; /* per grid, "" for the suite's; owned */
     size_t grids_n;
-    char renamed[256]; /* former names that it uses, with the current ones; "": none */
 };
 /* text: INI of at most 64 KiB. Unknown probes and axes are refused with the nearest name. */
 enum as_status as_suite_parse(const char *name, const char *text, struct as_suite *out, struct as_error *err);
@@ -72,15 +71,6 @@ enum as_first as_plan_first(const struct as_probe *probe, const struct as_cell *
 
 /* Sets axis name of a grid to an expression; an unknown axis is refused with the nearest name. */
 enum as_status as_grid_set(struct as_grid *grid, const char *name, const char *expr, struct as_error *err);
-/* Appends a --set argument ("axis=expr", "probe.axis=expr") with current names to out, and each renaming to notes:
- * "axis 'unit' is now 'compute_unit'". */
-void as_renamed_set(const struct as_suite *suites, size_t n, const char *text, struct as_buf *out,
-                    struct as_buf *notes);
-/* The same for the expression of an axis, and for one name. */
-void as_renamed_expr(const struct as_probe *probe, const struct as_axis *axis, const char *expr, struct as_buf *out,
-                     struct as_buf *notes);
-const struct as_axis *as_renamed_axis_of(const struct as_probe *probe, const char *name); /* NULL: none */
-void as_renamed_note(struct as_buf *notes, const char *what, const char *former, const char *current);
 /* Names of the probes that are not hidden; ends with NULL; valid until the next call. */
 const char *const *as_probe_names(void);
 /* Refuses "axis=expr" strings that cannot mean anything in these suites: no "=", an axis that no probe of the suites

@@ -103,7 +103,6 @@ struct suite_parser {
     int used_preset;   /* the section asked for the probe's own grids */
     double precision;  /* of the section; 0: the suite's */
     char devices[128]; /* likewise; "" */
-    struct as_buf renamed;
     struct as_error *err;
     enum as_status status;
 };
@@ -172,12 +171,12 @@ static enum as_status suite_member(struct as_suite *s, const char *name, const c
         return as_parse_duration(value, &s->device_budget_s, err);
     if (strcmp(name, "precision") == 0)
         return parse_precision(value, &s->precision, err);
-    if (strcmp(name, "trials") == 0 || strcmp(name, "visits") == 0) { /* the name in older suites; words: keep visits */
+    if (strcmp(name, "trials") == 0) {
         uint64_t v;
         if ((st = as_parse_u64(value, &v, err)))
             return st;
         if (v < 1 || v > 100)
-            return as_fail(err, AS_USAGE, "%s '%s' is not between 1 and 100", name, value);
+            return as_fail(err, AS_USAGE, "trials '%s' is not between 1 and 100", value);
         s->trials = (int)v;
         return AS_OK;
     }
@@ -203,8 +202,6 @@ static enum as_status open_section(struct suite_parser *p, const char *section)
     const struct as_probe *probe = as_probe_find(probe_name);
     if (!probe)
         return unknown_probe(probe_name, p->err);
-    if (strcmp(probe->name, probe_name) != 0)
-        as_renamed_note(&p->renamed, "probe", probe_name, probe->name);
     return add_grid(p, probe);
 }
 
@@ -223,22 +220,6 @@ static enum as_status section_member(struct suite_parser *p, const char *name, c
     return st;
 }
 
-/* The axis by its name of today. */
-static enum as_status axis_member(struct suite_parser *p, struct as_grid *g, const char *name, const char *value)
-{
-    struct as_buf expr = AS_BUF_INIT;
-    const struct as_axis *axis = as_renamed_axis_of(g->probe, name);
-    if (axis && strcmp(axis->name, name) != 0)
-        as_renamed_note(&p->renamed, "axis", name, axis->name);
-    if (axis)
-        as_renamed_expr(g->probe, axis, value, &expr, &p->renamed);
-    enum as_status s = as_buf_check(&expr, p->err);
-    if (!s)
-        s = as_grid_set(g, axis ? axis->name : name, axis ? as_buf_get(&expr) : value, p->err);
-    as_buf_finish(&expr);
-    return s;
-}
-
 static enum as_status grid_member(struct suite_parser *p, const char *name, const char *value)
 {
     struct as_grid *g = &p->suite->grids[p->current];
@@ -248,7 +229,7 @@ static enum as_status grid_member(struct suite_parser *p, const char *name, cons
     if (p->used_preset || (preset && g->n))
         return as_fail(p->err, AS_USAGE, "'grids' must be alone in its section; put other axes in a separate section");
     if (!preset)
-        return axis_member(p, g, name, value);
+        return as_grid_set(g, name, value, p->err);
     int quick = strcmp(value, "quick") == 0;
     if (!quick && strcmp(value, "full") != 0)
         return as_fail(p->err, AS_USAGE, "grids is 'quick' or 'full', not '%s'", value);
@@ -310,8 +291,6 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     enum as_status s = check_sections(text, err);
     int line = s ? 0 : ini_parse_string(text, on_member, &p);
     s = s ? s : p.status;
-    as_copy_text(out->renamed, sizeof out->renamed, as_buf_get(&p.renamed));
-    as_buf_finish(&p.renamed);
     if (!s && line)
         s = as_fail(err, AS_USAGE, "neither a [section] nor 'name = value'");
     else if (!s && out->grids_n == 0)
@@ -395,12 +374,8 @@ enum as_status as_suite_find(const char *name, struct as_suite *out, struct as_e
             names[n++] = as_suite_texts[i].name;
     }
     const struct as_probe *probe = probes ? as_probe_find(name) : NULL;
-    if (probe && !probe->hidden) {
-        enum as_status s = suite_of_probe(probe, out, err);
-        if (!s && strcmp(probe->name, name) != 0)
-            snprintf(out->renamed, sizeof out->renamed, "probe '%s' is now '%s'", name, probe->name);
-        return s;
-    }
+    if (probe && !probe->hidden)
+        return suite_of_probe(probe, out, err);
     size_t len = strlen(name);
     if (strchr(name, '/') || (len > 4 && strcmp(name + len - 4, ".ini") == 0))
         return suite_from_file(name, out, err);

@@ -1,8 +1,6 @@
 /* Finding probes, and what every probe's record must hold. */
 #include "probe/probe.h"
 
-#include "model/renames.h"
-
 #include <stddef.h>
 #include <string.h>
 
@@ -11,8 +9,7 @@ const struct as_probe *as_probe_find(const char *name)
     for (size_t i = 0; as_probes[i]; i++)
         if (strcmp(as_probes[i]->name, name) == 0)
             return as_probes[i];
-    const char *now = as_renamed_probe(name);
-    return now ? as_probe_find(now) : NULL;
+    return NULL;
 }
 
 const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *name)

@@ -261,46 +261,6 @@ static enum as_status find_suites(const struct as_run_options *o, struct as_suit
     return s;
 }
 
-/* The --set arguments with current names, each text in its own buffer. *notes: what was renamed, in suites too. */
-struct sets {
-    struct as_buf *text;
-    const char **v;
-    size_t n;
-};
-
-static void sets_finish(struct sets *s)
-{
-    for (size_t i = 0; s->text && i < s->n; i++)
-        as_buf_finish(&s->text[i]);
-    free(s->text);
-    free((void *)s->v);
-}
-
-static enum as_status make_sets(const struct as_run_options *o, const struct as_suite *suites, struct sets *out,
-                                struct as_buf *notes, struct as_error *err)
-{
-    *out = (struct sets){.text = calloc(o->sets_n + 1, sizeof *out->text), .v = calloc(o->sets_n + 1, sizeof *out->v)};
-    enum as_status s = out->text && out->v ? AS_OK : as_nomem(err, o->sets_n * sizeof *out->v, "sets");
-    for (size_t i = 0; i < o->suites_n && !s; i++)
-        if (suites[i].renamed[0])
-            as_buf_printf(notes, "%s%s", notes->len ? "; " : "", suites[i].renamed);
-    for (size_t i = 0; i < o->sets_n && !s; i++) {
-        as_renamed_set(suites, o->suites_n, o->sets[i], &out->text[i], notes);
-        s = as_buf_check(&out->text[i], err);
-        out->v[i] = as_buf_get(&out->text[i]);
-        out->n++;
-    }
-    return s;
-}
-
-static void note_renamed(const struct as_run_options *o, struct as_buf *notes)
-{
-    if (notes->len && o->event) {
-        as_buf_str(notes, "; the next release will reject former names");
-        o->event(o->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = as_buf_get(notes)});
-    }
-}
-
 static enum as_status make_plan(const struct as_run_options *o, const struct as_suite *suites,
                                 const struct as_slot *slots, size_t slots_n, double precision, struct as_plan *plan,
                                 size_t *sentinels_first, struct as_error *err)
@@ -310,19 +270,11 @@ static enum as_status make_plan(const struct as_run_options *o, const struct as_
         return as_nomem(err, slots_n * sizeof *infos, "devices");
     for (size_t i = 0; i < slots_n; i++)
         infos[i] = slots[i].info;
-    struct sets sets;
-    struct as_buf notes = AS_BUF_INIT;
-    enum as_status s = make_sets(o, suites, &sets, &notes, err);
-    if (!s)
-        s = as_plan_check_sets(suites, o->suites_n, infos, slots_n, sets.v, sets.n, err);
+    enum as_status s = as_plan_check_sets(suites, o->suites_n, infos, slots_n, o->sets, o->sets_n, err);
     free(infos);
     for (size_t i = 0; i < slots_n && !s; i++)
         for (size_t j = 0; j < o->suites_n && !s; j++)
-            s = as_plan_add(plan, &suites[j], &slots[i].info, sets.v, sets.n, err);
-    if (!s)
-        note_renamed(o, &notes);
-    as_buf_finish(&notes);
-    sets_finish(&sets);
+            s = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
     if (!s && plan->n == 0)
         s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
                     plan->pruned[0] || plan->foreign[0] ? "; " : "", plan->pruned[0] ? plan->pruned : plan->foreign);

@@ -1,5 +1,4 @@
 /* Import of an exported run, all or nothing. The text is untrusted until every member is checked. */
-/* Names of members in older exports; words: keep visits */
 #include "store/sql.h"
 
 #include "model/metrics.h"
@@ -13,15 +12,9 @@
 
 /* The tree of a text takes about 20 times its size in memory at the worst. */
 enum { TEXT_MAX = 256 << 20 };
-/* The first format whose gates judge validity alone, and the number of gates before it. */
-enum { VALIDITY_FORMAT = 4, OLD_GATES = 7 };
-/* The first format with today's names and metrics. */
-enum { NAMES_FORMAT = 6 };
-
 struct import {
     struct as_store *store;
     struct as_run run;
-    int format;         /* version of the text */
     int64_t first_cell; /* its number in this store; others follow it in their order */
     struct as_error *err;
 };
@@ -32,7 +25,6 @@ struct cell_in {
     const json_t *j;
     struct as_place place;
     size_t taken; /* samples that trials have taken */
-    bool turned;  /* its numbers were times of a rate */
 };
 
 static enum as_status fail_at(const struct import *in, const struct as_place *place, const char *name, const char *why)
@@ -62,10 +54,10 @@ static enum as_status read_axes(const struct import *in, struct cell_in *c)
 static enum as_status read_gates(const struct import *in, struct cell_in *c)
 {
     const json_t *gates = json_object_get(c->j, "gates");
-    if (!json_is_object(gates) || json_object_size(gates) != (in->format < VALIDITY_FORMAT ? OLD_GATES : AS_GATE_N))
+    if (!json_is_object(gates) || json_object_size(gates) != AS_GATE_N)
         return fail_at(in, &c->place, "gates", "not an object with every gate");
     for (int g = 0; g < AS_GATE_N; g++) {
-        struct as_place place = {.format = in->format};
+        struct as_place place = {.document = NULL};
         const char *name = as_gate_name((enum as_gate)g);
         snprintf(place.text, sizeof place.text, "%.60s.gates.%s", c->place.text, name);
         enum as_status s =
@@ -140,12 +132,12 @@ static enum as_status read_trial_samples(const struct import *in, struct cell_in
     return as_trial_counts(v) ? AS_OK : fail_at(in, place, "samples", "missing");
 }
 
-/* One number for each sample; null for all, or a format without them: there are none. */
+/* One number for each sample; null: there are none. */
 static enum as_status read_beside(const struct import *in, const struct as_place *place, const char *name,
                                   bool (*is_one)(double), const json_t *j, size_t n, double **out)
 {
     const json_t *list = json_object_get(j, name);
-    return list && !json_is_null(list) ? as_numbers_read(list, name, n, is_one, place, out, in->err) : AS_OK;
+    return !json_is_null(list) ? as_numbers_read(list, name, n, is_one, place, out, in->err) : AS_OK;
 }
 
 /* null: there was no sensor. */
@@ -154,7 +146,7 @@ static enum as_status read_readings(const struct import *in, const struct as_pla
 {
     const json_t *readings = json_object_get(j, "readings");
     as_readings_clear(r);
-    if (!readings || json_is_null(readings)) /* a format without them, or none */
+    if (json_is_null(readings))
         return AS_OK;
     enum as_status s = as_fields_read(&as_readings_fields, readings, place, r, in->err);
     return s || r->sensor[0] ? s : fail_at(in, place, "sensor", "empty; null expected where there was no sensor");
@@ -162,7 +154,7 @@ static enum as_status read_readings(const struct import *in, const struct as_pla
 
 static enum as_status import_trial(struct import *in, struct cell_in *c, size_t i, const json_t *j, int *last)
 {
-    struct as_place place = {.format = in->format};
+    struct as_place place = {.document = NULL};
     struct as_trial v = {0};
     snprintf(place.text, sizeof place.text, "%.60s.trials[%zu]", c->place.text, i);
     enum as_status s = as_fields_read(&as_trial_fields, j, &place, &v, in->err);
@@ -178,8 +170,6 @@ static enum as_status import_trial(struct import *in, struct cell_in *c, size_t 
         s = read_beside(in, &place, "core_hz", as_is_core_hz, j, v.n, &v.core_hz);
     if (!s)
         s = read_beside(in, &place, "weight", as_is_weight, j, v.n, &v.weight);
-    if (!s && c->turned)
-        as_older_trial(&v, !as_trial_counts(&v)); /* samples that count are the cell's, which are turned already */
     if (!s) {
         *last = v.number;
         s = as_store_put_trial(in->store, &v, c->cell.id, in->err);
@@ -213,33 +203,9 @@ static enum as_status check_foreign(const struct import *in, const struct as_pla
                : fail_at(in, place, "driver", "neither a string nor null");
 }
 
-/* Members that have other names since NAMES_FORMAT. */
-static void rename_members(const struct import *in, const json_t *object)
-{
-    static const char *const names[][2] = {{"visits", "trials"},
-                                           {"visits_counted", "trials_counted"},
-                                           {"visits_done", "trials_done"},
-                                           {"sample_visits", "sample_trials"}};
-    for (size_t i = 0; in->format < NAMES_FORMAT && i < sizeof names / sizeof *names; i++) {
-        json_t *value = json_object_get(object, names[i][0]);
-        if (value && json_object_set((json_t *)object, names[i][1], value) == 0)
-            json_object_del((json_t *)object, names[i][0]);
-    }
-}
-
-/* Older formats had one word for wide and rejected; the gates decide at the end. */
-static void translate_status(const struct import *in, const json_t *j)
-{
-    const char *word = json_string_value(json_object_get(j, "status"));
-    if (in->format < VALIDITY_FORMAT && word && strcmp(word, "untrusted") == 0)
-        json_object_set_new((json_t *)j, "status", json_string("wide"));
-}
-
 static enum as_status import_cell(struct import *in, const char *list, size_t i, const json_t *j, bool hidden)
 {
-    translate_status(in, j);
-    rename_members(in, j);
-    struct cell_in c = {.j = j, .place.format = in->format, .cell.precision = in->run.precision};
+    struct cell_in c = {.j = j, .cell.precision = in->run.precision};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
     enum as_status s = as_fields_read(&as_cell_fields, j, &c.place, &c.cell, in->err);
     if (!s)
@@ -261,10 +227,6 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
         s = fail_at(in, &c.place, "answers", "not an array of texts");
     if (!s && c.cell.metrics && !as_metrics_valid(json_object_get(j, "metrics")))
         s = fail_at(in, &c.place, "metrics", "not an array of metrics with a value inside its interval");
-    if (!s && in->format < NAMES_FORMAT) {
-        c.turned = as_older_is_rate(&c.cell);
-        as_older_cell(&c.cell);
-    }
     if (!s && (s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err)) == AS_FORMAT)
         as_fail_in(in->err, c.place.text);
     if (!s && !in->first_cell)
@@ -291,7 +253,7 @@ static enum as_status check_rules(const struct import *in, const json_t *root)
     enum as_status s = as_rules_check(in->store, in->run.id, &broken, in->err);
     if (s || !broken.rule)
         return s;
-    struct as_place place = {.format = in->format};
+    struct as_place place = {.document = NULL};
     const int64_t cells = (int64_t)json_array_size(json_object_get(root, "cells")), at = broken.id - in->first_cell;
     snprintf(place.text, sizeof place.text, "%s[%lld]", at < cells ? "cells" : "sentinels",
              (long long)(at < cells ? at : at - cells));
@@ -317,8 +279,7 @@ static enum as_status check_root(const struct import *in, const json_t *root)
 
 static enum as_status read_run(struct import *in, const json_t *root)
 {
-    const struct as_place place = {.text = "run", .format = in->format};
-    rename_members(in, json_object_get(root, "run"));
+    static const struct as_place place = {.text = "run"};
     enum as_status s = as_fields_read(&as_run_fields, json_object_get(root, "run"), &place, &in->run, in->err);
     if (!s)
         s = check_foreign(in, &place, json_object_get(root, "run"));
@@ -333,7 +294,6 @@ static enum as_status read_run(struct import *in, const json_t *root)
 static enum as_status import_root(struct import *in, const json_t *root)
 {
     enum as_status s = check_root(in, root);
-    in->format = (int)json_integer_value(json_object_get(root, "format_version"));
     if (!s)
         s = read_run(in, root);
     if (s || (s = as_begin_write(in->store, in->err)))
@@ -343,8 +303,6 @@ static enum as_status import_root(struct import *in, const json_t *root)
         s = import_list(in, root, "cells", false);
     if (!s)
         s = import_list(in, root, "sentinels", true);
-    if (!s && in->format < VALIDITY_FORMAT)
-        s = as_store_rejudge(in->store, in->run.id, in->err);
     if (!s)
         s = check_rules(in, root);
     if (!s)

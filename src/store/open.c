@@ -193,17 +193,8 @@ static enum as_status mend(struct as_store *store, struct as_error *err)
     return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
 }
 
-/* The first schemas with states that mean validity only, and with current names and metrics. */
-enum { VALIDITY_SCHEMA = 4, NAMES_SCHEMA = 6 };
-
-static enum as_status compute_again(void *user, int from, struct as_error *err)
-{
-    enum as_status s = from > 0 && from < NAMES_SCHEMA ? as_store_convert(user, err) : AS_OK;
-    return !s && from > 0 && from < VALIDITY_SCHEMA ? as_store_rejudge(user, 0, err) : s;
-}
-
-/* Readers of an older store get a migrated copy in memory; the file stays unchanged. */
-static enum as_status read_older(struct as_store *store, struct as_error *err)
+/* Readers of a store of an earlier schema get a migrated copy in memory; the file stays unchanged. */
+static enum as_status read_earlier(struct as_store *store, struct as_error *err)
 {
     sqlite3 *copy = NULL;
     int rc = connect(store, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &copy);
@@ -215,7 +206,7 @@ static enum as_status read_older(struct as_store *store, struct as_error *err)
     }
     sqlite3_close(store->db);
     store->db = copy;
-    return rc == SQLITE_OK ? as_schema_migrate(&as_store_schema, store->path, copy, compute_again, store, err)
+    return rc == SQLITE_OK ? as_schema_migrate(store->schema, store->path, copy, err)
                            : as_sql_fail_at(store->path, copy, rc, err);
 }
 
@@ -226,10 +217,10 @@ static enum as_status open_read(struct as_store *store, struct as_error *err)
     if (!s)
         s = mend(store, err);
     if (!s)
-        s = as_schema_look(&as_store_schema, store->path, store->db, &kind, err);
+        s = as_schema_look(store->schema, store->path, store->db, &kind, err);
     if (!s && kind == AS_SCHEMA_EMPTY)
         s = as_fail(err, AS_NOTFOUND, "the store '%s' is empty: 'assay run' fills it", store->path);
-    return !s && kind == AS_SCHEMA_OLDER ? read_older(store, err) : s;
+    return !s && kind == AS_SCHEMA_EARLIER ? read_earlier(store, err) : s;
 }
 
 static enum as_status open_write(struct as_store *store, struct as_error *err)
@@ -239,18 +230,18 @@ static enum as_status open_write(struct as_store *store, struct as_error *err)
     if (!s)
         s = open_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     if (!s)
-        s = as_schema_look(&as_store_schema, store->path, store->db, &kind, err);
+        s = as_schema_look(store->schema, store->path, store->db, &kind, err);
     if (!s) {
         int rc = sqlite3_exec(store->db, pragmas_write, NULL, NULL, NULL);
         s = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
     }
     if (!s && kind != AS_SCHEMA_CURRENT)
-        s = as_schema_migrate(&as_store_schema, store->path, store->db, compute_again, store, err);
+        s = as_schema_migrate(store->schema, store->path, store->db, err);
     return s;
 }
 
 /* NULL: out of memory */
-static struct as_store *new_store(const char *path, enum as_store_mode mode)
+static struct as_store *new_store(const char *path, enum as_store_mode mode, const struct as_schema *schema)
 {
     struct as_store *store = calloc(1, sizeof *store);
     char *copy = as_strdup(path);
@@ -261,6 +252,7 @@ static struct as_store *new_store(const char *path, enum as_store_mode mode)
     }
     store->path = copy;
     store->mode = mode;
+    store->schema = schema;
     store->patience_s = PATIENCE_S;
     store->claim_fd = -1;
     return store;
@@ -293,6 +285,12 @@ enum as_status as_store_connect(struct as_store *store, struct as_error *err)
 
 enum as_status as_store_open(const char *path, enum as_store_mode mode, struct as_store **out, struct as_error *err)
 {
+    return as_store_open_as(path, mode, &as_store_schema, out, err);
+}
+
+enum as_status as_store_open_as(const char *path, enum as_store_mode mode, const struct as_schema *schema,
+                                struct as_store **out, struct as_error *err)
+{
     struct as_buf name = AS_BUF_INIT;
     struct as_store *store = NULL;
     enum as_status s = AS_OK;
@@ -307,7 +305,7 @@ enum as_status as_store_open(const char *path, enum as_store_mode mode, struct a
         s = as_fail(err, AS_USAGE, "the path of the store is empty");
         goto done;
     }
-    store = new_store(as_buf_get(&name), mode);
+    store = new_store(as_buf_get(&name), mode, schema);
     if (!store) {
         s = as_nomem(err, sizeof *store, "the store");
         goto done;

@@ -30,12 +30,8 @@ static const char *const texts[AS_SQL_N] = {
     [AS_SQL_DELETE_RUN] = "DELETE FROM runs WHERE id = ?",
     [AS_SQL_ADD_CELL] = "INSERT INTO cells({cell}, run_id, axes, key) VALUES({cell?}, ?, ?, ?)",
     [AS_SQL_UPDATE_CELL] = "UPDATE cells SET ({cell}) = ({cell?}) WHERE id = ?",
-    [AS_SQL_SET_KEY] = "UPDATE cells SET axes = ?, key = ? WHERE id = ?",
-    [AS_SQL_DELETE_TRIALS] = "DELETE FROM trials WHERE cell_id = ?",
     [AS_SQL_ADD_TRIAL] = "INSERT INTO trials({trial}, cell_id, samples, core_hz, weight) VALUES({trial?}, ?, ?, ?, ?)",
     [AS_SQL_EXCLUDE_TRIAL] = "UPDATE trials SET excluded = ?, reason = ? WHERE cell_id = ? AND number = ?",
-    [AS_SQL_COUNT_ALL_TRIALS] = "UPDATE trials SET excluded = 0, reason = '' WHERE excluded = 1 AND number < ?2 AND "
-                                "(?1 = 0 OR cell_id IN (SELECT id FROM cells WHERE run_id = ?1))",
     [AS_SQL_RUNS] = "SELECT {run}, id, cells, cells_ok FROM runs ORDER BY id",
     [AS_SQL_RUN] = "SELECT {run}, id, cells, cells_ok FROM runs WHERE id = ?",
     [AS_SQL_COUNT_OK] =

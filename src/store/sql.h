@@ -3,6 +3,7 @@
 #define AS_STORE_SQL_H
 
 #include "model/fields.h"
+#include "store/schema.h"
 #include "store/store.h"
 
 #include <jansson.h>
@@ -29,11 +30,8 @@ enum as_sql {
     AS_SQL_DELETE_RUN,
     AS_SQL_ADD_CELL,
     AS_SQL_UPDATE_CELL,
-    AS_SQL_SET_KEY,
     AS_SQL_ADD_TRIAL,
-    AS_SQL_DELETE_TRIALS,
     AS_SQL_EXCLUDE_TRIAL,
-    AS_SQL_COUNT_ALL_TRIALS,
     AS_SQL_RUNS,
     AS_SQL_RUN,
     AS_SQL_COUNT_OK,
@@ -60,6 +58,7 @@ struct as_store {
     sqlite3 *db;
     char *path;
     enum as_store_mode mode;
+    const struct as_schema *schema;
     double patience_s; /* how long to wait for another process */
     double busy_since;
     int claim_fd;     /* holds the lock of the claimed run; -1 none */
@@ -71,6 +70,9 @@ struct as_store {
 
 /* How many times in a row another process may remove the store that it made while this one opens it. */
 enum { AS_VANISHED_MAX = 20 };
+/* as_store_open with a schema other than this build's. */
+enum as_status as_store_open_as(const char *path, enum as_store_mode mode, const struct as_schema *schema,
+                                struct as_store **out, struct as_error *err);
 /* Opens it at its path, anew where it is open already; waits for other processes. */
 enum as_status as_store_connect(struct as_store *store, struct as_error *err);
 /* Is the file that is open no longer at its path? */
@@ -143,15 +145,6 @@ enum as_status as_store_put_trial(struct as_store *store, const struct as_trial 
 enum as_status as_store_put_result(struct as_store *store, const struct as_cell *cell, struct as_error *err);
 enum as_status as_store_put_end(struct as_store *store, const struct as_run *run, struct as_error *err);
 
-/* Recomputes estimates, intervals and states of all cells of a run from its samples; 0: of every run. Call inside a
- * writing transaction. */
-enum as_status as_store_rejudge(struct as_store *store, int64_t run_id, struct as_error *err);
-/* Numbers in a metric of before, in that of today: in all runs, as a part of a writing transaction; of a cell, with its
- * samples where it has them (false: it is none); of a trial of a cell that is a rate. */
-enum as_status as_store_convert(struct as_store *store, struct as_error *err);
-bool as_older_is_rate(const struct as_cell *cell);
-bool as_older_cell(struct as_cell *cell);
-void as_older_trial(struct as_trial *trial, bool with_samples);
 /* Violations of the store's rules. */
 struct as_broken {
     const char *rule;   /* NULL: nothing does */

@@ -1,7 +1,7 @@
 /* The store: one SQLite file that keeps runs. One writer at a time, a rollback journal (folders of users are often on
- * network file systems), the schema versioned (PRAGMA user_version, application_id "ASAY"). An older store is brought
- * up to date when it is opened for writing; readers get a migrated copy in memory. Errors name the path and say
- * what to do. Every file that is opened is hostile until checked. */
+ * network file systems), the schema versioned (PRAGMA user_version, application_id "ASAY"). A store of an earlier
+ * schema is brought up to date when it is opened for writing; readers get a migrated copy in memory. Errors name the
+ * path and say what to do. Every file that is opened is hostile until checked. */
 #ifndef AS_STORE_STORE_H
 #define AS_STORE_STORE_H
 
@@ -10,7 +10,7 @@
 struct as_store;
 
 enum as_store_mode {
-    AS_STORE_READ,  /* must exist; never written (a read-only store works, an older one too) */
+    AS_STORE_READ,  /* must exist; never written (a read-only store works, one of an earlier schema too) */
     AS_STORE_WRITE, /* created with its folders when absent */
 };
 /* path NULL: the default (as_store_default_path). */
@@ -114,11 +114,8 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
 /* SQLite's integrity check, foreign keys, and the store's own rules (a trial belongs to a cell, sample blobs whole). */
 enum as_status as_store_verify(struct as_store *store, struct as_error *err);
 
-/* Export and import, described by docs/export.schema.json. Version 2 has what sensors saw and what was counted in
- * machine code, version 3 the precision of each cell, version 4 clock and weight of each sample, version 5 bandwidths
- * of probe topology as rates, version 6 today's names, answers and further metrics; exports of older versions are read
- * as well, and those before 4 get new intervals. */
-enum { AS_EXPORT_FORMAT = 6 };
+/* Export and import, described by docs/export.schema.json: the version of the format. */
+enum { AS_EXPORT_FORMAT = 1 };
 /* What is written goes to out; now and then, where write is not NULL, it is handed to write and out cleared, so that
  * memory does not grow with the run. */
 typedef enum as_status (*as_write_fn)(void *user, const char *bytes, size_t n, struct as_error *err);

@@ -76,7 +76,7 @@ static enum as_status read_role(const char *role, enum as_role *out, struct as_e
     return s;
 }
 
-/* Descriptions that are older than roles, or have one of a later build, are read without. */
+/* Descriptions without a role, or with one of a later build, are read without. */
 static void roles(void **state)
 {
     enum as_role role;

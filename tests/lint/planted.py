@@ -100,8 +100,6 @@ CASES = [
     ("not in an identifier", lambda: not texts(src__cli__main_dot_c="int visits;\n")),
     ("in Markdown", lambda: one(texts(lib__README_dot_md="It takes 3 cycles a load.\n"), "write per")),
     ("not on a line that says so", lambda: not texts(lib__README_dot_md="A column `visits` (words: ok).\n")),
-    ("nor in a file that keeps the name",
-     lambda: not texts(src__cli__main_dot_c='/* words: keep visits */\nconst char *sql = "SELECT visits FROM cells";\n')),
     ("a name that one language reserves is found in a kernel",
      lambda: one(names("/* u32 half */\nfor (u32 half = 2; half; half /= 2)\n"), "chase.kernel:2: 'half' is a keyword of OpenCL C")),
     ("in an argument", lambda: one(names("FUNCTION u32 part(GLOBAL u32 *p, u32 thread)\n"), "'thread' is a keyword of Metal")),

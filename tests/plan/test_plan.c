@@ -59,7 +59,7 @@ static const struct as_probe probe_b = {.abi = AS_PROBE_ABI,
                                         .needs = AS_CAP_SVM_ATOMICS};
 const struct as_probe *const as_probes[] = {&probe_a, &probe_b, NULL};
 const struct as_builtin_text as_suite_texts[] = {
-    {"small", "[suite]\ntitle = Small\nbudget = 10s\nprecision = 2%\nvisits = 4\n[alpha]\nsize = 1KiB, 2KiB\n"
+    {"small", "[suite]\ntitle = Small\nbudget = 10s\nprecision = 2%\ntrials = 4\n[alpha]\nsize = 1KiB, 2KiB\n"
               "[alpha.more]\nop = triad\n"},
     {0}};
 const struct as_probe *as_probe_find(const char *name)
@@ -361,7 +361,7 @@ static void test_bad_suites(void **state)
     refused("[alpha]\nprecision=nan\nop=copy\n", "line 2");
     refused("[alpha]\nprecision=wide\nop=copy\n", "\"wide\" is not a share");
     refused("[alpha]\nprecison=1%\nop=copy\n", "no axis 'precison'");
-    refused("[suite]\nvisits=0\n[alpha]\nop=copy\n", "not between 1 and 100");
+    refused("[suite]\ntrials=0\n[alpha]\nop=copy\n", "not between 1 and 100");
     refused("[alpha]\ngrids=quick\nop=copy\n", "must be alone");
     refused("[alpha]\nop=copy\ngrids=quick\n", "must be alone");
     refused("[alpha]\ngrids=some\n", "'quick' or 'full'");

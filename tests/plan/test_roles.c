@@ -54,7 +54,7 @@ static void test_expressions(void **unused)
     assert_string_equal(values("all", &info), "malloc thp");
     as_copy_text(info.allocators[1].name, sizeof info.allocators[1].name, "pageable");
     assert_string_equal(values("pageable", &info), "pageable"); /* a name comes before a role */
-    info.allocators[1].role = AS_ROLE_UNKNOWN;                  /* of an older description */
+    info.allocators[1].role = AS_ROLE_UNKNOWN;
     assert_string_equal(values("huge_pages", &info), "other");
 }
 

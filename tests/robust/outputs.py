@@ -47,21 +47,6 @@ def test_completion(assay):
         expect(done.stdout == wanted + "\n", f"'{words}' is completed", done.stdout + done.stderr)
 
 
-def test_earlier_names(assay):
-    """Names of before are taken, and what they are now is said once."""
-    with open(assay.path("old.ini"), "w", encoding="ascii") as f:
-        f.write("[onchip]\nwhat = code\nlocal = 0\nsize = 4KiB\n")
-    for args, said in ((["onchip_units", "--set", "unit=0", "--set", "what=near"],
-                        ("'onchip_units' is now 'l2_latency'", "'unit' is now 'compute_unit'")),
-                       ([assay.path("old.ini")], ("'code' is now 'ifetch'", "'local' is now 'shared'")),
-                       (["onchip", "--set", "what=code", "--set", "size=4KiB"], ("'code' is now 'ifetch'",)),
-                       (["onchip", "onchip_bandwidth", "--set", "what=local", "--set", "onchip.size=4KiB"],
-                        ("'local' is now 'shared'",))):
-        done = assay.null(harness.FAST, *args)
-        expect(all(done.err.count(words) == 1 for words in said), "the note says the names of today", done)
-        expect(done.code not in (harness.USAGE, harness.FAILED), "and the run is made", done)
-
-
 def test_closed_stdout(assay):
     measured(assay)
     for command in (["show"], ["export"], ["list", "probes"]):

@@ -128,7 +128,7 @@ def test_suites_that_meet(assay):
     first, second = assay.path("first.ini"), assay.path("second.ini")
     for path, precision in ((first, "50%"), (second, "20%")):
         with open(path, "w", encoding="utf-8") as f:
-            f.write(f"[latency]\nsize = 4KiB\nprecision = {precision}\n[suite]\nvisits = 3\n")
+            f.write(f"[latency]\nsize = 4KiB\nprecision = {precision}\n[suite]\ntrials = 3\n")
     done = assay.null(NOISY, first, second)
     expect(done.code in MEASURED, "measured", done)
     expect(asked(assay.cells()) == {NARROW: 0.2}, "once, and narrow", asked(assay.cells()))

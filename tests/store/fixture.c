@@ -33,11 +33,16 @@ int tear_down(void **state)
     return 0;
 }
 
+static enum as_status open_as_told(struct fixture *f, enum as_store_mode mode, struct as_store **out)
+{
+    return as_store_open_as(f->path, mode, f->schema ? f->schema : &as_store_schema, out, &f->err);
+}
+
 void must_open(struct fixture *f, enum as_store_mode mode)
 {
     as_store_close(f->store);
     f->store = NULL;
-    if (as_store_open(f->path, mode, &f->store, &f->err))
+    if (open_as_told(f, mode, &f->store))
         fail_msg("%s", f->err.text);
 }
 
@@ -50,12 +55,65 @@ void must_close(struct fixture *f)
 void refused(struct fixture *f, enum as_store_mode mode, enum as_status code, const char *part)
 {
     f->err = (struct as_error){0};
-    enum as_status s = as_store_open(f->path, mode, &f->store, &f->err);
+    enum as_status s = open_as_told(f, mode, &f->store);
     if (s != code)
         fail_msg("%s instead of %s: %s", as_status_word(s), as_status_word(code), f->err.text);
     assert_null(f->store);
     if (!strstr(f->err.text, f->path) || !strstr(f->err.text, part))
         fail_msg("'%s' does not say '%s' and the path", f->err.text, part);
+}
+
+uint64_t content_of(struct fixture *f, enum as_store_mode mode)
+{
+    struct as_store *store = NULL;
+    struct as_run *runs = NULL;
+    struct as_buf all = AS_BUF_INIT;
+    size_t n = 0;
+    if (access(f->path, F_OK))
+        return 0;
+    if (open_as_told(f, mode, &store)) {
+        assert_int_equal(f->err.code, AS_NOTFOUND); /* empty */
+        return 0;
+    }
+    check(f, as_store_verify(store, &f->err));
+    check(f, as_store_runs(store, &runs, &n, &f->err));
+    for (size_t i = 0; i < n; i++) {
+        struct as_buf one = AS_BUF_INIT;
+        check(f, as_store_export_json(store, &runs[i], &(struct as_sink){.out = &one}, &f->err));
+        as_buf_str(&all, as_buf_get(&one));
+        as_buf_finish(&one);
+    }
+    check(f, as_buf_check(&all, &f->err));
+    const uint64_t hash = n ? as_hash(as_buf_get(&all), all.len) : 0;
+    as_buf_finish(&all);
+    as_runs_free(runs, n);
+    as_store_close(store);
+    return hash;
+}
+
+const struct as_schema *planted_schema(const char *step)
+{
+    static const char *steps[16];
+    static struct as_schema schema;
+    assert_true((size_t)as_store_schema.version < sizeof steps / sizeof *steps);
+    memcpy(steps, as_store_schema.steps, (size_t)as_store_schema.version * sizeof *steps);
+    steps[as_store_schema.version] = step;
+    schema = (struct as_schema){as_store_schema.version + 1, steps};
+    return &schema;
+}
+
+const char *planted_step(void)
+{
+    static char step[2048];
+    static const char head[] = "CREATE TABLE runs";
+    const char *columns = as_store_schema.steps[0] + strlen(head);
+    assert_memory_equal(as_store_schema.steps[0], head, strlen(head));
+    snprintf(step, sizeof step,
+             "CREATE TABLE planted%.*s; INSERT INTO planted SELECT * FROM runs; DROP TABLE runs;"
+             "ALTER TABLE planted RENAME TO runs; ALTER TABLE runs ADD COLUMN planted TEXT NOT NULL DEFAULT 'yes';"
+             "UPDATE trials SET worker = worker + 1; UPDATE trials SET worker = worker - 1;",
+             (int)strcspn(columns, ";"), columns);
+    return step;
 }
 
 void write_text(const char *path, const void *bytes, size_t n)

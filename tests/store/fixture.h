@@ -3,7 +3,7 @@
 #define AS_TESTS_STORE_FIXTURE_H
 
 #include "sample.h"
-#include "store/store.h"
+#include "store/sql.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -18,6 +18,7 @@
 
 struct fixture {
     char folder[64], path[96];
+    const struct as_schema *schema; /* with which the store is opened; NULL: this build's */
     struct as_store *store;
     struct as_error err;
 };
@@ -30,6 +31,14 @@ void must_open(struct fixture *f, enum as_store_mode mode); /* closes the one th
 void must_close(struct fixture *f);
 /* Opening gives this error, and its text has the path and part. */
 void refused(struct fixture *f, enum as_store_mode mode, enum as_status code, const char *part);
+
+/* All that the store holds, as one number; 0: there is no store, or nothing in it. It must be in order. */
+uint64_t content_of(struct fixture *f, enum as_store_mode mode);
+
+/* This build's schema and one step more, until the next call; and a step that rebuilds a table to which others refer,
+ * adds the column 'planted' to it, and writes to each page with trials. */
+const struct as_schema *planted_schema(const char *step);
+const char *planted_step(void);
 
 void write_text(const char *path, const void *bytes, size_t n);
 void run_sql(const char *path, const char *sql);

@@ -12,7 +12,7 @@
 
 enum { CELLS = 3, STEPS_MAX = 24 };
 
-extern const char store_version_1[], export_version_2[];
+extern const char export_of_another[]; /* of the corpus of the import fuzzer */
 
 struct world {
     struct fixture *f;
@@ -27,7 +27,8 @@ static enum as_status open_store(struct world *w)
 {
     as_store_close(w->f->store);
     w->f->store = NULL;
-    return as_store_open(w->f->path, AS_STORE_WRITE, &w->f->store, &w->f->err);
+    return as_store_open_as(w->f->path, AS_STORE_WRITE, w->f->schema ? w->f->schema : &as_store_schema, &w->f->store,
+                            &w->f->err);
 }
 
 static void forget_run(struct world *w)
@@ -100,7 +101,7 @@ static enum as_status end_run(struct world *w)
 static enum as_status import(struct world *w)
 {
     int64_t id;
-    return as_store_import_json(w->f->store, export_version_2, strlen(export_version_2), &id, &w->f->err);
+    return as_store_import_json(w->f->store, export_of_another, strlen(export_of_another), &id, &w->f->err);
 }
 
 static enum as_status close_store(struct world *w)
@@ -109,53 +110,25 @@ static enum as_status close_store(struct world *w)
     return AS_OK;
 }
 
-/* A run of an older store, whose cell is 1. */
-static enum as_status touch_old_run(struct world *w)
+/* A run of the earlier store, whose cell is 1. */
+static enum as_status touch_earlier_run(struct world *w)
 {
     return as_store_exclude_trial(w->f->store, 1, 0, 0, "seen again", &w->f->err);
 }
 
 static const step_fn new_store[] = {open_store, begin_run, trial_0_0,   trial_1_0,  open_store, trial_0_1, note_trial,
                                     skip_cell,  end_run,   close_store, open_store, import,     NULL};
-static const step_fn old_store[] = {open_store, touch_old_run, begin_run, trial_0_0, close_store, NULL};
+static const step_fn earlier_store[] = {open_store, touch_earlier_run, begin_run, trial_0_0, close_store, NULL};
 
-/* All that the store holds, as one number; 0: there is no store. */
-static uint64_t content_of(struct fixture *f, enum as_store_mode mode)
-{
-    struct as_store *store = NULL;
-    struct as_run *runs = NULL;
-    struct as_buf all = AS_BUF_INIT;
-    size_t n = 0;
-    if (access(f->path, F_OK))
-        return 0;
-    if (as_store_open(f->path, mode, &store, &f->err)) {
-        assert_int_equal(f->err.code, AS_NOTFOUND); /* empty */
-        return 0;
-    }
-    check(f, as_store_verify(store, &f->err));
-    check(f, as_store_runs(store, &runs, &n, &f->err));
-    for (size_t i = 0; i < n; i++) {
-        struct as_buf one = AS_BUF_INIT;
-        check(f, as_store_export_json(store, &runs[i], &(struct as_sink){.out = &one}, &f->err));
-        as_buf_str(&all, as_buf_get(&one));
-        as_buf_finish(&one);
-    }
-    check(f, as_buf_check(&all, &f->err));
-    const uint64_t hash = n ? as_hash(as_buf_get(&all), all.len) : 0;
-    as_buf_finish(&all);
-    as_runs_free(runs, n);
-    as_store_close(store);
-    return hash;
-}
-
-static void start(struct fixture *f, const char *sql)
+/* What stands at the path before the first step; NULL: nothing. */
+static void start(struct fixture *f, const struct as_buf *before)
 {
     char journal[128];
     snprintf(journal, sizeof journal, "%s-journal", f->path);
     unlink(journal);
     unlink(f->path);
-    if (sql)
-        run_sql(f->path, sql);
+    if (before)
+        write_text(f->path, before->data, before->len);
 }
 
 /* Steps until one fails: which one, or how many there are. */
@@ -173,10 +146,10 @@ static void end(struct world *w)
 }
 
 /* What the store holds after each step, with nothing in the way. */
-static void learn(struct fixture *f, const step_fn *steps, const char *sql, uint64_t *after)
+static void learn(struct fixture *f, const step_fn *steps, const struct as_buf *before, uint64_t *after)
 {
     struct world w = {.f = f};
-    start(f, sql);
+    start(f, before);
     after[0] = content_of(f, AS_STORE_READ);
     for (size_t i = 0; steps[i]; i++) {
         assert_true(i + 2 < STEPS_MAX);
@@ -198,11 +171,11 @@ static bool is_sample(void)
     return !how || strcmp(how, "sample") == 0;
 }
 
-static void lose_power(struct fixture *f, const step_fn *steps, const char *sql, const uint64_t *after,
+static void lose_power(struct fixture *f, const step_fn *steps, const struct as_buf *before, const uint64_t *after,
                        unsigned long at, unsigned long *points)
 {
     struct world w = {.f = f};
-    start(f, sql);
+    start(f, before);
     disk_start(DISK_POWER, at, 0);
     const size_t told = carry_out(&w, steps, 0);
     end(&w);
@@ -218,15 +191,15 @@ static void lose_power(struct fixture *f, const step_fn *steps, const char *sql,
     disk_forget();
 }
 
-static void test_power(struct fixture *f, const step_fn *steps, const char *sql, const char *name)
+static void test_power(struct fixture *f, const step_fn *steps, const struct as_buf *before, const char *name)
 {
     uint64_t after[STEPS_MAX];
     const unsigned long every = stride(5, 1);
     unsigned long points = 0, at = 1;
-    learn(f, steps, sql, after);
-    lose_power(f, steps, sql, after, at, &points);
+    learn(f, steps, before, after);
+    lose_power(f, steps, before, after, at, &points);
     while (disk_struck())
-        lose_power(f, steps, sql, after, at += every, &points);
+        lose_power(f, steps, before, after, at += every, &points);
     print_message("# %s: of %lu changes power lost at one of %lu, %lu ways\n", name, at - 1, every, points);
     assert_true(at > 50);
 }
@@ -244,11 +217,11 @@ static size_t check_failure(struct fixture *f, const uint64_t *after, size_t fai
 }
 
 /* One call fails, or all from one on until the disk is mended. */
-static void fail_at(struct fixture *f, const step_fn *steps, const char *sql, const uint64_t *after,
+static void fail_at(struct fixture *f, const step_fn *steps, const struct as_buf *before, const uint64_t *after,
                     enum disk_trouble trouble, unsigned long at)
 {
     struct world w = {.f = f};
-    start(f, sql);
+    start(f, before);
     disk_start(trouble, at, trouble);
     const size_t failed = carry_out(&w, steps, 0);
     disk_start(DISK_NONE, 0, 0);
@@ -264,12 +237,12 @@ static void fail_at(struct fixture *f, const step_fn *steps, const char *sql, co
     disk_forget();
 }
 
-static void test_failing(struct fixture *f, const step_fn *steps, const char *sql, const char *name)
+static void test_failing(struct fixture *f, const step_fn *steps, const struct as_buf *before, const char *name)
 {
     uint64_t after[STEPS_MAX];
     struct world w = {.f = f};
-    learn(f, steps, sql, after);
-    start(f, sql);
+    learn(f, steps, before, after);
+    start(f, before);
     disk_start(DISK_FAIL, ULONG_MAX, 0);
     carry_out(&w, steps, 0);
     end(&w);
@@ -277,8 +250,8 @@ static void test_failing(struct fixture *f, const step_fn *steps, const char *sq
     disk_forget();
     const unsigned long every = is_sample() ? stride(20, 4) : 1;
     for (unsigned long at = 1; at <= calls; at += every) {
-        fail_at(f, steps, sql, after, DISK_FAIL, at);
-        fail_at(f, steps, sql, after, DISK_BROKEN, at);
+        fail_at(f, steps, before, after, DISK_FAIL, at);
+        fail_at(f, steps, before, after, DISK_BROKEN, at);
     }
     print_message("# %s: of %lu calls each %lu. failed, alone and with all after it\n", name, calls, every);
 }
@@ -288,25 +261,41 @@ static void test_new_store_power(void **state)
     test_power(*state, new_store, NULL, "a new store");
 }
 
-static void test_old_store_power(void **state)
-{
-    test_power(*state, old_store, store_version_1, "a store of version 1");
-}
-
 static void test_new_store_failing(void **state)
 {
     test_failing(*state, new_store, NULL, "a new store");
 }
 
-static void test_old_store_failing(void **state)
+/* A store of the schema before the planted step, which opening carries out. */
+static struct as_buf make_earlier(struct fixture *f)
 {
-    test_failing(*state, old_store, store_version_1, "a store of version 1");
+    struct as_buf bytes = AS_BUF_INIT;
+    must_open(f, AS_STORE_WRITE);
+    finished_run(f, 1);
+    must_close(f);
+    check(f, as_buf_read_file(&bytes, f->path, 1 << 24, &f->err));
+    f->schema = planted_schema(planted_step());
+    return bytes;
+}
+
+static void test_earlier_store_power(void **state)
+{
+    struct as_buf before = make_earlier(*state);
+    test_power(*state, earlier_store, &before, "a store of an earlier schema");
+    as_buf_finish(&before);
+}
+
+static void test_earlier_store_failing(void **state)
+{
+    struct as_buf before = make_earlier(*state);
+    test_failing(*state, earlier_store, &before, "a store of an earlier schema");
+    as_buf_finish(&before);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_new_store_power), TEST(test_old_store_power),
-                                       TEST(test_new_store_failing), TEST(test_old_store_failing)};
+    const struct CMUnitTest tests[] = {TEST(test_new_store_power), TEST(test_earlier_store_power),
+                                       TEST(test_new_store_failing), TEST(test_earlier_store_failing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,11 +7,6 @@
 #include <locale.h>
 #include <math.h>
 
-extern const char export_version_1[]; /* of the corpus of the import fuzzer */
-extern const unsigned export_version_1_size;
-extern const char export_version_2[];
-extern const unsigned export_version_2_size;
-
 static int set_up_run(void **state)
 {
     int failed = set_up(state);
@@ -157,10 +152,10 @@ static void test_changed_exports_are_refused(void **state)
     static const struct {
         const char *from, *to, *place;
     } changes[] = {
-        {"\"format_version\":6", "\"format_version\":7", "newer assay (format 7, this one knows 6)"},
-        {"\"format_version\":6", "\"format_version\":\"4\"", "format_version"},
-        {"\"format_version\":6,", "", "format_version"},
-        {"\"format_version\":6,", "\"format_version\":6,\"format_version\":6,", "line 1"},
+        {"\"format_version\":1", "\"format_version\":2", "newer assay (format 2, this one knows 1)"},
+        {"\"format_version\":1", "\"format_version\":\"1\"", "format_version"},
+        {"\"format_version\":1,", "", "format_version"},
+        {"\"format_version\":1,", "\"format_version\":1,\"format_version\":1,", "line 1"},
         {"\"sentinels\":", "\"guards\":", "sentinels"},
         {"{\"format_version\"", "{\"extra\":1,\"format_version\"", "unknown member"},
         {"\"state\":\"complete\"", "\"state\":\"done\"", "run.state"},
@@ -272,120 +267,6 @@ static void test_hostile_texts(void **state)
     free(cut);
 }
 
-/* As assay wrote it before there were sensors. */
-static void test_export_of_version_1(void **state)
-{
-    struct fixture *f = *state;
-    struct as_trial *trials;
-    int64_t id;
-    size_t n;
-    second_store(f);
-    assert_non_null(strstr(export_version_1, "{\"format_version\":1,"));
-    check(f, as_store_import_json(f->store, export_version_1, export_version_1_size, &id, &f->err));
-    check(f, as_store_trials(f->store, id, 0, &trials, &n, &f->err));
-    assert_int_equal(n, 3);
-    struct as_readings none;
-    as_readings_clear(&none);
-    for (size_t i = 0; i < n; i++) {
-        assert_int_equal(trials[i].code, AS_GATE_NA);
-        same_readings(&trials[i].readings, &none);
-    }
-    as_trials_free(trials, n);
-    char *text = export_json(f, "last");
-    assert_non_null(strstr(text, "\"readings\":null"));
-    free(text);
-}
-
-/* As assay wrote it when a run had one precision: its cells were asked for that. */
-static void test_export_of_version_2(void **state)
-{
-    struct fixture *f = *state;
-    struct as_cell *cells;
-    int64_t id;
-    size_t n;
-    second_store(f);
-    assert_non_null(strstr(export_version_2, "{\"format_version\":2,"));
-    check(f, as_store_import_json(f->store, export_version_2, export_version_2_size, &id, &f->err));
-    check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = id}, &cells, &n, &f->err));
-    assert_int_equal(n, 1);
-    assert_true(cells[0].precision == 0.01);
-    as_cells_free(cells, n);
-}
-
-/* Until format 6 float and integer rates and atomic updates had one unit, and occupancy another. */
-static void test_export_of_older_units(void **state)
-{
-    static const struct {
-        const char *probe, *axes, *unit;
-    } rows[] = {
-        {"matmul", "{\"type\":\"f16\"}", "FLOP/s"},
-        {"matmul_rate", "{\"instruction\":\"mma_m16n8k32_s8_s32\"}", "OP/s"},
-        {"atomics", "{\"type\":\"u32\"}", "updates/s"},
-        {"occupancy", "{\"threads\":64}", "workgroups"},
-    };
-    struct fixture *f = *state;
-    second_store(f);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char key[20], member[64];
-        struct as_axes axes = {0};
-        struct as_cell *cells;
-        int64_t id;
-        size_t n;
-        check(f, as_axes_from_json(rows[i].axes, &axes, &f->err));
-        snprintf(key, sizeof key, "%016llx", (unsigned long long)as_cell_key(rows[i].probe, "latency", &axes));
-        snprintf(member, sizeof member, "\"probe\":\"%s\"", rows[i].probe);
-        char *text = replaced(strdup(export_version_2), "\"probe\":\"latency\"", member);
-        text = replaced(text, "\"unit\":\"ns\"",
-                        strcmp(rows[i].probe, "occupancy") == 0 ? "\"unit\":\"groups\"" : "\"unit\":\"ops/s\"");
-        text = replaced(text, "{\"size\":1024,\"pattern\":\"random\",\"allocator\":\"malloc\",\"stride\":64}",
-                        rows[i].axes);
-        text = replaced(text, "a5de9589048be6d0", key);
-        check(f, as_store_import_json(f->store, text, strlen(text), &id, &f->err));
-        check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = id}, &cells, &n, &f->err));
-        assert_int_equal(n, 1);
-        assert_string_equal(cells[0].unit, rows[i].unit);
-        assert_string_equal(cells[0].metric, strcmp(rows[i].probe, "occupancy") == 0 ? "workgroups" : "latency");
-        as_cells_free(cells, n);
-        free(text);
-        check(f, as_store_delete_run(f->store, id, &f->err));
-    }
-}
-
-/* Until format 5 a bandwidth of probe topology was the time of 64 bytes. */
-static void test_export_of_times(void **state)
-{
-    struct fixture *f = *state;
-    struct as_axes axes = {0};
-    struct as_cell *cells;
-    struct as_trial *trials;
-    char key[17];
-    int64_t id;
-    size_t n;
-    second_store(f);
-    check(f, as_axes_add(&axes, "place", "L1", &f->err));
-    check(f, as_axes_add(&axes, "what", "bandwidth", &f->err));
-    as_hash_hex(as_cell_key("topology", "time", &axes), key);
-    char *text = replaced(strdup(export_version_2), "\"probe\":\"latency\"", "\"probe\":\"topology\"");
-    text = replaced(text, "\"metric\":\"latency\"", "\"metric\":\"time\"");
-    text = replaced(text, "{\"size\":1024,\"pattern\":\"random\",\"allocator\":\"malloc\",\"stride\":64}",
-                    "{\"place\":\"L1\",\"what\":\"bandwidth\"}");
-    text = replaced(text, "a5de9589048be6d0", key);
-    check(f, as_store_import_json(f->store, text, strlen(text), &id, &f->err));
-    free(text);
-    check(f, as_store_cells(f->store, &(struct as_cell_filter){.run_id = id, .with_samples = 1}, &cells, &n, &f->err));
-    assert_int_equal(n, 1);
-    assert_string_equal(cells[0].metric, "bandwidth");
-    assert_string_equal(cells[0].unit, "GB/s");
-    assert_true(cells[0].samples[0] == 64 / 1.02 && cells[0].sum.median > 63 && cells[0].sum.median < 64);
-    assert_true(cells[0].key == as_cell_key("topology", "bandwidth", &axes));
-    as_cells_free(cells, n);
-    check(f, as_store_trials(f->store, id, 0, &trials, &n, &f->err));
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < trials[i].n; k++)
-            assert_true(trials[i].samples[k] > 30 && trials[i].samples[k] < 65);
-    as_trials_free(trials, n);
-}
-
 static void test_csv(void **state)
 {
     struct fixture *f = *state;
@@ -446,10 +327,6 @@ int main(void)
         TEST(test_export_content),
         TEST(test_changed_exports_are_refused),
         TEST(test_hostile_texts),
-        TEST(test_export_of_version_1),
-        TEST(test_export_of_version_2),
-        TEST(test_export_of_times),
-        TEST(test_export_of_older_units),
         TEST(test_csv),
         cmocka_unit_test(test_damaged_details),
     };

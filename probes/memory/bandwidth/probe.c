@@ -94,7 +94,7 @@ static const char *const full[] = {
     NULL,
 };
 
-/* Stores older than the axis mean best. */
+/* Axes without a way mean best. */
 static unsigned way_of(const struct as_axes *a)
 {
     size_t way = as_word_index(a, "way", as_stream_way_words);

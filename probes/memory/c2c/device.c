@@ -19,11 +19,9 @@ static const struct as_allocator *first_coherent(const struct as_device_info *in
     return NULL;
 }
 
-/* Stores older than the axis mean the first suitable one. */
 static const struct as_allocator *allocator_of(const struct as_device_info *info, const struct as_axes *a)
 {
-    const char *name = as_axes_text(a, "allocator");
-    return name[0] ? as_info_allocator(info, name) : first_coherent(info);
+    return as_info_allocator(info, as_axes_text(a, "allocator"));
 }
 
 /* If no allocator is suitable, the cells of the named ones say so. */
