@@ -87,25 +87,27 @@ static void finish(struct scene *s)
     as_judge_finish(&s->judge);
 }
 
-static void rejected_by(struct scene *s, enum as_gate gate)
+static int open_scene(void **state)
 {
-    judge(s);
-    assert_int_equal(s->cells[0].status, AS_CELL_REJECTED);
-    for (int g = 0; g < AS_GATE_N; g++)
-        if ((s->cells[0].gates[g].state == AS_GATE_FAIL) != (g == (int)gate))
-            fail_msg("gate %s: %s (%s)", as_gate_name((enum as_gate)g), as_gate_state_word(s->cells[0].gates[g].state),
-                     s->cells[0].gates[g].text);
-    assert_int_equal(strncmp(s->cells[0].reason, as_gate_name(gate), strlen(as_gate_name(gate))), 0);
-    finish(s);
+    struct scene *s = malloc(sizeof *s);
+    *state = s;
+    if (s)
+        set_up(s);
+    return s == NULL;
+}
+
+static int close_scene(void **state)
+{
+    finish(*state);
+    free(*state);
+    return 0;
 }
 
 static void test_all_well(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    judge(&s);
-    const struct as_cell *c = &s.cells[0];
+    struct scene *s = *state;
+    judge(s);
+    const struct as_cell *c = &s->cells[0];
     assert_int_equal(c->status, AS_CELL_OK);
     assert_string_equal(c->reason, "");
     assert_int_equal(c->sum.n, TRIALS * N);
@@ -113,73 +115,77 @@ static void test_all_well(void **state)
     assert_true(fabs(c->sum.median - 20) < 0.2 && c->sum.ci.lo < c->sum.median && c->sum.median < c->sum.ci.hi);
     assert_true(c->raw_low < c->sum.median && c->sum.median < c->raw_high);
     assert_int_equal(c->gates[AS_GATE_CODE].state, AS_GATE_NA);
-    assert_true(s.judge.reference_hz == 4e9);
-    finish(&s);
-}
-
-static void test_wrong_result(void **state)
-{
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    s.trials[0].v[1].checksum = AS_GATE_FAIL;
-    rejected_by(&s, AS_GATE_CHECKSUM);
-}
-
-static void test_instructions_missing(void **state)
-{
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    s.trials[0].v[2].code = AS_GATE_FAIL;
-    rejected_by(&s, AS_GATE_CODE);
-}
-
-static void scale(struct scene *s, double factor)
-{
-    for (int t = 0; t < TRIALS; t++)
-        for (int i = 0; i < N; i++)
-            s->trials[0].v[t].samples[i] *= factor;
-}
-
-static void test_beyond_the_bound(void **state)
-{
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    scale(&s, 50);
-    rejected_by(&s, AS_GATE_LIMIT);
-    set_up(&s);
-    s.cells[0].lower_is_better = 1;
-    for (int t = 0; t < TRIALS; t++)
-        s.trials[0].v[t].limit = 22; /* no access can be faster than this */
-    rejected_by(&s, AS_GATE_LIMIT);
+    assert_true(s->judge.reference_hz == 4e9);
 }
 
 /* What the interval leaves open is not impossible. */
 static void test_interval_that_reaches_the_bound(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    struct scene *s = *state;
     for (int t = 0; t < TRIALS; t++)
         for (int i = 0; i < N; i++)
-            s.trials[0].v[t].samples[i] *= t == 0 ? 1 : t == 1 ? 1.5 : 1.3;
-    judge(&s);
-    assert_true(s.cells[0].sum.median > 25 * 1.02);
-    assert_int_equal(s.cells[0].gates[AS_GATE_LIMIT].state, AS_GATE_PASS);
-    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
-    finish(&s);
+            s->trials[0].v[t].samples[i] *= t == 0 ? 1 : t == 1 ? 1.5 : 1.3;
+    judge(s);
+    assert_true(s->cells[0].sum.median > 25 * 1.02);
+    assert_int_equal(s->cells[0].gates[AS_GATE_LIMIT].state, AS_GATE_PASS);
+    assert_int_equal(s->cells[0].status, AS_CELL_WIDE);
 }
 
-static void test_cache_that_claims_to_be_memory(void **state)
+static void plant_wrong_result(struct scene *s)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    s->trials[0].v[1].checksum = AS_GATE_FAIL;
+}
+
+static void plant_missing_instructions(struct scene *s)
+{
+    s->trials[0].v[2].code = AS_GATE_FAIL;
+}
+
+static void plant_impossible_rate(struct scene *s)
+{
     for (int t = 0; t < TRIALS; t++)
-        s.trials[0].v[t].footprint = 64 << 20;
-    rejected_by(&s, AS_GATE_FOOTPRINT);
+        for (int i = 0; i < N; i++)
+            s->trials[0].v[t].samples[i] *= 50;
+}
+
+/* No access can be faster than the limit. */
+static void plant_impossible_time(struct scene *s)
+{
+    s->cells[0].lower_is_better = 1;
+    for (int t = 0; t < TRIALS; t++)
+        s->trials[0].v[t].limit = 22;
+}
+
+static void plant_cache_that_claims_memory(struct scene *s)
+{
+    for (int t = 0; t < TRIALS; t++)
+        s->trials[0].v[t].footprint = 64 << 20;
+}
+
+static void test_gates(void **state)
+{
+    static const struct {
+        void (*plant)(struct scene *s);
+        enum as_gate gate;
+    } rows[] = {{plant_wrong_result, AS_GATE_CHECKSUM},
+                {plant_missing_instructions, AS_GATE_CODE},
+                {plant_impossible_rate, AS_GATE_LIMIT},
+                {plant_impossible_time, AS_GATE_LIMIT},
+                {plant_cache_that_claims_memory, AS_GATE_FOOTPRINT}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct scene *s = *state;
+        const char *name = as_gate_name(rows[r].gate);
+        finish(s);
+        set_up(s);
+        rows[r].plant(s);
+        judge(s);
+        assert_int_equal(s->cells[0].status, AS_CELL_REJECTED);
+        for (int g = 0; g < AS_GATE_N; g++)
+            if ((s->cells[0].gates[g].state == AS_GATE_FAIL) != (g == (int)rows[r].gate))
+                fail_msg("row %zu, gate %s: %s (%s)", r, as_gate_name((enum as_gate)g),
+                         as_gate_state_word(s->cells[0].gates[g].state), s->cells[0].gates[g].text);
+        assert_int_equal(strncmp(s->cells[0].reason, name, strlen(name)), 0);
+    }
 }
 
 /* An APU whose L2 of 4 MiB has a cache of 256 MiB behind it. */
@@ -200,207 +206,176 @@ static void test_cache_behind_the_last(void **state)
         enum as_gate_state want;
     } cases[] = {{18, AS_GATE_FAIL}, {512, AS_GATE_FAIL}, {1024, AS_GATE_PASS}};
     const struct as_device_info info = an_apu();
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct scene s;
-        set_up(&s);
-        s.context = (struct as_judge_context){.largest_cache = as_info_largest_cache(&info, NULL, 1),
-                                              .memory_least = as_info_memory_least(&info, NULL, 1),
-                                              .largest_cache_name = as_info_largest_cache_name(&info, NULL, 1)};
+        struct scene *s = *state;
+        finish(s);
+        set_up(s);
+        s->context = (struct as_judge_context){.largest_cache = as_info_largest_cache(&info, NULL, 1),
+                                               .memory_least = as_info_memory_least(&info, NULL, 1),
+                                               .largest_cache_name = as_info_largest_cache_name(&info, NULL, 1)};
         for (int t = 0; t < TRIALS; t++)
-            s.trials[0].v[t].footprint = cases[i].mib << 20;
-        judge(&s);
-        assert_int_equal(s.cells[0].gates[AS_GATE_FOOTPRINT].state, cases[i].want);
-        assert_int_equal(s.cells[0].status == AS_CELL_REJECTED, cases[i].want == AS_GATE_FAIL);
-        assert_non_null(strstr(s.cells[0].gates[AS_GATE_FOOTPRINT].text, "times the Infinity Cache of 256 MiB"));
-        finish(&s);
+            s->trials[0].v[t].footprint = cases[i].mib << 20;
+        judge(s);
+        assert_int_equal(s->cells[0].gates[AS_GATE_FOOTPRINT].state, cases[i].want);
+        assert_int_equal(s->cells[0].status == AS_CELL_REJECTED, cases[i].want == AS_GATE_FAIL);
+        assert_non_null(strstr(s->cells[0].gates[AS_GATE_FOOTPRINT].text, "times the Infinity Cache of 256 MiB"));
     }
 }
 
 /* Trials that differ are wide, not refused. */
 static void test_noise_is_width(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    struct scene *s = *state;
     for (int i = 0; i < N; i++)
-        s.trials[0].v[1].samples[i] *= 1.15;
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
-    assert_true(s.cells[0].causes & AS_WIDE_PLACEMENT);
-    assert_true(s.cells[0].sum.ci.lo < 20 && s.cells[0].sum.ci.hi > 20);
-    assert_true(as_cell_is_valid(&s.cells[0]));
-    finish(&s);
+        s->trials[0].v[1].samples[i] *= 1.15;
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_WIDE);
+    assert_true(s->cells[0].causes & AS_WIDE_PLACEMENT);
+    assert_true(s->cells[0].sum.ci.lo < 20 && s->cells[0].sum.ci.hi > 20);
+    assert_true(as_cell_is_valid(&s->cells[0]));
 }
 
 /* One trial of one sample has a number and a finite interval. */
 static void test_out_of_time(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    struct scene *s = *state;
     for (int t = 1; t < TRIALS; t++)
-        as_trial_finish(&s.trials[0].v[t]);
-    s.trials[0].n = 1;
-    s.trials[0].v[0].n = 1;
-    judge(&s);
-    assert_true(as_cell_is_valid(&s.cells[0]));
-    assert_true(isfinite(s.cells[0].sum.ci.lo) && isfinite(s.cells[0].sum.ci.hi));
-    if (s.cells[0].status == AS_CELL_WIDE)
-        assert_true(s.cells[0].causes & AS_WIDE_TIME);
-    finish(&s);
+        as_trial_finish(&s->trials[0].v[t]);
+    s->trials[0].n = 1;
+    s->trials[0].v[0].n = 1;
+    judge(s);
+    assert_true(as_cell_is_valid(&s->cells[0]));
+    assert_true(isfinite(s->cells[0].sum.ci.lo) && isfinite(s->cells[0].sum.ci.hi));
+    if (s->cells[0].status == AS_CELL_WIDE)
+        assert_true(s->cells[0].causes & AS_WIDE_TIME);
 }
 
 /* What lives in a core goes with its clock: the number is that at the usual clock, however fast it ran. */
 static void test_clock_of_a_core(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    struct scene *s = *state;
     for (size_t c = 0; c < CELLS; c++)
         for (int t = 0; t < TRIALS; t++)
-            s.trials[c].v[t].footprint = 16 << 10, s.trials[c].v[t].claims_memory = 0;
+            s->trials[c].v[t].footprint = 16 << 10, s->trials[c].v[t].claims_memory = 0;
     for (int i = 0; i < N; i++) {
-        s.trials[0].v[1].core_hz[i] *= 0.8;
-        s.trials[0].v[1].samples[i] *= 0.8;
+        s->trials[0].v[1].core_hz[i] *= 0.8;
+        s->trials[0].v[1].samples[i] *= 0.8;
     }
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_OK);
-    assert_true(s.cells[0].exponent == 1);
-    assert_true(fabs(s.cells[0].sum.median - 20) < 0.2);
-    finish(&s);
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_OK);
+    assert_true(s->cells[0].exponent == 1);
+    assert_true(fabs(s->cells[0].sum.median - 20) < 0.2);
 }
 
 /* Memory has a clock of its own. */
 static void test_clock_beside_memory(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    struct scene *s = *state;
     for (int i = 0; i < N; i++)
-        s.trials[0].v[1].core_hz[i] *= 0.8;
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_OK);
-    assert_true(s.cells[0].exponent == 0);
-    finish(&s);
+        s->trials[0].v[1].core_hz[i] *= 0.8;
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_OK);
+    assert_true(s->cells[0].exponent == 0);
 }
 
 static void test_contended_samples(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    struct scene *s = *state;
     for (int t = 0; t < TRIALS; t++)
         for (int i = 0; i < N / 2; i++) {
-            s.trials[0].v[t].weight[i] = 0;
-            s.trials[0].v[t].samples[i] *= 0.6;
+            s->trials[0].v[t].weight[i] = 0;
+            s->trials[0].v[t].samples[i] *= 0.6;
         }
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_OK);
-    assert_true(fabs(s.cells[0].sum.median - 20) < 0.2);
-    finish(&s);
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_OK);
+    assert_true(fabs(s->cells[0].sum.median - 20) < 0.2);
 }
 
 static void test_throttled(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
+    struct scene *s = *state;
     for (int i = 0; i < N; i++)
-        s.trials[0].v[1].samples[i] *= 0.8;
-    struct as_readings *r = &s.trials[0].v[1].readings;
+        s->trials[0].v[1].samples[i] *= 0.8;
+    struct as_readings *r = &s->trials[0].v[1].readings;
     as_readings_clear(r);
     strcpy(r->sensor, "nvml");
     r->throttle = AS_THROTTLE_POWER_CAP;
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
-    assert_true(s.cells[0].causes & AS_WIDE_CLOCK);
-    assert_non_null(strstr(s.cells[0].reason, "throttled: power cap"));
-    s.context.own_power = true;
-    judge(&s);
-    assert_null(strstr(s.cells[0].reason, "throttled"));
-    finish(&s);
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_WIDE);
+    assert_true(s->cells[0].causes & AS_WIDE_CLOCK);
+    assert_non_null(strstr(s->cells[0].reason, "throttled: power cap"));
+    s->context.own_power = true;
+    judge(s);
+    assert_null(strstr(s->cells[0].reason, "throttled"));
 }
 
 /* Another process on the device: every sample suffers from it, so that their scatter does not tell how much. */
 static void test_shared_device(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_OK);
-    for (size_t t = 0; t < s.trials[0].n; t++) {
-        struct as_readings *r = &s.trials[0].v[t].readings;
+    struct scene *s = *state;
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_OK);
+    for (size_t t = 0; t < s->trials[0].n; t++) {
+        struct as_readings *r = &s->trials[0].v[t].readings;
         as_readings_clear(r);
         strcpy(r->sensor, "nvml");
         r->users = 1;
     }
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_WIDE);
-    assert_true(s.cells[0].causes & AS_WIDE_CONTENTION);
-    assert_true(s.cells[0].sum.ci.lo <= s.cells[0].sum.min && s.cells[0].sum.ci.hi >= s.cells[0].sum.max);
-    assert_non_null(strstr(s.cells[0].reason, "another process on the device in "));
-    finish(&s);
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_WIDE);
+    assert_true(s->cells[0].causes & AS_WIDE_CONTENTION);
+    assert_true(s->cells[0].sum.ci.lo <= s->cells[0].sum.min && s->cells[0].sum.ci.hi >= s->cells[0].sum.max);
+    assert_non_null(strstr(s->cells[0].reason, "another process on the device in "));
 }
 
 /* What was measured before a crash counts; a cell without any number says why. */
 static void test_crash(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    struct as_trial *last = &s.trials[0].v[TRIALS - 1];
+    struct scene *s = *state;
+    struct as_trial *last = &s->trials[0].v[TRIALS - 1];
     as_trial_finish(last);
     last->status = AS_CELL_CRASHED;
     strcpy(last->reason, "killed by signal 9");
-    judge(&s);
-    assert_true(as_cell_is_valid(&s.cells[0]));
-    assert_int_equal(s.cells[0].sum.trials, TRIALS - 1);
-    assert_non_null(strstr(s.cells[0].reason, "killed by signal 9"));
+    judge(s);
+    assert_true(as_cell_is_valid(&s->cells[0]));
+    assert_int_equal(s->cells[0].sum.trials, TRIALS - 1);
+    assert_non_null(strstr(s->cells[0].reason, "killed by signal 9"));
     for (int t = 0; t < TRIALS - 1; t++)
-        as_trial_finish(&s.trials[0].v[t]);
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_CRASHED);
-    assert_string_equal(s.cells[0].reason, "killed by signal 9");
-    finish(&s);
+        as_trial_finish(&s->trials[0].v[t]);
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_CRASHED);
+    assert_string_equal(s->cells[0].reason, "killed by signal 9");
 }
 
 static void test_isolated_trials_do_not_count(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    s.trials[0].v[2].excluded = 1;
-    s.trials[0].v[2].number = AS_ISOLATED_TRIAL;
+    struct scene *s = *state;
+    s->trials[0].v[2].excluded = 1;
+    s->trials[0].v[2].number = AS_ISOLATED_TRIAL;
     for (int i = 0; i < N; i++)
-        s.trials[0].v[2].samples[i] = 1;
-    s.judge.trials_asked = 2; /* more trials than asked would widen the interval */
-    judge(&s);
-    assert_int_equal(s.cells[0].sum.trials, 2);
-    assert_true(s.cells[0].sum.min > 15);
-    const struct as_interval with = s.cells[0].sum.ci;
-    as_trial_finish(&s.trials[0].v[--s.trials[0].n]);
-    judge(&s);
-    assert_true(s.cells[0].sum.ci.lo == with.lo && s.cells[0].sum.ci.hi == with.hi);
-    finish(&s);
+        s->trials[0].v[2].samples[i] = 1;
+    s->judge.trials_asked = 2; /* more trials than asked would widen the interval */
+    judge(s);
+    assert_int_equal(s->cells[0].sum.trials, 2);
+    assert_true(s->cells[0].sum.min > 15);
+    const struct as_interval with = s->cells[0].sum.ci;
+    as_trial_finish(&s->trials[0].v[--s->trials[0].n]);
+    judge(s);
+    assert_true(s->cells[0].sum.ci.lo == with.lo && s->cells[0].sum.ci.hi == with.hi);
 }
 
 static void test_counts_are_exact(void **state)
 {
-    (void)state;
-    struct scene s;
-    set_up(&s);
-    strcpy(s.cells[0].unit, "updates");
+    struct scene *s = *state;
+    strcpy(s->cells[0].unit, "updates");
     for (int t = 0; t < TRIALS; t++) {
-        s.trials[0].v[t].limit = NAN;
+        s->trials[0].v[t].limit = NAN;
         for (int i = 0; i < N; i++)
-            s.trials[0].v[t].samples[i] = 0;
+            s->trials[0].v[t].samples[i] = 0;
     }
-    judge(&s);
-    assert_int_equal(s.cells[0].status, AS_CELL_OK);
-    assert_true(s.cells[0].sum.median == 0 && s.cells[0].sum.ci.lo == 0 && s.cells[0].sum.ci.hi == 0);
-    finish(&s);
+    judge(s);
+    assert_int_equal(s->cells[0].status, AS_CELL_OK);
+    assert_true(s->cells[0].sum.median == 0 && s->cells[0].sum.ci.lo == 0 && s->cells[0].sum.ci.hi == 0);
 }
 
 static void test_causes_in_words(void **state)
@@ -458,26 +433,24 @@ static void test_expectations(void **state)
 
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_well),
-        cmocka_unit_test(test_wrong_result),
-        cmocka_unit_test(test_instructions_missing),
-        cmocka_unit_test(test_beyond_the_bound),
-        cmocka_unit_test(test_interval_that_reaches_the_bound),
-        cmocka_unit_test(test_cache_that_claims_to_be_memory),
-        cmocka_unit_test(test_noise_is_width),
-        cmocka_unit_test(test_out_of_time),
-        cmocka_unit_test(test_clock_of_a_core),
-        cmocka_unit_test(test_clock_beside_memory),
-        cmocka_unit_test(test_contended_samples),
-        cmocka_unit_test(test_throttled),
-        cmocka_unit_test(test_shared_device),
-        cmocka_unit_test(test_crash),
-        cmocka_unit_test(test_isolated_trials_do_not_count),
-        cmocka_unit_test(test_counts_are_exact),
+        TEST(test_all_well),
+        TEST(test_interval_that_reaches_the_bound),
+        TEST(test_gates),
+        TEST(test_cache_behind_the_last),
+        TEST(test_noise_is_width),
+        TEST(test_out_of_time),
+        TEST(test_clock_of_a_core),
+        TEST(test_clock_beside_memory),
+        TEST(test_contended_samples),
+        TEST(test_throttled),
+        TEST(test_shared_device),
+        TEST(test_crash),
+        TEST(test_isolated_trials_do_not_count),
+        TEST(test_counts_are_exact),
         cmocka_unit_test(test_causes_in_words),
         cmocka_unit_test(test_expectations),
-        cmocka_unit_test(test_cache_behind_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,7 @@ void trial(struct fixture *f, struct as_cell *cell, struct as_trial *trials, int
 /* A finished run with every kind of cell: the first of 8 has three trials, one of them left out. */
 void finished_run(struct fixture *f, uint64_t seed);
 
-void same_readings(const struct as_readings *a, const struct as_readings *b);
+/* All fields of two records but those of kind AS_FIELD_OTHER. */
+void same_record(const struct as_fields *fields, const void *a, const void *b);
 
 #endif

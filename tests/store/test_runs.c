@@ -13,51 +13,18 @@ static int set_up_open(void **state)
     return failed;
 }
 
-static void assert_same_number(double a, double b)
-{
-    assert_true(isnan(a) ? isnan(b) : a == b);
-}
-
 static void assert_same_cell(const struct as_cell *a, const struct as_cell *b)
 {
-    assert_int_equal(a->id, b->id);
-    assert_int_equal(a->run_id, b->run_id);
-    assert_int_equal(a->index, b->index);
-    assert_string_equal(a->backend, b->backend);
-    assert_string_equal(a->device, b->device);
-    assert_string_equal(a->probe, b->probe);
-    assert_string_equal(a->metric, b->metric);
-    assert_string_equal(a->unit, b->unit);
-    assert_int_equal(a->lower_is_better, b->lower_is_better);
-    assert_string_equal(a->counts, b->counts);
-    assert_true(a->precision == b->precision);
-    assert_true(a->key == b->key);
+    assert_true(a->id == b->id && a->run_id == b->run_id && a->key == b->key);
+    same_record(&as_cell_fields, a, b);
     assert_int_equal(a->axes.n, b->axes.n);
     for (size_t i = 0; i < a->axes.n; i++) {
         assert_string_equal(a->axes.v[i].name, b->axes.v[i].name);
         assert_string_equal(a->axes.v[i].text, b->axes.v[i].text);
-        assert_same_number(a->axes.v[i].number, b->axes.v[i].number);
+        assert_int_equal(isnan(a->axes.v[i].number), isnan(b->axes.v[i].number));
     }
-    assert_int_equal(a->status, b->status);
-    assert_string_equal(a->reason, b->reason);
-    assert_int_equal(a->sum.n, b->sum.n);
-    assert_int_equal(a->sum.trials, b->sum.trials);
-    assert_int_equal(a->sum.modes, b->sum.modes);
-    const double x[] = {a->sum.median, a->sum.ci.lo, a->sum.ci.hi, a->sum.mad,    a->sum.min,
-                        a->sum.max,    a->limit,     a->clock_hz,  a->duration_s, a->started_at};
-    const double y[] = {b->sum.median, b->sum.ci.lo, b->sum.ci.hi, b->sum.mad,    b->sum.min,
-                        b->sum.max,    b->limit,     b->clock_hz,  b->duration_s, b->started_at};
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        assert_same_number(x[i], y[i]);
-    assert_true(a->footprint == b->footprint);
-    for (int g = 0; g < AS_GATE_N; g++) {
-        assert_int_equal(a->gates[g].state, b->gates[g].state);
-        assert_string_equal(a->gates[g].text, b->gates[g].text);
-    }
-    assert_int_equal(a->trials_done, b->trials_done);
-    assert_int_equal(a->detail == NULL, b->detail == NULL);
-    if (a->detail)
-        assert_string_equal(a->detail, b->detail);
+    for (int g = 0; g < AS_GATE_N; g++)
+        same_record(&as_gate_fields, &a->gates[g], &b->gates[g]);
 }
 
 static void test_round_trip(void **state)
@@ -81,31 +48,15 @@ static void test_round_trip(void **state)
     check(f, as_store_trials(f->store, 0, cells[1].id, &stored, &n, &f->err));
     assert_int_equal(n, 3);
     for (size_t v = 0; v < n; v++) {
-        assert_int_equal(stored[v].number, (int)v);
-        assert_int_equal(stored[v].n, trials[v].n);
+        same_record(&as_trial_fields, &stored[v], &trials[v]);
+        same_record(&as_readings_fields, &stored[v].readings, &trials[v].readings);
         assert_memory_equal(stored[v].samples, trials[v].samples, 8 * trials[v].n);
-        assert_true(stored[v].started_at == trials[v].started_at && stored[v].duration_s == trials[v].duration_s);
-        assert_true(stored[v].reps == trials[v].reps && stored[v].warmup == trials[v].warmup);
-        assert_string_equal(stored[v].detail, trials[v].detail);
-        assert_string_equal(stored[v].checksum_text, trials[v].checksum_text);
-        assert_int_equal(stored[v].code, trials[v].code);
-        assert_string_equal(stored[v].code_text, trials[v].code_text);
-        same_readings(&stored[v].readings, &trials[v].readings);
-        assert_int_equal(stored[v].checksum, AS_GATE_PASS);
-        assert_int_equal(stored[v].worker, 4711);
-        assert_true(isnan(stored[v].limit));
         as_trial_finish(&trials[v]);
     }
     as_trials_free(stored, n);
 
     check(f, as_store_run(f->store, NULL, &back, &f->err));
-    assert_string_equal(back.uuid, run.uuid);
-    assert_true(back.seed == run.seed && back.started_at == run.started_at && back.precision == run.precision);
-    assert_string_equal(back.command, run.command);
-    assert_string_equal(back.provenance, run.provenance);
-    assert_string_equal(back.devices, run.devices);
-    assert_string_equal(back.host, run.host);
-    assert_int_equal(back.state, AS_RUN_RUNNING);
+    same_record(&as_run_fields, &back, &run);
     assert_int_equal(back.cells, 5);
     assert_int_equal(back.cells_ok, 1);
     as_run_finish(&back);

@@ -8,35 +8,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Processes that make the same store at the same moment: each gets a store, and it is one. */
-static void test_made_by_many_at_once(void **state)
-{
-    struct fixture *f = *state;
-    pid_t children[6];
-    for (size_t i = 0; i < 6; i++) {
-        children[i] = fork();
-        assert_true(children[i] >= 0);
-        if (children[i] == 0) {
-            struct as_run run;
-            sample_run(&run, i);
-            REQUIRE(as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err) == AS_OK, f->err.text);
-            REQUIRE(as_store_begin_run(f->store, &run, NULL, 0, &f->err) == AS_OK, f->err.text);
-            as_run_finish(&run);
-            as_store_close(f->store);
-            free(f);
-            _exit(0);
-        }
-    }
-    for (size_t i = 0; i < 6; i++) {
-        int status;
-        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        assert_int_equal(status, 0);
-    }
-    assert_int_equal(ask(f->path, "SELECT count(*) FROM runs"), 6);
-    must_open(f, AS_STORE_READ);
-    assert_int_equal(as_store_verify(f->store, &f->err), AS_OK);
-}
-
 static void read_only_part(struct fixture *f)
 {
     struct as_run run;
@@ -161,51 +132,12 @@ static void test_locked_by_another(void **state)
     sqlite3_close(other);
 }
 
-/* A writer that was killed in the middle of a commit leaves a journal. Who only reads must still see the store as it
- * was before. */
-static void test_hot_journal(void **state)
-{
-    struct fixture *f = *state;
-    struct as_run run;
-    must_open(f, AS_STORE_WRITE);
-    sample_run(&run, 1);
-    assert_int_equal(as_store_begin_run(f->store, &run, NULL, 0, &f->err), AS_OK);
-    must_close(f);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        sqlite3 *db;
-        /* a cache of one page spills half-made changes into the file */
-        REQUIRE(sqlite3_open(f->path, &db) == SQLITE_OK, "open");
-        sqlite3_exec(db,
-                     "PRAGMA cache_size = 1; PRAGMA journal_mode = PERSIST; BEGIN; UPDATE runs SET suite = 'half';"
-                     "CREATE TABLE filler(x);"
-                     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3000) "
-                     "INSERT INTO filler SELECT hex(zeroblob(500)) FROM t",
-                     NULL, NULL, NULL);
-        raise(SIGKILL);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-    struct stat st;
-    assert_int_equal(stat(f->path, &st), 0);
-    assert_true(st.st_size > 1 << 20); /* the half-made changes are in the file */
-    must_open(f, AS_STORE_READ);
-    as_run_finish(&run);
-    assert_int_equal(as_store_run(f->store, "last", &run, &f->err), AS_OK);
-    assert_string_equal(run.suite, "quick");
-    assert_int_equal(as_store_verify(f->store, &f->err), AS_OK);
-    as_run_finish(&run);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_made_by_many_at_once), TEST(test_read_only), TEST(test_unreadable),
-        TEST(test_largest_file_reached), TEST(test_full_disk), TEST(test_locked_by_another),
-        TEST(test_hot_journal),
+        TEST(test_read_only), TEST(test_unreadable),        TEST(test_largest_file_reached),
+        TEST(test_full_disk), TEST(test_locked_by_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
