@@ -43,6 +43,8 @@ static const struct scenario {
     const struct work *work;
     double shift; /* of the true time, as a factor */
 } scenarios[] = {
+    {"a level per process",
+     "\"machine\":{},\"is_device\":true,\"noise\":{\"sd\":0.005,\"trial_sd\":0.005,\"process_sd\":0.05}", &copies, 1},
     {"quiet", "\"machine\":{},\"noise\":{\"sd\":0.01,\"trial_sd\":0.005}", &chases, 1},
     {"clock hops", "\"machine\":{" HOPS "},\"noise\":{\"sd\":0.002,\"trial_sd\":0.002}", &chases, 1},
     {"neighbour, seen by the loop",
@@ -60,8 +62,6 @@ static const struct scenario {
      "\"machine\":{},\"noise\":{\"sd\":0.005,\"trial_sd\":0.005},"
      "\"modes\":[{\"share\":0.9,\"factor\":1},{\"share\":0.1,\"factor\":2}]",
      &chases, 1 + 0.13971 * 0.005},
-    {"a level per process",
-     "\"machine\":{},\"is_device\":true,\"noise\":{\"sd\":0.005,\"trial_sd\":0.005,\"process_sd\":0.05}", &copies, 1},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
