@@ -141,6 +141,7 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->trials = n->trials;
     row->specified = n->claimed;
     row->cell = n->cell;
+    as_copy_text(row->fact, sizeof row->fact, n->fact ? n->fact->id : "");
     as_copy_text(row->unit, sizeof row->unit, n->unit);
     add_further(s, n->of, n, row);
 }

@@ -23,6 +23,7 @@ struct as_sheet_row {
     const struct as_ref *published;    /* what others measured on this chip; NULL: none */
     char remark[192];                  /* further numbers of the same thing, "" none */
     int64_t cell;                      /* that it rests on; 0: several */
+    char fact[128];                    /* the id of the fact that it is; "": it is a cell's */
     const struct as_quantity *of;      /* a line of the table */
 };
 /* A line without a number. */

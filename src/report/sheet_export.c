@@ -70,6 +70,8 @@ static void json_row(const struct as_sheet_row *row, struct as_buf *out)
     figure_json("specified", as_sheet_shows_specified(row) ? row->specified : NAN, row->specified_by, out);
     figure_json("published", row->published ? row->published->lo : NAN, row->published, out);
     as_json_add_text(out, "further", row->remark);
+    as_json_add_int(out, "cell", (long long)row->cell);
+    as_json_add_text(out, "fact", row->fact);
     as_buf_char(out, '}');
 }
 

@@ -17,6 +17,10 @@ SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 CITED = re.compile(r'data-device="([^"]*)" data-quantity="([^"]*)" data-value="([^"]*)"')
 DEFINED = re.compile(r"^#define ASSAY_(\S+) (\S+) /\* (\S+?),? ")
 ROUNDED = 1e-5  # the header has six digits
+SHOWN = 0.0055  # and the terminal three
+LABEL = 20  # letters of a label that are in one line of the terminal
+BASES = ("updates/s", "FLOP/s", "OP/s", "B/cycle", "cycles", "B/s", "Hz", "s", "x")
+PREFIXES = {"": 1, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def read(assay, sample, *words):
@@ -52,6 +56,37 @@ def values_of_sheet(text):
             yield device["id"], line["name"], "export sheet", line["value"]
 
 
+def values_of_facts(sheet, facts):
+    """Of lines that are facts, the facts' own values, where they are in the same unit."""
+    said = {(f["device"], f["id"]): f for f in json.loads(facts)["facts"]}
+    for device in json.loads(sheet)["devices"]:
+        for line in device["lines"]:
+            fact = said.get((device["id"], line["fact"]))
+            expect(fact or not line["fact"], f"'{line['fact']}' is a fact")
+            if fact and fact["unit"] == line["unit"]:
+                yield device["id"], line["name"], "facts", fact["value"]
+
+
+def in_base_unit(value, unit):
+    """1.2, "µs": 1.2e-6"""
+    base = next(base for base in BASES if unit.endswith(base))
+    return value * PREFIXES[unit[:len(unit) - len(base)].strip()]
+
+
+def values_of_terminal(sheet, shown):
+    """(device, quantity, value of the sheet, value that is shown), in base units, of all lines but sizes, which are shown as ranges.
+    A device's lines are in one order in both."""
+    for device in json.loads(sheet)["devices"]:
+        rows = [line for line in device["lines"] if line["unit"] != "B" and len(line["quantity"]) <= LABEL]
+        lines = iter(shown.partition(f"\n{device['id']}: ")[2].splitlines())
+        for line in rows:
+            number = re.compile(r"(?:^|\s{2,})" + re.escape(line["quantity"]) + r"\s{2,}([0-9.]+) ?((?:[kMGT] )?\S+)")
+            found = next((found for at in lines if (found := number.search(at))), None)
+            expect(found, f"'{line['group']} {line['quantity']}' is shown")
+            yield (device["id"], line["name"], in_base_unit(line["value"], line["unit"]),
+                   in_base_unit(float(found.group(1)), found.group(2)))
+
+
 def values_of_header(text):
     device = None
     for line in text.splitlines():
@@ -77,7 +112,8 @@ def views(assay, sample):
         read(assay, sample, "report", "-o", path)
         with open(path, encoding="utf-8") as f:
             page = f.read()
-    values = [*values_of_page(page), *values_of_sheet(read(assay, sample, "export", "--format", "sheet")),
+    sheet = read(assay, sample, "export", "--format", "sheet")
+    values = [*values_of_page(page), *values_of_sheet(sheet), *values_of_facts(sheet, read(assay, sample, "facts", "--json")),
               *values_of_header(read(assay, sample, "export", "--format", "header"))]
     return page, values
 
@@ -90,11 +126,28 @@ def test_one_value(assay):
         expect(not list(uncited(page)), f"{sample}: every number cites", list(uncited(page)))
 
 
+def compare_terminal(assay, sample, factor=1.0):
+    """How many numbers there are, and those of the terminal that are not the sheet's times a factor."""
+    shown = assay.run("show", "--store", os.path.join(SAMPLES, sample), env={"COLUMNS": "160", "LC_ALL": "C.UTF-8"}).out
+    values = list(values_of_terminal(read(assay, sample, "export", "--format", "sheet"), shown))
+    return len(values), [v for v in values if not math.isclose(v[2] * factor, v[3], rel_tol=SHOWN)]
+
+
+def test_terminal_shows_the_values(assay):
+    numbers = 0
+    for sample in sorted(s for s in os.listdir(SAMPLES) if s.endswith(".db")):
+        count, wrong = compare_terminal(assay, sample)
+        numbers += count
+        expect(not wrong, f"{sample}: the terminal shows the sheet", wrong)
+    expect(numbers > 100, "the terminal has numbers", numbers)
+
+
 def test_planted_faults_are_seen(assay):
     """A second value of one quantity, and a number that cites nothing."""
     page, values = views(assay, "h200-full.db")
     device, quantity, view, value = next(v for v in values if v[2] == "map")
     expect(list(contradictions([*values, (device, quantity, view, value * 1.01)])), "a second value is seen")
+    expect(compare_terminal(assay, "h200-full.db", 1.02)[1], "another number in the terminal is seen")
     expect(list(uncited(re.sub(r' data-quantity="[^"]*"', "", page))), "a number without a quantity is seen")
 
 
