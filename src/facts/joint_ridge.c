@@ -87,12 +87,11 @@ static void add_ridge(struct as_rule_context *c, const struct as_cell *cell, con
     if (!f)
         return;
     struct as_interval bytes = {roof->ci.lo * 1e9, roof->ci.hi * 1e9};
-    char value[96], bandwidth[96];
+    char bandwidth[96];
     as_fact_number(f, cell->sum.median / (roof->gbs * 1e9),
                    as_ratio_interval(cell->sum.median, as_cell_interval(cell), roof->gbs * 1e9, bytes));
-    as_fact_say(f, "The %.16s ridge point for %.24s is %s: code below it is bandwidth-bound (%s)", type,
+    as_fact_say(f, "The {type} ridge point for %.24s is {value}: code below it is bandwidth-bound (%s)",
                 strcmp(roof->object, "shared") == 0 ? as_shared_memory_name(c) : roof->object,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
                 as_fact_value_text(roof->gbs, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
     as_fact_evidence(f, cell);
     f->evidence[f->evidence_n++] = roof->evidence;
