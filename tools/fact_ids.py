@@ -1,13 +1,15 @@
 """Facts are told apart by their fields: only src/facts/relations.c makes ids and takes them apart.
 
-fact_ids.py TOP prints each line elsewhere that looks into the id of a fact, and fails where there is one. An id may be shown, copied
-and compared as a whole."""
+fact_ids.py TOP prints each line elsewhere that looks into the id of a fact, and each sentence of a rule that names a field that facts
+do not have ("{levle}"), and fails where there is one. An id may be shown, copied and compared as a whole."""
 import os
 import re
 import subprocess
 import sys
 
 MAKER = "src/facts/relations.c"
+FIELDS = "src/facts/relations.h"
+RULES = ("/rule.c", "src/facts/joint_")
 FACTS = re.compile(r"\bstruct as_fact \*(?:const )?(\w+)")
 CALLS = r"\b(?:strn(?:case)?cmp|str(?:r?chr|str|spn|cspn|pbrk|tok_r|dup)|sscanf|fnmatch|strlen|memcmp|\w*(?:starts|ends)_with)\s*\("
 
@@ -20,8 +22,24 @@ def looks_into(text):
         yield from (m.start() for m in re.finditer(pattern, text))
 
 
+def fields_of(top):
+    path = os.path.join(top, FIELDS)
+    if not os.path.exists(path):
+        return {"value"}
+    with open(path, encoding="utf-8") as f:
+        return {"value"} | set(re.findall(r"\bFIELD\(\w+, (\w+)\)", f.read()))
+
+
+def misnamed(text, fields):
+    """Offsets and names of fields in sentences that facts do not have."""
+    for call in re.finditer(r"\bas_fact_say\(.*?\);", text, re.S):
+        for m in re.finditer(r"\{(\w*)\}", call.group(0)):
+            if m.group(1) not in fields:
+                yield call.start() + m.start(), m.group(1)
+
+
 def check(top, paths):
-    wrong = []
+    wrong, fields = [], fields_of(top)
     for path in paths:
         if path == MAKER:
             continue
@@ -29,6 +47,8 @@ def check(top, paths):
             text = f.read()
         wrong += [f"{path}:{text.count(chr(10), 0, at) + 1}: takes the id of a fact apart; compare its fields"
                   for at in looks_into(text)]
+        if any(part in path for part in RULES):
+            wrong += [f"{path}:{text.count(chr(10), 0, at) + 1}: facts have no field '{name}'" for at, name in misnamed(text, fields)]
     return sorted(set(wrong))
 
 

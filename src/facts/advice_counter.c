@@ -8,24 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct as_cell *cell_of(const struct as_rule_context *c, int64_t id)
-{
-    size_t lo = 0, hi = c->n;
-    while (lo < hi) { /* a run's cells are numbered in its order, unless another program wrote them */
-        const size_t at = lo + (hi - lo) / 2;
-        if (c->cells[at]->id < id)
-            lo = at + 1;
-        else
-            hi = at;
-    }
-    if (lo < c->n && c->cells[lo]->id == id)
-        return c->cells[lo];
-    for (size_t i = 0; i < c->n; i++)
-        if (c->cells[i]->id == id)
-            return c->cells[i];
-    return NULL;
-}
-
 enum { NAMES_MAX = 5 }; /* of a list in a sentence; a warning names all */
 
 /* Of both sides at work: were updates lost, or none? */
@@ -40,7 +22,7 @@ static const struct as_cell *worst_cell(const struct as_rule_context *c, const s
 {
     const struct as_cell *worst = NULL;
     for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
-        const struct as_cell *cell = cell_of(c, f->evidence[i]);
+        const struct as_cell *cell = as_rule_cell(c, f->evidence[i]);
         if (cell && (!worst || cell->sum.max > worst->sum.max))
             worst = cell;
     }
@@ -78,7 +60,7 @@ static bool is_outdone(const struct as_rule_context *c, size_t at, enum as_relat
 static bool has_scope(const struct as_rule_context *c, const struct as_fact *f, const char *scope)
 {
     for (size_t i = 0; i < f->evidence_n && i < AS_EVIDENCE_MAX; i++) {
-        const struct as_cell *cell = cell_of(c, f->evidence[i]);
+        const struct as_cell *cell = as_rule_cell(c, f->evidence[i]);
         if (cell && strcmp(as_cell_axis(cell, "scope"), scope) == 0)
             return true;
     }

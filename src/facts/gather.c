@@ -1,4 +1,4 @@
-/* What the rules share: adding facts, and finding the cells that belong together. */
+/* What the rules share: finding the cells that belong together. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "facts/rule.h"
@@ -13,94 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *axis_of(const void *cell, const char *name)
-{
-    return as_cell_axis(cell, name);
-}
-
-struct as_fact *as_fact_add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
-                            const struct as_fact_fields *by)
-{
-    struct as_fact_list *l = c->facts;
-    void *grown = l->v;
-    if (c->status || (c->status = as_grow(&grown, &l->cap, l->n + 1, sizeof *l->v, c->err)))
-        return NULL;
-    l->v = grown;
-    struct as_fact *f = &l->v[l->n++];
-    *f = (struct as_fact){.verdict = AS_UNDECIDED,
-                          .value = NAN,
-                          .ci = {NAN, NAN},
-                          .claimed = NAN,
-                          .rule = c->rule->text,
-                          .refuted_by = c->rule->refuted_by};
-    as_copy_text(f->device, sizeof f->device, c->device);
-    as_fact_name(f, relation, by, axis_of, cell, cell ? cell->unit : "");
-    return f;
-}
-
-struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
-                                 const struct as_fact_fields *by)
-{
-    struct as_fact *f = as_fact_add(c, relation, cell, by);
-    if (f) {
-        as_fact_number(f, cell->sum.median, as_cell_interval(cell));
-        as_fact_evidence(f, cell);
-    }
-    return f;
-}
-
-struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation relation, const struct as_cell *a,
-                                  const struct as_cell *b, const struct as_fact_fields *by)
-{
-    struct as_fact *f = as_fact_add(c, relation, a, by);
-    if (f) {
-        as_fact_ratio(f, a, b);
-        f->verdict = as_verdict_above(f->ci, 1);
-        as_fact_evidence(f, a);
-        as_fact_evidence(f, b);
-    }
-    return f;
-}
-
-void as_fact_say(struct as_fact *f, const char *fmt, ...)
-{
-    struct as_buf text = AS_BUF_INIT;
-    va_list ap;
-    va_start(ap, fmt);
-    as_buf_vprintf(&text, fmt, ap);
-    va_end(ap);
-    as_copy_text(f->sentence, sizeof f->sentence, as_buf_get(&text));
-    as_buf_finish(&text);
-}
-
-void as_fact_number(struct as_fact *f, double value, struct as_interval ci)
-{
-    f->value = value;
-    f->ci = ci;
-    f->verdict = AS_SUPPORTED;
-}
-
-void as_fact_ratio(struct as_fact *f, const struct as_cell *a, const struct as_cell *b)
-{
-    as_fact_number(f, a->sum.median / b->sum.median, as_cells_ratio(a, b));
-}
-
-void as_fact_evidence(struct as_fact *f, const struct as_cell *cell)
-{
-    for (size_t i = 0; i < f->evidence_n; i++)
-        if (f->evidence[i] == cell->id)
-            return;
-    if (f->evidence_n < AS_EVIDENCE_MAX)
-        f->evidence[f->evidence_n++] = cell->id;
-}
-
-void as_curve_evidence(struct as_fact *f, const struct as_curve *curve, size_t first, size_t last)
-{
-    size_t n = last - first + 1, step = (n + AS_EVIDENCE_MAX - 1) / AS_EVIDENCE_MAX;
-    for (size_t i = first; i <= last && i < curve->n; i += step)
-        as_fact_evidence(f, curve->cells[i]);
-}
-
 double as_cell_note(const struct as_cell *cell, const char *name)
 {
     return as_detail_number(cell->detail, name);
@@ -112,68 +24,6 @@ bool as_cell_has_note(const struct as_cell *cell, const char *name)
     const bool has = json_object_get(detail, name) != NULL;
     json_decref(detail);
     return has;
-}
-
-static void format_noted(struct as_buf *out, double v, struct as_interval ci, const char *unit, const char *per,
-                         const char *note)
-{
-    struct as_buf value = AS_BUF_INIT, lo = AS_BUF_INIT, hi = AS_BUF_INIT;
-    as_format_value(&value, v, unit);
-    as_format_value(&lo, ci.lo, unit);
-    as_format_value(&hi, ci.hi, unit);
-    as_buf_printf(out, "%s%s", as_buf_get(&value), per);
-    const bool differ =
-        strcmp(as_buf_get(&lo), as_buf_get(&value)) != 0 || strcmp(as_buf_get(&hi), as_buf_get(&value)) != 0;
-    const bool seen = isfinite(ci.lo) && isfinite(ci.hi) && differ;
-    if (seen || note[0])
-        as_buf_str(out, " (");
-    if (seen)
-        as_format_range(out, ci.lo, ci.hi, v, unit, 3);
-    if (seen || note[0])
-        as_buf_printf(out, "%s%s)", seen && note[0] ? "; " : "", note);
-    as_buf_finish(&value);
-    as_buf_finish(&lo);
-    as_buf_finish(&hi);
-}
-
-void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
-{
-    format_noted(out, v, ci, unit, "", "");
-}
-
-const char *as_noted_text(double v, struct as_interval ci, const char *unit, const char *per, const char *note,
-                          char *out, size_t size)
-{
-    struct as_buf text = AS_BUF_INIT;
-    format_noted(&text, v, ci, unit, per, note);
-    as_copy_text(out, size, as_buf_get(&text));
-    as_buf_finish(&text);
-    return out;
-}
-
-const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
-{
-    return as_noted_text(f->value, f->ci, f->unit, per, note, out, size);
-}
-
-const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size)
-{
-    const struct as_interval inverse = {1 / f->ci.hi, 1 / f->ci.lo};
-    return as_noted_text(1 / f->value, inverse, "x", per, note, out, size);
-}
-
-const char *as_fact_value_text(double v, struct as_interval ci, const char *unit, char *out, size_t size)
-{
-    return as_noted_text(v, ci, unit, "", "", out, size);
-}
-
-const char *as_fact_range_text(struct as_interval range, const char *unit, char *out, size_t size)
-{
-    struct as_buf text = AS_BUF_INIT;
-    as_format_range(&text, range.lo, range.hi, NAN, unit, 3);
-    as_copy_text(out, size, as_buf_get(&text));
-    as_buf_finish(&text);
-    return out;
 }
 
 struct as_interval as_cell_interval(const struct as_cell *cell)
@@ -488,4 +338,22 @@ const char *as_array_text(const struct as_cell *cell, char out[64])
     const char *n = as_cell_axis(cell, "elements");
     snprintf(out, 64, "%.20s element%s of %.8s", n, strcmp(n, "1") == 0 ? "" : "s", as_cell_axis(cell, "type"));
     return out;
+}
+
+const struct as_cell *as_rule_cell(const struct as_rule_context *c, int64_t id)
+{
+    size_t lo = 0, hi = c->n;
+    while (lo < hi) { /* a run's cells are numbered in its order, unless another program wrote them */
+        const size_t at = lo + (hi - lo) / 2;
+        if (c->cells[at]->id < id)
+            lo = at + 1;
+        else
+            hi = at;
+    }
+    if (lo < c->n && c->cells[lo]->id == id)
+        return c->cells[lo];
+    for (size_t i = 0; i < c->n; i++)
+        if (c->cells[i]->id == id)
+            return c->cells[i];
+    return NULL;
 }

@@ -58,7 +58,7 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
     const struct as_interval r = as_cell_interval(rate), w = as_cell_interval(wait);
     const struct law law = compare(o, rate, wait, warp);
     const double flight = rate->sum.median * wait->sum.median;
-    char value[96], curve[128] = "";
+    char curve[128] = "";
     as_fact_number(f, flight / warp, (struct as_interval){r.lo * w.lo / warp, r.hi * w.hi / warp});
     f->verdict = law.differ ? AS_REFUTED : law.agree == law.n ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_evidence(f, rate);
@@ -71,8 +71,8 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
         as_buf_finish(&text);
         as_fact_evidence(f, law.worst);
     }
-    as_fact_say(f, "By Little's law %s of one chain per thread keep each %s busy with %s, %.0f in flight%s",
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), as_unit_name(c), op, flight, curve);
+    as_fact_say(f, "By Little's law {value} of one chain per thread keep each %s busy with {op}, %.0f in flight%s",
+                as_unit_name(c), flight, curve);
 }
 
 static void derive_flight(struct as_rule_context *c)

@@ -33,21 +33,13 @@ struct known {
     const struct as_cell *cell; /* a fact's first */
 };
 
-static const struct as_cell *cell_of(const struct as_rule_context *c, int64_t id)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (c->cells[i]->id == id)
-            return c->cells[i];
-    return NULL;
-}
-
 static struct known memory_latency(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
         if (strcmp(f->device, c->device) == 0 && strcmp(f->object, "memory") == 0 &&
             as_fact_states(f) == AS_STATES_LATENCY && strcmp(f->unit, "ns") == 0)
-            return (struct known){f->value, f->ci, f->evidence_n ? cell_of(c, f->evidence[0]) : NULL};
+            return (struct known){f->value, f->ci, f->evidence_n ? as_rule_cell(c, f->evidence[0]) : NULL};
     }
     for (size_t i = 0; i < n; i++)
         if (strcmp(as_cell_axis(cells[i], "place"), "memory") == 0 &&

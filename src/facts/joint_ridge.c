@@ -26,12 +26,11 @@ static void add_ridge(struct as_rule_context *c, const char *type, const struct 
     if (!f)
         return;
     struct as_interval bytes = {roof->ci.lo * 1e9, roof->ci.hi * 1e9};
-    char value[96], bandwidth[96];
+    char bandwidth[96];
     as_fact_number(f, peak->value / (roof->value * 1e9),
                    as_ratio_interval(peak->value, peak->ci, roof->value * 1e9, bytes));
-    as_fact_say(f, "The %.16s ridge point for %.24s is %s: code below it is bandwidth-bound (%s, %s)", type,
-                level_text(c, level), as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
-                roof->of->label, as_fact_value_text(roof->value, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
+    as_fact_say(f, "The {type} ridge point for %.24s is {value}: code below it is bandwidth-bound (%s, %s)",
+                level_text(c, level), roof->of->label, as_fact_value_text(roof->value, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
     add_evidence(f, peak);
     add_evidence(f, roof);
 }

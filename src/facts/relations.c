@@ -49,6 +49,12 @@ const char *as_fact_field(const struct as_fact *f, enum as_fact_field field)
     return f->values + f->at[field];
 }
 
+const char *as_fact_field_named(const struct as_fact *f, const char *name, size_t len)
+{
+    const size_t field = field_of(name, len);
+    return field < AS_FACT_FIELDS_N ? as_fact_field(f, (enum as_fact_field)field) : "?";
+}
+
 static void set_field(struct as_fact *f, size_t field, const char *value)
 {
     const size_t used = f->values_n ? f->values_n : 1; /* the first byte is the empty value */

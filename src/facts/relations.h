@@ -91,6 +91,8 @@ struct as_fact;
 
 /* "" where the fact has no such field. */
 const char *as_fact_field(const struct as_fact *f, enum as_fact_field field);
+/* The same by a name that need not end behind len; "?" where no field is called so. */
+const char *as_fact_field_named(const struct as_fact *f, const char *name, size_t len);
 /* Is it of that relation, with those values? Fields that are not given may have any. by: NULL for none. */
 bool as_fact_is(const struct as_fact *f, enum as_relation relation, const struct as_fact_fields *by);
 enum as_fact_states as_fact_states(const struct as_fact *f);

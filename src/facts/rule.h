@@ -53,6 +53,7 @@ struct as_fact *as_fact_add_cell(struct as_rule_context *c, enum as_relation rel
  * ratio is above 1. Fields are those of a. */
 struct as_fact *as_fact_add_ratio(struct as_rule_context *c, enum as_relation relation, const struct as_cell *a,
                                   const struct as_cell *b, const struct as_fact_fields *by);
+/* In the format "{value}" stands for the fact's number with interval and unit, "{op}" for its field of that name. */
 void as_fact_say(struct as_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void as_fact_number(struct as_fact *f, double value, struct as_interval ci);
 /* The first cell's median over the second's. */
@@ -69,6 +70,9 @@ const char *as_noted_text(double v, struct as_interval ci, const char *unit, con
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
+/* By the verdict: the ratio and above, the inverse and below, or the ratio alone where it is undecided. */
+const char *as_fact_ratio_text(const struct as_fact *f, const char *above, const char *below, const char *note,
+                               char *out, size_t size);
 /* "22.6 to 45.3 MiB" */
 const char *as_fact_range_text(struct as_interval range, const char *unit, char *out, size_t size);
 
@@ -92,6 +96,8 @@ bool as_cell_has_note(const struct as_cell *cell, const char *name); /* a number
 
 /* The cells of a probe, in the order of the run; *out is the caller's (free), NULL when there are none. */
 size_t as_cells_of(struct as_rule_context *c, const char *probe, const struct as_cell ***out);
+/* The cell of this id, NULL where the rules do not see it. */
+const struct as_cell *as_rule_cell(const struct as_rule_context *c, int64_t id);
 /* Has the cell this value of an axis? A cell without the axis has every value. */
 bool as_cell_is(const struct as_cell *cell, const char *axis, const char *text);
 /* Are all axes but one the same? */

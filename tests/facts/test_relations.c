@@ -2,6 +2,7 @@
 #include "made.h"
 
 #include "base/text.h"
+#include "facts/rule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,6 +45,17 @@ static void test_optional_fields(void **unused)
     assert_string_equal(as_fact_field(&all, AS_FIELD_ALLOCATOR), "clSVMAlloc fine");
 }
 
+static void test_sentence_from_fields(void **unused)
+{
+    (void)unused;
+    struct as_fact f = {.value = 12.5, .ci = {12, 13}, .unit = "GB/s"};
+    as_fact_name(&f, AS_FACT_LISTED_READ, AS_BY(.level = "100%d"), NULL, NULL, "GB/s");
+    as_fact_say(&f, "%s of {level}: {value}, %d%%", "Reads", 5);
+    assert_string_equal(f.sentence, "Reads of 100%d: 12.5 GB/s (12.0 to 13.0 GB/s), 5%");
+    as_fact_say(&f, "{levle} {op}{");
+    assert_string_equal(f.sentence, "? ?");
+}
+
 /* Values that are longer than a fact has room for are cut, not written beyond it. */
 static void test_long_values(void **unused)
 {
@@ -74,9 +86,8 @@ static void test_misspelt_names(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_id_from_fields),
-        cmocka_unit_test(test_optional_fields),
-        cmocka_unit_test(test_long_values),
+        cmocka_unit_test(test_id_from_fields),       cmocka_unit_test(test_optional_fields),
+        cmocka_unit_test(test_sentence_from_fields), cmocka_unit_test(test_long_values),
         cmocka_unit_test(test_misspelt_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

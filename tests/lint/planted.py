@@ -155,6 +155,9 @@ CASES = [
     ("and a part that is pointed to", lambda: one(facts("f->id + 6"), "main.c:3")),
     ("not one that is compared as a whole, nor the id of something else",
      lambda: not facts('strcmp(f->id, facts->id) == 0 && strncmp(device->id, "cuda", 4) == 0')),
+    ("so is a field that facts do not have, in the sentence of a rule",
+     lambda: one(found(fact_ids.check, (".c",), src__facts__relations_dot_h="FIELD(OP, op)\n",
+                       probes__memory__chase__rule_dot_c='as_fact_say(f, "%s {op} {levle} {value}", a);\n'), "no field 'levle'")),
     ("every pattern of the table is one",
      lambda: len(words.read_table(TOP)) > 20),
 ]

@@ -337,7 +337,7 @@ static void gpu_facts(struct maker *m, const char *id)
     synth_fact(m, id, "L2", "bandwidth.L2.read.all", 9800, "GB/s", NAN, "L2 gives 9.80 TB/s.");
     synth_fact(m, id, "memory", "bandwidth.memory.triad.all", 4372, "GB/s", 4814, "Triad moves 4.37 TB/s.");
     synth_fact(m, id, "memory", "memory.latency", 333, "ns", NAN, "Memory answers in 333 ns.");
-    synth_fact(m, id, "launch", "launch.round_trip", 8200, "ns", NAN, "A launch and its wait take 8.20 µs.");
+    synth_fact(m, id, "launch", "launch.roundtrip.spin", 8200, "ns", NAN, "A launch and its wait take 8.20 µs.");
 }
 
 static void fill_plain(struct maker *m, const char *scenario)
@@ -375,6 +375,14 @@ static void fill_plain(struct maker *m, const char *scenario)
     without_number(m, AS_CELL_PLANNED, "", 3);
 }
 
+/* Its id is none that a rule makes. */
+static void hostile_fact(struct maker *m, const char *device, const char *object, const char *unit, const char *text)
+{
+    synth_fact(m, device, object, "cache.L1.size", 5, unit, 5, text);
+    if (!m->failed)
+        as_copy_text(m->r->facts[m->r->facts_n - 1].id, sizeof m->r->facts->id, text);
+}
+
 static void fill_hostile(struct maker *m)
 {
     struct as_report_run *r = m->r;
@@ -396,8 +404,8 @@ static void fill_hostile(struct maker *m)
                   "'owned'</script>\",\"children\":[{\"type\":\"package\",\"name\":5,\"children\":[{\"type\":"
                   "\"L3\",\"size\":-5,\"children\":[{\"type\":\"core\",\"name\":\"<i>\",\"os_index\":\"x\"}]},"
                   "{\"type\":\"memory\",\"name\":\"</text><script>1</script>\"},7,null,{\"children\":[]}]}]}]}");
-    synth_fact(m, "cpu", synth_hostile_html, synth_hostile_html, 5, "<u>", NAN, synth_hostile_html);
-    synth_fact(m, synth_hostile_script, "L1", synth_hostile_script, 5, "B", 5, synth_hostile_script);
+    hostile_fact(m, "cpu", synth_hostile_html, "<u>", synth_hostile_html);
+    hostile_fact(m, synth_hostile_script, "L1", "B", synth_hostile_script);
     for (int i = 0; i < 12; i++) {
         struct as_cell *c = synth_cell(m, i % 2 ? &synth_latency : &synth_bandwidth, i % 3 ? "cpu" : "</script><x>");
         if (!c)

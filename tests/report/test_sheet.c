@@ -402,9 +402,22 @@ static void test_worth_knowing(void **state)
     assert_int_equal(as_worth_knowing(&run, "cpu", worth, FACTS), 0);
 }
 
+/* A misspelt id would leave its line empty. */
+static void test_lines_name_facts_that_exist(void **state)
+{
+    (void)state;
+    for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++)
+        for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++) {
+            const char *id = line->from[i].fact ? line->from[i].fact : line->from[i].from;
+            if (!strpbrk(id, "@ ") && !as_fact_ids_exist(id))
+                fail_msg("no rule makes a fact %s", id);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines_name_facts_that_exist),
         cmocka_unit_test_setup(test_no_other_cell, start),
         cmocka_unit_test_setup(test_reasons, start),
         cmocka_unit_test_setup(test_loaded_below_idle, start),

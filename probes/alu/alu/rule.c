@@ -17,10 +17,8 @@ static void add_rate(struct as_rule_context *c, const struct as_cell *const *cel
     struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_THROUGHPUT, cell, NULL) : NULL;
     if (!f)
         return;
-    char value[96];
     const bool sve = as_cell_is(cell, "width", "sve"), vectors = !sve && !as_cell_is(cell, "width", "scalar");
-    as_fact_say(f, "Each %s executes %s of %s%s%.12s%s", as_unit_name(c),
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), op,
+    as_fact_say(f, "Each %s executes {value} of {op}%s%.12s%s", as_unit_name(c),
                 sve       ? ", in SVE vectors"
                 : vectors ? ", in vectors of "
                           : "",
@@ -42,13 +40,13 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *const *cel
         return;
     const double each = 2 * cell->clock_hz * c->info->compute_units;
     const struct as_interval ci = as_cell_interval(cell);
-    char value[96], rate[96], clock[48];
+    char rate[96], clock[48];
     as_fact_number(f, cell->sum.median * each, (struct as_interval){ci.lo * each, ci.hi * each});
-    as_fact_say(f, "%u %s%s with %s of %s each at %s reach %s, counting a multiply-add as two", c->info->compute_units,
-                as_unit_name(c), c->info->compute_units == 1 ? "" : "s",
+    as_fact_say(f, "%u %s%s with %s of %s each at %s reach {value}, counting a multiply-add as two",
+                c->info->compute_units, as_unit_name(c), c->info->compute_units == 1 ? "" : "s",
                 as_fact_value_text(cell->sum.median, AS_NO_INTERVAL, cell->unit, rate, sizeof rate),
-                as_cell_axis(cell, "op"), as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock),
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+                as_cell_axis(cell, "op"),
+                as_fact_value_text(cell->clock_hz, AS_NO_INTERVAL, "Hz", clock, sizeof clock));
     as_fact_evidence(f, cell);
 }
 

@@ -9,9 +9,7 @@ static void add_wait(struct as_rule_context *c, const struct as_cell *const *cel
     struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_LATENCY, cell, NULL) : NULL;
     if (!f)
         return;
-    char value[96];
-    as_fact_say(f, "The result of %s can be used after %s", op,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    as_fact_say(f, "The result of {op} can be used after {value}");
 }
 
 /* Of links there is none in these. */

@@ -47,7 +47,7 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
 {
     const struct as_pipes *p = &u->pipes;
     size_t fastest = p->first[pipe];
-    char list[160], cost[96];
+    char list[160];
     struct as_fact *f = as_fact_add(c, AS_FACT_PIPES_OF, NULL, AS_BY(.op = u->name[p->first[pipe]]));
     if (!f)
         return;
@@ -59,9 +59,8 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
     struct as_interval ci = as_cell_interval(cell);
     as_fact_number(f, p->alone[fastest], (struct as_interval){ci.lo / count, ci.hi / count});
     say_members(u, pipe, list, sizeof list);
-    as_fact_say(f, "One %s pipe executes %s%s: %s costs %s alone", as_unit_name(c), list,
-                members(u, pipe) > 1 ? "" : " (no other operation is certain to share it)", u->name[fastest],
-                as_fact_value_text(f->value, f->ci, f->unit, cost, sizeof cost));
+    as_fact_say(f, "One %s pipe executes %s%s: %s costs {value} alone", as_unit_name(c), list,
+                members(u, pipe) > 1 ? "" : " (no other operation is certain to share it)", u->name[fastest]);
     as_fact_evidence(f, cell);
     for (size_t i = 0; i < u->ops; i++)
         if (is_member(u, i, pipe) && i != p->first[pipe])

@@ -58,12 +58,11 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
         isfinite(l.slope) && isfinite(l.error) ? as_fact_add(c, AS_FACT_POWER_ENERGY, busiest, NULL) : NULL;
     if (!f)
         return;
-    char value[96], rate[96];
+    char rate[96];
     const struct as_interval ci = {1e12 * (l.slope - l.error), 1e12 * (l.slope + l.error)};
     as_fact_number(f, 1e12 * l.slope, ci);
     f->verdict = ci.lo > 0 ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_say(f, "Each %s costs %s: at %s the board draws %.0f W, extrapolated to idle %.0f W", op,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+    as_fact_say(f, "Each {op} costs {value}: at %s the board draws %.0f W, extrapolated to idle %.0f W",
                 as_fact_value_text(busiest->sum.median, AS_NO_INTERVAL, busiest->unit, rate, sizeof rate),
                 as_cell_note(busiest, "power_w"), l.base);
     for (size_t i = 0; i < k; i++)

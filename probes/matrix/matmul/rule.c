@@ -130,10 +130,9 @@ static void add_accelerated(const struct products *p, const struct number_type *
         return;
     f->verdict = as_verdict_above(f->ci, ACCELERATED);
     bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
-    char ratio[96];
-    as_fact_say(f, "%s GEMMs of size %s run at %s the rate of %s (%s%s%s): %s", t->word, as_cell_axis(at.a, "size"),
-                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), wider, same ? "both by " : path_of(at.a),
-                same ? "" : " against ", path_of(at.b), says[f->verdict]);
+    as_fact_say(f, "%s GEMMs of size %s run at {value} the rate of %s (%s%s%s): %s", t->word,
+                as_cell_axis(at.a, "size"), wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
+                path_of(at.b), says[f->verdict]);
 }
 
 /* ---- which unit ---- */
@@ -251,7 +250,6 @@ static void look_at_older(const struct products *p, const char *type)
 static void add_library(const struct products *p, const char *type)
 {
     struct both at = largest(p, type, own_paths, type, library_paths);
-    char value[96];
     if (!at.a)
         at = largest(p, type, ordinary_paths, type, library_paths);
     struct as_fact *f = at.a ? as_fact_add_ratio(p->c, AS_FACT_MATMUL_LIBRARY, at.a, at.b, AS_BY(.type = type)) : NULL;
@@ -260,10 +258,9 @@ static void add_library(const struct products *p, const char *type)
     f->verdict = as_verdict_above(f->ci, RESPECTED);
     as_fact_say(f,
                 as_verdict_above(f->ci, 1) == AS_UNDECIDED
-                    ? "%s GEMM of size %s by path %s is statistically tied with the library: %s of its rate"
-                    : "%s GEMM of size %s by path %s runs at %s the rate of the library",
-                type, as_cell_axis(at.a, "size"), path_of(at.a),
-                as_fact_value_text(f->value, f->ci, "x", value, sizeof value));
+                    ? "%s GEMM of size %s by path %s is statistically tied with the library: {value} of its rate"
+                    : "%s GEMM of size %s by path %s runs at {value} the rate of the library",
+                type, as_cell_axis(at.a, "size"), path_of(at.a));
 }
 
 static void compare_with_wider(const struct products *p, const struct number_type *t)

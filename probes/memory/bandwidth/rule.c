@@ -71,7 +71,7 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
         c, AS_FACT_BANDWIDTH, cell, AS_BY(.object = object, .level = level, .op = op, .threads = team_words[team]));
     if (!f)
         return NULL;
-    char value[96], threads[32], over[80] = "", size[32] = "", title[24];
+    char threads[32], over[80] = "", size[32] = "", title[24];
     const char *store = as_cell_axis(cell, "store");
     const double bytes = as_cell_axis_number(cell, "size");
     if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
@@ -83,8 +83,7 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
     const struct as_cache *cache = object[0] == 'L' ? as_info_cache_at(c->info, (unsigned)(object[1] - '0')) : NULL;
     if (cache)
         as_cache_label(cache, title);
-    as_fact_say(f, "%s %s bandwidth%s: %s%s%s", cache ? title : "Memory", op, over,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value),
+    as_fact_say(f, "%s {op} bandwidth%s: {value}%s%s", cache ? title : "Memory", over,
                 team_text(c, cell, threads, sizeof threads),
                 strcmp(op, "read") == 0    ? ""
                 : strcmp(store, "nt") == 0 ? ", non-temporal stores"
@@ -248,14 +247,15 @@ static void add_nontemporal(struct as_rule_context *c, const struct as_pair *p, 
         as_fact_add_ratio(c, AS_FACT_STORES_NONTEMPORAL, nt, regular, AS_BY(.op = op, .threads = team_words[team]));
     if (!f)
         return;
-    char ratio[96], threads[32];
-    as_fact_say(
-        f,
-        f->verdict == AS_SUPPORTED ? "Non-temporal stores speed up %s in memory: %s of the bandwidth of regular ones%s"
-        : f->verdict == AS_REFUTED
-            ? "Non-temporal stores cost bandwidth for %s in memory: %s of that of regular ones%s"
-            : "Whether non-temporal stores speed up %s in memory is undecided: %s of the bandwidth of regular ones%s",
-        op, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), team_text(c, nt, threads, sizeof threads));
+    char threads[32];
+    as_fact_say(f,
+                f->verdict == AS_SUPPORTED
+                    ? "Non-temporal stores speed up {op} in memory: {value} of the bandwidth of regular ones%s"
+                : f->verdict == AS_REFUTED
+                    ? "Non-temporal stores cost bandwidth for {op} in memory: {value} of that of regular ones%s"
+                    : "Whether non-temporal stores speed up {op} in memory is undecided: {value} of the bandwidth of "
+                      "regular ones%s",
+                team_text(c, nt, threads, sizeof threads));
 }
 
 static void derive_nontemporal(struct as_rule_context *c)

@@ -333,10 +333,8 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
         return;
     double median = as_median(cycles, n);
     as_fact_number(f, median, (struct as_interval){p->ci.lo / p->level * median, p->ci.hi / p->level * median});
-    char text[96];
-    as_fact_say(f, "A dependent load %s %s takes %s", is_memory ? "from" : "that hits",
-                level->said[0] ? level->said : level->name,
-                as_fact_value_text(f->value, f->ci, "cycles", text, sizeof text));
+    as_fact_say(f, "A dependent load %s %s takes {value}", is_memory ? "from" : "that hits",
+                level->said[0] ? level->said : level->name);
     as_curve_evidence(f, curve, p->first, p->last);
 }
 
@@ -416,7 +414,7 @@ static void derive_instruments(struct as_rule_context *c)
     if (f) {
         const struct as_pair *p = &pairs[worst];
         const size_t open = n - agree - differ;
-        char ratio[96], size[32], others[96] = "", undecided[96] = "";
+        char size[32], others[96] = "", undecided[96] = "";
         if (differ)
             snprintf(others, sizeof others, ", differ by more in %zu", differ);
         if (open)
@@ -425,8 +423,8 @@ static void derive_instruments(struct as_rule_context *c)
         f->verdict = differ ? AS_REFUTED : agree == n ? AS_SUPPORTED : AS_UNDECIDED;
         as_fact_say(f,
                     "Pointer chases timed as a whole and by a cycle counter inside agree within 2%% in %zu of %zu "
-                    "cells%s%s; the largest ratio is %s, at %s",
-                    agree, n, others, undecided, as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio),
+                    "cells%s%s; the largest ratio is {value}, at %s",
+                    agree, n, others, undecided,
                     as_fact_value_text(as_cell_axis_number(p->a, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
         for (size_t i = 0; i < n; i++) {
             as_fact_evidence(f, pairs[i].a);

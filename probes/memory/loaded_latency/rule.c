@@ -92,15 +92,14 @@ static void add_evidence(struct as_fact *f, const struct loads *l)
 static void add_peak(struct as_rule_context *c, const struct loads *l)
 {
     const struct point *p = &l->at[l->peak];
-    char ns[96], gbs[48], times[200], note[128];
+    char gbs[48], times[200], note[128];
     struct as_fact *f = as_fact_add(c, AS_FACT_LOADED_PEAK, p->cell, NULL);
     if (!f)
         return;
     as_fact_number(f, p->cell->sum.median, as_cell_interval(p->cell));
     const bool decided = as_verdict_above(p->times_ci, 1) != AS_UNDECIDED;
     f->verdict = decided ? AS_SUPPORTED : AS_UNDECIDED;
-    as_fact_say(f, "At peak load (%s) latency is %s%s%s", bandwidth_text(p->gbs, gbs, sizeof gbs),
-                as_fact_value_text(f->value, f->ci, f->unit, ns, sizeof ns),
+    as_fact_say(f, "At peak load (%s) latency is {value}%s%s", bandwidth_text(p->gbs, gbs, sizeof gbs),
                 decided ? ", " : ", statistically tied with the unloaded one: ",
                 as_noted_text(p->times, p->times_ci, "x", decided ? " the unloaded latency" : "",
                               curve_text(p, note, sizeof note), times, sizeof times));

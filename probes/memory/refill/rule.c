@@ -202,8 +202,7 @@ static void derive_alias(struct as_rule_context *c)
     as_fact_evidence(f, apart);
     if (f->verdict != AS_SUPPORTED) {
         f->verdict = AS_UNDECIDED;
-        as_fact_say(f, "Whether a load 4 KiB above a recent store takes longer is undecided: %s",
-                    as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+        as_fact_say(f, "Whether a load 4 KiB above a recent store takes longer is undecided: {value}");
         return;
     }
     if (alias->clock_hz > 0)

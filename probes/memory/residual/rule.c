@@ -97,7 +97,7 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
 
 static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, size_t i, const char *touched)
 {
-    char text[96], pass[96], ratio[96];
+    char text[96], pass[96];
     struct as_fact *f = add(c, AS_FACT_RESIDUAL_SLOWDOWN, v->cells[i], touched);
     if (!f)
         return;
@@ -107,9 +107,8 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
     as_fact_evidence(f, v->cells[i]);
     char capital[96];
     snprintf(capital, sizeof capital, "T%s", pass_of(v->cells[i], "first", pass, sizeof pass) + 1);
-    as_fact_say(f, "%s takes %s as long %s as after the control%s", capital,
-                as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio), after(c, v->cells[i], text, sizeof text),
-                includes_one ? "; the interval includes no effect" : "");
+    as_fact_say(f, "%s takes {value} as long %s as after the control%s", capital,
+                after(c, v->cells[i], text, sizeof text), includes_one ? "; the interval includes no effect" : "");
 }
 
 /* The sizes of the published study have facts of their own. */
@@ -158,7 +157,7 @@ static void add_controls(struct as_rule_context *c)
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "residual", &cells);
     for (size_t i = 0; i < n; i++) {
-        char pass[96], ratio[96];
+        char pass[96];
         const enum as_fact_verdict verdict = as_verdict_control(as_cell_interval(cells[i]));
         if (as_cell_axis_number(cells[i], "touched") > 0 || !is_plain(cells[i], "") || verdict == AS_SUPPORTED)
             continue;
@@ -168,9 +167,8 @@ static void add_controls(struct as_rule_context *c)
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
         f->verdict = verdict;
         as_fact_evidence(f, cells[i]);
-        as_fact_say(f, "After loads within one page, %s takes %s as long as after the control (expected: 1)",
-                    pass_of(cells[i], "first", pass, sizeof pass),
-                    as_fact_value_text(f->value, f->ci, "x", ratio, sizeof ratio));
+        as_fact_say(f, "After loads within one page, %s takes {value} as long as after the control (expected: 1)",
+                    pass_of(cells[i], "first", pass, sizeof pass));
     }
     free(cells);
 }
@@ -178,7 +176,7 @@ static void add_controls(struct as_rule_context *c)
 /* What the second pass gains on the first, and what the first costs. */
 static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
 {
-    char text[96], pass[96], share[96], cost[64];
+    char text[96], pass[96], cost[64];
     struct as_metric_value first;
     if (v->x[0] != 1 || v->x[1] != 2 || !is_slower(v->ci[0]) || !as_cell_metric(v->cells[0], "after_touch", &first))
         return;
@@ -191,10 +189,8 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
     as_curve_evidence(f, v, 0, 1);
     const double lines = as_cell_size(v->cells[0]) / as_cell_axis_number(v->cells[0], "stride");
     as_fact_value_text(lines * first.value, AS_NO_INTERVAL, "ns", cost, sizeof cost);
-    as_fact_say(f, "One pass of rewarming, which takes %s, shortens %s by %s %s, each relative to its control", cost,
-                pass_of(v->cells[1], "second", pass, sizeof pass),
-                as_fact_value_text(f->value, f->ci, "%", share, sizeof share),
-                after(c, v->cells[1], text, sizeof text));
+    as_fact_say(f, "One pass of rewarming, which takes %s, shortens %s by {value} %s, each relative to its control",
+                cost, pass_of(v->cells[1], "second", pass, sizeof pass), after(c, v->cells[1], text, sizeof text));
 }
 
 /* The first pass that is not clearly slower any more. */

@@ -17,7 +17,7 @@ static double bound_at_clock(const struct as_rule_context *c, const struct as_ce
 static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *type)
 {
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_ARITHMETIC_PEAK, cell, AS_BY(.type = type));
-    char value[96], clock[32], share[80] = "";
+    char clock[32], share[80] = "";
     if (!f)
         return;
     f->claimed = bound_at_clock(c, cell);
@@ -28,8 +28,7 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *cell, cons
         as_copy_text(share, sizeof share, as_buf_get(&text));
         as_buf_finish(&text);
     }
-    as_fact_say(f, "Fused multiply-adds of %.16s reach %s%s", type,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), share);
+    as_fact_say(f, "Fused multiply-adds of {type} reach {value}%s", share);
 }
 
 static void derive_peaks(struct as_rule_context *c)

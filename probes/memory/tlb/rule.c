@@ -92,15 +92,11 @@ static void add_ratio_cost(struct as_rule_context *c, const struct ratios *r, co
     f->verdict = as_verdict_above(f->ci, 1);
     char ratio[200], size[32];
     as_fact_value_text(r->x[last], AS_NO_INTERVAL, "B", size, sizeof size);
-    if (f->verdict == AS_REFUTED)
-        as_fact_say(f, "Over %s, loads with more translations are %s", size,
-                    as_fact_inverse_text(f, " faster", how, ratio, sizeof ratio));
-    else
-        as_fact_say(f,
-                    f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is undecided: %s"
-                                               : "Over %s, address translation makes a load take %s",
-                    size,
-                    as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? " as long" : "", how, ratio, sizeof ratio));
+    as_fact_say(f,
+                f->verdict == AS_REFUTED     ? "Over %s, loads with more translations are %s"
+                : f->verdict == AS_UNDECIDED ? "Over %s, the cost of address translation is undecided: %s"
+                                             : "Over %s, address translation makes a load take %s",
+                size, as_fact_ratio_text(f, " as long", " faster", how, ratio, sizeof ratio));
     as_fact_evidence(f, r->many[last]);
     as_fact_evidence(f, r->few[last]);
 }
@@ -327,24 +323,16 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
 static void add_gain(struct as_rule_context *c, const struct as_pair *p)
 {
     char ratio[200], text[96];
-    struct as_fact *f = as_fact_add(c, AS_FACT_TLB_GAIN, p->b, NULL);
+    struct as_fact *f =
+        as_fact_add_ratio(c, AS_FACT_TLB_GAIN, p->a, p->b, AS_BY(.allocator = as_cell_axis(p->b, "allocator")));
     if (!f)
         return;
-    as_fact_ratio(f, p->a, p->b);
-    f->verdict = as_verdict_above(f->ci, 1);
     what(p->b, text, sizeof text);
-    const double pages = as_cell_axis_number(p->a, "pages");
-    if (f->verdict == AS_SUPPORTED)
-        as_fact_say(f, "Huge pages make loads from %.0f pages %s", pages,
-                    as_fact_noted_text(f, " as fast as base pages", text, ratio, sizeof ratio));
-    else if (f->verdict == AS_REFUTED)
-        as_fact_say(f, "Huge pages make loads from %.0f pages %s", pages,
-                    as_fact_inverse_text(f, " slower than base pages", text, ratio, sizeof ratio));
-    else
-        as_fact_say(f, "Whether huge pages speed up loads from %.0f pages is undecided: %s", pages,
-                    as_fact_noted_text(f, "", text, ratio, sizeof ratio));
-    as_fact_evidence(f, p->a);
-    as_fact_evidence(f, p->b);
+    as_fact_say(f,
+                f->verdict == AS_UNDECIDED ? "Whether huge pages speed up loads from %.0f pages is undecided: %s"
+                                           : "Huge pages make loads from %.0f pages %s",
+                as_cell_axis_number(p->a, "pages"),
+                as_fact_ratio_text(f, " as fast as base pages", " slower than base pages", text, ratio, sizeof ratio));
 }
 
 /* Of each stride the pair with the most pages. */

@@ -65,11 +65,9 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
 static void add_miss(struct as_rule_context *c, const struct as_cell *missed)
 {
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_ONCHIP_MISS_LATENCY, missed, NULL);
-    char text[96];
     if (!f)
         return;
-    as_fact_say(f, "An L2 miss from %s %s takes %s", as_unit_name(c), as_cell_axis(missed, "compute_unit"),
-                as_fact_value_text(f->value, f->ci, f->unit, text, sizeof text));
+    as_fact_say(f, "An L2 miss from %s %s takes {value}", as_unit_name(c), as_cell_axis(missed, "compute_unit"));
 }
 
 static void derive_units(struct as_rule_context *c)

@@ -57,7 +57,6 @@ static struct as_fact *add(struct as_rule_context *c, enum as_relation relation,
 
 static void add_latency(struct as_rule_context *c, const struct seen *s)
 {
-    char text[96];
     double hz = s->curve->cells[s->plateau->first]->clock_hz;
     bool cycles = hz > 0;
     double factor = cycles ? hz * 1e-9 : 1;
@@ -67,8 +66,7 @@ static void add_latency(struct as_rule_context *c, const struct seen *s)
         return;
     as_fact_number(f, s->plateau->level * factor,
                    (struct as_interval){s->plateau->ci.lo * factor, s->plateau->ci.hi * factor});
-    as_fact_say(f, "%s that hits the %s cache takes %s", s->path->loads, s->name,
-                as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
+    as_fact_say(f, "%s that hits the %s cache takes {value}", s->path->loads, s->name);
     as_curve_evidence(f, s->curve, s->plateau->first, s->plateau->last);
 }
 
@@ -290,10 +288,8 @@ static void derive_local(struct as_rule_context *c)
     struct as_fact *f = smallest ? as_fact_add(c, AS_FACT_ONCHIP_SHARED_LATENCY, NULL, AS_BY(.unit = unit)) : NULL;
     if (f) {
         struct as_interval ci = as_cell_interval(smallest);
-        char text[96];
         as_fact_number(f, smallest->sum.median * factor, (struct as_interval){ci.lo * factor, ci.hi * factor});
-        as_fact_say(f, "A dependent load from %s takes %s", as_shared_memory_name(c),
-                    as_fact_value_text(f->value, f->ci, unit, text, sizeof text));
+        as_fact_say(f, "A dependent load from %s takes {value}", as_shared_memory_name(c));
         as_fact_evidence(f, smallest);
     }
     free(cells);

@@ -22,13 +22,11 @@ static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best,
     struct as_fact *f = best ? as_fact_add_cell(c, relation, best, AS_BY(.object = level, .level = level)) : NULL;
     if (!f)
         return;
-    char text[96], size[32], over[64] = "";
+    char size[32], over[64] = "";
     if (as_cell_axis_number(best, "size") > 0)
         snprintf(over, sizeof over, ", %s%s", whose,
                  as_fact_value_text(as_cell_axis_number(best, "size"), AS_NO_INTERVAL, "B", size, sizeof size));
-    as_fact_say(f, "%s loads %s from %s (%s bits per load%s)", which,
-                as_fact_value_text(f->value, f->ci, "B/cycle", text, sizeof text), from, as_cell_axis(best, "width"),
-                over);
+    as_fact_say(f, "%s loads {value} from %s (%s bits per load%s)", which, from, as_cell_axis(best, "width"), over);
 }
 
 /* Lanes of two banks take turns at one; what is called free of conflicts is at least so many times as fast. */

@@ -78,7 +78,7 @@ static void add_allocator(struct as_rule_context *c, const struct as_curve *curv
 {
     const struct as_cell *cell = curve->cells[at];
     const char *allocator = as_cell_axis(cell, "allocator"), *op = as_cell_axis(cell, "op");
-    char object[64], value[96], size[32];
+    char object[64], size[32];
     as_allocator_object(allocator, object, sizeof object);
     as_fact_value_text(curve->x[at], AS_NO_INTERVAL, "B", size,
                        sizeof size); /* in the name: which sizes are valid differs by run */
@@ -87,8 +87,7 @@ static void add_allocator(struct as_rule_context *c, const struct as_curve *curv
     if (!f)
         return;
     f->matter = "the cost of allocators";
-    as_fact_say(f, "%s: %s %s takes %s", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size,
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+    as_fact_say(f, "%s: %s %s takes {value}", allocator, strcmp(op, "free") == 0 ? "freeing" : "allocating", size);
 }
 
 static void derive_allocators(struct as_rule_context *c)

@@ -70,9 +70,9 @@ static void add_rate(struct as_rule_context *c, const struct as_curve *v)
     else
         as_fact_say(f,
                     f->verdict == AS_SUPPORTED
-                        ? "Empty kernels round-robin in %g %ss run at %s the rate of one %s"
-                        : "Empty kernels round-robin in %g %ss run at %s the rate of one %s: statistically tied",
-                    queues, queue, as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), queue);
+                        ? "Empty kernels round-robin in %g %ss run at {value} the rate of one %s"
+                        : "Empty kernels round-robin in %g %ss run at {value} the rate of one %s: statistically tied",
+                    queues, queue, queue);
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
@@ -86,12 +86,11 @@ static void add_priority(struct as_rule_context *c)
     if (f) {
         const char *queue = as_queue_name(c);
         if (f->verdict == AS_UNDECIDED)
-            as_fact_say(f, "Whether a high-priority %s helps behind work that fills the device is undecided: %s", queue,
-                        as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value));
+            as_fact_say(f, "Whether a high-priority %s helps behind work that fills the device is undecided: {value}",
+                        queue);
         else
             as_fact_say(f, "Behind work that fills the device, a kernel in a high-priority %s finishes %s", queue,
-                        f->verdict == AS_SUPPORTED ? as_fact_noted_text(f, " sooner", "", value, sizeof value)
-                                                   : as_fact_inverse_text(f, " later", "", value, sizeof value));
+                        as_fact_ratio_text(f, " sooner", " later", "", value, sizeof value));
     }
     free(pairs);
 }

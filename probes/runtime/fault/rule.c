@@ -73,7 +73,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     while (from < best && curve->ci[from].hi > AT_CEILING * curve->y[best])
         from++;
     const struct as_cell *cell = curve->cells[best];
-    char value[96], text[96];
+    char text[96];
     struct as_fact *f = add(c, AS_FACT_FAULT_THROUGHPUT, cell);
     if (!f)
         return;
@@ -81,10 +81,9 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_number(f, 1e9 / curve->y[best],
                    (struct as_interval){1e9 / ci.hi, ci.lo > 0 ? 1e9 / ci.lo : 1e9 / curve->y[best]});
     as_fact_say(f,
-                from + 1 < curve->n ? "Page fault throughput: %s, within 10%% of it from %.0f page%s on (%s)"
-                                    : "Page fault throughput: %s over %.0f page%s, the most measured (%s)",
-                as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value), curve->x[from],
-                curve->x[from] == 1 ? "" : "s", who(cell, text, sizeof text));
+                from + 1 < curve->n ? "Page fault throughput: {value}, within 10%% of it from %.0f page%s on (%s)"
+                                    : "Page fault throughput: {value} over %.0f page%s, the most measured (%s)",
+                curve->x[from], curve->x[from] == 1 ? "" : "s", who(cell, text, sizeof text));
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
@@ -146,11 +145,8 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     snprintf(note, sizeof note, "%s, %.0f page%s",
              told ? memory(p->b, text, sizeof text) : who(p->b, text, sizeof text), pages_of(p),
              pages_of(p) == 1 ? "" : "s");
-    if (f->verdict == AS_REFUTED)
-        as_fact_inverse_text(f, how->below, note, ratio, sizeof ratio);
-    else
-        as_fact_noted_text(f, f->verdict == AS_SUPPORTED ? how->above : "", note, ratio, sizeof ratio);
-    as_fact_say(f, "%s%s", f->verdict == AS_UNDECIDED ? how->tied : how->says, ratio);
+    as_fact_say(f, "%s%s", f->verdict == AS_UNDECIDED ? how->tied : how->says,
+                as_fact_ratio_text(f, how->above, how->below, note, ratio, sizeof ratio));
     as_fact_evidence(f, p->a);
     as_fact_evidence(f, p->b);
 }
