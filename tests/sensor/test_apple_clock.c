@@ -105,10 +105,10 @@ static void test_refused(void **state)
         {&cpu, "clock_size", "clock: 'voltage-states5-sram' has 23 bytes: not a clock table"},
         {&gpu, "clock_size", "clock: the device tree has no usable 'voltage-states9'"}, /* too long a one */
         {&cpu, "clock_pair",
-         "clock: cluster 'P1': 1 channels with requested states, 0 with actual states; one each is expected"},
+         "clock: cluster 'P1': 1 channels with requested states, 0 with actual states; expected one each"},
         {&gpu, "clock_twice", "clock: channel 'GPUPH' occurs twice"},
         {&cpu, "clock_twice",
-         "clock: cluster 'P0': 1 channels with requested states, 2 with actual states; one each is expected"},
+         "clock: cluster 'P0': 1 channels with requested states, 2 with actual states; expected one each"},
         {&cpu, "clock_kind", "clock: no clock table is known for cluster 'S0'"},
         {&cpu, "clock_no_tree", "clock: the device tree has no 'pmgr'"},
         {&gpu, "clock_no_tree", "clock: the device tree has no 'pmgr'"},
