@@ -263,7 +263,7 @@ static int run_facts(const struct as_command *command, const struct as_args *arg
     const char *names = as_args_value(args, "refs"), *subject = NULL;
     enum as_status st = as_cli_style(args, &style, &err);
     if (!st && names)
-        st = as_refs_load(names, &refs, &err);
+        st = as_refs_load_for_facts(names, &refs, &err);
     as_sheet_name_facts(&refs);
     if (!st)
         st = load_facts(args, &subject, &run, &err);

@@ -37,7 +37,7 @@ static enum as_status list_sets(const struct as_listing *l, struct as_error *err
     as_table_init(&t, heads);
     for (size_t i = 0; as_refs_name(i) && !st; i++) {
         struct as_refs refs;
-        st = as_refs_load(as_refs_name(i), &refs, err);
+        st = as_refs_load_for_facts(as_refs_name(i), &refs, err);
         if (!st)
             add_set(l, &refs, &t);
         as_refs_finish(&refs);
@@ -83,7 +83,7 @@ static enum as_status figures_table(const struct as_listing *l, const struct as_
 static enum as_status list_figures(const struct as_listing *l, const char *name, struct as_error *err)
 {
     struct as_refs refs;
-    enum as_status st = as_refs_load(name, &refs, err);
+    enum as_status st = as_refs_load_for_facts(name, &refs, err);
     if (!st && !l->json)
         st = figures_table(l, &refs, err);
     for (size_t i = 0; i < refs.n && !st && l->json; i++) {

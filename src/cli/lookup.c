@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "plan/plan.h"
+#include "facts/refs_facts.h"
 #include "report/load.h"
 
 #include <errno.h>
@@ -226,7 +227,7 @@ enum as_status as_published_by_itself(const struct as_report_run *run, struct as
     for (size_t i = 0; i < run->devices_n; i++) {
         const char *name = as_refs_about(&run->devices[i]);
         if (name)
-            return as_refs_load(name, refs, err);
+            return as_refs_load_for_facts(name, refs, err);
     }
     return AS_OK;
 }
@@ -234,7 +235,7 @@ enum as_status as_published_by_itself(const struct as_report_run *run, struct as
 enum as_status as_published(const char *name, struct as_refs *refs, struct as_refs *chip, struct as_error *err)
 {
     *refs = *chip = (struct as_refs){0};
-    enum as_status st = as_refs_load(name, refs, err);
+    enum as_status st = as_refs_load_for_facts(name, refs, err);
     if (st)
         return st;
     if (refs->v[0].group[0]) {

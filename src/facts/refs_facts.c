@@ -6,6 +6,27 @@
 #include <math.h>
 #include <string.h>
 
+enum as_status as_refs_check_facts(const struct as_refs *refs, struct as_error *err)
+{
+    for (size_t i = 0; i < refs->n; i++) {
+        const struct as_ref *ref = &refs->v[i];
+        if (ref->fact[0] && !as_fact_ids_exist(ref->fact))
+            return as_fail(err, AS_FORMAT, "published figures '%s': '%s' of %s: no fact could have an id such as '%s'",
+                           refs->name, ref->metric, ref->chip, ref->fact);
+    }
+    return AS_OK;
+}
+
+enum as_status as_refs_load_for_facts(const char *name, struct as_refs *out, struct as_error *err)
+{
+    enum as_status st = as_refs_load(name, out, err);
+    if (!st)
+        st = as_refs_check_facts(out, err);
+    if (st)
+        as_refs_finish(out);
+    return st;
+}
+
 static bool same_unit(const struct as_ref *ref, const struct as_fact *fact)
 {
     return strcmp(ref->unit, fact->unit[0] ? fact->unit : as_fact_field(fact, AS_FIELD_COUNTED)) == 0;

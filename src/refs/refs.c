@@ -101,12 +101,6 @@ static enum as_status check_device(const struct reader *r, const char *text, str
     return AS_OK;
 }
 
-static enum as_status check_fact(const struct reader *r, const char *text, struct as_ref *ref)
-{
-    (void)ref;
-    return as_fact_ids_exist(text) ? AS_OK : damaged(r, "no fact could have an id such as", text);
-}
-
 static enum as_status check_qualifier(const struct reader *r, const char *text, struct as_ref *ref)
 {
     (void)ref;
@@ -171,7 +165,7 @@ static const struct column {
     {
         {"chip", ROOM(chip), false, NULL},
         {"device", ROOM(device), false, check_device},
-        {"fact", ROOM(fact), true, check_fact},
+        {"fact", ROOM(fact), true, NULL},
         {"metric", ROOM(metric), false, NULL},
         {"axes", ROOM(axes), true, check_axes},
         {"qualifier", ROOM(qualifier), true, check_qualifier},

@@ -27,7 +27,10 @@ static int clean(void **unused)
 static enum as_status parse(const char *text)
 {
     as_refs_finish(&refs);
-    return as_refs_parse("t", text, strlen(text), &refs, &err);
+    enum as_status st = as_refs_parse("t", text, strlen(text), &refs, &err);
+    if (!st && (st = as_refs_check_facts(&refs, &err)))
+        as_refs_finish(&refs);
+    return st;
 }
 
 static void refused(const char *text, const char *why)
