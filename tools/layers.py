@@ -20,8 +20,6 @@ HEADING = "## Modules"
 EACH = "[^/]+"
 PARTS = ("src/", "lib/", "probes/")
 PLUGS = re.compile(r"as_(backend|probe|rules|method)_\w+|as_(backends|probes|rule_tables)")
-# Kernels of probes that lib launches too.
-PLUGS = re.compile(PLUGS.pattern + r"|as_kernel_(latency|bandwidth|copy)")
 
 
 class Row:

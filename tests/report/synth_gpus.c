@@ -65,7 +65,7 @@ static void quantity_cell(struct maker *m, const struct as_probe *probe, const c
 
 static void roof_cells(struct maker *m, const char *id)
 {
-    static const struct as_probe onchip = {.abi = AS_PROBE_ABI, .name = "onchip_bandwidth"};
+    static const struct as_probe onchip = {.name = "onchip_bandwidth"};
     static const char *const read[][2] = {{"op", "read"},         {"level", "memory"},         {"threads", "0"},
                                           {"size", "8589934592"}, {"allocator", "cuMemAlloc"}, {0}},
                              *const l1[][2] = {{"what", "own"}, {"size", "65536"}, {0}},

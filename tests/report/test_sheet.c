@@ -2,6 +2,7 @@
 #include "sheet_run.h"
 
 #include "base/text.h"
+#include "quantity/quantity.h"
 #include "report/terminal.h"
 #include "report/worth.h"
 #include "store/store.h"
@@ -403,12 +404,12 @@ static void test_worth_knowing(void **state)
 }
 
 /* A misspelt id would leave its line empty. */
-static void test_lines_name_facts_that_exist(void **state)
+static void test_quantities_name_facts_that_exist(void **state)
 {
     (void)state;
-    for (const struct as_sheet_line *line = as_sheet_lines; line->group; line++)
-        for (size_t i = 0; i < AS_SHEET_SOURCES && line->from[i].from; i++) {
-            const char *id = line->from[i].fact ? line->from[i].fact : line->from[i].from;
+    for (const struct as_quantity *q = as_quantities; q->name; q++)
+        for (const struct as_quantity_source *from = q->sources; from->from; from++) {
+            const char *id = from->fact ? from->fact : from->from;
             if (!strpbrk(id, "@ ") && !as_fact_ids_exist(id))
                 fail_msg("no rule makes a fact %s", id);
         }
@@ -417,7 +418,7 @@ static void test_lines_name_facts_that_exist(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_name_facts_that_exist),
+        cmocka_unit_test(test_quantities_name_facts_that_exist),
         cmocka_unit_test_setup(test_no_other_cell, start),
         cmocka_unit_test_setup(test_reasons, start),
         cmocka_unit_test_setup(test_loaded_below_idle, start),
