@@ -17,7 +17,7 @@ bool summarize(const double *x, const int *trial, size_t n, struct as_summary *o
             t[trials++].x = &x[i];
         t[trials - 1].n++;
     }
-    const enum as_status s = as_estimate_cell(t, trials, NULL, NULL, NULL, &e, &err);
+    const enum as_status st = as_estimate_cell(t, trials, NULL, NULL, NULL, &e, &err);
     free(t);
     *out = (struct as_summary){.n = e.n,
                                .trials = e.trials,
@@ -29,5 +29,5 @@ bool summarize(const double *x, const int *trial, size_t n, struct as_summary *o
                                .modes = e.modes,
                                .mode = {e.mode[0], e.mode[1]},
                                .mode_share0 = e.mode_share0};
-    return s == AS_OK;
+    return st == AS_OK;
 }

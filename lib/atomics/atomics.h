@@ -6,25 +6,25 @@
 
 #include <stdatomic.h>
 
-enum atomics_type { ATOMICS_U32, ATOMICS_U64, ATOMICS_F32, ATOMICS_F64, ATOMICS_TYPES };
+enum as_atomics_type { ATOMICS_U32, ATOMICS_U64, ATOMICS_F32, ATOMICS_F64, ATOMICS_TYPES };
 /* Words of the axes; each ends with NULL. */
 extern const char *const atomics_type_words[];
 extern const char *const atomics_scope_words[];
 extern const char *const atomics_order_words[];
 extern const char *const atomics_agent_words[];
-size_t atomics_type_bytes(enum atomics_type type);
+size_t as_atomics_type_bytes(enum as_atomics_type type);
 
 /* ---- atomics_draw.c: drawing elements ---- */
 
 /* Marsaglia's xorwow, as in the kernel. */
-struct atomics_draw {
+struct as_atomics_draw {
     uint32_t x, y, z, w, v, d;
 };
 /* Threads of a device are numbered from 0, those of the CPU from here. */
 #define ATOMICS_CPU_THREAD (UINT64_C(1) << 32)
-void atomics_draw_start(struct atomics_draw *r, uint64_t seed, uint64_t thread);
+void as_atomics_draw_start(struct as_atomics_draw *r, uint64_t seed, uint64_t thread);
 
-static inline uint64_t atomics_draw_next(struct atomics_draw *r, uint64_t elements)
+static inline uint64_t atomics_draw_next(struct as_atomics_draw *r, uint64_t elements)
 {
     uint32_t t = r->x ^ (r->x >> 2);
     r->x = r->y;
@@ -40,80 +40,80 @@ static inline uint64_t atomics_draw_next(struct atomics_draw *r, uint64_t elemen
 
 enum { ATOMICS_GUARD = 4096 }; /* guard bytes on either side */
 
-struct atomics_array {
+struct as_atomics_array {
     struct as_device *dev;
     struct as_memory *memory;
-    enum atomics_type type;
+    enum as_atomics_type type;
     uint64_t elements, bytes; /* bytes without the guards */
     unsigned char *piece;     /* bytes transferred per call */
 };
-enum as_status atomics_array_create(struct atomics_array *a, struct as_device *dev, const char *allocator,
-                                    enum atomics_type type, uint64_t elements, struct as_error *err);
-void atomics_array_finish(struct atomics_array *a);
+enum as_status as_atomics_array_create(struct as_atomics_array *a, struct as_device *dev, const char *allocator,
+                                       enum as_atomics_type type, uint64_t elements, struct as_error *err);
+void as_atomics_array_finish(struct as_atomics_array *a);
 /* Clears the elements and fills the guards with a pattern. */
-enum as_status atomics_array_clear(struct atomics_array *a, struct as_error *err);
+enum as_status as_atomics_array_clear(struct as_atomics_array *a, struct as_error *err);
 /* Sum of all elements: integers modulo 2^32 or 2^64; AS_FAILED for a float that is not a count. */
-enum as_status atomics_array_sum(struct atomics_array *a, uint64_t *sum, struct as_error *err);
+enum as_status as_atomics_array_sum(struct as_atomics_array *a, uint64_t *sum, struct as_error *err);
 /* AS_FAILED if a guard was overwritten. */
-enum as_status atomics_array_guards(struct atomics_array *a, struct as_error *err);
+enum as_status as_atomics_array_guards(struct as_atomics_array *a, struct as_error *err);
 /* AS_FAILED with the first element above its bound in `bounds`. *short_by: the sum by which all are below. */
-enum as_status atomics_array_compare(struct atomics_array *a, const uint32_t *bounds, uint64_t *short_by,
-                                     struct as_error *err);
+enum as_status as_atomics_array_compare(struct as_atomics_array *a, const uint32_t *bounds, uint64_t *short_by,
+                                        struct as_error *err);
 
 /* ---- atomics_cpu.c: the CPU's side ---- */
 
-struct atomics_line {
+struct as_atomics_line {
     _Alignas(128) _Atomic uint64_t count; /* updates done so far */
 };
-struct atomics_cpu;
-struct atomics_cpu_desc {
+struct as_atomics_cpu;
+struct as_atomics_cpu_desc {
     void *elements; /* the first one's address */
-    enum atomics_type type;
+    enum as_atomics_type type;
     bool plain, seq_cst;
     uint64_t n; /* elements */
     unsigned threads;
 };
 /* dev: the probe's device, the CPU itself or one beside which the CPU is opened. */
-enum as_status atomics_cpu_create(struct as_device *dev, const struct atomics_cpu_desc *desc, struct atomics_cpu **out,
-                                  struct as_error *err);
-void atomics_cpu_destroy(struct atomics_cpu *c); /* accepts NULL */
-/* Threads wait for atomics_cpu_go, then make `each` updates, or fewer if stopped. */
-enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err);
-void atomics_cpu_go(struct atomics_cpu *c);
-void atomics_cpu_stop(struct atomics_cpu *c);
-enum as_status atomics_cpu_wait(struct atomics_cpu *c, struct as_error *err);
+enum as_status as_atomics_cpu_create(struct as_device *dev, const struct as_atomics_cpu_desc *desc,
+                                     struct as_atomics_cpu **out, struct as_error *err);
+void as_atomics_cpu_destroy(struct as_atomics_cpu *c); /* accepts NULL */
+/* Threads wait for as_atomics_cpu_go, then make `each` updates, or fewer if stopped. */
+enum as_status as_atomics_cpu_start(struct as_atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err);
+void as_atomics_cpu_go(struct as_atomics_cpu *c);
+void as_atomics_cpu_stop(struct as_atomics_cpu *c);
+enum as_status as_atomics_cpu_wait(struct as_atomics_cpu *c, struct as_error *err);
 /* Which of an aarch64 CPU's instructions update: LSE, else LDXR and STXR. */
-void atomics_cpu_note(struct as_trial_context *vc);
-uint64_t atomics_cpu_count(const struct atomics_cpu *c); /* may be read at any time */
+void as_atomics_cpu_note(struct as_trial_context *tc);
+uint64_t as_atomics_cpu_count(const struct as_atomics_cpu *c); /* may be read at any time */
 
 /* ---- atomics_device.c: the device's side ---- */
 
-struct atomics_device;
-struct atomics_device_desc {
-    const struct atomics_array *array;
+struct as_atomics_device;
+struct as_atomics_device_desc {
+    const struct as_atomics_array *array;
     bool plain, seq_cst, system;
     size_t threads;
     bool watched; /* counts are readable and the kernel stoppable while it runs */
 };
-enum as_status atomics_device_create(struct as_trial_context *vc, const struct atomics_device_desc *desc,
-                                     struct atomics_device **out, struct as_error *err);
-void atomics_device_destroy(struct atomics_device *g); /* accepts NULL */
+enum as_status as_atomics_device_create(struct as_trial_context *tc, const struct as_atomics_device_desc *desc,
+                                        struct as_atomics_device **out, struct as_error *err);
+void as_atomics_device_destroy(struct as_atomics_device *g); /* accepts NULL */
 /* Rounds updates per thread down to whole batches; at least 1. */
-uint64_t atomics_device_whole(const struct atomics_device *g, uint64_t each);
+uint64_t as_atomics_device_whole(const struct as_atomics_device *g, uint64_t each);
 /* `each` updates per thread, in whole batches; UINT64_MAX: until stopped. */
-enum as_status atomics_device_start(struct atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err);
-void atomics_device_stop(struct atomics_device *g);
-enum as_status atomics_device_wait(struct atomics_device *g, struct as_error *err);
-uint64_t atomics_device_count(const struct atomics_device *g);       /* watched: at any time; else after the wait */
-uint64_t atomics_device_groups_seen(const struct atomics_device *g); /* workgroups that did anything */
+enum as_status as_atomics_device_start(struct as_atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err);
+void as_atomics_device_stop(struct as_atomics_device *g);
+enum as_status as_atomics_device_wait(struct as_atomics_device *g, struct as_error *err);
+uint64_t as_atomics_device_count(const struct as_atomics_device *g); /* watched: at any time; else after the wait */
+uint64_t as_atomics_device_groups_seen(const struct as_atomics_device *g); /* workgroups that did anything */
 
 /* ---- atomics_both.c: the sides together ---- */
 
-struct atomics {
+struct as_atomics {
     struct as_device *dev;
-    struct atomics_array array;
-    struct atomics_cpu *cpu;
-    struct atomics_device *device;
+    struct as_atomics_array array;
+    struct as_atomics_cpu *cpu;
+    struct as_atomics_device *device;
     unsigned cpu_threads;
     size_t device_threads;
     bool of_cpu; /* the side to be measured */
@@ -122,17 +122,18 @@ struct atomics {
         uint64_t cpu, device;
     } last; /* of the last run, after its end */
 };
-enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, bool plain, bool watched,
-                               struct as_error *err);
-void atomics_finish(void *state);
+enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context *tc, bool plain, bool watched,
+                                  struct as_error *err);
+void as_atomics_finish(void *state);
 /* Runs all sides for a while; rates in updates per second. */
-struct atomics_rates {
+struct as_atomics_rates {
     double cpu, device, seconds;
 };
-enum as_status atomics_rate(struct atomics *s, double window_s, struct atomics_rates *out, struct as_error *err);
+enum as_status as_atomics_rate(struct as_atomics *s, double window_s, struct as_atomics_rates *out,
+                               struct as_error *err);
 /* Each thread of a side makes so many updates; *seconds until all are done. */
-enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device_each, double *seconds,
-                           struct as_error *err);
+enum as_status as_atomics_run(struct as_atomics *s, uint64_t cpu_each, uint64_t device_each, double *seconds,
+                              struct as_error *err);
 
 /* Axes of both probes. */
 #define ATOMICS_AXES(agents)                                                                                           \
@@ -147,9 +148,9 @@ enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device
         AS_ALLOCATOR_AXIS("allocator", "first", "how the array is allocated")
 /* watched: counts are read while a kernel runs; lossy: also memory that both reach without mutual atomics
  */
-enum as_applies atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
-                                struct as_error *err);
-bool atomics_by_device(const struct as_axes *a); /* has the cell threads of the device? */
-double atomics_patience(const struct as_device_info *info, const struct as_axes *a);
+enum as_applies as_atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
+                                   struct as_error *err);
+bool as_atomics_by_device(const struct as_axes *a); /* has the cell threads of the device? */
+double as_atomics_patience(const struct as_device_info *info, const struct as_axes *a);
 
 #endif

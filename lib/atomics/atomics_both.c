@@ -57,113 +57,115 @@ static bool sides_can(const struct as_device_info *info, const struct as_axes *a
     return false;
 }
 
-enum as_applies atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
-                                struct as_error *err)
+enum as_applies as_atomics_applies(const struct as_device_info *info, const struct as_axes *a, bool watched, bool lossy,
+                                   struct as_error *err)
 {
     const struct as_allocator *memory = as_info_allocator(info, as_axes_text(a, "allocator"));
     size_t type = as_word_index(a, "type", atomics_type_words);
     if (!memory || type >= ATOMICS_TYPES || !is_a_cell(info, a))
         return AS_PRUNED;
-    double bytes = as_axes_number(a, "elements") * atomics_type_bytes((enum atomics_type)type) + 2 * ATOMICS_GUARD;
+    double bytes =
+        as_axes_number(a, "elements") * as_atomics_type_bytes((enum as_atomics_type)type) + 2 * ATOMICS_GUARD;
     return sides_can(info, a, memory, watched, lossy, err) && !as_check_block(info, memory->name, bytes, err)
                ? AS_APPLIES
                : AS_INAPPLICABLE;
 }
 
-bool atomics_by_device(const struct as_axes *a)
+bool as_atomics_by_device(const struct as_axes *a)
 {
     return as_axes_u64(a, "device_threads") > 0;
 }
 
 /* The driver compiles the kernel first; the array is written once, 4 MiB at a time. */
-double atomics_patience(const struct as_device_info *info, const struct as_axes *a)
+double as_atomics_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     return (info->capabilities & AS_CAP_HOST_KERNELS ? 10 : 40) + as_axes_number(a, "elements") * 8 / 200e6;
 }
 
 /* ---- the sides ---- */
 
-static enum as_status make_cpu(struct atomics *s, bool plain, bool seq_cst, struct as_error *err)
+static enum as_status make_cpu(struct as_atomics *s, bool plain, bool seq_cst, struct as_error *err)
 {
     struct as_memory *memory = s->array.memory;
     enum as_status st = s->dev->memory->map(s->dev, memory, err);
     if (st)
         return st;
-    struct atomics_cpu_desc desc = {.elements = (char *)memory->host + ATOMICS_GUARD,
-                                    .type = s->array.type,
-                                    .plain = plain,
-                                    .seq_cst = seq_cst,
-                                    .n = s->array.elements,
-                                    .threads = s->cpu_threads};
-    return atomics_cpu_create(s->dev, &desc, &s->cpu, err);
+    struct as_atomics_cpu_desc desc = {.elements = (char *)memory->host + ATOMICS_GUARD,
+                                       .type = s->array.type,
+                                       .plain = plain,
+                                       .seq_cst = seq_cst,
+                                       .n = s->array.elements,
+                                       .threads = s->cpu_threads};
+    return as_atomics_cpu_create(s->dev, &desc, &s->cpu, err);
 }
 
-enum as_status atomics_prepare(struct atomics *s, struct as_trial_context *vc, bool plain, bool watched,
-                               struct as_error *err)
+enum as_status as_atomics_prepare(struct as_atomics *s, struct as_trial_context *tc, bool plain, bool watched,
+                                  struct as_error *err)
 {
-    const struct as_axes *a = vc->axes;
+    const struct as_axes *a = tc->axes;
     size_t type = as_word_index(a, "type", atomics_type_words);
     bool seq_cst = as_word_is(a, "order", "seq_cst");
-    *s = (struct atomics){.dev = vc->dev,
-                          .cpu_threads = (unsigned)as_axes_u64(a, "cpu_threads"),
-                          .device_threads = as_axes_u64(a, "device_threads"),
-                          .of_cpu = as_word_is(a, "agent", "cpu"),
-                          .seed = vc->seed};
+    *s = (struct as_atomics){.dev = tc->dev,
+                             .cpu_threads = (unsigned)as_axes_u64(a, "cpu_threads"),
+                             .device_threads = as_axes_u64(a, "device_threads"),
+                             .of_cpu = as_word_is(a, "agent", "cpu"),
+                             .seed = tc->seed};
     if (type >= ATOMICS_TYPES)
         return as_fail(err, AS_USAGE, "unknown type '%s'", as_axes_text(a, "type"));
-    enum as_status st = atomics_array_create(&s->array, vc->dev, as_axes_text(a, "allocator"), (enum atomics_type)type,
-                                             as_axes_u64(a, "elements"), err);
+    enum as_status st = as_atomics_array_create(&s->array, tc->dev, as_axes_text(a, "allocator"),
+                                                (enum as_atomics_type)type, as_axes_u64(a, "elements"), err);
     if (!st)
-        st = atomics_array_clear(&s->array, err);
+        st = as_atomics_array_clear(&s->array, err);
     if (!st && s->cpu_threads)
         st = make_cpu(s, plain, seq_cst, err);
     if (s->cpu_threads && !plain)
-        atomics_cpu_note(vc);
-    struct atomics_device_desc device = {.array = &s->array,
-                                         .plain = plain,
-                                         .seq_cst = seq_cst,
-                                         .system = as_word_is(a, "scope", "system"),
-                                         .threads = s->device_threads,
-                                         .watched = watched || s->cpu_threads};
+        as_atomics_cpu_note(tc);
+    struct as_atomics_device_desc device = {.array = &s->array,
+                                            .plain = plain,
+                                            .seq_cst = seq_cst,
+                                            .system = as_word_is(a, "scope", "system"),
+                                            .threads = s->device_threads,
+                                            .watched = watched || s->cpu_threads};
     if (!st && s->device_threads)
-        st = atomics_device_create(vc, &device, &s->device, err);
+        st = as_atomics_device_create(tc, &device, &s->device, err);
     if (!st)
-        st = atomics_array_clear(&s->array, err); /* leftovers of the choice of the batch */
-    vc->footprint = s->array.bytes;
-    vc->host_work = s->cpu != NULL;
-    vc->min_reps = vc->max_reps = 1;
+        st = as_atomics_array_clear(&s->array, err); /* leftovers of the choice of the batch */
+    tc->footprint = s->array.bytes;
+    tc->host_work = s->cpu != NULL;
+    tc->min_reps = tc->max_reps = 1;
     return st;
 }
 
-void atomics_finish(void *state)
+void as_atomics_finish(void *state)
 {
-    struct atomics *s = state;
-    atomics_device_destroy(s->device);
+    struct as_atomics *s = state;
+    as_atomics_device_destroy(s->device);
     if (s->array.memory && s->array.memory->host && s->cpu_threads)
         s->dev->memory->unmap(s->dev, s->array.memory, NULL);
-    atomics_cpu_destroy(s->cpu);
-    atomics_array_finish(&s->array);
+    as_atomics_cpu_destroy(s->cpu);
+    as_atomics_array_finish(&s->array);
 }
 
 /* ---- both sides ---- */
 
-static uint64_t count_cpu(const struct atomics *s)
+static uint64_t count_cpu(const struct as_atomics *s)
 {
-    return s->cpu ? atomics_cpu_count(s->cpu) : 0;
+    return s->cpu ? as_atomics_cpu_count(s->cpu) : 0;
 }
 
-static uint64_t count_device(const struct atomics *s)
+static uint64_t count_device(const struct as_atomics *s)
 {
-    return s->device ? atomics_device_count(s->device) : 0;
+    return s->device ? as_atomics_device_count(s->device) : 0;
 }
 
 /* The device starts first, since it takes longer; then the waiting CPU threads are released. */
-static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t device_each, struct as_error *err)
+static enum as_status atomics_both_start(struct as_atomics *s, uint64_t cpu_each, uint64_t device_each,
+                                         struct as_error *err)
 {
-    enum as_status st = s->cpu ? atomics_cpu_start(s->cpu, s->seed, cpu_each, err) : AS_OK;
+    enum as_status st = s->cpu ? as_atomics_cpu_start(s->cpu, s->seed, cpu_each, err) : AS_OK;
     if (st)
         return st;
-    st = s->device ? atomics_device_start(s->device, s->seed, device_each, err) : AS_OK;
+    st = s->device ? as_atomics_device_start(s->device, s->seed, device_each, err) : AS_OK;
     double asked = as_now();
     while (!st && s->device && s->cpu && count_device(s) == 0)
         if (as_now() > asked + PATIENCE_S)
@@ -171,23 +173,24 @@ static enum as_status start(struct atomics *s, uint64_t cpu_each, uint64_t devic
         else if (as_now() > asked + START_S)
             as_sleep(20e-6);
     if (s->cpu && st)
-        atomics_cpu_stop(s->cpu);
+        as_atomics_cpu_stop(s->cpu);
     else if (s->cpu)
-        atomics_cpu_go(s->cpu);
+        as_atomics_cpu_go(s->cpu);
     return st;
 }
 
 /* Waits for all sides in any case; reports the first failure. */
-static enum as_status finish_run(struct atomics *s, enum as_status before, bool stop, struct as_error *err)
+static enum as_status atomics_both_finish_run(struct as_atomics *s, enum as_status before, bool stop,
+                                              struct as_error *err)
 {
     struct as_error later;
     if (s->device && (stop || before))
-        atomics_device_stop(s->device);
+        as_atomics_device_stop(s->device);
     if (s->cpu && (stop || before))
-        atomics_cpu_stop(s->cpu);
-    enum as_status cpu = s->cpu ? atomics_cpu_wait(s->cpu, before ? &later : err) : AS_OK;
+        as_atomics_cpu_stop(s->cpu);
+    enum as_status cpu = s->cpu ? as_atomics_cpu_wait(s->cpu, before ? &later : err) : AS_OK;
     before = before ? before : cpu;
-    enum as_status device = s->device ? atomics_device_wait(s->device, before ? &later : err) : AS_OK;
+    enum as_status device = s->device ? as_atomics_device_wait(s->device, before ? &later : err) : AS_OK;
     s->last = (struct atomics_counts){count_cpu(s), count_device(s)};
     return before ? before : device;
 }
@@ -198,7 +201,7 @@ struct reading {
     double cpu_at, device_at;
 };
 
-static struct reading read_counts(const struct atomics *s)
+static struct reading read_counts(const struct as_atomics *s)
 {
     struct reading r;
     double t0 = as_now();
@@ -211,7 +214,7 @@ static struct reading read_counts(const struct atomics *s)
     return r;
 }
 
-static enum as_status await_sides(const struct atomics *s, struct as_error *err)
+static enum as_status await_sides(const struct as_atomics *s, struct as_error *err)
 {
     double end = as_now() + PATIENCE_S;
     while ((s->cpu && !count_cpu(s)) || (s->device && !count_device(s))) {
@@ -223,11 +226,12 @@ static enum as_status await_sides(const struct atomics *s, struct as_error *err)
     return AS_OK;
 }
 
-enum as_status atomics_rate(struct atomics *s, double window_s, struct atomics_rates *out, struct as_error *err)
+enum as_status as_atomics_rate(struct as_atomics *s, double window_s, struct as_atomics_rates *out,
+                               struct as_error *err)
 {
     struct reading a = {0}, b = {0};
     s->seed++;
-    enum as_status st = start(s, UINT64_MAX, UINT64_MAX, err);
+    enum as_status st = atomics_both_start(s, UINT64_MAX, UINT64_MAX, err);
     if (!st)
         st = await_sides(s, err);
     if (!st) {
@@ -236,21 +240,21 @@ enum as_status atomics_rate(struct atomics *s, double window_s, struct atomics_r
         as_sleep(window_s);
         b = read_counts(s);
     }
-    st = finish_run(s, st, true, err);
+    st = atomics_both_finish_run(s, st, true, err);
     if (st)
         return st;
-    *out = (struct atomics_rates){.seconds = b.cpu_at - a.cpu_at,
-                                  .cpu = (double)(b.cpu - a.cpu) / (b.cpu_at - a.cpu_at),
-                                  .device = (double)(b.device - a.device) / (b.device_at - a.device_at)};
+    *out = (struct as_atomics_rates){.seconds = b.cpu_at - a.cpu_at,
+                                     .cpu = (double)(b.cpu - a.cpu) / (b.cpu_at - a.cpu_at),
+                                     .device = (double)(b.device - a.device) / (b.device_at - a.device_at)};
     return AS_OK;
 }
 
-enum as_status atomics_run(struct atomics *s, uint64_t cpu_each, uint64_t device_each, double *seconds,
-                           struct as_error *err)
+enum as_status as_atomics_run(struct as_atomics *s, uint64_t cpu_each, uint64_t device_each, double *seconds,
+                              struct as_error *err)
 {
     s->seed++;
     double before = as_now();
-    enum as_status st = finish_run(s, start(s, cpu_each, device_each, err), false, err);
+    enum as_status st = atomics_both_finish_run(s, atomics_both_start(s, cpu_each, device_each, err), false, err);
     *seconds = as_now() - before;
     return st;
 }

@@ -12,14 +12,14 @@
 enum { BATCH = 64, LOOKS = 1 << 18 };
 static const double BETWEEN_LOOKS_S = 50e-6;
 
-struct atomics_cpu {
+struct as_atomics_cpu {
     struct as_opened opened; /* beside another device */
     struct as_device *dev;
     struct as_program *program;
     struct as_kernel *kernel;
-    struct atomics_line *lines;
-    void (*batch)(void *elements, uint64_t n, uint64_t updates, struct atomics_draw *r);
-    struct atomics_cpu_desc desc;
+    struct as_atomics_line *lines;
+    void (*batch)(void *elements, uint64_t n, uint64_t updates, struct as_atomics_draw *r);
+    struct as_atomics_cpu_desc desc;
     uint64_t seed, each;
     _Alignas(128) _Atomic uint32_t go;
     _Alignas(128) _Atomic uint32_t stop;
@@ -41,7 +41,7 @@ struct atomics_cpu {
 #define ADD_PLAIN(p, order) (*(volatile __typeof__(*(p)) *)(p) = *(volatile __typeof__(*(p)) *)(p) + 1)
 
 #define DEFINE_BATCH(name, type, add, order, attribute)                                                                \
-    attribute static void name(void *elements, uint64_t n, uint64_t updates, struct atomics_draw *r)                   \
+    attribute static void name(void *elements, uint64_t n, uint64_t updates, struct as_atomics_draw *r)                \
     {                                                                                                                  \
         type *array = elements;                                                                                        \
         for (uint64_t i = 0; i < updates; i++) {                                                                       \
@@ -50,7 +50,7 @@ struct atomics_cpu {
         }                                                                                                              \
     }
 enum { RELAXED, SEQ_CST, PLAIN, KINDS };
-typedef void (*batch_of[ATOMICS_TYPES][KINDS])(void *, uint64_t, uint64_t, struct atomics_draw *);
+typedef void (*batch_of[ATOMICS_TYPES][KINDS])(void *, uint64_t, uint64_t, struct as_atomics_draw *);
 
 #define DEFINE_BATCHES(set, word, type, add, attribute)                                                                \
     DEFINE_BATCH(set##_relaxed_##word, type, add, __ATOMIC_RELAXED, attribute)                                         \
@@ -90,9 +90,9 @@ static const batch_of *batches(void)
     return has_lse() ? &by_lse : &by_default;
 }
 
-void atomics_cpu_note(struct as_trial_context *vc)
+void as_atomics_cpu_note(struct as_trial_context *tc)
 {
-    as_note_number(vc, "lse", has_lse());
+    as_note_number(tc, "lse", has_lse());
 }
 #else
 static const batch_of *batches(void)
@@ -100,20 +100,20 @@ static const batch_of *batches(void)
     return &by_default;
 }
 
-void atomics_cpu_note(struct as_trial_context *vc)
+void as_atomics_cpu_note(struct as_trial_context *tc)
 {
-    (void)vc;
+    (void)tc;
 }
 #endif
 
-/* args: 0 the address of the struct atomics_cpu */
+/* args: 0 the address of the struct as_atomics_cpu */
 static void host_histogram(const struct as_host_call *call)
 {
-    struct atomics_cpu *c;
-    struct atomics_draw draw;
+    struct as_atomics_cpu *c;
+    struct as_atomics_draw draw;
     memcpy(&c, call->args[0], sizeof c);
-    struct atomics_line *line = &c->lines[call->thread];
-    atomics_draw_start(&draw, c->seed, ATOMICS_CPU_THREAD + call->thread);
+    struct as_atomics_line *line = &c->lines[call->thread];
+    as_atomics_draw_start(&draw, c->seed, ATOMICS_CPU_THREAD + call->thread);
     for (unsigned looks = 0; !atomic_load_explicit(&c->go, memory_order_acquire);)
         if (looks < LOOKS) {
             looks++;
@@ -132,29 +132,29 @@ static const struct as_host_kernel host_kernels[] = {{"histogram", host_histogra
 
 /* ---- the side ---- */
 
-static enum as_status set_up(struct atomics_cpu *c, struct as_device *dev, struct as_error *err)
+static enum as_status set_up(struct as_atomics_cpu *c, struct as_device *dev, struct as_error *err)
 {
     struct as_program_desc program = {.name = "atomics", .host = host_kernels};
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     c->dev = dev;
     if (!(dev->info.capabilities & AS_CAP_HOST_KERNELS)) {
-        s = as_device_open("cpu", &c->opened, err);
-        c->dev = s ? NULL : &c->opened.device;
+        st = as_device_open("cpu", &c->opened, err);
+        c->dev = st ? NULL : &c->opened.device;
     }
-    if (!s)
-        s = c->dev->program->build(c->dev, &program, &c->program, err);
-    if (!s)
-        s = c->dev->program->kernel(c->dev, c->program, "histogram", &c->kernel, err);
-    if (s)
-        return s;
-    c->lines = aligned_alloc(_Alignof(struct atomics_line), c->desc.threads * sizeof *c->lines);
+    if (!st)
+        st = c->dev->program->build(c->dev, &program, &c->program, err);
+    if (!st)
+        st = c->dev->program->kernel(c->dev, c->program, "histogram", &c->kernel, err);
+    if (st)
+        return st;
+    c->lines = aligned_alloc(_Alignof(struct as_atomics_line), c->desc.threads * sizeof *c->lines);
     return c->lines ? AS_OK : as_nomem(err, c->desc.threads * sizeof *c->lines, "counters");
 }
 
-enum as_status atomics_cpu_create(struct as_device *dev, const struct atomics_cpu_desc *desc, struct atomics_cpu **out,
-                                  struct as_error *err)
+enum as_status as_atomics_cpu_create(struct as_device *dev, const struct as_atomics_cpu_desc *desc,
+                                     struct as_atomics_cpu **out, struct as_error *err)
 {
-    struct atomics_cpu *c = *out = aligned_alloc(_Alignof(struct atomics_cpu), sizeof *c);
+    struct as_atomics_cpu *c = *out = aligned_alloc(_Alignof(struct as_atomics_cpu), sizeof *c);
     if (!c)
         return as_nomem(err, sizeof *c, "threads of the CPU");
     memset(c, 0, sizeof *c);
@@ -163,7 +163,7 @@ enum as_status atomics_cpu_create(struct as_device *dev, const struct atomics_cp
     return set_up(c, dev, err);
 }
 
-void atomics_cpu_destroy(struct atomics_cpu *c)
+void as_atomics_cpu_destroy(struct as_atomics_cpu *c)
 {
     if (!c)
         return;
@@ -177,7 +177,7 @@ void atomics_cpu_destroy(struct atomics_cpu *c)
     free(c);
 }
 
-enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err)
+enum as_status as_atomics_cpu_start(struct as_atomics_cpu *c, uint64_t seed, uint64_t each, struct as_error *err)
 {
     struct as_arg args[] = {as_u64_arg((uint64_t)(uintptr_t)c)};
     struct as_launch l = {
@@ -191,23 +191,23 @@ enum as_status atomics_cpu_start(struct atomics_cpu *c, uint64_t seed, uint64_t 
     return c->dev->queue->submit(c->dev, &l, err);
 }
 
-void atomics_cpu_go(struct atomics_cpu *c)
+void as_atomics_cpu_go(struct as_atomics_cpu *c)
 {
     atomic_store_explicit(&c->go, 1, memory_order_release);
 }
 
-void atomics_cpu_stop(struct atomics_cpu *c)
+void as_atomics_cpu_stop(struct as_atomics_cpu *c)
 {
     atomic_store_explicit(&c->stop, 1, memory_order_relaxed);
-    atomics_cpu_go(c);
+    as_atomics_cpu_go(c);
 }
 
-enum as_status atomics_cpu_wait(struct atomics_cpu *c, struct as_error *err)
+enum as_status as_atomics_cpu_wait(struct as_atomics_cpu *c, struct as_error *err)
 {
     return c->dev->queue->wait(c->dev, AS_WAIT_BLOCK, err);
 }
 
-uint64_t atomics_cpu_count(const struct atomics_cpu *c)
+uint64_t as_atomics_cpu_count(const struct as_atomics_cpu *c)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < c->desc.threads; i++)

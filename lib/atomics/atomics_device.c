@@ -17,9 +17,9 @@ enum { GROUP_THREADS = 64, WORDS = 16, FIRST_BATCH = 16, MOST_BATCH = 1 << 20, A
 static const double LOOKS = 2e6, BATCH_LEAST_S = 50e-6, BATCH_MOST_S = 1e-3;
 static const double ALONE_S = 5; /* an unstopped kernel ends after about this */
 
-struct atomics_device {
+struct as_atomics_device {
     struct as_device *dev;
-    const struct atomics_array *array;
+    const struct as_atomics_array *array;
     struct as_program *program;
     struct as_kernel *able, *kernel;
     struct as_memory *control;
@@ -36,7 +36,7 @@ static const char *scope_of(bool system)
     return system ? "SCOPE_SYSTEM" : "SCOPE_DEVICE";
 }
 
-static void make_defines(const struct atomics_device_desc *d, char *out, size_t size)
+static void atomics_device_make_defines(const struct as_atomics_device_desc *d, char *out, size_t size)
 {
     static const struct {
         const char *value, *element, *add, *has;
@@ -44,7 +44,7 @@ static void make_defines(const struct atomics_device_desc *d, char *out, size_t 
                               {"u64", "atomic_u64", "ATOMIC_ADD_U64", "HAVE_ATOMIC_ADD_U64"},
                               {"f32", "atomic_f32", "ATOMIC_ADD_F32", "HAVE_ATOMIC_ADD_F32"},
                               {"f64", "atomic_f64", "ATOMIC_ADD_F64", "HAVE_ATOMIC_ADD_F64"}};
-    const enum atomics_type type = d->array->type;
+    const enum as_atomics_type type = d->array->type;
     snprintf(out, size,
              "-DVALUE=%s -DELEMENT=%s -DADD=%s -DHAS_ADD=%s -DORDER=%s -DSCOPE=%s -DPLAIN=%d -DNEEDS_ORDER=%d "
              "-DNEEDS_SEQ_CST=%d -DNEEDS_SYSTEM=%d -DCONTROL_WORDS=%du -DCONTROL_SCOPE=%s",
@@ -55,7 +55,7 @@ static void make_defines(const struct atomics_device_desc *d, char *out, size_t 
 
 /* ---- capabilities of the device's kernels ---- */
 
-static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct atomics_device_desc *d,
+static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct as_atomics_device_desc *d,
                                  struct as_error *err)
 {
     const struct {
@@ -71,41 +71,41 @@ static enum as_status judge_able(const uint32_t able[ABLE_WORDS], const struct a
     return AS_OK;
 }
 
-static enum as_status look_at_able(struct atomics_device *g, struct as_trial_context *vc,
-                                   const struct atomics_device_desc *d, struct as_error *err)
+static enum as_status look_at_able(struct as_atomics_device *g, struct as_trial_context *tc,
+                                   const struct as_atomics_device_desc *d, struct as_error *err)
 {
     uint32_t able[ABLE_WORDS] = {1, 1, 1, 1}; /* without a device only the existence of the kernel is checked */
     struct as_timing unused;
     struct as_arg args[] = {as_memory_arg(g->control)};
     struct as_launch l = {.args = args, .args_n = 1, .workgroups = 1, .workgroup_size = 1, .reps = 1};
-    enum as_status s = g->dev->program->kernel(g->dev, g->program, "able", &g->able, err);
+    enum as_status st = g->dev->program->kernel(g->dev, g->program, "able", &g->able, err);
     l.kernel = g->able;
-    if (!s)
-        s = g->dev->memory->write(g->dev, g->control, 0, able, sizeof able, err);
-    if (!s)
-        s = g->dev->queue->launch(g->dev, &l, &unused, err);
-    if (!s)
-        s = g->dev->memory->read(g->dev, g->control, 0, able, sizeof able, err);
-    if (!s)
-        s = judge_able(able, d, err);
-    if (!s && !d->plain)
-        as_note(vc, "device_addition", able[0] == 1 ? "by an atomic of the API" : "by a compare-and-swap loop");
-    return s;
+    if (!st)
+        st = g->dev->memory->write(g->dev, g->control, 0, able, sizeof able, err);
+    if (!st)
+        st = g->dev->queue->launch(g->dev, &l, &unused, err);
+    if (!st)
+        st = g->dev->memory->read(g->dev, g->control, 0, able, sizeof able, err);
+    if (!st)
+        st = judge_able(able, d, err);
+    if (!st && !d->plain)
+        as_note(tc, "device_addition", able[0] == 1 ? "by an atomic of the API" : "by a compare-and-swap loop");
+    return st;
 }
 
 /* ---- launches ---- */
 
-static size_t control_bytes(const struct atomics_device *g)
+static size_t control_bytes(const struct as_atomics_device *g)
 {
     return (1 + g->workgroups) * WORDS * sizeof(uint32_t);
 }
 
-static _Atomic uint32_t *word_at(const struct atomics_device *g, size_t line)
+static _Atomic uint32_t *word_at(const struct as_atomics_device *g, size_t line)
 {
     return (_Atomic uint32_t *)(void *)((uint32_t *)g->control->host + line * WORDS);
 }
 
-static enum as_status reset(struct atomics_device *g, struct as_error *err)
+static enum as_status atomics_device_reset(struct as_atomics_device *g, struct as_error *err)
 {
     for (size_t i = 0; i < (1 + g->workgroups) * WORDS; i++)
         g->lines[i] = 0;
@@ -116,12 +116,13 @@ static enum as_status reset(struct atomics_device *g, struct as_error *err)
     return AS_OK;
 }
 
-static struct as_launch make_launch(const struct atomics_device *g, uint64_t seed, struct as_arg args[7])
+static struct as_launch atomics_device_make_launch(const struct as_atomics_device *g, uint64_t seed,
+                                                   struct as_arg args[7])
 {
-    const struct atomics_array *a = g->array;
+    const struct as_atomics_array *a = g->array;
     args[0] = as_memory_arg(a->memory);
     args[1] = as_memory_arg(g->control);
-    args[2] = as_u64_arg(ATOMICS_GUARD / atomics_type_bytes(a->type));
+    args[2] = as_u64_arg(ATOMICS_GUARD / as_atomics_type_bytes(a->type));
     args[3] = as_u64_arg(a->elements);
     args[4] = as_u64_arg(seed);
     args[5] = as_u32_arg(g->used);
@@ -134,83 +135,83 @@ static struct as_launch make_launch(const struct atomics_device *g, uint64_t see
                               .reps = 1};
 }
 
-static enum as_status time_batch(struct atomics_device *g, uint32_t batch, double *seconds, struct as_error *err)
+static enum as_status time_batch(struct as_atomics_device *g, uint32_t batch, double *seconds, struct as_error *err)
 {
     struct as_arg args[7];
     struct as_timing t;
     g->used = batch;
     g->batches = 1;
-    struct as_launch l = make_launch(g, batch, args);
-    enum as_status s = reset(g, err);
-    if (!s)
-        s = g->dev->queue->launch(g->dev, &l, &t, err);
-    *seconds = s ? NAN : as_timing_seconds(&t);
-    return s;
+    struct as_launch l = atomics_device_make_launch(g, batch, args);
+    enum as_status st = atomics_device_reset(g, err);
+    if (!st)
+        st = g->dev->queue->launch(g->dev, &l, &t, err);
+    *seconds = st ? NAN : as_timing_seconds(&t);
+    return st;
 }
 
 /* A batch lasts long against a poll. The first launches have extra costs. */
-static enum as_status choose_batch(struct atomics_device *g, struct as_error *err)
+static enum as_status choose_batch(struct as_atomics_device *g, struct as_error *err)
 {
     const double wanted = fmin(fmax((double)g->workgroups / LOOKS, BATCH_LEAST_S), BATCH_MOST_S);
     double nothing, took = 0;
-    enum as_status s = time_batch(g, 1, &nothing, err);
-    if (!s)
-        s = time_batch(g, 1, &nothing, err);
-    for (g->batch = FIRST_BATCH; !s; g->batch *= 4) {
-        s = time_batch(g, g->batch, &took, err);
+    enum as_status st = time_batch(g, 1, &nothing, err);
+    if (!st)
+        st = time_batch(g, 1, &nothing, err);
+    for (g->batch = FIRST_BATCH; !st; g->batch *= 4) {
+        st = time_batch(g, g->batch, &took, err);
         took = fmax(took - nothing, 0);
         if (took >= wanted / 2 || g->batch >= MOST_BATCH)
             break;
     }
     double forever = took > 0 ? ALONE_S / took : 0;
     g->forever = forever < 1e9 ? (uint32_t)forever + 64 : 1000000000;
-    return s;
+    return st;
 }
 
 /* Few updates are split into at least eight batches, so that their start is visible. */
-static uint32_t batch_for(const struct atomics_device *g, uint64_t each)
+static uint32_t batch_for(const struct as_atomics_device *g, uint64_t each)
 {
     return each / 8 == 0 ? 1 : each / 8 < g->batch ? (uint32_t)(each / 8) : g->batch;
 }
 
-uint64_t atomics_device_whole(const struct atomics_device *g, uint64_t each)
+uint64_t as_atomics_device_whole(const struct as_atomics_device *g, uint64_t each)
 {
     each = each ? each : 1;
     return each / batch_for(g, each) * batch_for(g, each);
 }
 
-enum as_status atomics_device_start(struct atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err)
+enum as_status as_atomics_device_start(struct as_atomics_device *g, uint64_t seed, uint64_t each, struct as_error *err)
 {
     struct as_arg args[7];
     g->used = batch_for(g, each);
     uint64_t batches = each == UINT64_MAX ? g->forever : each / g->used;
     g->batches = batches < UINT32_MAX ? (uint32_t)batches : UINT32_MAX;
-    struct as_launch l = make_launch(g, seed, args);
-    enum as_status s = reset(g, err);
-    return s ? s : g->dev->queue->submit(g->dev, &l, err);
+    struct as_launch l = atomics_device_make_launch(g, seed, args);
+    enum as_status st = atomics_device_reset(g, err);
+    return st ? st : g->dev->queue->submit(g->dev, &l, err);
 }
 
-void atomics_device_stop(struct atomics_device *g)
+void as_atomics_device_stop(struct as_atomics_device *g)
 {
     if (g->watched)
         atomic_store_explicit(word_at(g, 0), 1, memory_order_release);
 }
 
-enum as_status atomics_device_wait(struct atomics_device *g, struct as_error *err)
+enum as_status as_atomics_device_wait(struct as_atomics_device *g, struct as_error *err)
 {
-    enum as_status s = g->dev->queue->wait(g->dev, AS_WAIT_BLOCK, err);
-    if (!s && !g->watched)
-        s = g->dev->memory->read(g->dev, g->control, 0, g->lines, control_bytes(g), err);
-    return s;
+    enum as_status st = g->dev->queue->wait(g->dev, AS_WAIT_BLOCK, err);
+    if (!st && !g->watched)
+        st = g->dev->memory->read(g->dev, g->control, 0, g->lines, control_bytes(g), err);
+    return st;
 }
 
-static uint32_t batches_of(const struct atomics_device *g, size_t group)
+static uint32_t batches_of(const struct as_atomics_device *g, size_t group)
 {
     return g->watched ? atomic_load_explicit(word_at(g, 1 + group), memory_order_acquire)
                       : g->lines[(1 + group) * WORDS];
 }
 
-uint64_t atomics_device_count(const struct atomics_device *g)
+uint64_t as_atomics_device_count(const struct as_atomics_device *g)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < g->workgroups; i++)
@@ -218,7 +219,7 @@ uint64_t atomics_device_count(const struct atomics_device *g)
     return sum * g->used * g->workgroup_size;
 }
 
-uint64_t atomics_device_groups_seen(const struct atomics_device *g)
+uint64_t as_atomics_device_groups_seen(const struct as_atomics_device *g)
 {
     uint64_t seen = 0;
     for (size_t i = 0; i < g->workgroups; i++)
@@ -228,7 +229,7 @@ uint64_t atomics_device_groups_seen(const struct atomics_device *g)
 
 /* ---- the side ---- */
 
-static enum as_status make_control(struct atomics_device *g, struct as_error *err)
+static enum as_status make_control(struct as_atomics_device *g, struct as_error *err)
 {
     const struct as_device_info *info = &g->dev->info;
     const char *shared = as_chase_shared_allocator(info);
@@ -239,16 +240,16 @@ static enum as_status make_control(struct atomics_device *g, struct as_error *er
     g->lines = calloc(1, control_bytes(g));
     if (!g->lines)
         return as_nomem(err, control_bytes(g), "counters");
-    enum as_status s = g->dev->memory->alloc(g->dev, &want, &g->control, err);
-    return s || !g->watched ? s : g->dev->memory->map(g->dev, g->control, err);
+    enum as_status st = g->dev->memory->alloc(g->dev, &want, &g->control, err);
+    return st || !g->watched ? st : g->dev->memory->map(g->dev, g->control, err);
 }
 
-enum as_status atomics_device_create(struct as_trial_context *vc, const struct atomics_device_desc *desc,
-                                     struct atomics_device **out, struct as_error *err)
+enum as_status as_atomics_device_create(struct as_trial_context *tc, const struct as_atomics_device_desc *desc,
+                                        struct as_atomics_device **out, struct as_error *err)
 {
     char defines[512];
-    struct as_device *dev = vc->dev;
-    struct atomics_device *g = *out = calloc(1, sizeof *g);
+    struct as_device *dev = tc->dev;
+    struct as_atomics_device *g = *out = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "device threads");
     g->dev = dev;
@@ -256,25 +257,25 @@ enum as_status atomics_device_create(struct as_trial_context *vc, const struct a
     g->watched = desc->watched;
     g->workgroup_size = desc->threads < GROUP_THREADS ? desc->threads : GROUP_THREADS;
     g->workgroups = desc->threads / g->workgroup_size;
-    make_defines(desc, defines, sizeof defines);
+    atomics_device_make_defines(desc, defines, sizeof defines);
     struct as_program_desc program = {.name = "atomics", .source = as_kernel_atomics, .defines = defines};
-    enum as_status s = make_control(g, err);
-    if (!s)
-        s = dev->program->build(dev, &program, &g->program, err);
-    if (!s)
-        s = look_at_able(g, vc, desc, err);
-    if (!s)
-        s = dev->program->kernel(dev, g->program, "histogram", &g->kernel, err);
-    if (s)
-        return s;
-    as_expect_code(vc, g->kernel, desc->plain ? "store.global" : "atomic.global", 1);
-    s = choose_batch(g, err);
-    as_note_number(vc, "batch", g->batch);
-    as_note_number(vc, "workgroups", (double)g->workgroups);
-    return s;
+    enum as_status st = make_control(g, err);
+    if (!st)
+        st = dev->program->build(dev, &program, &g->program, err);
+    if (!st)
+        st = look_at_able(g, tc, desc, err);
+    if (!st)
+        st = dev->program->kernel(dev, g->program, "histogram", &g->kernel, err);
+    if (st)
+        return st;
+    as_expect_code(tc, g->kernel, desc->plain ? "store.global" : "atomic.global", 1);
+    st = choose_batch(g, err);
+    as_note_number(tc, "batch", g->batch);
+    as_note_number(tc, "workgroups", (double)g->workgroups);
+    return st;
 }
 
-void atomics_device_destroy(struct atomics_device *g)
+void as_atomics_device_destroy(struct as_atomics_device *g)
 {
     if (!g)
         return;

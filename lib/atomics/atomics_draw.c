@@ -6,23 +6,23 @@ const char *const atomics_scope_words[] = {"device", "system", NULL};
 const char *const atomics_order_words[] = {"relaxed", "seq_cst", NULL};
 const char *const atomics_agent_words[] = {"cpu", "device", NULL};
 
-size_t atomics_type_bytes(enum atomics_type type)
+size_t as_atomics_type_bytes(enum as_atomics_type type)
 {
     static const unsigned char bytes[ATOMICS_TYPES] = {4, 8, 4, 8};
     return bytes[type];
 }
 
-void atomics_draw_start(struct atomics_draw *r, uint64_t seed, uint64_t thread)
+void as_atomics_draw_start(struct as_atomics_draw *r, uint64_t seed, uint64_t thread)
 {
     uint64_t key = seed + thread * UINT64_C(0x9E3779B97F4A7C15);
     key = (key ^ (key >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     key = (key ^ (key >> 27)) * UINT64_C(0x94D049BB133111EB);
     key ^= key >> 31;
     uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32);
-    *r = (struct atomics_draw){.x = 123456789u ^ low,
-                               .y = 362436069u ^ high,
-                               .z = 521288629u ^ low,
-                               .w = 88675123u ^ high,
-                               .v = 5783321u ^ low,
-                               .d = 6615241u + low};
+    *r = (struct as_atomics_draw){.x = 123456789u ^ low,
+                                  .y = 362436069u ^ high,
+                                  .z = 521288629u ^ low,
+                                  .w = 88675123u ^ high,
+                                  .v = 5783321u ^ low,
+                                  .d = 6615241u + low};
 }

@@ -7,7 +7,7 @@
 
 enum { WORD = sizeof(uint32_t), RESIDENT = 2048, WORKGROUP = 256, LOOKS = 64, LOOK_WORDS = 1024 };
 
-static bool is_native(const struct as_device_info *info)
+static bool buffer_trial_is_native(const struct as_device_info *info)
 {
     return (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
 }
@@ -15,7 +15,7 @@ static bool is_native(const struct as_device_info *info)
 enum as_applies as_buffer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const uint64_t threads = as_axes_u64(a, "threads"), size = as_axes_u64(a, "size");
-    if (is_native(info) ? threads == 0 || size < LOOK_WORDS * threads : threads != 0)
+    if (buffer_trial_is_native(info) ? threads == 0 || size < LOOK_WORDS * threads : threads != 0)
         return AS_PRUNED;
     return as_check_block(info, as_axes_text(a, "allocator"), (double)size, err) ? AS_INAPPLICABLE : AS_APPLIES;
 }
@@ -23,10 +23,10 @@ enum as_applies as_buffer_applies(const struct as_device_info *info, const struc
 /* First touch, then a sample at 1 GB/s. */
 double as_buffer_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    return (is_native(info) ? 5 : 30) + as_axes_number(a, "size") / 200e6;
+    return (buffer_trial_is_native(info) ? 5 : 30) + as_axes_number(a, "size") / 200e6;
 }
 
-static enum as_status run(struct as_buffer_trial *t, uint64_t reps, double *seconds, struct as_error *err)
+static enum as_status buffer_trial_run(struct as_buffer_trial *t, uint64_t reps, double *seconds, struct as_error *err)
 {
     const struct as_arg args[] = {as_memory_arg(t->memory), as_u64_arg(t->memory->bytes / WORD), as_u32_arg(t->key)};
     struct as_launch l = as_launch_of(t->kernel, args, sizeof args / sizeof *args, t->workgroups, t->workgroup_size);
@@ -38,45 +38,48 @@ static enum as_status run(struct as_buffer_trial *t, uint64_t reps, double *seco
     return st;
 }
 
-enum as_status as_buffer_prepare(struct as_trial_context *vc, struct as_buffer_trial *t,
+enum as_status as_buffer_prepare(struct as_trial_context *tc, struct as_buffer_trial *t,
                                  const struct as_buffer_work *work, const char *kernel, struct as_error *err)
 {
-    const struct as_device_info *info = &vc->dev->info;
+    const struct as_device_info *info = &tc->dev->info;
     const struct as_program_desc program = {.name = work->name, .source = work->source, .host = work->host};
-    const uint64_t bytes = as_axes_u64(vc->axes, "size") / WORD * WORD;
+    const uint64_t bytes = as_axes_u64(tc->axes, "size") / WORD * WORD;
     const size_t threads = info->compute_unit_threads ? info->compute_unit_threads : RESIDENT;
     double unused;
-    enum as_status st = as_check_room(vc->dev, bytes, bytes, err);
+    enum as_status st = as_check_room(tc->dev, bytes, bytes, err);
     if (st)
         return st;
     t->work = work;
-    t->key = (uint32_t)vc->seed;
-    t->workgroup_size = is_native(info) ? 1 : info->threads && info->threads < WORKGROUP ? info->threads : WORKGROUP;
-    t->workgroups = is_native(info)
-                        ? (size_t)as_axes_u64(vc->axes, "threads")
+    t->key = (uint32_t)tc->seed;
+    t->workgroup_size = buffer_trial_is_native(info)                 ? 1
+                        : info->threads && info->threads < WORKGROUP ? info->threads
+                                                                     : WORKGROUP;
+    t->workgroups = buffer_trial_is_native(info)
+                        ? (size_t)as_axes_u64(tc->axes, "threads")
                         : (info->compute_units ? info->compute_units : 1) * (threads / t->workgroup_size + 1);
-    as_buffers_open(&t->own, vc->dev, &program, err);
+    as_buffers_open(&t->own, tc->dev, &program, err);
     t->kernel = as_buffers_kernel(&t->own, kernel, err);
-    t->memory = as_buffers_memory(&t->own, as_axes_text(vc->axes, "allocator"), bytes, err);
+    t->memory = as_buffers_memory(&t->own, as_axes_text(tc->axes, "allocator"), bytes, err);
     if (t->own.status)
         return t->own.status;
-    as_expect_code(vc, t->kernel, work->operation, 1);
-    vc->footprint = bytes;
+    as_expect_code(tc, t->kernel, work->operation, 1);
+    tc->footprint = bytes;
     if (t->memory->page_size)
-        as_note_number(vc, "page_size", (double)t->memory->page_size);
-    return run(t, 1, &unused, err); /* touches the memory */
+        as_note_number(tc, "page_size", (double)t->memory->page_size);
+    return buffer_trial_run(t, 1, &unused, err); /* touches the memory */
 }
 
 enum as_status as_buffer_sample(void *trial, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_buffer_trial *t = trial;
     t->key++; /* stale words fail */
-    enum as_status st = run(t, reps, &out->seconds, err);
+    enum as_status st = buffer_trial_run(t, reps, &out->seconds, err);
     out->value = (double)t->memory->bytes * (double)reps / out->seconds * 1e-9;
     return st;
 }
 
-static bool is_right(const struct as_buffer_trial *t, uint64_t first, uint64_t n, char *why, size_t why_size)
+static bool buffer_trial_is_right(const struct as_buffer_trial *t, uint64_t first, uint64_t n, char *why,
+                                  size_t why_size)
 {
     uint32_t words[LOOK_WORDS];
     struct as_error err = {0};
@@ -102,7 +105,7 @@ bool as_buffer_check(void *trial, char *why, size_t why_size)
     as_rng_seed(&rng, t->key);
     for (int i = 0; i < LOOKS; i++) {
         const uint64_t at = i == 0 ? 0 : i == 1 || all == n ? all - n : as_rng_below(&rng, all - n);
-        if (!is_right(t, at, n, why, why_size))
+        if (!buffer_trial_is_right(t, at, n, why, why_size))
             return false;
     }
     snprintf(why, why_size, "the words at both ends and at %d places between hold the last key", LOOKS - 2);

@@ -25,7 +25,7 @@ struct as_buffer_trial {
 /* Sizes of whole words per thread; threads of a CPU only, and 0 for a device. */
 enum as_applies as_buffer_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err);
 double as_buffer_patience(const struct as_device_info *info, const struct as_axes *a);
-enum as_status as_buffer_prepare(struct as_trial_context *vc, struct as_buffer_trial *t,
+enum as_status as_buffer_prepare(struct as_trial_context *tc, struct as_buffer_trial *t,
                                  const struct as_buffer_work *work, const char *kernel, struct as_error *err);
 enum as_status as_buffer_sample(void *trial, uint64_t reps, struct as_sample *out, struct as_error *err);
 /* Compares the first and the last words of the buffer, and some at random. */

@@ -12,13 +12,13 @@ enum { WARM_LINES = 1 << 15, TRIES = 3 };
 static const struct as_chase_method *const methods[2][2] = {{&as_chase_device, &as_chase_device_persistent},
                                                             {&as_chase_native, &as_chase_native_persistent}};
 
-static enum as_status run_once(struct as_chase *c, uint64_t reps, struct as_chase_result *r, struct as_error *err)
+static enum as_status chase_run_once(struct as_chase *c, uint64_t reps, struct as_chase_result *r, struct as_error *err)
 {
-    enum as_status s = c->method->steps_max ? as_chase_link_native(c, c->method->steps_max(c, reps), err) : AS_OK;
-    if (!s)
-        s = c->method->run(c, reps, r, err);
-    if (s)
-        return s;
+    enum as_status st = c->method->steps_max ? as_chase_link_native(c, c->method->steps_max(c, reps), err) : AS_OK;
+    if (!st)
+        st = c->method->run(c, reps, r, err);
+    if (st)
+        return st;
     c->steps_done = (c->steps_done + r->timed + r->untimed) % c->cycle.lines;
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
     uint64_t expected = as_cycle_at(&c->cycle, c->steps_done);
@@ -55,10 +55,10 @@ enum as_status as_chase_prepare(struct as_chase *c, struct as_device *dev, const
                                                     .owner = desc->owner},
                                          .use = "chase",
                                          .touch = dev->info.numa_nodes > 1 ? AS_TOUCH_THREAD : AS_TOUCH_ANY};
-    enum as_status s = as_arena_take(dev, &memory, &c->memory, err);
-    if (!s)
-        s = c->method->build(c, desc, err);
-    return s ? s : c->method->fill(c, err);
+    enum as_status st = as_arena_take(dev, &memory, &c->memory, err);
+    if (!st)
+        st = c->method->build(c, desc, err);
+    return st ? st : c->method->fill(c, err);
 }
 
 uint64_t as_chase_offset(const struct as_chase *c, uint64_t element)
@@ -75,41 +75,41 @@ double as_chase_sample_s(const struct as_chase *c)
     return c->before ? fmax(5e-3, 2 * c->timed.overhead_s) : 0;
 }
 
-void as_chase_expect(struct as_trial_context *vc, const struct as_chase *c)
+void as_chase_expect(struct as_trial_context *tc, const struct as_chase *c)
 {
-    as_expect_code(vc, c->kernel, "load.global", c->method->loads);
+    as_expect_code(tc, c->kernel, "load.global", c->method->loads);
 }
 
-void as_chase_note(struct as_trial_context *vc, const struct as_chase *c)
+void as_chase_note(struct as_trial_context *tc, const struct as_chase *c)
 {
-    as_note_number(vc, "lines", (double)c->cycle.lines);
+    as_note_number(tc, "lines", (double)c->cycle.lines);
     if (c->memory->page_size)
-        as_note_number(vc, "page_size", (double)c->memory->page_size);
+        as_note_number(tc, "page_size", (double)c->memory->page_size);
     if (c->before)
-        as_note_number(vc, "steps_before", (double)(c->before * c->method->steps));
+        as_note_number(tc, "steps_before", (double)(c->before * c->method->steps));
     if (c->laps)
-        as_note_number(vc, "laps_before", c->laps);
+        as_note_number(tc, "laps_before", c->laps);
     if (c->timed.overhead_s > 0 && !(c->timed.record[0].has & AS_HAS_NANOS))
-        as_note_number(vc, "control_ns", c->timed.overhead_s * 1e9);
-    as_timed_note(vc, &c->timed);
+        as_note_number(tc, "control_ns", c->timed.overhead_s * 1e9);
+    as_timed_note(tc, &c->timed);
 }
 
 enum as_status as_chase_run(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
 {
     struct as_chase_result r = {0};
-    enum as_status s = run_once(c, reps, &r, err);
-    for (int again = 1; again < TRIES && !s && r.timed == 0; again++) {
+    enum as_status st = chase_run_once(c, reps, &r, err);
+    for (int again = 1; again < TRIES && !st && r.timed == 0; again++) {
         c->missed = c->missed < 2 ? c->missed + 1 : 2;
-        s = run_once(c, reps, &r, err);
+        st = chase_run_once(c, reps, &r, err);
     }
-    if (!s && r.timed == 0)
+    if (!st && r.timed == 0)
         return as_fail(err, AS_FAILED,
                        "the thread that reads the counter did not run concurrently with the chase, %d times in a row; "
                        "leave a CPU free for it",
                        (int)TRIES);
     *seconds = r.seconds;
     *ns = r.seconds / (double)r.timed * 1e9;
-    return s;
+    return st;
 }
 
 bool as_chase_check(const struct as_chase *c, char *why, size_t size)

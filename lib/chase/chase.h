@@ -92,13 +92,13 @@ uint64_t as_chase_offset(const struct as_chase *c, uint64_t element);
  * engine's choice. */
 double as_chase_sample_s(const struct as_chase *c);
 /* For the code gate: every step is a load. */
-void as_chase_expect(struct as_trial_context *vc, const struct as_chase *c);
+void as_chase_expect(struct as_trial_context *tc, const struct as_chase *c);
 /* The allocator whose memory kernel and host can access while the kernel runs, as a persistent chase needs; NULL
  * without one, or if launches are synchronous. */
 const char *as_chase_shared_allocator(const struct as_device_info *info);
 #define AS_CHASE_NOT_SHARED "host and running kernel of this device do not see each other's stores"
 /* Notes: lines, page size, and the device's warm-up. */
-void as_chase_note(struct as_trial_context *vc, const struct as_chase *c);
+void as_chase_note(struct as_trial_context *tc, const struct as_chase *c);
 /* Runs so many repetitions, which take *seconds. *ns is the time per access. */
 enum as_status as_chase_run(struct as_chase *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
 /* Is the chase at the expected line? */
@@ -107,7 +107,7 @@ void as_chase_finish(void *chase); /* accepts one that prepare left incomplete *
 
 /* A trial that is one chase: its state is a chase, and the engine calls these and as_chase_finish. prepare also sets
  * the code gate's expectation, the footprint, the one-cycle bound and the sample length. */
-enum as_status as_chase_trial_prepare(struct as_trial_context *vc, struct as_chase *c, const struct as_chase_desc *desc,
+enum as_status as_chase_trial_prepare(struct as_trial_context *tc, struct as_chase *c, const struct as_chase_desc *desc,
                                       struct as_error *err);
 enum as_status as_chase_trial_sample(void *chase, uint64_t reps, struct as_sample *out, struct as_error *err);
 bool as_chase_trial_check(void *chase, char *why, size_t why_size);

@@ -13,13 +13,13 @@ enum { SWEEPS = 3, LAPS = 4, HOST_LAPS_LINES = 1 << 20 };
 /* Elements of a list, 256 KiB of positions, and threads that share them. */
 enum { LISTED = 1 << 15, LISTED_THREADS = 512 };
 
-static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+static enum as_status chase_device_build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
     (void)desc;
-    enum as_status s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, NULL, 1, err);
-    if (!s)
-        s = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
-    return s ? s : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
+    enum as_status st = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, NULL, 1, err);
+    if (!st)
+        st = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
+    return st ? st : as_timed_kernel(&c->timed, "walk", &c->kernel, err);
 }
 
 static struct as_launch chase_launch(const struct as_chase *c, uint32_t turns, struct as_arg args[6])
@@ -43,18 +43,18 @@ enum as_status as_cycle_write(const struct as_cycle *c, struct as_device *dev, s
     uint64_t piece = PIECE / stride ? PIECE / stride : 1;
     piece = piece < c->lines ? piece : c->lines;
     char *buffer = calloc(piece, stride);
-    enum as_status s = buffer ? AS_OK : as_nomem(err, piece * stride, "a chase");
-    for (uint64_t first = 0; first < c->lines && !s; first += piece) {
+    enum as_status st = buffer ? AS_OK : as_nomem(err, piece * stride, "a chase");
+    for (uint64_t first = 0; first < c->lines && !st; first += piece) {
         uint64_t count = c->lines - first < piece ? c->lines - first : piece;
         for (uint64_t k = 0; k < count; k++) {
             uint64_t next = as_cycle_next(c, first + k) * (stride / unit);
             uint32_t half = (uint32_t)next;
             memcpy(buffer + k * stride, word_bytes == sizeof half ? (void *)&half : (void *)&next, word_bytes);
         }
-        s = dev->memory->write(dev, to, first * stride, buffer, count * stride, err);
+        st = dev->memory->write(dev, to, first * stride, buffer, count * stride, err);
     }
     free(buffer);
-    return s;
+    return st;
 }
 
 /* Only the device knows its addresses, so it converts the indices. */
@@ -69,7 +69,7 @@ static enum as_status relocate(struct as_chase *c, struct as_error *err)
 
 /* Spread elements are far apart, and nothing between them is written: the device scatters a dense list.
  */
-static enum as_status place(struct as_chase *c, struct as_error *err)
+static enum as_status chase_device_place(struct as_chase *c, struct as_error *err)
 {
     const uint64_t n = c->cycle.lines, bytes = 2 * n * sizeof(uint64_t);
     struct as_memory *list = NULL;
@@ -80,18 +80,18 @@ static enum as_status place(struct as_chase *c, struct as_error *err)
         pairs[2 * i] = as_chase_offset(c, i) / 8;
         pairs[2 * i + 1] = as_chase_offset(c, as_cycle_next(&c->cycle, i)) / 8;
     }
-    enum as_status s = as_timed_memory(c->dev, bytes, &list, err);
-    if (!s)
-        s = c->dev->memory->write(c->dev, list, 0, pairs, bytes, err);
+    enum as_status st = as_timed_memory(c->dev, bytes, &list, err);
+    if (!st)
+        st = c->dev->memory->write(c->dev, list, 0, pairs, bytes, err);
     const struct as_arg args[] = {as_memory_arg(c->memory), as_memory_arg(list), as_u64_arg(n)};
     const struct as_device_info *info = &c->dev->info;
     size_t compute_units = info->compute_units ? info->compute_units : 1,
            threads_max = info->threads ? info->threads : 1;
-    if (!s)
-        s = as_timed_once(&c->timed, "place", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64, err);
+    if (!st)
+        st = as_timed_once(&c->timed, "place", args, 3, 8 * compute_units, threads_max < 64 ? threads_max : 64, err);
     c->dev->memory->free(c->dev, list);
     free(pairs);
-    return s;
+    return st;
 }
 
 /* A whole lap takes one thread too long: a third of a second for 64 MiB. So many threads of the compute unit share the
@@ -102,20 +102,20 @@ static enum as_status launch_laps(struct as_chase *c, struct as_memory *list, co
 {
     const size_t threads_max = c->dev->info.threads ? c->dev->info.threads : 1;
     struct as_kernel *kernel = NULL;
-    enum as_status s = as_timed_keep_kernel(&c->timed, "around", &kernel, err);
-    for (c->laps = 0; c->laps < LAPS && !s; c->laps++)
-        for (uint64_t first = 0; first < c->cycle.lines && !s; first += LISTED) {
+    enum as_status st = as_timed_keep_kernel(&c->timed, "around", &kernel, err);
+    for (c->laps = 0; c->laps < LAPS && !st; c->laps++)
+        for (uint64_t first = 0; first < c->cycle.lines && !st; first += LISTED) {
             const uint64_t n = c->cycle.lines - first < LISTED ? c->cycle.lines - first : LISTED;
             const struct as_arg args[] = {as_memory_arg(c->timed.memory), as_memory_arg(c->timed.choice),
                                           as_memory_arg(c->memory), as_memory_arg(list), as_u64_arg(n)};
             const struct as_launch l =
                 as_launch_of(kernel, args, 5, 1, threads_max < LISTED_THREADS ? threads_max : LISTED_THREADS);
             double unused;
-            s = c->dev->memory->write(c->dev, list, 0, places + first, n * sizeof *places, err);
-            if (!s)
-                s = as_timed_launch(&c->timed, &l, &unused, err);
+            st = c->dev->memory->write(c->dev, list, 0, places + first, n * sizeof *places, err);
+            if (!st)
+                st = as_timed_launch(&c->timed, &l, &unused, err);
         }
-    return s;
+    return st;
 }
 
 static enum as_status run_laps(struct as_chase *c, struct as_error *err)
@@ -127,12 +127,12 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
     for (uint64_t i = 0; i < n; i++)
         places[i] = as_chase_offset(c, as_cycle_at(&c->cycle, i)) / 8;
     struct as_memory *list = NULL;
-    enum as_status s = as_timed_memory(c->dev, LISTED * sizeof *places, &list, err);
-    if (!s)
-        s = launch_laps(c, list, places, err);
+    enum as_status st = as_timed_memory(c->dev, LISTED * sizeof *places, &list, err);
+    if (!st)
+        st = launch_laps(c, list, places, err);
     c->dev->memory->free(c->dev, list);
     free(places);
-    return s;
+    return st;
 }
 
 /* Brings the last-level cache into the steady state of a long chase, which a trial is too short to reach (method.md of
@@ -140,7 +140,7 @@ static enum as_status run_laps(struct as_chase *c, struct as_error *err)
  * all, which copies far lines into the near partition. One that fits in part: reads it in chase order, since the order
  * decides what stays. A host CPU reads short buffers likewise: how much of the last-level cache a virtual
  * machine or a process may use is not known. */
-static enum as_status settle(struct as_chase *c, struct as_error *err)
+static enum as_status chase_device_settle(struct as_chase *c, struct as_error *err)
 {
     const struct as_device_info *info = &c->dev->info;
     const uint64_t cache = as_info_memory_least(info, NULL, 1) / 4;
@@ -155,29 +155,31 @@ static enum as_status settle(struct as_chase *c, struct as_error *err)
 
 enum as_status as_chase_fill_device(struct as_chase *c, struct as_error *err)
 {
-    enum as_status s = c->spread ? place(c, err) : as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
-    if (!s && !c->spread)
-        s = relocate(c, err);
-    return s ? s : settle(c, err);
+    enum as_status st =
+        c->spread ? chase_device_place(c, err) : as_cycle_write(&c->cycle, c->dev, c->memory, c->stride, 8, 8, err);
+    if (!st && !c->spread)
+        st = relocate(c, err);
+    return st ? st : chase_device_settle(c, err);
 }
 
 /* A launch with only the warm-up is the control: its time is subtracted if the kernel has no clock. */
-static enum as_status fill(struct as_chase *c, struct as_error *err)
+static enum as_status chase_device_fill(struct as_chase *c, struct as_error *err)
 {
     struct as_arg args[6];
     const struct as_launch control = chase_launch(c, 0, args);
-    enum as_status s = as_chase_fill_device(c, err);
-    return s ? s : as_timed_overhead(&c->timed, &control, err);
+    enum as_status st = as_chase_fill_device(c, err);
+    return st ? st : as_timed_overhead(&c->timed, &control, err);
 }
 
-static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
+static enum as_status chase_device_run(struct as_chase *c, uint64_t reps, struct as_chase_result *out,
+                                       struct as_error *err)
 {
     struct as_arg args[6];
     double launch_s;
     const struct as_launch l = chase_launch(c, (uint32_t)reps, args);
-    enum as_status s = as_timed_launch(&c->timed, &l, &launch_s, err);
-    if (s)
-        return s;
+    enum as_status st = as_timed_launch(&c->timed, &l, &launch_s, err);
+    if (st)
+        return st;
     *out = (struct as_chase_result){.line = c->timed.record[0].value * 8 / c->stride,
                                     .seconds = as_timed_seconds(&c->timed, launch_s),
                                     .timed = reps * AS_CHASE_STEPS,
@@ -187,5 +189,9 @@ static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_res
 }
 
 /* The warm-up and the timed chase are two loops. */
-const struct as_chase_method as_chase_device = {
-    .steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .warms = true, .build = build, .fill = fill, .run = run};
+const struct as_chase_method as_chase_device = {.steps = AS_CHASE_STEPS,
+                                                .loads = 2 * AS_CHASE_STEPS,
+                                                .warms = true,
+                                                .build = chase_device_build,
+                                                .fill = chase_device_fill,
+                                                .run = chase_device_run};

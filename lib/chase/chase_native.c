@@ -95,12 +95,12 @@ static enum as_status launch_fill(struct as_chase *c, const char *kernel, uint64
                           .reps = 1,
                           .work = {.bytes = (double)c->footprint, .footprint = (double)c->footprint}};
     struct as_timing t;
-    enum as_status s = c->dev->program->kernel(c->dev, c->program, kernel, &fill, err);
+    enum as_status st = c->dev->program->kernel(c->dev, c->program, kernel, &fill, err);
     l.kernel = fill;
-    if (!s)
-        s = c->dev->queue->launch(c->dev, &l, &t, err);
+    if (!st)
+        st = c->dev->queue->launch(c->dev, &l, &t, err);
     c->dev->program->kernel_destroy(c->dev, fill);
-    return s;
+    return st;
 }
 
 /* Contiguous elements are prefetched, whatever the cache holds. */
@@ -121,45 +121,46 @@ enum as_status as_chase_link_native(struct as_chase *c, uint64_t steps, struct a
     const uint64_t more_min = c->linked > LINKED ? c->linked : LINKED;
     more = more < more_min ? more_min : more;
     more = more < left ? more : left;
-    enum as_status s = launch_fill(c, "link", more, err);
-    if (!s)
+    enum as_status st = launch_fill(c, "link", more, err);
+    if (!st)
         c->linked += more;
-    return s;
+    return st;
 }
 
 enum as_status as_chase_fill_native(struct as_chase *c, struct as_error *err)
 {
-    enum as_status s = c->dev->memory->map(c->dev, c->memory, err);
-    if (s)
-        return s;
+    enum as_status st = c->dev->memory->map(c->dev, c->memory, err);
+    if (st)
+        return st;
     if (is_linked_whole(c)) {
-        s = launch_fill(c, "fill", 0, err);
+        st = launch_fill(c, "fill", 0, err);
         c->linked = c->cycle.lines;
     } else {
-        s = as_chase_link_native(c, LINKED, err);
+        st = as_chase_link_native(c, LINKED, err);
     }
-    if (s)
-        return s;
+    if (st)
+        return st;
     return c->dev->memory->map(c->dev, c->memory, err); /* known once it is backed */
 }
 
-static enum as_status build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+static enum as_status chase_native_build(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
 {
     struct as_program_desc program = {.name = "latency", .host = host_kernels};
     struct as_memory_desc result = {.allocator = desc->allocator, .bytes = 64, .node = -1};
-    enum as_status s = c->dev->memory->alloc(c->dev, &result, &c->result, err);
-    if (!s)
-        s = c->dev->program->build(c->dev, &program, &c->program, err);
-    return s ? s : c->dev->program->kernel(c->dev, c->program, "walk", &c->kernel, err);
+    enum as_status st = c->dev->memory->alloc(c->dev, &result, &c->result, err);
+    if (!st)
+        st = c->dev->program->build(c->dev, &program, &c->program, err);
+    return st ? st : c->dev->program->kernel(c->dev, c->program, "walk", &c->kernel, err);
 }
 
-static uint64_t steps_max(const struct as_chase *c, uint64_t reps)
+static uint64_t chase_native_steps_max(const struct as_chase *c, uint64_t reps)
 {
     (void)c;
     return reps * AS_CHASE_STEPS;
 }
 
-static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
+static enum as_status chase_native_run(struct as_chase *c, uint64_t reps, struct as_chase_result *out,
+                                       struct as_error *err)
 {
     struct as_timing t;
     struct as_arg args[] = {as_memory_arg(c->result), as_memory_arg(c->memory), as_u64_arg(as_chase_offset(c, c->at)),
@@ -171,16 +172,16 @@ static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_res
                           .workgroup_size = 1,
                           .reps = reps,
                           .work = {.accesses = AS_CHASE_STEPS, .footprint = (double)c->footprint}};
-    enum as_status s = c->dev->queue->launch(c->dev, &l, &t, err);
-    if (s)
-        return s;
+    enum as_status st = c->dev->queue->launch(c->dev, &l, &t, err);
+    if (st)
+        return st;
     *out = (struct as_chase_result){.seconds = as_timing_seconds(&t), .timed = reps * AS_CHASE_STEPS};
     return c->dev->memory->read(c->dev, c->result, 0, &out->line, sizeof out->line, err);
 }
 
 const struct as_chase_method as_chase_native = {.steps = AS_CHASE_STEPS,
                                                 .loads = AS_CHASE_STEPS,
-                                                .build = build,
+                                                .build = chase_native_build,
                                                 .fill = as_chase_fill_native,
-                                                .steps_max = steps_max,
-                                                .run = run};
+                                                .steps_max = chase_native_steps_max,
+                                                .run = chase_native_run};

@@ -26,7 +26,7 @@ void as_bijection_init(struct as_bijection *b, uint64_t n, uint64_t seed)
 }
 
 /* Of the next power of two; x ^ x >> shift undoes itself, since shift is at least half of the bits. */
-static uint64_t mix(const struct as_bijection *b, uint64_t x)
+static uint64_t chase_order_mix(const struct as_bijection *b, uint64_t x)
 {
     for (int r = 0; r < AS_BIJECTION_ROUNDS; r++) {
         x = (x * b->multiply[r] + b->add[r]) & b->mask;
@@ -35,7 +35,7 @@ static uint64_t mix(const struct as_bijection *b, uint64_t x)
     return x;
 }
 
-static uint64_t unmix(const struct as_bijection *b, uint64_t x)
+static uint64_t chase_order_unmix(const struct as_bijection *b, uint64_t x)
 {
     for (int r = AS_BIJECTION_ROUNDS - 1; r >= 0; r--) {
         x ^= x >> b->shift;
@@ -48,7 +48,7 @@ static uint64_t unmix(const struct as_bijection *b, uint64_t x)
 uint64_t as_bijection_at(const struct as_bijection *b, uint64_t i)
 {
     do
-        i = mix(b, i);
+        i = chase_order_mix(b, i);
     while (i >= b->n);
     return i;
 }
@@ -56,7 +56,7 @@ uint64_t as_bijection_at(const struct as_bijection *b, uint64_t i)
 uint64_t as_bijection_index(const struct as_bijection *b, uint64_t value)
 {
     do
-        value = unmix(b, value);
+        value = chase_order_unmix(b, value);
     while (value >= b->n);
     return value;
 }
@@ -76,7 +76,7 @@ void as_cycle_init(struct as_cycle *c, enum as_pattern pattern, uint64_t lines, 
 }
 
 /* Each page starts at another point of the order, so that pages differ. */
-static uint64_t turn(const struct as_cycle *c, uint64_t page)
+static uint64_t chase_order_turn(const struct as_cycle *c, uint64_t page)
 {
     return (page * UINT64_C(0x9e3779b97f4a7c15) >> 20) % c->per_page;
 }
@@ -88,7 +88,7 @@ uint64_t as_cycle_at(const struct as_cycle *c, uint64_t i)
     if (c->per_page == c->lines)
         return as_bijection_at(&c->line, i);
     uint64_t page = as_bijection_at(&c->page, i / c->per_page);
-    uint64_t line = as_bijection_at(&c->line, (i % c->per_page + turn(c, page)) % c->per_page);
+    uint64_t line = as_bijection_at(&c->line, (i % c->per_page + chase_order_turn(c, page)) % c->per_page);
     return page * c->per_page + line;
 }
 
@@ -102,7 +102,8 @@ uint64_t as_cycle_next(const struct as_cycle *c, uint64_t line)
     else {
         uint64_t page = line / c->per_page;
         uint64_t at = as_bijection_index(&c->line, line % c->per_page);
-        i = as_bijection_index(&c->page, page) * c->per_page + (at + c->per_page - turn(c, page)) % c->per_page;
+        i = as_bijection_index(&c->page, page) * c->per_page +
+            (at + c->per_page - chase_order_turn(c, page)) % c->per_page;
     }
     return as_cycle_at(c, i + 1 < c->lines ? i + 1 : 0);
 }

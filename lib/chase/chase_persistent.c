@@ -29,7 +29,7 @@ struct plan {
 };
 static const double PATIENCE_S = 2;
 
-static struct plan make_plan(const struct as_chase *c, uint64_t reps)
+static struct plan chase_persistent_make_plan(const struct as_chase *c, uint64_t reps)
 {
     /* A reader that waits for a CPU may miss a short chase: then the next one is longer. */
     const uint64_t slack = UINT64_C(4096) << 4 * c->missed;
@@ -38,7 +38,7 @@ static struct plan make_plan(const struct as_chase *c, uint64_t reps)
 }
 
 /* Waits until the counter reaches `target`, as long as it moves. *at: when it was seen to be reached. */
-static bool await(struct shared *s, uint32_t target, uint32_t *count, double *at)
+static bool chase_persistent_await(struct shared *s, uint32_t target, uint32_t *count, double *at)
 {
     uint32_t last = 0;
     double moved = as_now();
@@ -62,17 +62,18 @@ static struct reading read_counter(struct shared *s, const struct plan *p)
     struct reading r = {.outcome = STILL};
     uint32_t from, to;
     double start, end;
-    if (await(s, p->before + 1, &from, &start)) {
+    if (chase_persistent_await(s, p->before + 1, &from, &start)) {
         r.outcome = MISSED;
-        if (from < p->counts_max - p->timed && await(s, from + p->timed, &to, &end) && to < p->counts_max)
+        if (from < p->counts_max - p->timed && chase_persistent_await(s, from + p->timed, &to, &end) &&
+            to < p->counts_max)
             r = (struct reading){.outcome = READ, .counts = to - from, .seconds = end - start};
     }
     atomic_store_explicit(&s->stop, 1, memory_order_release);
     return r;
 }
 
-static enum as_status judge(const struct reading *r, uint64_t counted, struct as_chase_result *out,
-                            struct as_error *err)
+static enum as_status chase_persistent_judge(const struct reading *r, uint64_t counted, struct as_chase_result *out,
+                                             struct as_error *err)
 {
     if (r->outcome == STILL)
         return as_fail(err, AS_UNSUPPORTED, "the counter does not move while the chase runs");
@@ -83,14 +84,14 @@ static enum as_status judge(const struct reading *r, uint64_t counted, struct as
     return AS_OK;
 }
 
-static enum as_status share(struct as_chase *c, const char *allocator, struct as_error *err)
+static enum as_status chase_persistent_share(struct as_chase *c, const char *allocator, struct as_error *err)
 {
     struct as_memory_desc desc = {.allocator = allocator, .bytes = sizeof(struct shared), .node = -1};
-    enum as_status s = c->dev->memory->alloc(c->dev, &desc, &c->result, err);
-    return s ? s : c->dev->memory->map(c->dev, c->result, err);
+    enum as_status st = c->dev->memory->alloc(c->dev, &desc, &c->result, err);
+    return st ? st : c->dev->memory->map(c->dev, c->result, err);
 }
 
-static struct shared *begin(struct as_chase *c)
+static struct shared *chase_persistent_begin(struct as_chase *c)
 {
     struct shared *s = c->result->host;
     memset(s, 0, sizeof *s);
@@ -102,7 +103,7 @@ static struct shared *begin(struct as_chase *c)
 #define TIMES5(x) x x x x x
 #define TIMES50(x) TIMES5(AS_CHASE_TIMES10(x))
 
-static void *follow(struct shared *s, void *p, uint32_t counts_max)
+static void *chase_persistent_follow(struct shared *s, void *p, uint32_t counts_max)
 {
     uint32_t counted = 0;
     while (counted < counts_max && !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
@@ -129,32 +130,34 @@ static void host_persist(const struct as_host_call *call)
     memcpy(&stride, call->args[3], sizeof stride);
     memcpy(&plan, call->args[4], sizeof plan);
     if (call->thread == 0)
-        s->line = (uint64_t)((char *)follow(s, base + start * stride, plan->counts_max) - base) / stride;
+        s->line =
+            (uint64_t)((char *)chase_persistent_follow(s, base + start * stride, plan->counts_max) - base) / stride;
     else
         s->reading = read_counter(s, plan);
 }
 static const struct as_host_kernel host_kernels[] = {
     {"persist", host_persist}, {"fill", as_chase_host_fill}, {"link", as_chase_host_link}, {NULL, NULL}};
 
-static enum as_status build_native(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+static enum as_status chase_persistent_build_native(struct as_chase *c, const struct as_chase_desc *desc,
+                                                    struct as_error *err)
 {
     struct as_program_desc program = {.name = "latency", .host = host_kernels};
-    enum as_status s = share(c, desc->allocator, err);
-    if (!s)
-        s = c->dev->program->build(c->dev, &program, &c->program, err);
-    return s ? s : c->dev->program->kernel(c->dev, c->program, "persist", &c->kernel, err);
+    enum as_status st = chase_persistent_share(c, desc->allocator, err);
+    if (!st)
+        st = c->dev->program->build(c->dev, &program, &c->program, err);
+    return st ? st : c->dev->program->kernel(c->dev, c->program, "persist", &c->kernel, err);
 }
 
 static uint64_t steps_max_native(const struct as_chase *c, uint64_t reps)
 {
-    return (uint64_t)make_plan(c, reps).counts_max * AS_CHASE_COUNTED;
+    return (uint64_t)chase_persistent_make_plan(c, reps).counts_max * AS_CHASE_COUNTED;
 }
 
 static enum as_status run_native(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     struct as_timing unused;
-    struct shared *s = begin(c);
-    const struct plan plan = make_plan(c, reps);
+    struct shared *s = chase_persistent_begin(c);
+    const struct plan plan = chase_persistent_make_plan(c, reps);
     struct as_arg args[] = {as_memory_arg(c->result), as_memory_arg(c->memory), as_u64_arg(c->at),
                             as_u64_arg(c->stride), as_u64_arg((uint64_t)(uintptr_t)&plan)};
     struct as_launch l = {
@@ -169,38 +172,39 @@ static enum as_status run_native(struct as_chase *c, uint64_t reps, struct as_ch
     if (st)
         return st;
     out->line = s->line;
-    return judge(&s->reading, s->counted, out, err);
+    return chase_persistent_judge(&s->reading, s->counted, out, err);
 }
 
 const struct as_chase_method as_chase_native_persistent = {.steps = AS_CHASE_COUNTED,
                                                            .loads = AS_CHASE_COUNTED,
                                                            .warms = true,
-                                                           .build = build_native,
+                                                           .build = chase_persistent_build_native,
                                                            .fill = as_chase_fill_native,
                                                            .steps_max = steps_max_native,
                                                            .run = run_native};
 
 /* ---- a device: its kernel chases, this thread reads ---- */
 
-static enum as_status build_device(struct as_chase *c, const struct as_chase_desc *desc, struct as_error *err)
+static enum as_status chase_persistent_build_device(struct as_chase *c, const struct as_chase_desc *desc,
+                                                    struct as_error *err)
 {
     (void)desc;
     const char *allocator = as_chase_shared_allocator(&c->dev->info);
     if (!allocator)
         return as_fail(err, AS_UNSUPPORTED, "%s", AS_CHASE_NOT_SHARED);
-    enum as_status s = share(c, allocator, err);
-    if (!s)
-        s = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, "-DPERSISTENT", 1, err);
-    if (!s)
-        s = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
-    return s ? s : as_timed_kernel(&c->timed, "persist", &c->kernel, err);
+    enum as_status st = chase_persistent_share(c, allocator, err);
+    if (!st)
+        st = as_timed_prepare(&c->timed, c->dev, "latency", as_kernel_sweep, as_kernel_chase, "-DPERSISTENT", 1, err);
+    if (!st)
+        st = as_timed_stand(&c->timed, AS_TIMED_UNIT, err);
+    return st ? st : as_timed_kernel(&c->timed, "persist", &c->kernel, err);
 }
 
 static enum as_status launch_and_read(struct as_chase *c, const struct as_launch *l, const struct plan *plan,
                                       struct reading *reading, struct as_error *err)
 {
     struct as_device *dev = c->dev;
-    struct shared *s = begin(c);
+    struct shared *s = chase_persistent_begin(c);
     enum as_status st = dev->queue->submit(dev, l, err);
     if (st)
         return st;
@@ -212,7 +216,7 @@ static enum as_status launch_and_read(struct as_chase *c, const struct as_launch
 static enum as_status run_device(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
 {
     const struct as_record *record = &c->timed.record[0];
-    const struct plan plan = make_plan(c, reps);
+    const struct plan plan = chase_persistent_make_plan(c, reps);
     struct as_arg args[] = {as_memory_arg(c->timed.memory),    as_memory_arg(c->timed.choice),
                             as_memory_arg(c->memory),          as_memory_arg(c->result),
                             as_u64_arg(c->at * c->stride / 8), as_u32_arg(plan.counts_max)};
@@ -230,7 +234,7 @@ static enum as_status run_device(struct as_chase *c, uint64_t reps, struct as_ch
             continue;
         c->clock_hz = as_timed_clock(&c->timed);
         out->line = record->value * 8 / c->stride;
-        return judge(&reading, record->more, out, err);
+        return chase_persistent_judge(&reading, record->more, out, err);
     }
     return as_timed_gave_up(&c->timed, err);
 }
@@ -239,7 +243,7 @@ static enum as_status run_device(struct as_chase *c, uint64_t reps, struct as_ch
 const struct as_chase_method as_chase_device_persistent = {.steps = AS_CHASE_COUNTED,
                                                            .loads = AS_CHASE_COUNTED / 5,
                                                            .warms = true,
-                                                           .build = build_device,
+                                                           .build = chase_persistent_build_device,
                                                            .fill = as_chase_fill_device,
                                                            .run = run_device};
 

@@ -29,27 +29,27 @@ enum {
 
 /* The best first. Unsigned operands are signed ones plus OFFSET, whose contribution is subtracted afterwards. */
 static const struct choice {
-    enum as_product_type type;
+    enum as_gemm_type type;
     const char *name;
     bool offset;
 } choices[] = {
-    {AS_PRODUCT_S8, "tdpbssd_s8_s32", false},        {AS_PRODUCT_S8, "smmla_s8_s32", false},
-    {AS_PRODUCT_S8, "vpdpbusd_512_u8_s8_s32", true}, {AS_PRODUCT_S8, "vpdpbusd_256_u8_s8_s32", true},
-    {AS_PRODUCT_S8, "sdot_sve_512_s8_s32", false},   {AS_PRODUCT_S8, "sdot_sve_256_s8_s32", false},
-    {AS_PRODUCT_S8, "sdot_s8_s32", false},           {AS_PRODUCT_BF16, "tdpbf16ps_bf16_f32", false},
-    {AS_PRODUCT_BF16, "bfmmla_bf16_f32", false},     {AS_PRODUCT_BF16, "vdpbf16ps_512_bf16_f32", false},
-    {AS_PRODUCT_BF16, "bfdot_bf16_f32", false},      {AS_PRODUCT_F16, "tdpfp16ps_f16_f32", false},
+    {AS_GEMM_S8, "tdpbssd_s8_s32", false},        {AS_GEMM_S8, "smmla_s8_s32", false},
+    {AS_GEMM_S8, "vpdpbusd_512_u8_s8_s32", true}, {AS_GEMM_S8, "vpdpbusd_256_u8_s8_s32", true},
+    {AS_GEMM_S8, "sdot_sve_512_s8_s32", false},   {AS_GEMM_S8, "sdot_sve_256_s8_s32", false},
+    {AS_GEMM_S8, "sdot_s8_s32", false},           {AS_GEMM_BF16, "tdpbf16ps_bf16_f32", false},
+    {AS_GEMM_BF16, "bfmmla_bf16_f32", false},     {AS_GEMM_BF16, "vdpbf16ps_512_bf16_f32", false},
+    {AS_GEMM_BF16, "bfdot_bf16_f32", false},      {AS_GEMM_F16, "tdpfp16ps_f16_f32", false},
 };
 enum { CHOICES = sizeof choices / sizeof *choices };
 
-static const struct as_outer *choose_outer(const struct as_product_desc *d)
+static const struct as_outer *choose_outer(const struct as_gemm_desc *d)
 {
     char missing[200];
     const struct as_outer *o = as_outer_find(d->type);
     return o && as_outer_has(o, missing, sizeof missing) ? o : NULL;
 }
 
-static const struct choice *choose(const struct as_product_desc *d)
+static const struct choice *cores_choose(const struct as_gemm_desc *d)
 {
     char missing[200];
     for (const struct choice *c = choices; c < choices + CHOICES; c++) {
@@ -61,7 +61,7 @@ static const struct choice *choose(const struct as_product_desc *d)
 }
 
 /* "AMX-TILE, AMX-INT8; or AVX-VNNI" */
-static void write_missing(const struct as_product_desc *d, struct as_buf *out)
+static void write_missing(const struct as_gemm_desc *d, struct as_buf *out)
 {
     char missing[200], before[200] = ""; /* of the same for other vectors */
     const struct as_outer *o = as_outer_find(d->type);
@@ -76,29 +76,29 @@ static void write_missing(const struct as_product_desc *d, struct as_buf *out)
     }
 }
 
-enum as_applies as_product_cores_apply(const struct as_product_desc *d, struct as_error *err)
+enum as_applies as_gemm_cores_apply(const struct as_gemm_desc *d, struct as_error *err)
 {
     bool any = as_outer_find(d->type);
     for (const struct choice *c = choices; c < choices + CHOICES; c++)
         any |= c->type == d->type;
-    if (!any || d->epilogue != AS_PRODUCT_PLAIN || d->batch > 1) {
+    if (!any || d->epilogue != AS_GEMM_PLAIN || d->batch > 1) {
         if (any)
             as_fail(err, AS_UNSUPPORTED, "path mma of a CPU has only plain GEMMs, one at a time");
         else
             as_fail(err, AS_UNSUPPORTED, "this CPU architecture has no matrix instruction for %s",
-                    as_product_type_words[d->type]);
+                    as_gemm_type_words[d->type]);
         return AS_PRUNED;
     }
-    if (choose_outer(d) || choose(d))
+    if (choose_outer(d) || cores_choose(d))
         return AS_APPLIES;
     struct as_buf text = AS_BUF_INIT;
     write_missing(d, &text);
     if (text.len)
-        as_fail(err, AS_UNSUPPORTED, "path mma for %s needs what this CPU lacks: %s", as_product_type_words[d->type],
+        as_fail(err, AS_UNSUPPORTED, "path mma for %s needs what this CPU lacks: %s", as_gemm_type_words[d->type],
                 as_buf_get(&text));
     else
         as_fail(err, AS_UNSUPPORTED, "this CPU architecture has no matrix instruction for %s",
-                as_product_type_words[d->type]);
+                as_gemm_type_words[d->type]);
     as_buf_finish(&text);
     return AS_INAPPLICABLE;
 }
@@ -137,7 +137,7 @@ static bool sums_in_rows(const struct as_matrix *m)
     return good;
 }
 
-uint64_t as_product_panels(const struct as_packing *p)
+uint64_t as_gemm_panels(const struct as_packing *p)
 {
     const uint64_t lines = (uint64_t)p->images * p->image_lines;
     return lines ? (p->lines + lines - 1) / lines : 0;
@@ -149,36 +149,36 @@ static uint64_t step_of(const struct as_packing *p)
     return (uint64_t)p->images * p->image_words;
 }
 
-static uint64_t bytes_of(const struct as_product_cores *c, const struct as_packing *p)
+static uint64_t cores_bytes_of(const struct as_gemm_cores *c, const struct as_packing *p)
 {
-    return as_product_panels(p) * c->steps * step_of(p) * sizeof(uint32_t);
+    return as_gemm_panels(p) * c->steps * step_of(p) * sizeof(uint32_t);
 }
 
-static enum as_status allocate(struct as_product *p, struct as_error *err)
+static enum as_status cores_allocate(struct as_gemm *p, struct as_error *err)
 {
-    const struct as_product_cores *c = p->cores;
-    const struct as_product_format *f = &as_product_formats[c->type];
+    const struct as_gemm_cores *c = p->cores;
+    const struct as_gemm_format *f = &as_gemm_formats[c->type];
     const uint64_t d = c->outer && f->out_bytes == c->outer->word ? 1 : c->a.lines * c->b.lines;
     const uint64_t bytes[] = {
-        bytes_of(c, &c->a), bytes_of(c, &c->b),
-        c->outer ? d * sizeof(float) : as_product_panels(&c->a) * as_product_panels(&c->b) * c->tile_bytes,
-        c->outer ? sizeof(int32_t) : as_product_panels(&c->b) * c->b.images * c->b.image_lines * sizeof(int32_t)};
+        cores_bytes_of(c, &c->a), cores_bytes_of(c, &c->b),
+        c->outer ? d * sizeof(float) : as_gemm_panels(&c->a) * as_gemm_panels(&c->b) * c->tile_bytes,
+        c->outer ? sizeof(int32_t) : as_gemm_panels(&c->b) * c->b.images * c->b.image_lines * sizeof(int32_t)};
     uint64_t all = 0, largest = 0;
-    for (size_t i = 0; i < AS_PRODUCT_PACKED; i++) {
+    for (size_t i = 0; i < AS_GEMM_PACKED; i++) {
         all += bytes[i];
         largest = bytes[i] > largest ? bytes[i] : largest;
     }
-    enum as_status s = as_check_room(p->dev, all, largest, err);
-    for (size_t i = 0; i < AS_PRODUCT_PACKED && !s; i++)
-        s = as_timed_memory(p->dev, bytes[i], &p->packed[i], err);
-    return s;
+    enum as_status st = as_check_room(p->dev, all, largest, err);
+    for (size_t i = 0; i < AS_GEMM_PACKED && !st; i++)
+        st = as_timed_memory(p->dev, bytes[i], &p->packed[i], err);
+    return st;
 }
 
 /* The instruction of the table, and where its images have their words. */
-static enum as_status set_core(struct as_product_cores *c, const struct choice *choice, struct as_error *err)
+static enum as_status set_core(struct as_gemm_cores *c, const struct choice *choice, struct as_error *err)
 {
     const struct as_matrix *m = as_matrix_find(choice->name);
-    const unsigned k_bytes = m->k * as_product_formats[c->type].in_bytes;
+    const unsigned k_bytes = m->k * as_gemm_formats[c->type].in_bytes;
     c->core = as_core_find(choice->name);
     c->matrix = m;
     snprintf(c->name, sizeof c->name, "%s", choice->name);
@@ -193,15 +193,14 @@ static enum as_status set_core(struct as_product_cores *c, const struct choice *
     return AS_OK;
 }
 
-enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *err)
+enum as_status as_gemm_cores_prepare(struct as_gemm *p, struct as_error *err)
 {
-    const struct as_product_desc *d = &p->desc;
+    const struct as_gemm_desc *d = &p->desc;
     const struct as_outer *outer = choose_outer(d);
-    const struct choice *choice = outer ? NULL : choose(d);
+    const struct choice *choice = outer ? NULL : cores_choose(d);
     if (!outer && !choice)
-        return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction for %s",
-                       as_product_type_words[d->type]);
-    struct as_product_cores *c = aligned_alloc(_Alignof(struct as_product_cores), sizeof *c);
+        return as_fail(err, AS_UNSUPPORTED, "this CPU has no matrix instruction for %s", as_gemm_type_words[d->type]);
+    struct as_gemm_cores *c = aligned_alloc(_Alignof(struct as_gemm_cores), sizeof *c);
     if (!c)
         return as_nomem(err, sizeof *c, "a product");
     memset(c, 0, sizeof *c);
@@ -210,31 +209,31 @@ enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *e
     c->a.lines = d->m;
     c->b.lines = d->n;
     if (outer)
-        as_product_outer_set(c, outer);
-    enum as_status s = outer ? AS_OK : set_core(c, choice, err);
-    if (s)
-        return s;
-    c->words = d->k * as_product_formats[d->type].in_bytes / sizeof(uint32_t);
+        as_gemm_outer_set(c, outer);
+    enum as_status st = outer ? AS_OK : set_core(c, choice, err);
+    if (st)
+        return st;
+    c->words = d->k * as_gemm_formats[d->type].in_bytes / sizeof(uint32_t);
     c->steps = (c->words + c->step_words - 1) / c->step_words;
     c->meet.threads = (uint32_t)(p->dev->info.threads ? p->dev->info.threads : 1);
     c->meet.spin_ns = SPIN_NS;
-    return allocate(p, err);
+    return cores_allocate(p, err);
 }
 
-void as_product_cores_finish(struct as_product *p)
+void as_gemm_cores_finish(struct as_gemm *p)
 {
-    for (size_t i = 0; i < AS_PRODUCT_PACKED; i++)
+    for (size_t i = 0; i < AS_GEMM_PACKED; i++)
         p->dev->memory->free(p->dev, p->packed[i]);
     free(p->cores);
 }
 
-const char *as_product_cores_name(const struct as_product *p)
+const char *as_gemm_cores_name(const struct as_gemm *p)
 {
     return p->cores->name;
 }
 
 /* Does the micro-kernel have one instruction per accumulator and step? */
-enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text, size_t size)
+enum as_gate_state as_gemm_cores_gate(const struct as_gemm *p, char *text, size_t size)
 {
     const struct as_core *core = p->cores->core;
     const struct as_outer *outer = p->cores->outer;
@@ -251,7 +250,7 @@ enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text,
 /* ---- packing ---- */
 
 /* Packs n steps of one line into the images; zeros past the line's end, and for a missing line (NULL). */
-static void pack_line(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *line,
+static void pack_line(const struct as_gemm_cores *c, const struct as_packing *p, const uint32_t *line,
                       const unsigned *place, struct as_share steps, uint32_t *image)
 {
     const unsigned step_words = c->step_words;
@@ -263,8 +262,8 @@ static void pack_line(const struct as_product_cores *c, const struct as_packing 
 }
 
 /* One panel; some steps of all lines at a time, for locality. */
-static void pack(const struct as_product_cores *c, const struct as_packing *p, const uint32_t *from, uint64_t panel,
-                 uint32_t *to)
+static void cores_pack(const struct as_gemm_cores *c, const struct as_packing *p, const uint32_t *from, uint64_t panel,
+                       uint32_t *to)
 {
     const uint64_t lines = (uint64_t)p->images * p->image_lines, first = panel * lines;
     for (struct as_share steps = {0, 0}; steps.from < c->steps; steps.from = steps.to) {
@@ -287,21 +286,21 @@ static int32_t excess(const uint32_t *column, uint64_t words)
     return (int32_t)(OFFSET * ((int64_t)sum - (int64_t)(4 * OFFSET * words)));
 }
 
-struct as_share as_product_share(uint64_t n, unsigned which, unsigned of)
+struct as_share as_gemm_share(uint64_t n, unsigned which, unsigned of)
 {
     return of ? (struct as_share){n * which / of, n * (which + 1) / of} : (struct as_share){0, 0};
 }
 
-static void pack_all(const struct as_product_cores *c, const struct as_host_call *call)
+static void pack_all(const struct as_gemm_cores *c, const struct as_host_call *call)
 {
     const struct as_packing *const sides[] = {&c->a, &c->b};
     for (int side = 0; side < 2; side++) {
         const struct as_packing *p = sides[side];
-        const struct as_share own = as_product_share(as_product_panels(p), call->thread, call->threads);
+        const struct as_share own = as_gemm_share(as_gemm_panels(p), call->thread, call->threads);
         for (uint64_t panel = own.from; panel < own.to; panel++)
-            pack(c, p, call->args[side], panel, (uint32_t *)call->args[4 + side] + panel * c->steps * step_of(p));
+            cores_pack(c, p, call->args[side], panel, (uint32_t *)call->args[4 + side] + panel * c->steps * step_of(p));
     }
-    const struct as_share columns = as_product_share(c->b.lines, call->thread, call->threads);
+    const struct as_share columns = as_gemm_share(c->b.lines, call->thread, call->threads);
     for (uint64_t j = columns.from; j < columns.to; j++)
         ((int32_t *)call->args[7])[j] =
             c->a.flip ? excess((const uint32_t *)call->args[1] + j * c->words, c->words) : 0;
@@ -339,11 +338,11 @@ static uint16_t as_f16(uint32_t sum)
 }
 #endif
 
-void as_product_store_row(const struct as_product_cores *c, const uint32_t *sums, uint64_t n, const int32_t *more,
-                          void *d, uint64_t at)
+void as_gemm_store_row(const struct as_gemm_cores *c, const uint32_t *sums, uint64_t n, const int32_t *more, void *d,
+                       uint64_t at)
 {
     uint64_t i = 0;
-    if (c->type == AS_PRODUCT_S8) {
+    if (c->type == AS_GEMM_S8) {
         for (; i + 4 <= n; i += 4)
             *(u32x4 *)((uint32_t *)d + at + i) = *(const u32x4 *)(sums + i) - *(const u32x4 *)(more + i);
         for (; i < n; i++)
@@ -351,15 +350,15 @@ void as_product_store_row(const struct as_product_cores *c, const uint32_t *sums
         return;
     }
     uint16_t *to = (uint16_t *)d + at;
-    for (; c->type == AS_PRODUCT_BF16 && i + 4 <= n; i += 4)
+    for (; c->type == AS_GEMM_BF16 && i + 4 <= n; i += 4)
         *(u16x4 *)(to + i) = as_bf16(*(const u32x4 *)(sums + i));
     for (; i < n; i++)
-        to[i] = c->type == AS_PRODUCT_F16 ? as_f16(sums[i]) : as_bf16((u32x4){sums[i]})[0];
+        to[i] = c->type == AS_GEMM_F16 ? as_f16(sums[i]) : as_bf16((u32x4){sums[i]})[0];
 }
 
 /* Stores one block. more: the offset of unsigned operands per column, else zeros. */
-static void store(const struct as_product_cores *c, const uint32_t *tile, uint64_t ia, uint64_t jb, const int32_t *more,
-                  void *d)
+static void cores_store(const struct as_gemm_cores *c, const uint32_t *tile, uint64_t ia, uint64_t jb,
+                        const int32_t *more, void *d)
 {
     const unsigned m = c->matrix->m, n = c->matrix->n;
     for (unsigned i = 0; i < c->core->rows * m; i++) {
@@ -368,8 +367,8 @@ static void store(const struct as_product_cores *c, const uint32_t *tile, uint64
             const uint64_t column = (jb * c->core->columns + j) * n;
             const uint32_t *sums = tile + ((size_t)(i / m * c->core->columns + j) * m + i % m) * n;
             if (column < c->b.lines)
-                as_product_store_row(c, sums, c->b.lines - column < n ? c->b.lines - column : n, more + column, d,
-                                     row * c->b.lines + column);
+                as_gemm_store_row(c, sums, c->b.lines - column < n ? c->b.lines - column : n, more + column, d,
+                                  row * c->b.lines + column);
         }
     }
 }
@@ -377,10 +376,10 @@ static void store(const struct as_product_cores *c, const uint32_t *tile, uint64
 /* ---- blocks ---- */
 
 /* A thread's panels of A and B: the split that minimises the largest share. */
-static void divide(const struct as_product_cores *c, const struct as_host_call *call, struct as_share *rows,
-                   struct as_share *columns)
+static void cores_divide(const struct as_gemm_cores *c, const struct as_host_call *call, struct as_share *rows,
+                         struct as_share *columns)
 {
-    const uint64_t a = as_product_panels(&c->a), b = as_product_panels(&c->b);
+    const uint64_t a = as_gemm_panels(&c->a), b = as_gemm_panels(&c->b);
     uint64_t least = UINT64_MAX;
     unsigned beside = 1;
     for (unsigned n = 1; n <= call->threads; n++) {
@@ -391,13 +390,13 @@ static void divide(const struct as_product_cores *c, const struct as_host_call *
             beside = n;
         }
     }
-    *rows = as_product_share(a, call->thread / beside, call->threads / beside);
-    *columns = as_product_share(b, call->thread % beside, beside);
+    *rows = as_gemm_share(a, call->thread / beside, call->threads / beside);
+    *columns = as_gemm_share(b, call->thread % beside, beside);
 }
 
 /* All of a thread's blocks along one part of K, `cached` panels of B at a time. */
-static void multiply_part(const struct as_product_cores *c, const struct as_host_call *call,
-                          const struct as_share *rows, const struct as_share *columns, uint64_t step)
+static void multiply_part(const struct as_gemm_cores *c, const struct as_host_call *call, const struct as_share *rows,
+                          const struct as_share *columns, uint64_t step)
 {
     const uint64_t steps = c->steps - step < c->part ? c->steps - step : c->part;
     const uint64_t panel_bytes = c->part * step_of(&c->b) * sizeof(uint32_t), cached = CACHED / panel_bytes + 1;
@@ -405,26 +404,25 @@ static void multiply_part(const struct as_product_cores *c, const struct as_host
     for (uint64_t first = columns->from; first < columns->to; first += cached)
         for (uint64_t i = rows->from; i < rows->to; i++)
             for (uint64_t j = first; j < first + cached && j < columns->to; j++) {
-                unsigned char *tile =
-                    (unsigned char *)call->args[6] + (i * as_product_panels(&c->b) + j) * c->tile_bytes;
+                unsigned char *tile = (unsigned char *)call->args[6] + (i * as_gemm_panels(&c->b) + j) * c->tile_bytes;
                 if (step == 0)
                     memset(tile, 0, c->tile_bytes);
                 c->core->block(a + (i * c->steps + step) * step_of(&c->a), b + (j * c->steps + step) * step_of(&c->b),
                                tile, steps);
                 if (step + steps == c->steps)
-                    store(c, (const uint32_t *)(const void *)tile, i, j, call->args[7], call->args[2]);
+                    cores_store(c, (const uint32_t *)(const void *)tile, i, j, call->args[7], call->args[2]);
             }
 }
 
 static void run_mma(const struct as_host_call *call)
 {
-    struct as_product_cores *c = as_pointer_in(call->args[3]);
+    struct as_gemm_cores *c = as_pointer_in(call->args[3]);
     struct as_share rows, columns;
     if (c->outer) {
-        as_product_outer_run(c, call);
+        as_gemm_outer_run(c, call);
         return;
     }
-    divide(c, call, &rows, &columns);
+    cores_divide(c, call, &rows, &columns);
     for (uint64_t rep = 0; rep < call->reps; rep++) {
         pack_all(c, call);
         as_barrier_wait(&c->meet);
@@ -434,4 +432,4 @@ static void run_mma(const struct as_host_call *call)
     }
 }
 
-const struct as_host_kernel as_product_native_mma[] = {{"gemm_mma", run_mma}, {NULL, NULL}};
+const struct as_host_kernel as_gemm_native_mma[] = {{"gemm_mma", run_mma}, {NULL, NULL}};

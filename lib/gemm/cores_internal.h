@@ -17,7 +17,7 @@ struct as_packing {
     unsigned place[AS_PACKED_LINES][AS_PACKED_WORDS]; /* position in the image of a word of a line */
     uint32_t flip;                                    /* per word: turns signed bytes into unsigned ones, plus 128 */
 };
-struct as_product_cores {
+struct as_gemm_cores {
     struct as_barrier meet;
     _Atomic uint64_t next; /* block of outer.c */
     const struct as_core *core;
@@ -25,7 +25,7 @@ struct as_product_cores {
     const struct as_outer *outer; /* instead of these two, by SME */
     unsigned vector;              /* of outer: its words */
     char name[48];                /* of the instruction */
-    enum as_product_type type;
+    enum as_gemm_type type;
     struct as_packing a, b;
     unsigned step_words;  /* bytes of K per step */
     uint64_t words;       /* of K */
@@ -37,16 +37,16 @@ struct as_share {
     uint64_t from, to;
 };
 /* A thread's part of n. */
-struct as_share as_product_share(uint64_t n, unsigned which, unsigned of);
-uint64_t as_product_panels(const struct as_packing *p);
+struct as_share as_gemm_share(uint64_t n, unsigned which, unsigned of);
+uint64_t as_gemm_panels(const struct as_packing *p);
 /* Stores n accumulators of one row to d from element `at` on, in d's type. more: to subtract from integers. */
-void as_product_store_row(const struct as_product_cores *c, const uint32_t *sums, uint64_t n, const int32_t *more,
-                          void *d, uint64_t at);
+void as_gemm_store_row(const struct as_gemm_cores *c, const uint32_t *sums, uint64_t n, const int32_t *more, void *d,
+                       uint64_t at);
 
 /* ---- outer.c ---- */
 
 /* The instruction, and how it has its operands. */
-void as_product_outer_set(struct as_product_cores *c, const struct as_outer *outer);
-void as_product_outer_run(struct as_product_cores *c, const struct as_host_call *call);
+void as_gemm_outer_set(struct as_gemm_cores *c, const struct as_outer *outer);
+void as_gemm_outer_run(struct as_gemm_cores *c, const struct as_host_call *call);
 
 #endif

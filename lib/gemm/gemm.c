@@ -11,10 +11,10 @@
 
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_mma[], as_kernel_gemm_wgmma[], as_kernel_gemm_tensor[];
 
-const char *const as_product_path_words[] = {"library", "wgmma_pair", "wgmma", "tensor", "mma",
-                                             "dot",     "tiled",      "naive", NULL};
-const char *const as_product_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
-                                             "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
+const char *const as_gemm_path_words[] = {"library", "wgmma_pair", "wgmma", "tensor", "mma",
+                                          "dot",     "tiled",      "naive", NULL};
+const char *const as_gemm_type_words[] = {"f64",  "f32",      "tf32",     "bf16", "f16", "e4m3",
+                                          "e5m2", "e4m3fnuz", "e5m2fnuz", "s8",   NULL};
 
 enum { NAIVE_GROUPS = 32 /* workgroups per compute unit */ };
 /* A multiply-add counts as two: what takes longer than some seconds is left out. */
@@ -32,63 +32,63 @@ struct made {
     uint64_t shared_bytes;
     unsigned matrix; /* matrix instructions in its loop */
 };
-#define BIT(t) (1u << AS_PRODUCT_##t)
+#define BIT(t) (1u << AS_GEMM_##t)
 #define HALVES (BIT(BF16) | BIT(F16))
 #define BYTES (BIT(E4M3) | BIT(E5M2) | BIT(S8))
 #define ALUS (BIT(F64) | BIT(F32) | HALVES | BYTES | BIT(E4M3FNUZ) | BIT(E5M2FNUZ))
 #define RING(stages, rows, bytes) ((stages) * (rows) * (bytes))
-static const struct made kernels[AS_PRODUCT_PATHS] = {
-    [AS_PRODUCT_PAIR] = {"gemm_wgmma", as_kernel_gemm_wgmma, 256, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 2,
-                         384, RING(4, 128 + 256, 128) + 1024, 4},
-    [AS_PRODUCT_WGMMA] = {"gemm_wgmma", as_kernel_gemm_wgmma, 128, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 1,
-                          384, RING(4, 128 + 256, 128) + 1024, 4},
-    [AS_PRODUCT_TENSOR] = {"gemm_tensor", as_kernel_gemm_tensor, 64, 64, 64,
-                           BIT(F32) | HALVES | BIT(E4M3) | BIT(E5M2) | BIT(S8), 0, false, 1, 128, 0, 0},
-    [AS_PRODUCT_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false,
-                        1, 256, RING(4, 128 + 128, 64), 16},
-    [AS_PRODUCT_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0},
-    [AS_PRODUCT_TILED] = {"tiled", as_kernel_gemm_simple, 128, 128, 0, ALUS, 0, false, 1, 256, 0, 0},
-    [AS_PRODUCT_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0},
+static const struct made kernels[AS_GEMM_PATHS] = {
+    [AS_GEMM_PAIR] = {"gemm_wgmma", as_kernel_gemm_wgmma, 256, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 2, 384,
+                      RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_GEMM_WGMMA] = {"gemm_wgmma", as_kernel_gemm_wgmma, 128, 256, 128, BIT(TF32) | HALVES | BYTES, 90, true, 1, 384,
+                       RING(4, 128 + 256, 128) + 1024, 4},
+    [AS_GEMM_TENSOR] = {"gemm_tensor", as_kernel_gemm_tensor, 64, 64, 64,
+                        BIT(F32) | HALVES | BIT(E4M3) | BIT(E5M2) | BIT(S8), 0, false, 1, 128, 0, 0},
+    [AS_GEMM_MMA] = {"gemm_mma", as_kernel_gemm_mma, 128, 128, 64, BIT(F64) | BIT(TF32) | HALVES | BYTES, 80, false, 1,
+                     256, RING(4, 128 + 128, 64), 16},
+    [AS_GEMM_DOT] = {"tiled", as_kernel_gemm_simple, 128, 128, 64, BIT(S8), 0, false, 1, 256, 0, 0},
+    [AS_GEMM_TILED] = {"tiled", as_kernel_gemm_simple, 128, 128, 0, ALUS, 0, false, 1, 256, 0, 0},
+    [AS_GEMM_NAIVE] = {"naive", as_kernel_gemm_simple, 0, 0, 0, ALUS, 0, false, 1, 256, 0, 0},
 };
 
-static bool is_native(const struct as_device_info *info)
+static bool gemm_is_native(const struct as_device_info *info)
 {
     return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
 }
 
-struct as_product_desc as_product_asked(const struct as_axes *axes)
+struct as_gemm_desc as_gemm_asked(const struct as_axes *axes)
 {
     uint64_t size = as_axes_u64(axes, "size");
-    return (struct as_product_desc){.path = (enum as_product_path)as_word_index(axes, "path", as_product_path_words),
-                                    .type = (enum as_product_type)as_word_index(axes, "type", as_product_type_words),
-                                    .m = size,
-                                    .n = size,
-                                    .k = size};
+    return (struct as_gemm_desc){.path = (enum as_gemm_path)as_word_index(axes, "path", as_gemm_path_words),
+                                 .type = (enum as_gemm_type)as_word_index(axes, "type", as_gemm_type_words),
+                                 .m = size,
+                                 .n = size,
+                                 .k = size};
 }
 
-unsigned as_product_batch(const struct as_product_desc *d)
+unsigned as_gemm_batch(const struct as_gemm_desc *d)
 {
     return d->batch ? d->batch : 1;
 }
 
-double as_product_flop(const struct as_product_desc *d)
+double as_gemm_flop(const struct as_gemm_desc *d)
 {
     return 2.0 * (double)d->m * (double)d->n * (double)d->k;
 }
 
-uint64_t as_product_bytes(const struct as_product_desc *d)
+uint64_t as_gemm_bytes(const struct as_gemm_desc *d)
 {
-    const struct as_product_format *f = &as_product_formats[d->type];
+    const struct as_gemm_format *f = &as_gemm_formats[d->type];
     return (d->m + d->n) * d->k * f->in_bytes + d->m * d->n * f->out_bytes;
 }
 
 /* ---- what applies ---- */
 
 /* Path tensor, of one language: where this system's compiler has built a kernel with such an operation. */
-static enum as_applies tensor_applies(const struct as_device_info *info, const struct as_product_desc *d,
+static enum as_applies tensor_applies(const struct as_device_info *info, const struct as_gemm_desc *d,
                                       struct as_error *err)
 {
-    const bool small = d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2;
+    const bool small = d->type == AS_GEMM_E4M3 || d->type == AS_GEMM_E5M2;
     if (as_dialect_find(info->dialect) != AS_DIALECT_METAL)
         return AS_PRUNED;
     if (!(info->capabilities & AS_CAP_TENSOR_OPS))
@@ -102,16 +102,16 @@ static enum as_applies tensor_applies(const struct as_device_info *info, const s
 }
 
 /* Paths for one API only. */
-static enum as_applies own_applies(const struct as_device_info *info, const struct as_product_desc *d,
+static enum as_applies own_applies(const struct as_device_info *info, const struct as_gemm_desc *d,
                                    struct as_error *err)
 {
     const struct made *k = &kernels[d->path];
-    const char *path = as_product_path_words[d->path], *type = as_product_type_words[d->type];
-    const bool dot = d->path == AS_PRODUCT_DOT;
-    if (d->path == AS_PRODUCT_TENSOR)
+    const char *path = as_gemm_path_words[d->path], *type = as_gemm_type_words[d->type];
+    const bool dot = d->path == AS_GEMM_DOT;
+    if (d->path == AS_GEMM_TENSOR)
         return tensor_applies(info, d, err);
     unsigned arch = as_arch_number(info), least = k->arch;
-    if ((d->type == AS_PRODUCT_E4M3 || d->type == AS_PRODUCT_E5M2) && least < 89)
+    if ((d->type == AS_GEMM_E4M3 || d->type == AS_GEMM_E5M2) && least < 89)
         least = 89;
     if (strcmp(info->dialect, as_dialect_word(dot ? AS_DIALECT_OPENCL : AS_DIALECT_CUDA)) != 0)
         as_fail(err, AS_UNSUPPORTED, "path %s needs kernels of %s, and this device's are %s", path,
@@ -129,39 +129,39 @@ static enum as_applies own_applies(const struct as_device_info *info, const stru
 }
 
 /* The tile of a path for a type. */
-static void find_tile(const struct as_device_info *info, const struct as_product_desc *d, uint64_t tile[3])
+static void find_tile(const struct as_device_info *info, const struct as_gemm_desc *d, uint64_t tile[3])
 {
-    const struct as_product_shape *shape = as_product_by_unit(info, d) ? as_product_unit_shape(info) : NULL;
+    const struct as_gemm_shape *shape = as_gemm_by_unit(info, d) ? as_gemm_unit_shape(info) : NULL;
     if (shape) {
         tile[0] = tile[1] = shape->side;
-        tile[2] = shape->row_bytes / as_product_formats[d->type].in_bytes;
+        tile[2] = shape->row_bytes / as_gemm_formats[d->type].in_bytes;
         return;
     }
-    if (is_native(info) && d->path == AS_PRODUCT_MMA) { /* words of 32 bits along K */
-        const unsigned bytes = as_product_formats[d->type].in_bytes;
+    if (gemm_is_native(info) && d->path == AS_GEMM_MMA) { /* words of 32 bits along K */
+        const unsigned bytes = as_gemm_formats[d->type].in_bytes;
         tile[0] = tile[1] = 1;
         tile[2] = bytes < sizeof(uint32_t) ? sizeof(uint32_t) / bytes : 1;
         return;
     }
     const struct made *k = &kernels[d->path];
-    bool small = d->path == AS_PRODUCT_TILED && d->type == AS_PRODUCT_F64;
+    bool small = d->path == AS_GEMM_TILED && d->type == AS_GEMM_F64;
     tile[0] = small ? 64 : k->m ? k->m : 1;
     tile[1] = small ? 64 : k->n ? k->n : 1;
-    tile[2] = k->k_bytes ? k->k_bytes / as_product_formats[d->type].in_bytes : d->path == AS_PRODUCT_TILED ? 16 : 1;
+    tile[2] = k->k_bytes ? k->k_bytes / as_gemm_formats[d->type].in_bytes : d->path == AS_GEMM_TILED ? 16 : 1;
 }
 
-static enum as_applies size_applies(const struct as_device_info *info, const struct as_product_desc *d,
+static enum as_applies size_applies(const struct as_device_info *info, const struct as_gemm_desc *d,
                                     struct as_error *err)
 {
-    const char *path = as_product_path_words[d->path];
-    bool cores = as_runs_on_host(info), naive = d->path == AS_PRODUCT_NAIVE;
-    bool matrix = cores && d->path == AS_PRODUCT_MMA;
+    const char *path = as_gemm_path_words[d->path];
+    bool cores = as_runs_on_host(info), naive = d->path == AS_GEMM_NAIVE;
+    bool matrix = cores && d->path == AS_GEMM_MMA;
     double slow = matrix ? SLOW_CORES_MATRIX : cores ? SLOW_CORES / (naive ? 8 : 1) : naive ? SLOW_NAIVE : INFINITY;
     uint64_t tile[3];
     find_tile(info, d, tile);
     if (d->m > UINT32_MAX / d->k || d->n > UINT32_MAX / d->k || d->m > UINT32_MAX / d->n)
         as_fail(err, AS_UNSUPPORTED, "a matrix has 2^32 elements or more");
-    else if ((matrix || d->path >= AS_PRODUCT_DOT) && as_product_flop(d) > slow)
+    else if ((matrix || d->path >= AS_GEMM_DOT) && as_gemm_flop(d) > slow)
         as_fail(err, AS_UNSUPPORTED, "path %s would take many seconds for one GEMM of this size", path);
     else if (d->m % tile[0] || d->n % tile[1] || d->k % tile[2])
         as_fail(err, AS_UNSUPPORTED, "the size is not a multiple of the tiles of path %s: %llu x %llu, steps of %llu",
@@ -171,99 +171,98 @@ static enum as_applies size_applies(const struct as_device_info *info, const str
     return AS_INAPPLICABLE;
 }
 
-enum as_applies as_product_applies(const struct as_device_info *info, const struct as_product_desc *d,
-                                   struct as_error *err)
+enum as_applies as_gemm_applies(const struct as_device_info *info, const struct as_gemm_desc *d, struct as_error *err)
 {
-    if (d->path >= AS_PRODUCT_PATHS || d->type >= AS_PRODUCT_TYPES)
+    if (d->path >= AS_GEMM_PATHS || d->type >= AS_GEMM_TYPES)
         return AS_PRUNED;
-    if (is_native(info) && d->path == AS_PRODUCT_MMA) {
-        enum as_applies can = as_product_cores_apply(d, err);
+    if (gemm_is_native(info) && d->path == AS_GEMM_MMA) {
+        enum as_applies can = as_gemm_cores_apply(d, err);
         return can == AS_APPLIES ? size_applies(info, d, err) : can;
     }
-    if (is_native(info)) {
-        bool has = (d->path == AS_PRODUCT_LIBRARY || d->path >= AS_PRODUCT_TILED) && d->type <= AS_PRODUCT_F32;
-        if (has && d->epilogue == AS_PRODUCT_PLAIN)
+    if (gemm_is_native(info)) {
+        bool has = (d->path == AS_GEMM_LIBRARY || d->path >= AS_GEMM_TILED) && d->type <= AS_GEMM_F32;
+        if (has && d->epilogue == AS_GEMM_PLAIN)
             return size_applies(info, d, err);
         return as_pruned(err, "there is no CPU kernel for this path, type and epilogue");
     }
-    const bool unit = as_product_by_unit(info, d);
-    if (d->path != AS_PRODUCT_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
+    const bool unit = as_gemm_by_unit(info, d);
+    if (d->path != AS_GEMM_LIBRARY && !unit && !(kernels[d->path].types & 1u << d->type))
         return AS_PRUNED;
-    if ((d->type == AS_PRODUCT_E4M3FNUZ || d->type == AS_PRODUCT_E5M2FNUZ) &&
+    if ((d->type == AS_GEMM_E4M3FNUZ || d->type == AS_GEMM_E5M2FNUZ) &&
         as_dialect_find(info->dialect) != AS_DIALECT_HIP)
         return AS_PRUNED;
-    if (d->type == AS_PRODUCT_F64 && !(info->capabilities & AS_CAP_FP64))
+    if (d->type == AS_GEMM_F64 && !(info->capabilities & AS_CAP_FP64))
         return as_inapplicable(err, "the device has no f64");
-    const bool own = kernels[d->path].arch || d->path == AS_PRODUCT_DOT || d->path == AS_PRODUCT_TENSOR;
-    enum as_applies can = unit ? as_product_unit_applies(info, d, err) : own ? own_applies(info, d, err) : AS_APPLIES;
+    const bool own = kernels[d->path].arch || d->path == AS_GEMM_DOT || d->path == AS_GEMM_TENSOR;
+    enum as_applies can = unit ? as_gemm_unit_applies(info, d, err) : own ? own_applies(info, d, err) : AS_APPLIES;
     return can == AS_APPLIES ? size_applies(info, d, err) : can;
 }
 
 /* ---- programs ---- */
 
-static enum as_status build_simple(struct as_product *p, struct as_error *err)
+static enum as_status build_simple(struct as_gemm *p, struct as_error *err)
 {
-    const struct as_product_desc *d = &p->desc;
-    const struct as_product_format *f = &as_product_formats[d->type == AS_PRODUCT_TF32 ? AS_PRODUCT_F32 : d->type];
+    const struct as_gemm_desc *d = &p->desc;
+    const struct as_gemm_format *f = &as_gemm_formats[d->type == AS_GEMM_TF32 ? AS_GEMM_F32 : d->type];
     char defines[96];
-    bool alu = d->path >= AS_PRODUCT_TILED;
+    bool alu = d->path >= AS_GEMM_TILED;
     snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d%s", f->define, (int)d->epilogue,
-             d->path == AS_PRODUCT_DOT     ? " -DTILED -DDOT"
-             : d->path == AS_PRODUCT_TILED ? " -DTILED"
-                                           : "");
+             d->path == AS_GEMM_DOT     ? " -DTILED -DDOT"
+             : d->path == AS_GEMM_TILED ? " -DTILED"
+                                        : "");
     const struct as_program_desc desc = {.name = "gemm_simple",
                                          .source = as_kernel_gemm_simple,
                                          .defines = defines,
-                                         .host = alu && d->type == AS_PRODUCT_F32   ? as_product_native_f32
-                                                 : alu && d->type == AS_PRODUCT_F64 ? as_product_native_f64
-                                                                                    : NULL};
-    return p->dev->program->build(p->dev, &desc, is_native(&p->dev->info) ? &p->program : &p->plain, err);
+                                         .host = alu && d->type == AS_GEMM_F32   ? as_gemm_native_f32
+                                                 : alu && d->type == AS_GEMM_F64 ? as_gemm_native_f64
+                                                                                 : NULL};
+    return p->dev->program->build(p->dev, &desc, gemm_is_native(&p->dev->info) ? &p->program : &p->plain, err);
 }
 
-static enum as_status build_matrix(struct as_product *p, struct as_error *err)
+static enum as_status build_matrix(struct as_gemm *p, struct as_error *err)
 {
-    const struct as_product_format *f = &as_product_formats[p->desc.type];
+    const struct as_gemm_format *f = &as_gemm_formats[p->desc.type];
     const struct made *k = &kernels[p->desc.path];
     char defines[128];
     snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%d -DCLUSTER=%u", f->define, f->out_bytes,
-             p->desc.type == AS_PRODUCT_BF16 ? " -DOUT_BF16" : "", (int)p->desc.epilogue, k->cluster);
+             p->desc.type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", (int)p->desc.epilogue, k->cluster);
     const struct as_program_desc desc = {.name = k->name, .source = k->source, .defines = defines};
     return p->dev->program->build(p->dev, &desc, &p->program, err);
 }
 
-static enum as_status build_cores(struct as_product *p, struct as_error *err)
+static enum as_status build_cores(struct as_gemm *p, struct as_error *err)
 {
-    const struct as_program_desc desc = {.name = kernels[AS_PRODUCT_MMA].name, .host = as_product_native_mma};
-    enum as_status s = as_product_cores_prepare(p, err);
-    return s ? s : p->dev->program->build(p->dev, &desc, &p->program, err);
+    const struct as_program_desc desc = {.name = kernels[AS_GEMM_MMA].name, .host = as_gemm_native_mma};
+    enum as_status st = as_gemm_cores_prepare(p, err);
+    return st ? st : p->dev->program->build(p->dev, &desc, &p->program, err);
 }
 
 /* CPUs have only the kernels of the paths. */
-static enum as_status build(struct as_product *p, struct as_error *err)
+static enum as_status gemm_build(struct as_gemm *p, struct as_error *err)
 {
-    const enum as_product_path path = p->desc.path;
-    const bool native = is_native(&p->dev->info), cores = native && path == AS_PRODUCT_MMA;
-    const bool unit = as_product_by_unit(&p->dev->info, &p->desc);
-    const bool tensor = path == AS_PRODUCT_TENSOR;
-    enum as_status s = cores                ? build_cores(p, err)
-                       : unit               ? as_product_unit_build(p, err)
-                       : tensor             ? as_product_tensor_build(p, err)
-                       : kernels[path].arch ? build_matrix(p, err)
-                                            : AS_OK;
-    if (!s && !unit && !tensor && !cores && !(native && path == AS_PRODUCT_LIBRARY))
-        s = build_simple(p, err);
-    if (s || path == AS_PRODUCT_LIBRARY)
-        return s;
+    const enum as_gemm_path path = p->desc.path;
+    const bool native = gemm_is_native(&p->dev->info), cores = native && path == AS_GEMM_MMA;
+    const bool unit = as_gemm_by_unit(&p->dev->info, &p->desc);
+    const bool tensor = path == AS_GEMM_TENSOR;
+    enum as_status st = cores                ? build_cores(p, err)
+                        : unit               ? as_gemm_unit_build(p, err)
+                        : tensor             ? as_gemm_tensor_build(p, err)
+                        : kernels[path].arch ? build_matrix(p, err)
+                                             : AS_OK;
+    if (!st && !unit && !tensor && !cores && !(native && path == AS_GEMM_LIBRARY))
+        st = build_simple(p, err);
+    if (st || path == AS_GEMM_LIBRARY)
+        return st;
     return p->dev->program->kernel(p->dev, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
 }
 
 /* ---- launches ---- */
 
-static void set_wgmma(struct as_product *p)
+static void set_wgmma(struct as_gemm *p)
 {
-    const struct as_product_desc *d = &p->desc;
+    const struct as_gemm_desc *d = &p->desc;
     const struct made *k = &kernels[d->path];
-    const unsigned bytes = as_product_formats[d->type].in_bytes, columns = k->k_bytes / bytes;
+    const unsigned bytes = as_gemm_formats[d->type].in_bytes, columns = k->k_bytes / bytes;
     const size_t compute_units = p->dev->info.compute_units ? p->dev->info.compute_units : 1;
     p->tensors[0] = (struct as_tensor){p->a, bytes, d->k, d->m, columns, k->m / k->cluster, 128};
     p->tensors[1] = (struct as_tensor){p->b, bytes, d->k, d->n, columns, k->n / k->cluster, 128};
@@ -277,32 +276,32 @@ static void set_wgmma(struct as_product *p)
     p->launch.workgroups = compute_units / k->cluster * k->cluster;
 }
 
-static void set_others(struct as_product *p)
+static void set_others(struct as_gemm *p)
 {
-    const struct as_product_desc *d = &p->desc;
+    const struct as_gemm_desc *d = &p->desc;
     const struct as_device_info *info = &p->dev->info;
     uint64_t tile[3];
     find_tile(info, d, tile);
-    uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = as_product_batch(d);
-    bool mma = d->path == AS_PRODUCT_MMA || d->path == AS_PRODUCT_TENSOR;
+    uint64_t tiles[] = {d->m / tile[0], d->n / tile[1]}, batch = as_gemm_batch(d);
+    bool mma = d->path == AS_GEMM_MMA || d->path == AS_GEMM_TENSOR;
     p->args[0] = as_memory_arg(p->a);
     p->args[1] = as_memory_arg(p->b);
     p->args[2] = as_memory_arg(p->d);
     p->args[3] = as_memory_arg(p->bias);
     p->args[4] = as_u32_arg(mma ? tiles[0] : d->m);
     p->args[5] = as_u32_arg(mma ? tiles[1] : d->n);
-    p->args[6] = as_u32_arg(d->path == AS_PRODUCT_DOT ? d->k / 4 : d->k); /* words of four bytes */
+    p->args[6] = as_u32_arg(d->path == AS_GEMM_DOT ? d->k / 4 : d->k); /* words of four bytes */
     p->args[7] = as_u32_arg(batch);
     p->launch.args_n = mma ? 7 : 8;
     p->launch.workgroups = tiles[0] * tiles[1] * batch;
-    if (d->path == AS_PRODUCT_NAIVE) {
+    if (d->path == AS_GEMM_NAIVE) {
         uint64_t most = (uint64_t)NAIVE_GROUPS * (info->compute_units ? info->compute_units : 1);
         uint64_t all = (batch * d->m * d->n + 255) / 256;
         p->launch.workgroups = all < most ? all : most;
     }
 }
 
-static void set_cores(struct as_product *p)
+static void set_cores(struct as_gemm *p)
 {
     const struct as_arg args[] = {as_memory_arg(p->a),         as_memory_arg(p->b),         as_memory_arg(p->d),
                                   as_pointer_arg(p->cores),    as_memory_arg(p->packed[0]), as_memory_arg(p->packed[1]),
@@ -312,65 +311,65 @@ static void set_cores(struct as_product *p)
     p->launch.args_n = sizeof args / sizeof *args;
 }
 
-static void set_launch(struct as_product *p)
+static void set_launch(struct as_gemm *p)
 {
     const struct made *k = &kernels[p->desc.path];
-    const struct as_product_shape *unit =
-        as_product_by_unit(&p->dev->info, &p->desc) ? as_product_unit_shape(&p->dev->info) : NULL;
+    const struct as_gemm_shape *unit =
+        as_gemm_by_unit(&p->dev->info, &p->desc) ? as_gemm_unit_shape(&p->dev->info) : NULL;
     p->launch = (struct as_launch){.kernel = p->kernel,
                                    .args = p->args,
                                    .args_n = 7,
                                    .workgroup_size = unit ? unit->threads : k->workgroup_size,
                                    .shared_bytes = unit ? 0 : k->shared_bytes,
-                                   .work = {.bytes = (double)as_product_bytes(&p->desc)}};
-    if (p->desc.path == AS_PRODUCT_PAIR || p->desc.path == AS_PRODUCT_WGMMA)
+                                   .work = {.bytes = (double)as_gemm_bytes(&p->desc)}};
+    if (p->desc.path == AS_GEMM_PAIR || p->desc.path == AS_GEMM_WGMMA)
         set_wgmma(p);
     else if (p->cores)
         set_cores(p);
     else
         set_others(p);
-    if (is_native(&p->dev->info)) {
+    if (gemm_is_native(&p->dev->info)) {
         p->launch.workgroups = p->dev->info.threads ? p->dev->info.threads : 1;
         p->launch.workgroup_size = 1;
     }
 }
 
-static enum as_status create_library(struct as_product *p, struct as_error *err)
+static enum as_status create_library(struct as_gemm *p, struct as_error *err)
 {
-    const struct as_product_desc *d = &p->desc;
-    const struct as_product_format *f = &as_product_formats[d->type];
-    const struct as_gemm_desc desc = {.in = f->in,
-                                      .sum = f->sum,
-                                      .out = f->out,
-                                      .m = d->m,
-                                      .n = d->n,
-                                      .k = d->k,
-                                      .b_transposed = true,
-                                      .a = p->a,
-                                      .b = p->b,
-                                      .d = p->d};
-    enum as_status s = p->dev->gemm->create(p->dev, &desc, &p->library, err);
-    return s ? s : as_product_spoil(p, err);
+    const struct as_gemm_desc *d = &p->desc;
+    const struct as_gemm_format *f = &as_gemm_formats[d->type];
+    const struct as_vendor_gemm_desc desc = {.in = f->in,
+                                             .sum = f->sum,
+                                             .out = f->out,
+                                             .m = d->m,
+                                             .n = d->n,
+                                             .k = d->k,
+                                             .b_transposed = true,
+                                             .a = p->a,
+                                             .b = p->b,
+                                             .d = p->d};
+    enum as_status st = p->dev->gemm->create(p->dev, &desc, &p->library, err);
+    return st ? st : as_gemm_spoil(p, err);
 }
 
-enum as_status as_product_prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *desc,
-                                  struct as_error *err)
+enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const struct as_gemm_desc *desc,
+                               struct as_error *err)
 {
-    *p = (struct as_product){.dev = dev, .desc = *desc};
-    if (desc->path == AS_PRODUCT_LIBRARY && !dev->gemm) /* before the operands, which take a second */
+    *p = (struct as_gemm){.dev = dev, .desc = *desc};
+    if (desc->path == AS_GEMM_LIBRARY && !dev->gemm) /* before the operands, which take a second */
         return as_fail(err, AS_UNSUPPORTED, "backend '%s' has no GEMM library", dev->info.backend);
-    enum as_status s = build(p, err);
-    if (!s)
-        s = as_product_operands(p, err);
-    if (s)
-        return s;
-    if (desc->path == AS_PRODUCT_LIBRARY)
+    enum as_status st = gemm_build(p, err);
+    if (!st)
+        st = as_gemm_operands(p, err);
+    if (st)
+        return st;
+    if (desc->path == AS_GEMM_LIBRARY)
         return create_library(p, err);
     set_launch(p);
     return AS_OK;
 }
 
-enum as_status as_product_run(struct as_product *p, uint64_t reps, struct as_timing *out, struct as_error *err)
+enum as_status as_gemm_run(struct as_gemm *p, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     if (p->library)
         return p->dev->gemm->run(p->dev, p->library, reps, out, err);
@@ -378,43 +377,43 @@ enum as_status as_product_run(struct as_product *p, uint64_t reps, struct as_tim
     return p->dev->queue->launch(p->dev, &p->launch, out, err);
 }
 
-void as_product_note(const struct as_product *p, struct as_trial_context *vc)
+void as_gemm_note(const struct as_gemm *p, struct as_trial_context *tc)
 {
     struct as_kernel_info info;
     if (p->cores)
-        as_note(vc, "instruction", as_product_cores_name(p));
+        as_note(tc, "instruction", as_gemm_cores_name(p));
     if (p->library)
-        as_note(vc, "library", p->dev->gemm->name(p->library));
+        as_note(tc, "library", p->dev->gemm->name(p->library));
     if (!p->kernel || !p->dev->program->kernel_info ||
         p->dev->program->kernel_info(p->dev, p->kernel, p->launch.workgroup_size, p->launch.shared_bytes, &info, NULL))
         return;
     if (info.registers) {
-        as_note_number(vc, "registers", info.registers);
-        as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+        as_note_number(tc, "registers", info.registers);
+        as_note_number(tc, "spilled_bytes", (double)info.private_bytes);
     }
 }
 
-void as_product_expect(const struct as_product *p, struct as_trial_context *vc)
+void as_gemm_expect(const struct as_gemm *p, struct as_trial_context *tc)
 {
     char text[160];
     if (p->cores) {
-        enum as_gate_state gate = as_product_cores_gate(p, text, sizeof text);
-        as_judge_code(vc, gate, text);
+        enum as_gate_state gate = as_gemm_cores_gate(p, text, sizeof text);
+        as_judge_code(tc, gate, text);
     } else if (p->kernel && kernels[p->desc.path].matrix)
-        as_expect_code(vc, p->kernel, "matrix",
-                       as_product_by_unit(&p->dev->info, &p->desc)
-                           ? as_product_unit_steps(as_product_unit(&p->dev->info, p->desc.type), p->desc.type)
+        as_expect_code(tc, p->kernel, "matrix",
+                       as_gemm_by_unit(&p->dev->info, &p->desc)
+                           ? as_gemm_unit_steps(as_gemm_unit(&p->dev->info, p->desc.type), p->desc.type)
                            : kernels[p->desc.path].matrix);
 }
 
-void as_product_finish(void *state)
+void as_gemm_finish(void *state)
 {
-    struct as_product *p = state;
+    struct as_gemm *p = state;
     struct as_device *dev = p->dev;
     if (!dev)
         return;
     if (p->cores)
-        as_product_cores_finish(p);
+        as_gemm_cores_finish(p);
     if (p->library)
         dev->gemm->destroy(dev, p->library);
     dev->program->kernel_destroy(dev, p->kernel);
@@ -423,5 +422,5 @@ void as_product_finish(void *state)
     struct as_memory *const blocks[] = {p->bias, p->a, p->b, p->d};
     for (size_t i = 0; i < (p->desc.a ? 1 : sizeof blocks / sizeof *blocks); i++)
         dev->memory->free(dev, blocks[i]);
-    *p = (struct as_product){0};
+    *p = (struct as_gemm){0};
 }

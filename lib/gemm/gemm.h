@@ -7,41 +7,41 @@
 #include "lib/prepare/prepare.h"
 
 /* Best first. */
-enum as_product_path {
-    AS_PRODUCT_LIBRARY, /* the vendor's */
-    AS_PRODUCT_PAIR,    /* wgmma in clusters of two that share one operand */
-    AS_PRODUCT_WGMMA,
-    AS_PRODUCT_TENSOR, /* the language's operation on tensors: matmul2d of Metal 4 */
-    AS_PRODUCT_MMA,    /* mma.sync; on AMD MFMA and WMMA; on Apple simdgroup_matrix */
-    AS_PRODUCT_DOT,    /* as tiled, with the API's four-byte dot product */
-    AS_PRODUCT_TILED,  /* vector ALU, cache blocked */
-    AS_PRODUCT_NAIVE,
-    AS_PRODUCT_PATHS
+enum as_gemm_path {
+    AS_GEMM_LIBRARY, /* the vendor's */
+    AS_GEMM_PAIR,    /* wgmma in clusters of two that share one operand */
+    AS_GEMM_WGMMA,
+    AS_GEMM_TENSOR, /* the language's operation on tensors: matmul2d of Metal 4 */
+    AS_GEMM_MMA,    /* mma.sync; on AMD MFMA and WMMA; on Apple simdgroup_matrix */
+    AS_GEMM_DOT,    /* as tiled, with the API's four-byte dot product */
+    AS_GEMM_TILED,  /* vector ALU, cache blocked */
+    AS_GEMM_NAIVE,
+    AS_GEMM_PATHS
 };
-extern const char *const as_product_path_words[];
+extern const char *const as_gemm_path_words[];
 
-enum as_product_type {
-    AS_PRODUCT_F64,
-    AS_PRODUCT_F32,
-    AS_PRODUCT_TF32,
-    AS_PRODUCT_BF16,
-    AS_PRODUCT_F16,
-    AS_PRODUCT_E4M3,
-    AS_PRODUCT_E5M2,
-    AS_PRODUCT_E4M3FNUZ, /* AMD: no infinities, no -0, half the value */
-    AS_PRODUCT_E5M2FNUZ,
-    AS_PRODUCT_S8,
-    AS_PRODUCT_TYPES
+enum as_gemm_type {
+    AS_GEMM_F64,
+    AS_GEMM_F32,
+    AS_GEMM_TF32,
+    AS_GEMM_BF16,
+    AS_GEMM_F16,
+    AS_GEMM_E4M3,
+    AS_GEMM_E5M2,
+    AS_GEMM_E4M3FNUZ, /* AMD: no infinities, no -0, half the value */
+    AS_GEMM_E5M2FNUZ,
+    AS_GEMM_S8,
+    AS_GEMM_TYPES
 };
-extern const char *const as_product_type_words[];
+extern const char *const as_gemm_type_words[];
 
 /* Epilogues of each result. */
-enum as_product_epilogue { AS_PRODUCT_PLAIN, AS_PRODUCT_BIAS, AS_PRODUCT_GELU /* bias and GELU */ };
+enum as_gemm_epilogue { AS_GEMM_PLAIN, AS_GEMM_BIAS, AS_GEMM_GELU /* bias and GELU */ };
 
-struct as_product_desc {
-    enum as_product_path path;
-    enum as_product_type type;
-    enum as_product_epilogue epilogue;
+struct as_gemm_desc {
+    enum as_gemm_path path;
+    enum as_gemm_type type;
+    enum as_gemm_epilogue epilogue;
     uint64_t m, n, k;
     bool zero; /* all operands are 0 */
     uint32_t seed;
@@ -50,109 +50,109 @@ struct as_product_desc {
 };
 
 /* The square GEMM of the axes path, type and size. */
-struct as_product_desc as_product_asked(const struct as_axes *axes);
+struct as_gemm_desc as_gemm_asked(const struct as_axes *axes);
 /* Does the path apply to the sizes and types? AS_INAPPLICABLE with the reason, AS_PRUNED for duplicates. */
-enum as_applies as_product_applies(const struct as_device_info *info, const struct as_product_desc *desc,
-                                   struct as_error *err);
-unsigned as_product_batch(const struct as_product_desc *desc); /* batch, at least 1 */
-double as_product_flop(const struct as_product_desc *desc);
+enum as_applies as_gemm_applies(const struct as_device_info *info, const struct as_gemm_desc *desc,
+                                struct as_error *err);
+unsigned as_gemm_batch(const struct as_gemm_desc *desc); /* batch, at least 1 */
+double as_gemm_flop(const struct as_gemm_desc *desc);
 /* Bytes of operands and result. */
-uint64_t as_product_bytes(const struct as_product_desc *desc);
+uint64_t as_gemm_bytes(const struct as_gemm_desc *desc);
 
-struct as_product_cores;
-enum { AS_PRODUCT_PACKED = 4 };   /* blocks of path mma on a CPU: packed a and b, accumulators, offsets to subtract */
-enum { AS_PRODUCT_DRAWN = 1024 }; /* values that operands are drawn from */
-struct as_product {
+struct as_gemm_cores;
+enum { AS_GEMM_PACKED = 4 };   /* blocks of path mma on a CPU: packed a and b, accumulators, offsets to subtract */
+enum { AS_GEMM_DRAWN = 1024 }; /* values that operands are drawn from */
+struct as_gemm {
     struct as_device *dev;
-    struct as_product_desc desc;
+    struct as_gemm_desc desc;
     struct as_memory *a, *b, *d, *bias;
     struct as_program *program; /* of the path, if plain does not have its kernel; NULL: the library's */
     struct as_kernel *kernel;
     struct as_program *plain; /* fill, and the separate epilogues */
-    struct as_gemm *library;
+    struct as_vendor_gemm *library;
     struct as_tensor tensors[2];
-    double drawn[AS_PRODUCT_DRAWN], drawn_bias[AS_PRODUCT_DRAWN];
+    double drawn[AS_GEMM_DRAWN], drawn_bias[AS_GEMM_DRAWN];
     struct as_launch launch;
     struct as_arg args[8];
-    struct as_product_cores *cores; /* path mma on a CPU */
-    struct as_memory *packed[AS_PRODUCT_PACKED];
+    struct as_gemm_cores *cores; /* path mma on a CPU */
+    struct as_memory *packed[AS_GEMM_PACKED];
 };
 /* Memory, operands, kernel. The result is poisoned (NaN, or -1 for integers). */
-enum as_status as_product_prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *desc,
-                                  struct as_error *err);
-enum as_status as_product_run(struct as_product *p, uint64_t reps, struct as_timing *out, struct as_error *err);
+enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const struct as_gemm_desc *desc,
+                               struct as_error *err);
+enum as_status as_gemm_run(struct as_gemm *p, uint64_t reps, struct as_timing *out, struct as_error *err);
 /* The path's description: the library's version, the kernel's registers. */
-void as_product_note(const struct as_product *p, struct as_trial_context *vc);
+void as_gemm_note(const struct as_gemm *p, struct as_trial_context *tc);
 /* Does the kernel have the path's instructions? For the code gate. */
-void as_product_expect(const struct as_product *p, struct as_trial_context *vc);
+void as_gemm_expect(const struct as_gemm *p, struct as_trial_context *tc);
 /* Compares results all over d with f64 dot products; all of them if there are few. */
-bool as_product_check(const struct as_product *p, char *why, size_t size);
-void as_product_finish(void *state);
+bool as_gemm_check(const struct as_gemm *p, char *why, size_t size);
+void as_gemm_finish(void *state);
 
 /* ---- operands.c ---- */
 
-struct as_product_format {
+struct as_gemm_format {
     const char *word, *define;  /* "f16", "IN_F16" */
     const char *in, *sum, *out; /* formats */
     unsigned in_bytes, out_bytes;
     unsigned sum_bits, unit_bits; /* accumulator bits on ALUs, and those required of matrix units */
     unsigned unit_k;              /* elements of K per matrix instruction */
 };
-extern const struct as_product_format as_product_formats[AS_PRODUCT_TYPES];
+extern const struct as_gemm_format as_gemm_formats[AS_GEMM_TYPES];
 /* Fills the table of values. */
-void as_product_draw(struct as_product *p);
+void as_gemm_draw(struct as_gemm *p);
 /* a, b, d and bias: the caller's, or allocated and filled (by p->plain if present), with a poisoned result.
- * as_product_finish frees them. */
-enum as_status as_product_operands(struct as_product *p, struct as_error *err);
+ * as_gemm_finish frees them. */
+enum as_status as_gemm_operands(struct as_gemm *p, struct as_error *err);
 /* Sets all bits of d: NaN, or -1. */
-enum as_status as_product_spoil(struct as_product *p, struct as_error *err);
+enum as_status as_gemm_spoil(struct as_gemm *p, struct as_error *err);
 /* Fills operands from the table by the kernel `fill` of simple.kernel. */
-enum as_status as_product_fill(struct as_device *dev, struct as_program *program, struct as_memory *to,
-                               struct as_memory *table, uint64_t n, uint32_t seed, struct as_error *err);
+enum as_status as_gemm_fill(struct as_device *dev, struct as_program *program, struct as_memory *to,
+                            struct as_memory *table, uint64_t n, uint32_t seed, struct as_error *err);
 /* Table index of an element of a, b or the bias, as in simple.kernel. */
-uint32_t as_product_index(uint64_t place, uint32_t seed);
+uint32_t as_gemm_index(uint64_t place, uint32_t seed);
 enum { AS_SEED_A = 0x1234567, AS_SEED_B = 0x7654321, AS_SEED_BIAS = 0x2468ace };
 
 /* ---- unit.c: path mma by an instruction of the table, on GPUs of AMD and Apple ---- */
 
-struct as_product_shape {
+struct as_gemm_shape {
     const char *source;
     unsigned side, row_bytes; /* rows and columns of a tile of d, bytes of K per step */
     unsigned threads, down;   /* per workgroup; rows of the tile per subgroup */
 };
 /* NULL: the device's dialect has no such kernel. */
-const struct as_product_shape *as_product_unit_shape(const struct as_device_info *info);
+const struct as_gemm_shape *as_gemm_unit_shape(const struct as_device_info *info);
 
 /* Does the device's dialect have their instructions? */
-bool as_product_has_units(const struct as_device_info *info);
+bool as_gemm_has_units(const struct as_device_info *info);
 /* Is it that path on such a device? */
-bool as_product_by_unit(const struct as_device_info *info, const struct as_product_desc *d);
+bool as_gemm_by_unit(const struct as_device_info *info, const struct as_gemm_desc *d);
 /* The chosen instruction; NULL if the chip has none for the type. */
-const struct as_matrix *as_product_unit(const struct as_device_info *info, enum as_product_type type);
-enum as_applies as_product_unit_applies(const struct as_device_info *info, const struct as_product_desc *d,
-                                        struct as_error *err);
+const struct as_matrix *as_gemm_unit(const struct as_device_info *info, enum as_gemm_type type);
+enum as_applies as_gemm_unit_applies(const struct as_device_info *info, const struct as_gemm_desc *d,
+                                     struct as_error *err);
 /* Instructions per loop body. */
-unsigned as_product_unit_steps(const struct as_matrix *m, enum as_product_type type);
+unsigned as_gemm_unit_steps(const struct as_matrix *m, enum as_gemm_type type);
 /* Text and options of the program; its kernel is "gemm_mma". */
-enum as_status as_product_unit_program(const struct as_matrix *m, const struct as_product_desc *d,
-                                       struct as_buf *source, char *defines, size_t size, struct as_error *err);
+enum as_status as_gemm_unit_program(const struct as_matrix *m, const struct as_gemm_desc *d, struct as_buf *source,
+                                    char *defines, size_t size, struct as_error *err);
 /* Path tensor, as p->plain. */
-enum as_status as_product_tensor_build(struct as_product *p, struct as_error *err);
+enum as_status as_gemm_tensor_build(struct as_gemm *p, struct as_error *err);
 /* The same as the program of the unit with all of simple.kernel, as p->plain. */
-enum as_status as_product_unit_build(struct as_product *p, struct as_error *err);
+enum as_status as_gemm_unit_build(struct as_gemm *p, struct as_error *err);
 
 /* ---- native.c: native CPU kernels "naive", "tiled" for f32 and f64 ---- */
 
-extern const struct as_host_kernel as_product_native_f32[], as_product_native_f64[];
+extern const struct as_host_kernel as_gemm_native_f32[], as_gemm_native_f64[];
 
 /* ---- cores.c: path mma on CPUs, kernel "gemm_mma" (a, b, d, the address of the cores, their packed blocks) ---- */
 
-extern const struct as_host_kernel as_product_native_mma[];
-enum as_applies as_product_cores_apply(const struct as_product_desc *desc, struct as_error *err);
+extern const struct as_host_kernel as_gemm_native_mma[];
+enum as_applies as_gemm_cores_apply(const struct as_gemm_desc *desc, struct as_error *err);
 /* Chooses the instruction and allocates the packed operands. */
-enum as_status as_product_cores_prepare(struct as_product *p, struct as_error *err);
-void as_product_cores_finish(struct as_product *p);
-const char *as_product_cores_name(const struct as_product *p);
-enum as_gate_state as_product_cores_gate(const struct as_product *p, char *text, size_t size);
+enum as_status as_gemm_cores_prepare(struct as_gemm *p, struct as_error *err);
+void as_gemm_cores_finish(struct as_gemm *p);
+const char *as_gemm_cores_name(const struct as_gemm *p);
+enum as_gate_state as_gemm_cores_gate(const struct as_gemm *p, char *text, size_t size);
 
 #endif

@@ -144,5 +144,5 @@ TILED(f64, 8)
 NAIVE(f32_naive, float)
 NAIVE(f64_naive, double)
 
-const struct as_host_kernel as_product_native_f32[] = {{"naive", f32_naive}, {"tiled", f32_tiled}, {NULL, NULL}};
-const struct as_host_kernel as_product_native_f64[] = {{"naive", f64_naive}, {"tiled", f64_tiled}, {NULL, NULL}};
+const struct as_host_kernel as_gemm_native_f32[] = {{"naive", f32_naive}, {"tiled", f32_tiled}, {NULL, NULL}};
+const struct as_host_kernel as_gemm_native_f64[] = {{"naive", f64_naive}, {"tiled", f64_tiled}, {NULL, NULL}};

@@ -13,7 +13,7 @@ enum {
     CACHED = 512 << 10, /* bytes of panels of B per block */
 };
 
-const struct as_outer *as_outer_find(enum as_product_type type)
+const struct as_outer *as_outer_find(enum as_gemm_type type)
 {
     for (const struct as_outer *o = as_outers; o->code; o++)
         if (o->type == type)
@@ -26,7 +26,7 @@ bool as_outer_has(const struct as_outer *outer, char *text, size_t size)
     return as_cpu_has(outer->needs, text, size);
 }
 
-void as_product_outer_set(struct as_product_cores *c, const struct as_outer *o)
+void as_gemm_outer_set(struct as_gemm_cores *c, const struct as_outer *o)
 {
     const unsigned bytes = as_cpu_features().sme_bytes;
     c->outer = o;
@@ -39,12 +39,12 @@ void as_product_outer_set(struct as_product_cores *c, const struct as_outer *o)
     c->step_words = o->word / (unsigned)sizeof(uint32_t);
 }
 
-static void pack_panels(const struct as_product_cores *c, const struct as_packing *p, const unsigned char *from,
+static void pack_panels(const struct as_gemm_cores *c, const struct as_packing *p, const unsigned char *from,
                         unsigned char *to, const struct as_host_call *call)
 {
     const struct as_outer *o = c->outer;
-    const uint64_t line_bytes = c->words * sizeof(uint32_t), vectors = as_product_panels(p) * p->images;
-    const struct as_share own = as_product_share(vectors, call->thread, call->threads);
+    const uint64_t line_bytes = c->words * sizeof(uint32_t), vectors = as_gemm_panels(p) * p->images;
+    const struct as_share own = as_gemm_share(vectors, call->thread, call->threads);
     const uint64_t image_bytes = (uint64_t)c->vector * o->word, step_bytes = image_bytes * p->images;
     for (uint64_t i = own.from; i < own.to; i++) {
         const uint64_t first = i * c->vector, left = first < p->lines ? p->lines - first : 0;
@@ -64,9 +64,9 @@ struct block {
     uint64_t a, b, row, column, rows, columns;
 };
 
-static struct block block_of(const struct as_product_cores *c, uint64_t which, uint64_t beside)
+static struct block block_of(const struct as_gemm_cores *c, uint64_t which, uint64_t beside)
 {
-    const uint64_t a = as_product_panels(&c->a);
+    const uint64_t a = as_gemm_panels(&c->a);
     struct block k = {.a = which % a, .b = which / a * beside};
     const uint64_t rows = (uint64_t)c->outer->rows * c->vector, columns = (uint64_t)c->outer->columns * c->vector;
     k.row = k.a * rows;
@@ -76,13 +76,13 @@ static struct block block_of(const struct as_product_cores *c, uint64_t which, u
     return k;
 }
 
-static void multiply_block(const struct as_product_cores *c, const struct as_host_call *call, const struct block *k)
+static void multiply_block(const struct as_gemm_cores *c, const struct as_host_call *call, const struct block *k)
 {
     const struct as_outer *o = c->outer;
     const uint64_t a_step = (uint64_t)o->rows * c->vector * o->word,
                    b_step = (uint64_t)o->columns * c->vector * o->word;
     const uint64_t row_bytes = c->b.lines * o->word;
-    const bool rounded = as_product_formats[c->type].out_bytes != o->word;
+    const bool rounded = as_gemm_formats[c->type].out_bytes != o->word;
     unsigned char *sums = rounded ? call->args[6] : call->args[2];
     for (uint64_t step = 0; step < c->steps; step += PART_STEPS) {
         const uint64_t left = c->steps - step;
@@ -100,16 +100,16 @@ static void multiply_block(const struct as_product_cores *c, const struct as_hos
     }
     for (uint64_t i = k->row; i < k->row + k->rows && rounded; i++) {
         const uint64_t at = i * c->b.lines + k->column;
-        as_product_store_row(c, (const uint32_t *)call->args[6] + at, k->columns, NULL, call->args[2], at);
+        as_gemm_store_row(c, (const uint32_t *)call->args[6] + at, k->columns, NULL, call->args[2], at);
     }
 }
 
-void as_product_outer_run(struct as_product_cores *c, const struct as_host_call *call)
+void as_gemm_outer_run(struct as_gemm_cores *c, const struct as_host_call *call)
 {
-    const uint64_t panels = as_product_panels(&c->b), steps = c->steps < PART_STEPS ? c->steps : PART_STEPS;
+    const uint64_t panels = as_gemm_panels(&c->b), steps = c->steps < PART_STEPS ? c->steps : PART_STEPS;
     const uint64_t panel_bytes = steps * c->outer->columns * c->vector * c->outer->word;
     const uint64_t beside = CACHED / panel_bytes + 1;
-    const uint64_t blocks = as_product_panels(&c->a) * ((panels + beside - 1) / beside);
+    const uint64_t blocks = as_gemm_panels(&c->a) * ((panels + beside - 1) / beside);
     for (uint64_t rep = 0; rep < call->reps; rep++) {
         pack_panels(c, &c->a, call->args[0], call->args[4], call);
         pack_panels(c, &c->b, call->args[1], call->args[5], call);

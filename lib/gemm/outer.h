@@ -28,7 +28,7 @@ typedef void as_outer_pack(const struct as_outer_packing *packing);
 typedef void as_outer_multiply(const struct as_outer_job *job);
 
 struct as_outer {
-    enum as_product_type type;
+    enum as_gemm_type type;
     const char *code, *types; /* the instruction's name, and the types after it in the table's names */
     as_cpu_sets needs;
     unsigned word;          /* bytes of an accumulator, and of each line's elements of K in a step */
@@ -41,7 +41,7 @@ struct as_outer {
 extern const struct as_outer as_outers[]; /* of this CPU architecture; ends with code NULL */
 extern as_outer_pack as_native_outer_pack_4, as_native_outer_pack_8;
 
-const struct as_outer *as_outer_find(enum as_product_type type); /* NULL: this architecture has none */
+const struct as_outer *as_outer_find(enum as_gemm_type type); /* NULL: this architecture has none */
 /* Has the CPU what it needs? Else what is missing, into text. */
 bool as_outer_has(const struct as_outer *outer, char *text, size_t size);
 

@@ -126,7 +126,7 @@ class Row:
 
     def record(self):
         needs = " | ".join(f"AS_CPU_{n}" for n in self.needs.split())
-        return (f'    {{.type = AS_PRODUCT_{self.type}, .code = "{self.code}", .types = "{self.names}", .needs = {needs},\n'
+        return (f'    {{.type = AS_GEMM_{self.type}, .code = "{self.code}", .types = "{self.names}", .needs = {needs},\n'
                 f"     .word = {self.size}, .rows = {self.rows}, .columns = {self.columns}, "
                 f".instructions = {self.rows * self.columns * (self.unroll + 1)},\n"
                 f'     .symbol = "{self.symbol}", .pack = as_native_outer_pack_{self.size}, .multiply = {self.symbol}}},\n')

@@ -10,10 +10,10 @@ extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[], as_kernel_gemm
 
 /* See unit.kernel and simdgroup.kernel: a tile of side x side per workgroup, of which each subgroup computes `down`
  * rows. */
-static const struct as_product_shape unit = {as_kernel_gemm_unit, 128, 64, 256, 64},
-                                     simdgroup = {as_kernel_gemm_simdgroup, 64, 64, 128, 32};
+static const struct as_gemm_shape unit = {as_kernel_gemm_unit, 128, 64, 256, 64},
+                                  simdgroup = {as_kernel_gemm_simdgroup, 64, 64, 128, 32};
 
-const struct as_product_shape *as_product_unit_shape(const struct as_device_info *info)
+const struct as_gemm_shape *as_gemm_unit_shape(const struct as_device_info *info)
 {
     switch (as_dialect_find(info->dialect)) {
     case AS_DIALECT_HIP:
@@ -26,9 +26,9 @@ const struct as_product_shape *as_product_unit_shape(const struct as_device_info
 }
 
 /* The one with the largest tile of d, for the highest reuse of loaded elements. */
-const struct as_matrix *as_product_unit(const struct as_device_info *info, enum as_product_type type)
+const struct as_matrix *as_gemm_unit(const struct as_device_info *info, enum as_gemm_type type)
 {
-    const struct as_product_format *f = &as_product_formats[type];
+    const struct as_gemm_format *f = &as_gemm_formats[type];
     const struct as_matrix *best = NULL;
     for (const struct as_matrix *m = as_matrices; m->name; m++)
         if (m->dialect == as_dialect_find(info->dialect) && !m->sparse && !(m->needs & AS_CAP_TENSOR_FRAGMENTS) &&
@@ -38,38 +38,38 @@ const struct as_matrix *as_product_unit(const struct as_device_info *info, enum 
     return best;
 }
 
-bool as_product_has_units(const struct as_device_info *info)
+bool as_gemm_has_units(const struct as_device_info *info)
 {
-    return as_product_unit_shape(info) != NULL;
+    return as_gemm_unit_shape(info) != NULL;
 }
 
-bool as_product_by_unit(const struct as_device_info *info, const struct as_product_desc *d)
+bool as_gemm_by_unit(const struct as_device_info *info, const struct as_gemm_desc *d)
 {
-    return d->path == AS_PRODUCT_MMA && as_product_has_units(info);
+    return d->path == AS_GEMM_MMA && as_gemm_has_units(info);
 }
 
-enum as_applies as_product_unit_applies(const struct as_device_info *info, const struct as_product_desc *d,
-                                        struct as_error *err)
+enum as_applies as_gemm_unit_applies(const struct as_device_info *info, const struct as_gemm_desc *d,
+                                     struct as_error *err)
 {
-    const struct as_product_format *f = &as_product_formats[d->type];
-    if (as_product_unit(info, d->type))
+    const struct as_gemm_format *f = &as_gemm_formats[d->type];
+    if (as_gemm_unit(info, d->type))
         return AS_APPLIES;
     return as_inapplicable(err, "no known matrix instruction of %s multiplies %s and accumulates in %s",
                            info->arch[0] ? info->arch : "an unknown chip", f->in, f->sum);
 }
 
-unsigned as_product_unit_steps(const struct as_matrix *m, enum as_product_type type)
+unsigned as_gemm_unit_steps(const struct as_matrix *m, enum as_gemm_type type)
 {
-    const struct as_product_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
+    const struct as_gemm_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
     const unsigned across = s->side / (s->threads / m->lanes / (s->side / s->down));
-    return s->down / m->m * (across / m->n) * (s->row_bytes / (m->k * as_product_formats[type].in_bytes));
+    return s->down / m->m * (across / m->n) * (s->row_bytes / (m->k * as_gemm_formats[type].in_bytes));
 }
 
-enum as_status as_product_unit_program(const struct as_matrix *m, const struct as_product_desc *d,
-                                       struct as_buf *source, char *defines, size_t size, struct as_error *err)
+enum as_status as_gemm_unit_program(const struct as_matrix *m, const struct as_gemm_desc *d, struct as_buf *source,
+                                    char *defines, size_t size, struct as_error *err)
 {
-    const struct as_product_format *f = &as_product_formats[d->type == AS_PRODUCT_TF32 ? AS_PRODUCT_F32 : d->type];
-    const struct as_product_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
+    const struct as_gemm_format *f = &as_gemm_formats[d->type == AS_GEMM_TF32 ? AS_GEMM_F32 : d->type];
+    const struct as_gemm_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
     snprintf(defines, size, "-D%s -DEPILOGUE=%d -DGROUP_MOST=%u", f->define, (int)d->epilogue, s->threads);
     as_buf_str(source, as_kernel_gemm_simple);
     as_matrix_source(m, 0, NULL, source);
@@ -77,35 +77,35 @@ enum as_status as_product_unit_program(const struct as_matrix *m, const struct a
     return as_buf_check(source, err);
 }
 
-enum as_status as_product_tensor_build(struct as_product *p, struct as_error *err)
+enum as_status as_gemm_tensor_build(struct as_gemm *p, struct as_error *err)
 {
     struct as_buf source = AS_BUF_INIT;
     char defines[96];
-    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d", as_product_formats[p->desc.type].define,
+    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d", as_gemm_formats[p->desc.type].define,
              (int)p->desc.epilogue);
     as_buf_str(&source, as_kernel_gemm_simple);
     as_buf_str(&source, as_kernel_gemm_tensor);
     const struct as_program_desc desc = {.name = "gemm_tensor", .source = as_buf_get(&source), .defines = defines};
-    enum as_status s = as_buf_check(&source, err);
-    if (!s)
-        s = p->dev->program->build(p->dev, &desc, &p->plain, err);
+    enum as_status st = as_buf_check(&source, err);
+    if (!st)
+        st = p->dev->program->build(p->dev, &desc, &p->plain, err);
     as_buf_finish(&source);
-    return s;
+    return st;
 }
 
-enum as_status as_product_unit_build(struct as_product *p, struct as_error *err)
+enum as_status as_gemm_unit_build(struct as_gemm *p, struct as_error *err)
 {
     struct as_buf source = AS_BUF_INIT;
     char defines[96];
-    const struct as_matrix *m = as_product_unit(&p->dev->info, p->desc.type);
+    const struct as_matrix *m = as_gemm_unit(&p->dev->info, p->desc.type);
     if (!m) {
-        (void)as_product_unit_applies(&p->dev->info, &p->desc, err);
+        (void)as_gemm_unit_applies(&p->dev->info, &p->desc, err);
         return AS_UNSUPPORTED;
     }
-    enum as_status s = as_product_unit_program(m, &p->desc, &source, defines, sizeof defines, err);
+    enum as_status st = as_gemm_unit_program(m, &p->desc, &source, defines, sizeof defines, err);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
-    if (!s)
-        s = p->dev->program->build(p->dev, &desc, &p->plain, err);
+    if (!st)
+        st = p->dev->program->build(p->dev, &desc, &p->plain, err);
     as_buf_finish(&source);
-    return s;
+    return st;
 }

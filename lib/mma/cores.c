@@ -101,7 +101,7 @@ enum as_gate_state as_core_code_gate(const struct as_matrix *m, const struct as_
 
 /* ---- kernels ---- */
 
-static void multiply(const struct as_host_call *call)
+static void cores_multiply(const struct as_host_call *call)
 {
     const struct as_core *core = as_pointer_in(call->args[4]);
     core->multiply(call->args[0], call->args[1], call->args[2], *(const uint32_t *)call->args[3]);
@@ -182,7 +182,7 @@ static void whole_body(const struct as_host_call *call)
 }
 
 const struct as_host_kernel as_core_kernels[] = {
-    {"multiply", multiply}, {"half_body", half_body}, {"whole_body", whole_body}, {NULL, NULL}};
+    {"multiply", cores_multiply}, {"half_body", half_body}, {"whole_body", whole_body}, {NULL, NULL}};
 
 enum as_status as_core_prepare(const struct as_core *core, struct as_timed *timed, struct as_device *dev,
                                size_t workgroups, struct as_error *err)

@@ -8,27 +8,27 @@
 
 enum { PROBLEMS_BYTES_MOST = 64 << 20 };
 
-void dots_start(struct dots *s, const struct as_matrix_unit *unit)
+void as_dots_start(struct as_dots *s, const struct as_matrix_unit *unit)
 {
-    *s = (struct dots){.unit = unit};
+    *s = (struct as_dots){.unit = unit};
 }
 
-void dots_clear(struct dots *s)
+void as_dots_clear(struct as_dots *s)
 {
     s->n = 0;
     s->lost = false;
 }
 
-void dots_finish(struct dots *s)
+void as_dots_finish(struct as_dots *s)
 {
     free(s->a);
     free(s->b);
     free(s->c);
     free(s->d);
-    *s = (struct dots){0};
+    *s = (struct as_dots){0};
 }
 
-static bool grow(uint64_t **v, size_t n)
+static bool dots_grow(uint64_t **v, size_t n)
 {
     uint64_t *more = realloc(*v, n * sizeof **v);
     if (more)
@@ -36,12 +36,13 @@ static bool grow(uint64_t **v, size_t n)
     return more != NULL;
 }
 
-size_t dots_add(struct dots *s)
+size_t as_dots_add(struct as_dots *s)
 {
     size_t k = s->unit->k;
     if (s->n == s->room) {
         size_t room = s->room ? 2 * s->room : 64;
-        s->no_room |= !grow(&s->a, room * k) || !grow(&s->b, room * k) || !grow(&s->c, room) || !grow(&s->d, room);
+        s->no_room |= !dots_grow(&s->a, room * k) || !dots_grow(&s->b, room * k) || !dots_grow(&s->c, room) ||
+                      !dots_grow(&s->d, room);
         if (s->no_room)
             return 0;
         s->room = room;
@@ -52,7 +53,7 @@ size_t dots_add(struct dots *s)
     return s->n++;
 }
 
-void dots_put_codes(struct dots *s, size_t dot, unsigned leaf, uint64_t a, uint64_t b)
+void as_dots_put_codes(struct as_dots *s, size_t dot, unsigned leaf, uint64_t a, uint64_t b)
 {
     if (dot >= s->n)
         return;
@@ -60,7 +61,7 @@ void dots_put_codes(struct dots *s, size_t dot, unsigned leaf, uint64_t a, uint6
     s->b[dot * s->unit->k + leaf] = b;
 }
 
-void dots_put_c(struct dots *s, size_t dot, uint64_t c)
+void as_dots_put_c(struct as_dots *s, size_t dot, uint64_t c)
 {
     if (dot < s->n)
         s->c[dot] = c;
@@ -74,7 +75,7 @@ static bool has_code(const struct as_number_format *f, double value, bool subnor
     return as_number_decode(f, *code) == value;
 }
 
-void dots_put(struct dots *s, size_t dot, unsigned leaf, double digits, int exponent)
+void as_dots_put(struct as_dots *s, size_t dot, unsigned leaf, double digits, int exponent)
 {
     const struct as_matrix_unit *u = s->unit;
     uint64_t a, b;
@@ -82,7 +83,7 @@ void dots_put(struct dots *s, size_t dot, unsigned leaf, double digits, int expo
         if (!has_code(u->c, ldexp(digits, exponent), true, &a))
             s->lost = true;
         else
-            dots_put_c(s, dot, a);
+            as_dots_put_c(s, dot, a);
         return;
     }
     /* The factors share the exponent as evenly as possible. */
@@ -93,7 +94,7 @@ void dots_put(struct dots *s, size_t dot, unsigned leaf, double digits, int expo
             int in_a = half + side * off;
             if (has_code(u->a, ldexp(digits, in_a), s->subnormal_a, &a) &&
                 has_code(u->b, ldexp(1, exponent - in_a), s->subnormal_b, &b)) {
-                dots_put_codes(s, dot, leaf, a, b);
+                as_dots_put_codes(s, dot, leaf, a, b);
                 return;
             }
         }
@@ -107,15 +108,15 @@ struct places {
     size_t problems, each; /* sums per problem */
 };
 
-static void place_of(const struct as_matrix_unit *u, const struct places *p, size_t dot, size_t *problem, size_t *row,
-                     size_t *column)
+static void dots_place_of(const struct as_matrix_unit *u, const struct places *p, size_t dot, size_t *problem,
+                          size_t *row, size_t *column)
 {
     *problem = dot / p->each;
     *row = (dot % p->each + *problem) % u->m;
     *column = (dot % p->each + 3 * *problem) % u->n;
 }
 
-static void fill(const struct dots *s, const struct places *p, size_t first, size_t n)
+static void dots_fill(const struct as_dots *s, const struct places *p, size_t first, size_t n)
 {
     const struct as_matrix_unit *u = s->unit;
     memset(p->a, 0, p->problems * u->m * u->k * sizeof *p->a);
@@ -123,7 +124,7 @@ static void fill(const struct dots *s, const struct places *p, size_t first, siz
     memset(p->c, 0, p->problems * u->m * u->n * sizeof *p->c);
     for (size_t i = 0; i < n; i++) {
         size_t at, row, column;
-        place_of(u, p, i, &at, &row, &column);
+        dots_place_of(u, p, i, &at, &row, &column);
         for (size_t k = 0; k < u->k; k++) {
             p->a[(at * u->m + row) * u->k + k] = s->a[(first + i) * u->k + k];
             p->b[(at * u->k + k) * u->n + column] = s->b[(first + i) * u->k + k];
@@ -132,16 +133,16 @@ static void fill(const struct dots *s, const struct places *p, size_t first, siz
     }
 }
 
-static void take(struct dots *s, const struct places *p, size_t first, size_t n)
+static void dots_take(struct as_dots *s, const struct places *p, size_t first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         size_t at, row, column;
-        place_of(s->unit, p, i, &at, &row, &column);
+        dots_place_of(s->unit, p, i, &at, &row, &column);
         s->d[first + i] = p->d[(at * s->unit->m + row) * s->unit->n + column];
     }
 }
 
-enum as_status dots_run(struct dots *s, struct as_error *err)
+enum as_status as_dots_run(struct as_dots *s, struct as_error *err)
 {
     const struct as_matrix_unit *u = s->unit;
     size_t bytes = ((size_t)u->m * u->k + (size_t)u->k * u->n + 2 * (size_t)u->m * u->n) * sizeof *s->a;
@@ -161,16 +162,16 @@ enum as_status dots_run(struct dots *s, struct as_error *err)
     enum as_status st = AS_OK;
     for (size_t first = 0, room = p.problems * p.each; first < s->n && !st; first += room) {
         size_t n = s->n - first < room ? s->n - first : room;
-        fill(s, &p, first, n);
+        dots_fill(s, &p, first, n);
         st = u->multiply(u->ctx, (n + p.each - 1) / p.each, p.a, p.b, p.c, p.d, err);
         if (!st)
-            take(s, &p, first, n);
+            dots_take(s, &p, first, n);
     }
     free(all);
     return st;
 }
 
-double dots_result(const struct dots *s, size_t dot)
+double as_dots_result(const struct as_dots *s, size_t dot)
 {
     return dot < s->n ? as_number_decode(s->unit->c, s->d[dot]) : NAN;
 }
@@ -180,11 +181,11 @@ static int lowest(const struct as_number_format *f, bool subnormal)
     return ilogb(subnormal ? as_number_smallest(f) : as_number_smallest_normal(f));
 }
 
-struct dots_range dots_range(const struct dots *s, bool subnormal_results)
+struct as_dots_range as_dots_range(const struct as_dots *s, bool subnormal_results)
 {
     const struct as_matrix_unit *u = s->unit;
-    struct dots_range r = {lowest(u->a, s->subnormal_a) + lowest(u->b, s->subnormal_b),
-                           ilogb(as_number_largest(u->a)) + ilogb(as_number_largest(u->b)) - 1};
+    struct as_dots_range r = {lowest(u->a, s->subnormal_a) + lowest(u->b, s->subnormal_b),
+                              ilogb(as_number_largest(u->a)) + ilogb(as_number_largest(u->b)) - 1};
     int low = lowest(u->c, subnormal_results), high = ilogb(as_number_largest(u->c)) - 3;
-    return (struct dots_range){r.low > low ? r.low : low, r.high < high ? r.high : high};
+    return (struct as_dots_range){r.low > low ? r.low : low, r.high < high ? r.high : high};
 }

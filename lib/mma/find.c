@@ -26,7 +26,7 @@ const struct as_property_info as_properties[AS_PROPERTIES] = {
     {"explained", "results that the model found reproduces bit for bit"},
 };
 
-void found_number(struct finder *f, enum as_property what, double value, double at_most, const char *fmt, ...)
+void as_found_number(struct as_finder *f, enum as_property what, double value, double at_most, const char *fmt, ...)
 {
     struct as_property_found *p = &f->out->property[what];
     va_list args;
@@ -36,7 +36,7 @@ void found_number(struct finder *f, enum as_property what, double value, double 
     va_end(args);
 }
 
-void found_unseen(struct finder *f, enum as_property what, const char *fmt, ...)
+void as_found_unseen(struct as_finder *f, enum as_property what, const char *fmt, ...)
 {
     struct as_property_found p = {.value = NAN, .at_most = NAN};
     va_list args;
@@ -94,7 +94,7 @@ static bool holds_products(const struct as_matrix_unit *u, const struct problems
     return true;
 }
 
-enum as_status find_consistent(struct finder *f, struct as_rng *rng, struct as_error *err)
+enum as_status as_find_consistent(struct as_finder *f, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     struct problems p;
@@ -131,7 +131,7 @@ static uint64_t random_code(const struct as_number_format *f, int spread, struct
                             AS_OVERFLOW_CLAMP);
 }
 
-static void compare(struct finder *f, const struct problems *p)
+static void find_compare(struct as_finder *f, const struct problems *p)
 {
     const struct as_matrix_unit *u = f->unit;
     f->out->compared = f->out->unequal = 0;
@@ -147,7 +147,7 @@ static void compare(struct finder *f, const struct problems *p)
 }
 
 /* Compares the model's results with the unit's. */
-static enum as_status run_model(struct finder *f, struct problems *p, struct as_error *err)
+static enum as_status run_model(struct as_finder *f, struct problems *p, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     struct as_matrix_model model;
@@ -156,19 +156,19 @@ static enum as_status run_model(struct finder *f, struct problems *p, struct as_
     if (!st)
         st = model.unit.multiply(model.unit.ctx, p->n, p->a, p->b, p->c, p->e, err);
     if (!st)
-        compare(f, p);
+        find_compare(f, p);
     return st;
 }
 
 /* Powers of two do not reveal a product's alignment; random problems do, since at most one of the two models explains
  * them all. The better one is kept. */
-static enum as_status find_aligned(struct finder *f, struct problems *p, struct as_error *err)
+static enum as_status find_aligned(struct as_finder *f, struct problems *p, struct as_error *err)
 {
     struct as_matrix_found *out = f->out;
     enum as_status st = run_model(f, p, err);
     const struct as_matrix_found by_digit = *out;
     if (st || out->how.kept == AS_KEPT_ALL || f->unit->c->kind != AS_NUMBER_FLOAT) {
-        found_unseen(f, AS_PROPERTY_ALIGNED, "no bit of a summand is lost");
+        as_found_unseen(f, AS_PROPERTY_ALIGNED, "no bit of a summand is lost");
         return st;
     }
     out->how.by_factors = true;
@@ -178,17 +178,17 @@ static enum as_status find_aligned(struct finder *f, struct problems *p, struct 
     if (digit <= factors)
         *out = by_digit;
     if (digit == factors)
-        found_unseen(f, AS_PROPERTY_ALIGNED, "both alignments explain equally many results");
+        as_found_unseen(f, AS_PROPERTY_ALIGNED, "both alignments explain equally many results");
     else
-        found_number(f, AS_PROPERTY_ALIGNED, factors < digit ? AS_ALIGNED_BY_FACTORS : AS_ALIGNED_BY_DIGIT, NAN,
-                     "aligned by %s: %llu of %llu results of random problems differ, with the other alignment %llu",
-                     factors < digit ? "the exponents of the factors" : "its leading bit",
-                     (unsigned long long)(factors < digit ? factors : digit), (unsigned long long)out->compared,
-                     (unsigned long long)(factors < digit ? digit : factors));
+        as_found_number(f, AS_PROPERTY_ALIGNED, factors < digit ? AS_ALIGNED_BY_FACTORS : AS_ALIGNED_BY_DIGIT, NAN,
+                        "aligned by %s: %llu of %llu results of random problems differ, with the other alignment %llu",
+                        factors < digit ? "the exponents of the factors" : "its leading bit",
+                        (unsigned long long)(factors < digit ? factors : digit), (unsigned long long)out->compared,
+                        (unsigned long long)(factors < digit ? digit : factors));
     return AS_OK;
 }
 
-static enum as_status run_both(struct finder *f, struct problems *p, struct as_rng *rng, struct as_error *err)
+static enum as_status run_both(struct as_finder *f, struct problems *p, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     for (size_t i = 0; i < p->of_a; i++)
@@ -201,15 +201,15 @@ static enum as_status run_both(struct finder *f, struct problems *p, struct as_r
     return st ? st : find_aligned(f, p, err);
 }
 
-enum as_status find_explained(struct finder *f, struct as_rng *rng, struct as_error *err)
+enum as_status as_find_explained(struct as_finder *f, struct as_rng *rng, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     const struct as_property_found *step = &f->out->property[AS_PROPERTY_STEP];
     size_t each = (size_t)u->m * u->n, n = each < RESULTS_MOST / 4 ? RESULTS_MOST / each : 4;
     struct problems p;
     if (u->c->kind == AS_NUMBER_FLOAT && !step->seen) {
-        found_unseen(f, AS_PROPERTY_EXPLAINED, "%s", step->text);
-        found_unseen(f, AS_PROPERTY_ALIGNED, "%s", step->text);
+        as_found_unseen(f, AS_PROPERTY_EXPLAINED, "%s", step->text);
+        as_found_unseen(f, AS_PROPERTY_ALIGNED, "%s", step->text);
         return AS_OK;
     }
     enum as_status st = problems_start(&p, u, n, err);
@@ -220,9 +220,9 @@ enum as_status find_explained(struct finder *f, struct as_rng *rng, struct as_er
     if (st)
         return st;
     double share = 100 * (double)(f->out->compared - f->out->unequal) / (double)f->out->compared;
-    found_number(f, AS_PROPERTY_EXPLAINED, share, 100, "%llu of %llu results differ%s%s",
-                 (unsigned long long)f->out->unequal, (unsigned long long)f->out->compared,
-                 f->out->unequal ? ", the first: " : "", f->out->first);
+    as_found_number(f, AS_PROPERTY_EXPLAINED, share, 100, "%llu of %llu results differ%s%s",
+                    (unsigned long long)f->out->unequal, (unsigned long long)f->out->compared,
+                    f->out->unequal ? ", the first: " : "", f->out->first);
     return AS_OK;
 }
 
@@ -236,28 +236,28 @@ enum as_status as_arithmetic_find(const struct as_matrix_unit *unit, uint64_t se
     /* Integer sums are exact in any order. */
     if (unit->c->kind != AS_NUMBER_FLOAT)
         found->how.step = unit->k;
-    struct finder *f = calloc(1, sizeof *f);
+    struct as_finder *f = calloc(1, sizeof *f);
     if (!f)
         return as_nomem(err, sizeof *f, "experiments");
     struct as_rng rng;
     as_rng_seed(&rng, seed);
     f->unit = unit;
     f->out = found;
-    dots_start(&f->dots, unit);
-    enum as_status st = find_consistent(f, &rng, err);
+    as_dots_start(&f->dots, unit);
+    enum as_status st = as_find_consistent(f, &rng, err);
     if (!st)
-        st = find_subnormal(f, err);
+        st = as_find_subnormal(f, err);
     if (!st)
-        st = find_order(f, err);
+        st = as_find_order(f, err);
     if (!st)
-        st = find_widths(f, err);
+        st = as_find_widths(f, err);
     if (!st)
-        st = find_rounding(f, err);
+        st = as_find_rounding(f, err);
     if (!st)
-        st = find_limits(f, err);
+        st = as_find_limits(f, err);
     if (!st)
-        st = find_explained(f, &rng, err);
-    dots_finish(&f->dots);
+        st = as_find_explained(f, &rng, err);
+    as_dots_finish(&f->dots);
     free(f);
     return st;
 }

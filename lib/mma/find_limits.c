@@ -15,14 +15,14 @@ static bool can_be_subnormal(const struct as_number_format *f)
 enum place { PLACE_A, PLACE_B, PLACE_C, PLACE_D, PLACES };
 enum outcome { NOT_TRIED, KEPT, FLUSHED, OTHERWISE };
 
-static enum outcome outcome_of(const struct finder *f, size_t dot, double kept, double flushed)
+static enum outcome find_limits_outcome_of(const struct as_finder *f, size_t dot, double kept, double flushed)
 {
-    double d = dots_result(&f->dots, dot);
+    double d = as_dots_result(&f->dots, dot);
     return d == kept ? KEPT : d == flushed ? FLUSHED : OTHERWISE;
 }
 
 /* A subnormal operand of a normal product. */
-static enum as_status try_operand(struct finder *f, enum place place, enum outcome *out, struct as_error *err)
+static enum as_status try_operand(struct as_finder *f, enum place place, enum outcome *out, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     const struct as_number_format *format = place == PLACE_A ? u->a : u->b, *other = place == PLACE_A ? u->b : u->a;
@@ -32,45 +32,45 @@ static enum as_status try_operand(struct finder *f, enum place place, enum outco
     if (!can_be_subnormal(format) || small * factor < as_number_smallest_normal(u->c))
         return AS_OK;
     uint64_t operand = as_number_nearest(format, small), by = as_number_nearest(other, factor);
-    dots_clear(&f->dots);
-    size_t dot = dots_add(&f->dots);
-    dots_put_codes(&f->dots, dot, 0, place == PLACE_A ? operand : by, place == PLACE_A ? by : operand);
-    enum as_status st = dots_run(&f->dots, err);
+    as_dots_clear(&f->dots);
+    size_t dot = as_dots_add(&f->dots);
+    as_dots_put_codes(&f->dots, dot, 0, place == PLACE_A ? operand : by, place == PLACE_A ? by : operand);
+    enum as_status st = as_dots_run(&f->dots, err);
     if (!st)
-        *out = outcome_of(f, dot, small * factor, 0);
+        *out = find_limits_outcome_of(f, dot, small * factor, 0);
     return st;
 }
 
 /* The accumulator alone, and with an equally small product, to separate input from output flushing. */
-static enum as_status try_accumulator(struct finder *f, enum outcome *in, enum outcome *out, struct as_error *err)
+static enum as_status try_accumulator(struct as_finder *f, enum outcome *in, enum outcome *out, struct as_error *err)
 {
     const struct as_number_format *c = f->unit->c;
     double normal = as_number_smallest_normal(c);
     int at = ilogb(normal);
     if (!can_be_subnormal(c))
         return AS_OK;
-    dots_clear(&f->dots);
-    size_t alone = dots_add(&f->dots), up = dots_add(&f->dots), down = dots_add(&f->dots);
-    dots_put(&f->dots, alone, f->unit->k, 1, at - 1);
-    enum as_status st = dots_run(&f->dots, err);
+    as_dots_clear(&f->dots);
+    size_t alone = as_dots_add(&f->dots), up = as_dots_add(&f->dots), down = as_dots_add(&f->dots);
+    as_dots_put(&f->dots, alone, f->unit->k, 1, at - 1);
+    enum as_status st = as_dots_run(&f->dots, err);
     if (st)
         return st;
-    enum outcome both = outcome_of(f, alone, normal / 2, 0);
-    dots_put(&f->dots, up, f->unit->k, 1, at - 1);
-    dots_put(&f->dots, up, 0, 1, at);
-    dots_put(&f->dots, down, f->unit->k, 3, at - 1);
-    dots_put(&f->dots, down, 0, -1, at);
+    enum outcome both = find_limits_outcome_of(f, alone, normal / 2, 0);
+    as_dots_put(&f->dots, up, f->unit->k, 1, at - 1);
+    as_dots_put(&f->dots, up, 0, 1, at);
+    as_dots_put(&f->dots, down, f->unit->k, 3, at - 1);
+    as_dots_put(&f->dots, down, 0, -1, at);
     if (f->dots.lost || both == KEPT) {
         *in = *out = both;
         return AS_OK;
     }
-    st = dots_run(&f->dots, err);
-    *in = outcome_of(f, up, 1.5 * normal, normal);
-    *out = outcome_of(f, down, 0.5 * normal, 0);
+    st = as_dots_run(&f->dots, err);
+    *in = find_limits_outcome_of(f, up, 1.5 * normal, normal);
+    *out = find_limits_outcome_of(f, down, 0.5 * normal, 0);
     return st;
 }
 
-enum as_status find_subnormal(struct finder *f, struct as_error *err)
+enum as_status as_find_subnormal(struct as_finder *f, struct as_error *err)
 {
     static const char *const words[] = {
         [NOT_TRIED] = "not tried", [KEPT] = "kept", [FLUSHED] = "flushed to 0", [OTHERWISE] = "changed"};
@@ -96,10 +96,10 @@ enum as_status find_subnormal(struct finder *f, struct as_error *err)
         kept += o[i] == KEPT;
     }
     if (tried == 0)
-        found_unseen(f, AS_PROPERTY_SUBNORMAL, "the formats have no subnormals");
+        as_found_unseen(f, AS_PROPERTY_SUBNORMAL, "the formats have no subnormals");
     else
-        found_number(f, AS_PROPERTY_SUBNORMAL, kept, tried, "a %s, b %s, accumulator %s, result %s", words[o[PLACE_A]],
-                     words[o[PLACE_B]], words[o[PLACE_C]], words[o[PLACE_D]]);
+        as_found_number(f, AS_PROPERTY_SUBNORMAL, kept, tried, "a %s, b %s, accumulator %s, result %s",
+                        words[o[PLACE_A]], words[o[PLACE_B]], words[o[PLACE_C]], words[o[PLACE_D]]);
     return AS_OK;
 }
 
@@ -128,36 +128,36 @@ static unsigned overflow_of(double got, double largest, bool negative, bool inte
     return integer && got == (negative ? largest : -largest - 1) ? 3 : 4;
 }
 
-static enum as_status find_overflow(struct finder *f, struct as_error *err)
+static enum as_status find_overflow(struct as_finder *f, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     double largest = as_number_largest(u->c);
     bool integer = u->c->kind != AS_NUMBER_FLOAT;
     int top = ilogb(largest), product = ilogb(as_number_largest(u->a)) + ilogb(as_number_largest(u->b));
     if (!integer && product < top - (int)u->c->fraction + 1) {
-        found_unseen(f, AS_PROPERTY_OVERFLOW, "no product is large enough to change the largest accumulator");
+        as_found_unseen(f, AS_PROPERTY_OVERFLOW, "no product is large enough to change the largest accumulator");
         return AS_OK;
     }
-    dots_clear(&f->dots);
+    as_dots_clear(&f->dots);
     for (int sign = 1; sign >= -1; sign -= 2) {
-        size_t dot = dots_add(&f->dots);
+        size_t dot = as_dots_add(&f->dots);
         double end = sign < 0 && integer ? -largest - 1 : sign * largest;
         bool minus = sign < 0 && u->a->kind != AS_NUMBER_UNSIGNED;
-        dots_put_c(&f->dots, dot, as_number_nearest(u->c, end));
-        dots_put(&f->dots, dot, 0, minus ? -1 : 1, integer ? 0 : product < top ? product : top);
+        as_dots_put_c(&f->dots, dot, as_number_nearest(u->c, end));
+        as_dots_put(&f->dots, dot, 0, minus ? -1 : 1, integer ? 0 : product < top ? product : top);
     }
-    enum as_status st = f->dots.lost ? AS_OK : dots_run(&f->dots, err);
+    enum as_status st = f->dots.lost ? AS_OK : as_dots_run(&f->dots, err);
     if (st || f->dots.lost) {
-        found_unseen(f, AS_PROPERTY_OVERFLOW, "the operands cannot represent large enough numbers");
+        as_found_unseen(f, AS_PROPERTY_OVERFLOW, "the operands cannot represent large enough numbers");
         return st;
     }
-    unsigned above = overflow_of(dots_result(&f->dots, 0), largest, false, integer);
+    unsigned above = overflow_of(as_dots_result(&f->dots, 0), largest, false, integer);
     /* Unsigned operands reach one end only. */
     bool one_end = integer && u->a->kind == AS_NUMBER_UNSIGNED;
-    unsigned below = one_end ? above : overflow_of(dots_result(&f->dots, 1), largest, true, integer);
+    unsigned below = one_end ? above : overflow_of(as_dots_result(&f->dots, 1), largest, true, integer);
     enum as_property_value value = above == below ? overflows[above].value : AS_OVERFLOW_VALUE_OTHER;
-    found_number(f, AS_PROPERTY_OVERFLOW, value, NAN, "above the range comes %s, below it %s", overflows[above].text,
-                 one_end ? "nothing (unsigned operands)" : overflows[below].text);
+    as_found_number(f, AS_PROPERTY_OVERFLOW, value, NAN, "above the range comes %s, below it %s", overflows[above].text,
+                    one_end ? "nothing (unsigned operands)" : overflows[below].text);
     f->out->how.overflow = value == AS_OVERFLOW_VALUE_LARGEST    ? AS_OVERFLOW_CLAMP
                            : value == AS_OVERFLOW_VALUE_INFINITY ? AS_OVERFLOW_INFINITY
                                                                  : AS_OVERFLOW_FORMAT;
@@ -202,7 +202,7 @@ static uint64_t payload(const struct as_number_format *c, uint64_t which)
 }
 
 /* Counts the special cases that match IEEE 754; finds the first NaN. */
-static void judge_specials(struct finder *f, const size_t *dot, const bool *none)
+static void judge_specials(struct as_finder *f, const size_t *dot, const bool *none)
 {
     struct as_arithmetic *how = &f->out->how;
     unsigned tried = 0, right = 0, nans = 0;
@@ -210,7 +210,7 @@ static void judge_specials(struct finder *f, const size_t *dot, const bool *none
     for (unsigned i = 0; i < SPECIALS; i++) {
         if (none[i])
             continue;
-        double d = dots_result(&f->dots, dot[i]);
+        double d = as_dots_result(&f->dots, dot[i]);
         bool good = specials[i].expect == EXPECT_NAN ? isnan(d)
                                                      : isinf(d) && (d < 0) == (specials[i].expect == EXPECT_MINUS_INF);
         tried++;
@@ -224,35 +224,36 @@ static void judge_specials(struct finder *f, const size_t *dot, const bool *none
         if (!good)
             snprintf(wrong + len, sizeof wrong - len, "%s%s is %g", len ? ", " : "", specials[i].name, d);
     }
-    found_number(f, AS_PROPERTY_SPECIAL, right, tried, "%s%s", wrong[0] ? "unlike IEEE 754: " : "all as in IEEE 754",
-                 wrong);
+    as_found_number(f, AS_PROPERTY_SPECIAL, right, tried, "%s%s", wrong[0] ? "unlike IEEE 754: " : "all as in IEEE 754",
+                    wrong);
     if (nans == 0 && !how->payload)
-        found_unseen(f, AS_PROPERTY_NAN, "no NaN came out");
+        as_found_unseen(f, AS_PROPERTY_NAN, "no NaN came out");
     else
-        found_number(f, AS_PROPERTY_NAN, how->payload ? AS_NAN_VALUE_PAYLOAD : AS_NAN_VALUE_CANONICAL, NAN,
-                     "%s; of a product's it is 0x%llx",
-                     how->payload ? "the accumulator's NaN propagates" : "canonical NaN", (unsigned long long)how->nan);
+        as_found_number(f, AS_PROPERTY_NAN, how->payload ? AS_NAN_VALUE_PAYLOAD : AS_NAN_VALUE_CANONICAL, NAN,
+                        "%s; of a product's it is 0x%llx",
+                        how->payload ? "the accumulator's NaN propagates" : "canonical NaN",
+                        (unsigned long long)how->nan);
 }
 
-static enum as_status find_special(struct finder *f, struct as_error *err)
+static enum as_status find_special(struct as_finder *f, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     size_t dot[SPECIALS], payloads[2];
     bool none[SPECIALS] = {false}, kept = true;
-    dots_clear(&f->dots);
+    as_dots_clear(&f->dots);
     for (unsigned i = 0; i < SPECIALS; i++) {
         const struct special *s = &specials[i];
-        dot[i] = dots_add(&f->dots);
-        dots_put_codes(&f->dots, dot[i], 0, code_of(u->a, s->a, &none[i]), code_of(u->b, s->b, &none[i]));
+        dot[i] = as_dots_add(&f->dots);
+        as_dots_put_codes(&f->dots, dot[i], 0, code_of(u->a, s->a, &none[i]), code_of(u->b, s->b, &none[i]));
         if (s->a2 != ZERO)
-            dots_put_codes(&f->dots, dot[i], 1, code_of(u->a, s->a2, &none[i]), code_of(u->b, ONE, &none[i]));
-        dots_put_c(&f->dots, dot[i], code_of(u->c, s->c, &none[i]));
+            as_dots_put_codes(&f->dots, dot[i], 1, code_of(u->a, s->a2, &none[i]), code_of(u->b, ONE, &none[i]));
+        as_dots_put_c(&f->dots, dot[i], code_of(u->c, s->c, &none[i]));
     }
     for (unsigned i = 0; i < 2; i++) {
-        payloads[i] = dots_add(&f->dots);
-        dots_put_c(&f->dots, payloads[i], payload(u->c, i + 1));
+        payloads[i] = as_dots_add(&f->dots);
+        as_dots_put_c(&f->dots, payloads[i], payload(u->c, i + 1));
     }
-    enum as_status st = dots_run(&f->dots, err);
+    enum as_status st = as_dots_run(&f->dots, err);
     if (st)
         return st;
     for (unsigned i = 0; i < 2; i++)
@@ -264,41 +265,41 @@ static enum as_status find_special(struct finder *f, struct as_error *err)
 
 /* ---- the sign of zero ---- */
 
-static enum as_status find_zero(struct finder *f, struct as_error *err)
+static enum as_status find_zero(struct as_finder *f, struct as_error *err)
 {
     const struct as_matrix_unit *u = f->unit;
     uint64_t minus = as_number_nearest(u->c, -0.0), minus_one = as_number_nearest(u->a, -1);
     uint64_t one_a = as_number_nearest(u->a, 1), one_b = as_number_nearest(u->b, 1),
              zero_b = as_number_nearest(u->b, 0);
-    dots_clear(&f->dots);
-    size_t all = dots_add(&f->dots), some = dots_add(&f->dots), gone = dots_add(&f->dots);
+    as_dots_clear(&f->dots);
+    size_t all = as_dots_add(&f->dots), some = as_dots_add(&f->dots), gone = as_dots_add(&f->dots);
     for (unsigned p = 0; p < u->k; p++)
-        dots_put_codes(&f->dots, all, p, minus_one, zero_b);
-    dots_put_c(&f->dots, all, minus);
-    dots_put_c(&f->dots, some, minus);
-    dots_put_codes(&f->dots, gone, 0, one_a, one_b);
-    dots_put_codes(&f->dots, gone, 1, minus_one, one_b);
-    enum as_status st = dots_run(&f->dots, err);
+        as_dots_put_codes(&f->dots, all, p, minus_one, zero_b);
+    as_dots_put_c(&f->dots, all, minus);
+    as_dots_put_c(&f->dots, some, minus);
+    as_dots_put_codes(&f->dots, gone, 0, one_a, one_b);
+    as_dots_put_codes(&f->dots, gone, 1, minus_one, one_b);
+    enum as_status st = as_dots_run(&f->dots, err);
     if (st)
         return st;
-    bool m_all = signbit(dots_result(&f->dots, all)), m_some = signbit(dots_result(&f->dots, some)),
-         m_gone = signbit(dots_result(&f->dots, gone));
+    bool m_all = signbit(as_dots_result(&f->dots, all)), m_some = signbit(as_dots_result(&f->dots, some)),
+         m_gone = signbit(as_dots_result(&f->dots, gone));
     const bool plus = !m_all && !m_some && !m_gone;
     /* Partial sums start at +0, a summand, which suffices as the reason. */
     f->out->how.zero_plus = plus && f->out->how.sums <= 1;
     enum as_property_value v = plus ? AS_ZERO_VALUE_PLUS : m_some || m_gone ? AS_ZERO_VALUE_OTHER : AS_ZERO_VALUE_IEEE;
-    found_number(f, AS_PROPERTY_ZERO, v, NAN, "sum of -0 only: %s0, of -0 and +0: %s0, 1 - 1: %s0", m_all ? "-" : "+",
-                 m_some ? "-" : "+", m_gone ? "-" : "+");
+    as_found_number(f, AS_PROPERTY_ZERO, v, NAN, "sum of -0 only: %s0, of -0 and +0: %s0, 1 - 1: %s0",
+                    m_all ? "-" : "+", m_some ? "-" : "+", m_gone ? "-" : "+");
     return AS_OK;
 }
 
-enum as_status find_limits(struct finder *f, struct as_error *err)
+enum as_status as_find_limits(struct as_finder *f, struct as_error *err)
 {
     enum as_status st = find_overflow(f, err);
     if (f->unit->c->kind != AS_NUMBER_FLOAT) {
-        found_unseen(f, AS_PROPERTY_SPECIAL, "integers have no infinities");
-        found_unseen(f, AS_PROPERTY_NAN, "integers have no NaN");
-        found_unseen(f, AS_PROPERTY_ZERO, "integers have one zero");
+        as_found_unseen(f, AS_PROPERTY_SPECIAL, "integers have no infinities");
+        as_found_unseen(f, AS_PROPERTY_NAN, "integers have no NaN");
+        as_found_unseen(f, AS_PROPERTY_ZERO, "integers have one zero");
         return st;
     }
     if (!st)

@@ -23,30 +23,30 @@ static int sign_of_ones(unsigned variant)
     return variant & 1 ? -1 : 1;
 }
 
-static void put_all(struct finder *f, unsigned leaves, int one, int large)
+static void put_all(struct as_finder *f, unsigned leaves, int one, int large)
 {
-    dots_clear(&f->dots);
+    as_dots_clear(&f->dots);
     for (unsigned i = 0; i < leaves; i++)
         for (unsigned j = i + 1; j < leaves; j++)
             for (unsigned v = 0; v < VARIANTS; v++) {
-                size_t dot = dots_add(&f->dots);
+                size_t dot = as_dots_add(&f->dots);
                 for (unsigned l = 0; l < leaves; l++)
                     if (l != i && l != j)
-                        dots_put(&f->dots, dot, l, sign_of_ones(v), one);
-                dots_put(&f->dots, dot, i, v & 2 ? -1 : 1, large);
-                dots_put(&f->dots, dot, j, v & 2 ? 1 : -1, large);
+                        as_dots_put(&f->dots, dot, l, sign_of_ones(v), one);
+                as_dots_put(&f->dots, dot, i, v & 2 ? -1 : 1, large);
+                as_dots_put(&f->dots, dot, j, v & 2 ? 1 : -1, large);
             }
 }
 
 /* False: a result is no count of summands. */
-static bool take_sizes(struct finder *f, unsigned leaves, int one)
+static bool take_sizes(struct as_finder *f, unsigned leaves, int one)
 {
     for (unsigned i = 0; i < leaves; i++) {
         f->size[i][i] = 1;
         for (unsigned j = i + 1; j < leaves; j++) {
             double smallest = leaves;
             for (unsigned v = 0; v < VARIANTS; v++) {
-                double left = sign_of_ones(v) * ldexp(dots_result(&f->dots, pair_index(leaves, i, j) + v), -one);
+                double left = sign_of_ones(v) * ldexp(as_dots_result(&f->dots, pair_index(leaves, i, j) + v), -one);
                 if (left >= 0 && left < smallest && left == floor(left))
                     smallest = left;
             }
@@ -59,7 +59,7 @@ static bool take_sizes(struct finder *f, unsigned leaves, int one)
 }
 
 /* Of any three leaves in a tree the closest two are equally far from the third. */
-static bool is_tree(const struct finder *f, unsigned leaves)
+static bool is_tree(const struct as_finder *f, unsigned leaves)
 {
     for (unsigned i = 0; i < leaves; i++)
         for (unsigned j = i + 1; j < leaves; j++)
@@ -71,7 +71,7 @@ static bool is_tree(const struct finder *f, unsigned leaves)
     return true;
 }
 
-static void take_own(struct finder *f, unsigned leaves)
+static void take_own(struct as_finder *f, unsigned leaves)
 {
     for (unsigned i = 0; i < leaves; i++) {
         f->own[i] = (uint16_t)leaves;
@@ -82,20 +82,20 @@ static void take_own(struct finder *f, unsigned leaves)
 }
 
 /* Are two leaves added at the same node? */
-static bool beside(const struct finder *f, unsigned i, unsigned j)
+static bool find_order_beside(const struct as_finder *f, unsigned i, unsigned j)
 {
     return f->own[i] == f->own[j] && f->size[i][j] == f->own[i];
 }
 
-static unsigned products_beside(const struct finder *f, unsigned product)
+static unsigned products_beside(const struct as_finder *f, unsigned product)
 {
     unsigned n = 1;
     for (unsigned i = 0; i < f->unit->k; i++)
-        n += i != product && beside(f, product, i);
+        n += i != product && find_order_beside(f, product, i);
     return n;
 }
 
-bool find_triple(const struct finder *f, unsigned small, struct triple *out)
+bool as_find_triple(const struct as_finder *f, unsigned small, struct as_triple *out)
 {
     unsigned leaves = f->unit->k + 1, best = UINT32_MAX;
     for (unsigned x = 0; x < leaves; x++)
@@ -104,18 +104,18 @@ bool find_triple(const struct finder *f, unsigned small, struct triple *out)
                 f->size[x][z] < f->size[x][small] || f->size[x][z] >= best)
                 continue;
             best = f->size[x][z];
-            *out = (struct triple){x, small, z, beside(f, x, small) && beside(f, z, small)};
+            *out = (struct as_triple){x, small, z, find_order_beside(f, x, small) && find_order_beside(f, z, small)};
         }
     return best != UINT32_MAX;
 }
 
-unsigned find_together(const struct finder *f, unsigned *leaves, unsigned leaves_max)
+unsigned as_find_together(const struct as_finder *f, unsigned *leaves, unsigned leaves_max)
 {
     unsigned k = f->unit->k, best = 0, count = 0;
     for (unsigned i = 0; i <= k; i++) {
         unsigned n = 0;
         for (unsigned j = 0; j <= k; j++)
-            n += j == i || beside(f, i, j);
+            n += j == i || find_order_beside(f, i, j);
         if (n > count) {
             count = n;
             best = i;
@@ -123,7 +123,7 @@ unsigned find_together(const struct finder *f, unsigned *leaves, unsigned leaves
     }
     unsigned n = 0;
     for (unsigned l = k + 1; l-- > 0 && n < leaves_max;)
-        if (l == best || beside(f, best, l))
+        if (l == best || find_order_beside(f, best, l))
             leaves[n++] = l;
     return n;
 }
@@ -131,7 +131,7 @@ unsigned find_together(const struct finder *f, unsigned *leaves, unsigned leaves
 /* ---- naming the tree ---- */
 
 /* Products that meet the others of their step pairwise, and the accumulator only afterwards. */
-static unsigned pairs_of(const struct finder *f)
+static unsigned pairs_of(const struct as_finder *f)
 {
     unsigned k = f->unit->k, smallest = k + 1;
     for (unsigned p = 0; p < k; p++) {
@@ -148,7 +148,7 @@ static unsigned pairs_of(const struct finder *f)
     return ((smallest - 1) & (smallest - 2)) == 0 ? smallest - 1 : 0;
 }
 
-static bool same_counts(const struct finder *f, unsigned from, unsigned count)
+static bool same_counts(const struct as_finder *f, unsigned from, unsigned count)
 {
     for (unsigned p = from; p < f->unit->k; p++)
         if (products_beside(f, p) != count)
@@ -157,7 +157,7 @@ static bool same_counts(const struct finder *f, unsigned from, unsigned count)
 }
 
 /* The step in which each product is added: sums grow from step to step. */
-static void take_steps(struct finder *f, bool last)
+static void take_steps(struct as_finder *f, bool last)
 {
     unsigned k = f->unit->k, step = f->out->how.step;
     uint16_t at[AS_MATRIX_K_MOST];
@@ -187,7 +187,7 @@ static unsigned meet_of_sums(unsigned k, unsigned sums, unsigned step, unsigned 
     return width * (k / sums);
 }
 
-static bool is_of_sums(const struct finder *f, unsigned sums, unsigned step)
+static bool is_of_sums(const struct as_finder *f, unsigned sums, unsigned step)
 {
     unsigned k = f->unit->k;
     for (unsigned p = 0; p < k; p++) {
@@ -201,7 +201,7 @@ static bool is_of_sums(const struct finder *f, unsigned sums, unsigned step)
 }
 
 /* Sums of two products or more; those of one are pairs. */
-static bool name_sums(struct finder *f)
+static bool name_sums(struct as_finder *f)
 {
     struct as_arithmetic *how = &f->out->how;
     unsigned k = f->unit->k;
@@ -217,7 +217,7 @@ static bool name_sums(struct finder *f)
 }
 
 /* False: no order of the model. */
-static bool name_order(struct finder *f)
+static bool name_order(struct as_finder *f)
 {
     struct as_arithmetic *how = &f->out->how;
     unsigned k = f->unit->k, first = products_beside(f, 0), pairs = pairs_of(f);
@@ -226,7 +226,7 @@ static bool name_order(struct finder *f)
         twos += products_beside(f, p) == 2;
     bool c_last = f->own[k] == k + 1, c_beside = false;
     for (unsigned p = 0; p < k; p++)
-        c_beside |= beside(f, k, p);
+        c_beside |= find_order_beside(f, k, p);
     how->inside = AS_SUM_AT_ONCE;
     if (name_sums(f))
         return true;
@@ -255,7 +255,7 @@ static const char *const start_texts[] = {
     [AS_START_LAST] = "the accumulator is added after all products",
 };
 
-static void say_order(struct finder *f)
+static void say_order(struct as_finder *f)
 {
     const struct as_arithmetic *how = &f->out->how;
     unsigned k = f->unit->k;
@@ -263,31 +263,31 @@ static void say_order(struct finder *f)
     for (unsigned p = 0; p < k; p++)
         shuffled |= how->of_step[p] != 0;
     if (how->step == 1)
-        found_number(f, AS_PROPERTY_STEP, 1, k, "%u products one after another%s", k,
-                     shuffled ? ", not in the order of k" : "");
+        as_found_number(f, AS_PROPERTY_STEP, 1, k, "%u products one after another%s", k,
+                        shuffled ? ", not in the order of k" : "");
     else
-        found_number(f, AS_PROPERTY_STEP, how->step, k, "%u products %s%s%s", how->step,
-                     how->inside == AS_SUM_PAIRS ? "pairwise" : "at once", how->step < k ? ", step after step" : "",
-                     shuffled ? ", not in the order of k" : "");
+        as_found_number(f, AS_PROPERTY_STEP, how->step, k, "%u products %s%s%s", how->step,
+                        how->inside == AS_SUM_PAIRS ? "pairwise" : "at once", how->step < k ? ", step after step" : "",
+                        shuffled ? ", not in the order of k" : "");
     if (how->sums > 1)
-        found_number(f, AS_PROPERTY_SUMS, how->sums, k,
-                     "%u partial sums from 0, which take the products in turn and are then added%s", how->sums,
-                     how->sums > 2 ? " pairwise" : "");
+        as_found_number(f, AS_PROPERTY_SUMS, how->sums, k,
+                        "%u partial sums from 0, which take the products in turn and are then added%s", how->sums,
+                        how->sums > 2 ? " pairwise" : "");
     else
-        found_number(f, AS_PROPERTY_SUMS, 1, k, "a single sum");
-    found_number(f, AS_PROPERTY_START, AS_START_VALUE_TOGETHER + (double)how->start, NAN, "%s",
-                 start_texts[how->start]);
+        as_found_number(f, AS_PROPERTY_SUMS, 1, k, "a single sum");
+    as_found_number(f, AS_PROPERTY_START, AS_START_VALUE_TOGETHER + (double)how->start, NAN, "%s",
+                    start_texts[how->start]);
 }
 
-static void say_other(struct finder *f, const char *why)
+static void say_other(struct as_finder *f, const char *why)
 {
-    found_unseen(f, AS_PROPERTY_STEP, "%s", why);
-    found_unseen(f, AS_PROPERTY_SUMS, "%s", why);
-    found_unseen(f, AS_PROPERTY_START, "%s", why);
+    as_found_unseen(f, AS_PROPERTY_STEP, "%s", why);
+    as_found_unseen(f, AS_PROPERTY_SUMS, "%s", why);
+    as_found_unseen(f, AS_PROPERTY_START, "%s", why);
 }
 
 /* If nothing is lost the order cannot be determined, and does not matter. */
-static void take_lossless(struct finder *f, unsigned leaves)
+static void take_lossless(struct as_finder *f, unsigned leaves)
 {
     static const char text[] = "no product of these formats is lost beside another, as if all were added at once";
     for (unsigned i = 0; i < leaves; i++) {
@@ -297,19 +297,19 @@ static void take_lossless(struct finder *f, unsigned leaves)
     }
     f->out->how.step = f->unit->k;
     f->fused = true;
-    found_number(f, AS_PROPERTY_STEP, f->unit->k, f->unit->k, "%s", text);
-    found_unseen(f, AS_PROPERTY_SUMS, "%s", text);
-    found_unseen(f, AS_PROPERTY_START, "%s", text);
+    as_found_number(f, AS_PROPERTY_STEP, f->unit->k, f->unit->k, "%s", text);
+    as_found_unseen(f, AS_PROPERTY_SUMS, "%s", text);
+    as_found_unseen(f, AS_PROPERTY_START, "%s", text);
 }
 
-enum as_status find_order(struct finder *f, struct as_error *err)
+enum as_status as_find_order(struct as_finder *f, struct as_error *err)
 {
     unsigned leaves = f->unit->k + 1;
     if (f->unit->c->kind != AS_NUMBER_FLOAT) {
         say_other(f, "sums of integers are the same in any order");
         return AS_OK;
     }
-    struct dots_range r = dots_range(&f->dots, f->subnormal_results);
+    struct as_dots_range r = as_dots_range(&f->dots, f->subnormal_results);
     int one = r.low > UNIT_LEAST ? r.low : UNIT_LEAST, large = one + SPREAD_MOST < r.high ? one + SPREAD_MOST : r.high;
     if (leaves < 3 || large <= one) {
         say_other(f, "the range of this format is too small for numbers to absorb each other");
@@ -320,7 +320,7 @@ enum as_status find_order(struct finder *f, struct as_error *err)
         say_other(f, "the formats cannot represent numbers that absorb each other");
         return AS_OK;
     }
-    enum as_status st = dots_run(&f->dots, err);
+    enum as_status st = as_dots_run(&f->dots, err);
     if (st)
         return st;
     if (!take_sizes(f, leaves, one) || !is_tree(f, leaves)) {
@@ -342,6 +342,6 @@ enum as_status find_order(struct finder *f, struct as_error *err)
     else
         say_other(f, "the tree of additions has no name here");
     unsigned three[3];
-    f->fused = find_together(f, three, 3) == 3;
+    f->fused = as_find_together(f, three, 3) == 3;
     return AS_OK;
 }

@@ -37,7 +37,7 @@ const struct as_number_format *as_number_format(const char *word)
     return NULL;
 }
 
-static uint64_t ones(unsigned bits)
+static uint64_t formats_ones(unsigned bits)
 {
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
@@ -52,7 +52,7 @@ static uint64_t largest_code(const struct as_number_format *f)
 {
     switch (f->special) {
     case AS_SPECIAL_IEEE:
-        return (ones(f->exponent) << f->fraction) - 1;
+        return (formats_ones(f->exponent) << f->fraction) - 1;
     case AS_SPECIAL_NAN:
         return sign_of(f) - 2;
     case AS_SPECIAL_NONE:
@@ -66,7 +66,7 @@ static uint64_t nan_code(const struct as_number_format *f)
 {
     switch (f->special) {
     case AS_SPECIAL_IEEE:
-        return (ones(f->exponent) << f->fraction) | UINT64_C(1) << (f->fraction - 1);
+        return (formats_ones(f->exponent) << f->fraction) | UINT64_C(1) << (f->fraction - 1);
     case AS_SPECIAL_NAN:
         return sign_of(f) - 1;
     case AS_SPECIAL_MINUS:
@@ -79,7 +79,7 @@ static uint64_t nan_code(const struct as_number_format *f)
 
 static double magnitude(const struct as_number_format *f, uint64_t code)
 {
-    uint64_t field = code >> f->fraction, digits = code & ones(f->fraction);
+    uint64_t field = code >> f->fraction, digits = code & formats_ones(f->fraction);
     if (field == 0)
         field = 1;
     else
@@ -89,9 +89,9 @@ static double magnitude(const struct as_number_format *f, uint64_t code)
 
 static double decode_integer(const struct as_number_format *f, uint64_t code)
 {
-    uint64_t low = code & ones(f->bits), top = UINT64_C(1) << (f->bits - 1);
+    uint64_t low = code & formats_ones(f->bits), top = UINT64_C(1) << (f->bits - 1);
     if (f->kind == AS_NUMBER_SIGNED && (low & top))
-        return -(double)(ones(f->bits) - low + 1);
+        return -(double)(formats_ones(f->bits) - low + 1);
     return (double)low;
 }
 
@@ -99,11 +99,12 @@ double as_number_decode(const struct as_number_format *f, uint64_t code)
 {
     if (f->kind != AS_NUMBER_FLOAT)
         return decode_integer(f, code);
-    uint64_t digits = (code & ones(f->bits)) >> f->unused, sign = digits & sign_of(f), size = digits & ~sign_of(f);
+    uint64_t digits = (code & formats_ones(f->bits)) >> f->unused, sign = digits & sign_of(f),
+             size = digits & ~sign_of(f);
     if (f->special == AS_SPECIAL_MINUS && digits == sign_of(f))
         return NAN;
     if (size > largest_code(f)) {
-        bool infinite = f->special == AS_SPECIAL_IEEE && (size & ones(f->fraction)) == 0;
+        bool infinite = f->special == AS_SPECIAL_IEEE && (size & formats_ones(f->fraction)) == 0;
         return !infinite ? NAN : sign ? -INFINITY : INFINITY;
     }
     double value = magnitude(f, size);
@@ -152,10 +153,10 @@ static uint64_t encode_integer(const struct as_number_format *f, double value, e
     if (overflow == AS_OVERFLOW_CLAMP || isinf(value))
         rounded = fmin(fmax(rounded, least), most);
     if ((overflow == AS_OVERFLOW_CLAMP || isinf(value)) && rounded >= most) /* which f64 may round up */
-        return ones(f->kind == AS_NUMBER_SIGNED ? f->bits - 1 : f->bits);
+        return formats_ones(f->kind == AS_NUMBER_SIGNED ? f->bits - 1 : f->bits);
     double wrapped = fmod(rounded, ldexp(1, (int)f->bits));
     uint64_t size = (uint64_t)fabs(wrapped);
-    return (wrapped < 0 ? 0 - size : size) & ones(f->bits);
+    return (wrapped < 0 ? 0 - size : size) & formats_ones(f->bits);
 }
 
 /* The remainder below the last kept bit: none, below a half, a half, above. */
@@ -165,7 +166,8 @@ static double rest_of(uint64_t digits, int dropped)
         return 0;
     if (dropped > 64)
         return 0.25;
-    uint64_t low = dropped == 64 ? digits : digits & ones((unsigned)dropped), half = UINT64_C(1) << (dropped - 1);
+    uint64_t low = dropped == 64 ? digits : digits & formats_ones((unsigned)dropped), half = UINT64_C(1)
+                                                                                             << (dropped - 1);
     return low == 0 ? 0 : low < half ? 0.25 : low == half ? 0.5 : 0.75;
 }
 
@@ -176,7 +178,7 @@ static uint64_t round_magnitude(const struct as_number_format *f, uint64_t digit
     int top = 63 - __builtin_clzll(digits) + exponent, least = 1 - f->bias;
     if (top < least)
         top = least;
-    if (top + f->bias > (int)ones(f->exponent))
+    if (top + f->bias > (int)formats_ones(f->exponent))
         return largest_code(f) + 1;
     int dropped = top - (int)f->fraction - exponent;
     uint64_t whole = dropped >= 64 ? 0 : dropped > 0 ? digits >> dropped : digits << -dropped;
@@ -235,7 +237,7 @@ double as_number_largest(const struct as_number_format *f)
 {
     if (f->kind == AS_NUMBER_FLOAT)
         return magnitude(f, largest_code(f));
-    return (double)ones(f->kind == AS_NUMBER_SIGNED ? f->bits - 1 : f->bits);
+    return (double)formats_ones(f->kind == AS_NUMBER_SIGNED ? f->bits - 1 : f->bits);
 }
 
 double as_number_smallest(const struct as_number_format *f)

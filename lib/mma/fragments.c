@@ -16,19 +16,19 @@ enum as_status as_fragments_run(struct as_fragments *f, size_t count, struct as_
                                         ? as_launch_of(f->kernel, args, sizeof args / sizeof *args, 1, 1)
                                         : as_launch_of(f->kernel, args, AS_MATRIX_OPERANDS, count, f->matrix->lanes);
     struct as_timing unused;
-    enum as_status s = AS_OK;
-    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS && !s; which++)
-        s = dev->memory->write(dev, f->memory[which], 0, f->image[which], count * f->bytes[which], err);
-    if (!s)
-        s = dev->queue->launch(dev, &launch, &unused, err);
-    if (!s)
-        s = dev->memory->read(dev, f->memory[AS_MATRIX_C], 0, f->image[AS_MATRIX_C], count * f->bytes[AS_MATRIX_C],
-                              err);
-    return s;
+    enum as_status st = AS_OK;
+    for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS && !st; which++)
+        st = dev->memory->write(dev, f->memory[which], 0, f->image[which], count * f->bytes[which], err);
+    if (!st)
+        st = dev->queue->launch(dev, &launch, &unused, err);
+    if (!st)
+        st = dev->memory->read(dev, f->memory[AS_MATRIX_C], 0, f->image[AS_MATRIX_C], count * f->bytes[AS_MATRIX_C],
+                               err);
+    return st;
 }
 
-static enum as_status multiply_some(struct as_fragments *f, size_t count, const uint64_t *const numbers[], uint64_t *d,
-                                    struct as_error *err)
+static enum as_status fragments_multiply_some(struct as_fragments *f, size_t count, const uint64_t *const numbers[],
+                                              uint64_t *d, struct as_error *err)
 {
     for (int w = AS_MATRIX_A; w < AS_MATRIX_OPERANDS; w++) {
         enum as_matrix_operand which = (enum as_matrix_operand)w;
@@ -37,11 +37,11 @@ static enum as_status multiply_some(struct as_fragments *f, size_t count, const 
         for (size_t i = 0; i < count; i++)
             as_image_pack(f->matrix, which, f->n, 0, numbers[w] + i * each, f->image[w] + i * f->bytes[w]);
     }
-    enum as_status s = as_fragments_run(f, count, err);
-    for (size_t i = 0; i < count && !s; i++)
+    enum as_status st = as_fragments_run(f, count, err);
+    for (size_t i = 0; i < count && !st; i++)
         as_image_unpack(f->matrix, AS_MATRIX_C, f->n, f->image[AS_MATRIX_C] + i * f->bytes[AS_MATRIX_C],
                         d + i * f->matrix->m * f->n);
-    return s;
+    return st;
 }
 
 /* Elements that a sparse operand does not store must be 0. */
@@ -60,20 +60,20 @@ static enum as_status check_places(const struct as_fragments *f, size_t count, c
     return AS_OK;
 }
 
-static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, const uint64_t *c,
-                               uint64_t *d, struct as_error *err)
+static enum as_status fragments_multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b,
+                                         const uint64_t *c, uint64_t *d, struct as_error *err)
 {
     struct as_fragments *f = ctx;
     size_t m = f->matrix->m, n = f->n, k = f->matrix->k;
-    enum as_status s = check_places(f, count, a, err);
-    for (size_t at = 0; at < count && !s; at += f->batch) {
+    enum as_status st = check_places(f, count, a, err);
+    for (size_t at = 0; at < count && !st; at += f->batch) {
         const uint64_t *const numbers[] = {a + at * m * k, b + at * k * n, c + at * m * n};
-        s = multiply_some(f, count - at < f->batch ? count - at : f->batch, numbers, d + at * m * n, err);
+        st = fragments_multiply_some(f, count - at < f->batch ? count - at : f->batch, numbers, d + at * m * n, err);
     }
-    return s;
+    return st;
 }
 
-static enum as_status allocate(struct as_fragments *f, struct as_error *err)
+static enum as_status fragments_allocate(struct as_fragments *f, struct as_error *err)
 {
     size_t largest = 1;
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
@@ -83,9 +83,9 @@ static enum as_status allocate(struct as_fragments *f, struct as_error *err)
     f->batch = BLOCK_MAX / largest < BATCH_MAX ? BLOCK_MAX / largest : BATCH_MAX;
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++) {
         size_t bytes = f->batch * f->bytes[which];
-        enum as_status s = as_timed_keep_memory(&f->timed, bytes, &f->memory[which], err);
-        if (s)
-            return s;
+        enum as_status st = as_timed_keep_memory(&f->timed, bytes, &f->memory[which], err);
+        if (st)
+            return st;
         f->image[which] = malloc(bytes);
         if (!f->image[which])
             return as_nomem(err, bytes, "operands of a matrix instruction");
@@ -93,7 +93,7 @@ static enum as_status allocate(struct as_fragments *f, struct as_error *err)
     return AS_OK;
 }
 
-static enum as_status build(struct as_fragments *f, struct as_device *dev, struct as_error *err)
+static enum as_status fragments_build(struct as_fragments *f, struct as_device *dev, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
     if (as_core_runs(&dev->info)) {
@@ -101,11 +101,11 @@ static enum as_status build(struct as_fragments *f, struct as_device *dev, struc
         return as_core_prepare(f->core, &f->timed, dev, 1, err);
     }
     as_matrix_source(f->matrix, f->n, NULL, &text);
-    enum as_status s = as_buf_check(&text, err);
-    if (!s)
-        s = as_timed_prepare(&f->timed, dev, f->matrix->name, "", as_buf_get(&text), NULL, 1, err);
+    enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = as_timed_prepare(&f->timed, dev, f->matrix->name, "", as_buf_get(&text), NULL, 1, err);
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, const struct as_matrix *matrix,
@@ -118,16 +118,16 @@ enum as_status as_fragments_open(struct as_fragments *f, struct as_device *dev, 
                                       .m = matrix->m,
                                       .n = f->n,
                                       .k = matrix->k,
-                                      .multiply = multiply,
+                                      .multiply = fragments_multiply,
                                       .ctx = f};
     if (!as_matrix_columns(matrix, n))
         return as_fail(err, AS_USAGE, "%s does not have %u columns", matrix->name, n);
     if (as_matrix_applies(matrix, &dev->info, err) != AS_APPLIES)
         return AS_UNSUPPORTED;
-    enum as_status s = build(f, dev, err);
-    if (!s)
-        s = as_timed_keep_kernel(&f->timed, "multiply", &f->kernel, err);
-    return s ? s : allocate(f, err);
+    enum as_status st = fragments_build(f, dev, err);
+    if (!st)
+        st = as_timed_keep_kernel(&f->timed, "multiply", &f->kernel, err);
+    return st ? st : fragments_allocate(f, err);
 }
 
 void as_fragments_close(void *state)

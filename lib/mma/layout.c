@@ -44,7 +44,7 @@ void as_layout_number(const struct as_layout *layout, const struct as_layout_pla
     *column = read_line(&layout->column, place);
 }
 
-static bool write_line(const struct as_layout_line *line, unsigned value, struct as_layout_place *place)
+static bool layout_write_line(const struct as_layout_line *line, unsigned value, struct as_layout_place *place)
 {
     for (unsigned i = 0; i < line->n; i++) {
         unsigned bit = (value >> i & 1) << line->bit[i].bit;
@@ -69,7 +69,7 @@ static bool write_line(const struct as_layout_line *line, unsigned value, struct
 bool as_layout_place(const struct as_layout *layout, unsigned row, unsigned column, struct as_layout_place *out)
 {
     *out = (struct as_layout_place){0};
-    return write_line(&layout->row, row, out) && write_line(&layout->column, column, out);
+    return layout_write_line(&layout->row, row, out) && layout_write_line(&layout->column, column, out);
 }
 
 unsigned as_layout_shared(unsigned line, unsigned at)
@@ -107,7 +107,7 @@ size_t as_image_bytes(const struct as_matrix *m, enum as_matrix_operand which, u
     return (size_t)as_matrix_registers(m, which, n) * lanes * held->register_bits / 8;
 }
 
-static void put(unsigned char *image, size_t bit, unsigned bits, uint64_t number)
+static void layout_put(unsigned char *image, size_t bit, unsigned bits, uint64_t number)
 {
     for (unsigned i = 0; i < bits; i += bits < 8 ? bits : 8) {
         unsigned mask = bits < 8 ? (1u << bits) - 1 : 0xff;
@@ -117,7 +117,7 @@ static void put(unsigned char *image, size_t bit, unsigned bits, uint64_t number
     }
 }
 
-static uint64_t get(const unsigned char *image, size_t bit, unsigned bits)
+static uint64_t layout_get(const unsigned char *image, size_t bit, unsigned bits)
 {
     uint64_t number = 0;
     for (unsigned i = 0; i < bits; i += bits < 8 ? bits : 8) {
@@ -135,8 +135,8 @@ static unsigned line_bytes(const struct as_matrix *m, enum as_matrix_operand whi
 }
 
 /* Bit position of an element in the image; false if it has no place. copy: which of several lanes that hold it. */
-static bool find(const struct as_matrix *m, enum as_matrix_operand which, const struct as_layout *layout, unsigned n,
-                 unsigned set, unsigned row, unsigned column, size_t *bit)
+static bool layout_find(const struct as_matrix *m, enum as_matrix_operand which, const struct as_layout *layout,
+                        unsigned n, unsigned set, unsigned row, unsigned column, size_t *bit)
 {
     const struct as_matrix_held *held = &m->held[which];
     unsigned bits = as_matrix_format(m, which)->bits;
@@ -197,11 +197,12 @@ void as_image_pack(const struct as_matrix *m, enum as_matrix_operand which, unsi
     unsigned copies = as_layout_copies(m, which);
     for (unsigned row = 0; row < rows; row++)
         for (unsigned column = 0; column < columns; column++) {
-            if (!find(m, which, &layout, n, set, row, column, &at))
+            if (!layout_find(m, which, &layout, n, set, row, column, &at))
                 continue;
             unsigned copy = 0;
             do {
-                put(image, at + (size_t)copy * held->register_bits, bits, numbers[(size_t)row * columns + column]);
+                layout_put(image, at + (size_t)copy * held->register_bits, bits,
+                           numbers[(size_t)row * columns + column]);
                 copy = (copy - copies) & copies; /* the next combination of those bits */
             } while (copy);
         }
@@ -218,7 +219,7 @@ void as_image_unpack(const struct as_matrix *m, enum as_matrix_operand which, un
     for (unsigned row = 0; row < rows; row++)
         for (unsigned column = 0; column < columns; column++)
             numbers[(size_t)row * columns + column] =
-                find(m, which, &layout, n, 0, row, column, &at) ? get(image, at, bits) : 0;
+                layout_find(m, which, &layout, n, 0, row, column, &at) ? layout_get(image, at, bits) : 0;
 }
 
 bool as_image_holds(const struct as_matrix *m, enum as_matrix_operand which, unsigned row, unsigned column)
@@ -226,5 +227,5 @@ bool as_image_holds(const struct as_matrix *m, enum as_matrix_operand which, uns
     struct as_layout layout;
     size_t at;
     as_layout_parse(&m->held[which], &layout);
-    return find(m, which, &layout, 0, 0, row, column, &at);
+    return layout_find(m, which, &layout, 0, 0, row, column, &at);
 }

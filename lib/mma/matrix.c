@@ -22,7 +22,7 @@ bool as_matrix_columns(const struct as_matrix *m, unsigned n)
 }
 
 /* Does the architecture match one of these prefixes? "sm_90" is not one of "sm_9". */
-static bool is_one_of(const char *arch, const char *list)
+static bool matrix_is_one_of(const char *arch, const char *list)
 {
     size_t n = 0;
     for (const char *at = list; at && *at; at += n + strspn(at + n, " ")) {
@@ -72,21 +72,21 @@ enum as_applies as_matrix_applies(const struct as_matrix *m, const struct as_dev
                                info->arch[0] ? info->arch : "unknown");
     if (!builds(m, info))
         return as_inapplicable(err, "this system's compiler cannot build a kernel with %s", m->name);
-    if (!is_one_of(info->arch, m->only))
+    if (!matrix_is_one_of(info->arch, m->only))
         return as_inapplicable(err, "only %s has %s, this is %s", m->only, m->name, info->arch);
     return AS_APPLIES;
 }
 
 bool as_matrix_emulated(const struct as_matrix *m, const char *arch)
 {
-    return m->emulated && is_one_of(arch, m->emulated);
+    return m->emulated && matrix_is_one_of(arch, m->emulated);
 }
 
 double as_matrix_documented(const struct as_matrix *m, const char *arch)
 {
     unsigned a = 0, b = 0;
     for (const struct as_matrix_rate *r = as_matrix_rates; r->arch; r++) {
-        if (!is_one_of(arch, r->arch))
+        if (!matrix_is_one_of(arch, r->arch))
             continue;
         a = strcmp(r->format, m->a) == 0 ? r->rate : a;
         b = strcmp(r->format, m->b) == 0 ? r->rate : b;
@@ -116,7 +116,7 @@ static const char letters[] = "abc";
 struct kind {
     const char *constraint, *type;
 };
-static struct kind kind_of(const struct as_matrix *m, enum as_matrix_operand which)
+static struct kind matrix_kind_of(const struct as_matrix *m, enum as_matrix_operand which)
 {
     const struct as_matrix_held *held = &m->held[which];
     if (held->held == AS_HELD_SHARED)
@@ -134,7 +134,8 @@ static void add_operands(const struct as_matrix *m, enum as_matrix_operand which
                          char variable, struct as_buf *out)
 {
     for (unsigned i = 0; i < as_matrix_registers(m, which, n); i++)
-        as_buf_printf(out, "%s\"%s%s\"((%c).w[%u])", i ? ", " : "", how, kind_of(m, which).constraint, variable, i);
+        as_buf_printf(out, "%s\"%s%s\"((%c).w[%u])", i ? ", " : "", how, matrix_kind_of(m, which).constraint, variable,
+                      i);
 }
 
 /* {%4, %5} */
@@ -248,7 +249,7 @@ static void add_loading(const struct as_matrix *m, enum as_matrix_operand which,
 
 /* Consecutive bits of lane and register are combined: "((l) >> 2 & 7u) << 0 | ((r) >> 0 & 1u) << 3".
  */
-static void add_line(const struct as_layout_line *line, struct as_buf *out)
+static void matrix_add_line(const struct as_layout_line *line, struct as_buf *out)
 {
     unsigned count;
     for (unsigned i = 0; i < line->n; i += count) {
@@ -267,9 +268,9 @@ static void add_places(const struct as_matrix *m, enum as_matrix_operand which, 
     if (m->held[which].held != AS_HELD_REGISTERS || !as_layout_parse(&m->held[which], &layout))
         return;
     as_buf_printf(out, "#define %c_ROW(l, r) (0u", "ABC"[which]);
-    add_line(&layout.row, out);
+    matrix_add_line(&layout.row, out);
     as_buf_printf(out, ")\n#define %c_COLUMN(l, r) (0u", "ABC"[which]);
-    add_line(&layout.column, out);
+    matrix_add_line(&layout.column, out);
     as_buf_str(out, ")\n");
 }
 
@@ -291,7 +292,7 @@ static void add_fragment(const struct as_matrix *m, enum as_matrix_operand which
     char letter = "ABC"[which];
     const struct as_matrix_held *held = &m->held[which];
     as_buf_printf(out, "#define %c_REGISTERS %u\n#define T%c %s\n#define %c_BYTES %zu\n", letter,
-                  as_matrix_registers(m, which, n), letter, kind_of(m, which).type, letter,
+                  as_matrix_registers(m, which, n), letter, matrix_kind_of(m, which).type, letter,
                   as_image_bytes(m, which, n));
     as_buf_printf(out, "#define %c_SHARED %d\n#define %c_LOADED %d\n", letter, held->held == AS_HELD_SHARED, letter,
                   held->held == AS_HELD_LOADED);

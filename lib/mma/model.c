@@ -68,7 +68,7 @@ static struct summand product_of(const struct summand *a, const struct summand *
 }
 
 /* As a fraction of one unit. */
-static double share_of(u128 rest, u128 half)
+static double model_share_of(u128 rest, u128 half)
 {
     return rest == 0 ? 0 : rest < half ? 0.25 : rest == half ? 0.5 : 0.75;
 }
@@ -86,7 +86,7 @@ static i128 aligned(const struct summand *s, int last, bool all, enum as_roundin
         u128 whole = drop > 127 ? 0 : s->digits >> drop;
         u128 rest = drop > 127 ? 1 : s->digits & (((u128)1 << drop) - 1);
         u128 half = drop > 127 ? 2 : (u128)1 << (drop - 1);
-        bool up = all ? rest && !(whole & 1) : as_rounds_up(cut, s->negative, whole & 1, share_of(rest, half));
+        bool up = all ? rest && !(whole & 1) : as_rounds_up(cut, s->negative, whole & 1, model_share_of(rest, half));
         v = whole + (up ? 1 : 0);
     }
     return s->negative ? -(i128)v : (i128)v;
@@ -105,7 +105,7 @@ static bool add_special(const struct summand *s, size_t n, struct summand *sum)
     return nan || plus || minus;
 }
 
-static struct summand add_at_once(const struct as_arithmetic *how, const struct summand *s, size_t n)
+static struct summand model_add_at_once(const struct as_arithmetic *how, const struct summand *s, size_t n)
 {
     struct summand sum;
     if (add_special(s, n, &sum))
@@ -179,7 +179,7 @@ struct adder {
 /* A rounded sum, as the next summand. */
 static struct summand rounded(const struct adder *r, const struct summand *s, size_t n)
 {
-    struct summand sum = add_at_once(r->how, s, n);
+    struct summand sum = model_add_at_once(r->how, s, n);
     return of_number(r->c, round_sum(r->c, r->how, &sum), false);
 }
 
@@ -206,20 +206,20 @@ static struct summand add_step(const struct adder *r, struct summand *s, size_t 
     return rounded(r, two, 2);
 }
 
-static unsigned sums_of(const struct as_arithmetic *how)
+static unsigned model_sums_of(const struct as_arithmetic *how)
 {
     return how->sums > 1 ? how->sums : 1;
 }
 
 /* The step of each k; returns the number of steps. */
-static unsigned steps_of(const struct as_matrix_model *m, uint8_t *at)
+static unsigned model_steps_of(const struct as_matrix_model *m, uint8_t *at)
 {
     unsigned k = m->unit.k, most = 0;
     bool told = false;
     for (unsigned i = 0; i < k; i++)
         told |= m->how.of_step[i] != 0;
     for (unsigned i = 0; i < k; i++) {
-        at[i] = told ? m->how.of_step[i] : (uint8_t)(i / sums_of(&m->how) / m->how.step);
+        at[i] = told ? m->how.of_step[i] : (uint8_t)(i / model_sums_of(&m->how) / m->how.step);
         most = at[i] > most ? at[i] : most;
     }
     return most + 1;
@@ -240,7 +240,7 @@ static struct summand add_products(const struct as_matrix_model *m, const struct
     bool begun = before != NULL;
     for (unsigned at = 0; at < steps->n; at++) {
         size_t n = 0;
-        for (unsigned i = first; i < u->k; i += sums_of(&m->how))
+        for (unsigned i = first; i < u->k; i += model_sums_of(&m->how))
             if (steps->at[i] == at && i + 1 != m->skipped_k)
                 step[n++] = product_of(&a[i], &b[(size_t)i * u->n], m->how.product);
         if (n == 0)
@@ -280,8 +280,8 @@ static uint64_t one_result(const struct as_matrix_model *m, const struct steps *
     return round_sum(u->c, &m->how, &total);
 }
 
-static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, const uint64_t *c,
-                               uint64_t *d, struct as_error *err)
+static enum as_status model_multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                                     uint64_t *d, struct as_error *err)
 {
     const struct as_matrix_model *model = ctx;
     const struct as_matrix_unit *u = &model->unit;
@@ -290,7 +290,7 @@ static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const
     struct summand *x = malloc((of_a + of_b) * sizeof *x);
     if (!x)
         return as_nomem(err, (of_a + of_b) * sizeof *x, "operands of a model");
-    steps.n = steps_of(model, steps.at);
+    steps.n = model_steps_of(model, steps.at);
     for (size_t p = 0; p < count; p++) {
         for (size_t i = 0; i < of_a; i++)
             x[i] = of_number(u->a, a[p * of_a + i], model->how.flush_a);
@@ -317,7 +317,8 @@ enum as_status as_matrix_model_start(struct as_matrix_model *model, const char *
     if (how->sums > 1 && (how->start != AS_START_LAST || how->inside != AS_SUM_AT_ONCE || how->sums > k))
         return as_fail(err, AS_USAGE, "%u partial sums of %u products have the accumulator added last", how->sums, k);
     *model = (struct as_matrix_model){
-        .unit = {.a = fa, .b = fb, .c = fc, .m = m, .n = n, .k = k, .multiply = multiply, .ctx = model}, .how = *how};
+        .unit = {.a = fa, .b = fb, .c = fc, .m = m, .n = n, .k = k, .multiply = model_multiply, .ctx = model},
+        .how = *how};
     return AS_OK;
 }
 

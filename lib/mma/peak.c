@@ -27,7 +27,7 @@ enum {
     MANY_WORDS = 48,   /* per lane: beyond this compilers use over 128 registers, and fewer warps fit */
 };
 
-static bool waits(const struct as_matrix *m)
+static bool peak_waits(const struct as_matrix *m)
 {
     return m->held[AS_MATRIX_B].held == AS_HELD_SHARED;
 }
@@ -59,11 +59,11 @@ void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *d)
         return;
     }
     unsigned fits = CHAIN_ROOM / accumulator_words(d);
-    unsigned usual = waits(d->matrix) ? 1 : CHAINS;
+    unsigned usual = peak_waits(d->matrix) ? 1 : CHAINS;
     unsigned team = info->warp ? (d->matrix->lanes + info->warp - 1) / info->warp : 1;
     d->n = d->n ? d->n : d->matrix->n;
     d->chains = d->chains ? d->chains : fits > usual ? usual : fits ? fits : 1;
-    unsigned warps = waits(d->matrix) ? WARPS_WAIT : lane_words(d) > MANY_WORDS ? WARPS / 2 : WARPS;
+    unsigned warps = peak_waits(d->matrix) ? WARPS_WAIT : lane_words(d) > MANY_WORDS ? WARPS / 2 : WARPS;
     d->warps = d->warps ? d->warps : warps > team ? warps : team;
 }
 
@@ -116,8 +116,8 @@ enum as_applies as_peak_applies(const struct as_device_info *info, const struct 
 
 /* ---- operands ---- */
 
-static double draw(const struct as_peak *p, const struct as_number_format *f, enum as_peak_operands how,
-                   struct as_rng *rng)
+static double peak_draw(const struct as_peak *p, const struct as_number_format *f, enum as_peak_operands how,
+                        struct as_rng *rng)
 {
     int least = f->kind == AS_NUMBER_UNSIGNED ? 0 : -1;
     if (how == AS_PEAK_ZERO)
@@ -146,7 +146,7 @@ static void draw_numbers(struct as_peak *p, enum as_matrix_operand which, enum a
             for (size_t i = 0; i < n; i++) {
                 uint64_t *to = &p->numbers[which][set][v * n + i];
                 bool held = as_image_holds(m, which, (unsigned)(i / columns), (unsigned)(i % columns));
-                double value = held ? draw(p, f, how, rng) : 0;
+                double value = held ? peak_draw(p, f, how, rng) : 0;
                 if (mirror && set == 1)
                     value = -as_number_decode(f, p->numbers[which][0][v * n + i]);
                 *to = as_number_nearest(f, value);
@@ -171,22 +171,22 @@ enum as_status as_peak_write(struct as_peak *p, enum as_peak_operands how, struc
 {
     struct as_rng rng;
     as_rng_seed(&rng, p->seed);
-    enum as_status s = AS_OK;
-    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B && !s; which++) {
+    enum as_status st = AS_OK;
+    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B && !st; which++) {
         draw_numbers(p, (enum as_matrix_operand)which, how, &rng);
-        s = write_factor(p, (enum as_matrix_operand)which, err);
+        st = write_factor(p, (enum as_matrix_operand)which, err);
     }
-    return s;
+    return st;
 }
 
 /* ---- before the first sample ---- */
 
-static void shape(struct as_peak *p, const struct as_device_info *info)
+static void peak_shape(struct as_peak *p, const struct as_device_info *info)
 {
     const struct as_matrix *m = p->desc.matrix;
     unsigned n = p->desc.n, chains = p->desc.chains;
     const unsigned times = p->desc.long_bodies && !p->no_cycles ? LONGER : 1;
-    unsigned steps = times * (waits(m) ? BODY_WIDE * m->n / n : BODY) / chains / STEPS_LEAST * STEPS_LEAST;
+    unsigned steps = times * (peak_waits(m) ? BODY_WIDE * m->n / n : BODY) / chains / STEPS_LEAST * STEPS_LEAST;
     p->body = (struct as_matrix_body){.chains = chains,
                                       .steps = steps < STEPS_LEAST          ? STEPS_LEAST
                                                : steps > times * STEPS_MOST ? times * STEPS_MOST
@@ -206,7 +206,7 @@ static void shape(struct as_peak *p, const struct as_device_info *info)
     p->bound = 4 * 4 * m->k;
 }
 
-static enum as_status host_memory(struct as_peak *p, struct as_error *err)
+static enum as_status peak_host_memory(struct as_peak *p, struct as_error *err)
 {
     size_t image = 1;
     for (int which = AS_MATRIX_A; which <= AS_MATRIX_B; which++) {
@@ -224,36 +224,36 @@ static enum as_status host_memory(struct as_peak *p, struct as_error *err)
 
 static enum as_status device_memory(struct as_peak *p, struct as_error *err)
 {
-    enum as_status s = as_timed_keep_memory(&p->timed, p->ends_bytes, &p->ends, err);
-    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B && !s; which++)
-        s = as_timed_keep_memory(
+    enum as_status st = as_timed_keep_memory(&p->timed, p->ends_bytes, &p->ends, err);
+    for (int which = AS_MATRIX_A; which <= AS_MATRIX_B && !st; which++)
+        st = as_timed_keep_memory(
             &p->timed, p->images[which] * as_image_bytes(p->desc.matrix, (enum as_matrix_operand)which, p->desc.n),
             &p->factor[which], err);
-    return s;
+    return st;
 }
 
-static enum as_status build(struct as_peak *p, struct as_device *dev, struct as_error *err)
+static enum as_status peak_build(struct as_peak *p, struct as_device *dev, struct as_error *err)
 {
     static const char *const names[AS_PEAK_KERNELS] = {"half_body", "whole_body"};
     struct as_buf text = AS_BUF_INIT;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (!p->core) {
         as_matrix_source(p->desc.matrix, p->desc.n, &p->body, &text);
-        s = as_buf_check(&text, err);
+        st = as_buf_check(&text, err);
     }
-    if (!s && p->core)
-        s = as_core_prepare(p->core, &p->timed, dev, p->workgroups, err);
-    else if (!s)
-        s = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->workgroups, err);
+    if (!st && p->core)
+        st = as_core_prepare(p->core, &p->timed, dev, p->workgroups, err);
+    else if (!st)
+        st = as_timed_prepare(&p->timed, dev, p->desc.matrix->name, "", as_buf_get(&text), NULL, p->workgroups, err);
     as_buf_finish(&text);
-    for (int k = 0; k < AS_PEAK_KERNELS && !s; k++)
-        s = as_timed_keep_kernel(&p->timed, names[k], &p->kernels[k], err);
-    return s;
+    for (int k = 0; k < AS_PEAK_KERNELS && !st; k++)
+        st = as_timed_keep_kernel(&p->timed, names[k], &p->kernels[k], err);
+    return st;
 }
 
 /* Checks the compiler's register allocation: too many registers prevent the launch, and spilled accumulators would be
  * measured. */
-static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context *vc, struct as_error *err)
+static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_device *dev = p->timed.dev;
     struct as_kernel_info info;
@@ -261,7 +261,7 @@ static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context 
         dev->program->kernel_info(dev, p->kernels[AS_PEAK_LONG], p->workgroup_size, 0, &info, NULL))
         return AS_OK;
     if (info.registers)
-        as_note_number(vc, "registers", info.registers);
+        as_note_number(tc, "registers", info.registers);
     if (info.private_bytes)
         return as_fail(err, AS_UNSUPPORTED, "the compiler spills %llu bytes of accumulators per lane",
                        (unsigned long long)info.private_bytes);
@@ -272,7 +272,7 @@ static enum as_status look_at_kernel(struct as_peak *p, struct as_trial_context 
 }
 
 /* Machine code is counted if its instructions have names. */
-static void expect_code(struct as_peak *p, struct as_trial_context *vc)
+static void peak_expect_code(struct as_peak *p, struct as_trial_context *tc)
 {
     struct as_device *dev = p->timed.dev;
     const struct as_code_want want = {p->desc.matrix->code, 1};
@@ -285,61 +285,61 @@ static void expect_code(struct as_peak *p, struct as_trial_context *vc)
         gate = as_core_code_gate(p->desc.matrix, p->core_body, &each, text, sizeof text);
     } else if (!as_code_named(dev, p->kernels[AS_PEAK_HALF], &half) ||
                !as_code_named(dev, p->kernels[AS_PEAK_LONG], &whole)) {
-        as_expect_code(vc, p->kernels[AS_PEAK_LONG], "matrix", 2 * (uint64_t)steps);
+        as_expect_code(tc, p->kernels[AS_PEAK_LONG], "matrix", 2 * (uint64_t)steps);
         return;
     } else {
         bool good = as_code_agrees(&half, &whole, steps, &want, 1, 0, &each, text, sizeof text);
         gate = good ? AS_GATE_PASS : AS_GATE_FAIL;
     }
     if (gate != AS_GATE_NA) {
-        as_note(vc, "instructions", text);
-        as_note_number(vc, "instructions_each", each);
+        as_note(tc, "instructions", text);
+        as_note_number(tc, "instructions_each", each);
     }
-    as_judge_code(vc, gate, text);
+    as_judge_code(tc, gate, text);
 }
 
-static enum as_status time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
-                                struct as_error *err)
+static enum as_status peak_time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
+                                     struct as_error *err)
 {
     struct as_peak *p = user;
     double unused, half_s = 0;
-    enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &unused, &half_s, err);
-    if (!s)
-        s = as_peak_launch(p, AS_PEAK_LONG, turns, &unused, longer_s, err);
+    enum as_status st = as_peak_launch(p, AS_PEAK_HALF, turns, &unused, &half_s, err);
+    if (!st)
+        st = as_peak_launch(p, AS_PEAK_LONG, turns, &unused, longer_s, err);
     *difference_s = *longer_s - half_s;
-    return s;
+    return st;
 }
 
-enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_peak_desc *desc,
+enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *tc, const struct as_peak_desc *desc,
                                struct as_error *err)
 {
-    *p = (struct as_peak){.desc = *desc, .seed = vc->seed};
-    as_peak_usual(&vc->dev->info, &p->desc);
-    p->core = as_core_runs(&vc->dev->info) ? as_core_find(p->desc.matrix->name) : NULL;
-    p->no_cycles = !p->core && !(vc->dev->info.capabilities & AS_CAP_CYCLES);
+    *p = (struct as_peak){.desc = *desc, .seed = tc->seed};
+    as_peak_usual(&tc->dev->info, &p->desc);
+    p->core = as_core_runs(&tc->dev->info) ? as_core_find(p->desc.matrix->name) : NULL;
+    p->no_cycles = !p->core && !(tc->dev->info.capabilities & AS_CAP_CYCLES);
     p->core_body = p->core ? as_core_body(p->core, p->desc.chains) : NULL;
-    vc->min_reps = p->core ? LEAST_TURNS : vc->min_reps;
-    shape(p, &vc->dev->info);
-    enum as_status s = build(p, vc->dev, err);
-    if (!s)
-        s = look_at_kernel(p, vc, err);
-    if (!s)
-        s = host_memory(p, err);
-    if (!s)
-        s = device_memory(p, err);
-    if (!s)
-        s = as_peak_write(p, p->desc.operands, err);
-    if (s)
-        return s;
-    vc->max_reps = UINT32_MAX / 2;
-    as_note_number(vc, "steps", p->body.steps);
-    as_note_number(vc, "chains", p->body.chains);
-    as_note_number(vc, "warps", p->desc.warps);
-    as_note_number(vc, "columns", p->desc.n);
-    expect_code(p, vc);
+    tc->min_reps = p->core ? LEAST_TURNS : tc->min_reps;
+    peak_shape(p, &tc->dev->info);
+    enum as_status st = peak_build(p, tc->dev, err);
+    if (!st)
+        st = look_at_kernel(p, tc, err);
+    if (!st)
+        st = peak_host_memory(p, err);
+    if (!st)
+        st = device_memory(p, err);
+    if (!st)
+        st = as_peak_write(p, p->desc.operands, err);
+    if (st)
+        return st;
+    tc->max_reps = UINT32_MAX / 2;
+    as_note_number(tc, "steps", p->body.steps);
+    as_note_number(tc, "chains", p->body.chains);
+    as_note_number(tc, "warps", p->desc.warps);
+    as_note_number(tc, "columns", p->desc.n);
+    peak_expect_code(p, tc);
     if (p->no_cycles)
-        s = as_tick_turns(time_both, p, UINT32_MAX / 2, &vc->min_reps, err);
-    return s || !p->no_cycles || p->desc.rate_only ? s : as_tick_prepare(&p->tick, vc, true, err);
+        st = as_tick_turns(peak_time_both, p, UINT32_MAX / 2, &tc->min_reps, err);
+    return st || !p->no_cycles || p->desc.rate_only ? st : as_tick_prepare(&p->tick, tc, true, err);
 }
 
 void as_peak_finish(struct as_peak *p)
@@ -378,9 +378,9 @@ enum as_status as_peak_launch(struct as_peak *p, int which, uint32_t turns, doub
     if (p->no_cycles)
         return as_timed_launch(&p->timed, &l, seconds, err);
     for (int i = 0; i < SPREAD_TRIES; i++) {
-        enum as_status s = as_timed_launch(&p->timed, &l, seconds, err);
-        if (s)
-            return s;
+        enum as_status st = as_timed_launch(&p->timed, &l, seconds, err);
+        if (st)
+            return st;
         for (size_t g = 0; g < p->workgroups && p->core; g++)
             *seconds = g == 0 || (double)p->timed.record[g].nanos * 1e-9 > *seconds
                            ? (double)p->timed.record[g].nanos * 1e-9
@@ -400,11 +400,11 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
     double half = 0, whole = 0, half_s = 0, whole_s = 0, hz = NAN;
     const double *const first = p->no_cycles ? &half_s : &half, *const second = p->no_cycles ? &whole_s : &whole;
     for (int i = 0; i < PAIR_TRIES && *second <= *first; i++) {
-        enum as_status s = as_peak_launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
-        if (!s)
-            s = as_peak_launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
-        if (s)
-            return s;
+        enum as_status st = as_peak_launch(p, AS_PEAK_HALF, turns, &half, &half_s, err);
+        if (!st)
+            st = as_peak_launch(p, AS_PEAK_LONG, turns, &whole, &whole_s, err);
+        if (st)
+            return st;
         if (p->no_cycles && *second <= *first && i + 1 < PAIR_TRIES && turns < UINT32_MAX / 4)
             turns *= 2;
     }
@@ -412,9 +412,9 @@ enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak
         return as_fail(err, AS_UNSUPPORTED, "%u turns of %u steps take no longer than those of half of them", turns,
                        p->body.steps);
     if (p->tick) {
-        enum as_status s = as_tick_measure(p->tick, half_s + whole_s, &hz, err);
-        if (s)
-            return s;
+        enum as_status st = as_tick_measure(p->tick, half_s + whole_s, &hz, err);
+        if (st)
+            return st;
     }
     const struct as_device_info *info = &p->timed.dev->info;
     const double steps = (double)turns * p->body.steps, units = info->compute_units ? info->compute_units : 1;

@@ -53,7 +53,7 @@ struct as_peak_time {
 void as_peak_usual(const struct as_device_info *info, struct as_peak_desc *desc);
 enum as_applies as_peak_applies(const struct as_device_info *info, const struct as_peak_desc *desc,
                                 struct as_error *err);
-enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_peak_desc *desc,
+enum as_status as_peak_prepare(struct as_peak *p, struct as_trial_context *tc, const struct as_peak_desc *desc,
                                struct as_error *err);
 enum as_status as_peak_measure(struct as_peak *p, uint32_t turns, struct as_peak_time *out, struct as_error *err);
 /* The last launch's accumulators are plausible, and on integers the same kernels give exactly the host's results. */

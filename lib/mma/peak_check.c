@@ -47,8 +47,8 @@ static size_t end_at(const struct as_peak *p, const struct end *e)
 }
 
 /* Compares one accumulator element by element; false with the reason on a difference. */
-static bool compare_one(const struct as_peak *p, const struct end *e, const double *sums, double scale, uint64_t *codes,
-                        char *why, size_t size)
+static bool peak_check_compare_one(const struct as_peak *p, const struct end *e, const double *sums, double scale,
+                                   uint64_t *codes, char *why, size_t size)
 {
     const struct as_matrix *m = p->desc.matrix;
     const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
@@ -74,13 +74,15 @@ static bool compare_group(const struct as_peak *p, size_t group, size_t variant,
     for (size_t team = variant; team < p->teams; team += AS_MATRIX_VARIANTS)
         for (size_t chain = 0; chain < p->body.chains; chain++) {
             const struct end e = {group, team, chain};
-            if (memcmp(p->end + end_at(p, &e), want, bytes) != 0 && !compare_one(p, &e, sums, scale, codes, why, size))
+            if (memcmp(p->end + end_at(p, &e), want, bytes) != 0 &&
+                !peak_check_compare_one(p, &e, sums, scale, codes, why, size))
                 return false;
         }
     return true;
 }
 
-static bool compare(const struct as_peak *p, double scale, double *sums, uint64_t *codes, char *why, size_t size)
+static bool peak_check_compare(const struct as_peak *p, double scale, double *sums, uint64_t *codes, char *why,
+                               size_t size)
 {
     const struct as_matrix *m = p->desc.matrix;
     const struct as_number_format *f = as_matrix_format(m, AS_MATRIX_C);
@@ -123,21 +125,21 @@ static bool check_whole(struct as_peak *p, double *sums, uint64_t *codes, char *
 {
     struct as_error err = {0};
     double cycles, seconds;
-    enum as_status s = as_peak_write(p, AS_PEAK_WHOLE, &err);
-    for (int k = 0; k < AS_PEAK_KERNELS && !s; k++) {
+    enum as_status st = as_peak_write(p, AS_PEAK_WHOLE, &err);
+    for (int k = 0; k < AS_PEAK_KERNELS && !st; k++) {
         unsigned steps = k == AS_PEAK_HALF ? p->body.steps / 2 : p->body.steps;
         memset(p->end, 0x5a, p->ends_bytes);
-        s = p->timed.dev->memory->write(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, &err);
-        if (!s)
-            s = as_peak_launch(p, k, 1, &cycles, &seconds, &err);
-        if (!s)
-            s = read_ends(p, &err);
-        if (!s && !compare(p, steps / 4.0, sums, codes, why, size))
+        st = p->timed.dev->memory->write(p->timed.dev, p->ends, 0, p->end, p->ends_bytes, &err);
+        if (!st)
+            st = as_peak_launch(p, k, 1, &cycles, &seconds, &err);
+        if (!st)
+            st = read_ends(p, &err);
+        if (!st && !peak_check_compare(p, steps / 4.0, sums, codes, why, size))
             return false;
     }
-    if (s)
+    if (st)
         snprintf(why, size, "%s", err.text);
-    return !s;
+    return !st;
 }
 
 bool as_peak_check(struct as_peak *p, char *why, size_t size)

@@ -28,7 +28,7 @@ static unsigned digits_of(size_t n)
 }
 
 /* Elements of B that are 1 in a problem: all, or those whose slot has this bit. */
-static void put_b(const struct search *s, uint64_t *b, unsigned digit, bool all)
+static void slots_put_b(const struct search *s, uint64_t *b, unsigned digit, bool all)
 {
     for (size_t i = 0; i < s->unit->slots_b; i++)
         b[i] = all || i >> digit & 1 ? s->one_b : 0;
@@ -42,7 +42,7 @@ static bool read_d(const struct search *s, const uint64_t *d, size_t slot, bool 
     return v == 0 || v == 1;
 }
 
-static enum as_status run(struct search *s, size_t count, struct as_error *err)
+static enum as_status slots_run(struct search *s, size_t count, struct as_error *err)
 {
     return s->unit->multiply(s->unit->ctx, count, s->a, s->b, s->d, err);
 }
@@ -56,9 +56,9 @@ static enum as_status find_live(struct search *s, struct as_error *err)
         memset(s->a, 0, count * u->slots_a * sizeof *s->a);
         for (size_t i = 0; i < count; i++) {
             s->a[i * u->slots_a + first + i] = s->one_a;
-            put_b(s, s->b + i * u->slots_b, 0, true);
+            slots_put_b(s, s->b + i * u->slots_b, 0, true);
         }
-        enum as_status st = run(s, count, err);
+        enum as_status st = slots_run(s, count, err);
         if (st)
             return st;
         for (size_t i = 0; i < count; i++) {
@@ -82,7 +82,7 @@ static void put_problem(struct search *s, size_t i, size_t q, unsigned digits)
     const struct as_slot_unit *u = s->unit;
     unsigned round = (unsigned)(q % (digits + 1));
     s->a[i * u->slots_a + s->live[q / (digits + 1)]] = s->one_a;
-    put_b(s, s->b + i * u->slots_b, round ? round - 1 : 0, round == 0);
+    slots_put_b(s, s->b + i * u->slots_b, round ? round - 1 : 0, round == 0);
 }
 
 static void take_problem(struct search *s, size_t i, size_t q, unsigned digits)
@@ -110,7 +110,7 @@ static enum as_status find_partners(struct search *s, struct as_error *err)
         memset(s->a, 0, count * u->slots_a * sizeof *s->a);
         for (size_t i = 0; i < count; i++)
             put_problem(s, i, first + i, digits);
-        enum as_status st = run(s, count, err);
+        enum as_status st = slots_run(s, count, err);
         if (st)
             return st;
         for (size_t i = 0; i < count; i++)
@@ -122,7 +122,7 @@ static enum as_status find_partners(struct search *s, struct as_error *err)
 /* ---- rows, columns and k ---- */
 
 /* Sets a slot's number, or finds a contradiction. */
-static bool note(uint16_t *at, uint16_t number)
+static bool slots_note(uint16_t *at, uint16_t number)
 {
     if (*at == AS_SLOT_NONE)
         *at = number;
@@ -152,11 +152,11 @@ static enum as_status number_one(struct search *s, size_t i, uint16_t row, uint1
         if (b->column == AS_SLOT_NONE && c->column == AS_SLOT_NONE)
             b->column = (uint16_t)o->n++;
         uint16_t column = b->column != AS_SLOT_NONE ? b->column : c->column;
-        if (!note(&c->row, row))
+        if (!slots_note(&c->row, row))
             return contradiction("the result", d, "rows", err);
-        if (!note(&b->row, k))
+        if (!slots_note(&b->row, k))
             return contradiction("B", partner[d], "k indices", err);
-        if (!note(&b->column, column) || !note(&c->column, column))
+        if (!slots_note(&b->column, column) || !slots_note(&c->column, column))
             return contradiction("the result", d, "columns", err);
         met++;
     }
@@ -199,7 +199,7 @@ static enum as_status number_all(struct search *s, struct as_error *err)
     return st;
 }
 
-static struct as_slot *none(size_t n)
+static struct as_slot *slots_none(size_t n)
 {
     struct as_slot *v = malloc(n * sizeof *v);
     for (size_t i = 0; v && i < n; i++)
@@ -207,7 +207,7 @@ static struct as_slot *none(size_t n)
     return v;
 }
 
-static enum as_status start(struct search *s, struct as_error *err)
+static enum as_status slots_start(struct search *s, struct as_error *err)
 {
     const struct as_slot_unit *u = s->unit;
     size_t each = (u->slots_a + u->slots_b + u->slots_c) * sizeof *s->a, live = (size_t)u->m * u->k;
@@ -219,8 +219,15 @@ static enum as_status start(struct search *s, struct as_error *err)
     s->d = malloc(s->batch * u->slots_c * sizeof *s->d);
     s->live = malloc(u->slots_a * sizeof *s->live);
     s->partner = malloc((live ? live : 1) * u->slots_c * sizeof *s->partner);
-    *s->out = (struct as_slots){
-        none(u->slots_a), none(u->slots_b), none(u->slots_c), u->slots_a, u->slots_b, u->slots_c, 0, 0, 0};
+    *s->out = (struct as_slots){slots_none(u->slots_a),
+                                slots_none(u->slots_b),
+                                slots_none(u->slots_c),
+                                u->slots_a,
+                                u->slots_b,
+                                u->slots_c,
+                                0,
+                                0,
+                                0};
     s->one_a = as_number_nearest(u->a, 1);
     s->one_b = as_number_nearest(u->b, 1);
     if (!s->a || !s->b || !s->d || !s->live || !s->partner || !s->out->a || !s->out->b || !s->out->c)
@@ -232,7 +239,7 @@ enum as_status as_slots_find(const struct as_slot_unit *unit, struct as_slots *o
 {
     struct search s = {.unit = unit, .out = out};
     *out = (struct as_slots){.a = NULL};
-    enum as_status st = start(&s, err);
+    enum as_status st = slots_start(&s, err);
     if (!st)
         st = find_live(&s, err);
     if (!st && s.live_n != (size_t)unit->m * unit->k)
@@ -279,17 +286,18 @@ static bool take_names(struct names *names, const struct as_slots *found, const 
     /* The first numbered slot determines the name. */
     for (size_t i = 0; i < found->slots_a && i < doc->slots_a; i++)
         if (found->a[i].row != AS_SLOT_NONE && doc->a[i].row != AS_SLOT_NONE) {
-            note(&names->rows[found->a[i].row], doc->a[i].row);
-            note(&names->k[found->a[i].column], doc->a[i].column);
+            slots_note(&names->rows[found->a[i].row], doc->a[i].row);
+            slots_note(&names->k[found->a[i].column], doc->a[i].column);
         }
     for (size_t i = 0; i < found->slots_b && i < doc->slots_b; i++)
         if (found->b[i].row != AS_SLOT_NONE && doc->b[i].row != AS_SLOT_NONE)
-            note(&names->columns[found->b[i].column], doc->b[i].column);
+            slots_note(&names->columns[found->b[i].column], doc->b[i].column);
     return true;
 }
 
-static void compare(const char *operand, struct as_slot *found, const struct as_slot *doc, size_t n,
-                    const uint16_t *rows, const uint16_t *columns, size_t *unequal, struct as_slots_difference *out)
+static void slots_compare(const char *operand, struct as_slot *found, const struct as_slot *doc, size_t n,
+                          const uint16_t *rows, const uint16_t *columns, size_t *unequal,
+                          struct as_slots_difference *out)
 {
     for (size_t i = 0; i < n; i++) {
         if (found[i].row != AS_SLOT_NONE)
@@ -316,9 +324,10 @@ enum as_status as_slots_compare(struct as_slots *found, const struct as_slots *d
         return as_fail(err, AS_FAILED, "the numbers of places differ");
     if (!take_names(&names, found, documented))
         return as_nomem(err, ((size_t)found->m + found->n + found->k) * sizeof *names.rows, "row indices");
-    compare("A", found->a, documented->a, found->slots_a, names.rows, names.k, &out->unequal[0], out);
-    compare("B", found->b, documented->b, found->slots_b, names.k, names.columns, &out->unequal[1], out);
-    compare("the result", found->c, documented->c, found->slots_c, names.rows, names.columns, &out->unequal[2], out);
+    slots_compare("A", found->a, documented->a, found->slots_a, names.rows, names.k, &out->unequal[0], out);
+    slots_compare("B", found->b, documented->b, found->slots_b, names.k, names.columns, &out->unequal[1], out);
+    slots_compare("the result", found->c, documented->c, found->slots_c, names.rows, names.columns, &out->unequal[2],
+                  out);
     free(names.rows);
     return AS_OK;
 }

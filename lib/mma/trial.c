@@ -24,10 +24,10 @@ bool as_peak_desc(const struct as_axes *axes, struct as_peak_desc *out)
     return out->matrix && out->operands <= AS_PEAK_ZERO;
 }
 
-void as_peak_limit(struct as_trial_context *vc, double documented)
+void as_peak_limit(struct as_trial_context *tc, double documented)
 {
-    vc->limit = documented;
-    snprintf(vc->limit_why, sizeof vc->limit_why, "documented rate per compute unit of %s", vc->dev->info.arch);
+    tc->limit = documented;
+    snprintf(tc->limit_why, sizeof tc->limit_why, "documented rate per compute unit of %s", tc->dev->info.arch);
 }
 
 double as_peak_patience(const struct as_device_info *info, const struct as_axes *axes)
@@ -43,10 +43,10 @@ enum as_applies as_peak_trial_applies(const struct as_device_info *info, const s
     return as_peak_desc(axes, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
 }
 
-enum as_status as_peak_trial_prepare(struct as_trial_context *vc, const struct as_peak_desc *desc,
+enum as_status as_peak_trial_prepare(struct as_trial_context *tc, const struct as_peak_desc *desc,
                                      struct as_peak_trial *v, struct as_error *err)
 {
-    return as_peak_prepare(&v->peak, vc, desc, err);
+    return as_peak_prepare(&v->peak, tc, desc, err);
 }
 
 enum as_status as_peak_trial_measure(struct as_peak_trial *v, uint64_t reps, struct as_error *err)

@@ -20,7 +20,7 @@ const struct as_matrix *as_matrix_asked(const struct as_axes *axes, unsigned *n)
  */
 bool as_peak_desc(const struct as_axes *axes, struct as_peak_desc *out);
 /* Bound of the value: the architecture's documented rate. */
-void as_peak_limit(struct as_trial_context *vc, double documented);
+void as_peak_limit(struct as_trial_context *tc, double documented);
 double as_peak_patience(const struct as_device_info *info, const struct as_axes *axes);
 
 enum as_applies as_peak_trial_applies(const struct as_device_info *info, const struct as_axes *axes,
@@ -31,7 +31,7 @@ struct as_peak_trial {
     struct as_peak_time last;
     double rest_s; /* before each sample */
 };
-enum as_status as_peak_trial_prepare(struct as_trial_context *vc, const struct as_peak_desc *desc,
+enum as_status as_peak_trial_prepare(struct as_trial_context *tc, const struct as_peak_desc *desc,
                                      struct as_peak_trial *v, struct as_error *err);
 enum as_status as_peak_trial_measure(struct as_peak_trial *v, uint64_t reps, struct as_error *err); /* into last */
 bool as_peak_trial_check(void *state, char *why, size_t size);

@@ -38,7 +38,7 @@ static enum as_dialect dialect_of(const struct as_device_info *info)
     return as_dialect_find(info->dialect);
 }
 
-static bool needs(const struct as_op *op, enum as_op_type first, enum as_op_type second)
+static bool chains_needs(const struct as_op *op, enum as_op_type first, enum as_op_type second)
 {
     const enum as_op_type types[] = {op->type, op->btype, op->ctype, op->result};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -52,11 +52,11 @@ static enum as_status has_operation(const struct as_device_info *info, const str
 {
     enum as_dialect dialect = dialect_of(info);
     unsigned warp = as_chains_warp(info);
-    if (needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64))
+    if (chains_needs(op, AS_OP_F64, AS_OP_F64) && !(info->capabilities & AS_CAP_FP64))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f64");
     if (dialect == AS_DIALECT_N || !(op->dialects & 1u << dialect))
         return as_fail(err, AS_UNSUPPORTED, "kernels of this device have no %s", op->name);
-    if (needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
+    if (chains_needs(op, AS_OP_F16, AS_OP_F16X2) && !(info->capabilities & AS_CAP_FP16))
         return as_fail(err, AS_UNSUPPORTED, "the device has no f16");
     if (dialect == AS_DIALECT_CUDA && as_arch_number(info) < op->cuda_least)
         return as_fail(err, AS_UNSUPPORTED, "%s needs an architecture from sm_%u on, this is %s", op->name,
@@ -110,33 +110,33 @@ static unsigned schedulers(const struct as_device_info *info)
     return dialect_of(info) == AS_DIALECT_CUDA && as_arch_number(info) >= 70 ? SCHEDULERS : 0;
 }
 
-static void say_issue(struct as_trial_context *vc, unsigned each)
+static void say_issue(struct as_trial_context *tc, unsigned each)
 {
-    snprintf(vc->limit_why, sizeof vc->limit_why, "%u warp instructions per cycle", each);
+    snprintf(tc->limit_why, sizeof tc->limit_why, "%u warp instructions per cycle", each);
 }
 
-void as_limit_issue(struct as_trial_context *vc, const struct as_chains_desc *desc)
+void as_limit_issue(struct as_trial_context *tc, const struct as_chains_desc *desc)
 {
-    const struct as_device_info *info = &vc->dev->info;
+    const struct as_device_info *info = &tc->dev->info;
     enum as_op_type t = desc->sequence.n ? desc->sequence.part[0].op->type : AS_OP_I32;
     if (!schedulers(info))
         return;
-    vc->limit = (double)schedulers(info) * info->warp * as_op_lanes(t);
-    say_issue(vc, schedulers(info));
+    tc->limit = (double)schedulers(info) * info->warp * as_op_lanes(t);
+    say_issue(tc, schedulers(info));
 }
 
-void as_limit_issue_cost(struct as_trial_context *vc, const struct as_chains_desc *desc)
+void as_limit_issue_cost(struct as_trial_context *tc, const struct as_chains_desc *desc)
 {
-    unsigned each = schedulers(&vc->dev->info);
+    unsigned each = schedulers(&tc->dev->info);
     if (!each)
         return;
-    vc->limit = (double)as_op_sequence_count(&desc->sequence) / each;
-    say_issue(vc, each);
+    tc->limit = (double)as_op_sequence_count(&desc->sequence) / each;
+    say_issue(tc, each);
 }
 
 /* ---- before the first sample ---- */
 
-static unsigned steps_of(const struct as_device_info *info, const struct as_chains_desc *d)
+static unsigned chains_steps_of(const struct as_device_info *info, const struct as_chains_desc *d)
 {
     return d->steps ? d->steps
                     : as_op_sequence_steps(&d->sequence, d->ilp, as_chains_core(info) ? BODY_CORE : AS_OP_BODY);
@@ -153,8 +153,8 @@ static void draw_block(enum as_op_domain domain, enum as_op_type type, struct as
 }
 
 /* The first, second or third operand of all operations. */
-static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng, struct as_memory **out,
-                           struct as_error *err)
+static enum as_status chains_fill(struct as_chains *c, size_t which, struct as_rng *rng, struct as_memory **out,
+                                  struct as_error *err)
 {
     const struct as_op_sequence *s = &c->desc.sequence;
     size_t bytes = s->n * AS_CHAINS_STARTS * sizeof(uint64_t);
@@ -167,11 +167,11 @@ static enum as_status fill(struct as_chains *c, size_t which, struct as_rng *rng
         const enum as_op_type types[] = {op->type, op->btype, op->ctype};
         draw_block(domains[which], types[which], rng, values + i * AS_CHAINS_STARTS * sizeof(uint64_t));
     }
-    enum as_status status = as_timed_keep_memory(&c->timed, bytes, out, err);
-    if (!status)
-        status = c->timed.dev->memory->write(c->timed.dev, *out, 0, values, bytes, err);
+    enum as_status st = as_timed_keep_memory(&c->timed, bytes, out, err);
+    if (!st)
+        st = c->timed.dev->memory->write(c->timed.dev, *out, 0, values, bytes, err);
     free(values);
-    return status;
+    return st;
 }
 
 /* Operands of the links. */
@@ -185,8 +185,8 @@ static enum as_status fill_words(struct as_chains *c, struct as_rng *rng, struct
         as_op_draw(op->m, op->type == AS_OP_F16 ? AS_OP_I16 : AS_OP_I32, 0, rng, &v);
         words[i] = op->type == AS_OP_F16 ? v.u16 : v.u32;
     }
-    enum as_status status = as_timed_keep_memory(&c->timed, sizeof words, &c->words, err);
-    return status ? status : c->timed.dev->memory->write(c->timed.dev, c->words, 0, words, sizeof words, err);
+    enum as_status st = as_timed_keep_memory(&c->timed, sizeof words, &c->words, err);
+    return st ? st : c->timed.dev->memory->write(c->timed.dev, c->words, 0, words, sizeof words, err);
 }
 
 static enum as_status draw_operands(struct as_chains *c, uint64_t seed, struct as_error *err)
@@ -194,34 +194,34 @@ static enum as_status draw_operands(struct as_chains *c, uint64_t seed, struct a
     struct as_memory **const out[] = {&c->starts, &c->seconds, &c->thirds};
     struct as_rng rng;
     as_rng_seed(&rng, seed);
-    enum as_status s = fill_words(c, &rng, err);
-    for (size_t i = 0; i < sizeof out / sizeof *out && !s; i++)
-        s = fill(c, i, &rng, out[i], err);
-    return s;
+    enum as_status st = fill_words(c, &rng, err);
+    for (size_t i = 0; i < sizeof out / sizeof *out && !st; i++)
+        st = chains_fill(c, i, &rng, out[i], err);
+    return st;
 }
 
-static enum as_status build(struct as_chains *c, struct as_device *dev, struct as_error *err)
+static enum as_status chains_build(struct as_chains *c, struct as_device *dev, struct as_error *err)
 {
     static const char *const names[AS_CHAINS_KERNELS] = {"walk", "half_body", "whole_body", "once"};
     struct as_buf text = AS_BUF_INIT;
     bool one = c->dialect == AS_DIALECT_OPENCL;
     as_op_source(&c->desc.sequence, c->desc.ilp, c->desc.steps, one, &text);
-    enum as_status s = as_buf_check(&text, err);
-    if (!s)
-        s = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
-                             SPLIT_MAX * c->workgroups + AS_CHAINS_STARTS, err);
+    enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = as_timed_prepare(&c->timed, dev, c->desc.sequence.part[0].op->name, "", as_buf_get(&text), NULL,
+                              SPLIT_MAX * c->workgroups + AS_CHAINS_STARTS, err);
     as_buf_finish(&text);
-    for (int k = 0; k < AS_CHAINS_KERNELS && !s; k++) {
+    for (int k = 0; k < AS_CHAINS_KERNELS && !st; k++) {
         if (one && k > 0)
             c->kernels[k] = c->kernels[0];
         else
-            s = as_timed_keep_kernel(&c->timed, one ? "chains" : names[k], &c->kernels[k], err);
+            st = as_timed_keep_kernel(&c->timed, one ? "chains" : names[k], &c->kernels[k], err);
     }
-    return s;
+    return st;
 }
 
 /* One workgroup per compute unit if it can be as large, else two. */
-static void shape(struct as_chains *c, const struct as_device_info *info)
+static void chains_shape(struct as_chains *c, const struct as_device_info *info)
 {
     unsigned full = as_chains_full(info);
     c->resident_workgroups = c->desc.threads > full ? 2 : 1;
@@ -232,26 +232,26 @@ static void shape(struct as_chains *c, const struct as_device_info *info)
 }
 
 /* Registers may allow fewer threads of a workgroup than the device does: then it is more and smaller ones. */
-static enum as_status fit(struct as_chains *c, struct as_error *err)
+static enum as_status chains_fit(struct as_chains *c, struct as_error *err)
 {
     struct as_device *dev = c->timed.dev;
     const size_t asked = c->workgroups;
-    enum as_status s = AS_OK;
-    for (int k = 0; k < AS_CHAINS_KERNELS && !s && dev->program->kernel_info; k++) {
+    enum as_status st = AS_OK;
+    for (int k = 0; k < AS_CHAINS_KERNELS && !st && dev->program->kernel_info; k++) {
         struct as_kernel_info info = {0};
-        s = dev->program->kernel_info(dev, c->kernels[k], c->workgroup_size, 0, &info, err);
-        while (!s && info.max_threads && c->workgroup_size > info.max_threads && c->workgroup_size % 2 == 0 &&
+        st = dev->program->kernel_info(dev, c->kernels[k], c->workgroup_size, 0, &info, err);
+        while (!st && info.max_threads && c->workgroup_size > info.max_threads && c->workgroup_size % 2 == 0 &&
                c->workgroups < SPLIT_MAX * asked) {
             c->workgroup_size /= 2;
             c->workgroups *= 2;
             c->resident_workgroups *= 2;
         }
     }
-    return s;
+    return st;
 }
 
 /* Without instruction names the code must at least be as long as its steps. */
-static void expect_code(struct as_chains *c, struct as_trial_context *vc)
+static void chains_expect_code(struct as_chains *c, struct as_trial_context *tc)
 {
     struct as_device *dev = c->timed.dev;
     struct as_instructions half, whole;
@@ -260,22 +260,22 @@ static void expect_code(struct as_chains *c, struct as_trial_context *vc)
     double each;
     if (!as_code_named(dev, c->kernels[AS_CHAINS_HALF], &half) ||
         !as_code_named(dev, c->kernels[AS_CHAINS_WHOLE], &whole)) {
-        as_expect_code(vc, c->kernels[AS_CHAINS_WHOLE], "any",
+        as_expect_code(tc, c->kernels[AS_CHAINS_WHOLE], "any",
                        (uint64_t)steps * as_op_sequence_count(&c->desc.sequence));
         return;
     }
     bool good = as_op_code_agrees(&half, &whole, steps / 2, &c->desc.sequence, c->dialect, &each, text, sizeof text);
-    as_note(vc, "instructions", text);
-    as_note_number(vc, "instructions_each", each);
-    as_judge_code(vc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
+    as_note(tc, "instructions", text);
+    as_note_number(tc, "instructions_each", each);
+    as_judge_code(tc, good ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
-enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *tc, const struct as_chains_desc *desc,
                               struct as_error *err)
 {
-    *c = (struct as_chains){.desc = *desc, .dialect = dialect_of(&vc->dev->info)};
-    c->desc.steps = steps_of(&vc->dev->info, desc);
-    shape(c, &vc->dev->info);
+    *c = (struct as_chains){.desc = *desc, .dialect = dialect_of(&tc->dev->info)};
+    c->desc.steps = chains_steps_of(&tc->dev->info, desc);
+    chains_shape(c, &tc->dev->info);
     c->ends_bytes =
         c->workgroups * c->workgroup_size * as_op_sequence_slots(&desc->sequence, c->desc.ilp) * sizeof(uint64_t);
     if (c->ends_bytes == 0)
@@ -284,25 +284,25 @@ enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *vc, 
         if (!(c->end[i] = calloc(1, c->ends_bytes)))
             return as_nomem(err, c->ends_bytes, "results");
     size_t least = desc->sequence.n * AS_CHAINS_STARTS * sizeof(uint64_t);
-    enum as_status s = build(c, vc->dev, err);
-    if (!s)
-        s = fit(c, err);
-    if (!s)
-        s = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
-    if (!s)
-        s = draw_operands(c, vc->seed, err);
+    enum as_status st = chains_build(c, tc->dev, err);
+    if (!st)
+        st = chains_fit(c, err);
+    if (!st)
+        st = as_timed_keep_memory(&c->timed, c->ends_bytes > least ? c->ends_bytes : least, &c->ends, err);
+    if (!st)
+        st = draw_operands(c, tc->seed, err);
     /* Some drivers compile at the first launch, outside any sample. */
     double unused;
-    return s ? s : as_chains_launch(c, AS_CHAINS_WHOLE, 1, &unused, err);
+    return st ? st : as_chains_launch(c, AS_CHAINS_WHOLE, 1, &unused, err);
 }
 
-enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *tc, const struct as_chains_desc *desc,
                                  struct as_error *err)
 {
-    enum as_status s = as_chains_make(c, vc, desc, err);
-    if (!s)
-        expect_code(c, vc);
-    return s ? s : as_tick_prepare(&c->tick, vc, desc->every_unit, err);
+    enum as_status st = as_chains_make(c, tc, desc, err);
+    if (!st)
+        chains_expect_code(c, tc);
+    return st ? st : as_tick_prepare(&c->tick, tc, desc->every_unit, err);
 }
 
 void as_chains_finish(struct as_chains *c)
@@ -337,13 +337,13 @@ static bool has_counter(const struct as_chains *c)
 }
 
 /* Cycles of a launch, or its seconds without a cycle counter. */
-static enum as_status run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
-                          double *seconds, struct as_error *err)
+static enum as_status chains_run(struct as_chains *c, enum as_chains_kernel which, uint32_t turns, double *cycles,
+                                 double *seconds, struct as_error *err)
 {
     for (int i = 0; i < SPREAD_TRIES; i++) {
-        enum as_status s = as_chains_launch(c, which, turns, seconds, err);
-        if (s)
-            return s;
+        enum as_status st = as_chains_launch(c, which, turns, seconds, err);
+        if (st)
+            return st;
         *cycles = has_counter(c) ? as_timed_longest(&c->timed, c->workgroups, c->resident_workgroups) : *seconds;
         if (*cycles > 0)
             return AS_OK;
@@ -376,11 +376,11 @@ enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half
 {
     for (int i = 0; i < PAIR_TRIES; i++) {
         double half_s, whole_s;
-        enum as_status s = run(c, AS_CHAINS_HALF, *turns, half, &half_s, err);
-        if (!s)
-            s = run(c, AS_CHAINS_WHOLE, *turns, whole, &whole_s, err);
-        if (s)
-            return s;
+        enum as_status st = chains_run(c, AS_CHAINS_HALF, *turns, half, &half_s, err);
+        if (!st)
+            st = chains_run(c, AS_CHAINS_WHOLE, *turns, whole, &whole_s, err);
+        if (st)
+            return st;
         *seconds = half_s + whole_s;
         if (*whole > *half)
             return AS_OK;
@@ -393,24 +393,24 @@ enum as_status as_chains_pair(struct as_chains *c, uint32_t *turns, double *half
         c->desc.steps);
 }
 
-static enum as_status time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
-                                struct as_error *err)
+static enum as_status chains_time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
+                                       struct as_error *err)
 {
     struct as_chains *c = user;
     double half = 0, whole = 0, seconds = 0;
-    enum as_status s = run(c, AS_CHAINS_HALF, turns, &half, &seconds, err);
-    if (!s)
-        s = run(c, AS_CHAINS_WHOLE, turns, &whole, longer_s, err);
+    enum as_status st = chains_run(c, AS_CHAINS_HALF, turns, &half, &seconds, err);
+    if (!st)
+        st = chains_run(c, AS_CHAINS_WHOLE, turns, &whole, longer_s, err);
     *difference_s = has_counter(c) ? INFINITY : whole - half; /* a counter resolves any */
-    return s;
+    return st;
 }
 
 enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err)
 {
     uint64_t least;
-    enum as_status s = as_tick_turns(time_both, c, AS_CHAINS_TURNS_MAX, &least, err);
+    enum as_status st = as_tick_turns(chains_time_both, c, AS_CHAINS_TURNS_MAX, &least, err);
     *turns = (uint32_t)least;
-    return s;
+    return st;
 }
 
 /* Cycles per turn. Long and short body differ by half of the steps, if the compiler generated equivalent code: the loop
@@ -426,13 +426,13 @@ static double without_loop(const struct as_chains *c, double whole, double half)
 enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_chains_time *out, struct as_error *err)
 {
     double half, whole, seconds = 0, hz = NAN;
-    enum as_status s = as_chains_pair(c, &turns, &half, &whole, &seconds, err);
-    if (s)
-        return s;
+    enum as_status st = as_chains_pair(c, &turns, &half, &whole, &seconds, err);
+    if (st)
+        return st;
     if (c->tick)
-        s = as_tick_measure(c->tick, seconds, &hz, err);
+        st = as_tick_measure(c->tick, seconds, &hz, err);
     else
-        s = as_timed_need(&c->timed, AS_HAS_CYCLES, err);
+        st = as_timed_need(&c->timed, AS_HAS_CYCLES, err);
     const double scale = c->tick ? hz : 1; /* without a counter they are seconds so far */
     double steps = (double)turns * c->desc.steps;
     *out = (struct as_chains_time){.seconds = seconds,
@@ -443,5 +443,5 @@ enum as_status as_chains_measure(struct as_chains *c, uint32_t turns, struct as_
                                    .sequences = sequences_of(c)};
     double compute_units = (double)c->workgroups / (double)c->resident_workgroups;
     out->rate = out->operations * compute_units * 1.5 * steps / seconds; /* the short body has half the steps */
-    return s;
+    return st;
 }

@@ -49,14 +49,14 @@ struct as_chains_time {
 enum as_applies as_chains_apply(const struct as_device_info *info, const struct as_chains_desc *desc,
                                 struct as_error *err);
 /* Issue bound of results per cycle; none if unpublished. */
-void as_limit_issue(struct as_trial_context *vc, const struct as_chains_desc *desc);
+void as_limit_issue(struct as_trial_context *tc, const struct as_chains_desc *desc);
 /* Issue bound of cycles per sequence of a warp. */
-void as_limit_issue_cost(struct as_trial_context *vc, const struct as_chains_desc *desc);
+void as_limit_issue_cost(struct as_trial_context *tc, const struct as_chains_desc *desc);
 /* Lanes per warp; 1 if each thread has a core. */
 unsigned as_chains_warp(const struct as_device_info *info);
 /* Threads of the largest workgroup of a compute unit. */
 unsigned as_chains_full(const struct as_device_info *info);
-enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+enum as_status as_chains_prepare(struct as_chains *c, struct as_trial_context *tc, const struct as_chains_desc *desc,
                                  struct as_error *err);
 /* Without a cycle counter: turns whose difference between both bodies the device's time stamps resolve; else 1. */
 enum as_status as_chains_enough(struct as_chains *c, uint32_t *turns, struct as_error *err);

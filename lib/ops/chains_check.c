@@ -8,7 +8,7 @@
 enum { ONCE = AS_CHAINS_STARTS, ONCE_GROUP = AS_OP_GROUP_MOST };
 
 /* Each operation once on all operands; returns operands and results. */
-static enum as_status run_once(struct as_chains *c, char *values[4], struct as_error *err)
+static enum as_status chains_check_run_once(struct as_chains *c, char *values[4], struct as_error *err)
 {
     struct as_memory *const from[] = {c->starts, c->seconds, c->thirds, c->ends};
     struct as_device *dev = c->timed.dev;
@@ -16,17 +16,17 @@ static enum as_status run_once(struct as_chains *c, char *values[4], struct as_e
            bytes = c->desc.sequence.n * ONCE * sizeof(uint64_t);
     double unused;
     memset(values[3], 0x5a, bytes);
-    enum as_status s = dev->memory->write(dev, c->ends, 0, values[3], bytes, err);
+    enum as_status st = dev->memory->write(dev, c->ends, 0, values[3], bytes, err);
     c->workgroup_size =
         as_chains_core(&dev->info) || dev->info.threads < ONCE_GROUP ? 1 : ONCE_GROUP; /* not compiled twice */
     c->workgroups = ONCE / c->workgroup_size;
-    if (!s)
-        s = as_chains_launch(c, AS_CHAINS_ONCE, 0, &unused, err);
+    if (!st)
+        st = as_chains_launch(c, AS_CHAINS_ONCE, 0, &unused, err);
     c->workgroups = workgroups;
     c->workgroup_size = workgroup_size;
-    for (int k = 0; k < 4 && !s; k++)
-        s = dev->memory->read(dev, from[k], 0, values[k], bytes, err);
-    return s;
+    for (int k = 0; k < 4 && !st; k++)
+        st = dev->memory->read(dev, from[k], 0, values[k], bytes, err);
+    return st;
 }
 
 /* Compared with the reference; values: of one operation. */
@@ -49,7 +49,7 @@ static bool agree_once(const struct as_chains *c, const struct as_op *op, char *
     return true;
 }
 
-static bool check_once(struct as_chains *c, char *why, size_t size)
+static bool chains_check_once(struct as_chains *c, char *why, size_t size)
 {
     const struct as_op_sequence *s = &c->desc.sequence;
     struct as_error err = {0};
@@ -61,7 +61,7 @@ static bool check_once(struct as_chains *c, char *why, size_t size)
         as_check_no_memory(why, size);
     for (size_t k = 0; k < 4 && good; k++)
         values[k] = block + k * s->n * bytes;
-    if (good && run_once(c, values, &err)) {
+    if (good && chains_check_run_once(c, values, &err)) {
         snprintf(why, size, "%s", err.text);
         good = false;
     }
@@ -81,13 +81,13 @@ static enum as_status ends_of(struct as_chains *c, enum as_chains_kernel which, 
     double unused;
     struct as_device *dev = c->timed.dev;
     memset(end, 0x5a, c->ends_bytes);
-    enum as_status s = dev->memory->write(dev, c->ends, 0, end, c->ends_bytes, err);
-    if (!s)
-        s = as_chains_launch(c, which, turns, &unused, err);
-    return s ? s : dev->memory->read(dev, c->ends, 0, end, c->ends_bytes, err);
+    enum as_status st = dev->memory->write(dev, c->ends, 0, end, c->ends_bytes, err);
+    if (!st)
+        st = as_chains_launch(c, which, turns, &unused, err);
+    return st ? st : dev->memory->read(dev, c->ends, 0, end, c->ends_bytes, err);
 }
 
-static bool check_ends(struct as_chains *c, char *why, size_t size)
+static bool chains_check_ends(struct as_chains *c, char *why, size_t size)
 {
     const struct {
         enum as_chains_kernel kernel;
@@ -113,7 +113,7 @@ static bool check_ends(struct as_chains *c, char *why, size_t size)
 
 bool as_chains_check(struct as_chains *c, char *why, size_t size)
 {
-    if (!check_once(c, why, size) || !check_ends(c, why, size))
+    if (!chains_check_once(c, why, size) || !chains_check_ends(c, why, size))
         return false;
     snprintf(why, size, "%zu results equal the host's, and all chains end where single steps end",
              c->desc.sequence.n * ONCE);

@@ -14,7 +14,7 @@ enum as_status as_chains_launch(struct as_chains *c, enum as_chains_kernel which
                                 struct as_error *err);
 
 /* as_chains_prepare without the check of the code and without a clock. */
-enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *vc, const struct as_chains_desc *desc,
+enum as_status as_chains_make(struct as_chains *c, struct as_trial_context *tc, const struct as_chains_desc *desc,
                               struct as_error *err);
 /* Times a body and one twice as long, in cycles, or in seconds without a counter; then of more turns where the longer
  * one took no longer. *seconds: of both launches. */

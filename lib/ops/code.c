@@ -16,7 +16,7 @@ static int by_number(const void *x, const void *y)
     return a->each != b->each ? (a->each < b->each) - (a->each > b->each) : strcmp(a->name, b->name);
 }
 
-static bool is_word(const char *list, const char *word)
+static bool code_is_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = list; at && (at = strstr(at, word)); at += n)
@@ -35,7 +35,7 @@ uint64_t as_code_count(const struct as_instructions *list, const char *names)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < list->n; i++)
-        n += is_word(names, list->list[i].name) ? list->list[i].n : 0;
+        n += code_is_word(names, list->list[i].name) ? list->list[i].n : 0;
     return n;
 }
 
@@ -48,7 +48,7 @@ static const double LEAST = 0.1;
 
 /* The most frequent ones, as far as they fit with the expectation; nothing if none is left. */
 enum { PARTS_LONG = 100 };
-static void write_parts(const struct part *parts, size_t n, struct as_buf *out)
+static void code_write_parts(const struct part *parts, size_t n, struct as_buf *out)
 {
     for (size_t i = 0; i < n && parts[i].each >= LEAST && out->len < PARTS_LONG; i++)
         as_buf_printf(out, "%s%.3g %s", i ? ", " : "each step is ", parts[i].each, parts[i].name);
@@ -56,7 +56,7 @@ static void write_parts(const struct part *parts, size_t n, struct as_buf *out)
 
 enum { WANTS = 2 * AS_OP_PARTS };
 
-static const char *names_of(const struct as_op *op, enum as_dialect dialect)
+static const char *code_names_of(const struct as_op *op, enum as_dialect dialect)
 {
     return dialect == AS_DIALECT_HIP ? op->amd : op->sass;
 }
@@ -66,17 +66,17 @@ static size_t wants_of(const struct as_op_sequence *sequence, enum as_dialect di
     size_t n = 0;
     for (size_t i = 0; i < sequence->n; i++) {
         const struct as_op_part *p = &sequence->part[i];
-        wants[n++] = (struct as_code_want){names_of(p->op, dialect), p->count};
+        wants[n++] = (struct as_code_want){code_names_of(p->op, dialect), p->count};
         if (p->op->link)
-            wants[n++] = (struct as_code_want){names_of(as_op_find(p->op->link), dialect), p->count};
+            wants[n++] = (struct as_code_want){code_names_of(as_op_find(p->op->link), dialect), p->count};
     }
     return n;
 }
 
 /* Several operations may accept the same instruction, which counts for one of them only. There are enough if every
  * subset of requirements finds as many as it needs (Hall's theorem). */
-static bool enough(const struct part *parts, size_t n, const struct as_code_want *wants, size_t wants_n, unsigned steps,
-                   unsigned stray)
+static bool code_enough(const struct part *parts, size_t n, const struct as_code_want *wants, size_t wants_n,
+                        unsigned steps, unsigned stray)
 {
     for (unsigned choice = 1; choice < 1u << wants_n; choice++) {
         double have = 0, need = 0;
@@ -85,7 +85,7 @@ static bool enough(const struct part *parts, size_t n, const struct as_code_want
         for (size_t i = 0; i < n; i++) {
             bool right = false;
             for (size_t w = 0; w < wants_n && !right; w++)
-                right = choice >> w & 1 && (!wants[w].names || is_word(wants[w].names, parts[i].name));
+                right = choice >> w & 1 && (!wants[w].names || code_is_word(wants[w].names, parts[i].name));
             have += right && parts[i].each > 0 ? parts[i].each * steps : 0;
         }
         if (have < need)
@@ -115,8 +115,8 @@ bool as_code_agrees(const struct as_instructions *half, const struct as_instruct
         *each += more / steps;
     }
     qsort(parts, whole->n, sizeof *parts, by_number);
-    bool good = enough(parts, whole->n, wants, wants_n, steps, stray);
-    write_parts(parts, whole->n, &made);
+    bool good = code_enough(parts, whole->n, wants, wants_n, steps, stray);
+    code_write_parts(parts, whole->n, &made);
     if (!made.len)
         as_buf_str(&made, "the compiler removed the steps");
     else if (!good)

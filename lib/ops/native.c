@@ -45,7 +45,7 @@ const struct as_native_body *as_native_body(const struct as_native *n, unsigned 
 /* ---- what applies ---- */
 
 /* Does any width have an instruction? */
-static bool is_known(const char *op)
+static bool native_is_known(const char *op)
 {
     for (unsigned w = 0; w < AS_NATIVE_WIDTHS; w++)
         if (as_native_find(op, (enum as_native_width)w))
@@ -72,7 +72,7 @@ static bool any_body_has(unsigned chains, struct as_error *err)
 }
 
 /* What an architecture lacks is reported once per operation; missing widths are evident. */
-static enum as_applies none(const struct as_native_desc *d, struct as_error *err)
+static enum as_applies native_none(const struct as_native_desc *d, struct as_error *err)
 {
     if (d->width != AS_NATIVE_SCALAR)
         return as_pruned(err, "this CPU architecture has no %s of width %s", d->op->name,
@@ -80,8 +80,8 @@ static enum as_applies none(const struct as_native_desc *d, struct as_error *err
     return as_inapplicable(err, "%s",
                            !as_natives[0].op
                                ? "this build has no native kernels of operations for this CPU architecture"
-                           : is_known(d->op->name) ? "this CPU architecture has only vector instructions for it"
-                                                   : "this CPU architecture has no instruction for it");
+                           : native_is_known(d->op->name) ? "this CPU architecture has only vector instructions for it"
+                                                          : "this CPU architecture has no instruction for it");
 }
 
 enum as_applies as_native_apply(const struct as_device_info *info, const struct as_native_desc *desc,
@@ -94,7 +94,7 @@ enum as_applies as_native_apply(const struct as_device_info *info, const struct 
     if (as_natives[0].op && !any_body_has(desc->chains, err))
         return AS_PRUNED;
     if (!n)
-        return none(desc, err);
+        return native_none(desc, err);
     if (!as_native_body(n, desc->chains))
         return AS_PRUNED;
     if (!as_cpu_has(n->needs, missing, sizeof missing))
@@ -170,7 +170,7 @@ static void time_rounds(const struct as_host_call *call)
 
 static const struct as_host_kernel host_kernels[] = {{"time_rounds", time_rounds}, {NULL, NULL}};
 
-static double quickest(const uint64_t *ticks, int body)
+static double native_quickest(const uint64_t *ticks, int body)
 {
     uint64_t least = UINT64_MAX;
     for (int r = 0; r < ROUNDS; r++)
@@ -183,9 +183,9 @@ static double quickest(const uint64_t *ticks, int body)
 static enum as_status evaluate(const struct as_native_trial *v, const uint64_t *ticks, uint64_t turns,
                                struct as_chains_time *out, struct as_error *err)
 {
-    double whole = quickest(ticks, WHOLE), tick_steps = v->tick->steps - v->tick->steps / 2;
-    double step = (whole - quickest(ticks, HALF)) / (v->body->steps - v->body->steps / 2);
-    double one = (quickest(ticks, TICK_WHOLE) - quickest(ticks, TICK_HALF)) / tick_steps;
+    double whole = native_quickest(ticks, WHOLE), tick_steps = v->tick->steps - v->tick->steps / 2;
+    double step = (whole - native_quickest(ticks, HALF)) / (v->body->steps - v->body->steps / 2);
+    double one = (native_quickest(ticks, TICK_WHOLE) - native_quickest(ticks, TICK_HALF)) / tick_steps;
     if (!(one > 0) || !(step > 0))
         return as_fail(err, AS_UNSUPPORTED,
                        "%llu turns of a body take no longer than those of half of it by the tick counter of this CPU",
@@ -195,47 +195,47 @@ static enum as_status evaluate(const struct as_native_trial *v, const uint64_t *
     return AS_OK;
 }
 
-static enum as_status sample(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
-                             struct as_error *err)
+static enum as_status native_sample(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
+                                    struct as_error *err)
 {
     struct as_timing t;
     uint64_t ticks[ROUNDS * TIMED];
     struct as_arg args[] = {as_memory_arg(v->ticks), as_u64_arg((uint64_t)(uintptr_t)v)};
     struct as_launch l = {
         .kernel = v->kernel, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = turns};
-    enum as_status s = v->dev->queue->launch(v->dev, &l, &t, err);
-    if (!s)
-        s = v->dev->memory->read(v->dev, v->ticks, 0, ticks, sizeof ticks, err);
+    enum as_status st = v->dev->queue->launch(v->dev, &l, &t, err);
+    if (!st)
+        st = v->dev->memory->read(v->dev, v->ticks, 0, ticks, sizeof ticks, err);
     *out = (struct as_chains_time){
         .seconds = as_timing_seconds(&t), .clock_hz = NAN, .operations = v->body->chains * as_native_lanes(v->native)};
-    return s ? s : evaluate(v, ticks, turns, out, err);
+    return st ? st : evaluate(v, ticks, turns, out, err);
 }
 
 /* Preemption of all rounds of the shorter body makes it the longer one. */
 enum as_status as_native_measure(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,
                                  struct as_error *err)
 {
-    enum as_status s = AS_UNSUPPORTED;
-    for (int i = 0; i < TRIES && s == AS_UNSUPPORTED; i++)
-        s = sample(v, turns, out, err);
-    return s;
+    enum as_status st = AS_UNSUPPORTED;
+    for (int i = 0; i < TRIES && st == AS_UNSUPPORTED; i++)
+        st = native_sample(v, turns, out, err);
+    return st;
 }
 
-static void tell(const struct as_native_trial *v, struct as_trial_context *vc)
+static void native_tell(const struct as_native_trial *v, struct as_trial_context *tc)
 {
     char text[160];
     enum as_gate_state gate = as_native_code_gate(v->native, v->body, text, sizeof text);
-    as_note_number(vc, "steps", v->body->steps);
-    as_note_number(vc, "lanes", as_native_lanes(v->native));
-    as_note(vc, "assembly", v->native->text);
+    as_note_number(tc, "steps", v->body->steps);
+    as_note_number(tc, "lanes", as_native_lanes(v->native));
+    as_note(tc, "assembly", v->native->text);
     if (v->native->link && !v->body->apart)
-        as_note(vc, "link", v->native->link);
+        as_note(tc, "link", v->native->link);
     if (gate != AS_GATE_NA)
-        as_note(vc, "instructions", text);
-    as_judge_code(vc, gate, text);
+        as_note(tc, "instructions", text);
+    as_judge_code(tc, gate, text);
 }
 
-static enum as_status build(struct as_native_trial *v, struct as_error *err)
+static enum as_status native_build(struct as_native_trial *v, struct as_error *err)
 {
     const struct as_program_desc program = {.name = v->op->name, .host = host_kernels};
     as_buffers_open(&v->own, v->dev, &program, err);
@@ -244,27 +244,27 @@ static enum as_status build(struct as_native_trial *v, struct as_error *err)
     return v->own.status;
 }
 
-enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *vc,
+enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *tc,
                                  const struct as_native_desc *desc, struct as_error *err)
 {
     const struct as_native *adds = as_native_find("iadd64", AS_NATIVE_SCALAR);
     struct as_rng rng;
     v->op = desc->op;
-    v->dev = vc->dev;
+    v->dev = tc->dev;
     v->native = as_native_find(desc->op->name, desc->width);
     v->body = v->native ? as_native_body(v->native, desc->chains) : NULL;
     v->tick = adds ? as_native_body(adds, 1) : NULL;
-    v->seed = vc->seed;
-    if (!v->body || !v->tick || vc->dev->info.allocators_n == 0)
+    v->seed = tc->seed;
+    if (!v->body || !v->tick || tc->dev->info.allocators_n == 0)
         return as_fail(err, AS_UNSUPPORTED, "this build has no native kernels of %s", desc->op->name);
-    as_rng_seed(&rng, vc->seed);
+    as_rng_seed(&rng, tc->seed);
     as_native_draw(v->native, v->op, &rng, &v->start);
-    vc->host_work = true;
-    vc->min_reps = LEAST_TURNS;
-    enum as_status s = build(v, err);
-    if (!s)
-        tell(v, vc);
-    return s;
+    tc->host_work = true;
+    tc->min_reps = LEAST_TURNS;
+    enum as_status st = native_build(v, err);
+    if (!st)
+        native_tell(v, tc);
+    return st;
 }
 
 void as_native_finish(struct as_native_trial *v)

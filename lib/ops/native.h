@@ -89,7 +89,7 @@ struct as_native_trial {
     struct as_native_operands start;
     uint64_t seed;
 };
-enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *vc,
+enum as_status as_native_prepare(struct as_native_trial *v, struct as_trial_context *tc,
                                  const struct as_native_desc *desc, struct as_error *err);
 /* operations: results per step of all chains. */
 enum as_status as_native_measure(struct as_native_trial *v, uint64_t turns, struct as_chains_time *out,

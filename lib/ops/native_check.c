@@ -12,8 +12,8 @@ static size_t pitch_of(const struct as_native *n, enum as_op_type type)
     return n->lane_bytes ? n->lane_bytes : as_op_bytes(type);
 }
 
-static void draw(const struct as_native *n, enum as_op_domain domain, enum as_op_type type, unsigned turn,
-                 struct as_rng *rng, unsigned char *slot)
+static void native_check_draw(const struct as_native *n, enum as_op_domain domain, enum as_op_type type, unsigned turn,
+                              struct as_rng *rng, unsigned char *slot)
 {
     const unsigned lanes = as_native_lanes(n);
     memset(slot, 0, SLOT);
@@ -28,10 +28,10 @@ void as_native_draw(const struct as_native *n, const struct as_op *op, struct as
                     struct as_native_operands *out)
 {
     for (unsigned k = 0; k < AS_NATIVE_CHAINS; k++)
-        draw(n, n->a, op->type, k, rng, out->states[k]);
-    draw(n, n->b, op->btype, 0, rng, out->others[0]);
-    draw(n, n->b, op->btype, 1, rng, out->others[1]);
-    draw(n, n->c, op->ctype, 0, rng, out->others[2]);
+        native_check_draw(n, n->a, op->type, k, rng, out->states[k]);
+    native_check_draw(n, n->b, op->btype, 0, rng, out->others[0]);
+    native_check_draw(n, n->b, op->btype, 1, rng, out->others[1]);
+    native_check_draw(n, n->c, op->ctype, 0, rng, out->others[2]);
 }
 
 static union as_op_value lane_of(const struct as_native *n, const unsigned char *slot, enum as_op_type type,
@@ -42,7 +42,8 @@ static union as_op_value lane_of(const struct as_native *n, const unsigned char 
     return v;
 }
 
-static bool check_once(const struct as_native *n, const struct as_op *op, struct as_rng *rng, char *why, size_t size)
+static bool native_check_once(const struct as_native *n, const struct as_op *op, struct as_rng *rng, char *why,
+                              size_t size)
 {
     struct as_native_operands x;
     unsigned char result[SLOT];
@@ -68,8 +69,8 @@ static bool check_once(const struct as_native *n, const struct as_op *op, struct
 }
 
 /* State of chain k after so many single steps. */
-static void run_steps(const struct as_native *n, const struct as_native_operands *x, unsigned k, unsigned steps,
-                      unsigned char *state)
+static void native_check_run_steps(const struct as_native *n, const struct as_native_operands *x, unsigned k,
+                                   unsigned steps, unsigned char *state)
 {
     struct as_native_operands odd = *x;
     memcpy(odd.others[0], x->others[1], SLOT);
@@ -79,8 +80,8 @@ static void run_steps(const struct as_native *n, const struct as_native_operands
         n->step(state, others[s % 2], 1);
 }
 
-static bool check_ends(const struct as_native *n, const struct as_op *op, const struct as_native_body *body, bool whole,
-                       struct as_rng *rng, char *why, size_t size)
+static bool native_check_ends(const struct as_native *n, const struct as_op *op, const struct as_native_body *body,
+                              bool whole, struct as_rng *rng, char *why, size_t size)
 {
     struct as_native_operands x, end;
     unsigned char want[SLOT];
@@ -94,7 +95,7 @@ static bool check_ends(const struct as_native *n, const struct as_op *op, const 
             memcpy(want, x.states[0], SLOT);
             n->once(want, x.others, 1);
         } else {
-            run_steps(n, &x, k, TURNS * steps, want);
+            native_check_run_steps(n, &x, k, TURNS * steps, want);
         }
         if (memcmp(want, end.states[k], bytes) != 0) {
             snprintf(why, size, "chain %u of the %s body of %s does not end where %u single steps end", k,
@@ -110,8 +111,8 @@ bool as_native_check(const struct as_native *n, const struct as_op *op, const st
 {
     struct as_rng rng;
     as_rng_seed(&rng, seed);
-    if (!check_once(n, op, &rng, why, size) || !check_ends(n, op, body, false, &rng, why, size) ||
-        !check_ends(n, op, body, true, &rng, why, size))
+    if (!native_check_once(n, op, &rng, why, size) || !native_check_ends(n, op, body, false, &rng, why, size) ||
+        !native_check_ends(n, op, body, true, &rng, why, size))
         return false;
     snprintf(why, size, "%d results equal the host's, and all %s", (int)DRAWN,
              body->apart ? "registers hold the result of their operands" : "chains end where single steps end");

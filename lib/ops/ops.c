@@ -139,7 +139,7 @@ void as_op_draw(enum as_op_domain domain, enum as_op_type type, unsigned turn, s
 
 /* ---- agreement ---- */
 
-static double number_of(enum as_op_type type, const union as_op_value *v, unsigned lane)
+static double ops_number_of(enum as_op_type type, const union as_op_value *v, unsigned lane)
 {
     if (type == AS_OP_F32 || type == AS_OP_F32X2)
         return (double)v->single[lane];
@@ -159,7 +159,7 @@ static double unit_of(enum as_op_type type, double x)
     return ldexp(1, exponent - 1 - mantissa[type]);
 }
 
-static uint64_t bits_of(enum as_op_type type, const union as_op_value *v)
+static uint64_t ops_bits_of(enum as_op_type type, const union as_op_value *v)
 {
     uint64_t bits = 0;
     memcpy(&bits, v, as_op_bytes(type));
@@ -169,9 +169,9 @@ static uint64_t bits_of(enum as_op_type type, const union as_op_value *v)
 static void write_value(enum as_op_type type, const union as_op_value *v, unsigned lane, struct as_buf *out)
 {
     if (type >= AS_OP_F16)
-        as_buf_printf(out, "%.9g (0x%" PRIx64 ")", number_of(type, v, lane), bits_of(type, v));
+        as_buf_printf(out, "%.9g (0x%" PRIx64 ")", ops_number_of(type, v, lane), ops_bits_of(type, v));
     else
-        as_buf_printf(out, "0x%" PRIx64, bits_of(type, v));
+        as_buf_printf(out, "0x%" PRIx64, ops_bits_of(type, v));
 }
 
 /* "ffma32 of 0x3f800000, 0x3f000000, 0x3e800000 gave 1 (0x3f800000), not 0.75 (0x3f400000)" */
@@ -182,7 +182,7 @@ static void disagree(const struct as_op *op, const union as_op_value *abc, unsig
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%s of", op->name);
     for (unsigned k = 0; k < 3 && k < op->args; k++)
-        as_buf_printf(&b, "%s 0x%" PRIx64, k ? "," : "", bits_of(types_of[k], &abc[k]));
+        as_buf_printf(&b, "%s 0x%" PRIx64, k ? "," : "", ops_bits_of(types_of[k], &abc[k]));
     as_buf_str(&b, " gave ");
     write_value(op->result, r, lane, &b);
     as_buf_str(&b, ", not ");
@@ -199,12 +199,12 @@ bool as_op_agrees(const struct as_op *op, enum as_dialect dialect, const union a
         op->reference(abc[lane], &want);
     else
         op->group_reference(abc, lane, lanes, &want);
-    if (bits_of(op->result, &want) == bits_of(op->result, r))
+    if (ops_bits_of(op->result, &want) == ops_bits_of(op->result, r))
         return true;
     bool near = op->result >= AS_OP_F16;
     unsigned number = 0, numbers = as_op_lanes(op->result);
     while (near && number < numbers) {
-        double x = number_of(op->result, r, number), y = number_of(op->result, &want, number);
+        double x = ops_number_of(op->result, r, number), y = ops_number_of(op->result, &want, number);
         near = x == y || fabs(x - y) <= op->ulp[dialect] * unit_of(op->result, y) + op->abs[dialect];
         number += near;
     }

@@ -5,45 +5,45 @@
 
 #include <string.h>
 
-static const struct as_number_format *half(void)
+static const struct as_number_format *reference_half(void)
 {
     return as_number_format("f16");
 }
 
-static const struct as_number_format *brain(void)
+static const struct as_number_format *reference_brain(void)
 {
     return as_number_format("bf16");
 }
 
 double as_op_get_f16(const union as_op_value *v, unsigned lane)
 {
-    return as_number_decode(half(), v->half[lane]);
+    return as_number_decode(reference_half(), v->half[lane]);
 }
 
 double as_op_get_bf16(const union as_op_value *v, unsigned lane)
 {
-    return as_number_decode(brain(), v->half[lane]);
+    return as_number_decode(reference_brain(), v->half[lane]);
 }
 
 void as_op_set_f16(union as_op_value *v, unsigned lane, double x)
 {
-    v->half[lane] = (uint16_t)as_number_nearest(half(), x);
+    v->half[lane] = (uint16_t)as_number_nearest(reference_half(), x);
 }
 
 void as_op_set_bf16(union as_op_value *v, unsigned lane, double x)
 {
-    v->half[lane] = (uint16_t)as_number_nearest(brain(), x);
+    v->half[lane] = (uint16_t)as_number_nearest(reference_brain(), x);
 }
 
 uint32_t as_op_pair16(double high, double low)
 {
-    return (uint32_t)(as_number_nearest(half(), high) << 16 | as_number_nearest(half(), low));
+    return (uint32_t)(as_number_nearest(reference_half(), high) << 16 | as_number_nearest(reference_half(), low));
 }
 
 uint32_t as_op_pair16_cut(double high, double low)
 {
-    return (uint32_t)(as_number_encode(half(), high, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP) << 16 |
-                      as_number_encode(half(), low, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP));
+    return (uint32_t)(as_number_encode(reference_half(), high, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP) << 16 |
+                      as_number_encode(reference_half(), low, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP));
 }
 
 uint16_t as_op_pair8(double high, double low, const char *format)

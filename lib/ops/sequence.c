@@ -11,7 +11,7 @@ enum { TWELVE = 12, STATES = 3 /* of a chain that weaves */, NAME = 48 };
 
 /* ---- parsing ---- */
 
-static unsigned usual(const struct as_op *op)
+static unsigned sequence_usual(const struct as_op *op)
 {
     return op->two ? 2 : 3;
 }
@@ -19,12 +19,13 @@ static unsigned usual(const struct as_op *op)
 struct as_op_sequence as_op_alone(const struct as_op *op, unsigned operands)
 {
     struct as_op_sequence s = {.n = 1};
-    s.part[0] = (struct as_op_part){op, 1, operands ? operands : usual(op)};
+    s.part[0] = (struct as_op_part){op, 1, operands ? operands : sequence_usual(op)};
     return s;
 }
 
 /* A repeated operation increments its count. */
-static enum as_status add(struct as_op_sequence *s, unsigned long count, const char *name, struct as_error *err)
+static enum as_status sequence_add(struct as_op_sequence *s, unsigned long count, const char *name,
+                                   struct as_error *err)
 {
     const struct as_op *op = as_op_find(name);
     size_t i = 0;
@@ -36,7 +37,7 @@ static enum as_status add(struct as_op_sequence *s, unsigned long count, const c
         return as_fail(err, AS_USAGE, "a sequence has up to %d operations, up to %d of them different", AS_OP_CHAINS,
                        AS_OP_PARTS);
     s->n += i == s->n;
-    s->part[i] = (struct as_op_part){op, s->part[i].count + (unsigned)count, usual(op)};
+    s->part[i] = (struct as_op_part){op, s->part[i].count + (unsigned)count, sequence_usual(op)};
     return AS_OK;
 }
 
@@ -53,9 +54,9 @@ enum as_status as_op_sequence_parse(const char *text, struct as_op_sequence *out
             return as_fail(err, AS_USAGE, "'%s' is not a sequence of operations", text);
         memcpy(name, at, length);
         name[length] = 0;
-        enum as_status s = add(out, counted ? count : 1, name, err);
-        if (s || !at[length])
-            return s;
+        enum as_status st = sequence_add(out, counted ? count : 1, name, err);
+        if (st || !at[length])
+            return st;
         at += length + 1;
     }
 }
@@ -106,7 +107,7 @@ static void write_numbered(struct as_buf *out, const char *text, size_t number)
     }
 }
 
-static void write_parts(const struct as_op_sequence *s, unsigned ilp, struct as_buf *out)
+static void sequence_write_parts(const struct as_op_sequence *s, unsigned ilp, struct as_buf *out)
 {
     unsigned slot = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -162,7 +163,7 @@ static void write_body(const char *name, unsigned steps, struct as_buf *out)
 
 void as_op_source(const struct as_op_sequence *s, unsigned ilp, unsigned whole, bool one_kernel, struct as_buf *out)
 {
-    write_parts(s, ilp, out);
+    sequence_write_parts(s, ilp, out);
     write_each(s, "TAKE", out);
     write_each(s, "ONE_RESULT", out);
     as_buf_str(out, "#define START_ALL");

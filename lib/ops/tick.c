@@ -29,7 +29,7 @@ enum as_status as_tick_needed(const struct as_device_info *info, struct as_error
                    "kernels of this device have no cycle counter, and no operation of known rate tells its clock");
 }
 
-static struct as_chains_desc desc_of(const struct as_device_info *info, bool every_unit)
+static struct as_chains_desc tick_desc_of(const struct as_device_info *info, bool every_unit)
 {
     if (info->is_host_cpu)
         return (struct as_chains_desc){.sequence = as_op_alone(as_op_find("iadd32"), 3), .ilp = 1, .threads = 1};
@@ -39,16 +39,16 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, bool eve
                                    .every_unit = every_unit};
 }
 
-static void note(struct as_trial_context *vc)
+static void tick_note(struct as_trial_context *tc)
 {
     char text[80];
-    const struct as_device_info *info = &vc->dev->info;
+    const struct as_device_info *info = &tc->dev->info;
     if (info->is_host_cpu)
-        as_note(vc, "cycles", "by calibration: one dependent addition per cycle");
+        as_note(tc, "cycles", "by calibration: one dependent addition per cycle");
     else {
         snprintf(text, sizeof text, "by calibration: %u ffma32 per %s and cycle", info->unit_fma,
                  as_info_words(info)->compute_unit);
-        as_note(vc, "cycles", text);
+        as_note(tc, "cycles", text);
     }
 }
 
@@ -56,36 +56,36 @@ enum as_status as_tick_turns(as_tick_pair_fn pair, void *user, uint64_t most, ui
 {
     double difference = 0, longer = 0;
     uint64_t next = 1;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     do {
         *turns = next;
-        s = pair(user, (uint32_t)next, &difference, &longer, err);
+        st = pair(user, (uint32_t)next, &difference, &longer, err);
         const double grow = difference > ENOUGH_S / GROW_MOST ? 1.2 * ENOUGH_S / difference : GROW_MOST;
         next = (uint64_t)((double)next * grow) + 1;
-    } while (!s && difference < ENOUGH_S && longer < LONGEST_S && next < most);
-    return s;
+    } while (!st && difference < ENOUGH_S && longer < LONGEST_S && next < most);
+    return st;
 }
 
-enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc, bool every_unit, struct as_error *err)
+enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *tc, bool every_unit, struct as_error *err)
 {
-    const struct as_device_info *info = &vc->dev->info;
+    const struct as_device_info *info = &tc->dev->info;
     *out = NULL;
-    enum as_status s = as_tick_needed(info, err);
-    if (s || (info->capabilities & AS_CAP_CYCLES))
-        return s;
-    const struct as_chains_desc d = desc_of(info, every_unit);
+    enum as_status st = as_tick_needed(info, err);
+    if (st || (info->capabilities & AS_CAP_CYCLES))
+        return st;
+    const struct as_chains_desc d = tick_desc_of(info, every_unit);
     struct as_tick *t = calloc(1, sizeof *t);
     if (!t)
         return as_nomem(err, sizeof *t, "a clock");
     t->each = info->is_host_cpu ? 1 : info->unit_fma;
     t->turns = t->turns_min = TURNS_CORE;
     *out = t;
-    note(vc);
-    s = as_chains_make(&t->chains, vc, &d, err);
-    if (!s && !info->is_host_cpu)
-        s = as_chains_enough(&t->chains, &t->turns_min, err);
+    tick_note(tc);
+    st = as_chains_make(&t->chains, tc, &d, err);
+    if (!st && !info->is_host_cpu)
+        st = as_chains_enough(&t->chains, &t->turns_min, err);
     t->turns = t->turns_min;
-    return s;
+    return st;
 }
 
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err)
@@ -93,9 +93,9 @@ enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, st
     double half, whole, took;
     *hz = NAN;
     uint32_t turns = t->turns;
-    enum as_status s = as_chains_pair(&t->chains, &turns, &half, &whole, &took, err);
-    if (s)
-        return s;
+    enum as_status st = as_chains_pair(&t->chains, &turns, &half, &whole, &took, err);
+    if (st)
+        return st;
     const double steps = (double)turns * (t->chains.desc.steps / 2);
     *hz = steps * as_chains_results(&t->chains) / t->each / (whole - half);
     if (took > 0 && (took < 0.5 * seconds || took > 2 * seconds))

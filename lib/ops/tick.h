@@ -12,7 +12,7 @@ struct as_tick;
 /* AS_UNSUPPORTED with the reason where neither a counter nor a known rate tells the clock. */
 enum as_status as_tick_needed(const struct as_device_info *info, struct as_error *err);
 /* *out is NULL where kernels read a cycle counter. every_unit: the sample runs on all compute units, else on one. */
-enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *vc, bool every_unit,
+enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *tc, bool every_unit,
                                struct as_error *err);
 /* Hz, right after a sample of so many seconds; takes about as long. */
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err);

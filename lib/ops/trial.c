@@ -23,18 +23,18 @@ struct as_chains_desc as_ops_desc(const struct as_device_info *info, const struc
 }
 
 /* Additional parts of each step. */
-static void note_links(struct as_trial_context *vc, const struct as_op_sequence *s)
+static void note_links(struct as_trial_context *tc, const struct as_op_sequence *s)
 {
     struct as_buf links = AS_BUF_INIT;
     for (size_t i = 0; i < s->n; i++)
         if (s->part[i].op->link)
             as_buf_printf(&links, "%s%s", links.len ? ", " : "", s->part[i].op->link);
     if (links.len)
-        as_note(vc, "link", as_buf_get(&links));
+        as_note(tc, "link", as_buf_get(&links));
     as_buf_finish(&links);
 }
 
-static bool is_native(const struct as_device_info *info)
+static bool trial_is_native(const struct as_device_info *info)
 {
     return (info->capabilities & AS_CAP_HOST_KERNELS) && !(info->capabilities & AS_CAP_SOURCE);
 }
@@ -58,7 +58,7 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
     const struct as_native_desc native = native_desc(axes, desc);
     if (native.width >= AS_NATIVE_WIDTHS)
         return AS_PRUNED;
-    if (is_native(info)) {
+    if (trial_is_native(info)) {
         bool usual = as_axes_u64(axes, "operands") % 3 == 0 && desc->steps == 0;
         return usual ? as_native_apply(info, &native, err)
                      : left_out(err, "axes 'operands' and 'steps': native CPU instructions have 0 in both");
@@ -73,47 +73,47 @@ enum as_applies as_ops_apply(const struct as_device_info *info, const struct as_
     return as_chains_apply(info, desc, err);
 }
 
-static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_context *vc,
+static enum as_status prepare_chains(struct as_ops_trial *v, struct as_trial_context *tc,
                                      const struct as_chains_desc *desc, struct as_error *err)
 {
     uint32_t least = CORE_TURNS;
-    vc->max_reps = AS_CHAINS_TURNS_MAX;
-    vc->host_work = vc->dev->info.is_host_cpu;
-    enum as_status s = as_chains_prepare(&v->chains, vc, desc, err);
-    if (!s && !vc->dev->info.is_host_cpu)
-        s = as_chains_enough(&v->chains, &least, err);
-    if (s)
-        return s;
-    vc->min_reps = least;
-    as_note_number(vc, "steps", v->chains.desc.steps);
-    as_note_number(vc, "threads", desc->threads);
-    note_links(vc, &desc->sequence);
+    tc->max_reps = AS_CHAINS_TURNS_MAX;
+    tc->host_work = tc->dev->info.is_host_cpu;
+    enum as_status st = as_chains_prepare(&v->chains, tc, desc, err);
+    if (!st && !tc->dev->info.is_host_cpu)
+        st = as_chains_enough(&v->chains, &least, err);
+    if (st)
+        return st;
+    tc->min_reps = least;
+    as_note_number(tc, "steps", v->chains.desc.steps);
+    as_note_number(tc, "threads", desc->threads);
+    note_links(tc, &desc->sequence);
     return AS_OK;
 }
 
-enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chains_desc *desc, struct as_ops_trial *v,
+enum as_status as_ops_prepare(struct as_trial_context *tc, const struct as_chains_desc *desc, struct as_ops_trial *v,
                               struct as_error *err)
 {
-    v->is_native = is_native(&vc->dev->info);
+    v->is_native = trial_is_native(&tc->dev->info);
     v->with_loop = desc->steps != 0;
-    v->vc = vc;
-    const struct as_native_desc native = native_desc(vc->axes, desc);
-    return v->is_native ? as_native_prepare(&v->native, vc, &native, err) : prepare_chains(v, vc, desc, err);
+    v->tc = tc;
+    const struct as_native_desc native = native_desc(tc->axes, desc);
+    return v->is_native ? as_native_prepare(&v->native, tc, &native, err) : prepare_chains(v, tc, desc, err);
 }
 
 enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_chains_time *t = &v->last;
-    enum as_status s = v->is_native ? as_native_measure(&v->native, reps, t, err)
-                                    : as_chains_measure(&v->chains, (uint32_t)reps, t, err);
+    enum as_status st = v->is_native ? as_native_measure(&v->native, reps, t, err)
+                                     : as_chains_measure(&v->chains, (uint32_t)reps, t, err);
     if (v->with_loop)
         t->cycles = t->raw;
-    if (!s && t->clock_hz > 0) {
+    if (!st && t->clock_hz > 0) {
         v->ns += t->cycles / t->clock_hz * 1e9;
         v->samples++;
     }
     *out = (struct as_sample){.seconds = t->seconds, .clock_hz = t->clock_hz};
-    return s;
+    return st;
 }
 
 static void note_time(const struct as_ops_trial *v)
@@ -121,8 +121,8 @@ static void note_time(const struct as_ops_trial *v)
     const double ns = v->ns / (double)v->samples; /* NAN without one */
     if (!(ns > 0))
         return;
-    as_note_number(v->vc, "time", ns / (v->per_sequence ? v->last.sequences : 1));
-    as_note_number(v->vc, "rate", v->last.operations / ns);
+    as_note_number(v->tc, "time", ns / (v->per_sequence ? v->last.sequences : 1));
+    as_note_number(v->tc, "rate", v->last.operations / ns);
 }
 
 bool as_ops_check(void *state, char *why, size_t size)

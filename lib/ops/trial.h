@@ -36,14 +36,14 @@ struct as_ops_trial {
     struct as_chains chains;
     struct as_native_trial native;
     struct as_chains_time last;
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     bool per_sequence; /* times are of a sequence of a warp, not of a step */
     double ns;         /* of all samples, per step of all chains of a thread */
     size_t samples;
 };
 /* Further metrics of the operation probes, noted by as_ops_check where the clock is known; ends with a NULL name. */
 extern const struct as_metric as_ops_time[], as_ops_rate[];
-enum as_status as_ops_prepare(struct as_trial_context *vc, const struct as_chains_desc *desc, struct as_ops_trial *v,
+enum as_status as_ops_prepare(struct as_trial_context *tc, const struct as_chains_desc *desc, struct as_ops_trial *v,
                               struct as_error *err);
 /* One measurement into last, and its sample except the value. */
 enum as_status as_ops_sample(struct as_ops_trial *v, uint64_t reps, struct as_sample *out, struct as_error *err);

@@ -43,23 +43,23 @@ static enum as_status add_thread(struct as_events *e, enum as_event event, int t
 enum as_status as_events_open(struct as_events *e, enum as_event event, struct as_error *err)
 {
     const struct dirent *entry;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     e->n = 0;
     if (as_counter_limit())
         return as_fail(err, AS_UNSUPPORTED, "%s", as_counter_limit());
     DIR *d = opendir("/proc/self/task");
     if (!d)
         return as_fail(err, AS_UNSUPPORTED, "the threads of the process are not listed in /proc: %s", strerror(errno));
-    while (!s && (entry = readdir(d)) != NULL) {
+    while (!st && (entry = readdir(d)) != NULL) {
         char *end;
         long thread = strtol(entry->d_name, &end, 10);
         if (thread > 0 && *end == 0)
-            s = add_thread(e, event, (int)thread, err);
+            st = add_thread(e, event, (int)thread, err);
     }
     closedir(d);
-    if (s)
+    if (st)
         as_events_close(e);
-    return s;
+    return st;
 }
 
 enum as_status as_events_read(const struct as_events *e, uint64_t *count, struct as_error *err)

@@ -9,11 +9,11 @@ enum { BLOCKS_MIN = 3 };
 enum as_status as_fresh_add(struct as_fresh *b, struct as_error *err)
 {
     const struct as_memory_desc want = {.allocator = b->allocator, .bytes = b->bytes, .node = -1, .fresh = true};
-    enum as_status s = as_grow((void **)&b->held, &b->cap, b->n + 1, sizeof(struct as_memory *), err);
-    if (!s)
-        s = b->dev->memory->alloc(b->dev, &want, &b->held[b->n], err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&b->held, &b->cap, b->n + 1, sizeof(struct as_memory *), err);
+    if (!st)
+        st = b->dev->memory->alloc(b->dev, &want, &b->held[b->n], err);
+    if (st)
+        return st;
     struct as_memory *block = b->held[b->n++];
     return b->map ? b->dev->memory->map(b->dev, block, err) : AS_OK;
 }
@@ -51,13 +51,13 @@ static uint64_t own_memory(const char *field)
     return (uint64_t)kib << 10;
 }
 
-static enum as_status take_ballast(struct as_fresh *b, struct as_trial_context *vc, struct as_pages *p,
+static enum as_status take_ballast(struct as_fresh *b, struct as_trial_context *tc, struct as_pages *p,
                                    uint64_t free_bytes, struct as_error *err)
 {
     uint64_t peak = own_memory("VmHWM"), now = own_memory("VmRSS"), bytes = peak > now ? peak - now : 0;
     double unused;
     bytes -= bytes % p->page;
-    as_note_number(vc, "ballast", (double)bytes);
+    as_note_number(tc, "ballast", (double)bytes);
     if (bytes == 0)
         return AS_OK;
     if (bytes > free_bytes / 4)
@@ -67,22 +67,22 @@ static enum as_status take_ballast(struct as_fresh *b, struct as_trial_context *
                        (unsigned long long)(bytes >> 20));
     const struct as_memory_desc want = {
         .allocator = b->dev->info.allocators[0].name, .bytes = bytes, .node = -1, .fresh = true};
-    enum as_status s = b->dev->memory->alloc(b->dev, &want, &b->ballast, err);
-    if (!s)
-        s = b->dev->memory->map(b->dev, b->ballast, err);
+    enum as_status st = b->dev->memory->alloc(b->dev, &want, &b->ballast, err);
+    if (!st)
+        st = b->dev->memory->map(b->dev, b->ballast, err);
     const struct as_span all = {.memory = b->ballast, .pages = bytes / p->page};
-    return s ? s : as_pages_touch(p, &all, &unused, err);
+    return st ? st : as_pages_touch(p, &all, &unused, err);
 }
 
-enum as_status as_fresh_never_had(struct as_fresh *b, struct as_trial_context *vc, struct as_pages *p, uint64_t most,
+enum as_status as_fresh_never_had(struct as_fresh *b, struct as_trial_context *tc, struct as_pages *p, uint64_t most,
                                   struct as_error *err)
 {
     uint64_t free_bytes = 0;
-    enum as_status s = b->dev->device->memory_free(b->dev, &free_bytes, err);
-    if (!s)
-        s = take_ballast(b, vc, p, free_bytes, err);
-    if (s)
-        return s;
+    enum as_status st = b->dev->device->memory_free(b->dev, &free_bytes, err);
+    if (!st)
+        st = take_ballast(b, tc, p, free_bytes, err);
+    if (st)
+        return st;
     b->limit = free_bytes / 4 < most ? free_bytes / 4 : most;
     if (b->limit < BLOCKS_MIN * b->bytes)
         b->limit = BLOCKS_MIN * b->bytes;

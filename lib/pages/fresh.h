@@ -23,7 +23,7 @@ void as_fresh_finish(struct as_fresh *b);                  /* accepts a zeroed o
 /* For blocks of memory new to this process. The kernel reuses freed pages first, so p touches ballast of the process's
  * peak size, noted as "ballast" and kept. Blocks may then take a quarter of the free memory, but not more than `most`.
  */
-enum as_status as_fresh_never_had(struct as_fresh *b, struct as_trial_context *vc, struct as_pages *p, uint64_t most,
+enum as_status as_fresh_never_had(struct as_fresh *b, struct as_trial_context *tc, struct as_pages *p, uint64_t most,
                                   struct as_error *err);
 /* AS_TIMEOUT beyond the limit. */
 enum as_status as_fresh_add_never_had(struct as_fresh *b, struct as_error *err);

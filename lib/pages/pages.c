@@ -15,7 +15,7 @@ extern const char as_kernel_pages[];
 enum { GROUP = 64, GROUPS_MAX = 1 << 12, LINE_WORDS = 8, CPU_WORD = 1, ARGS = 6 };
 
 /* args: address, bytes of a page, number of pages, mark, load, address of the sums */
-static uint64_t value(const struct as_host_call *call, size_t arg)
+static uint64_t pages_value(const struct as_host_call *call, size_t arg)
 {
     uint64_t v;
     memcpy(&v, call->args[arg], sizeof v);
@@ -24,13 +24,13 @@ static uint64_t value(const struct as_host_call *call, size_t arg)
 
 static void touch_pages(const struct as_host_call *call)
 {
-    char *at = (char *)(uintptr_t)value(call, 0);
-    uint64_t page = value(call, 1), pages = value(call, 2), mark = value(call, 3), sum = 0;
+    char *at = (char *)(uintptr_t)pages_value(call, 0);
+    uint64_t page = pages_value(call, 1), pages = pages_value(call, 2), mark = pages_value(call, 3), sum = 0;
     uint64_t first = pages * call->thread / call->threads, end = pages * (call->thread + 1) / call->threads;
-    uint64_t *sums = (uint64_t *)(uintptr_t)value(call, 5);
+    uint64_t *sums = (uint64_t *)(uintptr_t)pages_value(call, 5);
     if (call->thread == 0)
         sums[CPU_WORD] = (uint64_t)as_thread_cpu();
-    if (!value(call, 4)) {
+    if (!pages_value(call, 4)) {
         for (uint64_t i = first; i < end; i++)
             *(volatile uint64_t *)(void *)(at + i * page) = mark + i;
         return;
@@ -52,9 +52,9 @@ static const char *usable_allocator(const struct as_device_info *info)
 static enum as_status prepare_cpu(struct as_pages *p, unsigned threads, struct as_error *err)
 {
     if (!(p->dev->info.capabilities & AS_CAP_HOST_KERNELS)) {
-        enum as_status s = as_device_open("cpu", &p->cpu, err);
-        if (s)
-            return s;
+        enum as_status st = as_device_open("cpu", &p->cpu, err);
+        if (st)
+            return st;
         p->agent = &p->cpu.device;
     }
     p->threads = threads < p->agent->info.threads ? threads : p->agent->info.threads;
@@ -74,10 +74,10 @@ enum as_status as_pages_prepare(struct as_pages *p, struct as_device *dev, unsig
 {
     struct as_program_desc desc = {.name = "touch", .source = as_kernel_pages, .host = host_kernels};
     *p = (struct as_pages){.dev = dev, .agent = dev, .page = as_host_page()};
-    enum as_status s = threads ? prepare_cpu(p, threads, err) : prepare_device(p, err);
-    if (!s)
-        s = p->agent->program->build(p->agent, &desc, &p->program, err);
-    return s ? s : p->agent->program->kernel(p->agent, p->program, "touch", &p->kernel, err);
+    enum as_status st = threads ? prepare_cpu(p, threads, err) : prepare_device(p, err);
+    if (!st)
+        st = p->agent->program->build(p->agent, &desc, &p->program, err);
+    return st ? st : p->agent->program->kernel(p->agent, p->program, "touch", &p->kernel, err);
 }
 
 void as_pages_finish(struct as_pages *p)
@@ -92,7 +92,7 @@ void as_pages_finish(struct as_pages *p)
     *p = (struct as_pages){0};
 }
 
-static void shape(const struct as_pages *p, const struct as_span *span, struct as_launch *l)
+static void pages_shape(const struct as_pages *p, const struct as_span *span, struct as_launch *l)
 {
     uint64_t workgroups = (span->pages + GROUP - 1) / GROUP;
     l->workgroup_size = p->threads ? 1 : span->pages < GROUP ? (size_t)span->pages : GROUP;
@@ -117,12 +117,12 @@ enum as_status as_pages_touch(struct as_pages *p, const struct as_span *span, do
                                .reps = 1,
                                .work = {.accesses = (double)span->pages, .footprint = (double)span->memory->bytes}};
     struct as_timing timing;
-    shape(p, span, &launch);
+    pages_shape(p, span, &launch);
     if (p->threads && !span->memory->host)
         return as_fail(err, AS_UNSUPPORTED, "the CPU cannot access this memory");
-    enum as_status s = p->agent->queue->launch(p->agent, &launch, &timing, err);
-    *seconds = s ? NAN : timing.host_s;
-    return s;
+    enum as_status st = p->agent->queue->launch(p->agent, &launch, &timing, err);
+    *seconds = st ? NAN : timing.host_s;
+    return st;
 }
 
 int as_pages_cpu(const struct as_pages *p)
@@ -133,25 +133,25 @@ int as_pages_cpu(const struct as_pages *p)
 enum as_status as_pages_sum(struct as_pages *p, const struct as_span *span, uint64_t *sum, struct as_error *err)
 {
     struct as_launch l = {0};
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     *sum = 0;
     for (unsigned i = 0; i < p->threads; i++)
         *sum += p->host_sums[(size_t)i * LINE_WORDS];
     if (p->threads)
         return AS_OK;
-    shape(p, span, &l);
+    pages_shape(p, span, &l);
     size_t n = l.workgroups * l.workgroup_size;
     uint64_t *each = malloc(n * sizeof *each);
     if (!each)
         return as_nomem(err, n * sizeof *each, "sums");
-    s = p->dev->memory->read(p->dev, p->sums, 0, each, n * sizeof *each, err);
-    for (size_t i = 0; i < n && !s; i++)
+    st = p->dev->memory->read(p->dev, p->sums, 0, each, n * sizeof *each, err);
+    for (size_t i = 0; i < n && !st; i++)
         *sum += each[i];
     free(each);
-    return s;
+    return st;
 }
 
-static uint64_t *word(const struct as_pages *p, const struct as_span *span, uint64_t i)
+static uint64_t *pages_word(const struct as_pages *p, const struct as_span *span, uint64_t i)
 {
     return (uint64_t *)(void *)((char *)span->memory->host + span->start + i * p->page);
 }
@@ -159,13 +159,13 @@ static uint64_t *word(const struct as_pages *p, const struct as_span *span, uint
 void as_pages_store_here(const struct as_pages *p, const struct as_span *span)
 {
     for (uint64_t i = 0; i < span->pages; i++)
-        *(volatile uint64_t *)word(p, span, i) = span->mark + i;
+        *(volatile uint64_t *)pages_word(p, span, i) = span->mark + i;
 }
 
 bool as_pages_hold(const struct as_pages *p, const struct as_span *span, char *why, size_t why_size)
 {
     for (uint64_t i = 0; i < span->pages; i++) {
-        if (*(volatile const uint64_t *)word(p, span, i) == span->mark + i)
+        if (*(volatile const uint64_t *)pages_word(p, span, i) == span->mark + i)
             continue;
         snprintf(why, why_size, "page %llu of %llu does not hold the value written", (unsigned long long)i,
                  (unsigned long long)span->pages);

@@ -42,9 +42,9 @@ bool as_runs_on_host(const struct as_device_info *info)
 enum as_status as_check_room(struct as_device *dev, uint64_t bytes, uint64_t largest_block, struct as_error *err)
 {
     uint64_t free_bytes;
-    enum as_status s = dev->device->memory_free(dev, &free_bytes, err);
-    if (s)
-        return s;
+    enum as_status st = dev->device->memory_free(dev, &free_bytes, err);
+    if (st)
+        return st;
     if (bytes > free_bytes / 2)
         return as_fail(err, AS_UNSUPPORTED, "%llu MiB requested, but only half of the free %llu MiB may be used",
                        (unsigned long long)(bytes >> 20), (unsigned long long)(free_bytes >> 20));
@@ -70,17 +70,17 @@ enum as_status as_check_block(const struct as_device_info *info, const char *all
     return AS_OK;
 }
 
-void as_limit_one_cycle(struct as_trial_context *vc, double hz)
+void as_limit_one_cycle(struct as_trial_context *tc, double hz)
 {
     if (!(hz > 0))
         return;
-    vc->limit = 1e9 / hz;
-    snprintf(vc->limit_why, sizeof vc->limit_why, "one cycle: the minimum of a dependent load");
+    tc->limit = 1e9 / hz;
+    snprintf(tc->limit_why, sizeof tc->limit_why, "one cycle: the minimum of a dependent load");
 }
 
-void as_limit_own_cycle(struct as_trial_context *vc)
+void as_limit_own_cycle(struct as_trial_context *tc)
 {
     double hz;
-    if (vc->dev->device->clock && !vc->dev->device->clock(vc->dev, &hz, NULL))
-        as_limit_one_cycle(vc, hz);
+    if (tc->dev->device->clock && !tc->dev->device->clock(tc->dev, &hz, NULL))
+        as_limit_one_cycle(tc, hz);
 }

@@ -25,7 +25,7 @@ enum as_status as_check_block(const struct as_device_info *info, const char *all
                               struct as_error *err);
 
 /* Bound of a dependent load: one cycle. None if the clock is unknown (NAN or 0). */
-void as_limit_one_cycle(struct as_trial_context *vc, double hz);
-void as_limit_own_cycle(struct as_trial_context *vc); /* of the clock that the device reports */
+void as_limit_one_cycle(struct as_trial_context *tc, double hz);
+void as_limit_own_cycle(struct as_trial_context *tc); /* of the clock that the device reports */
 
 #endif

@@ -31,7 +31,7 @@ double as_stream_bytes(const struct as_stream *s)
 /* Small arrays are contiguous, to fit a cache together. Large ones start on pages, each some lines further into its
  * page than the previous one, to avoid DRAM bank conflicts.
  */
-static void lay_out(struct as_stream *s)
+static void stream_lay_out(struct as_stream *s)
 {
     const unsigned line = as_stream_line(s), narrow = 8 / s->element;
     const uint64_t page = AS_STREAM_PAGE * narrow;
@@ -102,7 +102,7 @@ static enum as_status write_narrow_table(struct as_stream *s, struct as_error *e
     return st;
 }
 
-static enum as_status get_memory(struct as_stream *s, struct as_error *err)
+static enum as_status stream_get_memory(struct as_stream *s, struct as_error *err)
 {
     const struct as_memory_ops *m = s->dev->memory;
     if (s->native)
@@ -144,7 +144,7 @@ static enum as_status build_ways(struct as_stream *s, struct as_error *err)
     return st;
 }
 
-static enum as_status build(struct as_stream *s, struct as_error *err)
+static enum as_status stream_build(struct as_stream *s, struct as_error *err)
 {
     struct as_buf defines = AS_BUF_INIT;
     as_buf_printf(&defines, "-DOP=%d -DPER_ITEM=%u -DELEMENT_BITS=%u", (int)s->desc.op, as_stream_per_item(s),
@@ -205,7 +205,7 @@ static bool is_out_of_reach(const struct as_stream *s)
 
 /* The first `arrays` arrays, outputs first; the same in each block. A host fills gigabytes in half a second, a kernel
  * in milliseconds. */
-static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error *err)
+static enum as_status stream_fill(struct as_stream *s, unsigned arrays, struct as_error *err)
 {
     bool here = s->native || s->desc.device_first || is_out_of_reach(s);
     enum as_status st = here ? as_stream_launch_fill(s, arrays, NULL, err) : fill_from_host(s, arrays, err);
@@ -218,7 +218,7 @@ static enum as_status fill(struct as_stream *s, unsigned arrays, struct as_error
 }
 
 /* Sets the state of the pieces under an array; FILLED only those entirely inside. */
-static void mark(struct as_stream *s, unsigned array, enum as_piece what)
+static void stream_mark(struct as_stream *s, unsigned array, enum as_piece what)
 {
     const uint64_t from = s->content.offset + array * s->pitch * 8, to = from + s->n * 8;
     const bool whole = what == AS_PIECE_FILLED;
@@ -234,14 +234,14 @@ static enum as_status fill_rest(struct as_stream *s, struct as_error *err)
 {
     const struct as_stream_shape *shape = as_stream_shape_of(s);
     if (!s->content.pieces)
-        return fill(s, shape->arrays, err);
+        return stream_fill(s, shape->arrays, err);
     if (shape->writes && s->whole_check)
-        mark(s, shape->out, AS_PIECE_NEW);
+        stream_mark(s, shape->out, AS_PIECE_NEW);
     enum as_status st = as_stream_launch_fill(s, shape->arrays, &s->content, err);
     for (unsigned a = shape->writes; a < shape->arrays && !st; a++)
-        mark(s, a, AS_PIECE_FILLED);
+        stream_mark(s, a, AS_PIECE_FILLED);
     if (shape->writes)
-        mark(s, shape->out, AS_PIECE_BACKED);
+        stream_mark(s, shape->out, AS_PIECE_BACKED);
     return st;
 }
 
@@ -254,7 +254,7 @@ static enum as_status reset_output(struct as_stream *s, bool ran, struct as_erro
     if (!shape->writes)
         return AS_OK;
     if (!s->content.pieces || s->whole_check)
-        return ran ? fill(s, shape->writes, err) : AS_OK;
+        return ran ? stream_fill(s, shape->writes, err) : AS_OK;
     for (unsigned i = 0; i < AS_STREAM_DRAWN && !st; i++) {
         const uint64_t first = s->drawn[i] * AS_STREAM_BLOCK, left = s->n - first;
         const uint64_t count = left < AS_STREAM_BLOCK ? left : AS_STREAM_BLOCK;
@@ -320,7 +320,7 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     s->gpu = desc->choose_width && as_stream_has_ways(&dev->info);
     if (!s->native && desc->choose_width)
         s->desc.width = s->element == 8 ? DEVICE_WIDTH : NARROW_WIDTH;
-    lay_out(s);
+    stream_lay_out(s);
     enum as_status st = check_desc(s, err);
     if (st)
         return st;
@@ -328,9 +328,9 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
     if (!st)
         st = make_data(s, err);
     if (!st)
-        st = get_memory(s, err);
+        st = stream_get_memory(s, err);
     if (!st)
-        st = build(s, err);
+        st = stream_build(s, err);
     if (!st && s->native)
         st = check_alignment(s, err);
     if (!st)
@@ -342,20 +342,20 @@ enum as_status as_stream_prepare(struct as_stream *s, struct as_device *dev, con
 }
 
 /* At least one of each kind per array: the compiler chooses the elements per instruction. */
-void as_stream_expect(struct as_trial_context *vc, const struct as_stream *s)
+void as_stream_expect(struct as_trial_context *tc, const struct as_stream *s)
 {
     bool fused = s->desc.op == AS_STREAM_TRIAD || s->desc.op == AS_STREAM_NSTREAM || s->desc.op == AS_STREAM_DOT;
     if (as_stream_shape_of(s)->reads)
-        as_expect_code(vc, s->kernel, "load.global", as_stream_shape_of(s)->reads);
+        as_expect_code(tc, s->kernel, "load.global", as_stream_shape_of(s)->reads);
     if (as_stream_shape_of(s)->writes)
-        as_expect_code(vc, s->kernel, "store.global", as_stream_shape_of(s)->writes);
+        as_expect_code(tc, s->kernel, "store.global", as_stream_shape_of(s)->writes);
     if (fused)
-        as_expect_code(vc, s->kernel, s->element == 8 ? "fma.f64" : "fma.f32", 1);
+        as_expect_code(tc, s->kernel, s->element == 8 ? "fma.f64" : "fma.f32", 1);
 }
 
 /* ---- sampling ---- */
 
-static enum as_status run_place(struct as_stream *s, uint64_t reps, double *seconds, struct as_error *err)
+static enum as_status stream_run_place(struct as_stream *s, uint64_t reps, double *seconds, struct as_error *err)
 {
     struct as_timing t;
     const struct as_stream_part part = {.count = s->n, .reps = reps};
@@ -372,7 +372,7 @@ static enum as_status run_place(struct as_stream *s, uint64_t reps, double *seco
 static enum as_status begin_again(struct as_stream *s, struct as_error *err)
 {
     s->reps = s->scalars = 0;
-    return fill(s, as_stream_shape_of(s)->writes, err);
+    return stream_fill(s, as_stream_shape_of(s)->writes, err);
 }
 
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err)
@@ -386,7 +386,7 @@ enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, do
     *seconds = 0;
     for (size_t i = 0; i < s->places_n && !st; i++) {
         s->memory = s->places[i];
-        st = run_place(s, reps, seconds, err);
+        st = stream_run_place(s, reps, seconds, err);
     }
     s->memory = s->places[0];
     if (st)

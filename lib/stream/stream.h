@@ -151,7 +151,7 @@ const char *as_stream_type(const struct as_stream *s); /* "f64" */
 /* Repetitions of a sample at most: the results of more would not be exact. */
 uint64_t as_stream_reps_max(const struct as_stream *s);
 /* For the code gate: loads, stores and arithmetic of the operation. */
-void as_stream_expect(struct as_trial_context *vc, const struct as_stream *s);
+void as_stream_expect(struct as_trial_context *tc, const struct as_stream *s);
 enum as_status as_stream_run(struct as_stream *s, uint64_t reps, double *gbs, double *seconds, struct as_error *err);
 /* Are arrays and sums correct? Checks every element if whole_check is set, else blocks drawn from the seed, including
  * the first and the last. */

@@ -31,7 +31,7 @@ enum { PLACES_HEATS = sizeof places_heats / sizeof *places_heats };
 /* If each access faults, a launch takes seconds; then the best within the time limit wins. */
 static const double TRIALS_S = 2;
 
-static uint64_t key_of(const struct as_stream *s)
+static uint64_t stream_choose_key_of(const struct as_stream *s)
 {
     struct {
         uint64_t op, size, threads, grids, flags, allocator, device;
@@ -198,7 +198,7 @@ static size_t candidates(const struct as_stream *s, const struct as_stream_grid 
     return n;
 }
 
-static void take(struct as_stream *s, const struct as_stream_grid *grids, size_t which)
+static void stream_choose_take(struct as_stream *s, const struct as_stream_grid *grids, size_t which)
 {
     if (s->native) {
         s->desc.width = (enum as_stream_width)which;
@@ -224,7 +224,8 @@ static struct as_stream_part part_of(const struct as_stream *s, size_t trial)
 }
 
 /* Grows a test until launch overhead is negligible. *seconds: per repetition; adds all launches to *spent. */
-static enum as_status try_once(struct as_stream *s, size_t trial, double *seconds, double *spent, struct as_error *err)
+static enum as_status stream_choose_try_once(struct as_stream *s, size_t trial, double *seconds, double *spent,
+                                             struct as_error *err)
 {
     struct as_timing t;
     struct as_stream_part part = part_of(s, trial);
@@ -257,8 +258,8 @@ static enum as_status try_all(struct as_stream *s, struct as_choice *m, const st
         s->memory = s->places[m->rounds++ % s->places_n]; /* new each time, the same for all */
         for (size_t i = 0; i < n && !st && tried->spent_s < TRIALS_S; i++) {
             double seconds;
-            take(s, grids, which[i]);
-            st = try_once(s, tried->trials++, &seconds, &tried->spent_s, err);
+            stream_choose_take(s, grids, which[i]);
+            st = stream_choose_try_once(s, tried->trials++, &seconds, &tried->spent_s, err);
             if (!st)
                 as_choice_add(m, which[i], seconds);
         }
@@ -276,10 +277,10 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
     enum as_status st = AS_OK;
     *ran = false;
     if (n == 1)
-        take(s, grids, which[0]);
+        stream_choose_take(s, grids, which[0]);
     if (n <= 1)
         return AS_OK;
-    struct as_choice *m = as_choice_of(key_of(s), &known);
+    struct as_choice *m = as_choice_of(stream_choose_key_of(s), &known);
     const int later = s->native && m->rounds >= ROUNDS_ENOUGH ? 0 : ROUNDS_LATER;
     const bool over_places = s->places_n > 1;
     const struct heat one = {known ? later : ROUNDS_FIRST, 1}, *heats = over_places ? places_heats : &one;
@@ -287,7 +288,7 @@ enum as_status as_stream_choose(struct as_stream *s, bool *ran, struct as_error 
         st = try_all(s, m, grids, which, n, heats[h].rounds, &tried, err);
         n = near_best(s, m, which, n, heats[h].within);
     }
-    take(s, grids, which[0]);
+    stream_choose_take(s, grids, which[0]);
     *ran = tried.trials > 0;
     return st;
 }

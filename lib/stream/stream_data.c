@@ -46,7 +46,7 @@ static const double *values_from(const struct as_stream_data *d, unsigned array,
     return d->table + as_stream_shift(d->key, d->at[array].array, at / AS_STREAM_BLOCK) + at % AS_STREAM_BLOCK;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t stream_data_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -62,7 +62,7 @@ void as_stream_fill(const struct as_stream_data *d, unsigned array, bool output,
 {
     for (uint64_t i = 0, n; i < count; i += n, p += n) {
         const double *from = values_from(d, array, first + i, &n);
-        n = least(n, count - i);
+        n = stream_data_least(n, count - i);
         if (output)
             for (uint64_t k = 0; k < n; k++)
                 p[k] = from[k] + 0.5;
@@ -97,7 +97,7 @@ void as_stream_expected(const struct as_stream_data *d, enum as_stream_op op, co
         uint64_t x_n, y_n, out_n;
         const double *x = values_from(d, shape->x, first + i, &x_n), *y = values_from(d, shape->y, first + i, &y_n);
         const double *before = values_from(d, shape->out, first + i, &out_n);
-        n = least(least(x_n, y_n), least(out_n, count - i));
+        n = stream_data_least(stream_data_least(x_n, y_n), stream_data_least(out_n, count - i));
         for (uint64_t k = 0; k < n; k++)
             out[i + k] = result(op, done, before[k] + 0.5, x[k], y[k]);
     }
@@ -114,7 +114,7 @@ static struct blocks count_blocks(const struct as_stream_data *d, unsigned array
                                   uint64_t counts[AS_STREAM_TABLE])
 {
     const uint64_t first = d->at[array].first,
-                   head = least(n, (AS_STREAM_BLOCK - first % AS_STREAM_BLOCK) % AS_STREAM_BLOCK);
+                   head = stream_data_least(n, (AS_STREAM_BLOCK - first % AS_STREAM_BLOCK) % AS_STREAM_BLOCK);
     const uint64_t whole = (n - head) / AS_STREAM_BLOCK;
     memset(counts, 0, AS_STREAM_TABLE * sizeof *counts);
     for (uint64_t b = 0; b < whole; b++)
@@ -146,7 +146,7 @@ static double sum_of_products(const struct as_stream_data *d, unsigned array, un
     for (uint64_t i = 0, take; i < n; i += take) {
         uint64_t x_n, y_n;
         const double *x = values_from(d, array, i, &x_n), *y = values_from(d, other, i, &y_n);
-        take = least(least(x_n, y_n), n - i);
+        take = stream_data_least(stream_data_least(x_n, y_n), n - i);
         for (uint64_t k = 0; k < take; k++)
             total += x[k] * y[k];
     }
@@ -159,7 +159,7 @@ double as_stream_expected_sum(const struct as_stream_data *d, enum as_stream_op 
     return op == AS_STREAM_DOT ? sum_of_products(d, shape->x, shape->y, n) : sum_of_values(d, shape->x, n);
 }
 
-static uint64_t bits_of(double value)
+static uint64_t stream_data_bits_of(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -172,14 +172,14 @@ uint64_t as_stream_expected_bits(const struct as_stream_data *d, enum as_stream_
     const unsigned array = as_stream_shapes[op].x;
     const struct blocks b = count_blocks(d, array, n, counts);
     for (size_t k = 0; k < AS_STREAM_BLOCK; k++)
-        block += bits_of(d->table[k]);
+        block += stream_data_bits_of(d->table[k]);
     for (size_t i = 0; i < AS_STREAM_TABLE; i++) {
         total += counts[i] * block;
-        block += bits_of(d->table[i + AS_STREAM_BLOCK]) - bits_of(d->table[i]);
+        block += stream_data_bits_of(d->table[i + AS_STREAM_BLOCK]) - stream_data_bits_of(d->table[i]);
     }
     for (uint64_t i = 0; i < b.head; i++)
-        total += bits_of(as_stream_value(d, array, false, i));
+        total += stream_data_bits_of(as_stream_value(d, array, false, i));
     for (uint64_t i = b.end; i < n; i++)
-        total += bits_of(as_stream_value(d, array, false, i));
+        total += stream_data_bits_of(as_stream_value(d, array, false, i));
     return total;
 }

@@ -80,7 +80,7 @@ static bool is_there(const struct fill_args *f, uint32_t array, uint64_t first, 
     return true;
 }
 
-static void host_fill(const struct as_host_call *call)
+static void stream_launch_host_fill(const struct as_host_call *call)
 {
     struct fill_args f = {.memory = call->args[0], .data = call->args[1]};
     uint64_t n, first, count;
@@ -98,7 +98,8 @@ static void host_fill(const struct as_host_call *call)
                 as_stream_fill(f.data, a, a < f.outputs, i, take, f.memory + a * f.pitch + i);
     }
 }
-const struct as_host_kernel as_stream_host_kernels[] = {{"stream", host_stream}, {"fill", host_fill}, {NULL, NULL}};
+const struct as_host_kernel as_stream_host_kernels[] = {
+    {"stream", host_stream}, {"fill", stream_launch_host_fill}, {NULL, NULL}};
 
 /* ---- launches ---- */
 

@@ -23,8 +23,8 @@ enum as_status as_timed_room(struct as_device *dev, uint64_t bytes, struct as_er
     return as_check_room(dev, bytes, bytes, err);
 }
 
-static enum as_status build(struct as_timed *t, struct as_device *dev, const struct as_program_desc *desc,
-                            size_t records, struct as_error *err)
+static enum as_status timed_build(struct as_timed *t, struct as_device *dev, const struct as_program_desc *desc,
+                                  size_t records, struct as_error *err)
 {
     *t = (struct as_timed){.dev = dev, .records = records, .record = calloc(records, sizeof(struct as_record))};
     if (!t->record)
@@ -42,19 +42,19 @@ enum as_status as_timed_prepare(struct as_timed *t, struct as_device *dev, const
     as_buf_str(&text, as_kernel_timed);
     as_buf_str(&text, head);
     as_buf_str(&text, source);
-    enum as_status s = as_buf_check(&text, err);
+    enum as_status st = as_buf_check(&text, err);
     struct as_program_desc desc = {.name = name, .source = as_buf_get(&text), .defines = defines};
-    if (!s)
-        s = build(t, dev, &desc, records, err);
+    if (!st)
+        st = timed_build(t, dev, &desc, records, err);
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 enum as_status as_timed_prepare_host(struct as_timed *t, struct as_device *dev, const char *name,
                                      const struct as_host_kernel *kernels, size_t records, struct as_error *err)
 {
     const struct as_program_desc desc = {.name = name, .host = kernels};
-    return build(t, dev, &desc, records, err);
+    return timed_build(t, dev, &desc, records, err);
 }
 
 enum as_status as_timed_kernel(struct as_timed *t, const char *name, struct as_kernel **out, struct as_error *err)
@@ -81,24 +81,24 @@ enum as_status as_timed_once(struct as_timed *t, const char *name, const struct 
 {
     struct as_timing unused;
     struct as_kernel *kernel = NULL;
-    enum as_status s = as_timed_kernel(t, name, &kernel, err);
+    enum as_status st = as_timed_kernel(t, name, &kernel, err);
     struct as_launch l = as_launch_of(kernel, args, n, workgroups, threads);
-    if (!s)
-        s = t->dev->queue->launch(t->dev, &l, &unused, err);
+    if (!st)
+        st = t->dev->queue->launch(t->dev, &l, &unused, err);
     t->dev->program->kernel_destroy(t->dev, kernel);
-    return s;
+    return st;
 }
 
-static enum as_status launch_once(struct as_timed *t, const struct as_launch *launch, double *seconds,
-                                  struct as_error *err)
+static enum as_status timed_launch_once(struct as_timed *t, const struct as_launch *launch, double *seconds,
+                                        struct as_error *err)
 {
     struct as_timing timing;
     size_t n = launch->workgroups < t->records ? launch->workgroups : t->records;
-    enum as_status s = t->dev->queue->launch(t->dev, launch, &timing, err);
-    if (!s)
-        s = t->dev->memory->read(t->dev, t->memory, 0, t->record, n * sizeof *t->record, err);
-    *seconds = s ? NAN : as_timing_seconds(&timing);
-    return s;
+    enum as_status st = t->dev->queue->launch(t->dev, launch, &timing, err);
+    if (!st)
+        st = t->dev->memory->read(t->dev, t->memory, 0, t->record, n * sizeof *t->record, err);
+    *seconds = st ? NAN : as_timing_seconds(&timing);
+    return st;
 }
 
 enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launch, double *seconds,
@@ -106,11 +106,11 @@ enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launc
 {
     for (int i = 0; i < AS_TIMED_TRIES; i++) {
         struct as_launch aimed;
-        enum as_status s = as_timed_aim(t, launch, &aimed, err);
-        if (!s)
-            s = launch_once(t, &aimed, seconds, err);
-        if (s || as_timed_hit(t, launch))
-            return s;
+        enum as_status st = as_timed_aim(t, launch, &aimed, err);
+        if (!st)
+            st = timed_launch_once(t, &aimed, seconds, err);
+        if (st || as_timed_hit(t, launch))
+            return st;
     }
     return as_timed_gave_up(t, err);
 }
@@ -121,37 +121,37 @@ static const struct as_record no_record;
 static const uint32_t no_choice[CHOICE_WORDS];
 
 /* The launch that finds out what kernels can read. */
-static enum as_status ask(struct as_timed *t, struct as_error *err)
+static enum as_status timed_ask(struct as_timed *t, struct as_error *err)
 {
     struct as_kernel *tell = NULL;
     const struct as_arg args[] = {as_memory_arg(t->memory)};
     double unused;
-    enum as_status s = as_timed_keep_memory(t, sizeof no_choice, &t->choice, err);
-    if (!s)
-        s = t->dev->memory->write(t->dev, t->choice, 0, no_choice, sizeof no_choice, err);
-    if (!s)
-        s = t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
-    if (!s)
-        s = as_timed_kernel(t, "tell", &tell, err);
+    enum as_status st = as_timed_keep_memory(t, sizeof no_choice, &t->choice, err);
+    if (!st)
+        st = t->dev->memory->write(t->dev, t->choice, 0, no_choice, sizeof no_choice, err);
+    if (!st)
+        st = t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
+    if (!st)
+        st = as_timed_kernel(t, "tell", &tell, err);
     const struct as_launch l = as_launch_of(tell, args, 1, 1, 1);
-    if (!s)
-        s = launch_once(t, &l, &unused, err);
+    if (!st)
+        st = timed_launch_once(t, &l, &unused, err);
     t->dev->program->kernel_destroy(t->dev, tell);
-    t->tells_unit = !s && (t->record[0].has & AS_HAS_UNIT);
-    return s;
+    t->tells_unit = !st && (t->record[0].has & AS_HAS_UNIT);
+    return st;
 }
 
 enum as_status as_timed_stand(struct as_timed *t, uint32_t unit, struct as_error *err)
 {
-    enum as_status s = t->choice ? AS_OK : ask(t, err);
+    enum as_status st = t->choice ? AS_OK : timed_ask(t, err);
     t->unit = t->tells_unit ? unit + 1 : 0;
-    return s;
+    return st;
 }
 
-void as_timed_note(struct as_trial_context *vc, const struct as_timed *t)
+void as_timed_note(struct as_trial_context *tc, const struct as_timed *t)
 {
     if (t->unit)
-        as_note_number(vc, "unit", t->unit - 1);
+        as_note_number(tc, "unit", t->unit - 1);
 }
 
 static bool is_aimed(const struct as_timed *t, const struct as_launch *wanted)
@@ -167,8 +167,8 @@ enum as_status as_timed_aim(struct as_timed *t, const struct as_launch *wanted, 
     if (!is_aimed(t, wanted))
         return AS_OK;
     aimed->workgroups = CHOICE_GROUPS * (t->dev->info.compute_units ? t->dev->info.compute_units : 1);
-    enum as_status s = t->dev->memory->write(t->dev, t->choice, 0, choice, sizeof choice, err);
-    return s ? s : t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
+    enum as_status st = t->dev->memory->write(t->dev, t->choice, 0, choice, sizeof choice, err);
+    return st ? st : t->dev->memory->write(t->dev, t->memory, 0, &no_record, sizeof no_record, err);
 }
 
 bool as_timed_hit(const struct as_timed *t, const struct as_launch *wanted)
@@ -259,9 +259,9 @@ enum as_status as_timed_sweep(struct as_timed *t, struct as_memory *block, struc
     struct as_timing unused;
     size_t compute_units = t->dev->info.compute_units ? t->dev->info.compute_units : 1;
     struct as_arg args[] = {as_memory_arg(t->memory), as_memory_arg(block), as_u64_arg(block->bytes / 8)};
-    enum as_status s = t->sweep ? AS_OK : as_timed_keep_kernel(t, "sweep", &t->sweep, err);
+    enum as_status st = t->sweep ? AS_OK : as_timed_keep_kernel(t, "sweep", &t->sweep, err);
     struct as_launch l = as_launch_of(t->sweep, args, 3, SWEEP_GROUPS * compute_units, SWEEP_THREADS);
-    return s ? s : t->dev->queue->launch(t->dev, &l, &unused, err);
+    return st ? st : t->dev->queue->launch(t->dev, &l, &unused, err);
 }
 
 enum as_status as_timed_sweep_alone(struct as_timed *t, struct as_memory *block, uint64_t elements, uint64_t stride,
@@ -271,25 +271,25 @@ enum as_status as_timed_sweep_alone(struct as_timed *t, struct as_memory *block,
     size_t most = t->dev->info.threads ? t->dev->info.threads : 1;
     struct as_arg args[] = {as_memory_arg(t->memory), as_memory_arg(t->choice), as_memory_arg(block),
                             as_u64_arg(elements), as_u64_arg(stride / 8)};
-    enum as_status s = t->alone ? AS_OK : as_timed_keep_kernel(t, "sweep_alone", &t->alone, err);
+    enum as_status st = t->alone ? AS_OK : as_timed_keep_kernel(t, "sweep_alone", &t->alone, err);
     const struct as_launch l = as_launch_of(t->alone, args, 5, 1, most < SWEEP_THREADS ? most : SWEEP_THREADS);
-    for (int i = 0; i < times && !s; i++)
-        s = as_timed_launch(t, &l, &unused, err);
-    return s;
+    for (int i = 0; i < times && !st; i++)
+        st = as_timed_launch(t, &l, &unused, err);
+    return st;
 }
 
 /* Untouched host pages all map to the zero page; GPU memory is backed once allocated. */
-static enum as_status back(struct as_device *dev, struct as_memory *block, struct as_error *err)
+static enum as_status timed_back(struct as_device *dev, struct as_memory *block, struct as_error *err)
 {
     enum { PIECE = 16 << 20 };
     if (!dev->info.is_host_memory)
         return AS_OK;
     char *zeros = calloc(1, PIECE);
-    enum as_status s = zeros ? AS_OK : as_nomem(err, PIECE, "a block");
-    for (uint64_t at = 0; at < block->bytes && !s; at += PIECE)
-        s = dev->memory->write(dev, block, at, zeros, block->bytes - at < PIECE ? block->bytes - at : PIECE, err);
+    enum as_status st = zeros ? AS_OK : as_nomem(err, PIECE, "a block");
+    for (uint64_t at = 0; at < block->bytes && !st; at += PIECE)
+        st = dev->memory->write(dev, block, at, zeros, block->bytes - at < PIECE ? block->bytes - at : PIECE, err);
     free(zeros);
-    return s;
+    return st;
 }
 
 static uint64_t evictor_bytes(const struct as_device *dev)
@@ -300,23 +300,23 @@ static uint64_t evictor_bytes(const struct as_device *dev)
 enum as_status as_timed_evictor(struct as_timed *t, struct as_memory **out, struct as_error *err)
 {
     uint64_t bytes = evictor_bytes(t->dev);
-    enum as_status s = as_timed_room(t->dev, bytes, err);
-    if (!s)
-        s = as_timed_keep_memory(t, bytes, out, err);
-    return s ? s : back(t->dev, *out, err);
+    enum as_status st = as_timed_room(t->dev, bytes, err);
+    if (!st)
+        st = as_timed_keep_memory(t, bytes, out, err);
+    return st ? st : timed_back(t->dev, *out, err);
 }
 
 enum as_status as_timed_evict(struct as_timed *t, struct as_error *err)
 {
     struct as_memory *block = NULL;
     uint64_t bytes = evictor_bytes(t->dev);
-    enum as_status s = as_timed_room(t->dev, bytes, err);
-    if (!s)
-        s = as_timed_memory(t->dev, bytes, &block, err);
-    if (!s)
-        s = back(t->dev, block, err);
-    if (!s)
-        s = as_timed_sweep(t, block, err);
+    enum as_status st = as_timed_room(t->dev, bytes, err);
+    if (!st)
+        st = as_timed_memory(t->dev, bytes, &block, err);
+    if (!st)
+        st = timed_back(t->dev, block, err);
+    if (!st)
+        st = as_timed_sweep(t, block, err);
     t->dev->memory->free(t->dev, block);
-    return s;
+    return st;
 }

@@ -54,7 +54,7 @@ enum as_status as_timed_launch(struct as_timed *t, const struct as_launch *launc
 enum { AS_TIMED_UNIT = 0 }; /* the default of all probes */
 enum as_status as_timed_stand(struct as_timed *t, uint32_t unit, struct as_error *err);
 /* Notes the compute unit, if one is chosen. */
-void as_timed_note(struct as_trial_context *vc, const struct as_timed *t);
+void as_timed_note(struct as_trial_context *tc, const struct as_timed *t);
 /* For launches without as_timed_launch: the grid for `wanted` workgroups; after the launch, and with record[0] read,
  * whether it ran on the compute unit; the error after AS_TIMED_TRIES misses. */
 enum { AS_TIMED_TRIES = 8 };

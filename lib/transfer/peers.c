@@ -20,7 +20,7 @@ unsigned as_peer_index(const char *id)
 }
 
 /* The axis has words, so its values have no number. */
-static unsigned peer_of(const struct as_axes *a)
+static unsigned peers_peer_of(const struct as_axes *a)
 {
     uint64_t index = 0;
     return as_parse_u64(as_axes_text(a, "peer"), &index, NULL) ? 0 : (unsigned)index;
@@ -66,7 +66,7 @@ enum as_applies as_peer_applies(const struct as_device_info *info, const struct 
         return AS_PRUNED;
     if (strcmp(peer, "every") == 0)
         return info->siblings > 2 && info->capabilities & AS_CAP_PEERS ? AS_APPLIES : AS_PRUNED;
-    return pair_applies(info, peer_of(a), err);
+    return pair_applies(info, peers_peer_of(a), err);
 }
 
 size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a, char (*owners)[32], size_t max)
@@ -77,7 +77,7 @@ size_t as_peer_owners(const struct as_device_info *info, const struct as_axes *a
     if (strcmp(peer, "host") == 0)
         return 0;
     if (strcmp(peer, "every") != 0) {
-        first = peer_of(a);
+        first = peers_peer_of(a);
         end = first + 1;
     }
     for (unsigned i = first; i < end && n < max; i++)
@@ -96,10 +96,10 @@ enum as_status as_place_begin(struct as_place *p, const struct as_device_info *i
     if (node < 0 || as_cpus_count(&nodes) < 2)
         return AS_OK;
     if (as_take_memory_of(node)) {
-        enum as_status s =
+        enum as_status st =
             as_fail(err, AS_UNSUPPORTED, "memory cannot be allocated on node %d: %s", node, strerror(errno));
         as_place_end(p);
-        return s;
+        return st;
     }
     p->bound = true;
     return AS_OK;

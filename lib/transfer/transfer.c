@@ -26,7 +26,7 @@ enum {
 /* ---- the pattern ---- */
 
 /* Random bits from a position (the finalizer of splitmix64: Steele, Lea, Flood 2014). */
-static uint64_t mixed(uint64_t x)
+static uint64_t transfer_mixed(uint64_t x)
 {
     x ^= x >> 30;
     x *= UINT64_C(0xbf58476d1ce4e5b9);
@@ -37,14 +37,14 @@ static uint64_t mixed(uint64_t x)
 
 static uint64_t pattern(const struct as_transfer *t, unsigned lane, uint64_t i)
 {
-    return mixed(t->desc.seed + lane * UINT64_C(0xd1342543de82ef95) + i * UINT64_C(0x9e3779b97f4a7c15));
+    return transfer_mixed(t->desc.seed + lane * UINT64_C(0xd1342543de82ef95) + i * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* The first and the last word change from sample to sample, so that stale data fails. */
 uint64_t as_transfer_word(const struct as_transfer *t, unsigned lane, uint64_t i)
 {
     bool marked = i == 0 || i + 1 == t->desc.bytes / sizeof(uint64_t);
-    return pattern(t, lane, i) ^ (marked ? mixed(t->sample) : 0);
+    return pattern(t, lane, i) ^ (marked ? transfer_mixed(t->sample) : 0);
 }
 
 /* ---- memory ---- */
@@ -54,8 +54,8 @@ uint64_t as_transfer_footprint(const struct as_transfer_desc *desc)
     return 2 * desc->lanes * desc->bytes;
 }
 
-static enum as_status write_words(struct as_transfer *t, struct as_memory *to, uint64_t offset, const uint64_t *words,
-                                  uint64_t bytes, struct as_error *err)
+static enum as_status transfer_write_words(struct as_transfer *t, struct as_memory *to, uint64_t offset,
+                                           const uint64_t *words, uint64_t bytes, struct as_error *err)
 {
     if (to)
         return t->dev->memory->write(t->dev, to, offset, words, bytes, err);
@@ -68,46 +68,46 @@ static enum as_status write_words(struct as_transfer *t, struct as_memory *to, u
 /* Sources get the pattern, destinations its complement. */
 static enum as_status fill_lane(struct as_transfer *t, unsigned lane, uint64_t *words, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (uint64_t at = 0; at < t->desc.bytes && !s; at += PIECE) {
+    enum as_status st = AS_OK;
+    for (uint64_t at = 0; at < t->desc.bytes && !st; at += PIECE) {
         uint64_t bytes = t->desc.bytes - at < PIECE ? t->desc.bytes - at : PIECE, n = bytes / sizeof *words;
         for (uint64_t i = 0; i < n; i++)
             words[i] = as_transfer_word(t, lane, at / sizeof *words + i);
-        s = write_words(t, t->from[lane], at, words, bytes, err);
+        st = transfer_write_words(t, t->from[lane], at, words, bytes, err);
         for (uint64_t i = 0; i < n; i++)
             words[i] = ~words[i];
-        if (!s)
-            s = write_words(t, t->to[lane], at, words, bytes, err);
+        if (!st)
+            st = transfer_write_words(t, t->to[lane], at, words, bytes, err);
     }
-    return s;
+    return st;
 }
 
-static enum as_status fill(struct as_transfer *t, struct as_error *err)
+static enum as_status transfer_fill(struct as_transfer *t, struct as_error *err)
 {
     uint64_t *words = calloc(1, PIECE); /* a size need not be a multiple of a word */
-    enum as_status s = words ? AS_OK : as_nomem(err, PIECE, "the pattern of a copy");
-    for (unsigned l = 0; l < t->desc.lanes && !s; l++)
-        s = fill_lane(t, l, words, err);
+    enum as_status st = words ? AS_OK : as_nomem(err, PIECE, "the pattern of a copy");
+    for (unsigned l = 0; l < t->desc.lanes && !st; l++)
+        st = fill_lane(t, l, words, err);
     free(words);
-    return s;
+    return st;
 }
 
 static enum as_status mark_sample(struct as_transfer *t, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     t->sample++;
-    for (unsigned l = 0; l < t->desc.lanes && !s; l++) {
+    for (unsigned l = 0; l < t->desc.lanes && !st; l++) {
         uint64_t last = t->desc.bytes / sizeof(uint64_t) - 1;
         uint64_t words[2] = {as_transfer_word(t, l, 0), as_transfer_word(t, l, last)};
-        s = write_words(t, t->from[l], 0, &words[0], sizeof words[0], err);
-        if (!s)
-            s = write_words(t, t->from[l], last * sizeof words[1], &words[1], sizeof words[1], err);
+        st = transfer_write_words(t, t->from[l], 0, &words[0], sizeof words[0], err);
+        if (!st)
+            st = transfer_write_words(t, t->from[l], last * sizeof words[1], &words[1], sizeof words[1], err);
     }
-    return s;
+    return st;
 }
 
-static enum as_status obtain(struct as_transfer *t, const struct as_transfer_end *end, struct as_memory **out,
-                             struct as_error *err)
+static enum as_status transfer_obtain(struct as_transfer *t, const struct as_transfer_end *end, struct as_memory **out,
+                                      struct as_error *err)
 {
     struct as_memory_desc desc = {
         .allocator = end->allocator, .bytes = t->desc.bytes, .node = end->node, .owner = end->owner};
@@ -124,13 +124,13 @@ static enum as_status obtain(struct as_transfer *t, const struct as_transfer_end
 /* By the call that takes a host address: the only one for memory unknown to the API. */
 static enum as_status run_calls(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     double start = as_now();
-    for (uint64_t r = 0; r < reps && !s; r++)
-        s = t->to[0] ? t->dev->memory->write(t->dev, t->to[0], 0, t->plain, t->desc.bytes, err)
-                     : t->dev->memory->read(t->dev, t->from[0], 0, t->plain, t->desc.bytes, err);
+    for (uint64_t r = 0; r < reps && !st; r++)
+        st = t->to[0] ? t->dev->memory->write(t->dev, t->to[0], 0, t->plain, t->desc.bytes, err)
+                      : t->dev->memory->read(t->dev, t->from[0], 0, t->plain, t->desc.bytes, err);
     *out = (struct as_timing){.host_s = as_now() - start, .device_s = NAN, .cycles = NAN};
-    return s;
+    return st;
 }
 
 static enum as_status run_engine(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
@@ -143,7 +143,8 @@ static enum as_status run_engine(struct as_transfer *t, uint64_t reps, struct as
     return t->dev->queue->copy(t->dev, &copy, out, err);
 }
 
-static enum as_status run_kernel(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+static enum as_status transfer_run_kernel(struct as_transfer *t, uint64_t reps, struct as_timing *out,
+                                          struct as_error *err)
 {
     struct as_arg args[2 * AS_TRANSFER_LANES + FIXED_ARGS];
     for (size_t l = 0; l < AS_TRANSFER_LANES; l++) {
@@ -164,10 +165,10 @@ static enum as_status run_kernel(struct as_transfer *t, uint64_t reps, struct as
     return t->dev->queue->launch(t->dev, &launch, out, err);
 }
 
-static enum as_status run(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
+static enum as_status transfer_run(struct as_transfer *t, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     return t->plain         ? run_calls(t, reps, out, err)
-           : t->desc.kernel ? run_kernel(t, reps, out, err)
+           : t->desc.kernel ? transfer_run_kernel(t, reps, out, err)
                             : run_engine(t, reps, out, err);
 }
 
@@ -175,11 +176,11 @@ enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sampl
 {
     struct as_transfer *t = transfer;
     struct as_timing timing;
-    enum as_status s = mark_sample(t, err);
-    if (!s)
-        s = run(t, reps, &timing, err);
-    if (s)
-        return s;
+    enum as_status st = mark_sample(t, err);
+    if (!st)
+        st = transfer_run(t, reps, &timing, err);
+    if (st)
+        return st;
     out->seconds = as_timing_seconds(&timing);
     out->value = (double)(t->desc.lanes * t->desc.bytes) * (double)reps / out->seconds * 1e-9;
     return AS_OK;
@@ -187,7 +188,7 @@ enum as_status as_transfer_sample(void *transfer, uint64_t reps, struct as_sampl
 
 /* ---- the grid: tested, since some links prefer few workgroups and others many ---- */
 
-static uint64_t key_of(const struct as_transfer *t)
+static uint64_t transfer_key_of(const struct as_transfer *t)
 {
     uint64_t parts[3 + 4 * AS_TRANSFER_LANES] = {as_hash(t->dev->info.id, strlen(t->dev->info.id)), t->desc.bytes,
                                                  t->desc.lanes};
@@ -238,27 +239,27 @@ static size_t list_grids(const struct as_transfer *t, struct as_transfer_grid ou
     return n;
 }
 
-static enum as_status choose_grid(struct as_transfer *t, struct as_error *err)
+static enum as_status transfer_choose_grid(struct as_transfer *t, struct as_error *err)
 {
     struct as_transfer_grid grids[GRIDS_MAX];
     const size_t n = list_grids(t, grids);
     bool known;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     t->grid = grids[0];
     if (n == 1)
         return AS_OK;
-    struct as_choice *c = as_choice_of(key_of(t), &known);
+    struct as_choice *c = as_choice_of(transfer_key_of(t), &known);
     const int rounds = known ? ROUNDS_LATER : ROUNDS_FIRST;
-    for (int round = 0; round < rounds && !s; round++)
-        for (size_t i = 0; i < n && !s; i++) {
+    for (int round = 0; round < rounds && !st; round++)
+        for (size_t i = 0; i < n && !st; i++) {
             struct as_timing timing;
             t->grid = grids[i];
-            s = run_kernel(t, 1, &timing, err);
-            if (!s)
+            st = transfer_run_kernel(t, 1, &timing, err);
+            if (!st)
                 as_choice_add(c, i, as_timing_seconds(&timing));
         }
     t->grid = grids[as_choice_best(c, n)];
-    return s;
+    return st;
 }
 
 /* ---- native kernel: each thread copies a piece of every lane ---- */
@@ -288,23 +289,23 @@ enum as_status as_transfer_prepare(struct as_transfer *t, struct as_device *dev,
     if (desc->bytes < ITEM || desc->bytes % ITEM)
         return as_fail(err, AS_USAGE, "a copy of %llu bytes is not a multiple of %d", (unsigned long long)desc->bytes,
                        ITEM);
-    enum as_status s = AS_OK;
-    for (unsigned l = 0; l < desc->lanes && !s; l++) {
-        s = obtain(t, &desc->lane[l].from, &t->from[l], err);
-        if (!s)
-            s = obtain(t, &desc->lane[l].to, &t->to[l], err);
+    enum as_status st = AS_OK;
+    for (unsigned l = 0; l < desc->lanes && !st; l++) {
+        st = transfer_obtain(t, &desc->lane[l].from, &t->from[l], err);
+        if (!st)
+            st = transfer_obtain(t, &desc->lane[l].to, &t->to[l], err);
     }
-    if (!s && t->plain && (desc->kernel || desc->lanes > 1))
-        s = as_fail(err, AS_USAGE, "pageable memory is copied by one call at a time only");
-    if (!s)
-        s = fill(t, err);
-    if (s || !desc->kernel)
-        return s;
+    if (!st && t->plain && (desc->kernel || desc->lanes > 1))
+        st = as_fail(err, AS_USAGE, "pageable memory is copied by one call at a time only");
+    if (!st)
+        st = transfer_fill(t, err);
+    if (st || !desc->kernel)
+        return st;
     struct as_program_desc program = {.name = "copy", .source = as_kernel_transfer, .host = host_kernels};
-    s = dev->program->build(dev, &program, &t->program, err);
-    if (!s)
-        s = dev->program->kernel(dev, t->program, "copy", &t->copy, err);
-    return s ? s : choose_grid(t, err);
+    st = dev->program->build(dev, &program, &t->program, err);
+    if (!st)
+        st = dev->program->kernel(dev, t->program, "copy", &t->copy, err);
+    return st ? st : transfer_choose_grid(t, err);
 }
 
 void as_transfer_variant(const struct as_transfer *t, char *out, size_t size)

@@ -16,15 +16,15 @@ static const struct {
     {AS_TIMEOUT, ASSAY_TIMEOUT}, {AS_NOTFOUND, ASSAY_NOTFOUND},
 };
 
-int as_api_code(enum as_status status, const struct as_error *err, struct assay_error *error)
+int as_api_code(enum as_status st, const struct as_error *err, struct assay_error *error)
 {
     int code = ASSAY_FAILED;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (codes[i].from == status)
+        if (codes[i].from == st)
             code = codes[i].to;
     if (error) {
         error->code = code;
-        as_copy_text(error->text, sizeof error->text, status ? err->text : "");
+        as_copy_text(error->text, sizeof error->text, st ? err->text : "");
     }
     return code;
 }

@@ -7,19 +7,19 @@
 static enum as_status find_all(const struct as_args *args, struct as_store *store, int64_t *ids, size_t *n,
                                struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     *n = 0;
-    for (size_t i = 0; i < args->words && !s; i++) {
+    for (size_t i = 0; i < args->words && !st; i++) {
         struct as_run run = {0};
-        s = as_store_run(store, as_args_word(args, i), &run, err);
+        st = as_store_run(store, as_args_word(args, i), &run, err);
         size_t k = 0;
         while (k < *n && ids[k] != run.id)
             k++;
-        if (!s && k == *n)
+        if (!st && k == *n)
             ids[(*n)++] = run.id;
         as_run_finish(&run);
     }
-    return s;
+    return st;
 }
 
 static int run_delete(const struct as_command *command, const struct as_args *args)
@@ -29,20 +29,20 @@ static int run_delete(const struct as_command *command, const struct as_args *ar
     struct as_error err = {0};
     int64_t *ids = calloc(args->words, sizeof *ids);
     size_t n = 0;
-    enum as_status s = ids ? AS_OK : as_nomem(&err, args->words * sizeof *ids, "runs");
-    if (!s)
-        s = as_cli_existing_store(args, &store, &err);
-    if (!s)
-        s = find_all(args, store, ids, &n, &err);
-    for (size_t i = 0; i < n && !s; i++) {
-        s = as_store_delete_run(store, ids[i], &err);
-        if (!s)
+    enum as_status st = ids ? AS_OK : as_nomem(&err, args->words * sizeof *ids, "runs");
+    if (!st)
+        st = as_cli_existing_store(args, &store, &err);
+    if (!st)
+        st = find_all(args, store, ids, &n, &err);
+    for (size_t i = 0; i < n && !st; i++) {
+        st = as_store_delete_run(store, ids[i], &err);
+        if (!st)
             as_buf_printf(&out, "deleted run %lld\n", (long long)ids[i]);
     }
     as_store_close(store);
     free(ids);
     const int code = as_cli_print(&out, AS_EXIT_OK);
-    return s ? as_cli_misuse(command, &err) : code;
+    return st ? as_cli_misuse(command, &err) : code;
 }
 
 static const struct as_option delete_options[] = {

@@ -56,20 +56,20 @@ static enum as_status tell_sound(struct doctor *d, struct as_store *store, struc
     struct as_run *runs = NULL;
     struct stat file = {0};
     size_t n = 0;
-    enum as_status s = as_store_runs(store, &runs, &n, err);
-    if (!s) {
+    enum as_status st = as_store_runs(store, &runs, &n, err);
+    if (!st) {
         as_buf_printf(&text, "'%s' is sound: %zu run%s", as_store_path(store), n, n == 1 ? "" : "s");
         if (stat(as_store_path(store), &file) == 0) {
             as_buf_str(&text, ", ");
             as_format_size(&text, (uint64_t)file.st_size);
         }
-        s = as_buf_check(&text, err);
+        st = as_buf_check(&text, err);
     }
-    if (!s)
+    if (!st)
         doctor_tell(d, AS_FINE, "store", as_buf_get(&text), "");
     as_buf_finish(&text);
     as_runs_free(runs, n);
-    return s;
+    return st;
 }
 
 /* "recomputed 2 cells from stored trials; skipped 1 run that is being measured" */
@@ -78,41 +78,41 @@ static enum as_status repair_store(struct doctor *d, struct as_error *err)
     struct as_store *store = NULL;
     struct as_buf text = AS_BUF_INIT;
     size_t cells = 0, busy = 0;
-    enum as_status s = as_cli_existing_store(d->args, &store, err);
-    if (!s)
-        s = as_run_repair(store, &cells, &busy, err);
-    if (!s) {
+    enum as_status st = as_cli_existing_store(d->args, &store, err);
+    if (!st)
+        st = as_run_repair(store, &cells, &busy, err);
+    if (!st) {
         if (cells)
             as_buf_printf(&text, "recomputed %zu cell%s from stored trials", cells, cells == 1 ? "" : "s");
         else
             as_buf_str(&text, "nothing to repair");
         if (busy)
             as_buf_printf(&text, "; skipped %zu run%s being measured", busy, busy == 1 ? "" : "s");
-        s = as_buf_check(&text, err);
+        st = as_buf_check(&text, err);
     }
-    if (!s)
+    if (!st)
         doctor_tell(d, AS_FINE, "store", as_buf_get(&text), "");
     as_store_close(store);
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 /* A store that does not exist yet is fine; any other failure to read it is not. */
 static int look_at_store(struct doctor *d, struct as_error *err)
 {
     struct as_store *store = NULL;
-    enum as_status s = as_args_flag(d->args, "repair") ? repair_store(d, err) : AS_OK;
-    if (!s)
-        s = as_cli_store(d->args, AS_STORE_READ, &store, err);
-    bool none_yet = s == AS_NOTFOUND || (s == AS_USAGE && !as_args_value(d->args, "store"));
-    if (!s)
-        s = as_store_verify(store, err);
-    if (!s)
-        s = tell_sound(d, store, err);
+    enum as_status st = as_args_flag(d->args, "repair") ? repair_store(d, err) : AS_OK;
+    if (!st)
+        st = as_cli_store(d->args, AS_STORE_READ, &store, err);
+    bool none_yet = st == AS_NOTFOUND || (st == AS_USAGE && !as_args_value(d->args, "store"));
+    if (!st)
+        st = as_store_verify(store, err);
+    if (!st)
+        st = tell_sound(d, store, err);
     as_store_close(store);
-    if (s)
+    if (st)
         doctor_tell(d, none_yet ? AS_NOTE : AS_ERROR, "store", err->text, "");
-    return s && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
+    return st && !none_yet ? AS_EXIT_FAILED : AS_EXIT_OK;
 }
 
 /* Current readings of the devices' sensors. */

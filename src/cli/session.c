@@ -120,18 +120,18 @@ int as_session_code(const struct as_run_result *result)
     return n[AS_CELL_REJECTED] || broken ? AS_EXIT_PARTLY : AS_EXIT_OK;
 }
 
-int as_session_end(struct as_session *s, const struct as_command *command, enum as_status status,
+int as_session_end(struct as_session *s, const struct as_command *command, enum as_status st,
                    const struct as_error *err, const struct as_run_result *result)
 {
     int code;
-    bool interrupted = status == AS_INTERRUPTED || result->state == AS_RUN_INTERRUPTED;
-    if (result->run_id > 0 && (status == AS_OK || interrupted))
+    bool interrupted = st == AS_INTERRUPTED || result->state == AS_RUN_INTERRUPTED;
+    if (result->run_id > 0 && (st == AS_OK || interrupted))
         as_progress_end(&s->progress, result, s->elapsed_s, &s->buf);
     write_stderr(&s->buf);
-    if (status && !interrupted) {
+    if (st && !interrupted) {
         code = as_cli_misuse(command, err);
     } else {
-        code = status ? AS_EXIT_FAILED : as_session_code(result);
+        code = st ? AS_EXIT_FAILED : as_session_code(result);
         if (interrupted && result->run_id > 0) {
             as_buf_clear(&s->buf);
             as_args_add_store(s->store, &s->buf);

@@ -131,17 +131,17 @@ static enum as_status replace(struct as_device *dev, const struct as_arena_desc 
     struct as_memory *whole = NULL;
     const struct as_memory *old = *at < all->n ? all->list[*at].whole : NULL;
     const uint64_t exact = (d->memory.bytes + GRAIN - 1) / GRAIN * GRAIN;
-    enum as_status s = get_whole(dev, d, bytes, &whole, err);
-    if (!s)
+    enum as_status st = get_whole(dev, d, bytes, &whole, err);
+    if (!st)
         drop_whole(dev, old);
-    else if (s == AS_NOMEM) {
+    else if (st == AS_NOMEM) {
         as_arenas_drop_idle(dev);
-        s = get_whole(dev, d, bytes, &whole, err);
-        if (s && exact < bytes)
-            s = get_whole(dev, d, exact, &whole, err);
+        st = get_whole(dev, d, bytes, &whole, err);
+        if (st && exact < bytes)
+            st = get_whole(dev, d, exact, &whole, err);
     }
-    if (s)
-        return s;
+    if (st)
+        return st;
     uint8_t *pieces = calloc(whole->bytes / AS_ARENA_PIECE + 1, 1);
     if (!pieces) {
         dev->memory->free(dev, whole);
@@ -215,10 +215,10 @@ static enum as_status arena_lend(struct as_device *dev, struct arena *a, const s
     struct as_arenas *all = dev->arenas;
     const uint64_t places = (a->whole->bytes - d->memory.bytes) / GRAIN + 1;
     a->offset = d->touch >= AS_TOUCH_OTHER ? 0 : as_rng_below(&all->rng, places) * GRAIN;
-    enum as_status s = dev->memory->part(dev, a->whole, a->offset, d->memory.bytes, &a->part, err);
-    if (s) {
+    enum as_status st = dev->memory->part(dev, a->whole, a->offset, d->memory.bytes, &a->part, err);
+    if (st) {
         a->part = NULL;
-        return s;
+        return st;
     }
     a->used = ++all->takes;
     if (!has_served(all, a))
@@ -234,9 +234,9 @@ enum as_status as_arena_take(struct as_device *dev, const struct as_arena_desc *
     size_t at = ARENAS_MAX;
     own.fresh |= own.bytes <= AS_ARENA_FROM;
     if (dev->arenas && dev->memory->part && !own.fresh) {
-        enum as_status s = arena_find(dev, desc, &at, err);
-        if (s)
-            return s;
+        enum as_status st = arena_find(dev, desc, &at, err);
+        if (st)
+            return st;
     }
     return at < ARENAS_MAX ? arena_lend(dev, &dev->arenas->list[at], desc, out, err)
                            : dev->memory->alloc(dev, &own, out, err);

@@ -231,7 +231,7 @@ struct as_queue_ops {
 
 /* A GEMM by a vendor library: d = a x b, row-major: a is m x k, b k x n,
  * d m x n; a transposed operand is stored as k x m or n x k. */
-struct as_gemm_desc {
+struct as_vendor_gemm_desc {
     /* Types of a and b, of the sums, of d: "f64", "f32", "tf32" (stored as f32), "bf16", "f16", "e4m3", "e5m2",
      * "s8", "s32" */
     const char *in, *sum, *out;
@@ -241,19 +241,19 @@ struct as_gemm_desc {
 };
 /* AS_USAGE if a size is 0 or exceeds what such libraries accept, or a matrix does not fit its memory. in_bytes,
  * out_bytes: of one element of a and b, and of d. */
-enum as_status as_gemm_check(const struct as_gemm_desc *desc, unsigned in_bytes, unsigned out_bytes,
-                             struct as_error *err);
-struct as_gemm;
-struct as_gemm_ops {
+enum as_status as_vendor_gemm_check(const struct as_vendor_gemm_desc *desc, unsigned in_bytes, unsigned out_bytes,
+                                    struct as_error *err);
+struct as_vendor_gemm;
+struct as_vendor_gemm_ops {
     /* Loads the library and picks its fastest algorithm for these sizes by timing, which writes d. It allocates its own
      * workspace. AS_UNSUPPORTED without a library or support for these types. */
-    enum as_status (*create)(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
+    enum as_status (*create)(struct as_device *dev, const struct as_vendor_gemm_desc *desc, struct as_vendor_gemm **out,
                              struct as_error *err);
-    void (*destroy)(struct as_device *dev, struct as_gemm *gemm); /* accepts NULL */
+    void (*destroy)(struct as_device *dev, struct as_vendor_gemm *gemm); /* accepts NULL */
     /* runs it reps times back to back and waits */
-    enum as_status (*run)(struct as_device *dev, struct as_gemm *gemm, uint64_t reps, struct as_timing *out,
+    enum as_status (*run)(struct as_device *dev, struct as_vendor_gemm *gemm, uint64_t reps, struct as_timing *out,
                           struct as_error *err);
-    const char *(*name)(const struct as_gemm *gemm); /* library, version and chosen algorithm */
+    const char *(*name)(const struct as_vendor_gemm *gemm); /* library, version and chosen algorithm */
 };
 
 /* Provenance of the kernels: hashes over the programs that a device built, in order. */
@@ -269,9 +269,9 @@ struct as_device {
     const struct as_memory_ops *memory;
     const struct as_program_ops *program;
     const struct as_queue_ops *queue;
-    const struct as_gemm_ops *gemm; /* (optional) */
-    struct as_arenas *arenas;       /* memory kept between trials (arena.h); NULL if none */
-    struct as_code_identity code;   /* of the programs built since this was last zeroed */
+    const struct as_vendor_gemm_ops *gemm; /* (optional) */
+    struct as_arenas *arenas;              /* memory kept between trials (arena.h); NULL if none */
+    struct as_code_identity code;          /* of the programs built since this was last zeroed */
     void *ctx;
 };
 

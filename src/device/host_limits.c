@@ -277,9 +277,9 @@ void as_host_limits_memory_text(const struct as_host_limits *limits, char *out, 
 enum as_status as_host_limits_now(struct as_host_limits *out, struct as_error *err)
 {
     struct as_host_groups *groups = as_host_groups_create("/proc", "/sys/fs/cgroup");
-    enum as_status s = groups ? as_host_limits_read(groups, out, err) : as_nomem(err, 0, "the control groups");
+    enum as_status st = groups ? as_host_limits_read(groups, out, err) : as_nomem(err, 0, "the control groups");
     as_host_groups_destroy(groups);
-    return s;
+    return st;
 }
 
 uint64_t as_host_groups_oom_kills(const struct as_host_groups *groups)

@@ -301,10 +301,10 @@ enum as_status as_info_no_allocator(const struct as_device_info *info, const cha
     struct as_buf there = AS_BUF_INIT;
     for (size_t i = 0; i < info->allocators_n; i++)
         as_buf_printf(&there, "%s%s", i ? ", " : "", info->allocators[i].name);
-    enum as_status s =
+    enum as_status st =
         as_fail(err, AS_USAGE, "'%s' has no allocator '%s'; it has %s", info->id, name, as_buf_get(&there));
     as_buf_finish(&there);
-    return s;
+    return st;
 }
 
 enum as_status as_memory_check(const struct as_memory *mem, uint64_t offset, uint64_t bytes, struct as_error *err)
@@ -322,15 +322,16 @@ static enum as_status check_matrix(const struct as_memory *mem, uint64_t rows, u
     return as_memory_check(mem, 0, n > UINT64_MAX / bytes ? UINT64_MAX : n * bytes, err);
 }
 
-enum as_status as_gemm_check(const struct as_gemm_desc *d, unsigned in_bytes, unsigned out_bytes, struct as_error *err)
+enum as_status as_vendor_gemm_check(const struct as_vendor_gemm_desc *d, unsigned in_bytes, unsigned out_bytes,
+                                    struct as_error *err)
 {
     if (!d->m || !d->n || !d->k || (d->m | d->n | d->k) > INT32_MAX)
         return as_fail(err, AS_USAGE, "a GEMM of %llu x %llu x %llu: sizes are from 1 to %d", (unsigned long long)d->m,
                        (unsigned long long)d->n, (unsigned long long)d->k, INT32_MAX);
-    enum as_status s = check_matrix(d->a, d->m, d->k, in_bytes, err);
-    if (!s)
-        s = check_matrix(d->b, d->k, d->n, in_bytes, err);
-    return s ? s : check_matrix(d->d, d->m, d->n, out_bytes, err);
+    enum as_status st = check_matrix(d->a, d->m, d->k, in_bytes, err);
+    if (!st)
+        st = check_matrix(d->b, d->k, d->n, in_bytes, err);
+    return st ? st : check_matrix(d->d, d->m, d->n, out_bytes, err);
 }
 
 double as_timing_seconds(const struct as_timing *t)

@@ -183,7 +183,7 @@ static enum as_status get_fields(const struct field *fields, size_t n, const jso
         const struct field *f = &fields[i];
         const json_t *value = json_object_get(object, f->name);
         char *at = (char *)record + f->offset;
-        enum as_status s = AS_OK;
+        enum as_status st = AS_OK;
         if (!value)
             continue;
         if (f->type == TEXT && json_is_string(value))
@@ -191,12 +191,12 @@ static enum as_status get_fields(const struct field *fields, size_t n, const jso
         else if (f->type == BOOL && json_is_boolean(value))
             *(bool *)at = json_is_true(value);
         else if (f->type == TEXT || f->type == BOOL)
-            s = as_fail(err, AS_FORMAT, "device information: \"%s\" is not %s", f->name,
-                        f->type == TEXT ? "a string" : "true or false");
+            st = as_fail(err, AS_FORMAT, "device information: \"%s\" is not %s", f->name,
+                         f->type == TEXT ? "a string" : "true or false");
         else
-            s = info_json_get_number(f, value, at, err);
-        if (s)
-            return s;
+            st = info_json_get_number(f, value, at, err);
+        if (st)
+            return st;
     }
     return AS_OK;
 }
@@ -225,11 +225,11 @@ static enum as_status get_capabilities(const json_t *array, unsigned *out, struc
 static enum as_status get_cache(const json_t *object, void *record, struct as_error *err)
 {
     struct as_cache *c = record;
-    enum as_status s = get_fields(cache_fields, COUNT(cache_fields), object, c, err);
-    if (!s)
-        s = get_fields(side_fields, COUNT(side_fields), object, c, err);
-    if (s)
-        return s;
+    enum as_status st = get_fields(cache_fields, COUNT(cache_fields), object, c, err);
+    if (!st)
+        st = get_fields(side_fields, COUNT(side_fields), object, c, err);
+    if (st)
+        return st;
     const char *kind = json_string_value(json_object_get(object, "kind"));
     if (!kind || strlen(kind) != 1 || !strchr("diu", kind[0]))
         return as_fail(err, AS_FORMAT, "device information: the \"kind\" of a cache is not \"d\", \"i\" or \"u\"");
@@ -240,15 +240,15 @@ static enum as_status get_cache(const json_t *object, void *record, struct as_er
 static enum as_status get_allocator(const json_t *object, void *record, struct as_error *err)
 {
     struct as_allocator *a = record;
-    enum as_status s = get_fields(allocator_fields, COUNT(allocator_fields), object, a, err);
+    enum as_status st = get_fields(allocator_fields, COUNT(allocator_fields), object, a, err);
     const json_t *role = json_object_get(object, "role");
-    if (!s && role && !json_is_string(role))
-        s = as_fail(err, AS_FORMAT, "device information: the \"role\" of an allocator is no text");
-    else if (!s && role) /* roles of later builds are unknown here */
+    if (!st && role && !json_is_string(role))
+        st = as_fail(err, AS_FORMAT, "device information: the \"role\" of an allocator is no text");
+    else if (!st && role) /* roles of later builds are unknown here */
         a->role = as_role_find(json_string_value(role));
-    if (!s && !a->name[0])
-        s = as_fail(err, AS_FORMAT, "device information: an allocator has no \"name\"");
-    return s;
+    if (!st && !a->name[0])
+        st = as_fail(err, AS_FORMAT, "device information: an allocator has no \"name\"");
+    return st;
 }
 
 static enum as_status get_list(const json_t *object, const char *name, void *items, size_t size, size_t max, size_t *n,
@@ -262,28 +262,28 @@ static enum as_status get_list(const json_t *object, const char *name, void *ite
     memset(items, 0, size * max);
     *n = json_array_size(array);
     for (size_t i = 0; i < *n; i++) {
-        enum as_status s = get(json_array_get(array, i), (char *)items + i * size, err);
-        if (s)
-            return s;
+        enum as_status st = get(json_array_get(array, i), (char *)items + i * size, err);
+        if (st)
+            return st;
     }
     return AS_OK;
 }
 
 enum as_status as_info_from_object(const json_t *object, struct as_device_info *info, struct as_error *err)
 {
-    enum as_status s = get_fields(info_fields, COUNT(info_fields), object, info, err);
+    enum as_status st = get_fields(info_fields, COUNT(info_fields), object, info, err);
     const json_t *capabilities = json_object_get(object, "capabilities"), *words = json_object_get(object, "words");
-    if (!s && words)
-        s = get_fields(word_fields, COUNT(word_fields), words, &info->words, err);
-    if (!s && capabilities)
-        s = get_capabilities(capabilities, &info->capabilities, err);
-    if (!s)
-        s = get_list(object, "caches", info->caches, sizeof info->caches[0], AS_CACHES_MAX, &info->caches_n, get_cache,
-                     err);
-    if (!s)
-        s = get_list(object, "allocators", info->allocators, sizeof info->allocators[0], AS_ALLOCATORS_MAX,
-                     &info->allocators_n, get_allocator, err);
-    return s;
+    if (!st && words)
+        st = get_fields(word_fields, COUNT(word_fields), words, &info->words, err);
+    if (!st && capabilities)
+        st = get_capabilities(capabilities, &info->capabilities, err);
+    if (!st)
+        st = get_list(object, "caches", info->caches, sizeof info->caches[0], AS_CACHES_MAX, &info->caches_n, get_cache,
+                      err);
+    if (!st)
+        st = get_list(object, "allocators", info->allocators, sizeof info->allocators[0], AS_ALLOCATORS_MAX,
+                      &info->allocators_n, get_allocator, err);
+    return st;
 }
 
 enum as_status as_info_from_json(const char *json, struct as_device_info *info, struct as_error *err)
@@ -294,9 +294,9 @@ enum as_status as_info_from_json(const char *json, struct as_device_info *info, 
     if (!object)
         return as_fail(err, AS_FORMAT, "device information: line %d, column %d: %s", where.line, where.column,
                        where.text);
-    enum as_status s = as_info_from_object(object, info, err);
+    enum as_status st = as_info_from_object(object, info, err);
     json_decref(object);
-    if (s)
+    if (st)
         *info = (struct as_device_info){0};
-    return s;
+    return st;
 }

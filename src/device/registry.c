@@ -38,8 +38,8 @@ static const struct slot program_slots[] = {SLOT(as_program_ops, build), SLOT(as
 static const struct slot queue_slots[] = {SLOT(as_queue_ops, launch)};
 static const struct slot async_slots[] = {SLOT(as_queue_ops, submit), SLOT(as_queue_ops, wait)};
 static const struct slot copy_slots[] = {SLOT(as_queue_ops, copy)};
-static const struct slot gemm_slots[] = {SLOT(as_gemm_ops, create), SLOT(as_gemm_ops, destroy), SLOT(as_gemm_ops, run),
-                                         SLOT(as_gemm_ops, name)};
+static const struct slot gemm_slots[] = {SLOT(as_vendor_gemm_ops, create), SLOT(as_vendor_gemm_ops, destroy),
+                                         SLOT(as_vendor_gemm_ops, run), SLOT(as_vendor_gemm_ops, name)};
 static const struct slot clock_slots[] = {SLOT(as_device_ops, clock)};
 
 /* The name of the first slot that is NULL in record; NULL if all are set. */
@@ -182,32 +182,32 @@ static enum as_status registry_fail_unknown(const char *id, struct as_error *err
 static enum as_status open_index(const struct as_backend *backend, const char *id, size_t index, struct as_opened *out,
                                  struct as_error *err)
 {
-    enum as_status s = as_backend_check(backend, err);
-    if (s)
-        return s;
+    enum as_status st = as_backend_check(backend, err);
+    if (st)
+        return st;
     if (backend->unbuilt)
         return as_fail(err, AS_UNSUPPORTED, "device \"%s\": %s", id, backend->unbuilt);
-    s = backend->open(&out->ctx, err);
-    if (s)
-        return s;
+    st = backend->open(&out->ctx, err);
+    if (st)
+        return st;
     size_t n = backend->count(out->ctx);
     if (index >= n)
-        s = as_fail(err, AS_NOTFOUND, "there is no device \"%s\": backend \"%s\" has %zu", id, backend->name, n);
+        st = as_fail(err, AS_NOTFOUND, "there is no device \"%s\": backend \"%s\" has %zu", id, backend->name, n);
     else
-        s = backend->open_device(out->ctx, index, &out->device, err);
-    if (s) {
+        st = backend->open_device(out->ctx, index, &out->device, err);
+    if (st) {
         backend->close(out->ctx);
         *out = (struct as_opened){0};
-        return s;
+        return st;
     }
     out->backend = backend;
     as_backend_describe(backend, n, &out->device.info);
-    s = as_device_check(&out->device, err);
-    if (!s)
-        s = as_arenas_open(&out->device, err);
-    if (s)
+    st = as_device_check(&out->device, err);
+    if (!st)
+        st = as_arenas_open(&out->device, err);
+    if (st)
         as_device_close(out);
-    return s;
+    return st;
 }
 
 enum as_status as_device_open(const char *id, struct as_opened *out, struct as_error *err)

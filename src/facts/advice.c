@@ -17,11 +17,11 @@
     }
 #define TRIAD_ALL "bandwidth --set op=triad --set allocator=all"
 
-static const struct topic topics[] = {
+static const struct as_advice_topic topics[] = {
     {.name = "device-heavy",
      .question = "Which allocator for memory that mostly the device uses?",
      .of = OF_DEVICE,
-     .advise = advise_allocator,
+     .advise = as_advise_allocator,
      .wanted = {"bandwidth", TRIAD, WHOLE_DEVICE, false},
      .does = "the device streams at",
      .lacks = "bandwidth of the device on two allocators",
@@ -29,7 +29,7 @@ static const struct topic topics[] = {
     {.name = "cpu-heavy",
      .question = "Which allocator for memory that mostly the CPU uses?",
      .of = OF_CPU,
-     .advise = advise_allocator,
+     .advise = as_advise_allocator,
      .wanted = {"bandwidth", TRIAD, THREADS, false},
      .does = "the CPU streams at",
      .lacks = "bandwidth of the CPU's threads on two allocators",
@@ -37,45 +37,45 @@ static const struct topic topics[] = {
     {.name = "shared",
      .question = "Which allocator for memory that CPU and device both use?",
      .of = OF_DEVICE,
-     .advise = advise_shared,
+     .advise = as_advise_shared,
      .wanted = {"bandwidth", TRIAD, WHOLE_DEVICE, false},
      .lacks = "bandwidth of the device on memory that the host can use too",
      .run = TRIAD_ALL},
     {.name = "short-lived",
      .question = "Which allocator for memory that is soon freed?",
      .of = OF_BOTH,
-     .advise = advise_short_lived,
+     .advise = as_advise_short_lived,
      .lacks = "the time to allocate and to free the same size by two allocators",
      .run = "alloc --set op=alloc,free --set allocator=all"},
     {.name = "first-touch",
      .question = "Who should touch memory first?",
      .of = OF_DEVICE,
-     .advise = advise_first_touch,
+     .advise = as_advise_first_touch,
      .lacks = "bandwidth on one allocator after first touch by each side",
      .run = TRIAD_ALL " --set touch=all"},
     {.name = "pre-fault",
      .question = "How to touch fresh memory of the CPU?",
      .of = OF_CPU,
-     .advise = advise_prefault_cpu,
+     .advise = as_advise_prefault_cpu,
      .lacks = "page faults of one thread and of all, or of two page sizes",
      .run = "fault --set scenario=cpu-one,cpu-all --set allocator=base_pages,huge_pages --set pages=10000"},
     {.name = "pre-fault",
      .question = "Does it pay to touch pages on the CPU before the device does?",
      .of = OF_DEVICE,
-     .advise = advise_prefault_device,
+     .advise = as_advise_prefault_device,
      .lacks = "page faults of the device with and without a touch by the CPU before",
      .run = "fault --set scenario=all --set allocator=all --set pages=10000"},
     {.name = "copies",
      .question = "Are explicit copies to the device's own memory worth removing?",
      .of = OF_DEVICE,
-     .advise = advise_copies,
+     .advise = as_advise_copies,
      .lacks = "a copy into the device's memory, and the bandwidth of both memories",
      .run = "copy bandwidth --set copy.from=all --set copy.to=first --set copy.how=engine --set bandwidth.op=triad "
             "--set bandwidth.allocator=all"},
     {.name = "counter",
      .question = "May CPU and device update the same counter at once?",
      .of = OF_DEVICE,
-     .advise = advise_counter,
+     .advise = as_advise_counter,
      .lacks = "counts of concurrent updates by CPU and device",
      .run = "atomics_lost --set allocator=all"},
 };
@@ -87,12 +87,12 @@ struct advice_list {
     size_t facts_n;
 };
 
-static void lacking(const struct topic *t, struct as_advice *a)
+static void lacking(const struct as_advice_topic *t, struct as_advice *a)
 {
     struct as_buf command = AS_BUF_INIT;
     a->numbers_n = 0;
     a->sentence[0] = '\0';
-    advice_say(a, "Unknown: no valid cells (%s)", t->lacks);
+    as_advice_say(a, "Unknown: no valid cells (%s)", t->lacks);
     as_buf_printf(&command, "assay run %s --device %s", t->run, a->device);
     as_copy_text(a->command, sizeof a->command, as_buf_get(&command));
     as_buf_finish(&command);
@@ -105,7 +105,7 @@ static enum as_status advise_device(struct as_rule_context *c, void *user)
     struct as_fact_list facts = {(struct as_fact *)list->facts, list->facts_n, list->facts_n}; /* read only here */
     c->facts = &facts;
     for (size_t i = 0; i < sizeof topics / sizeof *topics && !c->status; i++) {
-        const struct topic *t = &topics[i];
+        const struct as_advice_topic *t = &topics[i];
         if (t->of == (cpu ? OF_DEVICE : OF_CPU))
             continue;
         void *grown = list->v;

@@ -8,51 +8,51 @@
 #include <string.h>
 
 /* "use 'a' or 'b', which ..." from choices of which the first `same` are alike; note: beside the interval. */
-static void say_choice(struct as_advice *a, const struct choice *choices, size_t same, const char *does,
+static void say_choice(struct as_advice *a, const struct as_advice_choice *choices, size_t same, const char *does,
                        const char *note)
 {
     struct as_buf names = AS_BUF_INIT;
     char value[160];
-    choices_names(choices, same, &names);
+    as_choices_names(choices, same, &names);
     as_noted_text(choices[0].value, choices[0].ci, choices[0].cell->unit, "", note, value, sizeof value);
     if (same > 1)
-        advice_say(a, "use %s, which are statistically tied: with '%s' %s %s", as_buf_get(&names), choices[0].allocator,
-                   does, value);
+        as_advice_say(a, "use %s, which are statistically tied: with '%s' %s %s", as_buf_get(&names),
+                      choices[0].allocator, does, value);
     else
-        advice_say(a, "use %s: %s %s", as_buf_get(&names), does, value);
+        as_advice_say(a, "use %s: %s %s", as_buf_get(&names), does, value);
     as_buf_finish(&names);
 }
 
 /* The next and the last of those that are not as good. */
-static void say_others(struct as_advice *a, const struct choice *choices, size_t n, size_t same)
+static void say_others(struct as_advice *a, const struct as_advice_choice *choices, size_t n, size_t same)
 {
     const size_t shown[2] = {same, n - 1};
     for (size_t i = 0; i < 2 && shown[i] < n; i++) {
-        const struct choice *other = &choices[shown[i]];
+        const struct as_advice_choice *other = &choices[shown[i]];
         char ratio[96];
         if (i == 1 && shown[1] == shown[0])
             break;
         const bool longer = other->value > choices[0].value; /* a time; a rate is lower */
-        const struct choice *more = longer ? other : &choices[0], *less = longer ? &choices[0] : other;
+        const struct as_advice_choice *more = longer ? other : &choices[0], *less = longer ? &choices[0] : other;
         as_noted_text(more->value / less->value, as_ratio_interval(more->value, more->ci, less->value, less->ci), "x",
                       " slower", "", ratio, sizeof ratio);
-        advice_say(a, "%s '%s' is %s", i ? "," : ";", other->allocator, ratio);
+        as_advice_say(a, "%s '%s' is %s", i ? "," : ";", other->allocator, ratio);
     }
 }
 
-static void add_numbers(struct as_advice *a, const struct choice *choices, size_t n)
+static void add_numbers(struct as_advice *a, const struct as_advice_choice *choices, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        advice_number(a, choices[i].cell, "%s, '%s'", choices[i].cell->metric, choices[i].allocator);
+        as_advice_add_number(a, choices[i].cell, "%s, '%s'", choices[i].cell->metric, choices[i].allocator);
 }
 
-bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    struct choice choices[CHOICES_MAX];
-    size_t n = choose(c, &t->wanted, choices), same = choices_best(choices, n, t->wanted.less);
+    struct as_advice_choice choices[CHOICES_MAX];
+    size_t n = as_advice_choose(c, &t->wanted, choices), same = as_choices_best(choices, n, t->wanted.less);
     if (n < 2)
         return false;
-    advice_say(a, "Of %zu allocators with valid cells, ", n);
+    as_advice_say(a, "Of %zu allocators with valid cells, ", n);
     say_choice(a, choices, same, t->does, "");
     say_others(a, choices, n, same);
     add_numbers(a, choices, n);
@@ -60,13 +60,13 @@ bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct a
 }
 
 /* Of the allocators that the host reaches too, by what the driver says of them. */
-bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    struct choice choices[CHOICES_MAX];
-    size_t n = choose(c, &t->wanted, choices), kept = 0, could = 0;
+    struct as_advice_choice choices[CHOICES_MAX];
+    size_t n = as_advice_choose(c, &t->wanted, choices), kept = 0, could = 0;
     if (n == 0 || !c->info)
         return false;
-    struct choice own = choices[0];
+    struct as_advice_choice own = choices[0];
     for (size_t i = 0; i < c->info->allocators_n; i++)
         could += c->info->allocators[i].host_access && !c->info->allocators[i].why_not[0];
     for (size_t i = 0; i < n; i++) {
@@ -76,8 +76,8 @@ bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_a
     }
     if (kept == 0 || (kept == 1 && could > 1))
         return false;
-    size_t same = choices_best(choices, kept, t->wanted.less);
-    advice_say(a, "Of %zu allocators with valid cells that both sides can access, ", kept);
+    size_t same = as_choices_best(choices, kept, t->wanted.less);
+    as_advice_say(a, "Of %zu allocators with valid cells that both sides can access, ", kept);
     say_choice(a, choices, same, "in repeated passes the device streams at", "");
     const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
     const bool out_of_reach = fastest && !fastest->host_access;
@@ -86,13 +86,13 @@ bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_a
         as_fact_value_text(choices[0].value / own.value,
                            as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci), "x", ratio,
                            sizeof ratio);
-        advice_say(a, ", %s of its rate in '%s', which the host cannot access", ratio, own.allocator);
+        as_advice_say(a, ", %s of its rate in '%s', which the host cannot access", ratio, own.allocator);
     }
     say_others(a, choices, kept, same);
     const struct as_allocator *best = as_info_allocator(c->info, choices[0].allocator);
     if (best && !best->coherent)
-        advice_say(a, ". The driver does not guarantee coherence of plain host accesses while a kernel runs%s",
-                   advice_atomics_hold(c, choices[0].allocator) ? "; system-scope atomics lost no updates" : "");
+        as_advice_say(a, ". The driver does not guarantee coherence of plain host accesses while a kernel runs%s",
+                      as_advice_atomics_hold(c, choices[0].allocator) ? "; system-scope atomics lost no updates" : "");
     add_numbers(a, choices, kept);
     if (out_of_reach)
         add_numbers(a, &own, 1);
@@ -111,10 +111,10 @@ static const struct as_cell *free_of(const struct as_rule_context *c, const stru
 }
 
 /* Time of both calls, for each allocator that has both. */
-static size_t lives_of(struct as_rule_context *c, const char *size, struct choice out[CHOICES_MAX])
+static size_t lives_of(struct as_rule_context *c, const char *size, struct as_advice_choice out[CHOICES_MAX])
 {
-    const struct wanted wanted = {"alloc", {{"op", "alloc"}, {"size", size}}, ANY_TEAM, true};
-    size_t n = choose(c, &wanted, out), kept = 0;
+    const struct as_advice_wanted wanted = {"alloc", {{"op", "alloc"}, {"size", size}}, ANY_TEAM, true};
+    size_t n = as_advice_choose(c, &wanted, out), kept = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_cell *cell = free_of(c, out[i].cell);
         if (!cell)
@@ -125,13 +125,13 @@ static size_t lives_of(struct as_rule_context *c, const char *size, struct choic
         out[kept].ci.lo += ci.lo;
         out[kept++].ci.hi += ci.hi;
     }
-    choices_sort(out, kept, true);
+    as_choices_sort(out, kept, true);
     return kept;
 }
 
 /* Those whose pages come at first touch, or the others, in their order. */
-static size_t lives_backed(const struct as_rule_context *c, const struct choice *lives, size_t n, bool on_demand,
-                           struct choice out[CHOICES_MAX])
+static size_t lives_backed(const struct as_rule_context *c, const struct as_advice_choice *lives, size_t n,
+                           bool on_demand, struct as_advice_choice out[CHOICES_MAX])
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
@@ -142,40 +142,40 @@ static size_t lives_backed(const struct as_rule_context *c, const struct choice 
     return kept;
 }
 
-static void say_backed(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n,
+static void say_backed(struct as_rule_context *c, struct as_advice *a, const struct as_advice_choice *lives, size_t n,
                        const char *size)
 {
-    size_t same = choices_best(lives, n, true);
+    size_t same = as_choices_best(lives, n, true);
     say_choice(a, lives, same, "allocating and freeing takes", "");
     say_others(a, lives, n, same);
     for (size_t i = 0; i < n; i++) {
         if (i != 0 && i != same && i != n - 1) /* those that the sentence names */
             continue;
-        advice_number(a, lives[i].cell, "allocate %s, '%s'", size, lives[i].allocator);
-        advice_number(a, free_of(c, lives[i].cell), "free %s, '%s'", size, lives[i].allocator);
+        as_advice_add_number(a, lives[i].cell, "allocate %s, '%s'", size, lives[i].allocator);
+        as_advice_add_number(a, free_of(c, lives[i].cell), "free %s, '%s'", size, lives[i].allocator);
     }
 }
 
 /* Lazy allocators only reserve addresses: they are ranked separately. Of the others no cell shows when a driver
  * populates them: it may do so at first use. */
-static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct choice *lives, size_t n)
+static void say_lives(struct as_rule_context *c, struct as_advice *a, const struct as_advice_choice *lives, size_t n)
 {
-    struct choice backed[CHOICES_MAX], lazy[CHOICES_MAX];
+    struct as_advice_choice backed[CHOICES_MAX], lazy[CHOICES_MAX];
     const size_t backed_n = lives_backed(c, lives, n, false, backed), lazy_n = lives_backed(c, lives, n, true, lazy);
     char size[32];
     as_fact_value_text(as_cell_axis_number(lives[0].cell, "size"), AS_NO_INTERVAL, "B", size, sizeof size);
-    advice_say(a, "%sFor %s%s", a->sentence[0] ? ". " : "", size, backed_n ? ": " : ", ");
+    as_advice_say(a, "%sFor %s%s", a->sentence[0] ? ". " : "", size, backed_n ? ": " : ", ");
     if (backed_n)
         say_backed(c, a, backed, backed_n, size);
     if (lazy_n) {
-        advice_say(a, "%spopulated at first touch: ", backed_n ? "; " : "");
+        as_advice_say(a, "%spopulated at first touch: ", backed_n ? "; " : "");
         say_backed(c, a, lazy, lazy_n, size);
     }
 }
 
-bool advise_short_lived(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_short_lived(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
-    struct choice lives[CHOICES_MAX];
+    struct as_advice_choice lives[CHOICES_MAX];
     const char *small = NULL, *large = NULL;
     double low = INFINITY, high = 0;
     (void)t;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_wanted(const struct as_cell *cell, const struct wanted *w)
+static bool is_wanted(const struct as_cell *cell, const struct as_advice_wanted *w)
 {
     if (strcmp(cell->probe, w->probe) != 0 || !as_cell_axis(cell, "allocator")[0])
         return false;
@@ -32,7 +32,7 @@ static int by_others(const void *a, const void *b)
 }
 
 /* The first cell of each allocator. */
-static size_t group_of(const struct candidate *first, size_t n, struct choice out[CHOICES_MAX])
+static size_t group_of(const struct candidate *first, size_t n, struct as_advice_choice out[CHOICES_MAX])
 {
     size_t found = 0;
     for (size_t i = 0; i < n && found < CHOICES_MAX; i++) {
@@ -44,12 +44,12 @@ static size_t group_of(const struct candidate *first, size_t n, struct choice ou
         while (k < found && strcmp(out[k].allocator, allocator) != 0)
             k++;
         if (k == found)
-            out[found++] = (struct choice){allocator, cell, cell->sum.median, as_cell_interval(cell)};
+            out[found++] = (struct as_advice_choice){allocator, cell, cell->sum.median, as_cell_interval(cell)};
     }
     return found;
 }
 
-static size_t wanted_cells(struct as_rule_context *c, const struct wanted *w, struct candidate **out)
+static size_t wanted_cells(struct as_rule_context *c, const struct as_advice_wanted *w, struct candidate **out)
 {
     size_t n = 0;
     if (!(*out = malloc((c->n + 1) * sizeof **out))) {
@@ -64,9 +64,10 @@ static size_t wanted_cells(struct as_rule_context *c, const struct wanted *w, st
     return n;
 }
 
-size_t choose(struct as_rule_context *c, const struct wanted *w, struct choice out[CHOICES_MAX])
+size_t as_advice_choose(struct as_rule_context *c, const struct as_advice_wanted *w,
+                        struct as_advice_choice out[CHOICES_MAX])
 {
-    struct choice group[CHOICES_MAX];
+    struct as_advice_choice group[CHOICES_MAX];
     struct candidate *all;
     const struct as_cell *chosen = NULL; /* first of its group: of equals the one that comes first in the run */
     size_t best = 0, n = wanted_cells(c, w, &all);
@@ -85,27 +86,27 @@ size_t choose(struct as_rule_context *c, const struct wanted *w, struct choice o
         memcpy(out, group, found * sizeof *out);
     }
     free(all);
-    choices_sort(out, best, w->less);
+    as_choices_sort(out, best, w->less);
     return best;
 }
 
 /* Few of them: by insertion, so that those alike stay in the order of the run. */
-void choices_sort(struct choice *choices, size_t n, bool less)
+void as_choices_sort(struct as_advice_choice *choices, size_t n, bool less)
 {
     for (size_t i = 1; i < n; i++)
         for (size_t k = i;
              k > 0 && (less ? choices[k].value < choices[k - 1].value : choices[k].value > choices[k - 1].value); k--) {
-            struct choice swap = choices[k];
+            struct as_advice_choice swap = choices[k];
             choices[k] = choices[k - 1];
             choices[k - 1] = swap;
         }
 }
 
-size_t choices_best(const struct choice *choices, size_t n, bool less)
+size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool less)
 {
     size_t same = n > 0;
     for (; same < n; same++) {
-        const struct choice *better = &choices[0], *other = &choices[same];
+        const struct as_advice_choice *better = &choices[0], *other = &choices[same];
         struct as_interval ratio = less ? as_ratio_interval(better->value, better->ci, other->value, other->ci)
                                         : as_ratio_interval(other->value, other->ci, better->value, better->ci);
         if (!(ratio.hi >= 1 - ADVICE_ALIKE))
@@ -114,13 +115,13 @@ size_t choices_best(const struct choice *choices, size_t n, bool less)
     return same;
 }
 
-void choices_names(const struct choice *choices, size_t n, struct as_buf *out)
+void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out)
 {
     for (size_t i = 0; i < n; i++)
         as_buf_printf(out, "%s'%s'", i == 0 ? "" : i + 1 == n ? " or " : ", ", choices[i].allocator);
 }
 
-void advice_say(struct as_advice *a, const char *fmt, ...)
+void as_advice_say(struct as_advice *a, const char *fmt, ...)
 {
     struct as_buf text = AS_BUF_INIT;
     va_list ap;
@@ -132,7 +133,7 @@ void advice_say(struct as_advice *a, const char *fmt, ...)
     as_buf_finish(&text);
 }
 
-void advice_number(struct as_advice *a, const struct as_cell *cell, const char *fmt, ...)
+void as_advice_add_number(struct as_advice *a, const struct as_cell *cell, const char *fmt, ...)
 {
     for (size_t i = 0; i < a->numbers_n; i++)
         if (a->numbers[i].cell == cell->id)

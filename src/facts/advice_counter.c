@@ -11,7 +11,8 @@
 enum { NAMES_MAX = 5 }; /* of a list in a sentence; a warning names all */
 
 /* Of both sides at work: were updates lost, or none? */
-static bool is_of(const struct as_rule_context *c, const struct as_fact *f, enum as_relation relation, bool lost)
+static bool advice_counter_is_of(const struct as_rule_context *c, const struct as_fact *f, enum as_relation relation,
+                                 bool lost)
 {
     return strcmp(f->device, c->device) == 0 && as_fact_is(f, relation, AS_BY(.sides = "both")) &&
            (f->value > 0) == lost;
@@ -30,11 +31,11 @@ static const struct as_cell *worst_cell(const struct as_rule_context *c, const s
 }
 
 /* Is an update lost in memory of an allocator, by atomics of a scope (NULL: any)? */
-static bool loses(const struct as_rule_context *c, const char *allocator, const char *scope)
+static bool advice_counter_loses(const struct as_rule_context *c, const char *allocator, const char *scope)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        const struct as_cell *cell = is_of(c, f, AS_FACT_LOST, true) ? worst_cell(c, f) : NULL;
+        const struct as_cell *cell = advice_counter_is_of(c, f, AS_FACT_LOST, true) ? worst_cell(c, f) : NULL;
         if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 &&
             (!scope || strcmp(as_cell_axis(cell, "scope"), scope) == 0))
             return true;
@@ -49,7 +50,7 @@ static bool is_outdone(const struct as_rule_context *c, size_t at, enum as_relat
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *g = &c->facts->v[i];
         const struct as_cell *cell =
-            i != at && is_of(c, g, relation, c->facts->v[at].value > 0) ? worst_cell(c, g) : NULL;
+            i != at && advice_counter_is_of(c, g, relation, c->facts->v[at].value > 0) ? worst_cell(c, g) : NULL;
         if (cell && as_cells_same(cell, worst, "allocator") &&
             (cell->sum.max > worst->sum.max || (cell->sum.max == worst->sum.max && i < at)))
             return true;
@@ -77,8 +78,9 @@ static bool is_listed(const struct as_rule_context *c, const struct as_fact *f, 
     if (listed == LIST_ALL)
         return true;
     if (listed == NEVER_LOSES)
-        return !loses(c, allocator, NULL);
-    return loses(c, allocator, NULL) && !loses(c, allocator, "system") && has_scope(c, f, "system");
+        return !advice_counter_loses(c, allocator, NULL);
+    return advice_counter_loses(c, allocator, NULL) && !advice_counter_loses(c, allocator, "system") &&
+           has_scope(c, f, "system");
 }
 
 /* "3.51 million", "7" */
@@ -98,19 +100,19 @@ static const char *millions_text(double n, char out[48])
 static const char *scope_text(const struct as_rule_context *c, const struct as_cell *cell, char out[64])
 {
     const char *allocator = as_cell_axis(cell, "allocator");
-    if (loses(c, allocator, "device") && loses(c, allocator, "system"))
+    if (advice_counter_loses(c, allocator, "device") && advice_counter_loses(c, allocator, "system"))
         return "scopes device and system";
     snprintf(out, 64, "scope %.32s", as_cell_axis(cell, "scope"));
     return out;
 }
 
-bool advice_atomics_hold(const struct as_rule_context *c, const char *allocator)
+bool as_advice_atomics_hold(const struct as_rule_context *c, const char *allocator)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        const struct as_cell *cell = is_of(c, f, AS_FACT_LOST, false) ? worst_cell(c, f) : NULL;
+        const struct as_cell *cell = advice_counter_is_of(c, f, AS_FACT_LOST, false) ? worst_cell(c, f) : NULL;
         if (cell && strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 && has_scope(c, f, "system"))
-            return !loses(c, allocator, "system");
+            return !advice_counter_loses(c, allocator, "system");
     }
     return false;
 }
@@ -124,24 +126,24 @@ static size_t say_facts(struct as_rule_context *c, struct as_advice *a, enum as_
     char scope[64], count[48];
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        const struct as_cell *cell = is_of(c, f, relation, lost) ? worst_cell(c, f) : NULL;
+        const struct as_cell *cell = advice_counter_is_of(c, f, relation, lost) ? worst_cell(c, f) : NULL;
         const char *allocator = cell ? as_cell_axis(cell, "allocator") : "";
         if (!cell || is_outdone(c, i, relation, cell) || !is_listed(c, f, allocator, listed) || said++ >= most)
             continue;
-        advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
+        as_advice_say(a, "%s'%s'", said > 1 ? ", " : before, allocator);
         if (warning)
-            advice_say(a, " (%s, %s: up to %s lost)", as_cell_axis(cell, "type"), scope_text(c, cell, scope),
-                       millions_text(cell->sum.max, count));
-        advice_number(a, cell, "updates lost%s, '%s', %s, median",
-                      strcmp(as_cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
-                      as_cell_axis(cell, "type"));
+            as_advice_say(a, " (%s, %s: up to %s lost)", as_cell_axis(cell, "type"), scope_text(c, cell, scope),
+                          millions_text(cell->sum.max, count));
+        as_advice_add_number(a, cell, "updates lost%s, '%s', %s, median",
+                             strcmp(as_cell_axis(cell, "op"), "plain") == 0 ? " without atomics" : "", allocator,
+                             as_cell_axis(cell, "type"));
     }
     if (said > most)
-        advice_say(a, " and %zu more", said - most);
+        as_advice_say(a, " and %zu more", said - most);
     return said;
 }
 
-bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     (void)t;
     size_t lost = say_facts(c, a, AS_FACT_LOST, true, LIST_ALL, "UPDATES ARE LOST: do not share a counter in ");
@@ -154,12 +156,12 @@ bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_
         return false;
     struct as_advice controls = {0};
     if (say_facts(c, &controls, AS_FACT_LOST_CONTROL, true, LIST_ALL, ""))
-        advice_say(a, ". Without atomics updates are lost in %s, so losses are detected", controls.sentence);
+        as_advice_say(a, ". Without atomics updates are lost in %s, so losses are detected", controls.sentence);
     else if (say_facts(c, &controls, AS_FACT_LOST_CONTROL, false, LIST_ALL, ""))
-        advice_say(a, ". Without atomics none is lost in %s either, so the absence of losses proves little",
-                   controls.sentence);
+        as_advice_say(a, ". Without atomics none is lost in %s either, so the absence of losses proves little",
+                      controls.sentence);
     else
-        advice_say(a, ". Whether losses would be detected is unknown: there is no valid control without atomics");
+        as_advice_say(a, ". Whether losses would be detected is unknown: there is no valid control without atomics");
     for (size_t i = 0; i < controls.numbers_n && a->numbers_n < AS_ADVICE_NUMBERS_MAX; i++)
         a->numbers[a->numbers_n++] = controls.numbers[i];
     return true;

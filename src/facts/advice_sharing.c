@@ -32,7 +32,7 @@ static const char *speedup_text(const struct as_cell *a, const struct as_cell *b
 /* ---- first touch ---- */
 
 /* The minimum difference that the intervals of two cells imply: 0 where they overlap. */
-static double apart(const struct as_pair *p)
+static double advice_sharing_apart(const struct as_pair *p)
 {
     struct as_interval r = as_cells_ratio(p->b, p->a);
     return r.lo > 1 + ADVICE_ALIKE ? r.lo - 1 : r.hi < 1 - ADVICE_ALIKE ? 1 - r.hi : 0;
@@ -73,18 +73,19 @@ static void say_no_first_touch(struct as_advice *a, const struct as_pair *pairs,
     const double most = apart_at_most(p);
     char text[96];
     if (most <= ADVICE_ALIKE)
-        advice_say(a,
-                   "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most "
-                   "%.0f%% (%zu comparison%s",
-                   100 * ADVICE_ALIKE, n, n == 1 ? "" : "s");
+        as_advice_say(
+            a,
+            "First touch by CPU or device makes no difference: bandwidth in repeated passes differs by at most "
+            "%.0f%% (%zu comparison%s",
+            100 * ADVICE_ALIKE, n, n == 1 ? "" : "s");
     else
-        advice_say(a, "Undecided: first touch by CPU or device may change the device's bandwidth by up to %.*f%% (",
-                   most < 0.1, 100 * most);
-    advice_say(a, "%s'%s', device against CPU: %s)", most <= ADVICE_ALIKE ? "; " : "", as_cell_axis(p->a, "allocator"),
-               ratio_text(p->b, p->a, text));
+        as_advice_say(a, "Undecided: first touch by CPU or device may change the device's bandwidth by up to %.*f%% (",
+                      most < 0.1, 100 * most);
+    as_advice_say(a, "%s'%s', device against CPU: %s)", most <= ADVICE_ALIKE ? "; " : "",
+                  as_cell_axis(p->a, "allocator"), ratio_text(p->b, p->a, text));
 }
 
-bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     struct as_pair *pairs;
     size_t n;
@@ -92,19 +93,19 @@ bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct
     (void)t;
     as_pairs_make(c, "bandwidth", "touch", "cpu", "device", &pairs, &n);
     n = keep_touchable(c, pairs, n);
-    const struct as_pair *p = largest_by(apart, pairs, n);
-    if (n > 0 && apart(p) > 0) {
+    const struct as_pair *p = largest_by(advice_sharing_apart, pairs, n);
+    if (n > 0 && advice_sharing_apart(p) > 0) {
         bool device = p->b->sum.median > p->a->sum.median;
-        advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
-                   device ? "device" : "CPU", as_cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
-                   cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
-                   speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
+        as_advice_say(a, "Let the %s touch '%s' first: the device then streams at %s, against %s after the %s: %s",
+                      device ? "device" : "CPU", as_cell_axis(p->a, "allocator"), cell_text(device ? p->b : p->a, one),
+                      cell_text(device ? p->a : p->b, other), device ? "CPU" : "device",
+                      speedup_text(device ? p->b : p->a, device ? p->a : p->b, ratio));
     } else if (n > 0) {
         say_no_first_touch(a, pairs, n);
     }
     for (size_t i = 0; i < n; i++) {
-        advice_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", as_cell_axis(pairs[i].a, "allocator"));
-        advice_number(a, pairs[i].b, "bandwidth, '%s', the device first", as_cell_axis(pairs[i].b, "allocator"));
+        as_advice_add_number(a, pairs[i].a, "bandwidth, '%s', the CPU first", as_cell_axis(pairs[i].a, "allocator"));
+        as_advice_add_number(a, pairs[i].b, "bandwidth, '%s', the device first", as_cell_axis(pairs[i].b, "allocator"));
     }
     free(pairs);
     return n > 0;
@@ -132,12 +133,12 @@ static bool largest_pair(struct as_rule_context *c, const char *name, const char
     return out->a && out->b;
 }
 
-static void add_pair(struct as_advice *a, const struct as_pair *p)
+static void advice_sharing_add_pair(struct as_advice *a, const struct as_pair *p)
 {
     const struct as_cell *cells[2] = {p->a, p->b};
     for (size_t i = 0; i < 2; i++)
-        advice_number(a, cells[i], "per page, %s, '%s', %s pages", as_cell_axis(cells[i], "scenario"),
-                      as_cell_axis(cells[i], "allocator"), as_cell_axis(cells[i], "pages"));
+        as_advice_add_number(a, cells[i], "per page, %s, '%s', %s pages", as_cell_axis(cells[i], "scenario"),
+                             as_cell_axis(cells[i], "allocator"), as_cell_axis(cells[i], "pages"));
 }
 
 /* Options that may make first touches by the CPU cheaper. */
@@ -152,7 +153,7 @@ static const struct {
      "Whether transparent huge pages help a first touch is undecided"},
 };
 
-bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     char ratio[96], before[96], after[96];
     (void)t;
@@ -163,13 +164,13 @@ bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struc
         if (strcmp(cheaper[i].axis, "allocator") == 0 && as_cell_axis_number(p.a, "pages") < 2)
             continue; /* one page does not predict a block */
         const enum as_fact_verdict helps = as_verdict_above(as_cells_ratio(p.a, p.b), 1);
-        advice_say(a, "%s%s: each of %s pages then takes %s instead of %s, %s", a->sentence[0] ? ". " : "",
-                   helps == AS_SUPPORTED ? cheaper[i].do_it
-                   : helps == AS_REFUTED ? cheaper[i].leave_it
-                                         : cheaper[i].unclear,
-                   as_cell_axis(p.a, "pages"), cell_text(p.b, after), cell_text(p.a, before),
-                   speedup_text(p.a, p.b, ratio));
-        add_pair(a, &p);
+        as_advice_say(a, "%s%s: each of %s pages then takes %s instead of %s, %s", a->sentence[0] ? ". " : "",
+                      helps == AS_SUPPORTED ? cheaper[i].do_it
+                      : helps == AS_REFUTED ? cheaper[i].leave_it
+                                            : cheaper[i].unclear,
+                      as_cell_axis(p.a, "pages"), cell_text(p.b, after), cell_text(p.a, before),
+                      speedup_text(p.a, p.b, ratio));
+        advice_sharing_add_pair(a, &p);
     }
     return a->numbers_n > 0;
 }
@@ -194,15 +195,15 @@ static void say_in_turn(struct as_advice *a, const struct as_pair *p, const stru
     struct as_interval both = {one.lo + then.lo, one.hi + then.hi};
     char text[96];
     as_fact_value_text(cpu->sum.median + p->b->sum.median, both, cpu->unit, text, sizeof text);
-    advice_say(a, ". Where it cannot, both in sequence take %s per page: %s", text,
-               both.hi < alone.lo   ? "pre-fault even then"
-               : both.lo > alone.hi ? "let the device fault"
-                                    : "neither is significantly better");
-    advice_number(a, cpu, "per page, %s, '%s', %s pages", as_cell_axis(cpu, "scenario"), as_cell_axis(cpu, "allocator"),
-                  as_cell_axis(cpu, "pages"));
+    as_advice_say(a, ". Where it cannot, both in sequence take %s per page: %s", text,
+                  both.hi < alone.lo   ? "pre-fault even then"
+                  : both.lo > alone.hi ? "let the device fault"
+                                       : "neither is significantly better");
+    as_advice_add_number(a, cpu, "per page, %s, '%s', %s pages", as_cell_axis(cpu, "scenario"),
+                         as_cell_axis(cpu, "allocator"), as_cell_axis(cpu, "pages"));
 }
 
-bool advise_prefault_device(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     struct as_pair p;
     char ratio[96], before[96], after[96];
@@ -212,18 +213,18 @@ bool advise_prefault_device(struct as_rule_context *c, const struct topic *t, st
     cell_text(p.a, before);
     cell_text(p.b, after);
     speedup_text(p.a, p.b, ratio);
-    add_pair(a, &p);
+    advice_sharing_add_pair(a, &p);
     if (as_cells_ratio(p.a, p.b).lo > 1) {
-        advice_say(a,
-                   "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
-                   "page instead of %s, %s",
-                   as_cell_axis(p.a, "allocator"), after, before, ratio);
+        as_advice_say(a,
+                      "Touch '%s' on the CPU where that can overlap the device's work: the device then takes %s per "
+                      "page instead of %s, %s",
+                      as_cell_axis(p.a, "allocator"), after, before, ratio);
         const struct as_cell *cpu = touch_by_cpu(c, p.a);
         if (cpu)
             say_in_turn(a, &p, cpu);
     } else {
-        advice_say(a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without, %s",
-                   as_cell_axis(p.a, "allocator"), after, before, ratio);
+        as_advice_say(a, "Let the device touch '%s' first: after the CPU it takes %s per page, against %s without, %s",
+                      as_cell_axis(p.a, "allocator"), after, before, ratio);
     }
     return true;
 }
@@ -319,20 +320,20 @@ static void find_copies(struct as_rule_context *c, const char *op, const char *o
 static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
 {
     const char *from = as_cell_axis(all->copy[i], "from"), *own = as_cell_axis(all->own[i], "allocator");
-    advice_number(a, all->copy[i], "copy, '%s' to '%s'", from, own);
-    advice_number(a, all->direct[i], "bandwidth, '%s'", from);
-    advice_number(a, all->own[i], "bandwidth, '%s'", own);
+    as_advice_add_number(a, all->copy[i], "copy, '%s' to '%s'", from, own);
+    as_advice_add_number(a, all->direct[i], "bandwidth, '%s'", from);
+    as_advice_add_number(a, all->own[i], "bandwidth, '%s'", own);
 }
 
 /* "from 'a', 'b' and 'c'" of copies */
 static void say_sources(struct as_advice *a, const struct copies *all, const size_t *of, size_t n)
 {
     for (size_t k = 0; k < n; k++)
-        advice_say(a, "%s '%s'",
-                   k                ? k + 1 < n ? "," : " and"
-                   : a->sentence[0] ? "; from"
-                                    : "From",
-                   as_cell_axis(all->copy[of[k]], "from"));
+        as_advice_say(a, "%s '%s'",
+                      k                ? k + 1 < n ? "," : " and"
+                      : a->sentence[0] ? "; from"
+                                       : "From",
+                      as_cell_axis(all->copy[of[k]], "from"));
 }
 
 /* The maximum slowdown of the device against its own memory that the intervals allow. */
@@ -358,25 +359,27 @@ static void say_copies(struct as_advice *a, const struct copies *all)
                 vain[vain_n++] = i;
             most = fmax(most, slower);
         } else if (ci.hi < 1)
-            advice_say(a, "%s '%s' copying pays even for a single pass over the data",
-                       a->sentence[0] ? "; from" : "From", as_cell_axis(all->copy[i], "from"));
+            as_advice_say(a, "%s '%s' copying pays even for a single pass over the data",
+                          a->sentence[0] ? "; from" : "From", as_cell_axis(all->copy[i], "from"));
         else
-            advice_say(a, "%s '%s' copying pays from %s passes over the data", a->sentence[0] ? "; from" : "From",
-                       as_cell_axis(all->copy[i], "from"), as_fact_value_text(passes, ci, "", number, sizeof number));
+            as_advice_say(a, "%s '%s' copying pays from %s passes over the data", a->sentence[0] ? "; from" : "From",
+                          as_cell_axis(all->copy[i], "from"),
+                          as_fact_value_text(passes, ci, "", number, sizeof number));
     }
     say_sources(a, all, vain, vain_n);
     if (vain_n)
-        advice_say(a,
-                   " do not copy data that is read repeatedly: reads in place are at most %.0f%% slower than from '%s' "
-                   "(first pass excluded: it may migrate pages)",
-                   100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
+        as_advice_say(
+            a,
+            " do not copy data that is read repeatedly: reads in place are at most %.0f%% slower than from '%s' "
+            "(first pass excluded: it may migrate pages)",
+            100 * ADVICE_ALIKE, as_cell_axis(all->own[vain[0]], "allocator"));
     say_sources(a, all, open, open_n);
     if (open_n)
-        advice_say(a, " undecided: reads in place may be up to %.*f%% slower than from '%s'", most < 0.1, 100 * most,
-                   as_cell_axis(all->own[open[0]], "allocator"));
+        as_advice_say(a, " undecided: reads in place may be up to %.*f%% slower than from '%s'", most < 0.1, 100 * most,
+                      as_cell_axis(all->own[open[0]], "allocator"));
 }
 
-bool advise_copies(struct as_rule_context *c, const struct topic *t, struct as_advice *a)
+bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
 {
     static const char *const ops[] = {"read", "triad"}; /* a pass is one of these; the first that was measured */
     const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";

@@ -4,31 +4,31 @@
 
 #include "facts/choose.h"
 
-struct topic;
+struct as_advice_topic;
 
 /* Fills in the sentence and numbers and returns true, or returns false where valid cells are lacking. */
-typedef bool (*advise_fn)(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+typedef bool (*advise_fn)(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 
-struct topic {
+struct as_advice_topic {
     const char *name, *question;
     enum { OF_BOTH, OF_CPU, OF_DEVICE } of;
     advise_fn advise;
-    struct wanted wanted; /* of those that choose among allocators */
-    const char *does;     /* "streams at": what the cell of a choice does at its value */
-    const char *lacks;    /* what is missing where nothing is said */
-    const char *run;      /* what would measure it: probe and settings */
+    struct as_advice_wanted wanted; /* of those that choose among allocators */
+    const char *does;               /* "streams at": what the cell of a choice does at its value */
+    const char *lacks;              /* what is missing where nothing is said */
+    const char *run;                /* what would measure it: probe and settings */
 };
 
 /* Was no update by atomics of scope system lost where both sides updated memory of the allocator? */
-bool advice_atomics_hold(const struct as_rule_context *c, const char *allocator);
+bool as_advice_atomics_hold(const struct as_rule_context *c, const char *allocator);
 
-bool advise_allocator(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_shared(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_short_lived(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_first_touch(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_prefault_cpu(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_prefault_device(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_copies(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
-bool advise_counter(struct as_rule_context *c, const struct topic *t, struct as_advice *a);
+bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_short_lived(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_first_touch(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
+bool as_advise_counter(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a);
 
 #endif

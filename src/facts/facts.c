@@ -21,7 +21,7 @@ const char *as_fact_verdict_text(enum as_fact_verdict v)
     return v == AS_REFUTED ? "not as expected" : as_fact_verdict_word(v);
 }
 
-static bool usable(const struct as_cell *cell)
+static bool facts_usable(const struct as_cell *cell)
 {
     return as_cell_is_valid(cell) && (cell->sum.median > 0 || as_unit_is_count(cell->unit));
 }
@@ -34,7 +34,8 @@ static bool is_unproved(const struct as_fact_input *in, const struct as_device_i
 }
 
 /* The devices in the order of the run's list, then those that only cells name. */
-static enum as_status list_devices(const struct as_fact_input *in, const char ***out, size_t *n, struct as_error *err)
+static enum as_status facts_list_devices(const struct as_fact_input *in, const char ***out, size_t *n,
+                                         struct as_error *err)
 {
     size_t cap = 0;
     enum as_status st = AS_OK;
@@ -63,7 +64,7 @@ static enum as_status look_at_device(const struct as_fact_input *in, const char 
         if (strcmp(in->devices[i].id, device) == 0)
             c.info = &in->devices[i];
     for (size_t i = 0; i < in->cells_n; i++)
-        if (strcmp(in->cells[i].device, device) == 0 && usable(&in->cells[i]) &&
+        if (strcmp(in->cells[i].device, device) == 0 && facts_usable(&in->cells[i]) &&
             !is_unproved(in, c.info, &in->cells[i]))
             scratch[c.n++] = &in->cells[i];
     return visit(&c, user);
@@ -77,7 +78,7 @@ enum as_status as_facts_each_device(const struct as_fact_input *in, as_device_fn
     const struct as_cell **scratch = malloc((in->cells_n + 1) * sizeof *scratch);
     if (!scratch)
         return as_nomem(err, in->cells_n * sizeof *scratch, "cells");
-    enum as_status st = list_devices(in, &devices, &devices_n, err);
+    enum as_status st = facts_list_devices(in, &devices, &devices_n, err);
     for (size_t d = 0; d < devices_n && !st; d++)
         st = look_at_device(in, devices[d], scratch, visit, user, err);
     free(scratch);

@@ -271,7 +271,7 @@ const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n
     return best;
 }
 
-static int by_value(const void *a, const void *b)
+static int gather_by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -279,7 +279,7 @@ static int by_value(const void *a, const void *b)
 
 struct as_interval as_spread_interval(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, by_value);
+    qsort(v, n, sizeof *v, gather_by_value);
     return n < 6 ? (struct as_interval){v[0], v[n - 1]} : as_median_interval(v, n, 0.95);
 }
 

@@ -18,8 +18,8 @@ struct law {
     size_t agree, differ, n; /* cells: all of the interval within the bound, none of it, all cells */
 };
 
-static struct law compare(const struct operations *o, const struct as_cell *rate, const struct as_cell *wait,
-                          double warp)
+static struct law joint_flight_compare(const struct operations *o, const struct as_cell *rate,
+                                       const struct as_cell *wait, double warp)
 {
     static const double AGREES = 0.1;
     struct law law = {0};
@@ -56,7 +56,7 @@ static void add_flight(struct as_rule_context *c, const struct operations *o, co
     if (!f)
         return;
     const struct as_interval r = as_cell_interval(rate), w = as_cell_interval(wait);
-    const struct law law = compare(o, rate, wait, warp);
+    const struct law law = joint_flight_compare(o, rate, wait, warp);
     const double flight = rate->sum.median * wait->sum.median;
     char curve[128] = "";
     as_fact_number(f, flight / warp, (struct as_interval){r.lo * w.lo / warp, r.hi * w.hi / warp});

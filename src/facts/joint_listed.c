@@ -14,7 +14,7 @@ static const double CACHE_MOST = 0.8;
 static const double LONGER = 1.2;
 
 /* Has an earlier rule said as much of the level? */
-static bool is_known(const struct as_rule_context *c, const char *place, bool bandwidth)
+static bool joint_listed_is_known(const struct as_rule_context *c, const char *place, bool bandwidth)
 {
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
@@ -132,7 +132,8 @@ static void derive_listed(struct as_rule_context *c)
     for (size_t i = 0; i < n; i++) {
         const char *place = as_cell_axis(cells[i], "place"), *what = as_cell_axis(cells[i], "what");
         bool bandwidth = strcmp(what, "bandwidth") == 0;
-        if (place[0] && strcmp(cells[i]->unit, bandwidth ? "GB/s" : "ns") == 0 && !is_known(c, place, bandwidth))
+        if (place[0] && strcmp(cells[i]->unit, bandwidth ? "GB/s" : "ns") == 0 &&
+            !joint_listed_is_known(c, place, bandwidth))
             add_level(c, cells[i], place, bandwidth, &memory, is_last_cache(cells, n, place));
     }
     free(cells);

@@ -44,7 +44,8 @@ static const struct difference differences[] = {
      "sustained load"},
 };
 
-static void add_difference(struct as_rule_context *c, const struct difference *d, const struct as_pair *pair)
+static void joint_matmul_power_add_difference(struct as_rule_context *c, const struct difference *d,
+                                              const struct as_pair *pair)
 {
     struct as_buf id = AS_BUF_INIT, text = AS_BUF_INIT, a = AS_BUF_INIT, b = AS_BUF_INIT;
     char value[96];
@@ -71,7 +72,7 @@ static void add_difference(struct as_rule_context *c, const struct difference *d
     as_buf_finish(&b);
 }
 
-static void derive_power(struct as_rule_context *c)
+static void joint_matmul_power_derive(struct as_rule_context *c)
 {
     for (size_t d = 0; d < sizeof differences / sizeof *differences; d++) {
         struct as_pair *pairs;
@@ -79,13 +80,13 @@ static void derive_power(struct as_rule_context *c)
         as_pairs_make(c, differences[d].probe, differences[d].axis, differences[d].a, differences[d].b, &pairs, &n);
         for (size_t i = 0; i < n; i++)
             if (as_cell_is(pairs[i].a, differences[d].other, differences[d].word))
-                add_difference(c, &differences[d], &pairs[i]);
+                joint_matmul_power_add_difference(c, &differences[d], &pairs[i]);
         free(pairs);
     }
 }
 
 const struct as_rule as_rules_joint_matmul_power[] = {
-    {"operands, power and clock", derive_power,
+    {"operands, power and clock", joint_matmul_power_derive,
      "the ratio of two valid cells that differ in their operands or duration; with the clock and the power read during "
      "each",
      "the same two on a device of another power limit, whose ratio does not follow its clock"},

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-static const char *level_text(struct as_rule_context *c, const char *level)
+static const char *joint_ridge_level_text(struct as_rule_context *c, const char *level)
 {
     return strcmp(level, "shared") == 0        ? as_shared_memory_name(c)
            : strcmp(level, "memory_side") == 0 ? "the memory-side cache"
                                                : level;
 }
 
-static void add_evidence(struct as_fact *f, const struct as_quantity_value *v)
+static void joint_ridge_add_evidence(struct as_fact *f, const struct as_quantity_value *v)
 {
     if (f->evidence_n < AS_EVIDENCE_MAX)
         f->evidence[f->evidence_n++] = v->cell ? v->cell : v->fact->evidence[0];
@@ -30,9 +30,10 @@ static void add_ridge(struct as_rule_context *c, const char *type, const struct 
     as_fact_number(f, peak->value / (roof->value * 1e9),
                    as_ratio_interval(peak->value, peak->ci, roof->value * 1e9, bytes));
     as_fact_say(f, "The {type} ridge point for %.24s is {value}: code below it is bandwidth-bound (%s, %s)",
-                level_text(c, level), roof->of->label, as_fact_value_text(roof->value, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
-    add_evidence(f, peak);
-    add_evidence(f, roof);
+                joint_ridge_level_text(c, level), roof->of->label,
+                as_fact_value_text(roof->value, AS_NO_INTERVAL, "GB/s", bandwidth, sizeof bandwidth));
+    joint_ridge_add_evidence(f, peak);
+    joint_ridge_add_evidence(f, roof);
 }
 
 static void derive_ridges(struct as_rule_context *c)

@@ -87,10 +87,10 @@ enum as_status as_unit_pipes_make(const struct as_cell *const *cells, size_t n, 
     for (size_t i = 0; i < n; i++)
         if (strcmp(cells[i]->probe, "mix") == 0 && isfinite(cells[i]->sum.median))
             add_cell(out, cells[i]);
-    enum as_status s = out->n ? as_pipes_solve(out->s, out->n, out->ops, &out->pipes, err) : AS_OK;
-    if (!s && out->pipes.placed)
-        s = as_pipes_fit(out->s, out->n, out->ops, &out->pipes, &out->fit, err);
-    return s;
+    enum as_status st = out->n ? as_pipes_solve(out->s, out->n, out->ops, &out->pipes, err) : AS_OK;
+    if (!st && out->pipes.placed)
+        st = as_pipes_fit(out->s, out->n, out->ops, &out->pipes, &out->fit, err);
+    return st;
 }
 
 void as_unit_pipes_finish(struct as_unit_pipes *u)

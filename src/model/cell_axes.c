@@ -168,11 +168,11 @@ static enum as_status add_json_value(struct as_axes *axes, const char *name, con
         as_buf_printf(&b, "%lld", (long long)json_integer_value(j));
     else
         format_number(&b, json_real_value(j));
-    enum as_status s = as_buf_check(&b, err);
-    if (!s)
-        s = cell_axes_add_value(axes, name, as_buf_get(&b), json_number_value(j), err);
+    enum as_status st = as_buf_check(&b, err);
+    if (!st)
+        st = cell_axes_add_value(axes, name, as_buf_get(&b), json_number_value(j), err);
     as_buf_finish(&b);
-    return s;
+    return st;
 }
 
 /* Parses a quoted name at *at. */
@@ -241,16 +241,16 @@ enum as_status as_axes_from_json(const char *json, struct as_axes *axes, struct 
     json_t *root = json_loadb(json ? json : "", len, JSON_REJECT_DUPLICATES, &why);
     if (!root)
         return as_fail(err, AS_FORMAT, "axes: %s at byte %d", why.text, why.position);
-    enum as_status s = json_is_object(root) ? AS_OK : as_fail(err, AS_FORMAT, "axes: not an object");
+    enum as_status st = json_is_object(root) ? AS_OK : as_fail(err, AS_FORMAT, "axes: not an object");
     const char *name;
     json_t *value;
     json_object_foreach(root, name, value)
     {
-        if (!s)
-            s = add_json_value(axes, name, value, err);
+        if (!st)
+            st = add_json_value(axes, name, value, err);
     }
     json_decref(root);
-    return s;
+    return st;
 }
 
 static bool cell_axes_is_bytes(const char *name)

@@ -18,19 +18,19 @@ static enum as_status fields_write_json(const char *text, bool is_array, const c
     }
     json_error_t why;
     json_t *j = json_loads(text, 0, &why);
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (!j || (is_array ? !json_is_array(j) : !json_is_object(j)))
-        s = as_fail(err, AS_FORMAT, "the stored '%s' is not a JSON %s: %s; 'assay doctor' shows where", name,
-                    is_array ? "array" : "object", j ? "something else" : why.text);
+        st = as_fail(err, AS_FORMAT, "the stored '%s' is not a JSON %s: %s; 'assay doctor' shows where", name,
+                     is_array ? "array" : "object", j ? "something else" : why.text);
     else {
         char *again = json_dumps(j, JSON_COMPACT);
         if (!again)
-            s = as_nomem(err, 0, "JSON");
+            st = as_nomem(err, 0, "JSON");
         as_buf_json_text(out, again);
         free(again);
     }
     json_decref(j);
-    return s;
+    return st;
 }
 
 static void write_throttle(int bits, struct as_buf *out)
@@ -108,18 +108,18 @@ static enum as_status fields_write_value(const struct as_field *f, const void *a
 enum as_status as_fields_write(const struct as_fields *fields, const void *record, as_field_write_fn other, void *user,
                                struct as_buf *out, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < fields->n && !s; i++) {
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < fields->n && !st; i++) {
         as_buf_char(out, i ? ',' : '{');
         as_buf_json_str(out, fields->v[i].name);
         as_buf_char(out, ':');
         if (fields->v[i].kind == AS_FIELD_OTHER)
-            s = other(user, fields->v[i].name, out, err);
+            st = other(user, fields->v[i].name, out, err);
         else
-            s = fields_write_value(&fields->v[i], (const char *)record + fields->v[i].offset, out, err);
+            st = fields_write_value(&fields->v[i], (const char *)record + fields->v[i].offset, out, err);
     }
     as_buf_char(out, '}');
-    return s;
+    return st;
 }
 
 enum as_status as_place_fail(const struct as_place *place, const char *name, const char *why, struct as_error *err)
@@ -283,9 +283,9 @@ enum as_status as_fields_read(const struct as_fields *fields, const json_t *j, c
         const json_t *value = json_object_get(j, fields->v[i].name);
         if (!value)
             return as_place_fail(place, fields->v[i].name, "missing", err);
-        enum as_status s = as_field_read(&fields->v[i], value, place, (char *)record + fields->v[i].offset, err);
-        if (s)
-            return s;
+        enum as_status st = as_field_read(&fields->v[i], value, place, (char *)record + fields->v[i].offset, err);
+        if (st)
+            return st;
     }
     if (json_object_size(j) == fields->n)
         return AS_OK;

@@ -56,12 +56,12 @@ uint64_t as_trials_memory_claim(const struct as_trials *t)
 
 enum as_status as_trials_add(struct as_trials *t, struct as_trial *trial, struct as_error *err)
 {
-    enum as_status s = as_grow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v, err);
-    if (!s) {
+    enum as_status st = as_grow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v, err);
+    if (!st) {
         t->v[t->n++] = *trial;
         *trial = (struct as_trial){0};
     }
-    return s;
+    return st;
 }
 
 /* The process of a trial: its worker if processes differ. */
@@ -162,9 +162,9 @@ static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells
         const enum behaviour b = behaviour_of(j, &cells[i], &trials[i]);
         struct as_kind *k = find_kind(j, cells[i].device, probe_of_kind(&cells[i], b), b);
         if (!k) {
-            enum as_status s = as_grow((void **)&j->kinds, &cap, j->kinds_n + 1, sizeof *j->kinds, err);
-            if (s)
-                return s;
+            enum as_status st = as_grow((void **)&j->kinds, &cap, j->kinds_n + 1, sizeof *j->kinds, err);
+            if (st)
+                return st;
             k = &j->kinds[j->kinds_n++];
             *k = (struct as_kind){.behaviour = b, .beta = b == CORE_BOUND, .known = b != CACHED && b != HOST_CALLS};
             as_copy_text(k->device, sizeof k->device, cells[i].device);
@@ -217,22 +217,22 @@ static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_
     struct as_kind *k = &j->kinds[kind];
     size_t m = 0;
     bool rate = false;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_cell_trials *x = calloc(n ? n : 1, sizeof *x);
     struct as_exponent found = {0};
     if (!x)
         return as_nomem(err, n * sizeof *x, "trials");
-    for (size_t i = 0; i < n && !s; i++) {
+    for (size_t i = 0; i < n && !st; i++) {
         if (of[i] != kind)
             continue;
         rate = !cells[i].lower_is_better;
         x[m].trials = samples_of(j, &cells[i], &trials[i], &x[m].n);
         if (!x[m++].trials)
-            s = as_nomem(err, 0, "trials");
+            st = as_nomem(err, 0, "trials");
     }
-    if (!s)
-        s = as_exponent_fit(x, m, rate, &found, err);
-    if (!s) {
+    if (!st)
+        st = as_exponent_fit(x, m, rate, &found, err);
+    if (!st) {
         k->fitted = k->known = found.known;
         k->beta = found.known ? found.beta : 0;
         k->trials = found.trials;
@@ -240,7 +240,7 @@ static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_
     for (size_t i = 0; i < m; i++)
         free((void *)x[i].trials);
     free(x);
-    return s;
+    return st;
 }
 
 static enum as_status judge_estimate(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
@@ -256,10 +256,10 @@ static enum as_status judge_estimate(const struct as_judge *j, const struct as_k
                                .trials = (size_t)j->trials_asked,
                                .exact = as_unit_is_count(cell->unit),
                                .stopped = n > (size_t)j->trials_asked};
-    enum as_status s =
+    enum as_status st =
         as_estimate_cell(x, n, norm_of(j, k, cell, &norm), with_prior ? &k->prior : NULL, &aim, out, err);
     free(x);
-    return s;
+    return st;
 }
 
 /* Fits the scatter of a kind's cells. */
@@ -267,34 +267,34 @@ static enum as_status learn_prior(struct as_judge *j, size_t kind, const struct 
                                   const struct as_trials *trials, const size_t *of, size_t n, struct as_error *err)
 {
     size_t m = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_estimate *found = calloc(n ? n : 1, sizeof *found);
     if (!found)
         return as_nomem(err, n * sizeof *found, "estimates");
-    for (size_t i = 0; i < n && !s; i++)
+    for (size_t i = 0; i < n && !st; i++)
         if (of[i] == kind)
-            s = judge_estimate(j, &j->kinds[kind], &cells[i], &trials[i], false, &found[m++], err);
-    if (!s)
-        s = as_prior_fit_cells(found, m, &j->kinds[kind].prior, err);
+            st = judge_estimate(j, &j->kinds[kind], &cells[i], &trials[i], false, &found[m++], err);
+    if (!st)
+        st = as_prior_fit_cells(found, m, &j->kinds[kind].prior, err);
     free(found);
-    return s;
+    return st;
 }
 
 enum as_status as_judge_learn(struct as_judge *j, const struct as_cell *cells, const struct as_trials *trials, size_t n,
                               struct as_error *err)
 {
     size_t *of = calloc(n ? n : 1, sizeof *of);
-    enum as_status s = of ? make_kinds(j, cells, trials, n, of, err) : as_nomem(err, n * sizeof *of, "kinds of cells");
-    if (!s)
-        s = learn_reference(j, trials, n, err);
-    for (size_t k = 0; k < j->kinds_n && !s; k++) {
+    enum as_status st = of ? make_kinds(j, cells, trials, n, of, err) : as_nomem(err, n * sizeof *of, "kinds of cells");
+    if (!st)
+        st = learn_reference(j, trials, n, err);
+    for (size_t k = 0; k < j->kinds_n && !st; k++) {
         if (j->kinds[k].behaviour == CACHED || j->kinds[k].behaviour == HOST_CALLS)
-            s = fit_kind(j, k, cells, trials, of, n, err);
-        if (!s)
-            s = learn_prior(j, k, cells, trials, of, n, err);
+            st = fit_kind(j, k, cells, trials, of, n, err);
+        if (!st)
+            st = learn_prior(j, k, cells, trials, of, n, err);
     }
     free(of);
-    return s;
+    return st;
 }
 
 void as_judge_finish(struct as_judge *j)
@@ -370,18 +370,18 @@ static enum as_status add_metric(const struct as_judge *j, const struct as_kind 
     double *noted = malloc((t->n ? t->n : 1) * sizeof *noted);
     size_t found = 0;
     struct as_estimate e;
-    enum as_status s = x && noted ? AS_OK : as_nomem(err, t->n * sizeof *x, "further metrics");
-    for (size_t i = 0; i < t->n && !s; i++) {
+    enum as_status st = x && noted ? AS_OK : as_nomem(err, t->n * sizeof *x, "further metrics");
+    for (size_t i = 0; i < t->n && !st; i++) {
         noted[found] = as_trial_counts(&t->v[i]) ? as_detail_number(t->v[i].detail, m->name) : NAN;
         if (!isfinite(noted[found]))
             continue;
         x[found] = (struct as_trial_samples){.x = &noted[found], .n = 1, .process = process_of(j, cell, &t->v[i])};
         found++;
     }
-    if (!s && found)
-        s = as_estimate_cell(x, found, NULL, k && !count && strcmp(m->unit, cell->unit) == 0 ? &k->prior : NULL, &aim,
-                             &e, err);
-    if (!s && found) {
+    if (!st && found)
+        st = as_estimate_cell(x, found, NULL, k && !count && strcmp(m->unit, cell->unit) == 0 ? &k->prior : NULL, &aim,
+                              &e, err);
+    if (!st && found) {
         struct as_metric_value *v = &out[(*n)++];
         *v = (struct as_metric_value){
             .lower_is_better = m->lower_is_better, .trials = e.trials, .value = e.value, .ci = e.ci};
@@ -391,7 +391,7 @@ static enum as_status add_metric(const struct as_judge *j, const struct as_kind 
     }
     free(x);
     free(noted);
-    return s;
+    return st;
 }
 
 static enum as_status set_metrics(const struct as_judge *j, const struct as_kind *k, struct as_cell *cell,
@@ -400,7 +400,7 @@ static enum as_status set_metrics(const struct as_judge *j, const struct as_kind
     struct as_metric_value before[AS_METRICS_MAX], now[AS_METRICS_MAX];
     struct as_metric kept[AS_METRICS_MAX + 1] = {{0}};
     size_t n = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (!further) {
         n = as_cell_metrics(cell, before);
         for (size_t i = 0; i < n; i++)
@@ -411,11 +411,11 @@ static enum as_status set_metrics(const struct as_judge *j, const struct as_kind
         further = kept;
     }
     n = 0;
-    for (const struct as_metric *m = further; m->name && n < AS_METRICS_MAX && !s; m++)
-        s = add_metric(j, k, cell, t, m, now, &n, err);
-    for (const struct as_metric *m = as_demand_metrics; further != kept && m->name && n < AS_METRICS_MAX && !s; m++)
-        s = add_metric(j, k, cell, t, m, now, &n, err);
-    return s ? s : as_cell_set_metrics(cell, now, n, err);
+    for (const struct as_metric *m = further; m->name && n < AS_METRICS_MAX && !st; m++)
+        st = add_metric(j, k, cell, t, m, now, &n, err);
+    for (const struct as_metric *m = as_demand_metrics; further != kept && m->name && n < AS_METRICS_MAX && !st; m++)
+        st = add_metric(j, k, cell, t, m, now, &n, err);
+    return st ? st : as_cell_set_metrics(cell, now, n, err);
 }
 
 enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, const struct as_trials *trials,
@@ -426,9 +426,9 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
     const struct as_kind *k = judge_kind_of(j, cell, trials);
     struct as_estimate e;
     judge_add_up(cell, trials);
-    enum as_status s = judge_estimate(j, k ? k : &unlearned, cell, trials, k != NULL, &e, err);
-    if (s)
-        return s;
+    enum as_status st = judge_estimate(j, k ? k : &unlearned, cell, trials, k != NULL, &e, err);
+    if (st)
+        return st;
     if (e.n) {
         const bool normalised = k && k->known && k->behaviour != OWN_WORK && isfinite(j->reference_hz);
         take_estimate(cell, &e, normalised ? k->beta : NAN);

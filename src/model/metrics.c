@@ -75,13 +75,13 @@ enum as_status as_cell_set_answers(struct as_cell *cell, const char *const *answ
     }
     if (out.len)
         as_buf_char(&out, ']');
-    enum as_status s = as_buf_check(&out, err);
-    if (!s) {
+    enum as_status st = as_buf_check(&out, err);
+    if (!st) {
         free(cell->answers);
         cell->answers = out.len ? as_buf_take(&out) : NULL;
     }
     as_buf_finish(&out);
-    return s;
+    return st;
 }
 
 static bool metrics_read_one(const json_t *j, struct as_metric_value *out)
@@ -159,13 +159,13 @@ enum as_status as_cell_set_metrics(struct as_cell *cell, const struct as_metric_
 {
     struct as_buf out = AS_BUF_INIT;
     write_metrics(v, n, &out);
-    enum as_status s = as_buf_check(&out, err);
-    if (!s) {
+    enum as_status st = as_buf_check(&out, err);
+    if (!st) {
         free(cell->metrics);
         cell->metrics = n ? as_buf_take(&out) : NULL;
     }
     as_buf_finish(&out);
-    return s;
+    return st;
 }
 
 double as_detail_number(const char *detail, const char *name)

@@ -46,9 +46,9 @@ static enum as_status fail_absent(const char *expr, const struct as_device_info 
         if (!is_absent_role(word, infos, infos_n))
             as_buf_printf(&there, "%s%s", there.len ? ", " : "; there are: ", word);
     }
-    enum as_status s = as_fail(err, AS_USAGE, "no device has an allocator of role '%s'%s", expr, as_buf_get(&there));
+    enum as_status st = as_fail(err, AS_USAGE, "no device has an allocator of role '%s'%s", expr, as_buf_get(&there));
     as_buf_finish(&there);
-    return s;
+    return st;
 }
 
 /* "no device has an allocator 'foo'; there are malloc, mmap, thp, hugetlb" */
@@ -64,9 +64,9 @@ static enum as_status allocators_fail_unknown(const char *word, const char *cons
     for (size_t i = 0; i < infos_n; i++)
         for (size_t j = 0; j < infos[i].allocators_n; j++)
             as_buf_printf(&there, "%s%s", there.len ? ", " : "; there are ", infos[i].allocators[j].name);
-    enum as_status s = as_fail(err, AS_USAGE, "no device has an allocator '%s'%s", word, as_buf_get(&there));
+    enum as_status st = as_fail(err, AS_USAGE, "no device has an allocator '%s'%s", word, as_buf_get(&there));
     as_buf_finish(&there);
-    return s;
+    return st;
 }
 
 enum as_status as_plan_check_allocators(const struct as_axis *axis, const char *expr,

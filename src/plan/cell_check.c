@@ -14,9 +14,9 @@ static enum as_status has_capabilities(const struct as_probe *probe, const struc
         return AS_OK;
     struct as_buf phrases = AS_BUF_INIT;
     as_capability_phrases(missing, ", no ", &phrases);
-    enum as_status s = as_fail(err, AS_UNSUPPORTED, "the device has no %s", as_buf_get(&phrases));
+    enum as_status st = as_fail(err, AS_UNSUPPORTED, "the device has no %s", as_buf_get(&phrases));
     as_buf_finish(&phrases);
-    return s;
+    return st;
 }
 
 /* The expression must name one value, not a list, a range or "all". */
@@ -24,17 +24,17 @@ static enum as_status check_value(const struct as_axis *axis, const struct as_ax
                                   const struct as_device_info *info, struct as_error *err)
 {
     struct as_axis_values values;
-    enum as_status s = as_axis_parse(axis, value->text, info, &values, err);
-    if (s)
-        return s;
+    enum as_status st = as_axis_parse(axis, value->text, info, &values, err);
+    if (st)
+        return st;
     if (values.n == 0)
-        s = as_fail(err, AS_UNSUPPORTED, "axis '%s': the device has no '%s'", axis->name, value->text);
+        st = as_fail(err, AS_UNSUPPORTED, "axis '%s': the device has no '%s'", axis->name, value->text);
     else if (values.n > 1 || strcmp(values.v[0].text, value->text) != 0 ||
              isnan(values.v[0].number) != isnan(value->number))
-        s = as_fail(err, AS_USAGE, "axis '%s': '%s' is not one of its values; see 'assay explain' of the probe",
-                    axis->name, value->text);
+        st = as_fail(err, AS_USAGE, "axis '%s': '%s' is not one of its values; see 'assay explain' of the probe",
+                     axis->name, value->text);
     as_axis_values_finish(&values);
-    return s;
+    return st;
 }
 
 static enum as_status cell_check_axes(const struct as_probe *probe, const struct as_axes *axes,
@@ -49,9 +49,9 @@ static enum as_status cell_check_axes(const struct as_probe *probe, const struct
         if (!value)
             return as_fail(err, AS_USAGE, "axis '%s' of probe '%s' has no value; measure it anew with 'assay run'",
                            axis->name, probe->name);
-        enum as_status s = check_value(axis, value, info, err);
-        if (s)
-            return s;
+        enum as_status st = check_value(axis, value, info, err);
+        if (st)
+            return st;
     }
     return AS_OK;
 }
@@ -92,9 +92,9 @@ static enum as_status check_sizes(const struct as_device_info *info, const struc
         as_format_value(&b, single ? (double)info->max_alloc : room, "B");
         if (!single && info->memory_by[0])
             as_buf_printf(&b, " by %s; raise that limit", info->memory_by);
-        enum as_status s = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
+        enum as_status st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
         as_buf_finish(&b);
-        return s;
+        return st;
     }
     return AS_OK;
 }
@@ -120,9 +120,9 @@ static enum as_status check_claim(const struct as_device_info *info, const struc
     } else
         as_buf_str(&b, "cache sizes unknown");
     as_buf_printf(&b, "); set size=DRAM%s", as_probe_axis(probe, "level") ? ", or level=sweep for any size" : "");
-    enum as_status s = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
+    enum as_status st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&b));
     as_buf_finish(&b);
-    return s;
+    return st;
 }
 
 enum as_applies as_plan_applies(const struct as_probe *probe, const struct as_axes *axes,
@@ -147,11 +147,11 @@ enum as_status as_plan_check(const char *name, const struct as_axes *axes, const
     if (!probe)
         return as_fail(err, AS_USAGE, "this build of assay has no probe '%s'; see 'assay list probes'", name);
     /* First, since a cell of a device without the capabilities has no axes. */
-    enum as_status s = has_capabilities(probe, info, err);
-    if (!s)
-        s = cell_check_axes(probe, axes, info, err);
-    if (s)
-        return s;
+    enum as_status st = has_capabilities(probe, info, err);
+    if (!st)
+        st = cell_check_axes(probe, axes, info, err);
+    if (st)
+        return st;
     struct as_error why = {0};
     if (as_plan_applies(probe, axes, info, &why) == AS_APPLIES)
         return AS_OK;

@@ -89,15 +89,15 @@ static enum as_status plan_keep_cell(struct planner *p, const struct as_cell *c,
     struct as_plan *plan = p->plan;
     size_t at = plan->n;
     int added;
-    enum as_status s = key_set_add(&p->seen, c->key, &at, &added, p->err);
-    if (!s && !added)
+    enum as_status st = key_set_add(&p->seen, c->key, &at, &added, p->err);
+    if (!st && !added)
         plan->cells[at].precision = fmin(plan->cells[at].precision, c->precision);
-    if (s || !added)
-        return s;
+    if (st || !added)
+        return st;
     if (plan->n >= CELLS_MAX)
         return as_fail(p->err, AS_USAGE, "the plan has more than %d cells; give fewer values with --set", CELLS_MAX);
-    if ((s = as_grow((void **)&plan->cells, &p->cap, plan->n + 1, sizeof *c, p->err)))
-        return s;
+    if ((st = as_grow((void **)&plan->cells, &p->cap, plan->n + 1, sizeof *c, p->err)))
+        return st;
     plan->cells[at] = *c;
     plan->cells[at].index = (int)at;
     plan->n++;
@@ -188,9 +188,9 @@ static enum as_status add_product(struct planner *p, const struct as_probe *prob
         struct as_axes axes = {.n = axes_n};
         for (size_t i = 0; i < axes_n; i++)
             axes.v[i] = values[i].v[at[i]];
-        enum as_status s = plan_add_cell(p, probe, &axes);
-        if (s)
-            return s;
+        enum as_status st = plan_add_cell(p, probe, &axes);
+        if (st)
+            return st;
         size_t i = axes_n;
         while (i > 0 && ++at[i - 1] == values[i - 1].n)
             at[--i] = 0;
@@ -204,27 +204,27 @@ static enum as_status plan_add_grid(struct planner *p, const struct as_grid *g, 
     struct as_axis_values values[AS_AXES_MAX] = {{0}};
     size_t n = 0;
     bool foreign = false; /* the grid names an allocator of another device */
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (g->probe->needs & ~p->info->capabilities) /* reported by one cell without axes */
         return plan_add_cell(p, g->probe, &(struct as_axes){0});
-    for (; g->probe->axes[n].name && n < AS_AXES_MAX && !s; n++) {
+    for (; g->probe->axes[n].name && n < AS_AXES_MAX && !st; n++) {
         const char *expr = grid_expr(g, &g->probe->axes[n]);
         for (size_t i = 0; i < sets_n; i++) {
             const char *e = set_expr(sets[i], g->probe, &g->probe->axes[n]);
             expr = e ? e : expr;
         }
-        s = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
+        st = as_axis_parse(&g->probe->axes[n], expr, p->info, &values[n], p->err);
         foreign |= values[n].n == 0;
     }
-    if (s)
+    if (st)
         as_fail_in(p->err, g->probe->name);
     else if (foreign)
         note_no_allocator(p, g->probe, values, n);
     else
-        s = add_product(p, g->probe, values, n);
+        st = add_product(p, g->probe, values, n);
     for (size_t i = 0; i < n; i++)
         as_axis_values_finish(&values[i]);
-    return s;
+    return st;
 }
 
 /* Whether device id is in a list such as "cpu,opencl:0,all". A backend's name means all its devices. */
@@ -255,21 +255,21 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
                            const char *const *sets, size_t sets_n, struct as_error *err)
 {
     struct planner p = {.plan = plan, .cap = plan->n, .info = info, .err = err};
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     int added;
-    for (size_t i = 0; i < plan->n && !s; i++) {
+    for (size_t i = 0; i < plan->n && !st; i++) {
         size_t at = i;
         if (strcmp(plan->cells[i].device, info->id) == 0)
-            s = key_set_add(&p.seen, plan->cells[i].key, &at, &added, err);
+            st = key_set_add(&p.seen, plan->cells[i].key, &at, &added, err);
     }
-    for (size_t i = 0; i < suite->grids_n && !s; i++) {
+    for (size_t i = 0; i < suite->grids_n && !st; i++) {
         p.precision = suite->grids[i].precision > 0 ? suite->grids[i].precision : suite->precision;
         if (in_device_list(suite->grid_devices ? suite->grid_devices[i] : "", info) &&
             in_device_list(suite->grids[i].devices, info))
-            s = plan_add_grid(&p, &suite->grids[i], sets, sets_n);
+            st = plan_add_grid(&p, &suite->grids[i], sets, sets_n);
     }
     free(p.seen.slot);
-    return s;
+    return st;
 }
 
 void as_plan_finish(struct as_plan *plan)
@@ -341,11 +341,11 @@ enum as_status as_plan_check_sets(const struct as_suite *suites, size_t suites_n
         if (!axis)
             return as_fail(err, AS_USAGE, "none of the requested probes has an axis '%s'%s%s%s", name,
                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-        enum as_status s = plan_check_once(sets, i, err);
-        if (!s && axis->domain == AS_DOMAIN_ALLOCATOR)
-            s = as_plan_check_allocators(axis, eq + 1, infos, infos_n, err);
-        if (s)
-            return s;
+        enum as_status st = plan_check_once(sets, i, err);
+        if (!st && axis->domain == AS_DOMAIN_ALLOCATOR)
+            st = as_plan_check_allocators(axis, eq + 1, infos, infos_n, err);
+        if (st)
+            return st;
     }
     return AS_OK;
 }

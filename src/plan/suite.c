@@ -73,8 +73,8 @@ static enum as_status grid_from_text(struct as_grid *grid, const char *text, str
     const char *at = next_assignment(text, &len);
     if (!at && text[strspn(text, " ")])
         return as_fail(err, AS_FAILED, "probe '%s' has a grid without an axis: '%s'", grid->probe->name, text);
-    enum as_status s = AS_OK;
-    while (at && !s) {
+    enum as_status st = AS_OK;
+    while (at && !st) {
         char name[24], expr[256];
         const char *value = at + len + 1, *next = next_assignment(value, &next_len);
         size_t n = next ? (size_t)(next - value) : strlen(value);
@@ -89,11 +89,11 @@ static enum as_status grid_from_text(struct as_grid *grid, const char *text, str
         if (strcmp(name, "devices") == 0)
             as_copy_text(grid->devices, sizeof grid->devices, expr);
         else
-            s = as_grid_set(grid, name, expr, err);
+            st = as_grid_set(grid, name, expr, err);
         at = next;
         len = next_len;
     }
-    return s;
+    return st;
 }
 
 struct suite_parser {
@@ -129,11 +129,11 @@ static enum as_status suite_add_grid(struct suite_parser *p, const struct as_pro
 static enum as_status add_preset(struct suite_parser *p, const struct as_probe *probe, const char *const *grids)
 {
     static const char *const one[] = {"", NULL};
-    enum as_status s = AS_OK;
-    for (const char *const *g = grids ? grids : one; *g && !s; g++)
-        if (!(s = suite_add_grid(p, probe)))
-            s = grid_from_text(&p->suite->grids[p->current], *g, p->err);
-    return s;
+    enum as_status st = AS_OK;
+    for (const char *const *g = grids ? grids : one; *g && !st; g++)
+        if (!(st = suite_add_grid(p, probe)))
+            st = grid_from_text(&p->suite->grids[p->current], *g, p->err);
+    return st;
 }
 
 static enum as_status unknown_probe(const char *name, struct as_error *err)
@@ -237,9 +237,9 @@ static enum as_status grid_member(struct suite_parser *p, const char *name, cons
     int first = p->current;
     p->suite->grids_n = (size_t)first;
     p->used_preset = 1;
-    enum as_status s = add_preset(p, probe, quick ? probe->quick : probe->full);
+    enum as_status st = add_preset(p, probe, quick ? probe->quick : probe->full);
     p->current = first;
-    return s;
+    return st;
 }
 
 static int on_member(void *user, const char *section, const char *name, const char *value)
@@ -288,21 +288,21 @@ enum as_status as_suite_parse(const char *name, const char *text, struct as_suit
     if (strlen(text) > SUITE_TEXT_MAX)
         return as_fail(err, AS_USAGE, "suite '%s' is longer than %d KiB", name, SUITE_TEXT_MAX / 1024);
     struct suite_parser p = {.suite = out, .current = -1, .err = err};
-    enum as_status s = check_sections(text, err);
-    int line = s ? 0 : ini_parse_string(text, on_member, &p);
-    s = s ? s : p.status;
-    if (!s && line)
-        s = as_fail(err, AS_USAGE, "neither a [section] nor 'name = value'");
-    else if (!s && out->grids_n == 0)
-        s = as_fail(err, AS_USAGE, "no probe is named; add a section such as [latency]");
-    if (s) {
+    enum as_status st = check_sections(text, err);
+    int line = st ? 0 : ini_parse_string(text, on_member, &p);
+    st = st ? st : p.status;
+    if (!st && line)
+        st = as_fail(err, AS_USAGE, "neither a [section] nor 'name = value'");
+    else if (!st && out->grids_n == 0)
+        st = as_fail(err, AS_USAGE, "no probe is named; add a section such as [latency]");
+    if (st) {
         struct as_buf where = AS_BUF_INIT;
         as_buf_printf(&where, line > 0 ? "suite '%s', line %d" : "suite '%s'", name, line);
         as_fail_in(err, as_buf_get(&where));
         as_buf_finish(&where);
         as_suite_finish(out);
     }
-    return s;
+    return st;
 }
 
 void as_suites_devices(const struct as_suite *suites, size_t n, struct as_buf *out)
@@ -334,22 +334,22 @@ static enum as_status suite_of_probe(const struct as_probe *probe, struct as_sui
     as_copy_text(out->name, sizeof out->name, probe->name);
     as_copy_text(out->title, sizeof out->title, probe->title);
     struct suite_parser p = {.suite = out, .current = -1, .err = err};
-    enum as_status s = add_preset(&p, probe, probe->quick);
-    if (s)
+    enum as_status st = add_preset(&p, probe, probe->quick);
+    if (st)
         as_suite_finish(out);
-    return s;
+    return st;
 }
 
 static enum as_status suite_from_file(const char *path, struct as_suite *out, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    enum as_status s = as_buf_read_file(&text, path, SUITE_TEXT_MAX, err);
-    if (!s && memchr(as_buf_get(&text), 0, text.len))
-        s = as_fail(err, AS_USAGE, "'%s' is not a text file", path);
-    if (!s)
-        s = as_suite_parse(path, as_buf_get(&text), out, err);
+    enum as_status st = as_buf_read_file(&text, path, SUITE_TEXT_MAX, err);
+    if (!st && memchr(as_buf_get(&text), 0, text.len))
+        st = as_fail(err, AS_USAGE, "'%s' is not a text file", path);
+    if (!st)
+        st = as_suite_parse(path, as_buf_get(&text), out, err);
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 const char *as_suite_or_probe(const char *word, bool *suite, bool *probe)

@@ -28,9 +28,9 @@ static enum as_status add_value(struct parser *p, const char *text, double numbe
     if (p->out->n >= VALUES_MAX)
         return as_fail(p->err, AS_USAGE, "axis '%s' has more than %d values; make the range smaller", p->axis->name,
                        VALUES_MAX);
-    enum as_status s = as_grow((void **)&p->out->v, &p->cap, p->out->n + 1, sizeof *p->out->v, p->err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&p->out->v, &p->cap, p->out->n + 1, sizeof *p->out->v, p->err);
+    if (st)
+        return st;
     struct as_axis_value *v = &p->out->v[p->out->n++];
     as_copy_text(v->name, sizeof v->name, p->axis->name);
     as_copy_text(v->text, sizeof v->text, text);
@@ -38,15 +38,15 @@ static enum as_status add_value(struct parser *p, const char *text, double numbe
     return AS_OK;
 }
 
-static enum as_status add_number(struct parser *p, uint64_t value)
+static enum as_status axis_add_number(struct parser *p, uint64_t value)
 {
     struct as_buf b = AS_BUF_INIT;
     as_buf_printf(&b, "%llu", (unsigned long long)value);
-    enum as_status s = as_buf_check(&b, p->err);
-    if (!s)
-        s = add_value(p, as_buf_get(&b), (double)value);
+    enum as_status st = as_buf_check(&b, p->err);
+    if (!st)
+        st = add_value(p, as_buf_get(&b), (double)value);
     as_buf_finish(&b);
-    return s;
+    return st;
 }
 
 static uint64_t largest_count(const struct parser *p)
@@ -168,15 +168,15 @@ static enum as_status add_range(struct parser *p, const char *text, uint64_t a, 
 {
     if (a > b)
         return as_fail(p->err, AS_USAGE, "axis '%s': the range '%s' runs backwards", p->axis->name, text);
-    enum as_status s;
+    enum as_status st;
     if (steps == 0) { /* counts: every number */
         if (b - a >= VALUES_MAX)
             return as_fail(p->err, AS_USAGE, "axis '%s': the range '%s' has more than %d values", p->axis->name, text,
                            VALUES_MAX);
         for (uint64_t v = a; v < b; v++)
-            if ((s = add_number(p, v)))
-                return s;
-        return add_number(p, b);
+            if ((st = axis_add_number(p, v)))
+                return st;
+        return axis_add_number(p, b);
     }
     if (a == 0)
         return as_fail(p->err, AS_USAGE, "axis '%s': a doubling range cannot start at 0", p->axis->name);
@@ -187,10 +187,10 @@ static enum as_status add_range(struct parser *p, const char *text, uint64_t a, 
         uint64_t r = round_step(p, v);
         if (r >= b)
             break;
-        if ((s = add_number(p, r)))
-            return s;
+        if ((st = axis_add_number(p, r)))
+            return st;
     }
-    return add_number(p, b);
+    return axis_add_number(p, b);
 }
 
 /* Splits "a..b xN" in place. *steps is 0 when not given. */
@@ -204,9 +204,9 @@ static enum as_status split_range(const struct parser *p, char *item, char **hig
     *high += 2;
     char *x = strrchr(*high, 'x');
     if (x && x > *high && x[-1] == ' ') {
-        enum as_status s = as_parse_u64(x + 1, steps, p->err);
-        if (s)
-            return s;
+        enum as_status st = as_parse_u64(x + 1, steps, p->err);
+        if (st)
+            return st;
         if (*steps == 0 || *steps > STEPS_MAX)
             return as_fail(p->err, AS_USAGE, "axis '%s': from 1 to %d steps an octave, not '%s'", p->axis->name,
                            STEPS_MAX, x);
@@ -221,10 +221,10 @@ static enum as_status add_cpus(struct parser *p)
     struct as_cpus set;
     if (!as_thread_cpus(&set))
         return as_fail(p->err, AS_FAILED, "the CPUs that this process may use cannot be read");
-    enum as_status s = AS_OK;
-    for (int cpu = -1; !s && (cpu = as_cpus_next(&set, cpu)) >= 0;)
-        s = add_number(p, (uint64_t)cpu);
-    return s;
+    enum as_status st = AS_OK;
+    for (int cpu = -1; !st && (cpu = as_cpus_next(&set, cpu)) >= 0;)
+        st = axis_add_number(p, (uint64_t)cpu);
+    return st;
 }
 
 static enum as_status add_number_item(struct parser *p, char *item)
@@ -239,16 +239,16 @@ static enum as_status add_number_item(struct parser *p, char *item)
     }
     char *high;
     uint64_t steps, a, b;
-    enum as_status s = split_range(p, item, &high, &steps);
-    if (!s && high && (!item[0] || !high[0] || high[0] == 'x'))
-        s = as_fail(p->err, AS_USAGE, "axis '%s': a range has two ends, such as 1KiB..64KiB, not '%s..%s'",
-                    p->axis->name, item, high);
-    if (s || (s = parse_number(p, item, &a)) || (s = check_range(p, a, item)))
-        return s;
+    enum as_status st = split_range(p, item, &high, &steps);
+    if (!st && high && (!item[0] || !high[0] || high[0] == 'x'))
+        st = as_fail(p->err, AS_USAGE, "axis '%s': a range has two ends, such as 1KiB..64KiB, not '%s..%s'",
+                     p->axis->name, item, high);
+    if (st || (st = parse_number(p, item, &a)) || (st = check_range(p, a, item)))
+        return st;
     if (!high)
-        return add_number(p, a);
-    if ((s = parse_number(p, high, &b)) || (s = check_range(p, b, high)))
-        return s;
+        return axis_add_number(p, a);
+    if ((st = parse_number(p, high, &b)) || (st = check_range(p, b, high)))
+        return st;
     high[-2] = '.'; /* restore the separator for the message */
     if (steps == 0 && p->axis->type == AS_AXIS_SIZE)
         steps = 1;
@@ -265,7 +265,7 @@ static enum as_role largest_pages(const struct as_device_info *info)
 }
 
 /* By name, by role, the first usable one or all of them. A name that is also a role is the name. */
-static enum as_status add_allocator(struct parser *p, const char *item)
+static enum as_status axis_add_allocator(struct parser *p, const char *item)
 {
     const bool all = strcmp(item, "all") == 0, first = strcmp(item, "first") == 0;
     const enum as_role role = as_info_allocator(p->info, item)     ? AS_ROLE_UNKNOWN
@@ -274,9 +274,9 @@ static enum as_status add_allocator(struct parser *p, const char *item)
     for (size_t i = 0; i < p->info->allocators_n; i++) {
         const struct as_allocator *a = &p->info->allocators[i];
         if (((all || first) && a->why_not[0] == 0) || (role && a->role == role) || strcmp(a->name, item) == 0) {
-            enum as_status s = add_value(p, a->name, NAN);
-            if (s || first)
-                return s;
+            enum as_status st = add_value(p, a->name, NAN);
+            if (st || first)
+                return st;
         }
     }
     return AS_OK; /* an allocator of another device: no value here; as_plan_check_sets names one that no device has */
@@ -291,16 +291,16 @@ static enum as_status unknown_word(const struct parser *p, const char *item)
     size_t n = 0;
     for (; p->axis->words && p->axis->words[n]; n++)
         as_buf_printf(&values, "%s%s", n ? ", " : "", p->axis->words[n]);
-    enum as_status s =
+    enum as_status st =
         n > NAMED_MAX ? as_fail(p->err, AS_USAGE, "axis '%s' has no value '%s'; 'assay explain' of the probe has them",
                                 p->axis->name, item)
                       : as_fail(p->err, AS_USAGE, "axis '%s' has no value '%s'; its values: %s, all", p->axis->name,
                                 item, as_buf_get(&values));
     as_buf_finish(&values);
-    return s;
+    return st;
 }
 
-static enum as_status add_word(struct parser *p, const char *item)
+static enum as_status axis_add_word(struct parser *p, const char *item)
 {
     int found = 0;
     for (const char *const *w = p->axis->words; w && *w; w++) {
@@ -308,12 +308,12 @@ static enum as_status add_word(struct parser *p, const char *item)
         if (!meant)
             continue;
         found = 1;
-        enum as_status s = add_value(p, *w, NAN);
-        if (s)
-            return s;
+        enum as_status st = add_value(p, *w, NAN);
+        if (st)
+            return st;
     }
     if (p->axis->domain == AS_DOMAIN_ALLOCATOR)
-        return add_allocator(p, item);
+        return axis_add_allocator(p, item);
     if (found)
         return AS_OK;
     return unknown_word(p, item);
@@ -328,9 +328,9 @@ enum as_status as_axis_parse(const struct as_axis *axis, const char *expr, const
     if (strlen(expr) >= sizeof text)
         return as_fail(err, AS_USAGE, "axis '%s': the expression is longer than %d characters", axis->name, EXPR_MAX);
     memcpy(text, expr, strlen(expr) + 1);
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     char *next = text;
-    while (next && !s) {
+    while (next && !st) {
         char *item = next;
         next = strchr(item, ',');
         if (next)
@@ -340,13 +340,13 @@ enum as_status as_axis_parse(const struct as_axis *axis, const char *expr, const
         for (size_t n = strlen(item); n && isspace((unsigned char)item[n - 1]); n--)
             item[n - 1] = 0;
         if (*item == 0)
-            s = as_fail(err, AS_USAGE, "axis '%s': a value is missing in '%s'", axis->name, expr);
+            st = as_fail(err, AS_USAGE, "axis '%s': a value is missing in '%s'", axis->name, expr);
         else if (!is_absent(&p, item))
-            s = axis->type == AS_AXIS_WORD ? add_word(&p, item) : add_number_item(&p, item);
+            st = axis->type == AS_AXIS_WORD ? axis_add_word(&p, item) : add_number_item(&p, item);
     }
-    if (s)
+    if (st)
         as_axis_values_finish(out);
-    return s;
+    return st;
 }
 
 void as_axis_values_finish(struct as_axis_values *v)

@@ -19,13 +19,13 @@ static const double APART_MIN = 1.4, APART_MAX = 2.9;
 static const double SAME = 1.05;
 enum { STEPS_MAX = 64 };
 
-static const struct as_cell *cell_at(struct as_cell_view cells, size_t i)
+static const struct as_cell *main_memory_cell_at(struct as_cell_view cells, size_t i)
 {
     return cells.v ? &cells.v[i] : cells.p[i];
 }
 
 /* Do the cells differ only in size and in the axis `but` (NULL: none)? */
-static bool is_alike(const struct as_cell *a, const struct as_cell *b, const char *but)
+static bool main_memory_is_alike(const struct as_cell *a, const struct as_cell *b, const char *but)
 {
     if (strcmp(a->probe, b->probe) != 0 || strcmp(a->device, b->device) != 0 || strcmp(a->metric, b->metric) != 0 ||
         a->axes.n != b->axes.n)
@@ -73,9 +73,10 @@ static const struct as_cell *find_half(struct as_cell_view cells, const struct a
     const struct as_cell *half = NULL;
     double nearest = INFINITY;
     for (size_t i = 0; i < cells.n; i++) {
-        const struct as_cell *h = cell_at(cells, i);
+        const struct as_cell *h = main_memory_cell_at(cells, i);
         const double apart = size / as_axes_number(&h->axes, "size"), off = fabs(log2(apart / 2));
-        if (!(apart >= APART_MIN && apart <= APART_MAX) || !(off < nearest) || !is_alike(h, c, NULL) || !has_number(h))
+        if (!(apart >= APART_MIN && apart <= APART_MAX) || !(off < nearest) || !main_memory_is_alike(h, c, NULL) ||
+            !has_number(h))
             continue;
         half = h;
         nearest = off;
@@ -87,9 +88,9 @@ static const struct as_cell *find_half(struct as_cell_view cells, const struct a
 static bool is_faster_below(struct as_cell_view cells, const struct as_cell *c)
 {
     for (size_t i = 0; i < cells.n; i++) {
-        const struct as_cell *s = cell_at(cells, i);
-        if (4 * as_axes_number(&s->axes, "size") <= as_axes_number(&c->axes, "size") && is_alike(s, c, NULL) &&
-            has_number(s) && slower(c, s).lo > 2)
+        const struct as_cell *s = main_memory_cell_at(cells, i);
+        if (4 * as_axes_number(&s->axes, "size") <= as_axes_number(&c->axes, "size") &&
+            main_memory_is_alike(s, c, NULL) && has_number(s) && slower(c, s).lo > 2)
             return true;
     }
     return false;
@@ -115,8 +116,8 @@ static void find_steps(const struct as_device_info *info, struct as_cell_view ce
     double at[STEPS_MAX], nearest = log(MOST); /* over the cell's size */
     size_t n = 0;
     for (size_t i = 0; i < cells.n && n < STEPS_MAX; i++) {
-        const struct as_cell *c = cell_at(cells, i);
-        const bool own = is_alike(c, cell, "level");
+        const struct as_cell *c = main_memory_cell_at(cells, i);
+        const bool own = main_memory_is_alike(c, cell, "level");
         at[n] = as_axes_number(&c->axes, "size") * (own ? 1 : share) / bytes;
         n += at[n] >= LEAST && (own || is_sweep(c, cell, info)) && has_number(c) && step_to(cells, c, &steps[n]);
     }

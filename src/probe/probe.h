@@ -90,17 +90,17 @@ struct as_trial_context {
 /* For check, which had no memory to look: false, with the reason. Nothing is rejected for that. */
 bool as_check_no_memory(char *why, size_t size);
 /* For prepare, if the sampling thread takes part in the timed work of another device. */
-void as_host_part(struct as_trial_context *vc);
+void as_host_part(struct as_trial_context *tc);
 /* Adds "name": "text" / number to the cell's detail. */
-void as_note(struct as_trial_context *vc, const char *name, const char *text);
-void as_note_number(struct as_trial_context *vc, const char *name, double value);
+void as_note(struct as_trial_context *tc, const char *name, const char *text);
+void as_note_number(struct as_trial_context *tc, const char *name, double value);
 /* For prepare: the kernel's machine code must contain at_least instructions that do `operation` (one of
  * as_operation_words). They are noted and judged if the device can count them; otherwise the code gate says why not.
  * The worst of several expectations counts. */
 #define AS_CODE_NOT_COUNTED "this backend does not give the machine code to count in"
-void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least);
+void as_expect_code(struct as_trial_context *tc, struct as_kernel *kernel, const char *operation, uint64_t at_least);
 /* The same for a count by the probe itself. */
-void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const char *text);
+void as_judge_code(struct as_trial_context *tc, enum as_gate_state state, const char *text);
 
 /* What the cells measure whose axis has this word. */
 struct as_own_metric {
@@ -154,7 +154,7 @@ struct as_probe {
     double patience_s;
     /* In the worker. The state of a trial has state_bytes, which are zero before prepare. */
     size_t state_bytes;
-    enum as_status (*prepare)(struct as_trial_context *vc, void *state, struct as_error *err);
+    enum as_status (*prepare)(struct as_trial_context *tc, void *state, struct as_error *err);
     /* AS_TIMEOUT: this trial can have no further sample; it ends with those it has. */
     enum as_status (*sample)(void *state, uint64_t reps, struct as_sample *out, struct as_error *err);
     /* Compares the outcome of the last sample with an independent reference; false: *why says what differs. */
@@ -169,7 +169,7 @@ struct as_probe {
 
 /* Allocates a trial's state and prepares it. as_probe_finish takes the state also after a failure, when it may be NULL.
  */
-enum as_status as_probe_prepare(const struct as_probe *probe, struct as_trial_context *vc, void **state,
+enum as_status as_probe_prepare(const struct as_probe *probe, struct as_trial_context *tc, void **state,
                                 struct as_error *err);
 void as_probe_finish(const struct as_probe *probe, void *state);
 

@@ -21,7 +21,8 @@ const struct as_axis *as_probe_axis(const struct as_probe *probe, const char *na
     return NULL;
 }
 
-static enum as_status check_axis(const struct as_probe *probe, const struct as_axis *axis, struct as_error *err)
+static enum as_status registry_check_axis(const struct as_probe *probe, const struct as_axis *axis,
+                                          struct as_error *err)
 {
     if (!axis->help || !axis->def)
         return as_fail(err, AS_FAILED, "probe '%s': axis '%s' lacks help or a default", probe->name, axis->name);
@@ -36,11 +37,11 @@ static enum as_status check_axis(const struct as_probe *probe, const struct as_a
     return AS_OK;
 }
 
-enum as_status as_probe_prepare(const struct as_probe *probe, struct as_trial_context *vc, void **state,
+enum as_status as_probe_prepare(const struct as_probe *probe, struct as_trial_context *tc, void **state,
                                 struct as_error *err)
 {
     *state = calloc(1, probe->state_bytes);
-    return *state ? probe->prepare(vc, *state, err) : as_nomem(err, probe->state_bytes, probe->name);
+    return *state ? probe->prepare(tc, *state, err) : as_nomem(err, probe->state_bytes, probe->name);
 }
 
 void as_probe_finish(const struct as_probe *probe, void *state)
@@ -70,12 +71,12 @@ enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err
             return as_fail(err, AS_FAILED, "probe '%s' lacks '%s'", probe->name ? probe->name : "", required[i].name);
     }
     size_t n = 0;
-    enum as_status s = AS_OK;
-    for (; probe->axes[n].name && !s; n++)
-        s = check_axis(probe, &probe->axes[n], err);
-    if (!s && n > AS_AXES_MAX)
-        s = as_fail(err, AS_FAILED, "probe '%s' has more than %d axes", probe->name, AS_AXES_MAX);
-    return s;
+    enum as_status st = AS_OK;
+    for (; probe->axes[n].name && !st; n++)
+        st = registry_check_axis(probe, &probe->axes[n], err);
+    if (!st && n > AS_AXES_MAX)
+        st = as_fail(err, AS_FAILED, "probe '%s' has more than %d axes", probe->name, AS_AXES_MAX);
+    return st;
 }
 
 bool as_varies_by_process(const struct as_cell *cell)

@@ -13,25 +13,25 @@ bool as_check_no_memory(char *why, size_t size)
     return false;
 }
 
-void as_note(struct as_trial_context *vc, const char *name, const char *text)
+void as_note(struct as_trial_context *tc, const char *name, const char *text)
 {
-    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
-    as_buf_json_str(&vc->detail, name);
-    as_buf_char(&vc->detail, ':');
-    as_buf_json_str(&vc->detail, text);
+    as_buf_str(&tc->detail, tc->detail.len ? "," : "{");
+    as_buf_json_str(&tc->detail, name);
+    as_buf_char(&tc->detail, ':');
+    as_buf_json_str(&tc->detail, text);
 }
 
-void as_note_number(struct as_trial_context *vc, const char *name, double value)
+void as_note_number(struct as_trial_context *tc, const char *name, double value)
 {
-    as_buf_str(&vc->detail, vc->detail.len ? "," : "{");
-    as_buf_json_str(&vc->detail, name);
+    as_buf_str(&tc->detail, tc->detail.len ? "," : "{");
+    as_buf_json_str(&tc->detail, name);
     if (isfinite(value))
-        as_buf_printf(&vc->detail, ":%.17g", value);
+        as_buf_printf(&tc->detail, ":%.17g", value);
     else
-        as_buf_str(&vc->detail, ":null");
+        as_buf_str(&tc->detail, ":null");
 }
 
-static void note_count(struct as_trial_context *vc, const char *operation, uint64_t n)
+static void note_count(struct as_trial_context *tc, const char *operation, uint64_t n)
 {
     char name[40];
     struct as_buf b = AS_BUF_INIT;
@@ -40,26 +40,26 @@ static void note_count(struct as_trial_context *vc, const char *operation, uint6
     as_buf_finish(&b);
     for (char *s = name; *s; s++)
         *s = *s == '.' ? '_' : *s;
-    as_note_number(vc, name, (double)n);
+    as_note_number(tc, name, (double)n);
 }
 
 /* The worst state wins (n/a, pass, fail); texts of equal states are joined. */
-void as_judge_code(struct as_trial_context *vc, enum as_gate_state state, const char *text)
+void as_judge_code(struct as_trial_context *tc, enum as_gate_state state, const char *text)
 {
     struct as_buf b = AS_BUF_INIT;
-    if (state == vc->code && state != AS_GATE_NA)
-        as_buf_printf(&b, "%s; ", vc->code_text);
+    if (state == tc->code && state != AS_GATE_NA)
+        as_buf_printf(&b, "%s; ", tc->code_text);
     as_buf_str(&b, text);
-    if (state >= vc->code)
-        as_copy_text(vc->code_text, sizeof vc->code_text, as_buf_get(&b));
-    vc->code = state >= vc->code ? state : vc->code;
+    if (state >= tc->code)
+        as_copy_text(tc->code_text, sizeof tc->code_text, as_buf_get(&b));
+    tc->code = state >= tc->code ? state : tc->code;
     as_buf_finish(&b);
 }
 
 /* A compiler may remove a loop; the cell would then measure something else. */
-void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const char *operation, uint64_t at_least)
+void as_expect_code(struct as_trial_context *tc, struct as_kernel *kernel, const char *operation, uint64_t at_least)
 {
-    struct as_device *dev = vc->dev;
+    struct as_device *dev = tc->dev;
     struct as_buf text = AS_BUF_INIT;
     struct as_error err = {0};
     uint64_t n = 0;
@@ -72,13 +72,13 @@ void as_expect_code(struct as_trial_context *vc, struct as_kernel *kernel, const
         state = n >= at_least ? AS_GATE_PASS : AS_GATE_FAIL;
         as_buf_printf(&text, "%llu %s in the machine code, at least %llu wanted", (unsigned long long)n, operation,
                       (unsigned long long)at_least);
-        note_count(vc, operation, n);
+        note_count(tc, operation, n);
     }
-    as_judge_code(vc, state, as_buf_get(&text));
+    as_judge_code(tc, state, as_buf_get(&text));
     as_buf_finish(&text);
 }
 
-void as_host_part(struct as_trial_context *vc)
+void as_host_part(struct as_trial_context *tc)
 {
-    vc->host_work = true;
+    tc->host_work = true;
 }

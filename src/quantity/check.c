@@ -2,7 +2,7 @@
 #include "probe/probe.h"
 #include "quantity/quantity.h"
 
-static bool is_word(const char *const *words, const char *value)
+static bool check_is_word(const char *const *words, const char *value)
 {
     while (words && *words && strcmp(*words, value) != 0)
         words++;
@@ -15,8 +15,9 @@ static bool can_be(const struct as_axis *axis, const char *value)
     if (strcmp(value, "@all") == 0)
         return axis->domain == AS_DOMAIN_THREADS;
     if (axis->domain == AS_DOMAIN_ALLOCATOR)
-        return (value[0] == '@' && as_role_find(value + 1) != AS_ROLE_UNKNOWN) || is_word(axis->words, value);
-    return axis->type == AS_AXIS_WORD ? is_word(axis->words, value) : value[0] && !value[strspn(value, "0123456789")];
+        return (value[0] == '@' && as_role_find(value + 1) != AS_ROLE_UNKNOWN) || check_is_word(axis->words, value);
+    return axis->type == AS_AXIS_WORD ? check_is_word(axis->words, value)
+                                      : value[0] && !value[strspn(value, "0123456789")];
 }
 
 static enum as_status check_axis(const struct as_quantity *q, const struct as_probe *probe, const char *condition,

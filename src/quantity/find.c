@@ -63,7 +63,7 @@ void as_quantity_expand(const struct as_quantity_subject *s, const char *text, c
 
 /* ---- cells ---- */
 
-static const struct as_cell *cell_at(const struct as_quantity_subject *s, size_t i)
+static const struct as_cell *find_cell_at(const struct as_quantity_subject *s, size_t i)
 {
     return s->cells.v ? &s->cells.v[i] : s->cells.p[i];
 }
@@ -71,8 +71,8 @@ static const struct as_cell *cell_at(const struct as_quantity_subject *s, size_t
 static const struct as_cell *find_cell(const struct as_quantity_subject *s, int64_t id)
 {
     for (size_t i = 0; i < s->cells.n; i++)
-        if (cell_at(s, i)->id == id)
-            return cell_at(s, i);
+        if (find_cell_at(s, i)->id == id)
+            return find_cell_at(s, i);
     return NULL;
 }
 
@@ -102,7 +102,7 @@ static double all_threads(const struct as_quantity_subject *s)
     return as_quantity_is_of_side(s, AS_SIDE_CPU) ? s->info->threads : 0;
 }
 
-static bool holds(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
+static bool find_holds(const struct as_quantity_subject *s, const struct as_cell *c, const struct condition *want)
 {
     const struct as_axis_value *have = as_axes_get(&c->axes, want->axis);
     if (!have)
@@ -116,14 +116,14 @@ static bool holds(const struct as_quantity_subject *s, const struct as_cell *c, 
 }
 
 /* "probe axis=value ...": does the cell have these? */
-static bool matches(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter)
+static bool find_matches(const struct as_quantity_subject *s, const struct as_cell *c, const char *filter)
 {
     const size_t n = strcspn(filter, " ");
     struct condition want;
     if (strcmp(c->device, s->device) != 0 || strncmp(c->probe, filter, n) != 0 || c->probe[n])
         return false;
     for (filter += n; next_condition(&filter, &want);)
-        if (!holds(s, c, &want))
+        if (!find_holds(s, c, &want))
             return false;
     return true;
 }
@@ -251,9 +251,9 @@ static enum as_quantity_found explain(const struct as_quantity_subject *s, const
     const size_t name = strcspn(filter, " ");
     bool valid = false, of_probe = false;
     for (size_t i = 0; i < s->cells.n; i++) {
-        const struct as_cell *c = cell_at(s, i);
+        const struct as_cell *c = find_cell_at(s, i);
         of_probe |= strcmp(c->device, s->device) == 0 && strncmp(c->probe, filter, name) == 0 && !c->probe[name];
-        if (!matches(s, c, filter))
+        if (!find_matches(s, c, filter))
             continue;
         valid |= as_cell_is_valid(c);
         if (!as_cell_is_valid(c) && (!most || statuses[c->status].rank > statuses[most->status].rank))
@@ -283,8 +283,8 @@ static enum as_quantity_found from_cells(const struct as_quantity_subject *s, co
 {
     const struct as_cell *found = NULL;
     for (size_t i = 0; i < s->cells.n; i++) {
-        const struct as_cell *c = cell_at(s, i);
-        if (as_cell_is_valid(c) && matches(s, c, source->from) && is_of_level(s, c, q->level) &&
+        const struct as_cell *c = find_cell_at(s, i);
+        if (as_cell_is_valid(c) && find_matches(s, c, source->from) && is_of_level(s, c, q->level) &&
             (!found || is_preferred(c, found)))
             found = c;
     }
@@ -338,7 +338,7 @@ static enum as_quantity_found from_source(const struct as_quantity_subject *s, c
 
 /* ---- units ---- */
 
-static void scale(struct as_quantity_value *n, double by, const char *unit)
+static void find_scale(struct as_quantity_value *n, double by, const char *unit)
 {
     n->counted = n->value;
     as_copy_text(n->counted_unit, sizeof n->counted_unit, n->unit);
@@ -350,14 +350,14 @@ static void scale(struct as_quantity_value *n, double by, const char *unit)
 }
 
 /* Cycles to ns, and B/cycle per compute unit to GB/s of the device, at the measured clock. */
-static void convert(const struct as_quantity_subject *s, struct as_quantity_value *n)
+static void find_convert(const struct as_quantity_subject *s, struct as_quantity_value *n)
 {
     if (!(s->clock_hz > 0) || as_unit_is_of_cycles(n->of->unit))
         return;
     if (strcmp(n->unit, "cycles") == 0)
-        scale(n, 1e9 / s->clock_hz, "ns");
+        find_scale(n, 1e9 / s->clock_hz, "ns");
     else if (strcmp(n->unit, "B/cycle") == 0 && s->info && s->info->compute_units)
-        scale(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
+        find_scale(n, s->clock_hz * s->info->compute_units * 1e-9, "GB/s");
 }
 
 /* The first source of the device's side that its hardware can have decides; of several that it cannot have the first
@@ -383,7 +383,7 @@ enum as_quantity_found as_quantity_find(const struct as_quantity_subject *s, con
     }
     as_buf_finish(&why);
     if (state == AS_QUANTITY_FOUND)
-        convert(s, out);
+        find_convert(s, out);
     return state;
 }
 

@@ -84,7 +84,7 @@ static const struct {
 enum place { OWN, OF_HOST, ELSEWHERE };
 
 /* Where a device with its own memory finds an allocator's. What a driver may move is elsewhere. */
-static enum place place_of(const struct as_device_info *info, const char *allocator)
+static enum place bounds_place_of(const struct as_device_info *info, const char *allocator)
 {
     const struct as_allocator *a = as_info_allocator(info, allocator);
     if (strcmp(allocator, "host") == 0)
@@ -104,8 +104,8 @@ static bool axis_is(const struct as_bound_trial *t, const char *axis, const char
 /* Every copied byte once. */
 static size_t copy_demands(const struct as_device_info *info, const struct as_bound_trial *t, struct demand *out)
 {
-    const enum place from = place_of(info, as_axes_text(t->axes, "from")),
-                     to = place_of(info, as_axes_text(t->axes, "to"));
+    const enum place from = bounds_place_of(info, as_axes_text(t->axes, "from")),
+                     to = bounds_place_of(info, as_axes_text(t->axes, "to"));
     const bool both = axis_is(t, "direction", "both");
     if (from == OWN && to == OWN) { /* is read there and written there */
         out[0] = (struct demand){"Memory", "copy", 2};
@@ -134,7 +134,7 @@ static size_t stream_demands(const struct as_device_info *info, const struct as_
     if (!t->claims_memory)
         return 0;
     out[0] = (struct demand){"Memory", "read", 1};
-    if (info->is_host_memory || place_of(info, as_axes_text(t->axes, "allocator")) != OF_HOST)
+    if (info->is_host_memory || bounds_place_of(info, as_axes_text(t->axes, "allocator")) != OF_HOST)
         return 1;
     out[1] = (struct demand){"Host link",
                              axis_is(t, "op", "read") || axis_is(t, "op", "dot") ? TO
@@ -170,8 +170,8 @@ enum as_status as_bound_of_trial(const struct as_device_info *info, const struct
     struct as_refs figures = {0};
     const size_t n = demands_of(info, trial, demands);
     *out = (struct as_bound){.value = NAN};
-    const enum as_status s = n ? as_refs_of_device(info, &figures, err) : AS_OK;
-    for (size_t i = 0; i < n && !s; i++) {
+    const enum as_status st = n ? as_refs_of_device(info, &figures, err) : AS_OK;
+    for (size_t i = 0; i < n && !st; i++) {
         struct as_bound b = as_bound_of_line(info, &figures, demands[i].group, demands[i].label, trial->unit);
         b.value /= demands[i].times;
         if (demands[i].times > 1) {
@@ -183,7 +183,7 @@ enum as_status as_bound_of_trial(const struct as_device_info *info, const struct
             *out = b;
     }
     as_refs_finish(&figures);
-    return s;
+    return st;
 }
 
 enum as_status as_specified_cache(struct as_device_info *info, struct as_error *err)
@@ -191,11 +191,11 @@ enum as_status as_specified_cache(struct as_device_info *info, struct as_error *
     struct as_refs figures;
     if (info->is_host_memory || as_info_cache_at(info, 2) || info->caches_n == AS_CACHES_MAX)
         return AS_OK;
-    const enum as_status s = as_refs_of_device(info, &figures, err);
-    const struct as_ref *ref = s ? NULL : as_refs_find_line(&figures, "specified", "L2", "capacity", "B");
+    const enum as_status st = as_refs_of_device(info, &figures, err);
+    const struct as_ref *ref = st ? NULL : as_refs_find_line(&figures, "specified", "L2", "capacity", "B");
     if (ref)
         info->caches[info->caches_n++] =
             (struct as_cache){.level = 2, .kind = 'u', .size = (uint64_t)ref->lo, .source = "table"};
     as_refs_finish(&figures);
-    return s;
+    return st;
 }

@@ -57,7 +57,7 @@ static bool ends_field(const struct reader *r)
            (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n');
 }
 
-static enum as_status field(struct reader *r, struct as_buf *out)
+static enum as_status refs_field(struct reader *r, struct as_buf *out)
 {
     as_buf_clear(out);
     if (r->at < r->end && *r->at == '"') {
@@ -147,7 +147,7 @@ static enum as_status take_units(const struct reader *r, const char *text, struc
     return AS_OK;
 }
 
-static enum as_status take_number(const struct reader *r, const char *text, struct as_ref *ref)
+static enum as_status refs_take_number(const struct reader *r, const char *text, struct as_ref *ref)
 {
     if (*text && (as_parse_u64(text, &ref->line, NULL) || ref->line == 0))
         return damaged(r, "the line is no number from 1 on", text);
@@ -173,7 +173,7 @@ static const struct column {
         {"unit", ROOM(unit), false, NULL},
         {"conditions", ROOM(conditions), false, NULL},
         {"source", ROOM(source), false, NULL},
-        {"line", 0, 24, true, take_number},
+        {"line", 0, 24, true, refs_take_number},
         {"printed", ROOM(printed), true, NULL},
     },
     {
@@ -199,7 +199,7 @@ static enum as_status take_field(const struct reader *r, const struct column *c,
         return damaged(r, "nothing in the column", c->name);
     if (strlen(text) >= c->size)
         return damaged(r, "more text than there is room for in the column", c->name);
-    if (c->take != take_value && c->take != take_number && c->take != take_units)
+    if (c->take != take_value && c->take != refs_take_number && c->take != take_units)
         as_copy_text((char *)ref + c->at, c->size, text);
     return c->take ? c->take(r, text, ref) : AS_OK;
 }
@@ -208,7 +208,7 @@ static enum as_status take_field(const struct reader *r, const struct column *c,
 static enum as_status take_line(struct reader *r, struct as_buf *text, struct as_ref *ref)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
-        enum as_status st = field(r, text);
+        enum as_status st = refs_field(r, text);
         if (st)
             return st;
         if (!ref && i == 0)
@@ -354,7 +354,7 @@ bool as_ref_is_of_side(const struct as_ref *ref, const char *device)
 }
 
 /* All digits of what was published; sizes alone are shown as sizes. */
-static void add_number(double v, const struct as_scale *scale, struct as_buf *out)
+static void refs_add_number(double v, const struct as_scale *scale, struct as_buf *out)
 {
     as_buf_printf(out, "%.15g", scale ? v * scale->factor : v);
 }
@@ -369,10 +369,10 @@ void as_ref_value(const struct as_ref *ref, bool typeset, struct as_buf *out)
         as_format_size(out, (uint64_t)(ref->lo + 0.5));
         return;
     }
-    add_number(ref->lo, scale, out);
+    refs_add_number(ref->lo, scale, out);
     if (is_range) {
         as_buf_str(out, " to ");
-        add_number(ref->hi, scale, out);
+        refs_add_number(ref->hi, scale, out);
     }
     as_buf_printf(out, "%s%s",
                   is_close  ? ""

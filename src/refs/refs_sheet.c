@@ -13,7 +13,7 @@ typedef bool (*keep_fn)(void *what, struct as_ref *ref);
 
 extern const struct as_builtin_text as_refs_texts[]; /* ends with a NULL name */
 
-static enum as_status collect(keep_fn keep, void *what, struct as_refs *out, struct as_error *err)
+static enum as_status refs_sheet_collect(keep_fn keep, void *what, struct as_refs *out, struct as_error *err)
 {
     size_t cap = 0;
     enum as_status st = AS_OK;
@@ -38,7 +38,7 @@ static enum as_status collect(keep_fn keep, void *what, struct as_refs *out, str
 }
 
 /* Is it one of the words, which have '|' between them? as_glob: they are globs. */
-static bool is_one_of(const char *words, const char *text, bool as_glob)
+static bool refs_sheet_is_one_of(const char *words, const char *text, bool as_glob)
 {
     char list[sizeof((struct as_ref *)0)->match], *save = NULL;
     as_copy_text(list, sizeof list, words);
@@ -51,7 +51,7 @@ static bool is_one_of(const char *words, const char *text, bool as_glob)
 static bool is_of_device(void *what, struct as_ref *ref)
 {
     const struct as_device_info *info = what;
-    if (!as_ref_is_of_side(ref, info->id) || !is_one_of(ref->match, info->name, true))
+    if (!as_ref_is_of_side(ref, info->id) || !refs_sheet_is_one_of(ref->match, info->name, true))
         return false;
     if (!ref->units || !info->compute_units)
         return true;
@@ -71,7 +71,7 @@ enum as_status as_refs_of_device(const struct as_device_info *info, struct as_re
 {
     struct as_device_info copy = *info;
     copy.name[sizeof copy.name - 1] = '\0';
-    return collect(is_of_device, &copy, out, err);
+    return refs_sheet_collect(is_of_device, &copy, out, err);
 }
 
 enum as_status as_refs_of_side(const struct as_refs *refs, const char *device, struct as_refs *out,
@@ -125,7 +125,7 @@ enum as_status as_refs_of_chip(const char *chip, struct as_refs *out, struct as_
     *out = (struct as_refs){0};
     for (int whole = 1; whole >= 0 && !st && !out->n && chip[strspn(chip, " ")]; whole--) {
         struct wanted w = {.chip = chip, .whole = whole};
-        st = collect(is_of_chip, &w, out, err);
+        st = refs_sheet_collect(is_of_chip, &w, out, err);
     }
     if (!st && !out->n)
         return as_fail(err, AS_NOTFOUND, "no data sheet of a chip '%s'; see 'assay list refs'", chip);
@@ -147,14 +147,14 @@ static const struct {
 const char *as_refs_about(const struct as_device_info *info)
 {
     for (size_t i = 0; i < sizeof studies / sizeof *studies; i++)
-        if (is_one_of(studies[i].match, info->name, true))
+        if (refs_sheet_is_one_of(studies[i].match, info->name, true))
             return studies[i].set;
     return NULL;
 }
 
 bool as_ref_has_quantity(const struct as_ref *ref, const char *label)
 {
-    return is_one_of(ref->quantity, label, false);
+    return refs_sheet_is_one_of(ref->quantity, label, false);
 }
 
 const struct as_ref *as_refs_find_line(const struct as_refs *refs, const char *kind, const char *group,

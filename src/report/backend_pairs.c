@@ -34,7 +34,7 @@ static const char *axis_text(const struct as_device_info *info, const struct as_
     return all ? "0" : v->text;
 }
 
-static uint64_t key_of(const struct as_device_info *info, const struct as_cell *c)
+static uint64_t backend_pairs_key_of(const struct as_device_info *info, const struct as_cell *c)
 {
     const char *const names[] = {c->probe, c->metric, c->unit};
     uint64_t h = 0;
@@ -126,7 +126,7 @@ static enum as_status match_devices(const struct as_report_run *run, const struc
         const struct as_cell *c = &run->cells[i];
         bool first = strcmp(c->device, a->id) == 0, second = strcmp(c->device, b->id) == 0;
         if ((first || second) && as_cell_is_valid(c))
-            scratch[n++] = (struct candidate){c, key_of(first ? a : b, c), second};
+            scratch[n++] = (struct candidate){c, backend_pairs_key_of(first ? a : b, c), second};
     }
     if (n > 1)
         qsort(scratch, n, sizeof *scratch, by_key);

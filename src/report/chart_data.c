@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* JSON knows no NaN. Six digits tell more than the interval of any cell. */
-static void number(struct as_buf *b, double v)
+static void chart_data_number(struct as_buf *b, double v)
 {
     if (isfinite(v))
         as_buf_printf(b, "%.6g", v);
@@ -17,7 +17,7 @@ static void number(struct as_buf *b, double v)
         as_buf_str(b, "null");
 }
 
-static void ranks(struct as_buf *b, const struct as_column *c, size_t rows)
+static void chart_data_ranks(struct as_buf *b, const struct as_column *c, size_t rows)
 {
     if (c->distinct <= 1)
         return;
@@ -41,7 +41,7 @@ static void column(struct as_buf *b, const struct as_column *c, size_t rows)
             as_buf_json_str(b, c->values[i].text);
     }
     as_buf_char(b, ']');
-    ranks(b, c, rows);
+    chart_data_ranks(b, c, rows);
     as_buf_char(b, '}');
 }
 
@@ -68,7 +68,7 @@ static void abouts(struct as_buf *b, const struct as_columns *c, const char **le
                 as_buf_json_str(b, w ? *(const char *const *)((const char *)w + said[s].at) : k->values[v].text);
             }
             as_buf_char(b, ']');
-            ranks(b, k, c->rows_n);
+            chart_data_ranks(b, k, c->rows_n);
             as_buf_char(b, '}');
         }
     }
@@ -91,12 +91,12 @@ static void measures(struct as_buf *b, const struct as_columns *c, const char *n
     for (size_t i = 0; i < c->rows_n; i++) {
         if (i)
             as_buf_char(b, ',');
-        number(b, read_measure(c->rows[i].cell, which));
+        chart_data_number(b, read_measure(c->rows[i].cell, which));
     }
     as_buf_char(b, ']');
 }
 
-static void ids(struct as_buf *b, const struct as_columns *c)
+static void chart_data_ids(struct as_buf *b, const struct as_columns *c)
 {
     as_buf_str(b, "\"id\":[");
     for (size_t i = 0; i < c->rows_n; i++)
@@ -156,7 +156,7 @@ static void further_measures(struct as_buf *b, const struct as_columns *c)
         for (size_t i = 0; i < c->rows_n; i++) {
             struct as_metric_value v;
             as_buf_str(b, i ? "," : "");
-            number(b, as_cell_metric(c->rows[i].cell, f.names[k], &v) ? v.value : NAN);
+            chart_data_number(b, as_cell_metric(c->rows[i].cell, f.names[k], &v) ? v.value : NAN);
         }
         as_buf_char(b, ']');
     }
@@ -172,7 +172,7 @@ static enum as_status probe_data(struct as_page *p, const char *name)
     struct as_buf *b = p->out;
     as_buf_json_str(b, name);
     as_buf_str(b, ":{");
-    ids(b, &c);
+    chart_data_ids(b, &c);
     measures(b, &c, "value", VALUE);
     measures(b, &c, "lo", LOW);
     measures(b, &c, "hi", HIGH);
@@ -208,7 +208,7 @@ static void levels_of(struct as_buf *b, const struct as_report_run *rr, const st
         as_buf_printf(b, "%s{\"device\":", *sep);
         as_buf_json_str(b, info->id);
         as_buf_printf(b, ",\"run\":\"run %lld\",\"level\":\"L%d\",\"size\":", (long long)rr->run.id, row);
-        number(b, n->value);
+        chart_data_number(b, n->value);
         as_buf_char(b, '}');
         *sep = ",";
     }

@@ -10,7 +10,7 @@ static const char *matter_of(const struct as_fact *f)
     return f->matter ? f->matter : f->object;
 }
 
-static bool is_alike(const struct as_fact *a, const struct as_fact *b)
+static bool collapse_is_alike(const struct as_fact *a, const struct as_fact *b)
 {
     return strcmp(a->device, b->device) == 0 && strcmp(matter_of(a), matter_of(b)) == 0;
 }
@@ -22,7 +22,7 @@ bool as_fact_is_collapsed(const struct as_fact *facts, size_t n, size_t i)
     for (size_t k = 0; k < n && (all < MANY || decided_before < STAND); k++) {
         if (k >= i && decided_before < STAND)
             return false;
-        if (!is_alike(&facts[k], &facts[i]))
+        if (!collapse_is_alike(&facts[k], &facts[i]))
             continue;
         all++;
         decided_before += k < i && facts[k].verdict != AS_UNDECIDED;

@@ -8,29 +8,29 @@
 /* What a column reads from a cell. */
 typedef struct as_axis_value (*read_fn)(const struct as_cell *cell, const char *name);
 
-static struct as_axis_value word(const char *text)
+static struct as_axis_value column_word(const char *text)
 {
     struct as_axis_value v = {.number = NAN};
     as_copy_text(v.text, sizeof v.text, text);
     return v;
 }
 
-static struct as_axis_value read_device(const struct as_cell *cell, const char *name)
+static struct as_axis_value column_read_device(const struct as_cell *cell, const char *name)
 {
     (void)name;
-    return word(cell->device);
+    return column_word(cell->device);
 }
 
 static struct as_axis_value read_metric(const struct as_cell *cell, const char *name)
 {
     (void)name;
-    return word(cell->metric);
+    return column_word(cell->metric);
 }
 
 static struct as_axis_value read_axis(const struct as_cell *cell, const char *name)
 {
     const struct as_axis_value *v = as_axes_get(&cell->axes, name);
-    return v ? *v : word("–");
+    return v ? *v : column_word("–");
 }
 
 struct item {
@@ -38,7 +38,7 @@ struct item {
     size_t row;
 };
 
-static int by_value(const void *pa, const void *pb)
+static int column_by_value(const void *pa, const void *pb)
 {
     const struct item *a = pa, *b = pb;
     double x = a->value.number, y = b->value.number;
@@ -86,7 +86,7 @@ static enum as_status make_column(const struct as_columns *c, const char *name, 
     }
     for (size_t i = 0; i < n; i++)
         items[i] = (struct item){read(c->rows[i].cell, name), i};
-    qsort(items, n, sizeof *items, by_value);
+    qsort(items, n, sizeof *items, column_by_value);
     out->distinct = keep_distinct(items, n, firsts, &out->numbers);
     if (!out->numbers)
         qsort(firsts, out->distinct, sizeof *firsts, by_row);
@@ -111,7 +111,7 @@ done:
     return st;
 }
 
-static enum as_status collect(const struct as_page *p, const char *probe, struct as_columns *out)
+static enum as_status column_collect(const struct as_page *p, const char *probe, struct as_columns *out)
 {
     size_t n = 0;
     for (size_t r = 0; r < p->n; r++)
@@ -149,7 +149,7 @@ enum as_status as_columns_make(const struct as_page *p, const char *probe, struc
 {
     const char *names[AS_AXES_MAX] = {0};
     *out = (struct as_columns){.probe = as_probe_find(probe)};
-    enum as_status st = collect(p, probe, out);
+    enum as_status st = column_collect(p, probe, out);
     if (st != AS_OK)
         goto fail;
     size_t n = axis_names(out, names);
@@ -159,7 +159,7 @@ enum as_status as_columns_make(const struct as_page *p, const char *probe, struc
         st = as_nomem(p->err, n * sizeof *out->axes, "table columns");
         goto fail;
     }
-    if ((st = make_column(out, "device", read_device, &out->device, p->err)) != AS_OK)
+    if ((st = make_column(out, "device", column_read_device, &out->device, p->err)) != AS_OK)
         goto fail;
     if ((st = make_column(out, "metric", read_metric, &out->metric, p->err)) != AS_OK)
         goto fail;

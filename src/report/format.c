@@ -15,7 +15,7 @@ static const char *pick_scale(double v, const char *unit, double *factor)
     return scale ? scale->shown : unit;
 }
 
-static void add_unit(struct as_buf *b, const char *unit)
+static void report_format_add_unit(struct as_buf *b, const char *unit)
 {
     if (!unit[0])
         return;
@@ -24,7 +24,7 @@ static void add_unit(struct as_buf *b, const char *unit)
     as_buf_html(b, unit);
 }
 
-static void number(struct as_buf *b, double v, const char *unit, int digits)
+static void report_format_number(struct as_buf *b, double v, const char *unit, int digits)
 {
     if (as_unit_is_count(unit))
         as_format_count(b, v);
@@ -48,8 +48,8 @@ void as_page_value(struct as_buf *b, double v, const char *unit)
     }
     double factor;
     const char *shown = pick_scale(v, unit, &factor);
-    number(b, v * factor, unit, 3);
-    add_unit(b, shown);
+    report_format_number(b, v * factor, unit, 3);
+    report_format_add_unit(b, shown);
 }
 
 void as_page_tick(struct as_buf *b, double v, const char *unit)
@@ -57,7 +57,7 @@ void as_page_tick(struct as_buf *b, double v, const char *unit)
     double factor;
     const char *shown = pick_scale(v, unit, &factor);
     as_format_number(b, v * factor, 1);
-    add_unit(b, shown);
+    report_format_add_unit(b, shown);
 }
 
 void as_report_failed_gates(const struct as_cell *c, struct as_buf *out)
@@ -98,10 +98,10 @@ void as_page_interval(struct as_buf *b, double v, struct as_interval ci, const c
     const char *shown = pick_scale(isfinite(v) ? v : ci.hi, unit, &factor);
     /* A narrow interval needs one digit more than the value to be seen as one. */
     int digits = fabs(ci.hi - ci.lo) < 0.005 * fabs(ci.hi) ? 4 : 3;
-    number(b, ci.lo * factor, unit, digits);
+    report_format_number(b, ci.lo * factor, unit, digits);
     as_buf_str(b, " to ");
-    number(b, ci.hi * factor, unit, digits);
-    add_unit(b, shown);
+    report_format_number(b, ci.hi * factor, unit, digits);
+    report_format_add_unit(b, shown);
 }
 
 bool as_page_drawable(double lo, double hi)

@@ -59,7 +59,7 @@ static bool has_charts(void)
     return as_page_vega_size > 1 && as_page_figures_size > 1;
 }
 
-static void head(struct as_page *p)
+static void html_head(struct as_page *p)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -212,7 +212,7 @@ static const struct {
                       {"pipes", "Pipes", as_page_has_pipes},
                       {"matrix", "Matrix path", as_page_has_matrix}};
 
-static void nav(struct as_page *p, const char *const *probes, size_t n)
+static void html_nav(struct as_page *p, const char *const *probes, size_t n)
 {
     struct as_buf *b = p->out;
     as_buf_str(b, "<nav aria-label=\"Contents\"><ul>");
@@ -291,9 +291,9 @@ enum as_status as_report_html(const struct as_report_run *runs, size_t n, struct
     enum as_status st = as_page_probes(&page, &probes, &probes_n);
     if (st != AS_OK)
         return st;
-    head(&page);
+    html_head(&page);
     header(&page);
-    nav(&page, probes, probes_n);
+    html_nav(&page, probes, probes_n);
     as_buf_str(out, "<main id=\"main\">\n");
     st = as_page_maps(&page);
     if (st == AS_OK)

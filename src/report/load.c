@@ -70,12 +70,12 @@ static enum as_status take_device(const json_t *j, struct as_device_info *info, 
     char *text = json_dumps(j, JSON_COMPACT);
     if (!text)
         return as_fail(err, AS_FORMAT, "not an object");
-    enum as_status s = as_info_from_json(text, info, err);
+    enum as_status st = as_info_from_json(text, info, err);
     free(text);
     const json_t *tree = json_object_get(j, "topology");
-    if (!s && json_is_object(tree) && !(*topology = json_dumps(tree, JSON_COMPACT)))
-        s = as_nomem(err, 0, "a topology");
-    return s;
+    if (!st && json_is_object(tree) && !(*topology = json_dumps(tree, JSON_COMPACT)))
+        st = as_nomem(err, 0, "a topology");
+    return st;
 }
 
 /* The devices as recorded when the run began. */
@@ -84,62 +84,62 @@ static enum as_status load_devices(struct as_report_run *r, struct as_error *err
     if (!r->run.devices || !r->run.devices[0])
         return AS_OK;
     json_error_t why;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     json_t *list = json_loads(r->run.devices, 0, &why);
     size_t n = json_array_size(list);
     if (!json_is_array(list)) {
-        s = as_fail(err, AS_FORMAT, "%s", list ? "not an array" : why.text);
+        st = as_fail(err, AS_FORMAT, "%s", list ? "not an array" : why.text);
         goto done;
     }
     r->devices = calloc(n + 1, sizeof *r->devices);
     r->topologies = calloc(n + 1, sizeof *r->topologies);
     if (!r->devices || !r->topologies) {
-        s = as_nomem(err, n * sizeof *r->devices, "devices");
+        st = as_nomem(err, n * sizeof *r->devices, "devices");
         goto done;
     }
-    for (; r->devices_n < n && !s; r->devices_n++)
-        s = take_device(json_array_get(list, r->devices_n), &r->devices[r->devices_n], &r->topologies[r->devices_n],
-                        err);
+    for (; r->devices_n < n && !st; r->devices_n++)
+        st = take_device(json_array_get(list, r->devices_n), &r->devices[r->devices_n], &r->topologies[r->devices_n],
+                         err);
 done:
     json_decref(list);
-    return s;
+    return st;
 }
 
 static enum as_status load_against_earlier(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    enum as_status s = as_store_against_earlier(store, &out->run, &text, err);
-    if (!s && text.len && !(out->against_earlier = as_strdup(as_buf_get(&text))))
-        s = as_nomem(err, text.len, "a comparison with earlier runs");
+    enum as_status st = as_store_against_earlier(store, &out->run, &text, err);
+    if (!st && text.len && !(out->against_earlier = as_strdup(as_buf_get(&text))))
+        st = as_nomem(err, text.len, "a comparison with earlier runs");
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 static enum as_status load_run(struct as_store *store, const char *name, struct as_report_run *out,
                                struct as_error *err)
 {
     *out = (struct as_report_run){0};
-    enum as_status s = as_store_run(store, name, &out->run, err);
-    if (!s && (s = load_devices(out, err)) == AS_FORMAT)
-        as_fail(err, s, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
+    enum as_status st = as_store_run(store, name, &out->run, err);
+    if (!st && (st = load_devices(out, err)) == AS_FORMAT)
+        as_fail(err, st, "the store '%s' is damaged: devices of run %lld: %s", as_store_path(store),
                 (long long)out->run.id, err ? err->text : "");
-    if (!s)
-        s = load_against_earlier(store, out, err);
-    return s ? s : as_store_seen(store, out->run.id, &out->seen, &out->seen_n, err);
+    if (!st)
+        st = load_against_earlier(store, out, err);
+    return st ? st : as_store_seen(store, out->run.id, &out->seen, &out->seen_n, err);
 }
 
 /* Derives facts and comparisons from the loaded cells. */
-static enum as_status derive(struct as_report_run *out, struct as_error *err)
+static enum as_status load_derive(struct as_report_run *out, struct as_error *err)
 {
     const struct as_fact_input input = {.run = &out->run,
                                         .cells = out->cells,
                                         .cells_n = out->cells_n,
                                         .devices = out->devices,
                                         .devices_n = out->devices_n};
-    enum as_status s = as_facts_derive(&input, &out->facts, &out->facts_n, err);
-    if (!s)
-        s = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
-    return s ? s : as_backend_pairs_make(out, err);
+    enum as_status st = as_facts_derive(&input, &out->facts, &out->facts_n, err);
+    if (!st)
+        st = as_advice_derive(&input, out->facts, out->facts_n, &out->advice, &out->advice_n, err);
+    return st ? st : as_backend_pairs_make(out, err);
 }
 
 static bool share_numbers(const struct as_report_run *a, const struct as_report_run *b)
@@ -194,9 +194,9 @@ void as_report_tell_apart(struct as_report_run *runs, size_t n)
 
 static enum as_status load_whole(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
-    enum as_status s =
+    enum as_status st =
         as_store_cells(store, &(struct as_cell_filter){.run_id = out->run.id}, &out->cells, &out->cells_n, err);
-    return s ? s : derive(out, err);
+    return st ? st : load_derive(out, err);
 }
 
 /* Compares the data sheet with those of earlier runs. An earlier run that cannot be read says nothing. */
@@ -225,14 +225,14 @@ static enum as_status load_unsteady(struct as_store *store, struct as_report_run
 
 enum as_status as_report_load(struct as_store *store, const char *name, struct as_report_run *out, struct as_error *err)
 {
-    enum as_status s = load_run(store, name, out, err);
-    if (!s)
-        s = load_whole(store, out, err);
-    if (!s)
-        s = load_unsteady(store, out, err);
-    if (s)
+    enum as_status st = load_run(store, name, out, err);
+    if (!st)
+        st = load_whole(store, out, err);
+    if (!st)
+        st = load_unsteady(store, out, err);
+    if (st)
         as_report_run_finish(out);
-    return s;
+    return st;
 }
 
 /* ---- runs that are too big to be loaded for a page of a screen ---- */
@@ -267,59 +267,59 @@ static enum as_status name_left_out(const struct as_overview_probe *probes, size
     for (size_t i = 0; i < n; i++)
         if (left_out[i])
             as_buf_printf(&text, "%s%s (%zu cells)", text.len ? ", " : "", probes[i].name, probes[i].cells);
-    enum as_status s = as_buf_check(&text, err);
-    if (!s && text.len && !(out->left_out = as_strdup(as_buf_get(&text))))
-        s = as_nomem(err, text.len, "names of probes");
+    enum as_status st = as_buf_check(&text, err);
+    if (!st && text.len && !(out->left_out = as_strdup(as_buf_get(&text))))
+        st = as_nomem(err, text.len, "names of probes");
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 /* The measured cells of the probes that are not left out. */
 static enum as_status load_handles(struct as_store *store, const struct as_overview *o, const bool *left_out,
                                    struct as_report_run *out, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     size_t n = 0;
     for (size_t i = 0; i < o->measured_n; i++)
         n += !left_out[o->measured[i].probe];
     out->cells = calloc(n + 1, sizeof *out->cells);
     if (!out->cells)
         return as_nomem(err, n * sizeof *out->cells, "cells");
-    for (size_t i = 0; i < o->measured_n && !s; i++)
+    for (size_t i = 0; i < o->measured_n && !st; i++)
         if (!left_out[o->measured[i].probe])
-            s = as_store_cell(store, o->measured[i].handle, 0, &out->cells[out->cells_n++], err);
-    return s;
+            st = as_store_cell(store, o->measured[i].handle, 0, &out->cells[out->cells_n++], err);
+    return st;
 }
 
 static enum as_status load_big(struct as_store *store, struct as_report_run *out, struct as_error *err)
 {
     struct as_overview *o = out->overview = calloc(1, sizeof *out->overview);
-    enum as_status s =
+    enum as_status st =
         o ? as_store_each_brief(store, out->run.id, look_at_cell, o, err) : as_nomem(err, sizeof *o, "an overview");
-    if (s)
-        return s;
+    if (st)
+        return st;
     bool *left_out = calloc(o->probes_n + 1, sizeof *left_out);
     if (!left_out)
         return as_nomem(err, o->probes_n, "a list of probes");
     leave_out(o->probes, o->probes_n, left_out);
-    s = name_left_out(o->probes, o->probes_n, left_out, out, err);
-    if (!s)
-        s = load_handles(store, o, left_out, out, err);
+    st = name_left_out(o->probes, o->probes_n, left_out, out, err);
+    if (!st)
+        st = load_handles(store, o, left_out, out, err);
     free(left_out);
-    return s ? s : derive(out, err);
+    return st ? st : load_derive(out, err);
 }
 
 enum as_status as_report_load_short(struct as_store *store, const char *name, struct as_report_run *out,
                                     struct as_error *err)
 {
-    enum as_status s = load_run(store, name, out, err);
-    if (!s)
-        s = out->run.cells > AS_REPORT_WHOLE_MAX ? load_big(store, out, err) : load_whole(store, out, err);
-    if (!s && !out->overview)
-        s = load_unsteady(store, out, err);
-    if (s)
+    enum as_status st = load_run(store, name, out, err);
+    if (!st)
+        st = out->run.cells > AS_REPORT_WHOLE_MAX ? load_big(store, out, err) : load_whole(store, out, err);
+    if (!st && !out->overview)
+        st = load_unsteady(store, out, err);
+    if (st)
         as_report_run_finish(out);
-    return s;
+    return st;
 }
 
 static enum as_status load_probe(struct as_store *store, const char *probe, bool all, struct as_report_run *out,
@@ -327,21 +327,21 @@ static enum as_status load_probe(struct as_store *store, const char *probe, bool
 {
     const struct as_cell_filter filter = {.run_id = out->run.id, .probe = probe, .limit = all ? 0 : AS_REPORT_ROWS_MAX};
     size_t n = 0;
-    enum as_status s = as_store_cells(store, &filter, &out->cells, &out->cells_n, err);
-    if (!s && filter.limit && out->cells_n == filter.limit)
-        s = as_store_count(store, out->run.id, probe, &n, err);
+    enum as_status st = as_store_cells(store, &filter, &out->cells, &out->cells_n, err);
+    if (!st && filter.limit && out->cells_n == filter.limit)
+        st = as_store_count(store, out->run.id, probe, &n, err);
     out->rows_more = n > out->cells_n ? n - out->cells_n : 0;
-    return s;
+    return st;
 }
 
 enum as_status as_report_load_probe(struct as_store *store, const char *name, const char *probe, bool all,
                                     struct as_report_run *out, struct as_error *err)
 {
-    enum as_status s = load_run(store, name, out, err);
-    if (!s)
-        s = out->run.cells > AS_REPORT_WHOLE_MAX ? load_probe(store, probe, all, out, err)
-                                                 : load_whole(store, out, err);
-    if (s)
+    enum as_status st = load_run(store, name, out, err);
+    if (!st)
+        st = out->run.cells > AS_REPORT_WHOLE_MAX ? load_probe(store, probe, all, out, err)
+                                                  : load_whole(store, out, err);
+    if (st)
         as_report_run_finish(out);
-    return s;
+    return st;
 }

@@ -7,30 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct map_shape shape_of(unsigned width)
+static struct as_map_shape map_draw_shape_of(unsigned width)
 {
     double w = width;
     if (width >= 600)
-        return (struct map_shape){.wide = true,
-                                  .width = w,
-                                  .boxes_w = 0.47 * w,
-                                  .head_h = 56,
-                                  .row_h = 62,
-                                  .box_h = 44,
-                                  .gap = 26,
-                                  .label_x = 0.47 * w + 22,
-                                  .number_x = {0.47 * w + 110, 0.47 * w + 262, 0.47 * w + 416},
-                                  .number_w = 128};
-    return (struct map_shape){.wide = false,
-                              .width = w,
-                              .boxes_w = w,
-                              .head_h = 50,
-                              .row_h = 44,
-                              .box_h = 32,
-                              .gap = 30,
-                              .label_x = 4,
-                              .number_x = {66, 66 + 0.29 * w, 66 + 0.54 * w},
-                              .number_w = 0.22 * w};
+        return (struct as_map_shape){.wide = true,
+                                     .width = w,
+                                     .boxes_w = 0.47 * w,
+                                     .head_h = 56,
+                                     .row_h = 62,
+                                     .box_h = 44,
+                                     .gap = 26,
+                                     .label_x = 0.47 * w + 22,
+                                     .number_x = {0.47 * w + 110, 0.47 * w + 262, 0.47 * w + 416},
+                                     .number_w = 128};
+    return (struct as_map_shape){.wide = false,
+                                 .width = w,
+                                 .boxes_w = w,
+                                 .head_h = 50,
+                                 .row_h = 44,
+                                 .box_h = 32,
+                                 .gap = 30,
+                                 .label_x = 4,
+                                 .number_x = {66, 66 + 0.29 * w, 66 + 0.54 * w},
+                                 .number_w = 0.22 * w};
 }
 
 static const char *const row_fill[AS_MAP_ROWS] = {[AS_MAP_CORE] = "var(--m0,#dbe9f6)",
@@ -42,7 +42,7 @@ static const char *const row_fill[AS_MAP_ROWS] = {[AS_MAP_CORE] = "var(--m0,#dbe
                                                   [AS_MAP_MEMORY] = "var(--m4,#e6dcc8)",
                                                   [AS_MAP_LOCAL] = "var(--m5,#d9ecdf)"};
 
-static void box_label(struct map_drawing *d, const struct as_map_node *node, double x, double y, double w, double h)
+static void box_label(struct as_map_drawing *d, const struct as_map_node *node, double x, double y, double w, double h)
 {
     struct as_buf text = AS_BUF_INIT;
     char name[24];
@@ -78,7 +78,7 @@ static void box_label(struct map_drawing *d, const struct as_map_node *node, dou
 }
 
 /* A line down to y_to, as wide as the bandwidth; dashed if not measured. */
-static void line_down(struct map_drawing *d, double x, double y_from, double y_to,
+static void line_down(struct as_map_drawing *d, double x, double y_from, double y_to,
                       const struct as_map_number *bandwidth)
 {
     double share = as_map_bar_share(bandwidth);
@@ -88,7 +88,7 @@ static void line_down(struct map_drawing *d, double x, double y_from, double y_t
 }
 
 /* The next row below that this device has. */
-static int row_below(const struct map_drawing *d, int row)
+static int row_below(const struct as_map_drawing *d, int row)
 {
     bool behind = false;
     for (int i = 0; i < AS_MAP_ROWS; i++) {
@@ -101,12 +101,12 @@ static int row_below(const struct map_drawing *d, int row)
 }
 
 /* Shared memory and L1 are one block in the drawing, as on many GPUs. */
-static double box_height(const struct map_drawing *d, int row)
+static double box_height(const struct as_map_drawing *d, int row)
 {
     return row == AS_MAP_LOCAL && isfinite(d->box.row[1]) ? d->s.row_h : d->s.box_h;
 }
 
-static void link_down(struct map_drawing *d, double x, int row)
+static void link_down(struct as_map_drawing *d, double x, int row)
 {
     int below = row_below(d, row);
     double y = d->box.row[row] + box_height(d, row);
@@ -115,7 +115,7 @@ static void link_down(struct map_drawing *d, double x, int row)
 }
 
 /* Link ends, each one step lower, so that each has its own line to the memory. */
-static void draw_links(struct map_drawing *d)
+static void draw_links(struct as_map_drawing *d)
 {
     double memory = d->box.row[AS_MAP_MEMORY], w = d->s.boxes_w / (double)(d->numbers.links_n ? d->numbers.links_n : 1);
     for (size_t i = 0; i < d->numbers.links_n; i++) {
@@ -134,7 +134,7 @@ static void draw_links(struct map_drawing *d)
 }
 
 /* "× 64" over "cores": stands for the siblings that are not drawn, in the row of those that are. */
-static void draw_more(struct map_drawing *d, const struct as_map_node *node, double x, double w)
+static void draw_more(struct as_map_drawing *d, const struct as_map_node *node, double x, double w)
 {
     double size = d->s.wide ? 13 : 11, y = d->box.row[node->row] + d->s.box_h / 2;
     as_map_text_at(d->b, x + w / 2, y, "more", AS_MAP_INK, size, "middle");
@@ -148,7 +148,7 @@ static void draw_more(struct map_drawing *d, const struct as_map_node *node, dou
     as_buf_str(d->b, "</text>\n");
 }
 
-static void draw_node(struct map_drawing *d, size_t index, unsigned memory_at, unsigned memory_n)
+static void draw_node(struct as_map_drawing *d, size_t index, unsigned memory_at, unsigned memory_n)
 {
     const struct as_map_node *node = &d->tree.nodes[index];
     if (!node->shown)
@@ -180,7 +180,7 @@ static void draw_node(struct map_drawing *d, size_t index, unsigned memory_at, u
 }
 
 /* Outlines of packages and nodes where there are several. */
-static void draw_outlines(struct map_drawing *d)
+static void draw_outlines(struct as_map_drawing *d)
 {
     for (size_t i = 2; i < d->tree.n; i++) {
         const struct as_map_node *node = &d->tree.nodes[i];
@@ -196,7 +196,7 @@ static void draw_outlines(struct map_drawing *d)
     }
 }
 
-static void device_head(struct map_drawing *d, double y)
+static void device_head(struct as_map_drawing *d, double y)
 {
     char name[128];
     size_t room = d->s.wide ? 84 : 34;
@@ -222,7 +222,7 @@ static void device_head(struct map_drawing *d, double y)
 }
 
 /* Where each row stands; returns the y behind the last box. */
-static double place_boxes(struct map_drawing *d, double y)
+static double place_boxes(struct as_map_drawing *d, double y)
 {
     for (int i = 0; i < AS_MAP_ROWS; i++) {
         int r = as_map_order[i];
@@ -255,10 +255,10 @@ static bool found_l1(const struct as_map_numbers *n)
 }
 
 /* desc: the same in words. */
-static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct map_shape *s, double *y,
-                                  struct as_buf *b, struct as_buf *desc, struct as_error *err)
+static enum as_status draw_device(const struct as_report_run *run, size_t index, const struct as_map_shape *s,
+                                  double *y, struct as_buf *b, struct as_buf *desc, struct as_error *err)
 {
-    struct map_drawing d = {.run = run, .info = &run->devices[index], .s = *s, .b = b};
+    struct as_map_drawing d = {.run = run, .info = &run->devices[index], .s = *s, .b = b};
     as_map_numbers_find(run, d.info, &d.numbers);
     const char *topology = run->topologies ? run->topologies[index] : NULL;
     enum as_status st = as_map_tree_make(d.info, topology, found_l1(&d.numbers), &d.tree, err);
@@ -290,7 +290,7 @@ static enum as_status draw_device(const struct as_report_run *run, size_t index,
 enum as_status as_map_svg(const struct as_report_run *run, unsigned width, const char *css_class, const char *id,
                           struct as_buf *out, struct as_error *err)
 {
-    struct map_shape s = shape_of(width);
+    struct as_map_shape s = map_draw_shape_of(width);
     struct as_buf body = AS_BUF_INIT, desc = AS_BUF_INIT;
     enum as_status st = AS_OK;
     double y = 4;

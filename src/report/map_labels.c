@@ -18,7 +18,7 @@ void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class,
 
 enum { FITS = 9, ONE_LINE = 7 }; /* letters of a word; of a name on one line of a narrow page */
 
-const char *as_map_row_name(const struct map_drawing *d, int row, char name[static 24])
+const char *as_map_row_name(const struct as_map_drawing *d, int row, char name[static 24])
 {
     if (row == AS_MAP_CORE)
         return d->info->words.compute_unit[0] ? d->info->words.compute_unit
@@ -54,14 +54,14 @@ double as_map_bar_share(const struct as_map_number *n)
 }
 
 /* The column is narrow: a long note takes smaller letters, each about half as wide as high. */
-static double note_size(const struct map_drawing *d, const char *note)
+static double note_size(const struct as_map_drawing *d, const char *note)
 {
     const double size = d->s.wide ? 11.5 : 9.5, fits = d->s.number_w / (0.53 * size), length = (double)strlen(note);
     return length > fits ? size * fits / length : size;
 }
 
 /* Below a value: the reported value, or the measured range if the reported value is shown. */
-static void number_note(struct map_drawing *d, const struct as_map_number *n, double x, double y)
+static void number_note(struct as_map_drawing *d, const struct as_map_number *n, double x, double y)
 {
     const struct as_fact *f = n->fact;
     bool claim = f && isfinite(f->claimed);
@@ -84,7 +84,7 @@ static void number_note(struct map_drawing *d, const struct as_map_number *n, do
 }
 
 /* Opens the group of a measured number with what it cites. */
-static void cite(struct map_drawing *d, const struct as_map_number *n)
+static void map_labels_cite(struct as_map_drawing *d, const struct as_map_number *n)
 {
     if (n->of) {
         as_page_cite(d->b, "g", d->info->id, n->of, n->value);
@@ -95,12 +95,12 @@ static void cite(struct map_drawing *d, const struct as_map_number *n)
     as_buf_str(d->b, "\">");
 }
 
-static void number(struct map_drawing *d, const struct as_map_number *n, enum as_map_kind kind, double y)
+static void map_labels_number(struct as_map_drawing *d, const struct as_map_number *n, enum as_map_kind kind, double y)
 {
     double x = d->s.number_x[kind], big = d->s.wide ? 17 : 13.5, small = d->s.wide ? 12.5 : 10.5;
     bool measured = n->known == AS_MAP_MEASURED, absent = n->known < AS_MAP_CLAIMED;
     if (measured)
-        cite(d, n);
+        map_labels_cite(d, n);
     as_map_text_at(d->b, x, y + 20,
                    measured ? "value"
                    : absent ? "none"
@@ -119,7 +119,7 @@ static void number(struct map_drawing *d, const struct as_map_number *n, enum as
 }
 
 /* Tooltip: all facts about a row or link. */
-static void title(struct map_drawing *d, int row, const char *link)
+static void map_labels_title(struct as_map_drawing *d, int row, const char *link)
 {
     bool any = false;
     for (size_t i = 0; i < d->run->facts_n; i++) {
@@ -135,7 +135,7 @@ static void title(struct map_drawing *d, int row, const char *link)
 }
 
 /* The column is narrow: a long name takes two lines, and smaller letters where one of them is long. */
-static void row_title(struct map_drawing *d, const char *name, double y)
+static void row_title(struct as_map_drawing *d, const char *name, double y)
 {
     const char *blank = strlen(name) > (size_t)(d->s.wide ? FITS : ONE_LINE) ? strchr(name, ' ') : NULL;
     char first[24];
@@ -155,15 +155,15 @@ static void row_title(struct map_drawing *d, const char *name, double y)
 }
 
 /* Kinds from first to last: a core has only a clock, a link no size. */
-static void line(struct map_drawing *d, const char *name, const struct as_map_number *numbers, enum as_map_kind first,
-                 enum as_map_kind last, double y)
+static void map_labels_line(struct as_map_drawing *d, const char *name, const struct as_map_number *numbers,
+                            enum as_map_kind first, enum as_map_kind last, double y)
 {
     row_title(d, name, y + (d->s.wide ? d->s.box_h / 2 + 5 : 20));
     for (enum as_map_kind k = first; k <= last; k++)
-        number(d, &numbers[k], k, y);
+        map_labels_number(d, &numbers[k], k, y);
 }
 
-static void column_heads(struct map_drawing *d, double y)
+static void column_heads(struct as_map_drawing *d, double y)
 {
     static const char *const heads[AS_MAP_KINDS] = {"size, clock", "latency", "bandwidth"};
     for (int k = 0; k < AS_MAP_KINDS; k++) {
@@ -173,7 +173,7 @@ static void column_heads(struct map_drawing *d, double y)
 }
 
 /* On a narrow page the numbers are a table of their own. */
-static double place_below(struct map_drawing *d, double y)
+static double place_below(struct as_map_drawing *d, double y)
 {
     const double line_h = 50;
     y += 22;
@@ -187,7 +187,7 @@ static double place_below(struct map_drawing *d, double y)
     return y + (double)d->numbers.links_n * line_h;
 }
 
-void as_map_draw_numbers(struct map_drawing *d, double *y)
+void as_map_draw_numbers(struct as_map_drawing *d, double *y)
 {
     if (!as_map_has_numbers(&d->numbers, -1)) {
         if (d->s.wide) {
@@ -205,17 +205,17 @@ void as_map_draw_numbers(struct map_drawing *d, double *y)
         if (!isfinite(d->line.row[r]))
             continue;
         as_buf_str(d->b, "<g class=\"row\">");
-        title(d, r, NULL);
-        line(d, as_map_row_name(d, r, name), d->numbers.row[r], AS_MAP_HOLDS,
-             r == AS_MAP_CORE ? AS_MAP_HOLDS : AS_MAP_BANDWIDTH, d->line.row[r]);
+        map_labels_title(d, r, NULL);
+        map_labels_line(d, as_map_row_name(d, r, name), d->numbers.row[r], AS_MAP_HOLDS,
+                        r == AS_MAP_CORE ? AS_MAP_HOLDS : AS_MAP_BANDWIDTH, d->line.row[r]);
         as_buf_str(d->b, "</g>\n");
     }
     for (size_t i = 0; i < d->numbers.links_n; i++) {
         const struct as_map_link *l = &d->numbers.link[i];
         as_buf_str(d->b, "<g class=\"row\">");
         if (l->object[0])
-            title(d, -1, l->object);
-        line(d, l->name, l->number, AS_MAP_LATENCY, AS_MAP_BANDWIDTH, d->line.link[i]);
+            map_labels_title(d, -1, l->object);
+        map_labels_line(d, l->name, l->number, AS_MAP_LATENCY, AS_MAP_BANDWIDTH, d->line.link[i]);
         as_buf_str(d->b, "</g>\n");
     }
 }
@@ -242,7 +242,7 @@ static void describe_line(const char *name, const struct as_map_number *numbers,
     as_buf_str(b, any ? ";" : "");
 }
 
-void as_map_describe(const struct map_drawing *d, struct as_buf *b)
+void as_map_describe(const struct as_map_drawing *d, struct as_buf *b)
 {
     as_buf_html(b, d->info->name);
     as_buf_char(b, ':');

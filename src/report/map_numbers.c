@@ -15,7 +15,7 @@ static bool starts_with(const char *s, const char *head)
     return strncmp(s, head, strlen(head)) == 0;
 }
 
-static bool counts(const struct as_fact *f, const struct as_device_info *info)
+static bool map_numbers_counts(const struct as_fact *f, const struct as_device_info *info)
 {
     return strcmp(f->device, info->id) == 0 && isfinite(f->value) && f->verdict != AS_UNDECIDED;
 }
@@ -32,7 +32,7 @@ static int row_of_level(const struct as_device_info *info, const char *level)
 }
 
 /* The column of a kind; AS_MAP_KINDS: none. */
-static enum as_map_kind column_of(enum as_quantity_kind kind)
+static enum as_map_kind map_numbers_column_of(enum as_quantity_kind kind)
 {
     switch (kind) {
     case AS_KIND_CLOCK:
@@ -47,7 +47,7 @@ static enum as_map_kind column_of(enum as_quantity_kind kind)
     }
 }
 
-static void add_word(struct as_buf *b, const char *word)
+static void map_numbers_add_word(struct as_buf *b, const char *word)
 {
     as_buf_printf(b, "%s%s", b->len && word[0] ? ", " : "", word);
 }
@@ -59,15 +59,15 @@ static void note_quantity(const struct as_quantity_subject *s, const struct as_q
     struct as_buf b = AS_BUF_INIT;
     char said[64];
     if (v->of->kind == AS_KIND_BANDWIDTH || strcmp(v->of->label, "latency, base pages") == 0)
-        add_word(&b, v->of->label);
+        map_numbers_add_word(&b, v->of->label);
     if (isfinite(v->counted)) {
         as_buf_str(&b, b.len ? ", " : "");
         as_format_number(&b, v->counted, 3);
         as_buf_str(&b, strcmp(v->counted_unit, "cycles") == 0 ? " cycles" : " B per cycle each");
     }
     as_quantity_expand(s, v->source->said ? v->source->said : "", said, sizeof said);
-    add_word(&b, v->on_small_pages ? "base pages" : said);
-    add_word(&b, v->named);
+    map_numbers_add_word(&b, v->on_small_pages ? "base pages" : said);
+    map_numbers_add_word(&b, v->named);
     as_copy_text(out, size, as_buf_get(&b));
     as_buf_finish(&b);
 }
@@ -99,7 +99,7 @@ static void find_rows(const struct as_quantity_subject *s, struct as_map_numbers
 {
     for (const struct as_quantity *q = as_quantities; q->name; q++) {
         const int row = row_of_level(s->info, q->level);
-        const enum as_map_kind kind = column_of(q->kind);
+        const enum as_map_kind kind = map_numbers_column_of(q->kind);
         if (row >= 0 && kind != AS_MAP_KINDS && !q->beside && !q->off_map &&
             out->row[row][kind].known != AS_MAP_MEASURED)
             take_quantity(s, q, &out->row[row][kind]);
@@ -158,7 +158,8 @@ static size_t find_ends(const struct as_report_run *run, const struct as_device_
     for (size_t i = 0; i < run->facts_n && n < ENDS_MAX; i++) {
         const struct as_fact *f = &run->facts[i];
         const char *name = f->object + strlen("link:");
-        if (!starts_with(f->object, "link:") || starts_with(name, "cpu") || sort_of(name) != sort || !counts(f, info))
+        if (!starts_with(f->object, "link:") || starts_with(name, "cpu") || sort_of(name) != sort ||
+            !map_numbers_counts(f, info))
             continue;
         size_t k = 0;
         while (k < n && strcmp(ends[k].name, name) != 0)
@@ -182,7 +183,7 @@ static const struct as_fact *faster_way(const struct end *e)
     return e->to ? e->to : e->from ? e->from : e->both;
 }
 
-static void widen(struct as_map_number *n, const struct as_fact *f, const char *unit)
+static void map_numbers_widen(struct as_map_number *n, const struct as_fact *f, const char *unit)
 {
     if (!f || strcmp(f->unit, unit) != 0)
         return;
@@ -254,8 +255,8 @@ static void add_link(struct as_map_numbers *out, const struct as_device_info *in
     *l = (struct as_map_link){.object = ""};
     name_link(l, info, sort, ends, n, alone);
     for (size_t i = 0; i < n; i++) {
-        widen(latency, ends[i].latency, "ns");
-        widen(bandwidth, faster_way(&ends[i]), "GB/s");
+        map_numbers_widen(latency, ends[i].latency, "ns");
+        map_numbers_widen(bandwidth, faster_way(&ends[i]), "GB/s");
     }
     if (n != 1)
         return;

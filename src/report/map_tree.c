@@ -37,7 +37,7 @@ static enum as_status add_node(struct as_map_tree *t, int level, size_t *index, 
 }
 
 /* Hangs a node behind the last child of its parent. */
-static void adopt(struct as_map_tree *t, size_t parent, size_t node)
+static void map_tree_adopt(struct as_map_tree *t, size_t parent, size_t node)
 {
     struct as_map_node *above = &t->nodes[parent];
     if (above->child)
@@ -66,7 +66,7 @@ static unsigned count_type(const json_t *o, const char *type, int depth)
     return n;
 }
 
-static void label(struct as_map_node *node, const char *type, const json_t *o)
+static void map_tree_label(struct as_map_node *node, const char *type, const json_t *o)
 {
     const char *name = json_string_value(json_object_get(o, "name"));
     json_t *index = json_object_get(o, "os_index");
@@ -101,8 +101,8 @@ static int level_of(const json_t *o, const char *type, bool in_core)
     return row >= 0 ? row : PASS;
 }
 
-static enum as_status build(struct as_map_tree *t, const json_t *o, size_t parent, int depth, bool in_core,
-                            struct as_error *err)
+static enum as_status map_tree_build(struct as_map_tree *t, const json_t *o, size_t parent, int depth, bool in_core,
+                                     struct as_error *err)
 {
     const char *type = json_string_value(json_object_get(o, "type"));
     if (!type || depth > DEPTH_MAX)
@@ -118,16 +118,16 @@ static enum as_status build(struct as_map_tree *t, const json_t *o, size_t paren
             return st;
         struct as_map_node *node = &t->nodes[here];
         node->size = json_size(o);
-        label(node, type, o);
+        map_tree_label(node, type, o);
         if (level == AS_MAP_CORE)
             node->threads = strcmp(type, "pu") == 0 ? 1 : count_type(o, "pu", 0);
-        adopt(t, parent, here);
+        map_tree_adopt(t, parent, here);
     }
     size_t i;
     json_t *child;
     json_array_foreach(json_object_get(o, "children"), i, child)
     {
-        enum as_status st = build(t, child, here, depth + 1, in_core || level == AS_MAP_CORE, err);
+        enum as_status st = map_tree_build(t, child, here, depth + 1, in_core || level == AS_MAP_CORE, err);
         if (st != AS_OK)
             return st;
     }
@@ -141,13 +141,13 @@ static enum as_status add_below(struct as_map_tree *t, int level, uint64_t size,
     if (st != AS_OK)
         return st;
     t->nodes[node].size = size;
-    adopt(t, *above, node);
+    map_tree_adopt(t, *above, node);
     *above = node;
     return AS_OK;
 }
 
 /* The data cache of a level, private to one compute unit (own) or shared. */
-static const struct as_cache *cache_of(const struct as_device_info *info, unsigned level, bool own)
+static const struct as_cache *map_tree_cache_of(const struct as_device_info *info, unsigned level, bool own)
 {
     for (size_t i = 0; i < info->caches_n && i < AS_CACHES_MAX; i++) {
         const struct as_cache *c = &info->caches[i];
@@ -168,7 +168,7 @@ static enum as_status build_unit(struct as_map_tree *t, const struct as_device_i
 {
     enum as_status st = AS_OK;
     for (unsigned level = AS_MAP_CACHE_MAX; level >= 1 && st == AS_OK; level--) {
-        const struct as_cache *c = cache_of(info, level, true);
+        const struct as_cache *c = map_tree_cache_of(info, level, true);
         if (c || (level == 1 && found_l1))
             st = add_below(t, (int)level, c ? c->size : 0, &above, err);
     }
@@ -191,7 +191,7 @@ static enum as_status build_from_info(struct as_map_tree *t, const struct as_dev
     unsigned compute_units = info->compute_units ? info->compute_units : 1;
     enum as_status st = info->memory_bytes ? add_below(t, AS_MAP_MEMORY, info->memory_bytes, &memory, err) : AS_OK;
     for (unsigned level = AS_MAP_CACHE_MAX; level >= 2 && st == AS_OK; level--) {
-        const struct as_cache *c = cache_of(info, level, false);
+        const struct as_cache *c = map_tree_cache_of(info, level, false);
         if (c)
             st = add_below(t, (int)level, c->size, &shared, err);
     }
@@ -248,9 +248,9 @@ static enum as_status put_in_front(struct as_map_tree *t, size_t at, const struc
     for (; child; child = next) {
         next = t->nodes[child].next;
         t->nodes[child].next = 0;
-        adopt(t, t->nodes[child].level == AS_MAP_MEMORY ? at : cache, child);
+        map_tree_adopt(t, t->nodes[child].level == AS_MAP_MEMORY ? at : cache, child);
     }
-    adopt(t, at, cache);
+    map_tree_adopt(t, at, cache);
     return AS_OK;
 }
 
@@ -290,7 +290,7 @@ enum as_status as_map_tree_make(const struct as_device_info *info, const char *t
     enum as_status st = start_tree(out, err);
     json_t *root = topology && st == AS_OK ? json_loads(topology, 0, NULL) : NULL;
     if (root)
-        st = build(out, root, 1, 0, false, err);
+        st = map_tree_build(out, root, 1, 0, false, err);
     if (st == AS_OK && !has_core(out)) { /* no tree, or one without parent links */
         st = start_tree(out, err);
         if (st == AS_OK)
@@ -318,14 +318,14 @@ static bool has_columns(const struct as_map_node *node)
     return node->level != AS_MAP_MEMORY;
 }
 
-static bool alike(const struct as_map_tree *t, size_t a, size_t b)
+static bool map_tree_alike(const struct as_map_tree *t, size_t a, size_t b)
 {
     const struct as_map_node *x = &t->nodes[a], *y = &t->nodes[b];
     if (x->level != y->level || x->size != y->size || x->threads != y->threads)
         return false;
     size_t i = x->child, j = y->child;
     for (; i && j; i = t->nodes[i].next, j = t->nodes[j].next)
-        if (!alike(t, i, j))
+        if (!map_tree_alike(t, i, j))
             return false;
     return !i && !j;
 }
@@ -339,7 +339,7 @@ static unsigned natural_cols(const struct as_map_tree *t, size_t index)
     return n ? n : 1;
 }
 
-static unsigned min_u(unsigned a, unsigned b)
+static unsigned map_tree_min_u(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -351,8 +351,8 @@ static unsigned choose_shown(unsigned n, unsigned width, unsigned share, unsigne
         *each = width;
         return n;
     }
-    unsigned wanted = min_u(width, 3), most = width == 1 ? (share >= 10 ? 6 : 3) : n;
-    for (unsigned k = min_u(n, most); k > 1; k--) {
+    unsigned wanted = map_tree_min_u(width, 3), most = width == 1 ? (share >= 10 ? 6 : 3) : n;
+    for (unsigned k = map_tree_min_u(n, most); k > 1; k--) {
         unsigned room = share > (k < n) ? share - (k < n) : 1;
         if (room / k >= wanted) {
             *each = room / k;
@@ -363,7 +363,8 @@ static unsigned choose_shown(unsigned n, unsigned width, unsigned share, unsigne
     return 1;
 }
 
-static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget, struct as_error *err);
+static enum as_status map_tree_lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget,
+                                       struct as_error *err);
 
 /* What the siblings are (default: cores), and the row for the label. */
 static void name_more(const struct as_map_tree *t, size_t sibling, struct as_map_node *more)
@@ -391,7 +392,7 @@ static enum as_status lay_out_group(struct as_map_tree *t, size_t first, unsigne
     size_t i = first, last = first;
     for (unsigned k = 0; k < shown;) {
         if (has_columns(&t->nodes[i])) {
-            enum as_status st = lay_out(t, i, *col, each, err);
+            enum as_status st = map_tree_lay_out(t, i, *col, each, err);
             if (st != AS_OK)
                 return st;
             *col += t->nodes[i].cols;
@@ -414,7 +415,8 @@ static enum as_status lay_out_group(struct as_map_tree *t, size_t first, unsigne
     return AS_OK;
 }
 
-static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget, struct as_error *err)
+static enum as_status map_tree_lay_out(struct as_map_tree *t, size_t index, unsigned col, unsigned budget,
+                                       struct as_error *err)
 {
     unsigned groups = 0, start = col;
     size_t before = 0;
@@ -424,7 +426,7 @@ static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col,
     for (size_t i = t->nodes[index].child; i; i = t->nodes[i].next) {
         if (!has_columns(&t->nodes[i]))
             continue;
-        groups += !before || !alike(t, before, i);
+        groups += !before || !map_tree_alike(t, before, i);
         before = i;
     }
     for (size_t i = t->nodes[index].child; i;) {
@@ -437,7 +439,7 @@ static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col,
         for (; next; next = t->nodes[next].next) {
             if (!has_columns(&t->nodes[next]))
                 continue;
-            if (!alike(t, i, next))
+            if (!map_tree_alike(t, i, next))
                 break;
             n++;
         }
@@ -464,7 +466,7 @@ static enum as_status lay_out(struct as_map_tree *t, size_t index, unsigned col,
 
 enum as_status as_map_layout(struct as_map_tree *t, unsigned budget, struct as_error *err)
 {
-    enum as_status st = lay_out(t, 1, 0, budget, err);
+    enum as_status st = map_tree_lay_out(t, 1, 0, budget, err);
     t->cols = t->nodes[1].cols;
     return st;
 }

@@ -24,7 +24,7 @@ const char *as_matrix_colour(const char *path)
     return "var(--c7)";
 }
 
-static void begin(struct as_buf *b, double w, double h, const char *what, const char *name)
+static void matrix_draw_begin(struct as_buf *b, double w, double h, const char *what, const char *name)
 {
     as_buf_printf(b, "<svg class=\"matrix-plot\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" fill=\"none\" aria-label=\"%s",
                   w, h, what);
@@ -47,13 +47,13 @@ struct axes {
     const char *unit;
 };
 
-static double at_x(const struct axes *a, double size)
+static double matrix_draw_at_x(const struct axes *a, double size)
 {
     return a->x_hi > a->x_lo ? LEFT + 8 + (RIGHT - LEFT - 16) * log(size / a->x_lo) / log(a->x_hi / a->x_lo)
                              : (LEFT + RIGHT) / 2;
 }
 
-static double at_y(const struct axes *a, double rate)
+static double matrix_draw_at_y(const struct axes *a, double rate)
 {
     return BOTTOM - (BOTTOM - TOP) * log(rate / a->y_lo) / log(a->y_hi / a->y_lo);
 }
@@ -85,21 +85,21 @@ static void rate_tick(struct as_buf *b, double v, const char *unit)
         as_buf_printf(b, "%.6g %.*s</text>\n", shown, prefix, s->shown);
 }
 
-static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)
+static void matrix_draw_frame(struct as_buf *b, const struct axes *a, const struct as_matrix_point *points, size_t n)
 {
     for (int e = (int)lround(log10(a->y_lo)); e <= (int)lround(log10(a->y_hi)); e++) {
         const double v = pow(10, e);
-        as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--grid)\"/>\n", LEFT, at_y(a, v), RIGHT);
-        text_at(b, LEFT - 6, at_y(a, v) + 4, "end", "var(--muted)", 10.5);
+        as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--grid)\"/>\n", LEFT, matrix_draw_at_y(a, v), RIGHT);
+        text_at(b, LEFT - 6, matrix_draw_at_y(a, v) + 4, "end", "var(--muted)", 10.5);
         rate_tick(b, v, a->unit);
     }
     double last = -INFINITY;
     for (double size = a->x_lo; size <= a->x_hi;) {
         double next = INFINITY;
-        if (at_x(a, size) - last > 34) {
-            text_at(b, at_x(a, size), BOTTOM + 15, "middle", "var(--muted)", 10.5);
+        if (matrix_draw_at_x(a, size) - last > 34) {
+            text_at(b, matrix_draw_at_x(a, size), BOTTOM + 15, "middle", "var(--muted)", 10.5);
             as_buf_printf(b, "%.0f</text>\n", size);
-            last = at_x(a, size);
+            last = matrix_draw_at_x(a, size);
         }
         for (size_t i = 0; i < n; i++)
             if (points[i].size > size)
@@ -114,7 +114,7 @@ static void frame(struct as_buf *b, const struct axes *a, const struct as_matrix
 static void roof_line(struct as_buf *b, const struct axes *a, double roof, const char *type)
 {
     as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1fM%.1f 10H%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n",
-                  LEFT, at_y(a, roof), RIGHT, LEFT + 44, LEFT + 70);
+                  LEFT, matrix_draw_at_y(a, roof), RIGHT, LEFT + 44, LEFT + 70);
     text_at(b, LEFT + 76, 14, "start", "var(--muted)", 10.5);
     as_buf_str(b, "vector ALU, ");
     as_buf_html(b, type);
@@ -123,43 +123,44 @@ static void roof_line(struct as_buf *b, const struct axes *a, double roof, const
     as_buf_str(b, "</text>\n");
 }
 
-static void point(struct as_buf *b, const struct axes *a, const struct as_matrix_point *p)
+static void matrix_draw_point(struct as_buf *b, const struct axes *a, const struct as_matrix_point *p)
 {
     const char *colour = as_matrix_colour(p->path);
-    double x = at_x(a, p->size);
+    double x = matrix_draw_at_x(a, p->size);
     if (p->ci.lo >= a->y_lo && p->ci.hi > p->ci.lo)
         as_buf_printf(b, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"5\" opacity=\".35\"/>", x,
-                      at_y(a, p->ci.lo), at_y(a, fmin(p->ci.hi, a->y_hi)), colour);
+                      matrix_draw_at_y(a, p->ci.lo), matrix_draw_at_y(a, fmin(p->ci.hi, a->y_hi)), colour);
     as_buf_printf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\"><title>",
-                  x, at_y(a, p->rate), colour, p->valid ? colour : "var(--paper)");
+                  x, matrix_draw_at_y(a, p->rate), colour, p->valid ? colour : "var(--paper)");
     as_buf_html(b, p->path);
     as_buf_printf(b, " %.0f: ", p->size);
     as_page_value(b, p->rate, a->unit);
     as_buf_str(b, p->valid ? "</title></circle>\n" : ", rejected</title></circle>\n");
 }
 
-void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
-                             double roof, const char *roof_type)
+void as_matrix_draw_gemms(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
+                          double roof, const char *roof_type)
 {
     const struct axes a = axes_of(points, n, roof, type);
     if (!as_page_drawable(a.y_lo, a.y_hi) || !as_page_drawable(a.x_lo, 2 * a.x_hi)) {
         as_buf_str(b, as_page_not_drawn);
         return;
     }
-    begin(b, WIDE, HIGH, "GEMM rate over size by path, type ", type);
+    matrix_draw_begin(b, WIDE, HIGH, "GEMM rate over size by path, type ", type);
     text_at(b, 0, 14, "start", "var(--ink)", 13);
     as_buf_html(b, type);
     as_buf_str(b, "</text>\n");
-    frame(b, &a, points, n);
+    matrix_draw_frame(b, &a, points, n);
     for (size_t i = 0; i < n; i++) {
         bool goes_on = i > 0 && strcmp(points[i].path, points[i - 1].path) == 0;
         if (goes_on)
             as_buf_printf(b, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"1.8\"/>",
-                          at_x(&a, points[i - 1].size), at_y(&a, points[i - 1].rate), at_x(&a, points[i].size),
-                          at_y(&a, points[i].rate), as_matrix_colour(points[i].path));
+                          matrix_draw_at_x(&a, points[i - 1].size), matrix_draw_at_y(&a, points[i - 1].rate),
+                          matrix_draw_at_x(&a, points[i].size), matrix_draw_at_y(&a, points[i].rate),
+                          as_matrix_colour(points[i].path));
     }
     for (size_t i = 0; i < n; i++)
-        point(b, &a, &points[i]);
+        matrix_draw_point(b, &a, &points[i]);
     if (roof > 0)
         roof_line(b, &a, roof, roof_type);
     as_buf_str(b, "</svg>\n");
@@ -170,7 +171,7 @@ void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as
 enum { CELL_W = 30, CELL_H = 18, EDGE = 26 };
 
 /* Exactly n numbers below a bound, apart by single blanks. */
-static bool read_numbers(const char *text, uint16_t *out, size_t n)
+static bool matrix_draw_read_numbers(const char *text, uint16_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char *end;
@@ -212,7 +213,8 @@ bool as_matrix_draw_fragment(struct as_buf *b, const char *name, unsigned rows, 
     if (rows == 0 || columns == 0 || rows > AS_MATRIX_GRID || columns > AS_MATRIX_GRID || n > AS_MATRIX_GRID)
         return false;
     uint16_t *numbers = malloc(2 * n * sizeof *numbers);
-    bool good = numbers && read_numbers(lanes, numbers, n) && read_numbers(places, numbers + n, n);
+    bool good =
+        numbers && matrix_draw_read_numbers(lanes, numbers, n) && matrix_draw_read_numbers(places, numbers + n, n);
     if (good) {
         const unsigned w = EDGE + columns * CELL_W + 2, h = EDGE + rows * CELL_H + 2;
         as_buf_printf(b,
@@ -242,7 +244,7 @@ struct scale {
     double lo, hi, from;
 };
 
-static double along(const struct scale *s, double value)
+static double matrix_draw_along(const struct scale *s, double value)
 {
     const double lo = s->lo / 2, wide = s->hi / 2 - lo; /* halved first: cannot overflow */
     return BAR_LEFT + (BAR_RIGHT - BAR_LEFT) * ((fmin(fmax(value, s->lo), s->hi) / 2 - lo) / (wide > 0 ? wide : 1));
@@ -263,22 +265,26 @@ static struct scale scale_of(const struct as_matrix_bar *bars, size_t n, double 
     return s;
 }
 
-static void bar(struct as_buf *b, const struct as_matrix_bar *bar, double y, const struct scale *s, const char *unit)
+static void matrix_draw_bar(struct as_buf *b, const struct as_matrix_bar *matrix_draw_bar, double y,
+                            const struct scale *s, const char *unit)
 {
-    const char *colour = as_matrix_colour(bar->path);
-    double from = along(s, s->from), to = along(s, bar->value), last = fmax(fmax(from, to), along(s, bar->ci.hi));
+    const char *colour = as_matrix_colour(matrix_draw_bar->path);
+    double from = matrix_draw_along(s, s->from), to = matrix_draw_along(s, matrix_draw_bar->value),
+           last = fmax(fmax(from, to), matrix_draw_along(s, matrix_draw_bar->ci.hi));
     text_at(b, BAR_LEFT - 8, y + 14, "end", "var(--ink)", 12);
-    as_buf_html(b, bar->label);
+    as_buf_html(b, matrix_draw_bar->label);
     as_buf_printf(b,
                   "</text><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"%s\" "
                   "fill-opacity=\"%s\" stroke=\"%s\"/>",
-                  fmin(from, to), y + 3, fabs(to - from), BAR_H - 7, colour, bar->valid ? "0.75" : "0", colour);
-    if (bar->ci.hi > bar->ci.lo)
-        as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\"/>", along(s, bar->ci.lo),
-                      y + 3 + (BAR_H - 7) / 2.0, along(s, bar->ci.hi));
+                  fmin(from, to), y + 3, fabs(to - from), BAR_H - 7, colour, matrix_draw_bar->valid ? "0.75" : "0",
+                  colour);
+    if (matrix_draw_bar->ci.hi > matrix_draw_bar->ci.lo)
+        as_buf_printf(b, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\"/>",
+                      matrix_draw_along(s, matrix_draw_bar->ci.lo), y + 3 + (BAR_H - 7) / 2.0,
+                      matrix_draw_along(s, matrix_draw_bar->ci.hi));
     text_at(b, (isfinite(last) ? last : to) + 6, y + 14, "start", "var(--ink)", 12);
-    as_page_value(b, bar->value, unit);
-    as_buf_str(b, bar->valid ? "</text>\n" : " rejected</text>\n");
+    as_page_value(b, matrix_draw_bar->value, unit);
+    as_buf_str(b, matrix_draw_bar->valid ? "</text>\n" : " rejected</text>\n");
 }
 
 void as_matrix_draw_bars(struct as_buf *b, const char *name, const struct as_matrix_bar *bars, size_t n,
@@ -286,11 +292,11 @@ void as_matrix_draw_bars(struct as_buf *b, const char *name, const struct as_mat
 {
     const struct scale s = scale_of(bars, n, mark);
     const double h = (double)n * BAR_H + 8;
-    begin(b, BAR_W, h, "Bars: ", name);
+    matrix_draw_begin(b, BAR_W, h, "Bars: ", name);
     for (size_t i = 0; i < n; i++)
-        bar(b, &bars[i], 2 + (double)i * BAR_H, &s, unit);
+        matrix_draw_bar(b, &bars[i], 2 + (double)i * BAR_H, &s, unit);
     if (mark > 0)
-        as_buf_printf(b, "<path d=\"M%.1f 0V%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n", along(&s, mark),
-                      h);
+        as_buf_printf(b, "<path d=\"M%.1f 0V%.1f\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\"/>\n",
+                      matrix_draw_along(&s, mark), h);
     as_buf_str(b, "</svg>\n");
 }

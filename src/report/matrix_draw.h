@@ -12,8 +12,8 @@ struct as_matrix_point {
 };
 /* GEMM rates of one type over size on logarithmic axes, one line per path; the vector ALU peak as a dashed line (NAN:
  * unknown). Points are in the order of path and size. */
-void as_matrix_draw_products(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
-                             double roof, const char *roof_type);
+void as_matrix_draw_gemms(struct as_buf *b, const char *type, const struct as_matrix_point *points, size_t n,
+                          double roof, const char *roof_type);
 /* The colour of a path, for the key. */
 const char *as_matrix_colour(const char *path);
 

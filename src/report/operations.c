@@ -13,24 +13,25 @@ static const struct as_measure unknown = {NAN, {NAN, NAN}};
 
 /* ---- reading cells ---- */
 
-static const char *op_of(const struct as_cell *c)
+static const char *operations_op_of(const struct as_cell *c)
 {
     return as_axes_text(&c->axes, "op");
 }
 
 bool as_operation_cell(const struct as_cell *c)
 {
-    return (as_has_role(c, AS_VIEW_OPERATION_THROUGHPUT) || as_has_role(c, AS_VIEW_OPERATION_LATENCY)) && op_of(c)[0];
+    return (as_has_role(c, AS_VIEW_OPERATION_THROUGHPUT) || as_has_role(c, AS_VIEW_OPERATION_LATENCY)) &&
+           operations_op_of(c)[0];
 }
 
-static bool measured(const struct as_cell *c)
+static bool operations_measured(const struct as_cell *c)
 {
     return c && (as_cell_is_valid(c) || c->status == AS_CELL_REJECTED) && isfinite(c->sum.median) && c->sum.median > 0;
 }
 
 static struct as_measure measure_of(const struct as_cell *c)
 {
-    if (!measured(c))
+    if (!operations_measured(c))
         return unknown;
     struct as_measure m = {c->sum.median, c->sum.ci};
     if (!isfinite(m.ci.lo) || !isfinite(m.ci.hi))
@@ -57,12 +58,12 @@ static double note_number(const struct as_cell *c, const char *name)
 }
 
 /* Valid before rejected before none; then the better value. */
-static bool beats(const struct as_cell *a, const struct as_cell *b)
+static bool operations_beats(const struct as_cell *a, const struct as_cell *b)
 {
     if (!b)
         return true;
-    int rank_a = as_cell_is_valid(a) && measured(a) ? 2 : measured(a);
-    int rank_b = as_cell_is_valid(b) && measured(b) ? 2 : measured(b);
+    int rank_a = as_cell_is_valid(a) && operations_measured(a) ? 2 : operations_measured(a);
+    int rank_b = as_cell_is_valid(b) && operations_measured(b) ? 2 : operations_measured(b);
     if (rank_a != rank_b || !rank_a)
         return rank_a > rank_b;
     return as_cell_is_better(a, b);
@@ -88,7 +89,7 @@ static const char *width_of(const struct as_cell *c)
     return width[0] ? width : "scalar";
 }
 
-static bool is_scalar(const struct as_cell *c)
+static bool operations_is_scalar(const struct as_cell *c)
 {
     return strcmp(width_of(c), "scalar") == 0;
 }
@@ -102,14 +103,14 @@ static struct as_operation *row_of(struct as_operation *rows, size_t *n, const s
 {
     for (size_t i = 0; i < *n; i++) {
         const struct as_cell *any = any_of(&rows[i]);
-        if (strcmp(rows[i].device, c->device) == 0 && strcmp(rows[i].name, op_of(c)) == 0 &&
+        if (strcmp(rows[i].device, c->device) == 0 && strcmp(rows[i].name, operations_op_of(c)) == 0 &&
             strcmp(form_axis(any), form_axis(c)) == 0 && strcmp(width_of(any), width_of(c)) == 0)
             return &rows[i];
     }
     struct as_operation *o = &rows[(*n)++];
-    *o = (struct as_operation){.name = op_of(c),
+    *o = (struct as_operation){.name = operations_op_of(c),
                                .device = c->device,
-                               .word = word_of(op_of(c)),
+                               .word = word_of(operations_op_of(c)),
                                .warp = unknown,
                                .relative = unknown,
                                .adjusted = unknown};
@@ -117,15 +118,15 @@ static struct as_operation *row_of(struct as_operation *rows, size_t *n, const s
 }
 
 /* The row of another operation in the same width, with the better latency where there are several forms. */
-static const struct as_operation *beside(const struct as_operation *rows, size_t n, const struct as_operation *o,
-                                         const char *op)
+static const struct as_operation *operations_beside(const struct as_operation *rows, size_t n,
+                                                    const struct as_operation *o, const char *op)
 {
     const struct as_operation *found = NULL;
     for (size_t i = 0; i < n; i++)
         if (strcmp(rows[i].device, o->device) == 0 && strcmp(rows[i].name, op) == 0 &&
             strcmp(width_of(any_of(&rows[i])), width_of(any_of(o))) == 0 &&
-            (!found || beats(rows[i].latency ? rows[i].latency : rows[i].throughput,
-                             found->latency ? found->latency : found->throughput)))
+            (!found || operations_beats(rows[i].latency ? rows[i].latency : rows[i].throughput,
+                                        found->latency ? found->latency : found->throughput)))
             found = &rows[i];
     return found;
 }
@@ -136,7 +137,8 @@ static struct as_measure fma_of(const struct as_operation *rows, size_t n, const
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
         if (strcmp(rows[i].device, o->device) == 0 && strcmp(rows[i].name, "ffma32") == 0 && rows[i].throughput &&
-            strcmp(width_of(rows[i].throughput), width_of(any_of(o))) == 0 && beats(rows[i].throughput, best))
+            strcmp(width_of(rows[i].throughput), width_of(any_of(o))) == 0 &&
+            operations_beats(rows[i].throughput, best))
             best = rows[i].throughput;
     return measure_of(best);
 }
@@ -154,7 +156,7 @@ static struct as_measure quotient(struct as_measure a, struct as_measure b)
 static double lanes_of(const struct as_cell *c, const struct as_device_info *info)
 {
     const double lanes = c ? note_number(c, "lanes") : NAN;
-    if (lanes > 0 || (c && !is_scalar(c)))
+    if (lanes > 0 || (c && !operations_is_scalar(c)))
         return lanes;
     if (!info)
         return NAN;
@@ -174,7 +176,7 @@ static void name_form(struct as_operation *o)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (strcmp(axis, forms[i].axis) == 0)
             as_copy_text(o->form, sizeof o->form, forms[i].form);
-    if (is_scalar(c))
+    if (operations_is_scalar(c))
         return;
     char form[sizeof o->form];
     as_copy_text(form, sizeof form, o->form);
@@ -193,7 +195,8 @@ static void name_steps(struct as_operation *o)
     as_copy_text(o->steps, sizeof o->steps, text + (strncmp(text, lead, strlen(lead)) == 0 ? strlen(lead) : 0));
 }
 
-static void derive(const struct as_report_run *run, struct as_operation *rows, size_t n, struct as_operation *o)
+static void operations_derive(const struct as_report_run *run, struct as_operation *rows, size_t n,
+                              struct as_operation *o)
 {
     const struct as_measure rate = measure_of(o->throughput);
     const struct as_device_info *info = as_report_device(run, o->device);
@@ -210,17 +213,17 @@ static void derive(const struct as_report_run *run, struct as_operation *rows, s
         o->adjusted = o->link_name[0] ? unknown : raw;
         return;
     }
-    const struct as_operation *link = beside(rows, n, o, o->link_name);
+    const struct as_operation *link = operations_beside(rows, n, o, o->link_name);
     char other[48];
     note_of(link ? link->latency : NULL, "link", other, sizeof other);
     /* a round trip of two conversions: each links to the other, and neither is known alone */
-    o->link = link && measured(link->latency) && !other[0] ? link->latency : NULL;
+    o->link = link && operations_measured(link->latency) && !other[0] ? link->latency : NULL;
     struct as_measure less = measure_of(o->link);
     if (isfinite(raw.value) && isfinite(less.value))
         o->adjusted = (struct as_measure){raw.value - less.value, {raw.ci.lo - less.ci.hi, raw.ci.hi - less.ci.lo}};
 }
 
-static int by_place(const void *x, const void *y)
+static int operations_by_place(const void *x, const void *y)
 {
     const struct as_operation *a = x, *b = y;
     if (a->place != b->place)
@@ -259,12 +262,12 @@ enum as_status as_operations_make(const struct as_report_run *run, struct as_ope
             continue;
         struct as_operation *o = row_of(rows, n, c);
         const struct as_cell **slot = as_has_role(c, AS_VIEW_OPERATION_LATENCY) ? &o->latency : &o->throughput;
-        if (beats(c, *slot))
+        if (operations_beats(c, *slot))
             *slot = c;
     }
     for (size_t i = 0; i < *n; i++)
-        derive(run, rows, *n, &rows[i]);
-    qsort(rows, *n, sizeof *rows, by_place);
+        operations_derive(run, rows, *n, &rows[i]);
+    qsort(rows, *n, sizeof *rows, operations_by_place);
     return AS_OK;
 }
 

@@ -57,13 +57,15 @@ static struct as_measure of_cell(const struct as_cell *c)
     return (struct as_measure){c->sum.median, c->sum.ci};
 }
 
-static struct as_measure rate(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref)
+static struct as_measure operations_refs_rate(const struct as_report_run *run, const struct as_operation *o,
+                                              const struct as_ref *ref)
 {
     (void)run, (void)ref;
     return of_cell(o->throughput);
 }
 
-static struct as_measure raw(const struct as_report_run *run, const struct as_operation *o, const struct as_ref *ref)
+static struct as_measure operations_refs_raw(const struct as_report_run *run, const struct as_operation *o,
+                                             const struct as_ref *ref)
 {
     (void)run, (void)ref;
     return of_cell(o->latency);
@@ -116,10 +118,10 @@ static const struct {
     struct as_measure (*measured)(const struct as_report_run *run, const struct as_operation *o,
                                   const struct as_ref *ref);
 } counterparts[] = {
-    {"instructions per core-cycle", "ops/cycle", rate},
+    {"instructions per core-cycle", "ops/cycle", operations_refs_rate},
     {"throughput", "cycles", lane_cycles},
-    {"raw latency", "cycles", raw},
-    {"latency", "cycles", raw},
+    {"raw latency", "cycles", operations_refs_raw},
+    {"latency", "cycles", operations_refs_raw},
     {"adjusted latency", "cycles", adjusted},
     {"cycles per instruction", "cycles", at_point},
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The reason of a rejected cell is its failed gates, per probe; what a device lacks is one reason over all probes. */
-static bool same_reason(const struct as_cell *a, const struct as_cell *b)
+static bool overview_same_reason(const struct as_cell *a, const struct as_cell *b)
 {
     if (a->status != b->status || strcmp(a->device, b->device) != 0)
         return false;
@@ -34,7 +34,7 @@ enum as_status as_missing_add(struct as_missing *m, const struct as_cell *cell, 
     size_t k = 0;
     if (as_cell_is_valid(cell))
         return AS_OK;
-    while (k < m->n && !same_reason(&m->reasons[k].first, cell))
+    while (k < m->n && !overview_same_reason(&m->reasons[k].first, cell))
         k++;
     if (k == AS_MISSING_REASONS) {
         m->more++;
@@ -78,9 +78,9 @@ static enum as_status find_probe(struct as_overview *o, const char *name, size_t
     *out = i ? i - 1 : o->probes_n;
     if (i)
         return AS_OK;
-    enum as_status s = as_grow((void **)&o->probes, &o->probes_cap, o->probes_n + 1, sizeof *o->probes, err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&o->probes, &o->probes_cap, o->probes_n + 1, sizeof *o->probes, err);
+    if (st)
+        return st;
     o->probes[o->probes_n] = (struct as_overview_probe){0};
     as_copy_text(o->probes[o->probes_n++].name, sizeof o->probes->name, name);
     return AS_OK;
@@ -89,20 +89,20 @@ static enum as_status find_probe(struct as_overview *o, const char *name, size_t
 enum as_status as_overview_add(struct as_overview *o, const struct as_cell *cell, int64_t handle, struct as_error *err)
 {
     size_t probe;
-    enum as_status s = as_missing_add(&o->missing, cell, err);
+    enum as_status st = as_missing_add(&o->missing, cell, err);
     o->cells++;
     o->by_status[cell->status]++;
-    if (!s)
-        s = find_probe(o, cell->probe, &probe, err);
-    if (s)
-        return s;
+    if (!st)
+        st = find_probe(o, cell->probe, &probe, err);
+    if (st)
+        return st;
     o->probes[probe].cells++;
     o->probes[probe].valid += as_cell_is_valid(cell);
     if (cell->sum.n == 0 || !isfinite(cell->sum.median))
         return AS_OK;
     o->probes[probe].measured++;
-    s = as_grow((void **)&o->measured, &o->measured_cap, o->measured_n + 1, sizeof *o->measured, err);
-    if (!s)
+    st = as_grow((void **)&o->measured, &o->measured_cap, o->measured_n + 1, sizeof *o->measured, err);
+    if (!st)
         o->measured[o->measured_n++] = (struct as_overview_handle){handle, probe};
-    return s;
+    return st;
 }

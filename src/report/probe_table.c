@@ -35,7 +35,7 @@ static int same_place(const struct as_columns *c, size_t a, size_t b)
     return words ? words : compare_columns(c, a, b, false);
 }
 
-static int by_place(const void *pa, const void *pb)
+static int probe_table_by_place(const void *pa, const void *pb)
 {
     size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
     int place = same_place(&sorting->c, a, b);
@@ -50,7 +50,7 @@ static enum as_status sort_rows(struct as_probe_table *t, struct as_error *err)
     for (size_t i = 0; i < t->c.rows_n; i++)
         t->order[i] = i;
     sorting = t;
-    qsort(t->order, t->c.rows_n, sizeof *t->order, by_place);
+    qsort(t->order, t->c.rows_n, sizeof *t->order, probe_table_by_place);
     sorting = NULL;
     return AS_OK;
 }
@@ -197,7 +197,7 @@ static void add_title(struct as_view_table *out, const char *title, struct as_vi
     as_view_add_column(out, column);
 }
 
-static void write_status(const struct as_cell *c, struct as_buf *out)
+static void probe_table_write_status(const struct as_cell *c, struct as_buf *out)
 {
     as_buf_str(out, as_cell_status_word(c->status));
     as_report_failed_gates(c, out);
@@ -209,7 +209,7 @@ static void write_status(const struct as_cell *c, struct as_buf *out)
     }
 }
 
-static void add_further(void *user, const char *value)
+static void probe_table_add_further(void *user, const char *value)
 {
     as_view_text(user, value, AS_PAINT_NONE);
 }
@@ -227,7 +227,7 @@ static void view_cell(const struct as_probe_table *t, const struct as_further *f
     }
     as_view_measured(out, c, NULL);
     as_view_interval(out, c);
-    as_further_row(further, c, add_further, out);
+    as_further_row(further, c, probe_table_add_further, out);
     const size_t counts[] = {c->sum.n, c->sum.trials};
     for (size_t i = 0; i < 2; i++) {
         as_buf_clear(&text);
@@ -235,7 +235,7 @@ static void view_cell(const struct as_probe_table *t, const struct as_further *f
         as_view_text(out, as_buf_get(&text), AS_PAINT_NONE);
     }
     as_buf_clear(&text);
-    write_status(c, &text);
+    probe_table_write_status(c, &text);
     as_view_text(out, as_buf_get(&text), as_status_paint(c->status));
     out->failed |= text.failed;
     as_buf_finish(&text);

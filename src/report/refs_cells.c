@@ -107,7 +107,7 @@ static bool of_sequence(const struct as_ref_cells *c, const struct as_ref *ref, 
 /* ---- cells by their axes ---- */
 
 /* Is the value one of the words with '/' between them, '_' standing for a blank? */
-static bool is_one_of(const char *words, const char *value)
+static bool refs_cells_is_one_of(const char *words, const char *value)
 {
     for (size_t n; *words; words += n + (words[n] == '/')) {
         n = strcspn(words, "/");
@@ -129,14 +129,14 @@ static bool has_axes(const struct as_cell *cell, const struct as_ref *ref)
         *value++ = 0;
         if (strcmp(one, "further") == 0)
             continue;
-        if (!is_one_of(value, strcmp(one, "probe") == 0 ? cell->probe : as_axes_text(&cell->axes, one)))
+        if (!refs_cells_is_one_of(value, strcmp(one, "probe") == 0 ? cell->probe : as_axes_text(&cell->axes, one)))
             return false;
     }
     return true;
 }
 
 /* The cell's value, or that of the further metric that the figure names, in the figure's unit. */
-static bool value_of(const struct as_cell *cell, const struct as_ref *ref, struct as_measure *out)
+static bool refs_cells_value_of(const struct as_cell *cell, const struct as_ref *ref, struct as_measure *out)
 {
     char name[AXIS_MAX];
     struct as_metric_value further;
@@ -157,7 +157,7 @@ static bool of_probe(const struct as_ref_cells *c, const struct as_ref *ref, str
         const struct as_cell *cell = &c->run->cells[i];
         struct as_measure m;
         if (as_cell_is_valid(cell) && as_ref_is_of_side(ref, cell->device) && has_axes(cell, ref) &&
-            value_of(cell, ref, &m) && (!best || as_cell_is_better(cell, best))) {
+            refs_cells_value_of(cell, ref, &m) && (!best || as_cell_is_better(cell, best))) {
             best = cell;
             out->measured = m;
         }

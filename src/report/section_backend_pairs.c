@@ -3,8 +3,8 @@
 #include "report/markup.h"
 #include "report/page.h"
 
-static void write_pairs(struct as_page *p, const struct as_report_run *rr, const struct as_backend_pair *pairs,
-                        size_t n)
+static void backend_pairs_write(struct as_page *p, const struct as_report_run *rr, const struct as_backend_pair *pairs,
+                                size_t n)
 {
     struct as_buf *b = p->out;
     const struct as_device_info *one = as_report_device(rr, pairs->a->device),
@@ -49,7 +49,7 @@ void as_page_backend_pairs(struct as_page *p)
         const struct as_report_run *rr = &p->runs[r];
         for (size_t i = 0, end; i < rr->backend_pairs_n; i = end) {
             end = as_backend_pairs_end(rr, i);
-            write_pairs(p, rr, &rr->backend_pairs[i], end - i);
+            backend_pairs_write(p, rr, &rr->backend_pairs[i], end - i);
         }
     }
     as_html_section_end(p->out);

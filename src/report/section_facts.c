@@ -25,7 +25,7 @@ static void evidence(struct as_page *p, const struct as_fact *f)
     as_html_close(b, "dd");
 }
 
-static void term(struct as_buf *b, const char *name, const char *text)
+static void facts_term(struct as_buf *b, const char *name, const char *text)
 {
     if (!text || !text[0])
         return;
@@ -34,7 +34,7 @@ static void term(struct as_buf *b, const char *name, const char *text)
     as_html_close(b, "dd");
 }
 
-static void numbers(struct as_page *p, const struct as_fact *f)
+static void facts_numbers(struct as_page *p, const struct as_fact *f)
 {
     struct as_buf *b = p->out;
     if (!isfinite(f->value))
@@ -71,8 +71,8 @@ static void fact_id(struct as_page *p, const struct as_report_run *rr, const str
 }
 
 /* again: the same fact of an earlier run above, NULL for the first; its sentence is not repeated. */
-static void fact(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
-                 const struct as_fact *again)
+static void facts_fact(struct as_page *p, const struct as_report_run *rr, const struct as_fact *f,
+                       const struct as_fact *again)
 {
     struct as_buf *b = p->out;
     const char *word = as_fact_verdict_word(f->verdict);
@@ -87,10 +87,10 @@ static void fact(struct as_page *p, const struct as_report_run *rr, const struct
     if (!again || strcmp(again->sentence, f->sentence) != 0)
         as_buf_html(b, f->sentence);
     as_buf_str(b, "</p>");
-    numbers(p, f);
+    facts_numbers(p, f);
     as_buf_str(b, "<details><summary>Why</summary><dl>");
-    term(b, "Rule", f->rule);
-    term(b, "Refuted by", f->refuted_by);
+    facts_term(b, "Rule", f->rule);
+    facts_term(b, "Refuted by", f->refuted_by);
     evidence(p, f);
     as_buf_str(b, "<dt>Name</dt><dd>");
     as_html_text(b, "code", NULL, f->id);
@@ -100,11 +100,11 @@ static void fact(struct as_page *p, const struct as_report_run *rr, const struct
 /* The same fact in every run, so that runs stand beside each other. */
 static void fact_of_all(struct as_page *p, size_t from, const struct as_fact *f)
 {
-    fact(p, &p->runs[from], f, NULL);
+    facts_fact(p, &p->runs[from], f, NULL);
     for (size_t r = from + 1; r < p->n; r++) {
         const struct as_fact *other = as_fact_find(p->runs[r].facts, p->runs[r].facts_n, f->device, f->id);
         if (other)
-            fact(p, &p->runs[r], other, f);
+            facts_fact(p, &p->runs[r], other, f);
     }
 }
 
@@ -149,7 +149,7 @@ struct choice {
 };
 
 /* The facts chosen, each once for all runs. Returns their number; write: on the page too. */
-static size_t list(struct as_page *p, const struct choice *c, bool write)
+static size_t facts_list(struct as_page *p, const struct choice *c, bool write)
 {
     size_t n = 0;
     for (size_t r = 0; r < p->n; r++)
@@ -173,15 +173,15 @@ static void facts_of_device(struct as_page *p, const struct as_report_run *rr, c
 {
     struct as_buf *b = p->out;
     const struct choice first = {device, probe, false}, more = {device, probe, true};
-    const size_t first_n = list(p, &first, false), more_n = list(p, &more, false);
+    const size_t first_n = facts_list(p, &first, false), more_n = facts_list(p, &more, false);
     if (!first_n && !more_n)
         return;
     as_html_device(b, rr, device, false);
-    list(p, &first, true);
+    facts_list(p, &first, true);
     if (!more_n)
         return;
     as_buf_printf(b, "<details class=\"more\"><summary>%zu more</summary>\n", more_n);
-    list(p, &more, true);
+    facts_list(p, &more, true);
     as_buf_str(b, "</details>\n");
 }
 
@@ -203,7 +203,7 @@ void as_page_facts_of(struct as_page *p, const char *probe)
     as_buf_str(p->out, "</details>\n");
 }
 
-static size_t worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
+static size_t facts_worth(struct as_page *p, const struct as_report_run *rr, const struct as_device_info *info)
 {
     const struct as_fact *facts[AS_WORTH_MAX];
     const size_t n = as_worth_knowing(rr, info->id, facts, AS_WORTH_MAX);
@@ -233,7 +233,7 @@ void as_page_facts(struct as_page *p)
     for (size_t r = 0; r < p->n; r++)
         total += p->runs[r].facts_n;
     for (size_t i = 0; p->n == 1 && i < p->runs[0].devices_n; i++)
-        ranked += worth(p, &p->runs[0], &p->runs[0].devices[i]);
+        ranked += facts_worth(p, &p->runs[0], &p->runs[0].devices[i]);
     as_buf_printf(p->out, "<p class=\"lead\">%s</p>\n",
                   total == 0 ? "No fact could be derived: too few valid cells."
                   : ranked == 0

@@ -69,7 +69,7 @@ static int by_reason(const void *pa, const void *pb)
     return c ? c : (a->index > b->index) - (a->index < b->index);
 }
 
-static bool same_reason(const struct as_cell *a, const struct as_cell *b)
+static bool gates_same_reason(const struct as_cell *a, const struct as_cell *b)
 {
     return strcmp(a->probe, b->probe) == 0 && strcmp(a->device, b->device) == 0 && a->status == b->status &&
            strcmp(a->reason, b->reason) == 0;
@@ -122,7 +122,7 @@ enum as_status as_page_missing(struct as_page *p)
                       "cells", "which", NULL);
         as_html_body(b);
         for (size_t i = 0, end; i < n; i = end) {
-            for (end = i + 1; end < n && same_reason(cells[i], cells[end]);)
+            for (end = i + 1; end < n && gates_same_reason(cells[i], cells[end]);)
                 end++;
             missing_row(b, &cells[i], end - i);
         }

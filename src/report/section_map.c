@@ -9,7 +9,7 @@
 /* ---- links between the devices of a run ---- */
 
 /* "1" of "cuda:1" */
-static const char *number_of(const struct as_device_info *d)
+static const char *map_number_of(const struct as_device_info *d)
 {
     const char *colon = strchr(d->id, ':');
     return colon ? colon + 1 : d->id;
@@ -21,7 +21,7 @@ static const struct as_fact *one_way(const struct as_report_run *rr, const struc
 {
     if (!device || (other && strcmp(device->backend, other->backend) != 0))
         return NULL;
-    return as_map_link_fact(rr, device->id, other ? number_of(other) : "host-0", what);
+    return as_map_link_fact(rr, device->id, other ? map_number_of(other) : "host-0", what);
 }
 
 static void link_cell(struct as_buf *b, const struct as_fact *gbs, const struct as_fact *latency)

@@ -24,15 +24,15 @@ struct place {
     const char *device;
 };
 
-static bool is_of(const struct as_cell *c, const char *device, enum as_view_role role)
+static bool matrix_is_of(const struct as_cell *c, const char *device, enum as_view_role role)
 {
     return as_has_role(c, role) && (!device || strcmp(c->device, device) == 0) && as_page_measured(c);
 }
 
-static bool has(const struct as_report_run *run, const char *device, enum as_view_role role)
+static bool matrix_has(const struct as_report_run *run, const char *device, enum as_view_role role)
 {
     for (size_t i = 0; i < run->cells_n; i++)
-        if (is_of(&run->cells[i], device, role))
+        if (matrix_is_of(&run->cells[i], device, role))
             return true;
     return false;
 }
@@ -41,7 +41,7 @@ static bool has(const struct as_report_run *run, const char *device, enum as_vie
 static bool has_any(const struct as_report_run *run, const char *device)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (has(run, device, roles[i]))
+        if (matrix_has(run, device, roles[i]))
             return true;
     return false;
 }
@@ -54,7 +54,7 @@ bool as_page_has_matrix(const struct as_page *p)
     return false;
 }
 
-static const char *axis(const struct as_cell *c, const char *name)
+static const char *matrix_axis(const struct as_cell *c, const char *name)
 {
     return as_axes_text(&c->axes, name);
 }
@@ -89,7 +89,8 @@ static struct zeros find_zeros(const struct place *p)
     struct zeros z = {.cells = calloc(p->run->cells_n + 1, sizeof(const struct as_cell *))};
     for (size_t i = 0; z.cells && i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) && axis(c, "operands")[0] && is_usual(c, "zero"))
+        if (matrix_is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) && matrix_axis(c, "operands")[0] &&
+            is_usual(c, "zero"))
             z.cells[z.n++] = c;
     }
     p->b->failed |= !z.cells;
@@ -99,7 +100,7 @@ static struct zeros find_zeros(const struct place *p)
 static const struct as_cell *with_zeros(const struct zeros *zeros, const struct as_cell *c)
 {
     for (size_t i = 0; i < zeros->n; i++)
-        if (strcmp(axis(zeros->cells[i], "instruction"), axis(c, "instruction")) == 0)
+        if (strcmp(matrix_axis(zeros->cells[i], "instruction"), matrix_axis(c, "instruction")) == 0)
             return zeros->cells[i];
     return NULL;
 }
@@ -121,10 +122,10 @@ static void documented(struct as_buf *b, const struct as_cell *c)
 
 static void instruction(const struct place *p, const struct zeros *on_zeros, const struct as_cell *c)
 {
-    const struct as_word *w = as_probe_word(as_probe_find(c->probe), axis(c, "instruction"));
+    const struct as_word *w = as_probe_word(as_probe_find(c->probe), matrix_axis(c, "instruction"));
     const struct as_cell *zeros = with_zeros(on_zeros, c);
     struct as_buf *b = p->b;
-    as_html_row(b, as_cell_is_valid(c) ? NULL : "u", axis(c, "instruction"));
+    as_html_row(b, as_cell_is_valid(c) ? NULL : "u", matrix_axis(c, "instruction"));
     as_html_text(b, "small", NULL, w ? w->title : "not known to this assay");
     as_html_open(b, "td", NULL);
     as_html_cell_link(b, c->id);
@@ -143,7 +144,7 @@ static void instructions(const struct place *p)
 {
     size_t before = 0;
     char text[48];
-    if (!has(p->run, p->device, AS_VIEW_MATRIX_INSTRUCTIONS))
+    if (!matrix_has(p->run, p->device, AS_VIEW_MATRIX_INSTRUCTIONS))
         return;
     heading(p, "Matrix instructions, operands in place");
     as_html_table(p->b, "scroll tall", "operations", "Matrix instructions", "instruction", "ops/cycle", "documented",
@@ -153,9 +154,9 @@ static void instructions(const struct place *p)
     struct zeros zeros = find_zeros(p);
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (!is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) || !is_usual(c, "random") || !drawable(c))
+        if (!matrix_is_of(c, p->device, AS_VIEW_MATRIX_INSTRUCTIONS) || !is_usual(c, "random") || !drawable(c))
             continue;
-        const char *name = axis(c, "instruction");
+        const char *name = matrix_axis(c, "instruction");
         size_t len = strcspn(name, "_");
         if (strncmp(name, family, len + 1) != 0 || len != before) {
             as_copy_text(text, len < sizeof text ? len + 1 : sizeof text, name);
@@ -184,10 +185,10 @@ static size_t points_of(const struct place *p, const char *type, struct as_matri
     for (size_t i = 0; i < p->run->cells_n && n < POINTS_MAX; i++) {
         const struct as_cell *c = &p->run->cells[i];
         double size = as_axes_number(&c->axes, "size");
-        if (is_of(c, p->device, AS_VIEW_GEMM) && strcmp(axis(c, "type"), type) == 0 &&
+        if (matrix_is_of(c, p->device, AS_VIEW_GEMM) && strcmp(matrix_axis(c, "type"), type) == 0 &&
             as_axes_is(&c->axes, "operands", "random") && as_axes_is(&c->axes, "hold", "burst") && size >= 1 &&
             size < 1e9 && drawable(c))
-            points[n++] = (struct as_matrix_point){.path = axis(c, "path"),
+            points[n++] = (struct as_matrix_point){.path = matrix_axis(c, "path"),
                                                    .size = size,
                                                    .rate = c->sum.median,
                                                    .ci = c->sum.ci,
@@ -202,14 +203,14 @@ static const struct as_cell *roof_of(const struct place *p, const char *type)
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, AS_VIEW_ROOFLINE) && as_cell_is_valid(c) && drawable(c) &&
+        if (matrix_is_of(c, p->device, AS_VIEW_ROOFLINE) && as_cell_is_valid(c) && drawable(c) &&
             as_is_higher_roof(c, best, type))
             best = c;
     }
     return best;
 }
 
-static void key(struct as_buf *b, const char *const *paths)
+static void matrix_key(struct as_buf *b, const char *const *paths)
 {
     as_buf_str(b, "<ul class=\"matrix-key\">");
     for (; *paths; paths++)
@@ -220,16 +221,16 @@ static void key(struct as_buf *b, const char *const *paths)
     as_buf_str(b, "</ul>\n");
 }
 
-static void products(const struct place *p)
+static void gemms(const struct place *p)
 {
     static const char *const types[] = {"f16", "bf16", "e4m3", "e5m2", "s8", "tf32", "f32", "f64"};
     static const char *const paths[] = {"library", "wgmma", "wgmma_pair", "tensor", "mma",
                                         "dot",     "tiled", "naive",      NULL};
     struct as_matrix_point points[POINTS_MAX];
-    if (!has(p->run, p->device, AS_VIEW_GEMM))
+    if (!matrix_has(p->run, p->device, AS_VIEW_GEMM))
         return;
     heading(p, "GEMM of square matrices, random operands in bursts");
-    key(p->b, paths);
+    matrix_key(p->b, paths);
     as_buf_str(p->b, "<div class=\"panels several thirds\">\n");
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         size_t n = points_of(p, types[t], points);
@@ -237,8 +238,8 @@ static void products(const struct place *p)
         if (!n)
             continue;
         as_buf_str(p->b, "<div class=\"panel\">");
-        as_matrix_draw_products(p->b, types[t], points, n, roof ? roof->sum.median : NAN,
-                                roof ? axis(roof, "type") : "");
+        as_matrix_draw_gemms(p->b, types[t], points, n, roof ? roof->sum.median : NAN,
+                             roof ? matrix_axis(roof, "type") : "");
         as_buf_str(p->b, "</div>\n");
     }
     as_buf_str(p->b, "</div>\n<p class=\"meta\">Operations per second; the dashed line is the peak of fused "
@@ -268,20 +269,21 @@ static const struct {
                   {"explained", "explained"}};
 enum { PROPERTIES = sizeof properties / sizeof *properties };
 
-static const struct as_cell *property_of(const struct place *p, const struct as_cell *like, const char *property)
+static const struct as_cell *matrix_property_of(const struct place *p, const struct as_cell *like, const char *property)
 {
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC) && strcmp(axis(c, "property"), property) == 0 &&
-            strcmp(axis(c, "instruction"), axis(like, "instruction")) == 0 &&
-            strcmp(axis(c, "n"), axis(like, "n")) == 0)
+        if (matrix_is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC) &&
+            strcmp(matrix_axis(c, "property"), property) == 0 &&
+            strcmp(matrix_axis(c, "instruction"), matrix_axis(like, "instruction")) == 0 &&
+            strcmp(matrix_axis(c, "n"), matrix_axis(like, "n")) == 0)
             return c;
     }
     return NULL;
 }
 
 /* The first words of the probe's note with the rest as a tooltip; else the number. */
-static void found(struct as_buf *b, const struct as_cell *c)
+static void matrix_found(struct as_buf *b, const struct as_cell *c)
 {
     if (!c) {
         as_buf_str(b, "<td>–");
@@ -309,7 +311,7 @@ static void found(struct as_buf *b, const struct as_cell *c)
 
 static void arithmetic(const struct place *p)
 {
-    if (!has(p->run, p->device, AS_VIEW_MATRIX_ARITHMETIC))
+    if (!matrix_has(p->run, p->device, AS_VIEW_MATRIX_ARITHMETIC))
         return;
     heading(p, "Arithmetic");
     as_html_table(p->b, "scroll tall", "found", "Arithmetic of matrix instructions", "instruction", NULL);
@@ -318,16 +320,16 @@ static void arithmetic(const struct place *p)
     as_html_body(p->b);
     for (size_t i = 0; i < p->run->cells_n; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        bool first = is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC);
+        bool first = matrix_is_of(c, p->device, AS_VIEW_MATRIX_ARITHMETIC);
         for (size_t k = 0; k < i && first; k++)
-            first = !is_of(&p->run->cells[k], p->device, AS_VIEW_MATRIX_ARITHMETIC) ||
-                    strcmp(axis(&p->run->cells[k], "instruction"), axis(c, "instruction")) != 0 ||
-                    strcmp(axis(&p->run->cells[k], "n"), axis(c, "n")) != 0;
+            first = !matrix_is_of(&p->run->cells[k], p->device, AS_VIEW_MATRIX_ARITHMETIC) ||
+                    strcmp(matrix_axis(&p->run->cells[k], "instruction"), matrix_axis(c, "instruction")) != 0 ||
+                    strcmp(matrix_axis(&p->run->cells[k], "n"), matrix_axis(c, "n")) != 0;
         if (!first)
             continue;
-        as_html_row(p->b, NULL, axis(c, "instruction"));
+        as_html_row(p->b, NULL, matrix_axis(c, "instruction"));
         for (size_t k = 0; k < PROPERTIES; k++)
-            found(p->b, property_of(p, c, properties[k].property));
+            matrix_found(p->b, matrix_property_of(p, c, properties[k].property));
         as_buf_char(p->b, '\n');
     }
     as_html_table_end(p->b);
@@ -350,7 +352,7 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
                *places = json_string_value(json_object_get(detail, "places")),
                *bits = json_string_value(json_object_get(detail, "bits"));
     struct as_buf name = AS_BUF_INIT, drawing = AS_BUF_INIT;
-    as_buf_printf(&name, "%s, operand %s", axis(c, "instruction"), axis(c, "operand"));
+    as_buf_printf(&name, "%s, operand %s", matrix_axis(c, "instruction"), matrix_axis(c, "operand"));
     bool good = lanes && places &&
                 as_matrix_draw_fragment(&drawing, as_buf_get(&name), count_of(detail, "rows"),
                                         count_of(detail, "columns"), lanes, places);
@@ -376,7 +378,7 @@ static bool fragment(const struct place *p, const struct as_cell *c, bool open)
 static void fragments(const struct place *p)
 {
     size_t shown = 0;
-    if (!has(p->run, p->device, AS_VIEW_OPERAND_LAYOUT))
+    if (!matrix_has(p->run, p->device, AS_VIEW_OPERAND_LAYOUT))
         return;
     heading(p, "Operand layout");
     as_buf_str(p->b,
@@ -385,7 +387,7 @@ static void fragments(const struct place *p)
                "bit of lane (l), register (r) and element (e) each bit of row / column is.</p>\n<div "
                "class=\"fragments\">\n");
     for (size_t i = 0; i < p->run->cells_n; i++)
-        if (is_of(&p->run->cells[i], p->device, AS_VIEW_OPERAND_LAYOUT))
+        if (matrix_is_of(&p->run->cells[i], p->device, AS_VIEW_OPERAND_LAYOUT))
             shown += fragment(p, &p->run->cells[i], shown < FRAGMENTS_OPEN);
     as_buf_str(p->b, "</div>\n");
     if (!shown)
@@ -395,20 +397,20 @@ static void fragments(const struct place *p)
 /* ---- what fusing pays ---- */
 
 /* Bars of all cells of a probe, labelled with these axes. */
-static void bars(const struct place *p, enum as_view_role role, const char *const *axes, const char *title,
-                 const char *unit, double mark, const char *note)
+static void matrix_bars(const struct place *p, enum as_view_role role, const char *const *axes, const char *title,
+                        const char *unit, double mark, const char *note)
 {
     struct as_matrix_bar *all = calloc(BARS_MAX, sizeof *all);
     size_t n = 0;
     for (size_t i = 0; all && i < p->run->cells_n && n < BARS_MAX; i++) {
         const struct as_cell *c = &p->run->cells[i];
-        if (!is_of(c, p->device, role) || !drawable(c))
+        if (!matrix_is_of(c, p->device, role) || !drawable(c))
             continue;
         struct as_buf label = AS_BUF_INIT;
         for (const char *const *a = axes; *a; a++)
-            as_buf_printf(&label, "%s%s", label.len ? ", " : "", axis(c, *a));
+            as_buf_printf(&label, "%s%s", label.len ? ", " : "", matrix_axis(c, *a));
         all[n] = (struct as_matrix_bar){
-            .path = axis(c, "path"), .value = c->sum.median, .ci = c->sum.ci, .valid = as_cell_is_valid(c)};
+            .path = matrix_axis(c, "path"), .value = c->sum.median, .ci = c->sum.ci, .valid = as_cell_is_valid(c)};
         as_copy_text(all[n++].label, sizeof all->label, as_buf_get(&label));
         as_buf_finish(&label);
     }
@@ -425,16 +427,17 @@ static void device(const struct place *p, bool several)
     static const char *const fusion[] = {"operation", "size", "path", NULL};
     static const char *const attention[] = {"length", "heads", "path", NULL};
     as_html_device(p->b, p->run, p->device, several);
-    products(p);
+    gemms(p);
     instructions(p);
     arithmetic(p);
     fragments(p);
-    bars(p, AS_VIEW_FUSED_EPILOGUES, fusion, "Fused epilogues", "x", 1,
-         "Time of a GEMM and separate epilogue kernels, divided by the time of one fused kernel: right of the dashed "
-         "line fusion pays. Error bars are 95% intervals; operation, size, path.");
-    bars(p, AS_VIEW_ATTENTION, attention, "Attention", "FLOP/s", NAN,
-         "Rate of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
-         "separate GEMMs and softmax (decomposed); length, heads, path.");
+    matrix_bars(
+        p, AS_VIEW_FUSED_EPILOGUES, fusion, "Fused epilogues", "x", 1,
+        "Time of a GEMM and separate epilogue kernels, divided by the time of one fused kernel: right of the dashed "
+        "line fusion pays. Error bars are 95% intervals; operation, size, path.");
+    matrix_bars(p, AS_VIEW_ATTENTION, attention, "Attention", "FLOP/s", NAN,
+                "Rate of the two GEMMs, in one kernel (flash and split, also with wgmma; scalar) and as "
+                "separate GEMMs and softmax (decomposed); length, heads, path.");
 }
 
 void as_page_matrix(struct as_page *p)

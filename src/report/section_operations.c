@@ -22,7 +22,7 @@ bool as_page_has_operations(const struct as_page *p)
     return false;
 }
 
-static void write_status(struct as_buf *b, const struct as_operation *o)
+static void operations_write_status(struct as_buf *b, const struct as_operation *o)
 {
     struct as_buf text = AS_BUF_INIT;
     as_operation_status(o, &text);
@@ -44,7 +44,8 @@ static void write_name(struct as_buf *b, const struct as_operation *o)
         as_html_close(b, "a");
 }
 
-static void write_table(struct as_page *p, const struct as_report_run *rr, const struct as_operation *rows, size_t n)
+static void operations_write_table(struct as_page *p, const struct as_report_run *rr, const struct as_operation *rows,
+                                   size_t n)
 {
     struct as_view_table table;
     as_html_device(p->out, rr, rows->device, p->n > 1);
@@ -89,7 +90,7 @@ static void open_published(struct as_buf *b)
     as_html_body(b);
 }
 
-static void beside(const struct operations *all)
+static void report_operations_beside(const struct operations *all)
 {
     struct as_page *p = all->page;
     const struct as_refs *refs = as_page_has_refs(p) ? p->runs[0].refs : NULL;
@@ -111,7 +112,7 @@ static void beside(const struct operations *all)
 
 /* ---- entries ---- */
 
-static void term(struct as_buf *b, const char *name, const char *text, bool code)
+static void operations_term(struct as_buf *b, const char *name, const char *text, bool code)
 {
     as_html_open(b, "dt", NULL);
     as_buf_html(b, name);
@@ -121,7 +122,7 @@ static void term(struct as_buf *b, const char *name, const char *text, bool code
 }
 
 /* Its measurements, one line per device, run and form. */
-static void numbers(const struct operations *all, const char *name)
+static void operations_numbers(const struct operations *all, const char *name)
 {
     struct as_page *p = all->page;
     struct as_buf *b = p->out;
@@ -151,7 +152,7 @@ static void numbers(const struct operations *all, const char *name)
             as_buf_str(b, " (");
             as_buf_html(b, o->form);
             as_buf_str(b, "; ");
-            write_status(b, o);
+            operations_write_status(b, o);
             as_buf_str(b, ")</dd>");
         }
 }
@@ -162,7 +163,7 @@ static bool is_code(const char *name, const struct as_word *w)
     return at || strcmp(name, "reference") == 0;
 }
 
-static void entry(const struct operations *all, const struct as_operation *o)
+static void operations_entry(const struct operations *all, const struct as_operation *o)
 {
     struct as_buf *b = all->page->out;
     as_buf_str(b, "<details class=\"operation\"><summary>");
@@ -175,9 +176,9 @@ static void entry(const struct operations *all, const struct as_operation *o)
         as_page_slug(b, o->name);
         as_buf_str(b, "\">");
     }
-    numbers(all, o->name);
+    operations_numbers(all, o->name);
     for (const char *const *more = o->word ? o->word->more : NULL; more && more[0]; more += 2)
-        term(b, more[0], more[1], is_code(more[0], o->word));
+        operations_term(b, more[0], more[1], is_code(more[0], o->word));
     as_buf_str(b, "</dl></details>\n");
 }
 
@@ -200,13 +201,13 @@ static void entries(const struct operations *all)
     for (size_t r = 0; r < all->page->n; r++)
         for (size_t i = 0; i < all->n[r]; i++)
             if (is_first(all, r, i))
-                entry(all, &all->rows[r][i]);
+                operations_entry(all, &all->rows[r][i]);
     as_buf_str(b, "</div>\n");
 }
 
 /* ---- all of it ---- */
 
-static enum as_status load(struct operations *all)
+static enum as_status operations_load(struct operations *all)
 {
     struct as_page *p = all->page;
     all->rows = calloc(p->n, sizeof *all->rows);
@@ -219,7 +220,7 @@ static enum as_status load(struct operations *all)
     return st;
 }
 
-static void finish(struct operations *all)
+static void operations_finish(struct operations *all)
 {
     for (size_t r = 0; all->rows && r < all->page->n; r++)
         free(all->rows[r]);
@@ -232,7 +233,7 @@ enum as_status as_page_operations(struct as_page *p)
     struct operations all = {.page = p};
     if (!as_page_has_operations(p))
         return AS_OK;
-    enum as_status st = load(&all);
+    enum as_status st = operations_load(&all);
     if (!st)
         as_html_section(p->out, "operations", "Operations",
                         "Throughput and latency of each operation. Throughput is that of one fully occupied compute "
@@ -245,13 +246,13 @@ enum as_status as_page_operations(struct as_page *p)
     for (size_t r = 0; r < p->n && !st; r++)
         for (size_t i = 0, end; i < all.n[r]; i = end) {
             end = as_operations_end(all.rows[r], all.n[r], i);
-            write_table(p, &p->runs[r], all.rows[r] + i, end - i);
+            operations_write_table(p, &p->runs[r], all.rows[r] + i, end - i);
         }
     if (!st) {
-        beside(&all);
+        report_operations_beside(&all);
         entries(&all);
         as_html_section_end(p->out);
     }
-    finish(&all);
+    operations_finish(&all);
     return st;
 }

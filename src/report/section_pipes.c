@@ -76,7 +76,7 @@ static bool is_taken(const struct as_unit_pipes *u, size_t resource)
     return false;
 }
 
-static void head(struct as_buf *b, const struct as_unit_pipes *u)
+static void pipes_head(struct as_buf *b, const struct as_unit_pipes *u)
 {
     size_t others = 0;
     as_html_table(b, "scroll tall", "operations loads", "Loads", "operation", "alone", NULL);
@@ -108,7 +108,7 @@ static void load_cell(struct as_buf *b, const struct as_unit_pipes *u, size_t op
     as_buf_printf(b, "<td class=\"s%d\">%.2f", (int)fmax(1, ceil(share * SHADES - 0.01)), load);
 }
 
-static void row(struct as_buf *b, const struct as_unit_pipes *u, size_t op)
+static void pipes_row(struct as_buf *b, const struct as_unit_pipes *u, size_t op)
 {
     as_html_row(b, NULL, u->name[op]);
     as_buf_printf(b, "<td><a href=\"#c%lld\">%.3g</a>", (long long)u->cells[u->pipes.alone_in[op]]->id,
@@ -119,7 +119,7 @@ static void row(struct as_buf *b, const struct as_unit_pipes *u, size_t op)
     as_buf_char(b, '\n');
 }
 
-static void caption(const struct drawing *d)
+static void pipes_caption(const struct drawing *d)
 {
     const struct as_pipes_fit *fit = &d->unit->fit;
     struct as_buf *b = d->page->out;
@@ -133,13 +133,13 @@ static void caption(const struct drawing *d)
                       : " <b>Undecided: the residual is too large, or there are too few sequences.</b>");
 }
 
-static void draw(struct drawing *d)
+static void pipes_draw(struct drawing *d)
 {
     order_rows(d);
-    caption(d);
-    head(d->page->out, d->unit);
+    pipes_caption(d);
+    pipes_head(d->page->out, d->unit);
     for (size_t i = 0; i < d->rows; i++)
-        row(d->page->out, d->unit, d->row[i]);
+        pipes_row(d->page->out, d->unit, d->row[i]);
     as_buf_str(d->page->out, "</table></div>\n");
 }
 
@@ -158,18 +158,18 @@ static enum as_status one_device(struct as_page *p, const struct as_report_run *
     for (size_t i = 0; i < rr->cells_n; i++)
         if (is_usable(&rr->cells[i], info))
             cells[n++] = &rr->cells[i];
-    enum as_status s = as_unit_pipes_make(cells, n, d.unit, p->err);
-    if (!s && d.unit->fit.judged)
-        draw(&d);
+    enum as_status st = as_unit_pipes_make(cells, n, d.unit, p->err);
+    if (!st && d.unit->fit.judged)
+        pipes_draw(&d);
     as_unit_pipes_finish(d.unit);
     free(d.unit);
     free((void *)cells);
-    return s;
+    return st;
 }
 
 enum as_status as_page_pipes(struct as_page *p)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (!as_page_has_pipes(p))
         return AS_OK;
     as_html_section(
@@ -179,12 +179,12 @@ enum as_status as_page_pipes(struct as_page *p)
         "is the full cost of the operation alone; an operation that is bound by issue has no load; ? means that no "
         "sequence has both the operation and the one that the pipe is named after.");
     const size_t before = p->out->len;
-    for (size_t r = 0; r < p->n && !s; r++)
-        for (size_t i = 0; i < p->runs[r].devices_n && !s; i++)
-            s = one_device(p, &p->runs[r], &p->runs[r].devices[i]);
+    for (size_t r = 0; r < p->n && !st; r++)
+        for (size_t i = 0; i < p->runs[r].devices_n && !st; i++)
+            st = one_device(p, &p->runs[r], &p->runs[r].devices[i]);
     if (p->out->len == before)
         as_buf_str(p->out, "<p>The sequences of this run have too few operations whose costs alone are known, and "
                            "are valid, to tell pipes: 'assay run pipes' measures all pairs.</p>\n");
     as_html_section_end(p->out);
-    return s;
+    return st;
 }

@@ -39,7 +39,7 @@ struct tally {
     bool alike; /* all in the unit of the probe */
 };
 
-static struct tally count(const struct as_page *p, const struct as_probe *known, const char *probe)
+static struct tally section_probe_count(const struct as_page *p, const struct as_probe *known, const char *probe)
 {
     struct tally t = {.alike = known && known->unit};
     for (size_t r = 0; r < p->n; r++) {
@@ -56,10 +56,10 @@ static struct tally count(const struct as_page *p, const struct as_probe *known,
     return t;
 }
 
-static void intro(struct as_page *p, const struct as_probe *probe, const char *name)
+static void section_probe_intro(struct as_page *p, const struct as_probe *probe, const char *name)
 {
     struct as_buf *b = p->out;
-    struct tally t = count(p, probe, name);
+    struct tally t = section_probe_count(p, probe, name);
     if (probe) {
         as_html_text(b, "p", "lead", probe->question);
         as_buf_str(b, "\n");
@@ -100,7 +100,7 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
     as_buf_html(b, probe->title);
     as_buf_str(b, "\"></div><figcaption>");
     as_buf_html(b, probe->title);
-    if (count(p, probe, name).alike) {
+    if (section_probe_count(p, probe, name).alike) {
         as_buf_str(b, ", in ");
         as_buf_html(b, probe->unit);
     }
@@ -110,7 +110,7 @@ static void picture(struct as_page *p, const struct as_probe *probe, const char 
                "numbers.</p></noscript></figure>\n");
 }
 
-static void lead(struct as_page *p, const char *name)
+static void section_probe_lead(struct as_page *p, const char *name)
 {
     struct as_buf *b = p->out;
     const struct as_probe *probe = as_probe_find(name);
@@ -128,7 +128,7 @@ static void lead(struct as_page *p, const char *name)
         picture(p, probe, name, "lead");
 }
 
-static bool leads(const char *probe)
+static bool section_probe_leads(const char *probe)
 {
     return lead_of(probe) && (drawing_of(probe) || has_picture(as_probe_find(probe)));
 }
@@ -136,7 +136,7 @@ static bool leads(const char *probe)
 bool as_page_has_curves(const char *const *probes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (leads(probes[i]))
+        if (section_probe_leads(probes[i]))
             return true;
     return false;
 }
@@ -150,14 +150,14 @@ void as_page_curves(struct as_page *p, const char *const *probes, size_t n)
         const char *name = NULL;
         next = UINT_MAX;
         for (size_t i = 0; i < n; i++) {
-            const unsigned own = leads(probes[i]) ? lead_of(probes[i]) : 0;
+            const unsigned own = section_probe_leads(probes[i]) ? lead_of(probes[i]) : 0;
             if (own > after && own < next) {
                 next = own;
                 name = probes[i];
             }
         }
         if (name)
-            lead(p, name);
+            section_probe_lead(p, name);
     }
     as_html_section_end(p->out);
 }
@@ -191,13 +191,13 @@ enum as_status as_page_probe(struct as_page *p, const char *name)
     as_buf_str(b, "\">");
     as_buf_html(b, probe ? probe->title : name);
     as_buf_str(b, "</h2>\n");
-    intro(p, probe, name);
+    section_probe_intro(p, probe, name);
     void (*draw)(struct as_page *) = drawing_of(name);
-    if (leads(name))
+    if (section_probe_leads(name))
         led_elsewhere(p, name);
     else if (draw)
         draw(p);
-    picture(p, probe, name, leads(name) && !draw ? "rest" : "all");
+    picture(p, probe, name, section_probe_leads(name) && !draw ? "rest" : "all");
     if (p->n > 1)
         as_html_paragraph(b, "meta",
                           "The ratio to the first run is called better or worse where the two 95% intervals are apart, "

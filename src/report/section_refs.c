@@ -49,7 +49,7 @@ static void measured_cell(const struct refs *all, size_t run, const struct as_re
 }
 
 /* Measured counterparts of a figure, one line per fact or cell. */
-static void measured(const struct refs *all, const struct as_ref *ref)
+static void refs_measured(const struct refs *all, const struct as_ref *ref)
 {
     struct as_page *p = all->page;
     struct as_buf *b = p->out;
@@ -73,7 +73,7 @@ static void measured(const struct refs *all, const struct as_ref *ref)
     }
 }
 
-static enum place place_of(const struct refs *all, const struct as_ref *ref)
+static enum place refs_place_of(const struct refs *all, const struct as_ref *ref)
 {
     const struct as_page *p = all->page;
     struct as_ref_cell found;
@@ -97,7 +97,7 @@ static void figure(const struct refs *all, const struct as_ref *ref, bool with_m
     as_html_ref_value(b, ref);
     if (with_measured) {
         as_html_open(b, "td", NULL);
-        measured(all, ref);
+        refs_measured(all, ref);
     }
     as_html_cell(b, NULL, ref->conditions);
     as_html_cell(b, NULL, ref->source);
@@ -153,7 +153,7 @@ void as_page_refs(struct as_page *p)
     for (size_t r = 0; ok && r < p->n; r++)
         ok = as_ref_cells_make(&p->runs[r], &all.cells[r], p->err) == AS_OK;
     for (size_t i = 0; ok && i < all.refs->n; i++)
-        all.place[i] = place_of(&all, &all.refs->v[i]);
+        all.place[i] = refs_place_of(&all, &all.refs->v[i]);
     if (ok)
         section(&all);
     p->out->failed |= !ok; /* no memory: the page is not written */

@@ -38,7 +38,7 @@ static const struct as_fact *find_ridge(const struct as_report_run *rr, const ch
     return as_fact_of(rr->facts, rr->facts_n, device, AS_FACT_RIDGE, AS_BY(.type = type, .level = level));
 }
 
-static void find(const struct as_report_run *rr, const char *device, struct roofline *r)
+static void roofline_find(const struct as_report_run *rr, const char *device, struct roofline *r)
 {
     const struct as_quantity_subject s = as_report_subject(rr, device);
     struct as_quantity_value roofs[AS_ROOFS_MAX];
@@ -57,7 +57,7 @@ static void find(const struct as_report_run *rr, const char *device, struct roof
     }
 }
 
-static void level_text(struct as_buf *b, const struct roofline *r, size_t k)
+static void roofline_level_text(struct as_buf *b, const struct roofline *r, size_t k)
 {
     const struct as_quantity *q = r->level[k].roof.of;
     as_buf_html(b, strcmp(q->level, "shared") == 0        ? r->local
@@ -78,30 +78,30 @@ struct plot {
     double font;
 };
 
-static double at_x(const struct plot *p, double ops_byte)
+static double roofline_at_x(const struct plot *p, double ops_byte)
 {
     return p->left + (p->right - p->left) * log(ops_byte / p->x_lo) / log(p->x_hi / p->x_lo);
 }
 
-static double at_y(const struct plot *p, double ops_s)
+static double roofline_at_y(const struct plot *p, double ops_s)
 {
     return p->bottom - (p->bottom - p->top) * log(ops_s / p->y_lo) / log(p->y_hi / p->y_lo);
 }
 
-static void text(struct plot *p, double x, double y, const char *anchor, const char *fill, double size)
+static void roofline_text(struct plot *p, double x, double y, const char *anchor, const char *fill, double size)
 {
     as_buf_printf(p->b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\" font-size=\"%.1f\">", x, y, anchor,
                   fill, size);
 }
 
 /* Labelled grid lines per decade, faint ones at 2 and 5. */
-static void grid(struct plot *p, bool vertical)
+static void roofline_grid(struct plot *p, bool vertical)
 {
     double lo = vertical ? p->x_lo : p->y_lo, hi = vertical ? p->x_hi : p->y_hi;
     bool few = log10(hi / lo) < 2.5;
     for (int e = (int)floor(log10(lo)); e <= (int)ceil(log10(hi)); e++)
         for (int m = 1; m <= 5; m += m == 1 ? 1 : 3) {
-            double v = m * pow(10, e), at = vertical ? at_x(p, v) : at_y(p, v);
+            double v = m * pow(10, e), at = vertical ? roofline_at_x(p, v) : roofline_at_y(p, v);
             if (v < lo || v > hi)
                 continue;
             as_buf_printf(p->b, "<path d=\"M%.1f %.1f%c%.1f\" stroke=\"var(--grid)\" stroke-width=\"%s\"/>\n",
@@ -109,8 +109,8 @@ static void grid(struct plot *p, bool vertical)
                           vertical ? p->bottom : p->right, m == 1 ? "1" : ".4");
             if (m != 1 && !few)
                 continue;
-            text(p, vertical ? at : p->left - 7, vertical ? p->bottom + 17 : at + 4, vertical ? "middle" : "end",
-                 "var(--muted)", p->font - 1);
+            roofline_text(p, vertical ? at : p->left - 7, vertical ? p->bottom + 17 : at + 4,
+                          vertical ? "middle" : "end", "var(--muted)", p->font - 1);
             if (vertical)
                 as_format_number(p->b, v, v < 1 ? 2 : 1);
             else
@@ -126,7 +126,7 @@ static const char *const type_dash[TYPES_MAX] = {"", "7 4", "2 4", "10 3 2 3", "
 static void level_name(struct plot *p, size_t k)
 {
     as_page_cite(p->b, "tspan", p->device, p->r->level[k].roof.of, p->r->level[k].roof.value);
-    level_text(p->b, p->r, k);
+    roofline_level_text(p->b, p->r, k);
     as_buf_char(p->b, ' ');
     as_page_value(p->b, p->r->level[k].roof.value, "GB/s");
     as_buf_str(p->b, "</tspan>");
@@ -135,14 +135,15 @@ static void level_name(struct plot *p, size_t k)
 /* Slopes are labelled along the line. */
 static void slopes(struct plot *p, double peak)
 {
-    double steep = atan2(at_y(p, p->y_lo) - at_y(p, p->y_lo * 10), at_x(p, p->x_lo * 10) - at_x(p, p->x_lo));
+    double steep = atan2(roofline_at_y(p, p->y_lo) - roofline_at_y(p, p->y_lo * 10),
+                         roofline_at_x(p, p->x_lo * 10) - roofline_at_x(p, p->x_lo));
     double last = -INFINITY;
     for (size_t k = 0; k < p->r->levels; k++) {
         double rate = p->r->level[k].bytes_s, x = fmax(p->x_lo, p->y_lo / rate), end = fmin(peak / rate, p->x_hi);
-        double y = at_y(p, rate * x);
+        double y = roofline_at_y(p, rate * x);
         as_buf_printf(
             p->b, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"2.2\" stroke-linecap=\"round\"/>\n",
-            at_x(p, x), y, at_x(p, end), at_y(p, rate * end), level_stroke[k]);
+            roofline_at_x(p, x), y, roofline_at_x(p, end), roofline_at_y(p, rate * end), level_stroke[k]);
         bool together = k > 0 && fabs(y - last) < LABELS_APART;
         if (together)
             continue;
@@ -150,11 +151,11 @@ static void slopes(struct plot *p, double peak)
         as_buf_printf(p->b,
                       "<text transform=\"translate(%.1f %.1f) rotate(%.2f)\" x=\"8\" y=\"-6\" fill=\"var(--ink)\" "
                       "font-size=\"%.1f\">",
-                      at_x(p, x), y, -steep * 180 / acos(-1), p->font);
+                      roofline_at_x(p, x), y, -steep * 180 / acos(-1), p->font);
         level_name(p, k);
         for (size_t n = k + 1; n < p->r->levels; n++) {
             double next = p->r->level[n].bytes_s;
-            if (fabs(at_y(p, next * fmax(p->x_lo, p->y_lo / next)) - y) >= LABELS_APART)
+            if (fabs(roofline_at_y(p, next * fmax(p->x_lo, p->y_lo / next)) - y) >= LABELS_APART)
                 break;
             as_buf_str(p->b, ", ");
             level_name(p, n);
@@ -163,16 +164,16 @@ static void slopes(struct plot *p, double peak)
     }
 }
 
-static void ceiling(struct plot *p, size_t t)
+static void roofline_ceiling(struct plot *p, size_t t)
 {
     const struct as_quantity_value *peak = &p->r->peak[t];
-    double y = at_y(p, peak->value), from = p->x_hi, before = -INFINITY;
+    double y = roofline_at_y(p, peak->value), from = p->x_hi, before = -INFINITY;
     for (size_t k = 0; k < p->r->levels; k++)
         from = fmin(from, peak->value / p->r->level[k].bytes_s);
     as_buf_printf(p->b,
                   "<path d=\"M%.1f %.1fH%.1f\" stroke=\"var(--ink)\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
-                  at_x(p, from), y, p->right, type_dash[t]);
-    text(p, p->right - 2, y - 7, "end", "var(--ink)", p->font);
+                  roofline_at_x(p, from), y, p->right, type_dash[t]);
+    roofline_text(p, p->right - 2, y - 7, "end", "var(--ink)", p->font);
     as_page_cite(p->b, "tspan", p->device, peak->of, peak->value);
     as_buf_html(p->b, peak->of->label);
     as_buf_char(p->b, ' ');
@@ -182,7 +183,7 @@ static void ceiling(struct plot *p, size_t t)
         const struct as_fact *ridge = p->r->level[k].ridge[t];
         if (!ridge)
             continue;
-        double x = at_x(p, ridge->value);
+        double x = roofline_at_x(p, ridge->value);
         as_buf_printf(p->b,
                       "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"%s\" stroke=\"var(--paper)\" "
                       "stroke-width=\"1.5\"><title>",
@@ -218,7 +219,7 @@ static void range_of(struct plot *p, double *highest)
     p->y_hi = *highest * 2;
 }
 
-static void draw(struct as_buf *b, const struct roofline *r, const char *device, bool wide)
+static void roofline_draw(struct as_buf *b, const struct roofline *r, const char *device, bool wide)
 {
     double w = wide ? 1000 : 360, h = wide ? 470 : 330, highest;
     struct plot p = {.b = b,
@@ -239,18 +240,18 @@ static void draw(struct as_buf *b, const struct roofline *r, const char *device,
         wide ? "wide" : "narrow", w, h);
     as_buf_html(b, device);
     as_buf_str(b, "; its numbers are in the table below\">\n");
-    grid(&p, true);
-    grid(&p, false);
+    roofline_grid(&p, true);
+    roofline_grid(&p, false);
     slopes(&p, highest);
     for (size_t t = 0; t < r->types; t++)
-        ceiling(&p, t);
-    text(&p, (p.left + p.right) / 2, h - 8, "middle", "var(--ink)", p.font);
+        roofline_ceiling(&p, t);
+    roofline_text(&p, (p.left + p.right) / 2, h - 8, "middle", "var(--ink)", p.font);
     as_buf_str(b, "operations per byte</text>\n</svg>\n");
 }
 
 /* ---- the table ---- */
 
-static void table(struct as_buf *b, const struct roofline *r, const char *device)
+static void roofline_table(struct as_buf *b, const struct roofline *r, const char *device)
 {
     as_html_region(b, "scroll", "figures", "Roofline");
     as_buf_str(b, "<caption>Ceilings and ridge points of ");
@@ -260,7 +261,7 @@ static void table(struct as_buf *b, const struct roofline *r, const char *device
     as_html_head(b, "peak");
     for (size_t k = 0; k < r->levels; k++) {
         as_buf_str(b, "<th scope=\"col\">");
-        level_text(b, r, k);
+        roofline_level_text(b, r, k);
         as_page_cite(b, "small", device, r->level[k].roof.of, r->level[k].roof.value);
         as_page_value(b, r->level[k].roof.value, "GB/s");
         as_buf_str(b, "</small>");
@@ -294,11 +295,11 @@ static bool has_peak_cell(const struct as_report_run *rr, const char *device)
     return false;
 }
 
-static void one(struct as_page *p, const struct as_report_run *rr, const char *device)
+static void roofline_one(struct as_page *p, const struct as_report_run *rr, const char *device)
 {
     struct as_buf *b = p->out;
     struct roofline r;
-    find(rr, device, &r);
+    roofline_find(rr, device, &r);
     as_buf_str(b, "<h3>Roofline of ");
     as_html_text(b, "code", NULL, device);
     if (p->n > 1)
@@ -311,14 +312,14 @@ static void one(struct as_page *p, const struct as_report_run *rr, const char *d
         return;
     }
     as_buf_str(b, "<figure class=\"chart\">\n");
-    draw(b, &r, device, true);
-    draw(b, &r, device, false);
+    roofline_draw(b, &r, device, true);
+    roofline_draw(b, &r, device, false);
     as_buf_str(b,
                "<figcaption>Slopes are the bandwidth of each level by its fastest operation, ceilings the rate of "
                "fused multiply-adds of each "
                "type; dots are the ridge points, where one binds as much as the other. Everything drawn was measured "
                "and is valid.</figcaption></figure>\n");
-    table(b, &r, device);
+    roofline_table(b, &r, device);
 }
 
 void as_page_roofline(struct as_page *p)
@@ -326,5 +327,5 @@ void as_page_roofline(struct as_page *p)
     for (size_t r = 0; r < p->n; r++)
         for (size_t i = 0; i < p->runs[r].devices_n; i++)
             if (has_peak_cell(&p->runs[r], p->runs[r].devices[i].id))
-                one(p, &p->runs[r], p->runs[r].devices[i].id);
+                roofline_one(p, &p->runs[r], p->runs[r].devices[i].id);
 }

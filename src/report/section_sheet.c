@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row)
+static void sheet_value_of(struct as_buf *b, const char *device, const struct as_sheet_row *row)
 {
     if (!row) {
         as_buf_str(b, "<td class=\"v\">–<td>");
@@ -40,7 +40,7 @@ static void source_cell(struct as_buf *b, const struct as_ref *ref)
     as_buf_str(b, "\">");
 }
 
-static void share_of(struct as_buf *b, const struct as_sheet_row *row)
+static void sheet_share_of(struct as_buf *b, const struct as_sheet_row *row)
 {
     const double share = as_sheet_share(row);
     if (as_sheet_shows_specified(row)) {
@@ -82,7 +82,7 @@ static void ratio_of(struct as_buf *b, const struct as_sheet_row *first, const s
 }
 
 /* The names that the runs have for a device, each once. */
-static void names_of(struct as_page *p, const char *device)
+static void sheet_names_of(struct as_page *p, const char *device)
 {
     for (size_t r = 0; r < p->n; r++) {
         const char *name = as_report_device_name(&p->runs[r], device);
@@ -96,7 +96,7 @@ static void names_of(struct as_page *p, const char *device)
     }
 }
 
-static void head(struct as_page *p, const char *device, const struct as_sheet *sheet)
+static void sheet_head(struct as_page *p, const char *device, const struct as_sheet *sheet)
 {
     struct as_buf *b = p->out;
     const char *chip = sheet->chip;
@@ -104,7 +104,7 @@ static void head(struct as_page *p, const char *device, const struct as_sheet *s
                   "class=\"sheet\"><caption><code>");
     as_buf_html(b, device);
     as_buf_str(b, "</code>");
-    names_of(p, device);
+    sheet_names_of(p, device);
     as_buf_str(b, "</caption>\n<thead><tr><th scope=\"col\"><th scope=\"col\" class=\"l\">quantity");
     for (size_t r = 0; r < p->n; r++) {
         as_buf_str(b, "<th scope=\"col\">");
@@ -132,8 +132,8 @@ static void head(struct as_page *p, const char *device, const struct as_sheet *s
     as_buf_char(b, '\n');
 }
 
-static void line(struct as_page *p, const char *device, const struct as_sheet *sheets, const struct as_sheet_row *row,
-                 bool first)
+static void sheet_line(struct as_page *p, const char *device, const struct as_sheet *sheets,
+                       const struct as_sheet_row *row, bool first)
 {
     struct as_buf *b = p->out;
     const struct as_sheet_row *base = as_sheet_find(&sheets[0], row->group, row->label);
@@ -143,12 +143,12 @@ static void line(struct as_page *p, const char *device, const struct as_sheet *s
     as_buf_html(b, row->label);
     for (size_t r = 0; r < p->n; r++) {
         const struct as_sheet_row *own = as_sheet_find(&sheets[r], row->group, row->label);
-        value_of(b, device, own);
+        sheet_value_of(b, device, own);
         if (r)
             ratio_of(b, base, own);
     }
     if (p->n == 1 && as_sheet_has_specified(sheets))
-        share_of(b, row);
+        sheet_share_of(b, row);
     if (p->n == 1 && as_sheet_has_published(sheets))
         published_of(b, row);
     if (p->n == 1) {
@@ -179,7 +179,7 @@ static void lines_of_one(struct as_page *p, const char *device, const struct as_
     for (size_t row = 0, gap = 0; as_sheet_next(sheet, &row, &gap, &e);) {
         const char *own = e.row ? e.row->group : e.gap->group;
         if (e.row)
-            line(p, device, sheet, e.row, strcmp(group, own) != 0);
+            sheet_line(p, device, sheet, e.row, strcmp(group, own) != 0);
         else
             gap_line(p, sheet, e.gap, strcmp(group, own) != 0);
         group = own;
@@ -199,7 +199,7 @@ static void not_in_suite(struct as_page *p, const struct as_sheet *sheet)
 }
 
 /* Lines of the first run's sheet, then those that only another run has. */
-static void lines(struct as_page *p, const char *device, const struct as_sheet *sheets)
+static void sheet_lines(struct as_page *p, const char *device, const struct as_sheet *sheets)
 {
     const char *group = "";
     for (size_t r = 0; r < p->n; r++)
@@ -210,7 +210,7 @@ static void lines(struct as_page *p, const char *device, const struct as_sheet *
                 before |= as_sheet_find(&sheets[e], row->group, row->label) != NULL;
             if (before)
                 continue;
-            line(p, device, sheets, row, strcmp(group, row->group) != 0);
+            sheet_line(p, device, sheets, row, strcmp(group, row->group) != 0);
             group = row->group;
         }
 }
@@ -257,7 +257,7 @@ static void sources(struct as_page *p, const struct as_sheet *sheet)
 }
 
 /* What disturbed the device in each run. */
-static void seen(struct as_page *p, const char *device)
+static void sheet_seen(struct as_page *p, const char *device)
 {
     for (size_t r = 0; r < p->n; r++) {
         struct as_buf text = AS_BUF_INIT;
@@ -289,13 +289,13 @@ static enum as_status sheet_of(struct as_page *p, const char *device)
         rows += as_sheet_next(&sheets[r], &(size_t){0}, &(size_t){0}, &any);
     }
     if (!st && rows) {
-        seen(p, device);
-        head(p, device, &sheets[0]);
+        sheet_seen(p, device);
+        sheet_head(p, device, &sheets[0]);
         as_buf_str(p->out, "<tbody>");
         if (p->n == 1)
             lines_of_one(p, device, sheets);
         else
-            lines(p, device, sheets);
+            sheet_lines(p, device, sheets);
         as_buf_str(p->out, "</table></div>\n");
         if (p->n == 1) {
             not_in_suite(p, sheets);

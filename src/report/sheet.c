@@ -68,14 +68,14 @@ static void name_group(const struct as_quantity_subject *s, const char *group, c
 }
 
 /* A line's label and title, and where it stands. */
-static void name_row(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_sheet_row *row)
+static void sheet_name_row(const struct as_quantity_subject *s, const struct as_quantity *q, struct as_sheet_row *row)
 {
     *row = (struct as_sheet_row){.group = q->group, .of = q};
     name_group(s, q->group, row->title, sizeof row->title);
     as_quantity_expand(s, q->label, row->label, sizeof row->label);
 }
 
-static void add_word(struct as_sheet_row *row, const char *word)
+static void sheet_add_word(struct as_sheet_row *row, const char *word)
 {
     const size_t n = strlen(row->remark);
     if (word && word[0])
@@ -83,8 +83,8 @@ static void add_word(struct as_sheet_row *row, const char *word)
 }
 
 /* Quantities whose place is the remark of this line. */
-static void add_further(const struct as_quantity_subject *s, const struct as_quantity *line,
-                        const struct as_quantity_value *n, struct as_sheet_row *row)
+static void sheet_add_further(const struct as_quantity_subject *s, const struct as_quantity *line,
+                              const struct as_quantity_value *n, struct as_sheet_row *row)
 {
     struct as_quantity_value further;
     struct as_buf reason = AS_BUF_INIT;
@@ -132,8 +132,8 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     if (strcmp(n->of->group, "Matrix") == 0 && n->cell)
         describe_gemm(as_report_cell(run, n->cell), s->info ? s->info->clock_max_hz : 0, row);
     as_quantity_expand(s, n->source->said ? n->source->said : "", said, sizeof said);
-    add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
-    add_word(row, n->named);
+    sheet_add_word(row, n->on_small_pages ? "huge pages refused, base pages" : said);
+    sheet_add_word(row, n->named);
     add_counted(s, n, row);
     row->value = n->value;
     row->ci = n->ci;
@@ -143,10 +143,10 @@ static void fill_row(const struct as_report_run *run, const struct as_quantity_s
     row->cell = n->cell;
     as_copy_text(row->fact, sizeof row->fact, n->fact ? n->fact->id : "");
     as_copy_text(row->unit, sizeof row->unit, n->unit);
-    add_further(s, n->of, n, row);
+    sheet_add_further(s, n->of, n, row);
 }
 
-static void add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
+static void sheet_add_gap(const struct as_sheet_row *of, const char *reason, struct as_sheet *out)
 {
     struct as_sheet_gap *gap = &out->gaps[out->gaps_n++];
     *gap = (struct as_sheet_gap){.group = of->group, .of = of->of};
@@ -176,14 +176,14 @@ static bool is_below_idle(const struct as_report_run *run, const struct as_quant
     return true;
 }
 
-static void add_line(const struct as_report_run *run, const struct as_quantity_subject *s, const struct as_quantity *q,
-                     struct as_sheet *out)
+static void sheet_add_line(const struct as_report_run *run, const struct as_quantity_subject *s,
+                           const struct as_quantity *q, struct as_sheet *out)
 {
     struct as_sheet_row *row = &out->rows[out->n];
     struct as_quantity_value n;
     struct as_buf reason = AS_BUF_INIT;
     char why[sizeof((struct as_sheet_gap *)0)->reason] = "";
-    name_row(s, q, row);
+    sheet_name_row(s, q, row);
     const enum as_quantity_found found = as_quantity_find(s, q, &n, &reason);
     as_copy_text(why, sizeof why, as_buf_get(&reason));
     as_buf_finish(&reason);
@@ -193,7 +193,7 @@ static void add_line(const struct as_report_run *run, const struct as_quantity_s
         as_sheet_say_unsteady(run, s->device, row);
         out->n++;
     } else if (as_quantity_is_expected(s, q))
-        add_gap(row, why, out);
+        sheet_add_gap(row, why, out);
 }
 
 /* What a vendor specifies of a type of the matrix units is beside each way of using them: "FP16" of "FP16 sustained".
@@ -254,7 +254,7 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
     enum as_status st = make_space(out, err);
     for (const struct as_quantity *q = as_quantities; q->name && !st; q++)
         if (!q->beside)
-            add_line(run, &s, q, out);
+            sheet_add_line(run, &s, q, out);
     if (!st)
         st = find_figures(run, &s, out, err);
     if (st)
@@ -265,7 +265,7 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
 }
 
 /* Ids of facts that a line's sources are or stand for, apart by blanks; what names an allocator is none. */
-static void add_facts(const struct as_quantity *q, struct as_ref *ref)
+static void sheet_add_facts(const struct as_quantity *q, struct as_ref *ref)
 {
     for (const struct as_quantity_source *source = q->sources; source->from; source++) {
         const char *id = source->fact ? source->fact : source->from;
@@ -281,7 +281,7 @@ void as_sheet_name_facts(struct as_refs *refs)
         struct as_ref *ref = &refs->v[i];
         for (const struct as_quantity *q = as_quantities; q->name && ref->group[0]; q++)
             if (!q->beside && strcmp(q->group, ref->group) == 0 && as_ref_has_quantity(ref, q->label))
-                add_facts(q, ref);
+                sheet_add_facts(q, ref);
     }
 }
 
@@ -360,7 +360,7 @@ void as_sheet_published(const struct as_sheet_row *row, struct as_buf *out)
 }
 
 /* Up to who quotes it: "NVIDIA, H100 data sheet, 2022" of "NVIDIA, H100 data sheet, 2022, as listed by ...". */
-static size_t brief(const char *source)
+static size_t sheet_brief(const char *source)
 {
     const char *end = strstr(source, ", as listed");
     return end ? (size_t)(end - source) : strlen(source);
@@ -368,7 +368,7 @@ static size_t brief(const char *source)
 
 static bool same_source(const char *a, const char *b)
 {
-    return brief(a) == brief(b) && strncmp(a, b, brief(a)) == 0;
+    return sheet_brief(a) == sheet_brief(b) && strncmp(a, b, sheet_brief(a)) == 0;
 }
 
 static const char *source_of(const struct as_sheet_row *row, bool published)
@@ -393,7 +393,7 @@ void as_sheet_sources(const struct as_sheet *s, bool published, struct as_buf *o
         if (before)
             continue;
         as_buf_str(out, any ? "; " : "");
-        as_buf_add(out, source, brief(source));
+        as_buf_add(out, source, sheet_brief(source));
         any = true;
     }
 }

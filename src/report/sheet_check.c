@@ -16,7 +16,7 @@ const char *as_check_verdict_word(enum as_check_verdict v)
     return (size_t)v < sizeof words / sizeof *words ? words[v] : "";
 }
 
-static const struct as_device_sheet *by_id(const struct as_machine_sheet *m, const char *id)
+static const struct as_device_sheet *sheet_check_by_id(const struct as_machine_sheet *m, const char *id)
 {
     for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->v[i].id, id) == 0)
@@ -36,7 +36,7 @@ static const struct as_device_sheet *left_over(const struct as_machine_sheet *m,
 {
     const struct as_device_sheet *found = NULL;
     for (size_t i = 0; i < m->n; i++)
-        if (is_of_backend(&m->v[i], id) && !by_id(other, m->v[i].id)) {
+        if (is_of_backend(&m->v[i], id) && !sheet_check_by_id(other, m->v[i].id)) {
             if (found)
                 return NULL;
             found = &m->v[i];
@@ -48,7 +48,7 @@ static const struct as_device_sheet *left_over(const struct as_machine_sheet *m,
 static const struct as_device_sheet *matching(const struct as_machine_sheet *of, const struct as_device_sheet *d,
                                               const struct as_machine_sheet *in)
 {
-    const struct as_device_sheet *same = by_id(in, d->id);
+    const struct as_device_sheet *same = sheet_check_by_id(in, d->id);
     if (same)
         return same;
     return left_over(of, in, d->id) == d ? left_over(in, of, d->id) : NULL;
@@ -63,7 +63,7 @@ static bool is_unconfirmed(const struct as_machine_sheet *base, const struct as_
            (strcmp(line->device->id, "cpu") == 0 || line->base->of->of_host);
 }
 
-static enum as_check_verdict judge(struct as_check_line *line, double tolerance, size_t lines)
+static enum as_check_verdict sheet_check_judge(struct as_check_line *line, double tolerance, size_t lines)
 {
     const struct as_sheet_row *a = line->base, *b = line->now;
     line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}};
@@ -161,7 +161,7 @@ enum as_status as_sheet_check(const struct as_machine_sheet *base, const struct 
         compared += out->v[i].base && out->v[i].now;
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
-        line->verdict = judge(line, tolerance, compared);
+        line->verdict = sheet_check_judge(line, tolerance, compared);
         if (line->verdict == AS_CHECK_WORSE && is_unconfirmed(base, now, line))
             line->verdict = AS_CHECK_UNCONFIRMED;
         out->counts[line->verdict]++;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_same_device(const struct as_device_info *a, const struct as_device_info *b)
+static bool sheet_earlier_is_same_device(const struct as_device_info *a, const struct as_device_info *b)
 {
     return b && strcmp(a->name, b->name) == 0 && strcmp(a->bus_id, b->bus_id) == 0 && strcmp(a->uuid, b->uuid) == 0 &&
            strcmp(a->driver, b->driver) == 0;
@@ -22,7 +22,8 @@ static double half_width(const struct as_sheet_row *row)
 }
 
 /* Adds what the earlier sheet has of the line. A capacity is a range already. */
-static void compare(const struct as_sheet_row *row, const struct as_sheet *earlier, struct as_unsteady *u, bool *apart)
+static void sheet_earlier_compare(const struct as_sheet_row *row, const struct as_sheet *earlier, struct as_unsteady *u,
+                                  bool *apart)
 {
     const struct as_sheet_row *other = as_sheet_find(earlier, row->group, row->label);
     if (!other || strcmp(other->unit, row->unit) != 0 || strcmp(row->unit, "B") == 0)
@@ -42,7 +43,7 @@ static enum as_status compare_device(struct as_report_run *run, const struct as_
         struct as_unsteady u = {.of = own.rows[i].of, .lo = own.rows[i].value, .hi = own.rows[i].value, .runs = 1};
         bool apart = false;
         for (size_t e = 0; e < n; e++)
-            compare(&own.rows[i], &sheets[e], &u, &apart);
+            sheet_earlier_compare(&own.rows[i], &sheets[e], &u, &apart);
         if (!apart)
             continue;
         st = as_grow((void **)&run->unsteady, cap, run->unsteady_n + 1, sizeof *run->unsteady, err);
@@ -72,7 +73,7 @@ enum as_status as_sheet_compare_earlier(struct as_report_run *run, const struct 
         struct as_sheet sheets[AS_EARLIER_MOST] = {0};
         size_t made = 0;
         for (size_t e = 0; e < n && e < AS_EARLIER_MOST && !st; e++)
-            if (is_same_device(&run->devices[d], as_report_device(&earlier[e], run->devices[d].id)) &&
+            if (sheet_earlier_is_same_device(&run->devices[d], as_report_device(&earlier[e], run->devices[d].id)) &&
                 !was_shared(&earlier[e], run->devices[d].id))
                 st = as_sheet_make(&earlier[e], run->devices[d].id, &sheets[made++], err);
         if (!st && made)

@@ -139,7 +139,7 @@ static void write_json(const struct as_report_run *run, const struct as_machine_
 /* ---- C header ---- */
 
 /* Letters and digits as they are, in upper case; "/" as _PER_, and one _ for anything else. */
-static void add_word(const char *text, struct as_buf *out)
+static void sheet_export_add_word(const char *text, struct as_buf *out)
 {
     as_buf_char(out, '_');
     for (; *text; text++) {
@@ -169,10 +169,10 @@ static void write_header(const struct as_report_run *run, const struct as_machin
             const struct as_sheet_row *row = &m->v[i].sheet.rows[k];
             const double half = 50 * (row->ci.hi - row->ci.lo) / fabs(row->value);
             as_buf_str(out, "#define ASSAY");
-            add_word(m->v[i].id, out);
-            add_word(row->group, out);
-            add_word(row->label, out);
-            add_word(row->unit, out);
+            sheet_export_add_word(m->v[i].id, out);
+            sheet_export_add_word(row->group, out);
+            sheet_export_add_word(row->label, out);
+            sheet_export_add_word(row->unit, out);
             as_buf_printf(out, " %.6g", row->value);
             as_buf_printf(out, " /* %s", row->of->name);
             if (isfinite(half))

@@ -23,7 +23,7 @@ static bool take_text(const json_t *object, const char *member, char *out, size_
 }
 
 /* A number or null; *fault gets what is wrong. */
-static double take_number(const json_t *object, const char *member, const char **fault)
+static double sheet_read_take_number(const json_t *object, const char *member, const char **fault)
 {
     const json_t *v = json_object_get(object, member);
     if (v && !json_is_number(v) && !json_is_null(v))
@@ -46,14 +46,14 @@ static const char *numbers_fault(const struct as_sheet_row *row)
     return NULL;
 }
 
-static enum as_status read_numbers(const json_t *line, struct as_sheet_row *row, struct as_error *err)
+static enum as_status sheet_read_numbers(const json_t *line, struct as_sheet_row *row, struct as_error *err)
 {
     const json_t *wide = json_object_get(line, "wide"), *trials = json_object_get(line, "trials");
     const char *fault = NULL;
-    row->value = take_number(line, "value", &fault);
-    row->ci.lo = take_number(line, "ci_low", &fault);
-    row->ci.hi = take_number(line, "ci_high", &fault);
-    row->specified = take_number(line, "specified", &fault);
+    row->value = sheet_read_take_number(line, "value", &fault);
+    row->ci.lo = sheet_read_take_number(line, "ci_low", &fault);
+    row->ci.hi = sheet_read_take_number(line, "ci_high", &fault);
+    row->specified = sheet_read_take_number(line, "specified", &fault);
     row->wide = json_is_true(wide);
     row->trials = json_integer_value(trials) > 0 ? (size_t)json_integer_value(trials) : 0;
     if (fault)
@@ -87,11 +87,12 @@ static enum as_status read_row(const json_t *line, const struct as_sheet *before
     as_copy_text(row->unit, sizeof row->unit, unit);
     if (!take_text(line, "further", row->remark, sizeof row->remark))
         return as_fail(err, AS_FORMAT, "'further' must be a string");
-    return read_numbers(line, row, err);
+    return sheet_read_numbers(line, row, err);
 }
 
 /* "device 'cpu', line 3 ('Memory' 'read'): ..." */
-static enum as_status name_row(const struct as_device_sheet *d, size_t at, const json_t *line, struct as_error *err)
+static enum as_status sheet_read_name_row(const struct as_device_sheet *d, size_t at, const json_t *line,
+                                          struct as_error *err)
 {
     const char *group = json_string_value(json_object_get(line, "group")),
                *label = json_string_value(json_object_get(line, "quantity"));
@@ -109,7 +110,7 @@ static bool is_device_id(const char *id)
     return id && id[0] && strlen(id) < sizeof((struct as_device_sheet *)0)->id && !id[strspn(id, allowed)];
 }
 
-static enum as_status read_device(const json_t *device, struct as_device_sheet *d, struct as_error *err)
+static enum as_status sheet_read_device(const json_t *device, struct as_device_sheet *d, struct as_error *err)
 {
     const json_t *lines = json_object_get(device, "lines");
     const size_t n = json_array_size(lines);
@@ -124,7 +125,7 @@ static enum as_status read_device(const json_t *device, struct as_device_sheet *
     for (size_t i = 0; i < n; i++) {
         const json_t *line = json_array_get(lines, i);
         if (read_row(line, &d->sheet, &d->sheet.rows[i], err))
-            return name_row(d, i, line, err);
+            return sheet_read_name_row(d, i, line, err);
         d->sheet.n++;
     }
     return as_device_sheet_count(d, err);
@@ -134,7 +135,7 @@ static enum as_status read_devices(const json_t *devices, struct as_machine_shee
 {
     enum as_status st = AS_OK;
     for (size_t i = 0; i < json_array_size(devices) && !st; i++) {
-        st = read_device(json_array_get(devices, i), &out->v[out->n++], err);
+        st = sheet_read_device(json_array_get(devices, i), &out->v[out->n++], err);
         for (size_t k = 0; k < i && !st; k++)
             if (strcmp(out->v[k].id, out->v[i].id) == 0)
                 st = as_fail(err, AS_FORMAT, "duplicate device '%s'", out->v[i].id);

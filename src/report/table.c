@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static void caption(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
+static void table_caption(struct as_page *p, const struct as_probe_table *t, size_t from, size_t to)
 {
     struct as_buf *b = p->out, common = AS_BUF_INIT;
     const struct as_cell *c = t->c.rows[t->order[from]].cell;
@@ -143,7 +143,7 @@ static void device_table(struct as_page *p, const struct as_probe_table *t, size
     as_buf_html(b, c->device);
     as_buf_printf(b, ", table of %zu cells\">\n<table class=\"cells w%zu%s\">\n", to - from,
                   t->grouped ? (size_t)0 : t->words_n, p->n == 1 ? " one" : "");
-    caption(p, t, from, to);
+    table_caption(p, t, from, to);
     if (p->n == 1) {
         struct as_view_table view;
         as_probe_table_view(t, from, to, as_further_collect, &view);

@@ -143,8 +143,8 @@ static void write_caveats(const struct as_report_run *run, const struct as_table
     }
 }
 
-static void write_head(const struct as_report_run *run, const struct as_overview *o, const struct as_table_style *style,
-                       struct as_buf *out)
+static void terminal_write_head(const struct as_report_run *run, const struct as_overview *o,
+                                const struct as_table_style *style, struct as_buf *out)
 {
     const struct as_run *r = &run->run;
     struct as_buf line = AS_BUF_INIT;
@@ -200,7 +200,7 @@ enum as_status as_report_terminal(const struct as_report_run *run, const struct 
     const struct as_overview *o = run->overview ? run->overview : &own;
     enum as_status st = run->overview ? AS_OK : look_at_cells(run, &own, err);
     if (!st)
-        write_head(run, o, style, out);
+        terminal_write_head(run, o, style, out);
     for (size_t i = 0; i < run->devices_n && !st; i++)
         st = as_text_sheet(run, run->devices[i].id, style, out, err);
     if (!st)

@@ -3,8 +3,9 @@
 
 enum { SHOWN_MAX = 12 };
 
-static enum as_status write_pairs(const struct as_backend_pair *pairs, size_t n, const struct as_table_style *style,
-                                  struct as_buf *out, struct as_error *err)
+static enum as_status terminal_backend_pairs_write(const struct as_backend_pair *pairs, size_t n,
+                                                   const struct as_table_style *style, struct as_buf *out,
+                                                   struct as_error *err)
 {
     struct as_buf line = AS_BUF_INIT;
     as_buf_terminal(&line, pairs->a->device);
@@ -36,7 +37,7 @@ enum as_status as_text_backend_pairs(const struct as_report_run *run, const stru
         as_text_title(out, "Two backends, one device", style);
     for (size_t i = 0, end; i < run->backend_pairs_n && !st; i = end) {
         end = as_backend_pairs_end(run, i);
-        st = write_pairs(&run->backend_pairs[i], end - i, style, out, err);
+        st = terminal_backend_pairs_write(&run->backend_pairs[i], end - i, style, out, err);
     }
     return st;
 }

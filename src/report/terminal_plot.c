@@ -12,7 +12,7 @@ struct scale {
     bool log;
 };
 
-static void widen(struct scale *s, double v)
+static void terminal_plot_widen(struct scale *s, double v)
 {
     if (!isfinite(v))
         return;
@@ -21,14 +21,14 @@ static void widen(struct scale *s, double v)
 }
 
 /* Ratios and differences of numbers far apart are more than a double holds: logarithms and halves are not. */
-static double position(const struct scale *s, double v)
+static double terminal_plot_position(const struct scale *s, double v)
 {
     const double span = s->log ? log(s->hi) - log(s->lo) : s->hi / 2 - s->lo / 2;
     const double p = (s->log ? log(v) - log(s->lo) : v / 2 - s->lo / 2) / span;
     return !(span > 0) || isnan(p) ? 0.5 : fmin(fmax(p, 0), 1);
 }
 
-static double at(const struct scale *s, double p)
+static double terminal_plot_at(const struct scale *s, double p)
 {
     const double v = s->log ? exp((1 - p) * log(s->lo) + p * log(s->hi)) : (1 - p) * s->lo + p * s->hi;
     return fmin(fmax(v, s->lo), s->hi);
@@ -48,13 +48,13 @@ void as_text_spark(struct as_buf *b, const double *v, size_t n, int unicode)
     static const char *const plain[] = {"_", ".", "-", "=", "+", "*", "%", "#"};
     struct scale s = {INFINITY, -INFINITY, false};
     for (size_t i = 0; i < n; i++)
-        widen(&s, v[i]);
+        terminal_plot_widen(&s, v[i]);
     stretch(&s, 1.5);
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(v[i]))
             as_buf_char(b, ' ');
         else
-            as_buf_str(b, (unicode ? blocks : plain)[(int)(position(&s, v[i]) * 7.999)]);
+            as_buf_str(b, (unicode ? blocks : plain)[(int)(terminal_plot_position(&s, v[i]) * 7.999)]);
     }
 }
 
@@ -91,8 +91,8 @@ static void draw_series(struct canvas *c, const struct as_series *s, unsigned ma
     for (size_t i = 0; i < s->n; i++) {
         if (!isfinite(s->y[i]) || !isfinite(s->x[i]))
             continue;
-        unsigned column = (unsigned)lround(position(&c->x, s->x[i]) * (c->width - 1));
-        unsigned row = PLOT_HEIGHT - 1 - (unsigned)lround(position(&c->y, s->y[i]) * (PLOT_HEIGHT - 1));
+        unsigned column = (unsigned)lround(terminal_plot_position(&c->x, s->x[i]) * (c->width - 1));
+        unsigned row = PLOT_HEIGHT - 1 - (unsigned)lround(terminal_plot_position(&c->y, s->y[i]) * (PLOT_HEIGHT - 1));
         bool hollow = s->hollow && s->hollow[i];
         unsigned char *at = &c->mark[row][column];
         if (*at == 0 || (*at & HOLLOW && !hollow)) /* valid before rejected, then the first series */
@@ -111,7 +111,7 @@ static void write_canvas(struct as_buf *b, const struct canvas *c, const char *u
     for (int row = 0; row < PLOT_HEIGHT; row++) {
         as_buf_clear(&label);
         if (row % 4 == 0 || row == PLOT_HEIGHT - 1)
-            as_format_value(&label, at(&c->y, (double)(PLOT_HEIGHT - 1 - row) / (PLOT_HEIGHT - 1)), unit);
+            as_format_value(&label, terminal_plot_at(&c->y, (double)(PLOT_HEIGHT - 1 - row) / (PLOT_HEIGHT - 1)), unit);
         as_buf_repeat(b, ' ', label.len < LABEL ? LABEL - label.len : 0);
         as_buf_terminal(b, as_buf_get(&label));
         as_buf_str(b, unicode ? " │" : " |");
@@ -139,7 +139,7 @@ static void write_x_axis(struct as_buf *b, const struct canvas *c, int unicode)
     for (int e = first; e <= last; e += step) {
         struct as_buf text = AS_BUF_INIT;
         as_format_value(&text, ldexp(1, e), "B");
-        size_t from = LABEL + 2 + (size_t)lround(position(&c->x, ldexp(1, e)) * (c->width - 1));
+        size_t from = LABEL + 2 + (size_t)lround(terminal_plot_position(&c->x, ldexp(1, e)) * (c->width - 1));
         if (from + text.len > LABEL + 2 + c->width)
             from = LABEL + 2 + c->width - text.len;
         if (from > line.len + (line.len ? 1 : 0)) {
@@ -179,8 +179,8 @@ void as_text_plot(struct as_buf *b, const struct as_series *series, size_t n, co
         for (size_t j = 0; j < series[i].n; j++) {
             if (!isfinite(series[i].y[j]))
                 continue;
-            widen(&c.x, series[i].x[j]);
-            widen(&c.y, series[i].y[j]);
+            terminal_plot_widen(&c.x, series[i].x[j]);
+            terminal_plot_widen(&c.y, series[i].y[j]);
         }
     if (!(c.x.lo > 0) || !(c.x.hi > c.x.lo) || style->width < 40)
         return;

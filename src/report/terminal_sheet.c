@@ -72,8 +72,8 @@ static void add_row(struct as_table *t, const struct as_sheet_row *r, bool first
 
 /* The lines that follow in its group and are missing for the same reason are named in its remark. row, gap: where the
  * walk over the sheet stands behind it; moved past them. */
-static void add_gap(struct as_table *t, const struct as_sheet *sheet, size_t *row, size_t *gap_at,
-                    const struct as_sheet_gap *gap, bool first, const struct as_table_style *style)
+static void terminal_sheet_add_gap(struct as_table *t, const struct as_sheet *sheet, size_t *row, size_t *gap_at,
+                                   const struct as_sheet_gap *gap, bool first, const struct as_table_style *style)
 {
     struct as_buf text = AS_BUF_INIT;
     as_buf_str(&text, gap->reason);
@@ -108,7 +108,7 @@ static void add_entries(struct as_table *t, const struct as_sheet *sheet, bool p
         if (e.row)
             add_row(t, e.row, first, published, style);
         else
-            add_gap(t, sheet, &row, &gap, e.gap, first, style);
+            terminal_sheet_add_gap(t, sheet, &row, &gap, e.gap, first, style);
     }
 }
 
@@ -137,7 +137,7 @@ static void list_published(const struct as_sheet *sheet, const char *source, str
     }
 }
 
-static void add_line(const char *text, const struct as_table_style *style, struct as_buf *out)
+static void terminal_sheet_add_line(const char *text, const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf line = AS_BUF_INIT;
     as_buf_terminal(&line, text);
@@ -150,7 +150,7 @@ static void add_legend(const struct as_sheet *sheet, const struct as_table_style
 {
     for (size_t i = 0; i < sheet->n; i++)
         if (sheet->rows[i].wide && isfinite(half_percent(&sheet->rows[i], style))) {
-            add_line("~: 95% interval wider than requested", style, out);
+            terminal_sheet_add_line("~: 95% interval wider than requested", style, out);
             return;
         }
 }
@@ -162,7 +162,7 @@ static void add_not_in_suite(const struct as_sheet *sheet, const struct as_table
     const size_t n = text.len;
     as_sheet_not_in_suite(sheet, &text);
     if (text.len > n)
-        add_line(as_buf_get(&text), style, out);
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
     as_buf_finish(&text);
 }
 
@@ -172,12 +172,12 @@ static void add_sources(const struct as_sheet *sheet, const struct as_table_styl
     struct as_buf text = AS_BUF_INIT;
     const bool reported = as_sheet_has_reported(sheet);
     if (reported && !as_sheet_has_vendors(sheet))
-        add_line("Reported by driver or OS, or computed from what they report", style, out);
+        terminal_sheet_add_line("Reported by driver or OS, or computed from what they report", style, out);
     else if (as_sheet_has_specified(sheet)) {
         as_buf_printf(&text, "Specified%s%s by: ", sheet->chip[0] ? " for " : "", sheet->chip);
         as_sheet_sources(sheet, false, &text);
         as_buf_str(&text, reported ? " (values of driver or OS as reported)" : "");
-        add_line(as_buf_get(&text), style, out);
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
     }
     for (size_t i = 0; i < sheet->n; i++) {
         if (!sheet->rows[i].published || !is_first_of_source(sheet, i))
@@ -189,7 +189,7 @@ static void add_sources(const struct as_sheet *sheet, const struct as_table_styl
             as_buf_str(&text, ": ");
             list_published(sheet, source, &text);
         }
-        add_line(as_buf_get(&text), style, out);
+        terminal_sheet_add_line(as_buf_get(&text), style, out);
     }
     as_buf_finish(&text);
 }
@@ -211,7 +211,7 @@ enum as_status as_text_sheet(const struct as_report_run *run, const char *device
     as_buf_clear(&title);
     as_sheet_seen_text(run, device, &title);
     if (title.len)
-        add_line(as_buf_get(&title), style, out);
+        terminal_sheet_add_line(as_buf_get(&title), style, out);
     const bool specified = as_sheet_has_specified(&sheet),
                published = style->width >= WIDE && as_sheet_has_published(&sheet);
     char head[80];

@@ -117,7 +117,7 @@ static void shrink(const struct as_table *t, unsigned most, unsigned width[], co
 /* Widths that fit into the style, 0 for a column that is left out. Text is broken between words down to COMFORT; where
  * that is not enough, columns that can be spared go, from the right, and then words are broken, down to LEAST, if that
  * makes the table fit. */
-static void fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
+static void terminal_table_fit(const struct as_table *t, const struct as_table_style *style, unsigned width[])
 {
     unsigned comfort[AS_TABLE_COLUMNS_MAX], word[AS_TABLE_COLUMNS_MAX], least[AS_TABLE_COLUMNS_MAX];
     for (size_t c = 0; c < t->columns; c++) {
@@ -180,8 +180,8 @@ static void next_line(const char **text, unsigned width, struct as_buf *line)
 }
 
 /* One line of a row; what is left of each cell is in left. Is anything left? */
-static bool write_line(const struct as_table *t, const struct as_table_cell *row, const char **left,
-                       const unsigned width[], const struct as_table_style *style, struct as_buf *out)
+static bool terminal_table_write_line(const struct as_table *t, const struct as_table_cell *row, const char **left,
+                                      const unsigned width[], const struct as_table_style *style, struct as_buf *out)
 {
     struct as_buf text = AS_BUF_INIT;
     unsigned owed = 0; /* blanks that are written only if something follows */
@@ -209,8 +209,8 @@ static bool write_line(const struct as_table *t, const struct as_table_cell *row
     return more;
 }
 
-static void write_row(const struct as_table *t, const struct as_table_cell *row, const unsigned width[],
-                      const struct as_table_style *style, struct as_buf *out)
+static void terminal_table_write_row(const struct as_table *t, const struct as_table_cell *row, const unsigned width[],
+                                     const struct as_table_style *style, struct as_buf *out)
 {
     const char *left[AS_TABLE_COLUMNS_MAX];
     if (row[0].heading) {
@@ -223,7 +223,7 @@ static void write_row(const struct as_table *t, const struct as_table_cell *row,
         left[c] = row[c].text;
     do
         as_buf_repeat(out, ' ', t->headings ? INDENT : 0);
-    while (write_line(t, row, left, width, style, out));
+    while (terminal_table_write_line(t, row, left, width, style, out));
 }
 
 enum as_status as_table_write(const struct as_table *t, const struct as_table_style *style, struct as_buf *out,
@@ -232,10 +232,10 @@ enum as_status as_table_write(const struct as_table *t, const struct as_table_st
     unsigned width[AS_TABLE_COLUMNS_MAX] = {0};
     if (t->status)
         return as_nomem(err, t->cap * sizeof *t->cells, "a table");
-    fit(t, style, width);
+    terminal_table_fit(t, style, width);
     const unsigned total = total_of(t, width);
     for (size_t row = 0; (row + 1) * t->columns <= t->n; row++) {
-        write_row(t, t->cells + row * t->columns, width, style, out);
+        terminal_table_write_row(t, t->cells + row * t->columns, width, style, out);
         if (row > 0)
             continue;
         for (unsigned i = 0; i < total && i < style->width; i++)

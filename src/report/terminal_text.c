@@ -26,7 +26,7 @@ static bool within(uint32_t cp, const struct range *r, size_t n)
     return false;
 }
 
-static unsigned columns_of(uint32_t cp)
+static unsigned terminal_text_columns_of(uint32_t cp)
 {
     if (within(cp, zero, sizeof zero / sizeof *zero))
         return 0;
@@ -34,11 +34,11 @@ static unsigned columns_of(uint32_t cp)
 }
 
 /* Bytes of the first character of s and the columns that it takes. */
-static size_t step(const char *s, size_t left, unsigned *columns)
+static size_t terminal_text_step(const char *s, size_t left, unsigned *columns)
 {
     uint32_t cp = 0;
     size_t n = as_utf8_decode(s, left, &cp);
-    *columns = n ? columns_of(cp) : 1;
+    *columns = n ? terminal_text_columns_of(cp) : 1;
     return n ? n : 1;
 }
 
@@ -47,7 +47,7 @@ unsigned as_text_width(const char *s)
     unsigned total = 0, columns;
     size_t left = strlen(s);
     while (left > 0) {
-        size_t n = step(s, left, &columns);
+        size_t n = terminal_text_step(s, left, &columns);
         total += columns;
         s += n;
         left -= n;
@@ -60,7 +60,7 @@ size_t as_text_prefix(const char *s, unsigned width)
     unsigned used = 0, columns;
     size_t left = strlen(s), n = 0;
     while (n < left) {
-        size_t next = step(s + n, left - n, &columns);
+        size_t next = terminal_text_step(s + n, left - n, &columns);
         if (n && used + columns > width)
             break;
         used += columns;
@@ -81,7 +81,7 @@ void as_text_cut(struct as_buf *b, const char *s, unsigned width, int unicode)
     if (width == 0)
         return;
     for (;;) {
-        size_t next = step(s + n, left - n, &columns);
+        size_t next = terminal_text_step(s + n, left - n, &columns);
         if (used + columns > width - 1)
             break;
         used += columns;

@@ -18,7 +18,7 @@ static size_t count_page_columns(const struct as_view_table *t)
     return n;
 }
 
-static void write_words(struct as_buf *b, const struct as_view_cell *c)
+static void view_page_write_words(struct as_buf *b, const struct as_view_cell *c)
 {
     if (!c->anchor) {
         as_buf_html(b, c->text);
@@ -55,7 +55,7 @@ static const char *class_of(const struct as_view_table *t, size_t column, enum a
     return paint == AS_PAINT_GOOD ? "l better" : paint == AS_PAINT_BAD ? "l worse" : "l";
 }
 
-static void write_cell(const struct as_view_table *t, size_t row, size_t column, struct as_buf *b)
+static void view_page_write_cell(const struct as_view_table *t, size_t row, size_t column, struct as_buf *b)
 {
     const struct as_view_cell *c = &t->cells[row * t->columns_n + column];
     const bool under = t->columns[column].under;
@@ -70,7 +70,7 @@ static void write_cell(const struct as_view_table *t, size_t row, size_t column,
     if (t->of_cells && t->rows[row].invalid && column + 1 == t->columns_n)
         as_buf_str(b, "○ ");
     if (c->text)
-        write_words(b, c);
+        view_page_write_words(b, c);
     else
         write_number(b, c, c->cell && !t->of_cells);
     if (under)
@@ -104,7 +104,7 @@ void as_view_page_rows(const struct as_view_table *t, struct as_buf *out)
         else
             as_html_open(out, "tr", row->invalid ? "u" : NULL);
         for (size_t i = 0; i < t->columns_n; i++)
-            write_cell(t, r, i, out);
+            view_page_write_cell(t, r, i, out);
         as_buf_char(out, '\n');
     }
     out->failed |= t->failed;

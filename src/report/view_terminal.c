@@ -16,7 +16,8 @@ static void write_derived(struct as_buf *b, struct as_measure m, const struct as
     as_buf_printf(b, share < 9.95 ? "%s%.1f%%" : "%s%.0f%%", style->unicode ? " ±" : " +-", share);
 }
 
-static void add_number(struct as_table *t, const struct as_view_cell *c, const struct as_table_style *style)
+static void view_terminal_add_number(struct as_table *t, const struct as_view_cell *c,
+                                     const struct as_table_style *style)
 {
     struct as_buf b = AS_BUF_INIT;
     if (c->interval)
@@ -89,7 +90,7 @@ enum as_status as_view_terminal(const struct as_view_table *v, const struct as_t
             if (shown[i] && c->text)
                 as_table_add(&t, c->text, paint_of(v, r, i));
             else if (shown[i])
-                add_number(&t, c, style);
+                view_terminal_add_number(&t, c, style);
         }
     }
     enum as_status st = as_table_write(&t, style, out, err);

@@ -22,22 +22,22 @@ enum as_status as_engine_store_pending(struct as_engine *e, struct as_error *err
     for (size_t i = 0; i < p->n; i++)
         list[i] = (struct as_stored_trial){&e->trials[p->v[i].cell].v[p->v[i].trial], &e->cells[p->v[i].cell]};
     const double began = as_now();
-    enum as_status s = as_store_add_trials(e->store, list, p->n, err);
-    for (size_t i = 0; i < p->n && !s; i++) /* listeners may rely on the trial being stored */
+    enum as_status st = as_store_add_trials(e->store, list, p->n, err);
+    for (size_t i = 0; i < p->n && !st; i++) /* listeners may rely on the trial being stored */
         as_engine_event(e, AS_EVENT_CELL_END, list[i].cell, list[i].trial, NULL);
     free(list);
     p->n = 0;
     const double ended = as_now();
     p->next_at = ended + fmin(LONGEST_S, (ended - began) / SHARE_OF_COMMITS);
-    return s;
+    return st;
 }
 
 enum as_status as_engine_keep_last(struct as_engine *e, size_t index, struct as_error *err)
 {
     struct as_pending *p = &e->pending;
-    enum as_status s = as_grow((void **)&p->v, &p->cap, p->n + 1, sizeof *p->v, err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&p->v, &p->cap, p->n + 1, sizeof *p->v, err);
+    if (st)
+        return st;
     p->v[p->n].cell = index;
     p->v[p->n++].trial = e->trials[index].n - 1;
     return as_now() >= p->next_at ? as_engine_store_pending(e, err) : AS_OK;

@@ -24,7 +24,7 @@ static bool is_portable(const struct as_device_info *info)
     return backend && backend->portable;
 }
 
-static bool usable(const struct as_found_device *d)
+static bool device_names_usable(const struct as_found_device *d)
 {
     return !d->why[0] && !as_is_on_request(d->info.backend);
 }
@@ -35,7 +35,8 @@ const char *as_found_same(const struct as_found_device *found, size_t n, size_t 
     char how[96];
     for (size_t k = 0; is_portable(&found[i].info) && k < n; k++) {
         const bool native = !is_portable(&found[k].info);
-        if (k == i || !usable(&found[k]) || !as_info_same_hardware(&found[i].info, &found[k].info, how, sizeof how))
+        if (k == i || !device_names_usable(&found[k]) ||
+            !as_info_same_hardware(&found[i].info, &found[k].info, how, sizeof how))
             continue;
         if (native)
             return found[k].info.id;
@@ -64,7 +65,7 @@ static void add_devices(struct as_buf *out, const struct as_found_device *found,
     size_t shown = 0, left = 0;
     for (size_t i = 0; i < n; i++) {
         char name[NAME_MAX_SHOWN];
-        if (!usable(&found[i]))
+        if (!device_names_usable(&found[i]))
             continue;
         if (shown == SHOWN) {
             left++;
@@ -102,9 +103,9 @@ enum as_status as_unknown_device(const char *word, const struct as_found_device 
     add_devices(&text, found, n);
     if (!why && others)
         as_buf_str(&text, "; assay devices says why others cannot be used");
-    enum as_status s = as_buf_check(&text, err);
-    if (!s)
-        s = as_fail(err, why ? AS_UNSUPPORTED : AS_NOTFOUND, "%s", as_buf_get(&text));
+    enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = as_fail(err, why ? AS_UNSUPPORTED : AS_NOTFOUND, "%s", as_buf_get(&text));
     as_buf_finish(&text);
-    return s;
+    return st;
 }

@@ -19,10 +19,10 @@ static enum as_status take_description(const json_t *reply, struct as_device_inf
 {
     const json_t *j = json_object_get(reply, "info"), *tree = json_object_get(reply, "topology");
     char *text = json_dumps(j ? j : reply, JSON_COMPACT);
-    enum as_status s = text ? as_info_from_json(text, info, err) : as_nomem(err, 0, "a device");
+    enum as_status st = text ? as_info_from_json(text, info, err) : as_nomem(err, 0, "a device");
     free(text);
-    *topology = !s && tree ? json_dumps(tree, JSON_COMPACT) : NULL;
-    return !s && tree && !*topology ? as_nomem(err, 0, "the topology of a device") : s;
+    *topology = !st && tree ? json_dumps(tree, JSON_COMPACT) : NULL;
+    return !st && tree && !*topology ? as_nomem(err, 0, "the topology of a device") : st;
 }
 
 static enum as_status take_refusal(const json_t *reply, struct as_error *err)
@@ -49,26 +49,26 @@ static enum as_status open_named(struct as_slot *slot, const char *id, const cha
     slot->is_open = 0;
     slot->hung = false;
     double start = as_now();
-    enum as_status s = order ? as_worker_start(&slot->worker, program, err) : as_nomem(err, 0, "an order");
-    if (!s) {
+    enum as_status st = order ? as_worker_start(&slot->worker, program, err) : as_nomem(err, 0, "an order");
+    if (!st) {
         enum as_receive r = as_worker_ask(&slot->worker, order, deadline, stop, &reply, why, sizeof why);
         slot->hung = r == AS_NO_ANSWER;
         if (r != AS_RECEIVED)
-            s = ask_failed(r, id, why, err);
+            st = ask_failed(r, id, why, err);
         else if (!json_is_true(json_object_get(reply, "ok")))
-            s = take_refusal(reply, err);
+            st = take_refusal(reply, err);
         else {
             free(slot->topology);
-            s = take_description(reply, &slot->info, &slot->topology, err);
+            st = take_description(reply, &slot->info, &slot->topology, err);
         }
     }
-    if (s)
+    if (st)
         as_worker_stop(&slot->worker);
-    slot->is_open = s == AS_OK;
+    slot->is_open = st == AS_OK;
     slot->open_s = as_now() - start;
     json_decref(order);
     json_decref(reply);
-    return s;
+    return st;
 }
 
 enum as_status as_slot_open(struct as_slot *slot, const char *program, double deadline,
@@ -79,8 +79,8 @@ enum as_status as_slot_open(struct as_slot *slot, const char *program, double de
     return open_named(slot, id, program, deadline, stop, err);
 }
 
-static enum as_status add_found(struct as_found_device **out, size_t *n, const char *backend,
-                                const struct as_error *why, struct as_error *err)
+static enum as_status devices_add_found(struct as_found_device **out, size_t *n, const char *backend,
+                                        const struct as_error *why, struct as_error *err)
 {
     struct as_found_device *d = realloc(*out, (*n + 1) * sizeof *d);
     if (!d)
@@ -102,31 +102,31 @@ static enum as_status take_list(const char *backend, const json_t *reply, struct
     const json_t *devices = json_object_get(reply, "devices");
     if (!json_is_true(json_object_get(reply, "ok"))) {
         take_refusal(reply, &why);
-        return add_found(out, n, backend, &why, err);
+        return devices_add_found(out, n, backend, &why, err);
     }
     if (json_array_size(devices) == 0) {
         as_fail(&why, AS_UNSUPPORTED, "it can be opened, but it has no device");
-        return add_found(out, n, backend, &why, err);
+        return devices_add_found(out, n, backend, &why, err);
     }
     if (json_array_size(devices) > DEVICES_EACH_MAX) {
         as_fail(&why, AS_UNSUPPORTED, "it reports %zu devices; the maximum is %d", json_array_size(devices),
                 DEVICES_EACH_MAX);
-        return add_found(out, n, backend, &why, err);
+        return devices_add_found(out, n, backend, &why, err);
     }
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < json_array_size(devices) && !s; i++) {
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < json_array_size(devices) && !st; i++) {
         const json_t *j = json_array_get(devices, i);
-        if ((s = add_found(out, n, backend, NULL, err)))
+        if ((st = devices_add_found(out, n, backend, NULL, err)))
             break;
         struct as_found_device *d = &(*out)[*n - 1];
         why = (struct as_error){0};
         if (!json_is_true(json_object_get(j, "ok")))
             take_refusal(j, &why);
         else if (take_description(j, &d->info, &d->topology, &why) == AS_NOMEM)
-            s = as_fail(err, AS_NOMEM, "%s", why.text); /* the device is listed all the same */
+            st = as_fail(err, AS_NOMEM, "%s", why.text); /* the device is listed all the same */
         as_copy_text(d->why, sizeof d->why, why.text);
     }
-    return s;
+    return st;
 }
 
 static void tell_death(struct as_worker *w, struct as_error *err)
@@ -143,7 +143,7 @@ enum as_status as_find_devices(const char *program, const volatile sig_atomic_t 
     struct as_worker workers[BACKENDS_MAX];
     struct as_error why[BACKENDS_MAX] = {{0}};
     size_t count = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     *out = NULL;
     *n = 0;
     for (; as_backends[count] && count < BACKENDS_MAX; count++) {
@@ -156,29 +156,29 @@ enum as_status as_find_devices(const char *program, const volatile sig_atomic_t 
     double deadline = as_now() + OPEN_S;
     for (size_t i = 0; i < count; i++) {
         json_t *reply = NULL;
-        if (workers[i].pid && !s) {
+        if (workers[i].pid && !st) {
             enum as_receive r = as_message_receive_from(workers[i].fd, workers[i].pid, deadline, stop, &reply);
             if (r == AS_STOPPED)
-                s = as_fail(err, AS_INTERRUPTED, "stopped while devices were searched for");
+                st = as_fail(err, AS_INTERRUPTED, "stopped while devices were searched for");
             else if (r == AS_NO_MEMORY)
-                s = as_nomem(err, 0, "devices");
+                st = as_nomem(err, 0, "devices");
             else if (r == AS_NO_ANSWER)
                 as_fail(&why[i], AS_UNSUPPORTED, "it did not answer in time");
             else if (r != AS_RECEIVED)
                 tell_death(&workers[i], &why[i]);
         }
         as_worker_stop(&workers[i]);
-        if (!s)
-            s = reply ? take_list(as_backends[i]->name, reply, out, n, err)
-                      : add_found(out, n, as_backends[i]->name, &why[i], err);
+        if (!st)
+            st = reply ? take_list(as_backends[i]->name, reply, out, n, err)
+                       : devices_add_found(out, n, as_backends[i]->name, &why[i], err);
         json_decref(reply);
     }
-    if (s) {
+    if (st) {
         as_found_devices_free(*out, *n);
         *out = NULL;
         *n = 0;
     }
-    return s;
+    return st;
 }
 
 void as_found_devices_free(struct as_found_device *devices, size_t n)
@@ -207,12 +207,12 @@ static enum as_status add_slot(struct as_slot **slots, size_t *n, const char *id
     *slots = p;
     p += *n;
     *p = (struct as_slot){.worker = AS_WORKER_INIT};
-    enum as_status s = open_named(p, id, program, as_now() + OPEN_S, stop, err);
-    if (!s)
+    enum as_status st = open_named(p, id, program, as_now() + OPEN_S, stop, err);
+    if (!st)
         ++*n;
     else
         free(p->topology);
-    return s;
+    return st;
 }
 
 /* What "each" left out and no other word of the list opened. */
@@ -227,24 +227,24 @@ static void note_devices_left_out(const struct as_found_device *found, size_t fo
     }
 }
 
-static enum as_status add_word(const char *word, const struct as_found_device *found, size_t found_n,
-                               struct as_slot **slots, size_t *n, const char *program,
-                               const volatile sig_atomic_t *stop, struct as_error *err)
+static enum as_status devices_add_word(const char *word, const struct as_found_device *found, size_t found_n,
+                                       struct as_slot **slots, size_t *n, const char *program,
+                                       const volatile sig_atomic_t *stop, struct as_error *err)
 {
     int each = strcmp(word, "each") == 0, all = each || strcmp(word, "all") == 0, any = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (as_is_device_id(word) && found_n == 0)
         return add_slot(slots, n, word, program, stop, err);
-    for (size_t i = 0; i < found_n && !s; i++) {
+    for (size_t i = 0; i < found_n && !st; i++) {
         int match = strcmp(found[i].info.id, word) == 0 || strcmp(found[i].info.backend, word) == 0;
         if (found[i].why[0] || !(match || (all && !as_is_on_request(found[i].info.backend))))
             continue;
         if (each && as_found_same(found, found_n, i))
             continue;
         any = 1;
-        s = add_slot(slots, n, found[i].info.id, program, stop, err);
+        st = add_slot(slots, n, found[i].info.id, program, stop, err);
     }
-    return s || any || all ? s : as_unknown_device(word, found, found_n, err);
+    return st || any || all ? st : as_unknown_device(word, found, found_n, err);
 }
 
 enum as_status as_slots_open(const char *list, const char *program, const volatile sig_atomic_t *stop,
@@ -259,31 +259,31 @@ enum as_status as_slots_open(const char *list, const char *program, const volati
     if (strlen(list) >= sizeof text)
         return as_fail(err, AS_USAGE, "the list of devices is too long");
     as_copy_text(text, sizeof text, list[0] ? list : "each");
-    enum as_status s = AS_OK;
-    for (char *rest = text, *word; (word = strsep(&rest, ",")) && !s;)
+    enum as_status st = AS_OK;
+    for (char *rest = text, *word; (word = strsep(&rest, ",")) && !st;)
         if (word[strspn(word, " ")] && !as_is_device_id(word + strspn(word, " ")))
-            if ((s = as_find_devices(program, stop, &found, &found_n, err)) == AS_OK)
+            if ((st = as_find_devices(program, stop, &found, &found_n, err)) == AS_OK)
                 break;
     as_copy_text(text, sizeof text, list[0] ? list : "each");
-    for (char *rest = text, *word; !s && (word = strsep(&rest, ","));) {
+    for (char *rest = text, *word; !st && (word = strsep(&rest, ","));) {
         word += strspn(word, " ");
         for (size_t len = strlen(word); len && word[len - 1] == ' ';)
             word[--len] = 0;
         if (word[0])
-            s = add_word(word, found, found_n, slots, n, program, stop, err);
+            st = devices_add_word(word, found, found_n, slots, n, program, stop, err);
         each |= strcmp(word, "each") == 0;
     }
-    if (!s && each)
+    if (!st && each)
         note_devices_left_out(found, found_n, *slots, *n, left_out);
-    if (!s && *n == 0)
-        s = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");
+    if (!st && *n == 0)
+        st = as_fail(err, AS_UNSUPPORTED, "there is no device to measure on; assay devices says why");
     as_found_devices_free(found, found_n);
-    if (s) {
+    if (st) {
         as_slots_close(*slots, *n);
         *slots = NULL;
         *n = 0;
     }
-    return s;
+    return st;
 }
 
 void as_slots_close(struct as_slot *slots, size_t n)

@@ -22,7 +22,7 @@
 
 typedef void (*check_fn)(struct as_finding *f);
 
-static void set(struct as_finding *f, enum as_severity severity, const char *remedy)
+static void doctor_set(struct as_finding *f, enum as_severity severity, const char *remedy)
 {
     f->severity = severity;
     as_copy_text(f->remedy, sizeof f->remedy, remedy);
@@ -33,12 +33,12 @@ static void check_governor(struct as_finding *f)
     char governor[64];
     if (!as_machine_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor)) {
         snprintf(f->text, sizeof f->text, "the frequency governor is not visible (no cpufreq here)");
-        set(f, AS_NOTE, "the core clock is measured around every sample instead, by a chain of dependent adds");
+        doctor_set(f, AS_NOTE, "the core clock is measured around every sample instead, by a chain of dependent adds");
         return;
     }
     snprintf(f->text, sizeof f->text, "the frequency governor is '%s'", governor);
     if (strcmp(governor, "performance") != 0)
-        set(f, AS_WARNING, "set it to 'performance' during runs: cpupower frequency-set -g performance");
+        doctor_set(f, AS_WARNING, "set it to 'performance' during runs: cpupower frequency-set -g performance");
 }
 
 static void check_load(struct as_finding *f)
@@ -47,12 +47,12 @@ static void check_load(struct as_finding *f)
     int cpus = as_machine_cpus();
     if (getloadavg(load, 1) != 1) {
         snprintf(f->text, sizeof f->text, "the load average cannot be read");
-        set(f, AS_NOTE, "");
+        doctor_set(f, AS_NOTE, "");
         return;
     }
     snprintf(f->text, sizeof f->text, "the load average of the last minute is %.2f on %d usable CPUs", load[0], cpus);
     if (load[0] > 0.25 * cpus)
-        set(f, AS_WARNING, "stop other programs or wait: contention makes intervals wide");
+        doctor_set(f, AS_WARNING, "stop other programs or wait: contention makes intervals wide");
 }
 
 static void check_smt(struct as_finding *f)
@@ -64,7 +64,7 @@ static void check_smt(struct as_finding *f)
         active[0] = '1';
     if (active[0] == '1') {
         snprintf(f->text, sizeof f->text, "SMT is on: two hardware threads share a core");
-        set(f, AS_NOTE, "probes that measure cores use one thread per core; keep the siblings idle");
+        doctor_set(f, AS_NOTE, "probes that measure cores use one thread per core; keep the siblings idle");
     } else
         snprintf(f->text, sizeof f->text, "SMT is off or not visible: one hardware thread per core");
 }
@@ -74,17 +74,18 @@ static void check_thp(struct as_finding *f)
     char enabled[64];
     if (!as_machine_line("/sys/kernel/mm/transparent_hugepage/enabled", enabled, sizeof enabled)) {
         snprintf(f->text, sizeof f->text, "the kernel has no transparent huge pages");
-        set(f, AS_NOTE, "allocator 'thp' is unsupported here");
+        doctor_set(f, AS_NOTE, "allocator 'thp' is unsupported here");
         return;
     }
     snprintf(f->text, sizeof f->text, "transparent huge pages: %s", enabled);
     if (as_transparent_allowed() == AS_TRANSPARENT_NO) {
         as_copy_text(f->text, sizeof f->text, AS_NO_TRANSPARENT);
-        set(f, AS_WARNING, "start assay from another process; until then the allocator 'thp' is unsupported");
+        doctor_set(f, AS_WARNING, "start assay from another process; until then the allocator 'thp' is unsupported");
     } else if (strstr(enabled, "[never]"))
-        set(f, AS_WARNING, "large working sets include TLB misses; 'madvise' enables the allocator 'thp'");
+        doctor_set(f, AS_WARNING, "large working sets include TLB misses; 'madvise' enables the allocator 'thp'");
     else if (strstr(enabled, "[always]"))
-        set(f, AS_NOTE, "allocator 'malloc' may get huge pages; 'mmap' keeps to base pages, 'thp' requests huge ones");
+        doctor_set(f, AS_NOTE,
+                   "allocator 'malloc' may get huge pages; 'mmap' keeps to base pages, 'thp' requests huge ones");
 }
 
 static void check_hugetlb(struct as_finding *f)
@@ -92,7 +93,8 @@ static void check_hugetlb(struct as_finding *f)
     uint64_t pages = as_machine_meminfo("HugePages_Free") / 1024;
     snprintf(f->text, sizeof f->text, "%llu hugetlb pages are free", (unsigned long long)pages);
     if (pages == 0)
-        set(f, AS_NOTE, "allocator 'hugetlb' is unsupported until pages are reserved: sysctl vm.nr_hugepages=512");
+        doctor_set(f, AS_NOTE,
+                   "allocator 'hugetlb' is unsupported until pages are reserved: sysctl vm.nr_hugepages=512");
 }
 
 static void check_virtual(struct as_finding *f)
@@ -103,7 +105,8 @@ static void check_virtual(struct as_finding *f)
         return;
     }
     snprintf(f->text, sizeof f->text, "assay runs in a %s, so contention on the host may be invisible", what);
-    set(f, AS_WARNING, "intervals include whatever differs from trial to trial; a dedicated host makes them narrower");
+    doctor_set(f, AS_WARNING,
+               "intervals include whatever differs from trial to trial; a dedicated host makes them narrower");
 }
 
 static void check_vm_clock(struct as_finding *f)
@@ -111,7 +114,7 @@ static void check_vm_clock(struct as_finding *f)
     char source[64];
     if (!as_machine_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source)) {
         snprintf(f->text, sizeof f->text, "the clock source is not visible");
-        set(f, AS_NOTE, "");
+        doctor_set(f, AS_NOTE, "");
         return;
     }
     uint64_t start = as_now_ns(), n = 0, end;
@@ -121,7 +124,7 @@ static void check_vm_clock(struct as_finding *f)
     double cost = (double)(end - start) / (double)n;
     snprintf(f->text, sizeof f->text, "clock source '%s', %.0f ns per reading", source, cost);
     if (cost > 200)
-        set(f, AS_WARNING, "reading the clock is slow, so samples are longer; tsc is the fast source");
+        doctor_set(f, AS_WARNING, "reading the clock is slow, so samples are longer; tsc is the fast source");
 }
 
 static void check_steal(struct as_finding *f)
@@ -132,14 +135,14 @@ static void check_steal(struct as_finding *f)
         sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &sys, &idle, &iowait, &irq, &soft,
                &steal) != 8) {
         snprintf(f->text, sizeof f->text, "steal time is not visible");
-        set(f, AS_NOTE, "");
+        doctor_set(f, AS_NOTE, "");
         return;
     }
     double total = (double)(user + nice + sys + idle + iowait + irq + soft + steal);
     double share = total > 0 ? 100 * (double)steal / total : 0;
     snprintf(f->text, sizeof f->text, "steal time is %.2f%% of the CPU time since boot", share);
     if (share > 0.5)
-        set(f, AS_WARNING, "other guests use the same cores; measure at a quiet time or on a dedicated host");
+        doctor_set(f, AS_WARNING, "other guests use the same cores; measure at a quiet time or on a dedicated host");
 }
 
 /* The first write to a page that the host has not backed yet also faults in the host; reusing the page costs only the
@@ -151,7 +154,7 @@ static void check_backing(struct as_finding *f)
     const size_t page = (size_t)as_host_page();
     if (free_ < 4 * (uint64_t)BYTES) {
         snprintf(f->text, sizeof f->text, "too little free memory to measure the cost of first touch");
-        set(f, AS_NOTE, "");
+        doctor_set(f, AS_NOTE, "");
         return;
     }
     double ns[2] = {0};
@@ -175,7 +178,8 @@ static void check_backing(struct as_finding *f)
     as_copy_text(f->text, sizeof f->text, as_buf_get(&b));
     as_buf_finish(&b);
     if (ns[0] > 2 * ns[1])
-        set(f, AS_NOTE,
+        doctor_set(
+            f, AS_NOTE,
             "memory that the guest never touched also faults in the host; assay touches its memory before it samples");
 }
 
@@ -185,10 +189,10 @@ static void check_quota(struct as_finding *f)
     struct as_error err = {0};
     if (as_host_limits_now(&limits, &err)) {
         as_copy_text(f->text, sizeof f->text, err.text);
-        set(f, AS_NOTE, "");
+        doctor_set(f, AS_NOTE, "");
     } else if (limits.quota > 0) {
         snprintf(f->text, sizeof f->text, "%s limits CPU time to %.3g CPUs", limits.quota_by, limits.quota);
-        set(f, AS_WARNING, "raise the quota: throttled threads make intervals wide");
+        doctor_set(f, AS_WARNING, "raise the quota: throttled threads make intervals wide");
     } else
         snprintf(f->text, sizeof f->text, "no CPU quota is set for this process");
 }
@@ -200,11 +204,11 @@ static void check_memory(struct as_finding *f)
     struct as_buf b = AS_BUF_INIT;
     if (as_host_limits_now(&limits, &err)) {
         as_copy_text(f->text, sizeof f->text, err.text);
-        set(f, AS_WARNING, "without it no device of the host can be measured");
+        doctor_set(f, AS_WARNING, "without it no device of the host can be measured");
     } else if (limits.memory_by[0]) {
         as_format_size(&b, limits.total);
         snprintf(f->text, sizeof f->text, "%s limits memory to %s", limits.memory_by, as_buf_get(&b));
-        set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
+        doctor_set(f, AS_NOTE, "cells whose working sets exceed it are unsupported");
     } else
         snprintf(f->text, sizeof f->text, "no memory limit is set for this process");
     as_buf_finish(&b);
@@ -218,7 +222,7 @@ static void check_swap(struct as_finding *f)
         return;
     }
     snprintf(f->text, sizeof f->text, "%.0f%% of the swap is in use", 100 * (1 - (double)free_ / (double)total));
-    set(f, AS_WARNING, "free memory before the run: pages that are swapped in distort every number");
+    doctor_set(f, AS_WARNING, "free memory before the run: pages that are swapped in distort every number");
 }
 
 static int holds_device(const char *pid, char *name, size_t size)
@@ -258,7 +262,7 @@ static void check_users(struct as_finding *f)
         return;
     }
     snprintf(f->text, sizeof f->text, "other processes that use a GPU: %d, for example '%.40s'", others, name);
-    set(f, AS_WARNING, "stop them during runs: they share its memory and power limit");
+    doctor_set(f, AS_WARNING, "stop them during runs: they share its memory and power limit");
 }
 
 static void check_counters(struct as_finding *f)
@@ -267,19 +271,19 @@ static void check_counters(struct as_finding *f)
     if (!as_machine_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid)) {
         as_copy_text(f->text, sizeof f->text,
                      as_counter_limit() ? as_counter_limit() : "the kernel has no performance counters");
-        set(f, AS_NOTE, "cycles are computed from the measured clock");
+        doctor_set(f, AS_NOTE, "cycles are computed from the measured clock");
         return;
     }
     snprintf(f->text, sizeof f->text, "perf_event_paranoid is %s", paranoid);
-    set(f, AS_FINE, "");
+    doctor_set(f, AS_FINE, "");
 }
 
 static void check_pinning(struct as_finding *f)
 {
     const char *limit = as_thread_pin_limit();
     as_copy_text(f->text, sizeof f->text, limit ? limit : "threads can be kept on CPUs");
-    set(f, limit ? AS_NOTE : AS_FINE,
-        limit ? "threads run where the system puts them, so CPU intervals are wider; close other programs" : "");
+    doctor_set(f, limit ? AS_NOTE : AS_FINE,
+               limit ? "threads run where the system puts them, so CPU intervals are wider; close other programs" : "");
 }
 
 static void check_topology(struct as_finding *f)
@@ -291,7 +295,8 @@ static void check_topology(struct as_finding *f)
         return;
     }
     snprintf(f->text, sizeof f->text, "cores, caches and memory nodes are those of %s", origin);
-    set(f, AS_NOTE, "threads and memory are placed on this machine all the same; unset it if it describes another");
+    doctor_set(f, AS_NOTE,
+               "threads and memory are placed on this machine all the same; unset it if it describes another");
 }
 
 static void check_translation(struct as_finding *f)
@@ -299,11 +304,11 @@ static void check_translation(struct as_finding *f)
     struct as_system_fact facts[AS_SYSTEM_FACTS_MAX];
     const size_t n = as_system_facts(facts);
     as_copy_text(f->text, sizeof f->text, "assay runs as the processor's own code");
-    set(f, AS_FINE, "");
+    doctor_set(f, AS_FINE, "");
     for (size_t i = 0; i < n; i++)
         if (strcmp(facts[i].name, "translated") == 0) {
             snprintf(f->text, sizeof f->text, "assay's code is translated by %s", facts[i].text);
-            set(f, AS_WARNING, "build it for this processor: what the CPU backend measures is the translation");
+            doctor_set(f, AS_WARNING, "build it for this processor: what the CPU backend measures is the translation");
         }
 }
 
@@ -368,13 +373,13 @@ void as_doctor_device(const struct as_device_info *info, struct as_finding *f)
     as_copy_text(f->what, sizeof f->what, info->id);
     if (info->unfit[0]) {
         as_buf_str(&b, info->unfit);
-        set(f, AS_WARNING, "cool it, check its power limit, stop other processes: they make intervals wide");
+        doctor_set(f, AS_WARNING, "cool it, check its power limit, stop other processes: they make intervals wide");
     } else if (!info->sensor[0]) {
         as_buf_printf(&b, "throttling and other processes are not visible: %s", info->sensor_why);
-        set(f, AS_NOTE, "");
+        doctor_set(f, AS_NOTE, "");
     } else if (info->sensor_why[0]) {
         as_buf_printf(&b, "its sensor '%s' does not report everything: %s", info->sensor, info->sensor_why);
-        set(f, AS_NOTE, "");
+        doctor_set(f, AS_NOTE, "");
     } else /* no sensor of a CPU counts its other users */
         as_buf_printf(&b, "not throttled%s, by its sensor '%s'",
                       info->capabilities & AS_CAP_HOST_KERNELS ? "" : " and used by no other process", info->sensor);

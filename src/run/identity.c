@@ -11,7 +11,7 @@
 /* ---- the host ---- */
 
 /* A text of the provenance; "" unknown. */
-static const char *known(const json_t *provenance, const char *section, const char *member)
+static const char *identity_known(const json_t *provenance, const char *section, const char *member)
 {
     const char *text = json_string_value(json_object_get(json_object_get(provenance, section), member));
     return text ? text : "";
@@ -25,33 +25,33 @@ static bool is_other(const char *then, const char *now)
 static void compare_hosts(const json_t *then, const json_t *now, const char *then_name, const char *now_name,
                           struct as_buf *out)
 {
-    const char *boot = known(then, "host", "boot_id"), *cpu = known(then, "cpu", "model");
+    const char *boot = identity_known(then, "host", "boot_id"), *cpu = identity_known(then, "cpu", "model");
     if (boot[0] &&
-        strcmp(boot, known(now, "host", "boot_id")) == 0) /* containers of one host have names of their own */
+        strcmp(boot, identity_known(now, "host", "boot_id")) == 0) /* containers of one host have names of their own */
         return;
     if (is_other(then_name, now_name))
         as_buf_printf(out, "it was measured on host '%s', and this is '%s'", then_name, now_name);
-    else if (is_other(cpu, known(now, "cpu", "model")))
-        as_buf_printf(out, "it was measured on a CPU '%s', and this is '%s'", cpu, known(now, "cpu", "model"));
+    else if (is_other(cpu, identity_known(now, "cpu", "model")))
+        as_buf_printf(out, "it was measured on a CPU '%s', and this is '%s'", cpu, identity_known(now, "cpu", "model"));
 }
 
 enum as_status as_identity_host(const struct as_run *run, struct as_buf *out, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
     char name[sizeof run->host] = "";
-    enum as_status s = as_provenance_json(&text, err);
+    enum as_status st = as_provenance_json(&text, err);
     if (gethostname(name, sizeof name - 1))
         name[0] = 0;
-    if (!s) {
+    if (!st) {
         json_t *then = run->provenance ? json_loads(run->provenance, 0, NULL) : NULL;
         json_t *now = json_loads(as_buf_get(&text), 0, NULL);
         compare_hosts(then, now, run->host, name, out);
         json_decref(then);
         json_decref(now);
-        s = as_buf_check(out, err);
+        st = as_buf_check(out, err);
     }
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 /* ---- devices ---- */
@@ -60,16 +60,16 @@ enum as_status as_identity_device(const struct as_run *run, const char *id, stru
                                   struct as_error *err)
 {
     json_t *list = run->devices ? json_loads(run->devices, 0, NULL) : NULL;
-    enum as_status s = AS_NOTFOUND;
+    enum as_status st = AS_NOTFOUND;
     *out = (struct as_device_info){0};
-    for (size_t i = 0; i < json_array_size(list) && s == AS_NOTFOUND; i++) {
+    for (size_t i = 0; i < json_array_size(list) && st == AS_NOTFOUND; i++) {
         const json_t *device = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(device, "id"));
         if (name && strcmp(name, id) == 0)
-            s = as_info_from_object(device, out, err);
+            st = as_info_from_object(device, out, err);
     }
     json_decref(list);
-    return s == AS_NOTFOUND ? as_fail(err, s, "run %lld does not describe %s", (long long)run->id, id) : s;
+    return st == AS_NOTFOUND ? as_fail(err, st, "run %lld does not describe %s", (long long)run->id, id) : st;
 }
 
 static const struct as_cache *same_cache(const struct as_device_info *info, const struct as_cache *cache)
@@ -116,10 +116,10 @@ enum as_status as_identity_machine(const struct as_run *run, const struct as_dev
                                    struct as_error *err)
 {
     struct as_device_info then;
-    enum as_status s = as_identity_host(run, out, err);
-    if (!s && !out->len && !as_identity_device(run, now->id, &then, NULL))
+    enum as_status st = as_identity_host(run, out, err);
+    if (!st && !out->len && !as_identity_device(run, now->id, &then, NULL))
         as_identity_differs(&then, now, out);
-    if (!s && out->len)
+    if (!st && out->len)
         as_buf_str(out, "; this compares two machines");
-    return s ? s : as_buf_check(out, err);
+    return st ? st : as_buf_check(out, err);
 }

@@ -42,7 +42,7 @@ static enum as_status measure_alone(struct as_engine *e, size_t index, struct as
 }
 
 /* The last trial where it was alone, NULL when it was not. */
-static const struct as_trial *alone_of(const struct as_trials *t)
+static const struct as_trial *isolate_alone_of(const struct as_trials *t)
 {
     return t->n && t->v[t->n - 1].number >= AS_ISOLATED_TRIAL ? &t->v[t->n - 1] : NULL;
 }
@@ -50,44 +50,44 @@ static const struct as_trial *alone_of(const struct as_trials *t)
 static enum as_status isolate_cell(struct as_engine *e, size_t index, size_t *depend, struct as_error *err)
 {
     struct as_cell *cell = &e->cells[index], alone = *cell;
-    enum as_status s = AS_OK;
-    if (!alone_of(&e->trials[index])) /* else it is from before the run was interrupted */
-        s = measure_alone(e, index, err);
-    const struct as_trial *v = alone_of(&e->trials[index]);
-    if (s || !v || v->n == 0)
-        return s;
+    enum as_status st = AS_OK;
+    if (!isolate_alone_of(&e->trials[index])) /* else it is from before the run was interrupted */
+        st = measure_alone(e, index, err);
+    const struct as_trial *v = isolate_alone_of(&e->trials[index]);
+    if (st || !v || v->n == 0)
+        return st;
     struct as_trial counted = *v; /* judged at the run's clock and with its group's scatter */
     counted.excluded = 0;
     counted.number = 0;
     const struct as_trials one = {.v = &counted, .n = 1};
     const struct as_judge_context context = as_engine_judge_context(e, index);
-    s = as_judge_cell(&e->judge, &alone, &one, &context, err);
-    if (!s && as_cell_is_valid(&alone)) {
+    st = as_judge_cell(&e->judge, &alone, &one, &context, err);
+    if (!st && as_cell_is_valid(&alone)) {
         struct as_comparison c;
         as_compare(&cell->sum, &alone.sum, cell->lower_is_better, cell->precision, &c);
         *depend += c.verdict == AS_FASTER || c.verdict == AS_SLOWER;
-        s = note_isolated(cell, &c, err);
+        st = note_isolated(cell, &c, err);
     }
     e->progress[index].changed = true;
-    return s ? s : as_engine_store_changed(e, err);
+    return st ? st : as_engine_store_changed(e, err);
 }
 
 enum as_status as_engine_isolate(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     size_t depend = 0, measured = 0;
-    for (size_t i = 0; i < e->sentinels_first && !s && !as_engine_stopped(e); i++) {
+    for (size_t i = 0; i < e->sentinels_first && !st && !as_engine_stopped(e); i++) {
         if (!as_cell_is_valid(&e->cells[i]) || e->progress[i].over)
             continue;
         measured++;
-        s = isolate_cell(e, i, &depend, err);
+        st = isolate_cell(e, i, &depend, err);
     }
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text,
                   "measured alone in a fresh process: %zu of %zu cells differ by more than the requested precision",
                   depend, measured);
-    if (!s)
+    if (!st)
         as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
-    return s;
+    return st;
 }

@@ -82,26 +82,26 @@ static int lock_take(const struct as_run_options *options, int fd, enum as_statu
 enum as_status as_lock_machine(const struct as_run_options *options, int *lock, struct as_error *err)
 {
     struct as_buf path = AS_BUF_INIT;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     int why = ENOENT;
     *lock = -1;
-    for (size_t choice = 0; choice < 3 && *lock < 0 && !s; choice++) {
+    for (size_t choice = 0; choice < 3 && *lock < 0 && !st; choice++) {
         lock_path(choice, &path);
         if (!path.len || path.failed)
             continue;
         *lock = open_lock(as_buf_get(&path));
-        why = *lock < 0 ? errno : lock_take(options, *lock, &s, err);
+        why = *lock < 0 ? errno : lock_take(options, *lock, &st, err);
         if (why && *lock >= 0) {
             close(*lock);
             *lock = -1;
         }
     }
-    if (!s && *lock < 0) {
+    if (!st && *lock < 0) {
         as_buf_clear(&path);
         as_buf_printf(&path, "another run on this machine cannot be kept away: no lock file can be had (%s)",
                       strerror(why));
         lock_note(options, as_buf_get(&path));
     }
     as_buf_finish(&path);
-    return s;
+    return st;
 }

@@ -16,7 +16,7 @@ static const double HANGS_MIN_S = 1, HANGS_FACTOR = 5;
 static const double pauses_s[] = {0.1, 0.5, 2};
 
 /* Its cells keep their values; those without one are skipped. */
-static enum as_status lose(struct as_engine *e, struct as_slot *slot, const char *why, struct as_error *err)
+static enum as_status lost_device_lose(struct as_engine *e, struct as_slot *slot, const char *why, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
     slot->lost = e->lost = true;
@@ -49,16 +49,16 @@ static enum as_status check_same(struct as_engine *e, struct as_slot *slot, cons
                                  struct as_error *err)
 {
     struct as_buf differs = AS_BUF_INIT;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     as_identity_differs(then, &slot->info, &differs);
     if (differs.len) {
         as_worker_stop(&slot->worker);
         slot->is_open = 0;
         slot->info = *then;
-        s = lose(e, slot, as_buf_get(&differs), err);
+        st = lost_device_lose(e, slot, as_buf_get(&differs), err);
     }
     as_buf_finish(&differs);
-    return s;
+    return st;
 }
 
 enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struct as_error *err)
@@ -68,8 +68,8 @@ enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struc
     struct as_error why = {0};
     for (size_t attempt = 0;; attempt++) {
         const double until = fmin(as_now() + patience, as_engine_cut_off(e)), first_s = slot->open_s;
-        enum as_status s = as_slot_open(slot, e->program, until, e->options->stop, &why);
-        if (!s) {
+        enum as_status st = as_slot_open(slot, e->program, until, e->options->stop, &why);
+        if (!st) {
             slot->renewing_s += slot->open_s;
             return check_same(e, slot, &then, err);
         }
@@ -79,7 +79,7 @@ enum as_status as_engine_reopen(struct as_engine *e, struct as_slot *slot, struc
         if (as_engine_stopped(e) || (!hangs && as_now() >= as_engine_cut_off(e)))
             return as_fail(err, AS_INTERRUPTED, "%s: interrupted while it was reopened", slot->info.id);
         if (hangs || attempt == sizeof pauses_s / sizeof *pauses_s)
-            return lose(e, slot, why.text, err);
+            return lost_device_lose(e, slot, why.text, err);
         pause_for(e, pauses_s[attempt]);
     }
 }

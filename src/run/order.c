@@ -109,7 +109,7 @@ static void rank_group(const struct group *g, double *values)
             rank_allocators(g, a->name);
 }
 
-static uint64_t arena_of(const struct as_cell *cell)
+static uint64_t order_arena_of(const struct as_cell *cell)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);
     uint64_t h = as_hash(cell->device, strlen(cell->device));
@@ -148,7 +148,7 @@ enum as_status as_engine_rank(struct as_engine *e, struct as_error *err)
         order[i] = i;
         e->progress[i].level = 0;
         e->progress[i].coarse = true;
-        e->progress[i].arena = arena_of(&e->cells[i]);
+        e->progress[i].arena = order_arena_of(&e->cells[i]);
         e->progress[i].large = is_large(&e->cells[i]);
     }
     if (order && values) {
@@ -209,7 +209,7 @@ static void find_stages(const struct as_engine *e, struct place *t, size_t n)
     }
 }
 
-static int by_place(const void *a, const void *b)
+static int order_by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->stage != y->stage)
@@ -237,7 +237,7 @@ void as_engine_shuffle(const struct as_engine *e, size_t *order, size_t n, uint6
     if (t && by_level)
         find_stages(e, t, n);
     if (t) { /* out of memory: keep the order of the plan */
-        qsort(t, n, sizeof *t, by_place);
+        qsort(t, n, sizeof *t, order_by_place);
         for (size_t i = 0; i < n; i++)
             order[i] = t[i].cell;
     }

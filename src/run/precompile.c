@@ -58,7 +58,7 @@ static json_t *order_of(const struct as_engine *e, const struct as_cell *cell)
     return j;
 }
 
-static void end(struct compilers *c, size_t i)
+static void precompile_end(struct compilers *c, size_t i)
 {
     as_worker_stop(&c->of[i].worker);
     c->of[i] = c->of[--c->n];
@@ -76,7 +76,7 @@ static bool hand_out(const struct as_engine *e, struct compilers *c, size_t i)
     return sent;
 }
 
-static void take(const struct as_engine *e, struct compilers *c, double deadline)
+static void precompile_take(const struct as_engine *e, struct compilers *c, double deadline)
 {
     struct pollfd fds[COMPILERS_MAX];
     bool ended[COMPILERS_MAX];
@@ -91,7 +91,7 @@ static void take(const struct as_engine *e, struct compilers *c, double deadline
         json_t *reply = NULL;
         if (!ready || !fds[i].revents) {
             if (ended[i] || as_now() > c->of[i].asked + PATIENCE_S)
-                end(c, i);
+                precompile_end(c, i);
             continue;
         }
         const struct as_worker *w = &c->of[i].worker;
@@ -99,7 +99,7 @@ static void take(const struct as_engine *e, struct compilers *c, double deadline
                                                 e->options->stop, &reply) == AS_RECEIVED;
         json_decref(reply);
         if (!answered || !hand_out(e, c, i))
-            end(c, i);
+            precompile_end(c, i);
     }
 }
 
@@ -122,12 +122,12 @@ static void compile_all(struct as_engine *e, struct compilers *c)
     for (size_t i = 0; i < wanted && !as_worker_start(&c->of[c->n].worker, e->program, NULL); i++) {
         c->n++;
         if (!hand_out(e, c, c->n - 1))
-            end(c, c->n - 1);
+            precompile_end(c, c->n - 1);
     }
     while (c->n && as_now() < deadline && !(e->options->stop && *e->options->stop))
-        take(e, c, deadline);
+        precompile_take(e, c, deadline);
     while (c->n)
-        end(c, c->n - 1);
+        precompile_end(c, c->n - 1);
 }
 
 enum as_status as_engine_compile_ahead(struct as_engine *e, struct as_error *err)

@@ -159,7 +159,7 @@ static json_t *load_json(void)
     return j;
 }
 
-static void add_facts(json_t *j)
+static void provenance_add_facts(json_t *j)
 {
     struct as_system_fact facts[AS_SYSTEM_FACTS_MAX];
     const size_t n = as_system_facts(facts);
@@ -176,7 +176,7 @@ enum as_status as_provenance_json(struct as_buf *out, struct as_error *err)
     json_object_set_new(j, "cpu", cpu_json());
     json_object_set_new(j, "memory", memory_json());
     json_object_set_new(j, "load", load_json());
-    add_facts(j);
+    provenance_add_facts(j);
     char *text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
     if (!text || as_memory_failures() != before) {

@@ -37,39 +37,39 @@ static enum as_status plan_replay(const struct as_cell *old, const struct as_slo
     memcpy(c->metric, old->metric, sizeof c->metric);
     memcpy(c->unit, old->unit, sizeof c->unit);
     memcpy(c->counts, old->counts, sizeof c->counts);
-    enum as_status s = as_engine_add_sentinels(plan, slot, 1, old->precision, err);
+    enum as_status st = as_engine_add_sentinels(plan, slot, 1, old->precision, err);
     for (size_t i = 0; i < plan->n; i++)
         plan->cells[i].index = (int)i;
-    return s;
+    return st;
 }
 
 static enum as_status compare_cells(struct as_store *store, int64_t old_id, int64_t new_id, struct as_comparison *out,
                                     struct as_error *err)
 {
     struct as_cell a = {0}, b = {0};
-    enum as_status s = as_store_cell(store, old_id, 0, &a, err);
-    if (!s)
-        s = as_store_cell(store, new_id, 0, &b, err);
-    if (!s && (!as_cell_is_valid(&a) || !as_cell_is_valid(&b))) {
+    enum as_status st = as_store_cell(store, old_id, 0, &a, err);
+    if (!st)
+        st = as_store_cell(store, new_id, 0, &b, err);
+    if (!st && (!as_cell_is_valid(&a) || !as_cell_is_valid(&b))) {
         const struct as_cell *c = as_cell_is_valid(&a) ? &b : &a;
-        s = as_fail(err, AS_UNSUPPORTED, "cell %lld has no valid number to compare: %s", (long long)c->id, c->reason);
+        st = as_fail(err, AS_UNSUPPORTED, "cell %lld has no valid number to compare: %s", (long long)c->id, c->reason);
     }
-    if (!s)
+    if (!st)
         as_compare(&a.sum, &b.sum, a.lower_is_better, a.precision, out);
     as_cell_finish(&a);
     as_cell_finish(&b);
-    return s;
+    return st;
 }
 
 /* Says where the stored number is of another machine. */
 static enum as_status note_other_machine(struct as_engine *e, const struct as_run *old_run, struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    const enum as_status s = as_identity_machine(old_run, &e->slots[0].info, &text, err);
-    if (!s && text.len)
+    const enum as_status st = as_identity_machine(old_run, &e->slots[0].info, &text, err);
+    if (!st && text.len)
         as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const struct as_run_options *options,
@@ -82,37 +82,37 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
     char name[64], number[24];
     int lock = -1;
     *result = (struct as_run_result){0};
-    enum as_status s = as_store_cell(store, cell_id, 0, &old, err);
+    enum as_status st = as_store_cell(store, cell_id, 0, &old, err);
     snprintf(number, sizeof number, "%lld", (long long)old.run_id);
     snprintf(name, sizeof name, "replay of cell %lld", (long long)cell_id);
-    if (!s)
-        s = as_store_run(store, number, &old_run, err);
-    if (!s)
-        s = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
-    if (!s)
-        s = plan_replay(&old, e.slots, &plan, err);
-    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
-        s = as_lock_machine(options, &lock, err);
-    if (!s)
-        s = as_engine_fill_run(&run, options, name, e.slots, e.slots_n, err);
-    if (!s) {
+    if (!st)
+        st = as_store_run(store, number, &old_run, err);
+    if (!st)
+        st = as_slots_open(old.device, options->worker, options->stop, &e.slots, &e.slots_n, NULL, err);
+    if (!st)
+        st = plan_replay(&old, e.slots, &plan, err);
+    if (!st && as_engine_needs_lock(e.slots, e.slots_n))
+        st = as_lock_machine(options, &lock, err);
+    if (!st)
+        st = as_engine_fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!st) {
         run.precision = old.precision;
         run.trials = old_run.trials;
         run.budget_s = isfinite(options->budget_s) && options->budget_s >= 0 ? options->budget_s : 0;
-        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+        st = as_store_begin_run(store, &run, plan.cells, plan.n, err);
     }
-    if (!s) {
+    if (!st) {
         e.run = &run;
         e.cells = plan.cells;
         e.cells_n = plan.n;
-        s = as_engine_make(&e, err);
-        if (!s)
-            s = note_other_machine(&e, &old_run, err);
-        if (!s)
-            s = as_engine_carry_out(&e, result, err);
+        st = as_engine_make(&e, err);
+        if (!st)
+            st = note_other_machine(&e, &old_run, err);
+        if (!st)
+            st = as_engine_carry_out(&e, result, err);
     }
-    if (!s && run.state == AS_RUN_COMPLETE)
-        s = compare_cells(store, cell_id, plan.cells[0].id, out, err);
+    if (!st && run.state == AS_RUN_COMPLETE)
+        st = compare_cells(store, cell_id, plan.cells[0].id, out, err);
     as_engine_finish(&e);
     as_slots_close(e.slots, e.slots_n);
     as_plan_finish(&plan);
@@ -121,5 +121,5 @@ enum as_status as_run_replay(struct as_store *store, int64_t cell_id, const stru
     as_cell_finish(&old);
     if (lock >= 0)
         close(lock);
-    return s;
+    return st;
 }

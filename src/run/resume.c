@@ -11,41 +11,42 @@
 #include <unistd.h>
 
 /* Claims a run, then reads it: another process may have completed or deleted it meanwhile. */
-static enum as_status claim(struct as_store *store, const struct as_run *seen, struct as_run *run, struct as_error *err)
+static enum as_status resume_claim(struct as_store *store, const struct as_run *seen, struct as_run *run,
+                                   struct as_error *err)
 {
-    enum as_status s = as_store_claim(store, seen->id, err);
-    if (!s && !(s = as_store_run(store, seen->uuid, run, err)) && run->state == AS_RUN_COMPLETE)
-        s = as_fail(err, AS_USAGE, "run %lld is complete; there is nothing to resume", (long long)run->id);
-    if (s)
+    enum as_status st = as_store_claim(store, seen->id, err);
+    if (!st && !(st = as_store_run(store, seen->uuid, run, err)) && run->state == AS_RUN_COMPLETE)
+        st = as_fail(err, AS_USAGE, "run %lld is complete; there is nothing to resume", (long long)run->id);
+    if (st)
         as_run_finish(run);
-    return s;
+    return st;
 }
 
 /* Trials of two machines are no samples of one. */
-static enum as_status check_host(const struct as_run *run, struct as_error *err)
+static enum as_status resume_check_host(const struct as_run *run, struct as_error *err)
 {
     struct as_buf differs = AS_BUF_INIT;
-    enum as_status s = as_identity_host(run, &differs, err);
-    if (!s && differs.len)
-        s = as_fail(err, AS_USAGE, "run %lld cannot be resumed here: %s; resume it there, or start a new run",
-                    (long long)run->id, as_buf_get(&differs));
+    enum as_status st = as_identity_host(run, &differs, err);
+    if (!st && differs.len)
+        st = as_fail(err, AS_USAGE, "run %lld cannot be resumed here: %s; resume it there, or start a new run",
+                     (long long)run->id, as_buf_get(&differs));
     as_buf_finish(&differs);
-    return s;
+    return st;
 }
 
 static enum as_status claim_named(struct as_store *store, const char *name, struct as_run *run, struct as_error *err)
 {
     struct as_run seen = {0};
-    enum as_status s = as_store_run(store, name, &seen, err);
-    if (!s)
-        s = claim(store, &seen, run, err);
-    if (!s && (s = check_host(run, err)))
+    enum as_status st = as_store_run(store, name, &seen, err);
+    if (!st)
+        st = resume_claim(store, &seen, run, err);
+    if (!st && (st = resume_check_host(run, err)))
         as_run_finish(run);
     as_run_finish(&seen);
-    return s;
+    return st;
 }
 
-static void note(const struct as_run_options *o, const char *text)
+static void resume_note(const struct as_run_options *o, const char *text)
 {
     if (o->event)
         o->event(o->user, &(struct as_event){.kind = AS_EVENT_NOTE, .eta_s = NAN, .text = text});
@@ -55,22 +56,22 @@ static void note(const struct as_run_options *o, const char *text)
 static enum as_status claim_of_host(struct as_store *store, const struct as_run *seen, struct as_run *run,
                                     struct as_buf *passed, struct as_error *err)
 {
-    enum as_status s = claim(store, seen, run, err);
-    if (s)
-        return s;
+    enum as_status st = resume_claim(store, seen, run, err);
+    if (st)
+        return st;
     struct as_buf differs = AS_BUF_INIT;
-    s = as_identity_host(run, &differs, err);
-    if (!s && differs.len) {
+    st = as_identity_host(run, &differs, err);
+    if (!st && differs.len) {
         as_buf_printf(passed, "%srun %lld was passed over: %s", passed->len ? "; " : "", (long long)run->id,
                       as_buf_get(&differs));
-        s = as_fail(err, AS_NOTFOUND, "it was measured on another host");
+        st = as_fail(err, AS_NOTFOUND, "it was measured on another host");
     }
     as_buf_finish(&differs);
-    if (s) {
+    if (st) {
         as_run_finish(run);
         as_store_release(store);
     }
-    return s;
+    return st;
 }
 
 /* The last unfinished run of this host that no other process is measuring. */
@@ -81,8 +82,8 @@ static enum as_status claim_last(struct as_store *store, const struct as_run_opt
     struct as_run *runs = NULL;
     size_t n = 0;
     struct as_error busy = {0};
-    enum as_status s = as_store_runs(store, &runs, &n, err), found = AS_NOTFOUND;
-    for (size_t i = n; i-- > 0 && !s && found;) {
+    enum as_status st = as_store_runs(store, &runs, &n, err), found = AS_NOTFOUND;
+    for (size_t i = n; i-- > 0 && !st && found;) {
         if (runs[i].state == AS_RUN_COMPLETE)
             continue;
         struct as_error why = {0};
@@ -90,24 +91,24 @@ static enum as_status claim_last(struct as_store *store, const struct as_run_opt
         if (found == AS_BUSY && !busy.code)
             busy = why;
         else if (found && found != AS_BUSY && found != AS_USAGE && found != AS_NOTFOUND)
-            s = as_fail(err, found, "%s", why.text);
+            st = as_fail(err, found, "%s", why.text);
     }
     as_runs_free(runs, n);
-    if (!s && found)
-        s = busy.code ? as_fail(err, AS_BUSY, "%s", busy.text)
-                      : as_fail(err, AS_NOTFOUND, "the store '%s' has no unfinished run%s%s", as_store_path(store),
-                                passed.len ? " of this machine; " : "", as_buf_get(&passed));
-    else if (!s && passed.len)
-        note(options, as_buf_get(&passed));
+    if (!st && found)
+        st = busy.code ? as_fail(err, AS_BUSY, "%s", busy.text)
+                       : as_fail(err, AS_NOTFOUND, "the store '%s' has no unfinished run%s%s", as_store_path(store),
+                                 passed.len ? " of this machine; " : "", as_buf_get(&passed));
+    else if (!st && passed.len)
+        resume_note(options, as_buf_get(&passed));
     as_buf_finish(&passed);
-    return s;
+    return st;
 }
 
 /* The devices of the cells, in their order. */
 static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
 {
     struct as_buf list = AS_BUF_INIT;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     const char *last = "";
     for (size_t i = 0; i < e->cells_n; i++)
         if (strcmp(e->cells[i].device, last) != 0) {
@@ -116,11 +117,11 @@ static enum as_status reopen_devices(struct as_engine *e, struct as_error *err)
             as_buf_str(&list, last);
         }
     if (list.len == 0)
-        s = as_fail(err, AS_FORMAT, "the run has no cells");
+        st = as_fail(err, AS_FORMAT, "the run has no cells");
     else
-        s = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, NULL, err);
+        st = as_slots_open(as_buf_get(&list), e->program, e->options->stop, &e->slots, &e->slots_n, NULL, err);
     as_buf_finish(&list);
-    return s;
+    return st;
 }
 
 static void remove_slot(struct as_engine *e, size_t at)
@@ -139,40 +140,40 @@ static enum as_status note_driver(struct as_engine *e, const struct as_device_in
         return AS_OK;
     as_buf_printf(&text, "resumed with another driver: %s had '%s' and has '%s' now", now->id, then->driver,
                   now->driver);
-    note(e->options, as_buf_get(&text));
-    const enum as_status s = as_run_add_note(e->run, as_buf_get(&text), err);
+    resume_note(e->options, as_buf_get(&text));
+    const enum as_status st = as_run_add_note(e->run, as_buf_get(&text), err);
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 /* Drops the slots whose devices are not those that the run was measured on; refused where none is left. */
 static enum as_status drop_others(struct as_engine *e, struct as_error *err)
 {
     struct as_buf why = AS_BUF_INIT;
-    enum as_status s = AS_OK;
-    for (size_t i = e->slots_n; i-- > 0 && !s;) {
+    enum as_status st = AS_OK;
+    for (size_t i = e->slots_n; i-- > 0 && !st;) {
         struct as_device_info then;
         struct as_buf differs = AS_BUF_INIT;
-        s = as_identity_device(e->run, e->slots[i].info.id, &then, err);
-        if (!s)
+        st = as_identity_device(e->run, e->slots[i].info.id, &then, err);
+        if (!st)
             as_identity_differs(&then, &e->slots[i].info, &differs);
-        s = s == AS_NOTFOUND ? AS_OK : s ? s : note_driver(e, &then, &e->slots[i].info, err);
+        st = st == AS_NOTFOUND ? AS_OK : st ? st : note_driver(e, &then, &e->slots[i].info, err);
         if (differs.len) {
             as_buf_printf(&why, "%s%s", why.len ? "; " : "", as_buf_get(&differs));
             remove_slot(e, i);
         }
         as_buf_finish(&differs);
     }
-    if (!s && why.len && !e->slots_n)
-        s = as_fail(err, AS_USAGE,
-                    "run %lld cannot be resumed here: %s; resume it with that device, or start a new run",
-                    (long long)e->run->id, as_buf_get(&why));
-    else if (!s && why.len) {
+    if (!st && why.len && !e->slots_n)
+        st = as_fail(err, AS_USAGE,
+                     "run %lld cannot be resumed here: %s; resume it with that device, or start a new run",
+                     (long long)e->run->id, as_buf_get(&why));
+    else if (!st && why.len) {
         as_buf_str(&why, ": its cells are skipped");
-        note(e->options, as_buf_get(&why));
+        resume_note(e->options, as_buf_get(&why));
     }
     as_buf_finish(&why);
-    return s;
+    return st;
 }
 
 /* The cost of a trial, for its cell and its device. */
@@ -189,16 +190,16 @@ static enum as_status load_trials(struct as_engine *e, size_t index, struct as_e
 {
     struct as_trials *t = &e->trials[index];
     struct as_cell *cell = &e->cells[index];
-    enum as_status s = as_store_trials(e->store, e->run->id, cell->id, &t->v, &t->n, err);
+    enum as_status st = as_store_trials(e->store, e->run->id, cell->id, &t->v, &t->n, err);
     t->cap = t->n;
-    for (size_t i = 0; i < t->n && !s; i++) {
+    for (size_t i = 0; i < t->n && !st; i++) {
         e->stopped_at = fmax(e->stopped_at, t->v[i].started_at + t->v[i].duration_s);
         if (index < e->sentinels_first)
             load_cost(&e->progress[index], &t->v[i]);
     }
-    if (!s && t->n && t->v[t->n - 1].detail && !cell->detail && !(cell->detail = as_strdup(t->v[t->n - 1].detail)))
-        s = as_nomem(err, strlen(t->v[t->n - 1].detail), "a cell's detail");
-    return s;
+    if (!st && t->n && t->v[t->n - 1].detail && !cell->detail && !(cell->detail = as_strdup(t->v[t->n - 1].detail)))
+        st = as_nomem(err, strlen(t->v[t->n - 1].detail), "a cell's detail");
+    return st;
 }
 
 void as_engine_find_sentinels(struct as_engine *e)
@@ -210,16 +211,16 @@ void as_engine_find_sentinels(struct as_engine *e)
 
 enum as_status as_engine_load(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < e->cells_n && !s; i++)
-        s = load_trials(e, i, err);
-    return s;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < e->cells_n && !st; i++)
+        st = load_trials(e, i, err);
+    return st;
 }
 
 static enum as_status restore_progress(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = as_engine_load(e, err);
-    return s ? s : as_engine_judge(e, err);
+    enum as_status st = as_engine_load(e, err);
+    return st ? st : as_engine_judge(e, err);
 }
 
 /* Cells skipped for lack of a device or of time are planned again. */
@@ -273,13 +274,13 @@ static void set_deadline(struct as_engine *e)
 
 enum as_status as_engine_claim_run(struct as_engine *e, const char *name, struct as_run *run, struct as_error *err)
 {
-    enum as_status s = name ? claim_named(e->store, name, run, err) : claim_last(e->store, e->options, run, err);
+    enum as_status st = name ? claim_named(e->store, name, run, err) : claim_last(e->store, e->options, run, err);
     e->run = run;
-    if (!s)
-        s = as_store_cells(e->store, &(struct as_cell_filter){.run_id = run->id, .hidden = 1}, &e->cells, &e->cells_n,
-                           err);
+    if (!st)
+        st = as_store_cells(e->store, &(struct as_cell_filter){.run_id = run->id, .hidden = 1}, &e->cells, &e->cells_n,
+                            err);
     as_engine_find_sentinels(e);
-    return s;
+    return st;
 }
 
 enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err)
@@ -287,18 +288,18 @@ enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err)
     plan_skipped(e);
     e->stopped_at = e->run->ended_at; /* 0 if killed: then by its last trial */
     e->run->state = AS_RUN_RUNNING;
-    enum as_status s = as_engine_make(e, err);
-    if (!s)
-        s = restore_progress(e, err);
-    if (s)
-        return s;
+    enum as_status st = as_engine_make(e, err);
+    if (!st)
+        st = restore_progress(e, err);
+    if (st)
+        return st;
     skip_without_device(e);
     set_deadline(e);
     if (e->stopped_at > 0 && e->stopped_at < as_wall())
-        s = as_run_add_pause(e->run, e->stopped_at, as_wall(), err);
+        st = as_run_add_pause(e->run, e->stopped_at, as_wall(), err);
     e->run->ended_at = 0;
     /* now, so that the pause is known if this is killed too */
-    return s ? s : as_store_update_run(e->store, e->run, err);
+    return st ? st : as_store_update_run(e->store, e->run, err);
 }
 
 enum as_status as_run_resume(struct as_store *store, const char *name, const struct as_run_options *options,
@@ -308,22 +309,22 @@ enum as_status as_run_resume(struct as_store *store, const char *name, const str
     struct as_run run = {0};
     int lock = -1;
     *result = (struct as_run_result){0};
-    enum as_status s = as_engine_claim_run(&e, name, &run, err);
-    if (!s)
-        s = reopen_devices(&e, err);
-    if (!s)
-        s = drop_others(&e, err);
-    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
-        s = as_lock_machine(options, &lock, err);
-    if (!s)
-        s = as_engine_take_up(&e, err);
-    if (!s)
-        s = as_engine_carry_out(&e, result, err);
+    enum as_status st = as_engine_claim_run(&e, name, &run, err);
+    if (!st)
+        st = reopen_devices(&e, err);
+    if (!st)
+        st = drop_others(&e, err);
+    if (!st && as_engine_needs_lock(e.slots, e.slots_n))
+        st = as_lock_machine(options, &lock, err);
+    if (!st)
+        st = as_engine_take_up(&e, err);
+    if (!st)
+        st = as_engine_carry_out(&e, result, err);
     as_engine_finish(&e);
     as_slots_close(e.slots, e.slots_n);
     as_cells_free(e.cells, e.cells_n);
     as_run_finish(&run);
     if (lock >= 0)
         close(lock);
-    return s;
+    return st;
 }

@@ -41,10 +41,10 @@ static enum as_status devices_json(const struct as_slot *slots, size_t n, char *
         as_buf_finish(&info);
     }
     as_buf_char(&b, ']');
-    enum as_status s = as_buf_check(&b, err);
-    *out = s ? NULL : as_buf_take(&b);
+    enum as_status st = as_buf_check(&b, err);
+    *out = st ? NULL : as_buf_take(&b);
     as_buf_finish(&b);
-    return s;
+    return st;
 }
 
 enum as_status as_engine_fill_run(struct as_run *run, const struct as_run_options *o, const char *suite,
@@ -63,13 +63,13 @@ enum as_status as_engine_fill_run(struct as_run *run, const struct as_run_option
     as_copy_text(run->tool_commit, sizeof run->tool_commit, as_commit());
     if (gethostname(run->host, sizeof run->host - 1))
         run->host[0] = 0;
-    enum as_status s = run->command ? as_provenance_json(&provenance, err) : as_nomem(err, 0, "the run");
-    if (!s && !(run->provenance = as_buf_take(&provenance)))
-        s = as_nomem(err, 0, "the provenance");
-    if (!s)
-        s = devices_json(slots, slots_n, &run->devices, err);
+    enum as_status st = run->command ? as_provenance_json(&provenance, err) : as_nomem(err, 0, "the run");
+    if (!st && !(run->provenance = as_buf_take(&provenance)))
+        st = as_nomem(err, 0, "the provenance");
+    if (!st)
+        st = devices_json(slots, slots_n, &run->devices, err);
     as_buf_finish(&provenance);
-    return s;
+    return st;
 }
 
 /* A precision that the user asks for holds for every cell, whatever suites and their sections say. */
@@ -125,10 +125,10 @@ enum as_status as_engine_add_sentinels(struct as_plan *plan, const struct as_slo
     struct as_grid grid = {.probe = probe};
     char devices[1][128] = {""};
     struct as_suite suite = {.grids = &grid, .grids_n = 1, .grid_devices = devices, .precision = precision};
-    enum as_status s = as_grid_set(&grid, "what", "all", err);
-    for (size_t i = 0; i < n && !s; i++)
-        s = as_plan_add(plan, &suite, &slots[i].info, NULL, 0, err);
-    return s;
+    enum as_status st = as_grid_set(&grid, "what", "all", err);
+    for (size_t i = 0; i < n && !st; i++)
+        st = as_plan_add(plan, &suite, &slots[i].info, NULL, 0, err);
+    return st;
 }
 
 static struct as_judge_device judge_device(const struct as_device_info *info)
@@ -201,42 +201,42 @@ static enum as_status note_judged(struct as_engine *e, struct as_error *err)
     e->run->reference_hz = e->judge.reference_hz;
     e->run->sampling = known && e->measured_s > 0 ? fmin(1, sampling / e->measured_s) : NAN;
     as_judge_exponents(&e->judge, &exponents);
-    enum as_status s = as_buf_check(&exponents, err);
+    enum as_status st = as_buf_check(&exponents, err);
     free(e->run->exponents);
-    e->run->exponents = s ? NULL : as_buf_take(&exponents);
+    e->run->exponents = st ? NULL : as_buf_take(&exponents);
     as_buf_finish(&exponents);
-    return s;
+    return st;
 }
 
 enum as_status as_engine_carry_out(struct as_engine *e, struct as_run_result *result, struct as_error *err)
 {
     as_engine_event(e, AS_EVENT_RUN_START, NULL, NULL, NULL);
-    enum as_status s = as_engine_rank(e, err);
-    if (!s)
-        s = as_engine_compile_ahead(e, err);
-    if (!s)
-        s = as_engine_measure(e, err);
-    if (!s && e->run->isolate && !e->stopped)
-        s = as_engine_isolate(e, err);
-    if (!s)
-        s = as_engine_store_pending(e, err);
-    if (!s)
-        s = as_engine_judge(e, err);
-    if (!s)
-        s = as_engine_store_changed(e, err);
-    if (!s)
-        s = note_judged(e, err);
-    if (!s)
-        s = as_engine_check_memory(e, err);
-    if (!s) {
+    enum as_status st = as_engine_rank(e, err);
+    if (!st)
+        st = as_engine_compile_ahead(e, err);
+    if (!st)
+        st = as_engine_measure(e, err);
+    if (!st && e->run->isolate && !e->stopped)
+        st = as_engine_isolate(e, err);
+    if (!st)
+        st = as_engine_store_pending(e, err);
+    if (!st)
+        st = as_engine_judge(e, err);
+    if (!st)
+        st = as_engine_store_changed(e, err);
+    if (!st)
+        st = note_judged(e, err);
+    if (!st)
+        st = as_engine_check_memory(e, err);
+    if (!st) {
         e->run->state = e->stopped || e->lost ? AS_RUN_INTERRUPTED : AS_RUN_COMPLETE;
         e->run->ended_at = as_wall();
-        s = as_store_update_run(e->store, e->run, err);
+        st = as_store_update_run(e->store, e->run, err);
     }
     fill_result(e, result);
-    if (!s)
+    if (!st)
         as_engine_event(e, AS_EVENT_RUN_END, NULL, NULL, NULL);
-    return s;
+    return st;
 }
 
 bool as_engine_needs_lock(const struct as_slot *slots, size_t n)
@@ -250,41 +250,41 @@ bool as_engine_needs_lock(const struct as_slot *slots, size_t n)
 static enum as_status find_suites(const struct as_run_options *o, struct as_suite *suites, char *name, size_t size,
                                   struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_buf b = AS_BUF_INIT;
-    for (size_t i = 0; i < o->suites_n && !s; i++) {
-        s = as_suite_find(o->suites[i], &suites[i], err);
+    for (size_t i = 0; i < o->suites_n && !st; i++) {
+        st = as_suite_find(o->suites[i], &suites[i], err);
         as_buf_str(&b, i ? "," : "");
         as_buf_str(&b, o->suites[i]);
     }
     as_copy_text(name, size, as_buf_get(&b));
     as_buf_finish(&b);
-    return s;
+    return st;
 }
 
-static enum as_status make_plan(const struct as_run_options *o, const struct as_suite *suites,
-                                const struct as_slot *slots, size_t slots_n, double precision, struct as_plan *plan,
-                                size_t *sentinels_first, struct as_error *err)
+static enum as_status run_make_plan(const struct as_run_options *o, const struct as_suite *suites,
+                                    const struct as_slot *slots, size_t slots_n, double precision, struct as_plan *plan,
+                                    size_t *sentinels_first, struct as_error *err)
 {
     struct as_device_info *infos = calloc(slots_n, sizeof *infos);
     if (!infos)
         return as_nomem(err, slots_n * sizeof *infos, "devices");
     for (size_t i = 0; i < slots_n; i++)
         infos[i] = slots[i].info;
-    enum as_status s = as_plan_check_sets(suites, o->suites_n, infos, slots_n, o->sets, o->sets_n, err);
+    enum as_status st = as_plan_check_sets(suites, o->suites_n, infos, slots_n, o->sets, o->sets_n, err);
     free(infos);
-    for (size_t i = 0; i < slots_n && !s; i++)
-        for (size_t j = 0; j < o->suites_n && !s; j++)
-            s = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
-    if (!s && plan->n == 0)
-        s = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
-                    plan->pruned[0] || plan->foreign[0] ? "; " : "", plan->pruned[0] ? plan->pruned : plan->foreign);
+    for (size_t i = 0; i < slots_n && !st; i++)
+        for (size_t j = 0; j < o->suites_n && !st; j++)
+            st = as_plan_add(plan, &suites[j], &slots[i].info, o->sets, o->sets_n, err);
+    if (!st && plan->n == 0)
+        st = as_fail(err, AS_USAGE, "these axes leave no cell to measure on these devices%s%s",
+                     plan->pruned[0] || plan->foreign[0] ? "; " : "", plan->pruned[0] ? plan->pruned : plan->foreign);
     *sentinels_first = plan->n;
-    if (!s)
-        s = as_engine_add_sentinels(plan, slots, slots_n, precision, err);
+    if (!st)
+        st = as_engine_add_sentinels(plan, slots, slots_n, precision, err);
     for (size_t i = 0; i < plan->n; i++)
         plan->cells[i].index = (int)i;
-    return s;
+    return st;
 }
 
 static void note_budget(struct as_engine *e)
@@ -309,11 +309,11 @@ static enum as_status open_devices(struct as_engine *e, const struct as_suite *s
         as_buf_str(&list, o->devices);
     else
         as_suites_devices(suites, o->suites_n, &list);
-    enum as_status s = as_buf_check(&list, err);
-    if (!s)
-        s = as_slots_open(as_buf_get(&list), o->worker, o->stop, &e->slots, &e->slots_n, left_out, err);
+    enum as_status st = as_buf_check(&list, err);
+    if (!st)
+        st = as_slots_open(as_buf_get(&list), o->worker, o->stop, &e->slots, &e->slots_n, left_out, err);
     as_buf_finish(&list);
-    return s;
+    return st;
 }
 
 enum as_status as_run_start(struct as_store *store, const struct as_run_options *options, struct as_run_result *result,
@@ -327,37 +327,37 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     char name[64];
     int lock = -1;
     *result = (struct as_run_result){0};
-    enum as_status s = suites ? AS_OK : as_nomem(err, options->suites_n * sizeof *suites, "suites");
-    if (!s)
-        s = find_suites(options, suites, name, sizeof name, err);
+    enum as_status st = suites ? AS_OK : as_nomem(err, options->suites_n * sizeof *suites, "suites");
+    if (!st)
+        st = find_suites(options, suites, name, sizeof name, err);
     double start = as_now();
-    if (!s)
-        s = open_devices(&e, suites, &left_out, err);
-    if (!s) {
+    if (!st)
+        st = open_devices(&e, suites, &left_out, err);
+    if (!st) {
         merge_settings(&run, suites, options->suites_n, e.slots, e.slots_n, options);
-        s = make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
+        st = run_make_plan(options, suites, e.slots, e.slots_n, run.precision, &plan, &e.sentinels_first, err);
     }
-    if (!s && as_engine_needs_lock(e.slots, e.slots_n))
-        s = as_lock_machine(options, &lock, err);
-    if (!s)
-        s = as_engine_fill_run(&run, options, name, e.slots, e.slots_n, err);
-    if (!s)
-        s = as_store_begin_run(store, &run, plan.cells, plan.n, err);
-    if (!s) {
+    if (!st && as_engine_needs_lock(e.slots, e.slots_n))
+        st = as_lock_machine(options, &lock, err);
+    if (!st)
+        st = as_engine_fill_run(&run, options, name, e.slots, e.slots_n, err);
+    if (!st)
+        st = as_store_begin_run(store, &run, plan.cells, plan.n, err);
+    if (!st) {
         e.run = &run;
         e.cells = plan.cells;
         e.cells_n = plan.n;
-        s = as_engine_make(&e, err);
+        st = as_engine_make(&e, err);
         /* The budget includes finding devices, but not waiting for another run. */
         if (isfinite(e.deadline) && as_engine_needs_lock(e.slots, e.slots_n) && e.start - start < 0.5 * run.budget_s)
             e.deadline -= e.start - start;
-        if (!s && left_out.len) {
+        if (!st && left_out.len) {
             as_buf_str(&left_out, "; --device all measures all");
             as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&left_out));
         }
         note_budget(&e);
-        if (!s)
-            s = as_engine_carry_out(&e, result, err);
+        if (!st)
+            st = as_engine_carry_out(&e, result, err);
     }
     as_buf_finish(&left_out);
     as_engine_finish(&e);
@@ -369,5 +369,5 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     free(suites);
     if (lock >= 0)
         close(lock);
-    return s;
+    return st;
 }

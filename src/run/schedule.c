@@ -45,13 +45,13 @@ double as_engine_need(const struct as_progress *p)
 
 static enum as_status read_sentinels(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (size_t i = e->sentinels_first; i < e->cells_n && !s && !as_engine_stopped(e); i++)
+    enum as_status st = AS_OK;
+    for (size_t i = e->sentinels_first; i < e->cells_n && !st && !as_engine_stopped(e); i++)
         if (!e->progress[i].over)
-            s = as_engine_trial(e, i, SENTINEL_SHARE_S, err);
+            st = as_engine_trial(e, i, SENTINEL_SHARE_S, err);
     const double every = isfinite(e->deadline) ? (e->deadline - e->start) / 25 : 2.5;
     e->sentinel_at = as_now() + fmax(0.25, fmin(every, 3));
-    return s;
+    return st;
 }
 
 /* The rest of the budget is for the cells that have a first trial. */
@@ -73,7 +73,7 @@ static bool trials_fit(const struct as_engine *e, int trials)
 }
 
 /* Sampling time for the next of n cells in a round. */
-static double share_of(const struct as_engine *e, size_t index, const size_t *order, size_t n, int round)
+static double schedule_share_of(const struct as_engine *e, size_t index, const size_t *order, size_t n, int round)
 {
     const struct as_progress *p = &e->progress[index];
     if (!isfinite(e->deadline))
@@ -93,11 +93,11 @@ static double share_of(const struct as_engine *e, size_t index, const size_t *or
 static enum as_status part_of_pass(struct as_engine *e, int round, const size_t *order, size_t n, size_t end,
                                    struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     e->round = round;
     if (round > 1)
         as_engine_renew_workers(e, order, n);
-    for (size_t k = 0; k < end && !s && !as_engine_stopped(e) && time_left(e) > 0; k++) {
+    for (size_t k = 0; k < end && !st && !as_engine_stopped(e) && time_left(e) > 0; k++) {
         struct as_progress *p = &e->progress[order[k]];
         if (p->over)
             continue;
@@ -108,11 +108,11 @@ static enum as_status part_of_pass(struct as_engine *e, int round, const size_t 
         if (round > 1 && as_engine_need(p) > time_left(e))
             continue;
         /* The user waits for the first number: sentinels run after it. */
-        if ((round > 1 || k) && as_now() >= e->sentinel_at && (s = read_sentinels(e, err)))
+        if ((round > 1 || k) && as_now() >= e->sentinel_at && (st = read_sentinels(e, err)))
             break;
-        s = as_engine_trial(e, order[k], share_of(e, order[k], order + k, n - k, round), err);
+        st = as_engine_trial(e, order[k], schedule_share_of(e, order[k], order + k, n - k, round), err);
     }
-    return s ? s : as_engine_judge(e, err);
+    return st ? st : as_engine_judge(e, err);
 }
 
 static enum as_status one_pass(struct as_engine *e, int round, const size_t *order, size_t n, struct as_error *err)
@@ -128,39 +128,39 @@ static enum as_status pass_first(struct as_engine *e, size_t *order, size_t n, s
     *first_n = 0;
     while (*first_n < n && e->progress[order[*first_n]].first)
         ++*first_n;
-    enum as_status s = part_of_pass(e, 1, order, n, *first_n, err);
+    enum as_status st = part_of_pass(e, 1, order, n, *first_n, err);
     e->is_tight = !trials_fit(e, trials);
-    for (int round = 2; round <= trials && e->is_tight && !s && !as_engine_stopped(e); round++) {
+    for (int round = 2; round <= trials && e->is_tight && !st && !as_engine_stopped(e); round++) {
         as_engine_shuffle(e, order, *first_n, as_engine_round_seed(e, round), false);
-        s = part_of_pass(e, round, order, *first_n, *first_n, err);
+        st = part_of_pass(e, round, order, *first_n, *first_n, err);
     }
     e->is_tight = false;
-    return s;
+    return st;
 }
 
 static enum as_status rounds(struct as_engine *e, size_t *order, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (int round = 1; round <= e->rounds && !s && !as_engine_stopped(e); round++) {
+    enum as_status st = AS_OK;
+    for (int round = 1; round <= e->rounds && !st && !as_engine_stopped(e); round++) {
         size_t n = 0, first_n = 0;
         for (size_t i = 0; i < e->sentinels_first; i++)
             if (!e->progress[i].over && !e->progress[i].left_out && e->progress[i].trials < round)
                 order[n++] = i;
         as_engine_shuffle(e, order, n, as_engine_round_seed(e, round), round == 1 || !trials_fit(e, e->rounds));
         if (n && round == 1)
-            s = pass_first(e, order, n, &first_n, err);
-        if (n > first_n && !s)
-            s = one_pass(e, round, order + first_n, n - first_n, err);
+            st = pass_first(e, order, n, &first_n, err);
+        if (n > first_n && !st)
+            st = one_pass(e, round, order + first_n, n - first_n, err);
     }
-    return s;
+    return st;
 }
 
 /* Passes over the half of the cells that gain most, until all are as narrow as asked or the budget is spent. */
 static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     const bool has_end = isfinite(e->deadline);
-    for (int pass = 1; (has_end || pass <= AS_EXTRA_TRIALS) && !s && !as_engine_stopped(e); pass++) {
+    for (int pass = 1; (has_end || pass <= AS_EXTRA_TRIALS) && !st && !as_engine_stopped(e); pass++) {
         size_t n;
         as_engine_by_gain(e, order, &n);
         if (n == 0 || time_left(e) <= 0)
@@ -169,11 +169,11 @@ static enum as_status narrow(struct as_engine *e, size_t *order, struct as_error
             n = (n + 1) / 2;
         as_engine_shuffle(e, order, n, as_engine_round_seed(e, e->rounds + pass), false);
         const double before = as_now();
-        s = one_pass(e, e->rounds + pass, order, n, err);
+        st = one_pass(e, e->rounds + pass, order, n, err);
         if (as_now() - before < SHARE_MIN_S) /* no remaining cell fits */
             break;
     }
-    return s;
+    return st;
 }
 
 /* Reports how many cells did not fit the budget, and the budget that would suffice. */
@@ -230,30 +230,30 @@ enum as_status as_engine_measure(struct as_engine *e, struct as_error *err)
     if (!order)
         return as_nomem(err, e->cells_n * sizeof *order, "the order of cells");
     e->measured_from = e->sentinel_at = as_now();
-    enum as_status s = rounds(e, order, err);
-    if (!s && !as_engine_stopped(e))
-        s = narrow(e, order, err);
-    if (!s && !as_engine_stopped(e))
-        s = read_sentinels(e, err);
-    if (!s && !as_engine_stopped(e))
-        s = note_cells_left_out(e, err);
-    if (!s && !as_engine_stopped(e))
-        s = skip_unmeasured(e, err);
+    enum as_status st = rounds(e, order, err);
+    if (!st && !as_engine_stopped(e))
+        st = narrow(e, order, err);
+    if (!st && !as_engine_stopped(e))
+        st = read_sentinels(e, err);
+    if (!st && !as_engine_stopped(e))
+        st = note_cells_left_out(e, err);
+    if (!st && !as_engine_stopped(e))
+        st = skip_unmeasured(e, err);
     e->measured_s += as_now() - e->measured_from;
     free(order);
-    return s;
+    return st;
 }
 
 enum as_status as_engine_judge(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = as_judge_learn(&e->judge, e->cells, e->trials, e->cells_n, err);
+    enum as_status st = as_judge_learn(&e->judge, e->cells, e->trials, e->cells_n, err);
     /* Claims of main memory last, when the numbers of other sizes are there. */
     for (int claims = 0; claims < 2; claims++)
-        for (size_t i = 0; i < e->cells_n && !s; i++) {
+        for (size_t i = 0; i < e->cells_n && !st; i++) {
             if (e->trials[i].n == 0 || (as_trials_memory_claim(&e->trials[i]) > 0) != claims)
                 continue;
-            s = as_engine_judge_cell(e, i, err);
+            st = as_engine_judge_cell(e, i, err);
             e->progress[i].changed = true;
         }
-    return s;
+    return st;
 }

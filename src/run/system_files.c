@@ -23,7 +23,7 @@ int as_machine_line(const char *path, char *out, size_t size)
     return out[0] != 0;
 }
 
-static const char *value_of(const char *line, const char *name)
+static const char *system_files_value_of(const char *line, const char *name)
 {
     size_t n = strlen(name);
     if (strncmp(line, name, n) != 0)
@@ -46,7 +46,7 @@ int as_machine_value(const char *path, const char *name, char *out, size_t size)
     /* On machines with many cores /proc/cpuinfo is long; the first core's lines are enough. */
     as_buf_read_file(&b, path, 4 * 1024 * 1024, NULL);
     for (const char *line = as_buf_get(&b); line && *line && !out[0];) {
-        const char *end = strchr(line, '\n'), *v = value_of(line, name);
+        const char *end = strchr(line, '\n'), *v = system_files_value_of(line, name);
         if (v) {
             size_t n = end ? (size_t)(end - v) : strlen(v);
             while (n && (v[n - 1] == '"' || isspace((unsigned char)v[n - 1])))

@@ -34,7 +34,7 @@ static size_t cells_done(const struct as_engine *e)
 }
 
 /* Time left at the pace so far; with a budget, the rest of it. */
-static double eta(const struct as_engine *e, size_t done)
+static double trial_eta(const struct as_engine *e, size_t done)
 {
     double elapsed = as_now() - e->start;
     if (isfinite(e->deadline))
@@ -65,7 +65,7 @@ void as_engine_event(struct as_engine *e, enum as_event_kind kind, const struct 
                              .round = e->round,
                              .rounds = e->rounds,
                              .elapsed_s = as_now() - e->start,
-                             .eta_s = eta(e, done)};
+                             .eta_s = trial_eta(e, done)};
     e->options->event(e->options->user, &event);
 }
 
@@ -91,7 +91,7 @@ enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as
     struct as_progress *p = &e->progress[index];
     const struct as_trials *t = &e->trials[index];
     const struct as_judge_context context = as_engine_judge_context(e, index);
-    enum as_status s = as_judge_cell(&e->judge, cell, t, &context, err);
+    enum as_status st = as_judge_cell(&e->judge, cell, t, &context, err);
     p->trials = p->counted = 0;
     bool broken = false;
     for (size_t i = 0; i < t->n; i++) {
@@ -105,19 +105,19 @@ enum as_status as_engine_judge_cell(struct as_engine *e, size_t index, struct as
     }
     p->over =
         broken || cell->status == AS_CELL_SKIPPED || cell->status == AS_CELL_UNSUPPORTED || !p->slot || p->slot->lost;
-    return s;
+    return st;
 }
 
 enum as_status as_engine_store_changed(struct as_engine *e, struct as_error *err)
 {
-    enum as_status s = as_engine_store_pending(e, err);
-    for (size_t i = 0, n; i < e->cells_n && !s; i += n ? n : 1) {
+    enum as_status st = as_engine_store_pending(e, err);
+    for (size_t i = 0, n; i < e->cells_n && !st; i += n ? n : 1) {
         for (n = 0; i + n < e->cells_n && e->progress[i + n].changed; n++)
             e->progress[i + n].changed = false;
         if (n)
-            s = as_store_update_cells(e->store, &e->cells[i], n, err);
+            st = as_store_update_cells(e->store, &e->cells[i], n, err);
     }
-    return s;
+    return st;
 }
 
 enum as_status as_engine_check_memory(const struct as_engine *e, struct as_error *err)
@@ -134,14 +134,14 @@ static enum as_status add_trial(struct as_engine *e, size_t index, struct as_tri
         if (!cell->detail)
             return as_nomem(err, 0, "a trial's notes");
     }
-    enum as_status s = as_trials_add(&e->trials[index], trial, err);
-    if (!s)
-        s = as_engine_judge_cell(e, index, err);
-    if (!s)
-        s = as_engine_check_memory(e, err);
-    if (!s)
-        s = as_engine_keep_last(e, index, err);
-    return s;
+    enum as_status st = as_trials_add(&e->trials[index], trial, err);
+    if (!st)
+        st = as_engine_judge_cell(e, index, err);
+    if (!st)
+        st = as_engine_check_memory(e, err);
+    if (!st)
+        st = as_engine_keep_last(e, index, err);
+    return st;
 }
 
 double as_engine_cut_off(const struct as_engine *e)
@@ -193,8 +193,8 @@ struct answer {
     char text[512]; /* why there is none */
 };
 
-static enum as_status ask(const struct as_engine *e, struct as_slot *slot, const struct as_cell *cell,
-                          const struct as_trial_order *order, struct answer *a, struct as_error *err)
+static enum as_status trial_ask(const struct as_engine *e, struct as_slot *slot, const struct as_cell *cell,
+                                const struct as_trial_order *order, struct answer *a, struct as_error *err)
 {
     *a = (struct answer){.asked = as_now(), .asked_wall = as_wall()};
     json_t *message = as_order_to_json(order);
@@ -212,16 +212,16 @@ static enum as_status take_answer(const struct answer *a, const struct as_cell *
                                   struct as_trial *trial, struct as_error *err)
 {
     struct as_error why;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     static const enum as_cell_status statuses[] = {[AS_PEER_GONE] = AS_CELL_CRASHED,
                                                    [AS_NO_ANSWER] = AS_CELL_TIMEOUT,
                                                    [AS_PEER_NO_MEMORY] = AS_CELL_FAILED,
                                                    [AS_NOT_STARTED] = AS_CELL_CRASHED};
     if (a->how != AS_RECEIVED)
         fill_broken(trial, statuses[a->how], a->text, a->asked, a->asked_wall);
-    else if ((s = take_reply(a->reply, trial, &why)) == AS_NOMEM)
+    else if ((st = take_reply(a->reply, trial, &why)) == AS_NOMEM)
         return as_fail(err, AS_NOMEM, "%s", why.text);
-    else if (s)
+    else if (st)
         fill_broken(trial, AS_CELL_FAILED, why.text, a->asked, a->asked_wall);
     trial->cell_id = cell->id;
     trial->number = number;
@@ -249,9 +249,9 @@ static enum as_status keep_trial(struct as_engine *e, size_t index, struct as_tr
         p->slot->need_s += p->prepare_s + p->fewest_s;
         p->slot->trials++;
     }
-    enum as_status s = add_trial(e, index, trial, err);
+    enum as_status st = add_trial(e, index, trial, err);
     as_trial_finish(trial);
-    return s;
+    return st;
 }
 
 enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s, struct as_error *err)
@@ -276,19 +276,19 @@ enum as_status as_engine_trial(struct as_engine *e, size_t index, double share_s
 
     struct answer a;
     const int worker = (int)slot->worker.pid; /* 0 once it is gone */
-    enum as_status s = ask(e, slot, cell, &order, &a, err);
-    if (s)
-        return s;
+    enum as_status st = trial_ask(e, slot, cell, &order, &a, err);
+    if (st)
+        return st;
     if (a.how == AS_STOPPED || (a.how == AS_NO_ANSWER && a.by_budget)) {
         e->stopped |= a.how == AS_STOPPED;
         json_decref(a.reply);
         return AS_OK; /* this trial does not count; the cell stays as it was */
     }
     struct as_trial trial;
-    s = take_answer(&a, cell, order.number, &trial, err);
-    if (s) {
+    st = take_answer(&a, cell, order.number, &trial, err);
+    if (st) {
         json_decref(a.reply);
-        return s;
+        return st;
     }
     trial.worker = worker;
     if (json_is_true(json_object_get(a.reply, "lost"))) { /* a driver error must not cost the next trial as well */

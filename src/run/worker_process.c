@@ -89,9 +89,9 @@ enum as_status as_worker_start(struct as_worker *w, const char *program, struct 
     char path[4096], parent[24];
     int pair[2];
     *w = (struct as_worker)AS_WORKER_INIT;
-    enum as_status s = AS_OK;
-    if (!program && (s = as_worker_program(path, sizeof path, err)))
-        return s;
+    enum as_status st = AS_OK;
+    if (!program && (st = as_worker_program(path, sizeof path, err)))
+        return st;
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     if (as_packet_pair(pair))
         return as_fail(err, AS_FAILED, "a socket pair for the worker: %s", strerror(errno));
@@ -101,12 +101,12 @@ enum as_status as_worker_start(struct as_worker *w, const char *program, struct 
         become_worker(program ? program : path, pair[1], w->log, parent);
     close(pair[1]);
     if (pid < 0) {
-        s = as_fail(err, AS_FAILED, "a worker process cannot be started: %s", strerror(errno));
+        st = as_fail(err, AS_FAILED, "a worker process cannot be started: %s", strerror(errno));
         close(pair[0]);
         if (w->log >= 0)
             close(w->log);
         *w = (struct as_worker)AS_WORKER_INIT;
-        return s;
+        return st;
     }
     setpgid(pid, pid); /* also here, since a kill may come before the child gets to it */
     w->pid = pid;
@@ -174,7 +174,7 @@ static enum as_receive tell_end(const struct as_worker *w, int status, const cha
     return AS_PEER_GONE;
 }
 
-static enum as_receive reap(struct as_worker *w, char *why, size_t size)
+static enum as_receive worker_process_reap(struct as_worker *w, char *why, size_t size)
 {
     enum as_receive how = AS_PEER_GONE;
     int status = 0;
@@ -204,12 +204,12 @@ static enum as_receive reap(struct as_worker *w, char *why, size_t size)
 void as_worker_stop(struct as_worker *w)
 {
     if (w->pid > 0)
-        reap(w, NULL, 0);
+        worker_process_reap(w, NULL, 0);
 }
 
 enum as_receive as_worker_end(struct as_worker *w, char *why, size_t size)
 {
-    return reap(w, why, size);
+    return worker_process_reap(w, why, size);
 }
 
 enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double deadline,
@@ -218,10 +218,10 @@ enum as_receive as_worker_ask(struct as_worker *w, const json_t *order, double d
     *reply = NULL;
     const enum as_status sent = as_message_send(w->fd, order, NULL);
     if (sent == AS_IO)
-        return reap(w, why, why_size);
+        return worker_process_reap(w, why, why_size);
     enum as_receive r = sent ? AS_NO_MEMORY : as_message_receive_from(w->fd, w->pid, deadline, stop, reply);
     if (r == AS_PEER_GONE)
-        return reap(w, why, why_size);
+        return worker_process_reap(w, why, why_size);
     if (r == AS_NO_MEMORY) {
         as_worker_stop(w);
         snprintf(why, why_size, "out of memory for the message to the worker");

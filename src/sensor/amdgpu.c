@@ -219,14 +219,14 @@ enum as_status as_amdgpu_open_at(const char *root, const char *bus_id, void **ct
     if (!a)
         return as_nomem(err, sizeof *a, "a sensor");
     snprintf(a->device, sizeof a->device, "%.64s/sys/bus/pci/devices/%s", root, bus_id);
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (!amdgpu_read_file(a->device, "vendor", vendor, sizeof vendor))
-        s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read; is /sys mounted?", a->device);
+        st = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read; is /sys mounted?", a->device);
     else if (strtoul(vendor, NULL, 16) != VENDOR_AMD)
-        s = as_fail(err, AS_UNSUPPORTED, "%s is not an AMD device", bus_id);
-    if (s) {
+        st = as_fail(err, AS_UNSUPPORTED, "%s is not an AMD device", bus_id);
+    if (st) {
         free(a);
-        return s;
+        return st;
     }
     find_files(a);
     amdgpu_list_unknown(a, why_not);

@@ -43,10 +43,10 @@ static enum as_status demand_amdgpu_open(const char *root, const struct as_devic
     snprintf(a->path, sizeof a->path, "%s/sys/bus/pci/devices/%s/mem_busy_percent", root, info->bus_id);
     errno = 0;
     if (!isfinite(demand_amdgpu_busy(a))) {
-        enum as_status s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read%s%s", a->path, errno ? ": " : "",
-                                   errno ? strerror(errno) : "");
+        enum as_status st = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be read%s%s", a->path, errno ? ": " : "",
+                                    errno ? strerror(errno) : "");
         free(a);
-        return s;
+        return st;
     }
     *ctx = a;
     return AS_OK;

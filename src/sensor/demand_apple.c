@@ -41,18 +41,18 @@ static enum as_status open_rails(const char *root, const struct as_device_info *
     struct as_rails used;
     double seconds;
     (void)root, (void)info;
-    enum as_status s = new_report(&r, err);
-    if (s)
-        return s;
-    s = as_rails_open(r, err);
-    if (!s)
-        s = as_rails_since(r, &used, &seconds, err);
-    for (size_t i = 0, unknown = 0; !s && i < AS_RAILS; i++)
+    enum as_status st = new_report(&r, err);
+    if (st)
+        return st;
+    st = as_rails_open(r, err);
+    if (!st)
+        st = as_rails_since(r, &used, &seconds, err);
+    for (size_t i = 0, unknown = 0; !st && i < AS_RAILS; i++)
         if (!isfinite(used.joule[i]) && ++unknown == AS_RAILS)
-            s = as_fail(err, AS_UNSUPPORTED, "%s", used.why[0]);
-    if (s) {
+            st = as_fail(err, AS_UNSUPPORTED, "%s", used.why[0]);
+    if (st) {
         close_report(r);
-        return s;
+        return st;
     }
     *ctx = r;
     return AS_OK;
@@ -120,11 +120,11 @@ static enum as_status demand_apple_count(struct as_ioreport *r, struct traffic *
                                          struct as_error *err)
 {
     *t = (struct traffic){.why = ""};
-    enum as_status s = as_ioreport_each(r, demand_apple_add, t, seconds, err);
-    if (!s && t->why[0])
-        s = as_fail(err, AS_UNSUPPORTED, "%s", t->why);
-    return s || (t->n[0] && t->n[1])
-               ? s
+    enum as_status st = as_ioreport_each(r, demand_apple_add, t, seconds, err);
+    if (!st && t->why[0])
+        st = as_fail(err, AS_UNSUPPORTED, "%s", t->why);
+    return st || (t->n[0] && t->n[1])
+               ? st
                : as_fail(err, AS_UNSUPPORTED, "'AMC Stats' has no channels 'DCS RD' and 'DCS WR'");
 }
 
@@ -134,17 +134,17 @@ static enum as_status open_amc(const char *root, const struct as_device_info *in
     struct traffic t;
     double seconds;
     (void)root, (void)info;
-    enum as_status s = new_report(&r, err);
-    if (s)
-        return s;
-    s = as_ioreport_open(r, "AMC Stats", "Perf Counters", err);
-    if (!s)
-        s = as_ioreport_begin(r, err);
-    if (!s)
-        s = demand_apple_count(r, &t, &seconds, err);
-    if (s) {
+    enum as_status st = new_report(&r, err);
+    if (st)
+        return st;
+    st = as_ioreport_open(r, "AMC Stats", "Perf Counters", err);
+    if (!st)
+        st = as_ioreport_begin(r, err);
+    if (!st)
+        st = demand_apple_count(r, &t, &seconds, err);
+    if (st) {
         close_report(r);
-        return s;
+        return st;
     }
     *ctx = r;
     return AS_OK;

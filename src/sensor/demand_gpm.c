@@ -90,12 +90,12 @@ static enum as_status open_gpm(const char *root, const struct as_device_info *in
     struct gpm *g = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "a source of memory traffic");
-    enum as_status s = demand_gpm_start(g, info, err);
-    if (s)
+    enum as_status st = demand_gpm_start(g, info, err);
+    if (st)
         close_gpm(g);
     else
         *ctx = g;
-    return s;
+    return st;
 }
 
 static void demand_gpm_begin(void *ctx)

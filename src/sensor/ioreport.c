@@ -140,28 +140,28 @@ static enum as_status copy_channels(struct as_ioreport *r, const char *group, co
         return as_fail(err, AS_UNSUPPORTED, "CFStringCreateWithCString failed");
     if (!*out)
         return as_fail(err, AS_UNSUPPORTED, "IOReportCopyChannelsInGroup found no group '%s'", group);
-    enum as_status s = channels_of(r, *out, &list, &n, err);
-    if (!s && n == 0)
-        s = as_fail(err, AS_UNSUPPORTED, "IOReport's group '%s' is empty", group);
-    return s;
+    enum as_status st = channels_of(r, *out, &list, &n, err);
+    if (!st && n == 0)
+        st = as_fail(err, AS_UNSUPPORTED, "IOReport's group '%s' is empty", group);
+    return st;
 }
 
 enum as_status as_ioreport_open(struct as_ioreport *r, const char *group, const char *subgroup, struct as_error *err)
 {
     as_cf desired = NULL;
     *r = (struct as_ioreport){.title = group};
-    enum as_status s = ioreport_load(&r->api, err);
-    if (!s)
-        s = copy_channels(r, group, subgroup, &desired, err);
-    if (!s) {
+    enum as_status st = ioreport_load(&r->api, err);
+    if (!st)
+        st = copy_channels(r, group, subgroup, &desired, err);
+    if (!st) {
         r->subscription = r->api.subscribe(NULL, desired, &r->subscribed, 0, NULL);
         if (!r->subscription || !r->subscribed)
-            s = as_fail(err, AS_UNSUPPORTED, "IOReportCreateSubscription refuses '%s'", group);
+            st = as_fail(err, AS_UNSUPPORTED, "IOReportCreateSubscription refuses '%s'", group);
     }
     ioreport_drop(&r->api, &desired);
-    if (s)
+    if (st)
         as_ioreport_close(r);
-    return s;
+    return st;
 }
 
 /* A sample, owned, and its time: the middle of the call. */
@@ -202,16 +202,16 @@ enum as_status as_ioreport_each(struct as_ioreport *r, as_ioreport_fn each, void
 {
     as_cf delta, list;
     size_t n = 0;
-    enum as_status s = ioreport_since(r, &delta, seconds, err);
-    if (!s)
-        s = channels_of(r, delta, &list, &n, err);
-    for (size_t i = 0; !s && i < n; i++) {
+    enum as_status st = ioreport_since(r, &delta, seconds, err);
+    if (!st)
+        st = channels_of(r, delta, &list, &n, err);
+    for (size_t i = 0; !st && i < n; i++) {
         struct as_ioreport_channel c;
         if (channel_at(r, list, i, &c))
             each(r, &c, user);
     }
     ioreport_drop(&r->api, &delta);
-    return s;
+    return st;
 }
 
 void as_ioreport_state(const struct as_ioreport *r, as_cf channel, int i, char *out, size_t size)

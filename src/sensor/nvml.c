@@ -266,13 +266,13 @@ static enum as_status open_nvml(const struct as_device_info *info, void **ctx, s
     struct nvml *n = calloc(1, sizeof *n);
     if (!n)
         return as_nomem(err, sizeof *n, "a sensor");
-    enum as_status s = nvml_load(&n->api, err);
-    if (!s)
-        s = nvml_find(n, info, err);
-    if (s) {
+    enum as_status st = nvml_load(&n->api, err);
+    if (!st)
+        st = nvml_find(n, info, err);
+    if (st) {
         unload(&n->api);
         free(n);
-        return s;
+        return st;
     }
     nvml_list_unknown(n, why_not);
     *ctx = n;

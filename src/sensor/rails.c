@@ -109,12 +109,12 @@ static void rails_add(const struct as_ioreport *r, const struct as_ioreport_chan
 
 enum as_status as_rails_open(struct as_ioreport *r, struct as_error *err)
 {
-    enum as_status s = as_ioreport_open(r, "Energy Model", NULL, err);
-    if (!s && as_ioreport_begin(r, err)) {
+    enum as_status st = as_ioreport_open(r, "Energy Model", NULL, err);
+    if (!st && as_ioreport_begin(r, err)) {
         as_ioreport_close(r);
-        s = AS_UNSUPPORTED;
+        st = AS_UNSUPPORTED;
     }
-    return s;
+    return st;
 }
 
 enum as_status as_rails_since(struct as_ioreport *r, struct as_rails *out, double *seconds, struct as_error *err)
@@ -122,11 +122,11 @@ enum as_status as_rails_since(struct as_ioreport *r, struct as_rails *out, doubl
     struct counted all = {.out = out};
     const struct sum *sum = all.sum;
     *out = (struct as_rails){.joule = {NAN, NAN, NAN, NAN}};
-    enum as_status s = as_ioreport_each(r, rails_add, &all, seconds, err);
-    for (size_t i = 0; !s && i < AS_RAILS; i++)
+    enum as_status st = as_ioreport_each(r, rails_add, &all, seconds, err);
+    for (size_t i = 0; !st && i < AS_RAILS; i++)
         if (!sum[i].whole_n && !sum[i].dies_n)
             snprintf(out->why[i], sizeof out->why[i], "'Energy Model' has no %s channel", rails[i].word);
         else if (!out->why[i][0])
             out->joule[i] = sum[i].whole_n ? sum[i].whole : sum[i].dies;
-    return s;
+    return st;
 }

@@ -126,14 +126,14 @@ static enum as_status find_keys(struct as_smc *smc, bool is_cpu, struct as_error
 enum as_status as_smc_open(struct as_smc *smc, bool is_cpu, struct as_error *err)
 {
     *smc = (struct as_smc){.n = 0};
-    enum as_status s = as_iokit_load(&smc->io, err);
-    if (!s && !as_iokit_each(&smc->io, "AppleSMC", open_service, smc))
-        s = as_fail(err, AS_UNSUPPORTED, "no service of AppleSMC lets a user read its keys");
-    if (!s)
-        s = find_keys(smc, is_cpu, err);
-    if (s)
+    enum as_status st = as_iokit_load(&smc->io, err);
+    if (!st && !as_iokit_each(&smc->io, "AppleSMC", open_service, smc))
+        st = as_fail(err, AS_UNSUPPORTED, "no service of AppleSMC lets a user read its keys");
+    if (!st)
+        st = find_keys(smc, is_cpu, err);
+    if (st)
         as_smc_close(smc);
-    return s;
+    return st;
 }
 
 void as_smc_close(struct as_smc *smc)

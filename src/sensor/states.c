@@ -77,12 +77,12 @@ static void find_tables(struct as_clock_table *tables)
                                                        "voltage-states9"};
     struct as_iokit io;
     struct as_error err = {0};
-    const enum as_status s = as_iokit_load(&io, &err);
+    const enum as_status st = as_iokit_load(&io, &err);
     for (size_t i = 0; i < AS_STATES_TABLES; i++) {
         tables[i] = (struct as_clock_table){.key = keys[i]};
-        as_copy_text(tables[i].why, sizeof tables[i].why, s ? err.text : "the device tree has no 'pmgr'");
+        as_copy_text(tables[i].why, sizeof tables[i].why, st ? err.text : "the device tree has no 'pmgr'");
     }
-    if (!s)
+    if (!st)
         as_iokit_each(&io, "AppleARMIODevice", read_tables, tables);
 }
 

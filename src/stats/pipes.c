@@ -274,9 +274,9 @@ enum as_status as_pipes_solve(const struct as_pipes_sequence *s, size_t n, size_
     for (size_t i = 0; i < ops; i++)
         out->home[i] = -1;
     find_alone(s, n, ops, out);
-    enum as_status status = find_issue(s, n, ops, out, err);
-    if (status)
-        return status;
+    enum as_status st = find_issue(s, n, ops, out, err);
+    if (st)
+        return st;
     find_pairs(s, n, ops, out);
     size_t ranked = rank_all(s, ops, out, ranks);
     for (size_t i = 0; i < ranked; i++)

@@ -263,9 +263,9 @@ static enum as_status fit_others(struct fitting *f, const struct as_pipes_sequen
         if (t->weight > 0)
             l->others[l->n++] = s[t->sequence];
     }
-    enum as_status status = as_pipes_solve(l->others, l->n, f->ops, &l->pipes, err);
-    if (status)
-        return status;
+    enum as_status st = as_pipes_solve(l->others, l->n, f->ops, &l->pipes, err);
+    if (st)
+        return st;
     f->resources = l->pipes.pipes + AS_PIPES_OTHERS;
     pipes_fit_minimise(f, &l->pipes);
     return AS_OK;
@@ -278,10 +278,10 @@ static enum as_status find_told(struct fitting *f, const struct as_pipes_sequenc
 {
     size_t told = 0, all = 0, size = sizeof(struct left_out) + (f->n + 1) * sizeof *s, resources = f->resources;
     struct left_out *l = calloc(1, size);
-    enum as_status status = l ? AS_OK : as_nomem(err, size, "sequences left out");
-    for (size_t fold = 0; fold < FOLDS && !status; fold++) {
-        status = fit_others(f, s, fold, l, err);
-        for (size_t k = 0; k < f->n && !status; k++)
+    enum as_status st = l ? AS_OK : as_nomem(err, size, "sequences left out");
+    for (size_t fold = 0; fold < FOLDS && !st; fold++) {
+        st = fit_others(f, s, fold, l, err);
+        for (size_t k = 0; k < f->n && !st; k++)
             if (f->item[k].weight == 0) {
                 told += share_off(f, &f->item[k]) <= AS_PIPES_TOLD;
                 all++;
@@ -293,7 +293,7 @@ static enum as_status find_told(struct fitting *f, const struct as_pipes_sequenc
             f->item[k].weight = 1;
     f->resources = resources;
     *share = all ? (double)told / (double)all : NAN;
-    return status;
+    return st;
 }
 
 static enum as_status pipes_fit_judge(const struct fitting *f, struct as_pipes_fit *out, struct as_error *err)
@@ -328,15 +328,15 @@ enum as_status as_pipes_fit(const struct as_pipes_sequence *s, size_t n, size_t 
 {
     struct fitting f;
     memset(out, 0, sizeof *out);
-    enum as_status status = open_fitting(&f, s, n, ops, p, out, err);
-    if (!status)
-        status = find_told(&f, s, &out->told, err);
-    if (!status) {
+    enum as_status st = open_fitting(&f, s, n, ops, p, out, err);
+    if (!st)
+        st = find_told(&f, s, &out->told, err);
+    if (!st) {
         out->resources = f.resources;
         out->sequences = f.n;
         pipes_fit_minimise(&f, p);
-        status = pipes_fit_judge(&f, out, err);
+        st = pipes_fit_judge(&f, out, err);
     }
     close_fitting(&f);
-    return status;
+    return st;
 }

@@ -62,7 +62,7 @@ static const json_t *device_of(const struct source *s, const char *id)
 }
 
 /* In another run, the same id may name a different GPU or slot. */
-static bool is_same_device(const struct source *a, const struct source *b, const char *id)
+static bool earlier_is_same_device(const struct source *a, const struct source *b, const char *id)
 {
     static const char *const members[] = {"name", "bus", "uuid"};
     const json_t *x = device_of(a, id), *y = device_of(b, id);
@@ -136,7 +136,7 @@ static size_t medians_of(const struct earlier *e, const struct source *own, cons
         for (size_t i = 0; i < e->of[r].n; i++) {
             const struct as_cell *c = &e->of[r].sentinels[i];
             if (c->key != cell->key || strcmp(c->device, cell->device) != 0 || !as_cell_is_valid(c) ||
-                !(c->sum.median > 0) || !is_same_device(own, &e->of[r], cell->device))
+                !(c->sum.median > 0) || !earlier_is_same_device(own, &e->of[r], cell->device))
                 continue;
             x[n++] = c->sum.median;
             break;
@@ -174,10 +174,10 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
     struct source own = {
         .id = run->id, .cells = run->cells, .provenance = parsed(run->provenance), .devices = parsed(run->devices)};
     struct as_error why; /* errors in other runs do not affect this one */
-    enum as_status s = load_sentinels(store, &own, &why);
-    if (!s && own.n)
-        s = load_earlier(store, run, &own, &e, &why);
-    for (size_t i = 0; i < own.n && !s; i++) {
+    enum as_status st = load_sentinels(store, &own, &why);
+    if (!st && own.n)
+        st = load_earlier(store, run, &own, &e, &why);
+    for (size_t i = 0; i < own.n && !st; i++) {
         double x[AS_EARLIER_MOST];
         if (as_cell_is_valid(&own.sentinels[i]) && own.sentinels[i].sum.median > 0)
             say_change(&own.sentinels[i], x, medians_of(&e, &own, &own.sentinels[i], x), out);
@@ -185,7 +185,7 @@ enum as_status as_store_against_earlier(struct as_store *store, const struct as_
     for (size_t r = 0; r < e.n; r++)
         source_finish(&e.of[r]);
     source_finish(&own);
-    if (s == AS_NOMEM)
-        return as_fail(err, s, "%s", why.text);
+    if (st == AS_NOMEM)
+        return as_fail(err, st, "%s", why.text);
     return as_buf_check(out, err);
 }

@@ -30,10 +30,10 @@ static enum as_status collect_axes(void *user, struct as_cell *cell, struct as_e
             k++;
         if (k < columns->n)
             continue;
-        enum as_status s =
+        enum as_status st =
             as_grow((void **)&columns->names, &columns->cap, columns->n + 1, sizeof *columns->names, err);
-        if (s)
-            return s;
+        if (st)
+            return st;
         as_copy_text(columns->names[columns->n++], sizeof *columns->names, name);
     }
     return AS_OK;
@@ -59,7 +59,7 @@ static void write_names(bool before, struct as_buf *out)
             as_buf_printf(out, ",%s", as_cell_fields.v[i].csv);
 }
 
-static void write_head(const struct columns *columns, struct as_buf *out)
+static void export_csv_write_head(const struct columns *columns, struct as_buf *out)
 {
     as_buf_str(out, "run,cell");
     write_names(true, out);
@@ -71,27 +71,27 @@ static void write_head(const struct columns *columns, struct as_buf *out)
     as_buf_str(out, ",failed_gates,answer\r\n");
 }
 
-static void text(struct as_buf *out, const char *s)
+static void export_csv_text(struct as_buf *out, const char *s)
 {
     as_buf_char(out, ',');
     as_buf_csv(out, s);
 }
 
 /* An empty field where there is no number. */
-static void number(struct as_buf *out, double v)
+static void export_csv_number(struct as_buf *out, double v)
 {
     as_buf_char(out, ',');
     if (isfinite(v))
         as_json_number(out, v);
 }
 
-static void axis(struct as_buf *out, const struct as_axis_value *v)
+static void export_csv_axis(struct as_buf *out, const struct as_axis_value *v)
 {
     if (v && isfinite(v->number)) {
         as_buf_char(out, ',');
         as_buf_str(out, v->text); /* a number, also a negative one, is no formula */
     } else {
-        text(out, v ? v->text : "");
+        export_csv_text(out, v ? v->text : "");
     }
 }
 
@@ -100,7 +100,7 @@ static void write_time(struct as_buf *out, double wall)
     char when[32] = "";
     if (wall > 0)
         as_format_wall(wall, when, sizeof when);
-    text(out, when);
+    export_csv_text(out, when);
 }
 
 static void write_failed_gates(const struct as_cell *c, struct as_buf *out)
@@ -118,7 +118,7 @@ static void write_causes(unsigned causes, struct as_buf *out)
 {
     struct as_buf words = AS_BUF_INIT;
     as_causes_text(causes, &words);
-    text(out, as_buf_get(&words));
+    export_csv_text(out, as_buf_get(&words));
     out->failed |= words.failed;
     as_buf_finish(&words);
 }
@@ -129,26 +129,26 @@ static void write_field(const struct as_field *f, const struct as_cell *c, struc
     switch (f->kind) {
     case AS_FIELD_TEXT:
     case AS_FIELD_TEXT_OR_NULL:
-        text(out, at);
+        export_csv_text(out, at);
         break;
     case AS_FIELD_WORD:
     case AS_FIELD_WORD_FLAG:
-        text(out, f->word(*(const int *)at));
+        export_csv_text(out, f->word(*(const int *)at));
         break;
     case AS_FIELD_CAUSES:
         write_causes(*(const unsigned *)at, out);
         break;
     case AS_FIELD_REAL:
-        number(out, *(const double *)at);
+        export_csv_number(out, *(const double *)at);
         break;
     case AS_FIELD_TIME:
         write_time(out, *(const double *)at);
         break;
     case AS_FIELD_SIZE:
-        number(out, (double)*(const size_t *)at);
+        export_csv_number(out, (double)*(const size_t *)at);
         break;
     case AS_FIELD_U64:
-        number(out, (double)*(const uint64_t *)at);
+        export_csv_number(out, (double)*(const uint64_t *)at);
         break;
     default: /* no other kind is in CSV */
         break;
@@ -162,16 +162,16 @@ static void write_fields(const struct as_cell *c, bool before, struct as_buf *ou
             write_field(&as_cell_fields.v[i], c, out);
 }
 
-static void write_row(const struct as_cell *c, const struct columns *columns, struct as_buf *out)
+static void export_csv_write_row(const struct as_cell *c, const struct columns *columns, struct as_buf *out)
 {
     as_buf_printf(out, "%lld,%lld", (long long)c->run_id, (long long)c->id);
     write_fields(c, true, out);
     for (size_t i = 0; i < columns->n; i++)
-        axis(out, as_axes_get(&c->axes, columns->names[i]));
+        export_csv_axis(out, as_axes_get(&c->axes, columns->names[i]));
     write_fields(c, false, out);
     write_failed_gates(c, out);
     char answer[64];
-    text(out, as_cell_answer(c, c->sum.median, answer));
+    export_csv_text(out, as_cell_answer(c, c->sum.median, answer));
     as_buf_str(out, "\r\n");
 }
 
@@ -199,15 +199,15 @@ static void write_metric(const struct as_cell *cell, const struct as_metric_valu
                                 .max = NAN,
                                 .modes = 1};
     c.precision = c.exponent = c.raw_low = c.raw_high = c.limit = NAN;
-    write_row(&c, columns, out);
+    export_csv_write_row(&c, columns, out);
 }
 
-static enum as_status write_cell(void *user, struct as_cell *cell, struct as_error *err)
+static enum as_status export_csv_write_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
     const struct csv *csv = user;
     struct as_metric_value further[AS_METRICS_MAX];
     const size_t n = as_cell_metrics(cell, further);
-    write_row(cell, &csv->columns, csv->sink->out);
+    export_csv_write_row(cell, &csv->columns, csv->sink->out);
     for (size_t i = 0; i < n; i++)
         write_metric(cell, &further[i], &csv->columns, csv->sink->out);
     return as_sink_pass(csv->sink, false, err);
@@ -218,16 +218,16 @@ enum as_status as_store_export_csv(struct as_store *store, const struct as_run *
 {
     struct csv csv = {.sink = sink};
     bool begun;
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = as_store_each_brief(store, run->id, collect_axes, &csv.columns, err);
-    if (!s) {
-        write_head(&csv.columns, sink->out);
-        s = as_store_each_cell(store, &(struct as_cell_filter){.run_id = run->id}, write_cell, &csv, err);
+    enum as_status st = as_begin_read(store, &begun, err);
+    if (st)
+        return st;
+    st = as_store_each_brief(store, run->id, collect_axes, &csv.columns, err);
+    if (!st) {
+        export_csv_write_head(&csv.columns, sink->out);
+        st = as_store_each_cell(store, &(struct as_cell_filter){.run_id = run->id}, export_csv_write_cell, &csv, err);
     }
     free(csv.columns.names);
-    if (!s)
-        s = as_sink_pass(sink, true, err);
-    return begun ? as_end(store, s, err) : s;
+    if (!st)
+        st = as_sink_pass(sink, true, err);
+    return begun ? as_end(store, st, err) : st;
 }

@@ -44,25 +44,25 @@ static enum as_status write_trial_other(void *user, const char *name, struct as_
 
 static enum as_status write_trials(const struct cell_out *c, struct as_buf *out, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     as_buf_char(out, '[');
-    for (size_t i = 0; i < c->trials_n && !s; i++) {
+    for (size_t i = 0; i < c->trials_n && !st; i++) {
         as_buf_str(out, i ? "," : "");
-        s = as_fields_write(&as_trial_fields, &c->trials[i], write_trial_other, (void *)&c->trials[i], out, err);
+        st = as_fields_write(&as_trial_fields, &c->trials[i], write_trial_other, (void *)&c->trials[i], out, err);
     }
     as_buf_char(out, ']');
-    return s;
+    return st;
 }
 
 static enum as_status write_gates(const struct as_cell *c, struct as_buf *out, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (int g = 0; g < AS_GATE_N && !s; g++) {
+    enum as_status st = AS_OK;
+    for (int g = 0; g < AS_GATE_N && !st; g++) {
         as_buf_printf(out, "%c\"%s\":", g ? ',' : '{', as_gate_name((enum as_gate)g));
-        s = as_fields_write(&as_gate_fields, &c->gates[g], NULL, NULL, out, err);
+        st = as_fields_write(&as_gate_fields, &c->gates[g], NULL, NULL, out, err);
     }
     as_buf_char(out, '}');
-    return s;
+    return st;
 }
 
 static enum as_status write_cell_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
@@ -112,18 +112,18 @@ struct list {
     size_t written;
 };
 
-static enum as_status write_cell(void *user, struct as_cell *cell, struct as_error *err)
+static enum as_status export_json_write_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
     struct list *list = user;
     struct as_trial *trials = NULL;
     struct cell_out c = {.cell = cell, .driver = driver_of(list->devices, cell->device)};
-    enum as_status s = as_store_trials(list->store, 0, cell->id, &trials, &c.trials_n, err);
+    enum as_status st = as_store_trials(list->store, 0, cell->id, &trials, &c.trials_n, err);
     c.trials = trials;
     as_buf_str(list->sink->out, list->written++ ? ",\n" : "\n");
-    if (!s)
-        s = as_fields_write(&as_cell_fields, cell, write_cell_other, &c, list->sink->out, err);
+    if (!st)
+        st = as_fields_write(&as_cell_fields, cell, write_cell_other, &c, list->sink->out, err);
     as_trials_free(trials, c.trials_n);
-    return s ? s : as_sink_pass(list->sink, false, err);
+    return st ? st : as_sink_pass(list->sink, false, err);
 }
 
 /* probe NULL: all that were asked for. */
@@ -131,9 +131,9 @@ static enum as_status write_cells(struct list list, int64_t run_id, const char *
 {
     const struct as_cell_filter filter = {.run_id = run_id, .probe = probe, .hidden = probe != NULL, .with_samples = 1};
     as_buf_char(list.sink->out, '[');
-    enum as_status s = as_store_each_cell(list.store, &filter, write_cell, &list, err);
+    enum as_status st = as_store_each_cell(list.store, &filter, export_json_write_cell, &list, err);
     as_buf_str(list.sink->out, "\n]");
-    return s;
+    return st;
 }
 
 static enum as_status write_run_other(void *user, const char *name, struct as_buf *out, struct as_error *err)
@@ -150,36 +150,36 @@ static enum as_status write_document(struct as_store *store, const struct as_run
     json_t *devices = run->devices ? json_loads(run->devices, 0, NULL) : NULL;
     const struct list list = {.store = store, .devices = devices, .sink = sink};
     as_buf_printf(sink->out, "{\"format_version\":%d,\n\"run\":", AS_EXPORT_FORMAT);
-    enum as_status s = as_fields_write(&as_run_fields, run, write_run_other, (void *)run, sink->out, err);
+    enum as_status st = as_fields_write(&as_run_fields, run, write_run_other, (void *)run, sink->out, err);
     as_buf_str(sink->out, ",\n\"cells\":");
-    if (!s)
-        s = write_cells(list, run->id, NULL, err);
+    if (!st)
+        st = write_cells(list, run->id, NULL, err);
     as_buf_str(sink->out, ",\n\"sentinels\":");
-    if (!s)
-        s = write_cells(list, run->id, AS_HIDDEN_PROBE, err);
+    if (!st)
+        st = write_cells(list, run->id, AS_HIDDEN_PROBE, err);
     as_buf_str(sink->out, "}\n");
     json_decref(devices);
-    return s ? s : as_sink_pass(sink, true, err);
+    return st ? st : as_sink_pass(sink, true, err);
 }
 
 enum as_status as_sink_pass(const struct as_sink *sink, bool end, struct as_error *err)
 {
     enum { PART = 1 << 16 };
-    enum as_status s = as_buf_check(sink->out, err);
-    if (s || !sink->write || (sink->out->len < PART && !end))
-        return s;
-    s = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
+    enum as_status st = as_buf_check(sink->out, err);
+    if (st || !sink->write || (sink->out->len < PART && !end))
+        return st;
+    st = sink->write(sink->user, as_buf_get(sink->out), sink->out->len, err);
     as_buf_clear(sink->out);
-    return s;
+    return st;
 }
 
 enum as_status as_store_export_json(struct as_store *store, const struct as_run *run, const struct as_sink *sink,
                                     struct as_error *err)
 {
     bool begun;
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = write_document(store, run, sink, err);
-    return begun ? as_end(store, s, err) : s;
+    enum as_status st = as_begin_read(store, &begun, err);
+    if (st)
+        return st;
+    st = write_document(store, run, sink, err);
+    return begun ? as_end(store, st, err) : st;
 }

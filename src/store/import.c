@@ -38,12 +38,12 @@ static enum as_status read_axes(const struct import *in, struct cell_in *c)
     char *text = json_dumps(json_object_get(c->j, "axes"), JSON_COMPACT);
     if (!text) /* not an object or array */
         return fail_at(in, &c->place, "axes", "not an object");
-    enum as_status s = as_axes_from_json(text, &c->cell.axes, &why);
-    if (s)
-        s = fail_at(in, &c->place, "axes", why.text);
+    enum as_status st = as_axes_from_json(text, &c->cell.axes, &why);
+    if (st)
+        st = fail_at(in, &c->place, "axes", why.text);
     free(text);
-    if (s)
-        return s;
+    if (st)
+        return st;
     char key[20];
     c->cell.key = as_cell_key(c->cell.probe, c->cell.metric, &c->cell.axes);
     snprintf(key, sizeof key, "%016llx", (unsigned long long)c->cell.key);
@@ -60,10 +60,10 @@ static enum as_status read_gates(const struct import *in, struct cell_in *c)
         struct as_place place = {.document = NULL};
         const char *name = as_gate_name((enum as_gate)g);
         snprintf(place.text, sizeof place.text, "%.60s.gates.%s", c->place.text, name);
-        enum as_status s =
+        enum as_status st =
             as_fields_read(&as_gate_fields, json_object_get(gates, name), &place, &c->cell.gates[g], in->err);
-        if (s)
-            return s;
+        if (st)
+            return st;
     }
     return AS_OK;
 }
@@ -78,10 +78,10 @@ static enum as_status read_sample_trials(const struct import *in, struct cell_in
     if (!c->cell.sample_trial)
         return as_nomem(in->err, n * sizeof *c->cell.sample_trial, "samples");
     static const struct as_field whole = {.name = "sample_trials", .kind = AS_FIELD_INT};
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < n && !s; i++)
-        s = as_field_read(&whole, json_array_get(j, i), &c->place, &c->cell.sample_trial[i], in->err);
-    return s;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < n && !st; i++)
+        st = as_field_read(&whole, json_array_get(j, i), &c->place, &c->cell.sample_trial[i], in->err);
+    return st;
 }
 
 static bool in_order(double low, double middle, double high)
@@ -112,11 +112,11 @@ static enum as_status read_trial_samples(const struct import *in, struct cell_in
     size_t n = v->n;
     v->n = 0; /* none is owned yet */
     if (!json_is_null(samples)) {
-        enum as_status s = as_numbers_read(samples, "samples", n, as_is_sample, place, &v->samples, in->err);
+        enum as_status st = as_numbers_read(samples, "samples", n, as_is_sample, place, &v->samples, in->err);
         v->n = n;
-        if (!s && as_trial_counts(v))
-            s = fail_at(in, place, "samples", "null expected: the samples of a trial that counts are in the cell");
-        return s;
+        if (!st && as_trial_counts(v))
+            st = fail_at(in, place, "samples", "null expected: the samples of a trial that counts are in the cell");
+        return st;
     }
     size_t last = c->taken;
     while (last < c->cell.sum.n && c->cell.sample_trial[last] == v->number)
@@ -133,8 +133,8 @@ static enum as_status read_trial_samples(const struct import *in, struct cell_in
 }
 
 /* One number for each sample; null: there are none. */
-static enum as_status read_beside(const struct import *in, const struct as_place *place, const char *name,
-                                  bool (*is_one)(double), const json_t *j, size_t n, double **out)
+static enum as_status import_read_beside(const struct import *in, const struct as_place *place, const char *name,
+                                         bool (*is_one)(double), const json_t *j, size_t n, double **out)
 {
     const json_t *list = json_object_get(j, name);
     return !json_is_null(list) ? as_numbers_read(list, name, n, is_one, place, out, in->err) : AS_OK;
@@ -148,8 +148,8 @@ static enum as_status read_readings(const struct import *in, const struct as_pla
     as_readings_clear(r);
     if (json_is_null(readings))
         return AS_OK;
-    enum as_status s = as_fields_read(&as_readings_fields, readings, place, r, in->err);
-    return s || r->sensor[0] ? s : fail_at(in, place, "sensor", "empty; null expected where there was no sensor");
+    enum as_status st = as_fields_read(&as_readings_fields, readings, place, r, in->err);
+    return st || r->sensor[0] ? st : fail_at(in, place, "sensor", "empty; null expected where there was no sensor");
 }
 
 static enum as_status import_trial(struct import *in, struct cell_in *c, size_t i, const json_t *j, int *last)
@@ -157,25 +157,25 @@ static enum as_status import_trial(struct import *in, struct cell_in *c, size_t 
     struct as_place place = {.document = NULL};
     struct as_trial v = {0};
     snprintf(place.text, sizeof place.text, "%.60s.trials[%zu]", c->place.text, i);
-    enum as_status s = as_fields_read(&as_trial_fields, j, &place, &v, in->err);
-    if (!s && v.number <= *last)
-        s = fail_at(in, &place, "number", "not above that of the previous trial");
-    if (!s)
-        s = read_readings(in, &place, j, &v.readings);
-    if (s)
+    enum as_status st = as_fields_read(&as_trial_fields, j, &place, &v, in->err);
+    if (!st && v.number <= *last)
+        st = fail_at(in, &place, "number", "not above that of the previous trial");
+    if (!st)
+        st = read_readings(in, &place, j, &v.readings);
+    if (st)
         v.n = 0;
     else
-        s = read_trial_samples(in, c, &place, j, &v);
-    if (!s)
-        s = read_beside(in, &place, "core_hz", as_is_core_hz, j, v.n, &v.core_hz);
-    if (!s)
-        s = read_beside(in, &place, "weight", as_is_weight, j, v.n, &v.weight);
-    if (!s) {
+        st = read_trial_samples(in, c, &place, j, &v);
+    if (!st)
+        st = import_read_beside(in, &place, "core_hz", as_is_core_hz, j, v.n, &v.core_hz);
+    if (!st)
+        st = import_read_beside(in, &place, "weight", as_is_weight, j, v.n, &v.weight);
+    if (!st) {
         *last = v.number;
-        s = as_store_put_trial(in->store, &v, c->cell.id, in->err);
+        st = as_store_put_trial(in->store, &v, c->cell.id, in->err);
     }
     as_trial_finish(&v);
-    return s;
+    return st;
 }
 
 static enum as_status import_trials(struct import *in, struct cell_in *c)
@@ -184,12 +184,12 @@ static enum as_status import_trials(struct import *in, struct cell_in *c)
     if (!json_is_array(trials))
         return fail_at(in, &c->place, "trials", "not an array");
     int last = -1;
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < json_array_size(trials) && !s; i++)
-        s = import_trial(in, c, i, json_array_get(trials, i), &last);
-    if (!s && c->taken != c->cell.sum.n)
-        s = fail_at(in, &c->place, "sample_trials", "a sample refers to a missing trial, or out of order");
-    return s;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < json_array_size(trials) && !st; i++)
+        st = import_trial(in, c, i, json_array_get(trials, i), &last);
+    if (!st && c->taken != c->cell.sum.n)
+        st = fail_at(in, &c->place, "sample_trials", "a sample refers to a missing trial, or out of order");
+    return st;
 }
 
 /* Members that every store sets itself. */
@@ -207,52 +207,52 @@ static enum as_status import_cell(struct import *in, const char *list, size_t i,
 {
     struct cell_in c = {.j = j, .cell.precision = in->run.precision};
     snprintf(c.place.text, sizeof c.place.text, "%s[%zu]", list, i);
-    enum as_status s = as_fields_read(&as_cell_fields, j, &c.place, &c.cell, in->err);
-    if (!s)
-        s = check_foreign(in, &c.place, j);
-    if (!s && (strcmp(c.cell.probe, AS_HIDDEN_PROBE) == 0) != hidden)
-        s = fail_at(in, &c.place, "probe", hidden ? "not a sentinel" : "sentinels belong in their own list");
-    if (!s)
-        s = read_axes(in, &c);
-    if (!s)
-        s = read_gates(in, &c);
-    if (!s)
-        s = check_summary(in, &c);
-    if (!s)
-        s = as_numbers_read(json_object_get(j, "samples"), "samples", c.cell.sum.n, as_is_sample, &c.place,
-                            &c.cell.samples, in->err);
-    if (!s)
-        s = read_sample_trials(in, &c);
-    if (!s && c.cell.answers && !as_answers_valid(json_object_get(j, "answers")))
-        s = fail_at(in, &c.place, "answers", "not an array of texts");
-    if (!s && c.cell.metrics && !as_metrics_valid(json_object_get(j, "metrics")))
-        s = fail_at(in, &c.place, "metrics", "not an array of metrics with a value inside its interval");
-    if (!s && (s = as_store_put_cell(in->store, in->run.id, &c.cell, in->err)) == AS_FORMAT)
+    enum as_status st = as_fields_read(&as_cell_fields, j, &c.place, &c.cell, in->err);
+    if (!st)
+        st = check_foreign(in, &c.place, j);
+    if (!st && (strcmp(c.cell.probe, AS_HIDDEN_PROBE) == 0) != hidden)
+        st = fail_at(in, &c.place, "probe", hidden ? "not a sentinel" : "sentinels belong in their own list");
+    if (!st)
+        st = read_axes(in, &c);
+    if (!st)
+        st = read_gates(in, &c);
+    if (!st)
+        st = check_summary(in, &c);
+    if (!st)
+        st = as_numbers_read(json_object_get(j, "samples"), "samples", c.cell.sum.n, as_is_sample, &c.place,
+                             &c.cell.samples, in->err);
+    if (!st)
+        st = read_sample_trials(in, &c);
+    if (!st && c.cell.answers && !as_answers_valid(json_object_get(j, "answers")))
+        st = fail_at(in, &c.place, "answers", "not an array of texts");
+    if (!st && c.cell.metrics && !as_metrics_valid(json_object_get(j, "metrics")))
+        st = fail_at(in, &c.place, "metrics", "not an array of metrics with a value inside its interval");
+    if (!st && (st = as_store_put_cell(in->store, in->run.id, &c.cell, in->err)) == AS_FORMAT)
         as_fail_in(in->err, c.place.text);
-    if (!s && !in->first_cell)
+    if (!st && !in->first_cell)
         in->first_cell = c.cell.id;
-    if (!s)
-        s = import_trials(in, &c);
+    if (!st)
+        st = import_trials(in, &c);
     as_cell_finish(&c.cell);
-    return s;
+    return st;
 }
 
 static enum as_status import_list(struct import *in, const json_t *root, const char *list, bool hidden)
 {
     const json_t *cells = json_object_get(root, list);
-    enum as_status s = AS_OK;
-    for (size_t i = 0; i < json_array_size(cells) && !s; i++)
-        s = import_cell(in, list, i, json_array_get(cells, i), hidden);
-    return s;
+    enum as_status st = AS_OK;
+    for (size_t i = 0; i < json_array_size(cells) && !st; i++)
+        st = import_cell(in, list, i, json_array_get(cells, i), hidden);
+    return st;
 }
 
 /* Checks the imported cells and samples against the store's rules. */
 static enum as_status check_rules(const struct import *in, const json_t *root)
 {
     struct as_broken broken;
-    enum as_status s = as_rules_check(in->store, in->run.id, &broken, in->err);
-    if (s || !broken.rule)
-        return s;
+    enum as_status st = as_rules_check(in->store, in->run.id, &broken, in->err);
+    if (st || !broken.rule)
+        return st;
     struct as_place place = {.document = NULL};
     const int64_t cells = (int64_t)json_array_size(json_object_get(root, "cells")), at = broken.id - in->first_cell;
     snprintf(place.text, sizeof place.text, "%s[%lld]", at < cells ? "cells" : "sentinels",
@@ -277,39 +277,39 @@ static enum as_status check_root(const struct import *in, const json_t *root)
                : fail_at(in, &top, "", "unknown member: only format_version, run, cells and sentinels are allowed");
 }
 
-static enum as_status read_run(struct import *in, const json_t *root)
+static enum as_status import_read_run(struct import *in, const json_t *root)
 {
     static const struct as_place place = {.text = "run"};
-    enum as_status s = as_fields_read(&as_run_fields, json_object_get(root, "run"), &place, &in->run, in->err);
-    if (!s)
-        s = check_foreign(in, &place, json_object_get(root, "run"));
-    if (!s && !as_run_has_uuid(&in->run))
-        s = fail_at(in, &place, "uuid", "not a uuid");
+    enum as_status st = as_fields_read(&as_run_fields, json_object_get(root, "run"), &place, &in->run, in->err);
+    if (!st)
+        st = check_foreign(in, &place, json_object_get(root, "run"));
+    if (!st && !as_run_has_uuid(&in->run))
+        st = fail_at(in, &place, "uuid", "not a uuid");
     struct as_error why;
-    if (!s && as_devices_check(json_object_get(json_object_get(root, "run"), "devices"), &why))
-        s = fail_at(in, &place, "devices", why.text);
-    return s;
+    if (!st && as_devices_check(json_object_get(json_object_get(root, "run"), "devices"), &why))
+        st = fail_at(in, &place, "devices", why.text);
+    return st;
 }
 
 static enum as_status import_root(struct import *in, const json_t *root)
 {
-    enum as_status s = check_root(in, root);
-    if (!s)
-        s = read_run(in, root);
-    if (s || (s = as_begin_write(in->store, in->err)))
-        return s;
-    s = as_store_put_run(in->store, &in->run, (int)json_array_size(json_object_get(root, "cells")), in->err);
-    if (!s)
-        s = import_list(in, root, "cells", false);
-    if (!s)
-        s = import_list(in, root, "sentinels", true);
-    if (!s)
-        s = check_rules(in, root);
-    if (!s)
-        s = as_store_put_end(in->store, &in->run, in->err);
-    if (!s)
-        s = as_store_check_variety(in->store, in->run.id, in->err);
-    return as_end(in->store, s, in->err);
+    enum as_status st = check_root(in, root);
+    if (!st)
+        st = import_read_run(in, root);
+    if (st || (st = as_begin_write(in->store, in->err)))
+        return st;
+    st = as_store_put_run(in->store, &in->run, (int)json_array_size(json_object_get(root, "cells")), in->err);
+    if (!st)
+        st = import_list(in, root, "cells", false);
+    if (!st)
+        st = import_list(in, root, "sentinels", true);
+    if (!st)
+        st = check_rules(in, root);
+    if (!st)
+        st = as_store_put_end(in->store, &in->run, in->err);
+    if (!st)
+        st = as_store_check_variety(in->store, in->run.id, in->err);
+    return as_end(in->store, st, in->err);
 }
 
 enum as_status as_store_import_json(struct as_store *store, const char *text, size_t len, int64_t *run_id,
@@ -325,10 +325,10 @@ enum as_status as_store_import_json(struct as_store *store, const char *text, si
         return as_nomem(err, len, "an export");
     if (!root)
         return as_fail(err, AS_FORMAT, "not a JSON export: line %d, column %d: %s", why.line, why.column, why.text);
-    enum as_status s = import_root(&in, root);
-    if (!s)
+    enum as_status st = import_root(&in, root);
+    if (!st)
         *run_id = in.run.id;
     as_run_finish(&in.run);
     json_decref(root);
-    return s;
+    return st;
 }

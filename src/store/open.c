@@ -47,8 +47,8 @@ static enum as_status make_folders(const char *path, size_t *made_from, struct a
     char *copy = as_strdup(path);
     if (!copy)
         return as_nomem(err, strlen(path), "a path");
-    enum as_status s = AS_OK;
-    for (char *at = strchr(copy + 1, '/'); at && !s; at = strchr(at + 1, '/')) {
+    enum as_status st = AS_OK;
+    for (char *at = strchr(copy + 1, '/'); at && !st; at = strchr(at + 1, '/')) {
         *at = 0;
         /* private to the user, as the XDG specification asks */
         if (mkdir(copy, 0700) == 0)
@@ -56,14 +56,14 @@ static enum as_status make_folders(const char *path, size_t *made_from, struct a
         else if (errno != EEXIST) {
             const int why = errno; /* a folder that is there may be refused for another reason */
             if (access(copy, F_OK))
-                s = as_fail(err, AS_IO,
-                            "the store '%s': its folder '%s' cannot be created: %s; give another file with --store",
-                            path, copy, strerror(why));
+                st = as_fail(err, AS_IO,
+                             "the store '%s': its folder '%s' cannot be created: %s; give another file with --store",
+                             path, copy, strerror(why));
         }
         *at = '/';
     }
     free(copy);
-    return s;
+    return st;
 }
 
 static enum as_status check_folder(const char *path, struct as_error *err)
@@ -74,14 +74,15 @@ static enum as_status check_folder(const char *path, struct as_error *err)
         return as_nomem(err, strlen(path), "a path");
     if (slash)
         folder[slash == path ? 1 : slash - path] = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (access(folder, W_OK | X_OK))
-        s = as_fail(err, AS_IO,
+        st =
+            as_fail(err, AS_IO,
                     "the store '%s': its folder '%s' cannot be written to (%s), and the journal goes there: change its "
                     "permissions or give another file with --store",
                     path, folder, strerror(errno));
     free(folder);
-    return s;
+    return st;
 }
 
 /* "FILE.db:3", as 'compare' takes it, of a file that is there. */
@@ -171,9 +172,9 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
     /* SQLite takes names such as ":memory:" and "file:x?mode=ro" for more than a path */
     as_buf_str(&name, store->path[0] == '/' ? "" : "./");
     as_buf_str(&name, store->path);
-    enum as_status s = as_buf_check(&name, err);
-    if (s)
-        return s;
+    enum as_status st = as_buf_check(&name, err);
+    if (st)
+        return st;
     close_database(store);
     int rc = connect(store, as_buf_get(&name), flags, &store->db);
     as_buf_finish(&name);
@@ -182,15 +183,15 @@ static enum as_status open_database(struct as_store *store, int flags, struct as
 
 /* A run killed during a commit leaves a journal that the next process to open the file rolls back. A
  * reader cannot, so that is done here with a connection that may write. */
-static enum as_status mend(struct as_store *store, struct as_error *err)
+static enum as_status open_mend(struct as_store *store, struct as_error *err)
 {
     int rc = sqlite3_exec(store->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
     if (rc != SQLITE_READONLY_ROLLBACK)
         return rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
-    enum as_status s = open_database(store, SQLITE_OPEN_READWRITE, err);
-    if (!s && (rc = sqlite3_exec(store->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL)) != SQLITE_OK)
-        s = as_sql_fail(store, rc, err);
-    return s ? s : open_database(store, SQLITE_OPEN_READONLY, err);
+    enum as_status st = open_database(store, SQLITE_OPEN_READWRITE, err);
+    if (!st && (rc = sqlite3_exec(store->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL)) != SQLITE_OK)
+        st = as_sql_fail(store, rc, err);
+    return st ? st : open_database(store, SQLITE_OPEN_READONLY, err);
 }
 
 /* Readers of a store of an earlier schema get a migrated copy in memory; the file stays unchanged. */
@@ -213,31 +214,31 @@ static enum as_status read_earlier(struct as_store *store, struct as_error *err)
 static enum as_status open_read(struct as_store *store, struct as_error *err)
 {
     enum as_schema_kind kind;
-    enum as_status s = open_database(store, SQLITE_OPEN_READONLY, err);
-    if (!s)
-        s = mend(store, err);
-    if (!s)
-        s = as_schema_look(store->schema, store->path, store->db, &kind, err);
-    if (!s && kind == AS_SCHEMA_EMPTY)
-        s = as_fail(err, AS_NOTFOUND, "the store '%s' is empty: 'assay run' fills it", store->path);
-    return !s && kind == AS_SCHEMA_EARLIER ? read_earlier(store, err) : s;
+    enum as_status st = open_database(store, SQLITE_OPEN_READONLY, err);
+    if (!st)
+        st = open_mend(store, err);
+    if (!st)
+        st = as_schema_look(store->schema, store->path, store->db, &kind, err);
+    if (!st && kind == AS_SCHEMA_EMPTY)
+        st = as_fail(err, AS_NOTFOUND, "the store '%s' is empty: 'assay run' fills it", store->path);
+    return !st && kind == AS_SCHEMA_EARLIER ? read_earlier(store, err) : st;
 }
 
 static enum as_status open_write(struct as_store *store, struct as_error *err)
 {
     enum as_schema_kind kind;
-    enum as_status s = check_folder(store->path, err);
-    if (!s)
-        s = open_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
-    if (!s)
-        s = as_schema_look(store->schema, store->path, store->db, &kind, err);
-    if (!s) {
+    enum as_status st = check_folder(store->path, err);
+    if (!st)
+        st = open_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (!st)
+        st = as_schema_look(store->schema, store->path, store->db, &kind, err);
+    if (!st) {
         int rc = sqlite3_exec(store->db, pragmas_write, NULL, NULL, NULL);
-        s = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
+        st = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
     }
-    if (!s && kind != AS_SCHEMA_CURRENT)
-        s = as_schema_migrate(store->schema, store->path, store->db, err);
-    return s;
+    if (!st && kind != AS_SCHEMA_CURRENT)
+        st = as_schema_migrate(store->schema, store->path, store->db, err);
+    return st;
 }
 
 /* NULL: out of memory */
@@ -261,11 +262,11 @@ static struct as_store *new_store(const char *path, enum as_store_mode mode, con
 static enum as_status open_once(struct as_store *store, struct as_error *err)
 {
     const bool writes = store->mode == AS_STORE_WRITE;
-    enum as_status s = writes ? make_folders(store->path, &store->made_from, err) : AS_OK;
+    enum as_status st = writes ? make_folders(store->path, &store->made_from, err) : AS_OK;
     store->made |= access(store->path, F_OK) != 0;
-    if (!s)
-        s = check_file(store->path, store->mode, err);
-    return s ? s : writes ? open_write(store, err) : open_read(store, err);
+    if (!st)
+        st = check_file(store->path, store->mode, err);
+    return st ? st : writes ? open_write(store, err) : open_read(store, err);
 }
 
 /* SQLite does not wait at every lock, and not for a file or folder that another process removes meanwhile. */
@@ -274,11 +275,11 @@ enum as_status as_store_connect(struct as_store *store, struct as_error *err)
     const double end = as_now() + store->patience_s;
     for (int vanished = 0;;) {
         struct as_error why = {0};
-        const enum as_status s = open_once(store, &why);
+        const enum as_status st = open_once(store, &why);
         const bool gone =
-            s == AS_IO && access(store->path, F_OK) != 0 && errno == ENOENT && vanished++ < AS_VANISHED_MAX;
-        if (!gone && (s != AS_BUSY || as_now() >= end))
-            return s ? as_fail(err, s, "%s", why.text) : AS_OK;
+            st == AS_IO && access(store->path, F_OK) != 0 && errno == ENOENT && vanished++ < AS_VANISHED_MAX;
+        if (!gone && (st != AS_BUSY || as_now() >= end))
+            return st ? as_fail(err, st, "%s", why.text) : AS_OK;
         as_sleep(0.002);
     }
 }
@@ -293,32 +294,32 @@ enum as_status as_store_open_as(const char *path, enum as_store_mode mode, const
 {
     struct as_buf name = AS_BUF_INIT;
     struct as_store *store = NULL;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     *out = NULL;
     if (path)
         as_buf_str(&name, path);
     else
-        s = as_store_default_path(&name, err);
-    if (s || (s = as_buf_check(&name, err)))
+        st = as_store_default_path(&name, err);
+    if (st || (st = as_buf_check(&name, err)))
         goto done;
     if (name.len == 0) {
-        s = as_fail(err, AS_USAGE, "the path of the store is empty");
+        st = as_fail(err, AS_USAGE, "the path of the store is empty");
         goto done;
     }
     store = new_store(as_buf_get(&name), mode, schema);
     if (!store) {
-        s = as_nomem(err, sizeof *store, "the store");
+        st = as_nomem(err, sizeof *store, "the store");
         goto done;
     }
-    s = as_store_connect(store, err);
-    if (!s) {
+    st = as_store_connect(store, err);
+    if (!st) {
         *out = store;
         store = NULL;
     }
 done:
     as_store_close(store);
     as_buf_finish(&name);
-    return s;
+    return st;
 }
 
 void as_store_close(struct as_store *store)

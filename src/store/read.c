@@ -18,9 +18,9 @@ static enum as_status read_cell(struct as_row *row, struct as_cell *c, struct as
     c->id = as_get_int(row);
     c->run_id = as_get_int(row);
     struct as_error why;
-    enum as_status s = as_axes_from_json(as_get_text(row), &c->axes, &why);
+    enum as_status st = as_axes_from_json(as_get_text(row), &c->axes, &why);
     c->key = (uint64_t)as_get_int(row);
-    if (s)
+    if (st)
         return as_store_damaged(row->store, "cell", c->id, why.text, err);
     return wrong ? as_store_damaged(row->store, "cell", c->id, "unknown status, cause or gate state", err) : AS_OK;
 }
@@ -56,11 +56,11 @@ static enum as_status append_samples(struct as_row *row, struct as_cell *c, size
     const unsigned char *bytes = as_get_bytes(row, &len);
     if (len != 8 * n)
         return as_store_damaged(row->store, "cell", c->id, "samples are truncated", err);
-    enum as_status s = as_grow((void **)&c->samples, cap, c->sum.n + n, sizeof *c->samples, err);
-    if (!s)
-        s = as_grow((void **)&c->sample_trial, &cap_trial, c->sum.n + n, sizeof *c->sample_trial, err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&c->samples, cap, c->sum.n + n, sizeof *c->samples, err);
+    if (!st)
+        st = as_grow((void **)&c->sample_trial, &cap_trial, c->sum.n + n, sizeof *c->sample_trial, err);
+    if (st)
+        return st;
     if (!decode_samples(bytes, len, n, c->samples + c->sum.n))
         return as_store_damaged(row->store, "cell", c->id, "a sample is not a number", err);
     for (size_t i = 0; i < n; i++)
@@ -73,13 +73,13 @@ static enum as_status append_samples(struct as_row *row, struct as_cell *c, size
 static enum as_status load_samples(struct as_store *store, struct as_cell *c, struct as_error *err)
 {
     size_t cap = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_row row = as_row_start(store, AS_SQL_SAMPLES);
     as_put_int(&row, c->id);
     c->sum.n = 0;
-    while (!s && as_row_next(&row))
-        s = append_samples(&row, c, &cap, err);
-    return as_row_close(&row, s, err);
+    while (!st && as_row_next(&row))
+        st = append_samples(&row, c, &cap, err);
+    return as_row_close(&row, st, err);
 }
 
 enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, struct as_error *err)
@@ -89,9 +89,9 @@ enum as_status as_store_check_variety(struct as_store *store, int64_t run_id, st
     bool found = as_row_next(&row);
     const int64_t of_cells = found ? as_get_int(&row) : 0, probes = found ? as_get_int(&row) : 0;
     const int64_t described = found ? as_get_int(&row) : 0, devices = of_cells > described ? of_cells : described;
-    enum as_status s = as_row_end(&row, err);
-    if (s || (devices <= AS_RUN_DEVICES_MAX && probes <= AS_RUN_PROBES_MAX))
-        return s;
+    enum as_status st = as_row_end(&row, err);
+    if (st || (devices <= AS_RUN_DEVICES_MAX && probes <= AS_RUN_PROBES_MAX))
+        return st;
     return as_fail(err, AS_FORMAT,
                    "the store '%s': run %lld has %lld devices and %lld probes, and no run of assay has more than %d "
                    "and %d: name another run",
@@ -137,23 +137,23 @@ static enum as_status read_brief_cell(struct as_row *row, struct as_cell *c, str
     return AS_OK;
 }
 
-static enum as_status take_row(struct as_row *row, const struct as_cell_filter *filter, as_cell_fn take, void *user,
-                               struct as_error *err)
+static enum as_status read_take_row(struct as_row *row, const struct as_cell_filter *filter, as_cell_fn take,
+                                    void *user, struct as_error *err)
 {
     struct as_cell cell;
-    enum as_status s = read_cell(row, &cell, err);
-    if (!s && filter->with_samples)
-        s = load_samples(row->store, &cell, err);
-    if (!s)
-        s = take(user, &cell, err);
+    enum as_status st = read_cell(row, &cell, err);
+    if (!st && filter->with_samples)
+        st = load_samples(row->store, &cell, err);
+    if (!st)
+        st = take(user, &cell, err);
     as_cell_finish(&cell);
-    return s;
+    return st;
 }
 
 static enum as_status each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
                                 void *user, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_row row = as_row_start(store, filter->run_id ? AS_SQL_CELLS_OF_RUN : AS_SQL_CELLS);
     as_put_int(&row, filter->run_id);
     as_put_text_or_null(&row, filter->probe);
@@ -161,35 +161,35 @@ static enum as_status each_cell(struct as_store *store, const struct as_cell_fil
     as_put_int(&row, filter->hidden != 0);
     as_put_int(&row, filter->limit ? (int64_t)filter->limit : -1);
     as_put_int(&row, filter->from);
-    while (!s && as_row_next(&row))
-        s = take_row(&row, filter, take, user, err);
-    return as_row_close(&row, s, err);
+    while (!st && as_row_next(&row))
+        st = read_take_row(&row, filter, take, user, err);
+    return as_row_close(&row, st, err);
 }
 
 enum as_status as_store_each_cell(struct as_store *store, const struct as_cell_filter *filter, as_cell_fn take,
                                   void *user, struct as_error *err)
 {
     bool begun;
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = each_cell(store, filter, take, user, err);
-    return begun ? as_end(store, s, err) : s;
+    enum as_status st = as_begin_read(store, &begun, err);
+    if (st)
+        return st;
+    st = each_cell(store, filter, take, user, err);
+    return begun ? as_end(store, st, err) : st;
 }
 
 enum as_status as_store_each_brief(struct as_store *store, int64_t run_id, as_cell_fn take, void *user,
                                    struct as_error *err)
 {
     struct as_cell cell = {.run_id = run_id};
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_row row = as_row_start(store, AS_SQL_BRIEF_CELLS);
     as_put_int(&row, run_id);
-    while (!s && as_row_next(&row)) {
-        s = read_brief_cell(&row, &cell, err);
-        if (!s)
-            s = take(user, &cell, err);
+    while (!st && as_row_next(&row)) {
+        st = read_brief_cell(&row, &cell, err);
+        if (!st)
+            st = take(user, &cell, err);
     }
-    return as_row_close(&row, s, err);
+    return as_row_close(&row, st, err);
 }
 
 struct cell_list {
@@ -200,9 +200,9 @@ struct cell_list {
 static enum as_status keep_cell(void *user, struct as_cell *cell, struct as_error *err)
 {
     struct cell_list *list = user;
-    enum as_status s = as_grow((void **)&list->v, &list->cap, list->n + 1, sizeof *list->v, err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&list->v, &list->cap, list->n + 1, sizeof *list->v, err);
+    if (st)
+        return st;
     list->v[list->n++] = *cell;
     cell->detail = cell->metrics = cell->answers = NULL;
     cell->samples = NULL;
@@ -214,16 +214,16 @@ enum as_status as_store_cells(struct as_store *store, const struct as_cell_filte
                               size_t *n, struct as_error *err)
 {
     struct cell_list list = {0};
-    enum as_status s = filter->run_id ? as_store_check_variety(store, filter->run_id, err) : AS_OK;
-    if (!s)
-        s = as_store_each_cell(store, filter, keep_cell, &list, err);
-    if (s) {
+    enum as_status st = filter->run_id ? as_store_check_variety(store, filter->run_id, err) : AS_OK;
+    if (!st)
+        st = as_store_each_cell(store, filter, keep_cell, &list, err);
+    if (st) {
         as_cells_free(list.v, list.n);
         list = (struct cell_list){0};
     }
     *cells = list.v;
     *n = list.n;
-    return s;
+    return st;
 }
 
 enum as_status as_store_count(struct as_store *store, int64_t run_id, const char *probe, size_t *n,
@@ -242,12 +242,12 @@ static enum as_status one_cell(struct as_store *store, int64_t id, int with_samp
     struct as_row row = as_row_start(store, AS_SQL_CELL);
     as_put_int(&row, id);
     bool found = as_row_next(&row);
-    enum as_status s = found ? read_cell(&row, out, err) : AS_OK;
-    s = as_row_close(&row, s, err);
-    if (!s && !found)
-        s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s': 'assay show' lists those of a run",
-                    (long long)id, store->path);
-    return s || !with_samples ? s : load_samples(store, out, err);
+    enum as_status st = found ? read_cell(&row, out, err) : AS_OK;
+    st = as_row_close(&row, st, err);
+    if (!st && !found)
+        st = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s': 'assay show' lists those of a run",
+                     (long long)id, store->path);
+    return st || !with_samples ? st : load_samples(store, out, err);
 }
 
 enum as_status as_store_cell(struct as_store *store, int64_t id, int with_samples, struct as_cell *out,
@@ -255,15 +255,15 @@ enum as_status as_store_cell(struct as_store *store, int64_t id, int with_sample
 {
     bool begun;
     *out = (struct as_cell){0};
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = one_cell(store, id, with_samples, out, err);
+    enum as_status st = as_begin_read(store, &begun, err);
+    if (st)
+        return st;
+    st = one_cell(store, id, with_samples, out, err);
     if (begun)
-        s = as_end(store, s, err);
-    if (s)
+        st = as_end(store, st, err);
+    if (st)
         as_cell_finish(out);
-    return s;
+    return st;
 }
 
 /* A number beside each sample, NULL where there is none. */
@@ -311,13 +311,13 @@ static enum as_status read_trial(struct as_row *row, struct as_trial *v, struct 
     bool good = !as_get_fields(row, &as_trial_fields, v);
     good &= !as_get_fields(row, &as_readings_fields, &v->readings);
     v->cell_id = as_get_int(row);
-    enum as_status s = read_samples(row, v, err);
-    if (!s)
-        s = read_beside(row, v, "a sample has an invalid clock", as_is_core_hz, &v->core_hz, err);
-    if (!s)
-        s = read_beside(row, v, "a sample has an invalid weight", as_is_weight, &v->weight, err);
-    if (s)
-        return s;
+    enum as_status st = read_samples(row, v, err);
+    if (!st)
+        st = read_beside(row, v, "a sample has an invalid clock", as_is_core_hz, &v->core_hz, err);
+    if (!st)
+        st = read_beside(row, v, "a sample has an invalid weight", as_is_weight, &v->weight, err);
+    if (st)
+        return st;
     return good ? AS_OK
                 : as_store_damaged(row->store, "cell", v->cell_id,
                                    "a trial has an unknown status, gate state or throttle reason", err);
@@ -327,23 +327,23 @@ enum as_status as_store_trials(struct as_store *store, int64_t run_id, int64_t c
                                size_t *n, struct as_error *err)
 {
     size_t cap = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     *trials = NULL;
     *n = 0;
     struct as_row row = as_row_start(store, cell_id ? AS_SQL_TRIALS_OF_CELL : AS_SQL_TRIALS_OF_RUN);
     as_put_int(&row, cell_id ? cell_id : run_id);
-    while (!s && as_row_next(&row)) {
-        s = as_grow((void **)trials, &cap, *n + 1, sizeof **trials, err);
-        if (!s)
-            s = read_trial(&row, &(*trials)[(*n)++], err);
+    while (!st && as_row_next(&row)) {
+        st = as_grow((void **)trials, &cap, *n + 1, sizeof **trials, err);
+        if (!st)
+            st = read_trial(&row, &(*trials)[(*n)++], err);
     }
-    s = as_row_close(&row, s, err);
-    if (s) {
+    st = as_row_close(&row, st, err);
+    if (st) {
         as_trials_free(*trials, *n);
         *trials = NULL;
         *n = 0;
     }
-    return s;
+    return st;
 }
 
 void as_trials_free(struct as_trial *trials, size_t n)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_run(struct as_row *row, struct as_run *r, bool *counted)
+static bool read_runs_read_run(struct as_row *row, struct as_run *r, bool *counted)
 {
     *r = (struct as_run){0};
     const bool known = !as_get_fields(row, &as_run_fields, r);
@@ -17,8 +17,8 @@ static bool read_run(struct as_row *row, struct as_run *r, bool *counted)
     return known;
 }
 
-static enum as_status finish_run(struct as_store *store, struct as_run *r, bool known_state, bool counted,
-                                 struct as_error *err)
+static enum as_status read_runs_finish_run(struct as_store *store, struct as_run *r, bool known_state, bool counted,
+                                           struct as_error *err)
 {
     if (!known_state)
         return as_store_damaged(store, "run", r->id, "unknown state", err);
@@ -36,18 +36,18 @@ static enum as_status finish_run(struct as_store *store, struct as_run *r, bool 
 static enum as_status all_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err)
 {
     size_t cap = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_row row = as_row_start(store, AS_SQL_RUNS);
-    while (!s && as_row_next(&row)) {
+    while (!st && as_row_next(&row)) {
         bool counted;
-        s = as_grow((void **)runs, &cap, *n + 1, sizeof **runs, err);
-        if (s)
+        st = as_grow((void **)runs, &cap, *n + 1, sizeof **runs, err);
+        if (st)
             break;
         struct as_run *r = &(*runs)[(*n)++];
-        bool known = read_run(&row, r, &counted);
-        s = finish_run(store, r, known, counted, err);
+        bool known = read_runs_read_run(&row, r, &counted);
+        st = read_runs_finish_run(store, r, known, counted, err);
     }
-    return as_row_close(&row, s, err);
+    return as_row_close(&row, st, err);
 }
 
 enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_t *n, struct as_error *err)
@@ -55,18 +55,18 @@ enum as_status as_store_runs(struct as_store *store, struct as_run **runs, size_
     bool begun;
     *runs = NULL;
     *n = 0;
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = all_runs(store, runs, n, err);
+    enum as_status st = as_begin_read(store, &begun, err);
+    if (st)
+        return st;
+    st = all_runs(store, runs, n, err);
     if (begun)
-        s = as_end(store, s, err);
-    if (s) {
+        st = as_end(store, st, err);
+    if (st) {
         as_runs_free(*runs, *n);
         *runs = NULL;
         *n = 0;
     }
-    return s;
+    return st;
 }
 
 static enum as_status run_by_id(struct as_store *store, int64_t id, struct as_run *out, bool *found,
@@ -77,9 +77,9 @@ static enum as_status run_by_id(struct as_store *store, int64_t id, struct as_ru
     bool known = true, counted = true;
     *found = as_row_next(&row);
     if (*found)
-        known = read_run(&row, out, &counted);
-    enum as_status s = as_row_end(&row, err);
-    return s || !*found ? s : finish_run(store, out, known, counted, err);
+        known = read_runs_read_run(&row, out, &counted);
+    enum as_status st = as_row_end(&row, err);
+    return st || !*found ? st : read_runs_finish_run(store, out, known, counted, err);
 }
 
 /* A mistyped number such as "0" must not match the start of a uuid. */
@@ -103,9 +103,9 @@ static enum as_status id_by_uuid(struct as_store *store, const char *name, int64
     *found = false;
     for (const char *at = name; *at; at++)
         as_buf_char(&lower, *at >= 'A' && *at <= 'F' ? (char)(*at + 32) : *at);
-    enum as_status s = as_buf_check(&lower, err);
+    enum as_status st = as_buf_check(&lower, err);
     size_t n = 0;
-    if (!s) {
+    if (!st) {
         struct as_row row = as_row_start(store, AS_SQL_RUNS_BY_UUID);
         as_put_text(&row, as_buf_get(&lower));
         for (; as_row_next(&row); n++) {
@@ -115,15 +115,15 @@ static enum as_status id_by_uuid(struct as_store *store, const char *name, int64
             else
                 as_buf_str(&list, ", ...");
         }
-        s = as_row_end(&row, err);
+        st = as_row_end(&row, err);
     }
-    if (!s && n > 1)
-        s = as_fail(err, AS_USAGE, "'%s' is ambiguous: %s; give more characters, or the number", name,
-                    as_buf_get(&list));
+    if (!st && n > 1)
+        st = as_fail(err, AS_USAGE, "'%s' is ambiguous: %s; give more characters, or the number", name,
+                     as_buf_get(&list));
     *found = n == 1;
     as_buf_finish(&lower);
     as_buf_finish(&list);
-    return s;
+    return st;
 }
 
 static enum as_status no_such_run(struct as_store *store, const char *name, struct as_error *err)
@@ -135,9 +135,9 @@ static enum as_status no_such_run(struct as_store *store, const char *name, stru
         first = as_get_int(&row);
         last = as_get_int(&row);
     }
-    enum as_status s = as_row_end(&row, err);
-    if (s)
-        return s;
+    enum as_status st = as_row_end(&row, err);
+    if (st)
+        return st;
     if (n == 0)
         return as_fail(err, AS_NOTFOUND, "the store '%s' holds no run yet: 'assay run' creates one", store->path);
     if (n == 1)
@@ -154,38 +154,38 @@ static enum as_status find_run(struct as_store *store, const char *name, struct 
     int64_t id = 0;
     uint64_t number;
     bool found = false;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (strcmp(name, "last") == 0) {
-        s = id_from_end(store, 0, &id, &found, err);
+        st = id_from_end(store, 0, &id, &found, err);
     } else if (name[0] == '-' && as_parse_u64(name + 1, &number, NULL) == AS_OK) {
         if (number >= 1 && number <= INT64_MAX)
-            s = id_from_end(store, (int64_t)number - 1, &id, &found, err);
+            st = id_from_end(store, (int64_t)number - 1, &id, &found, err);
     } else {
         /* digits may also start a uuid: a number counts first */
         if (as_parse_u64(name, &number, NULL) == AS_OK && number <= INT64_MAX) {
-            s = run_by_id(store, (int64_t)number, out, &found, err);
-            if (s || found)
-                return s;
+            st = run_by_id(store, (int64_t)number, out, &found, err);
+            if (st || found)
+                return st;
         }
         if (strlen(name) >= UUID_START_MIN && strspn(name, "0123456789abcdefABCDEF-") == strlen(name))
-            s = id_by_uuid(store, name, &id, &found, err);
+            st = id_by_uuid(store, name, &id, &found, err);
     }
-    if (!s && found)
-        s = run_by_id(store, id, out, &found, err);
-    return s || found ? s : no_such_run(store, name, err);
+    if (!st && found)
+        st = run_by_id(store, id, out, &found, err);
+    return st || found ? st : no_such_run(store, name, err);
 }
 
 enum as_status as_store_run(struct as_store *store, const char *name, struct as_run *out, struct as_error *err)
 {
     bool begun;
     *out = (struct as_run){0};
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
-    s = find_run(store, name ? name : "last", out, err);
+    enum as_status st = as_begin_read(store, &begun, err);
+    if (st)
+        return st;
+    st = find_run(store, name ? name : "last", out, err);
     if (begun)
-        s = as_end(store, s, err);
-    if (s)
+        st = as_end(store, st, err);
+    if (st)
         as_run_finish(out);
-    return s;
+    return st;
 }

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
-static const char *column_of(const struct as_field *f)
+static const char *rows_column_of(const struct as_field *f)
 {
     return f->column ? f->column : f->name;
 }
@@ -15,7 +15,7 @@ void as_fields_columns(const struct as_fields *fields, const char *prefix, struc
 {
     for (size_t i = 0; i < fields->n; i++)
         if (fields->v[i].kind != AS_FIELD_OTHER)
-            as_buf_printf(out, "%s%s%s", out->len ? ", " : "", prefix, column_of(&fields->v[i]));
+            as_buf_printf(out, "%s%s%s", out->len ? ", " : "", prefix, rows_column_of(&fields->v[i]));
 }
 
 void as_put_fields(struct as_row *row, const struct as_fields *fields, const void *record)
@@ -121,6 +121,6 @@ const char *as_get_fields(struct as_row *row, const struct as_fields *fields, vo
     const char *wrong = NULL;
     for (size_t i = 0; i < fields->n; i++)
         if (!get_value(row, &fields->v[i], (char *)record + fields->v[i].offset))
-            wrong = column_of(&fields->v[i]);
+            wrong = rows_column_of(&fields->v[i]);
     return wrong;
 }

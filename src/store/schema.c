@@ -167,11 +167,11 @@ enum as_status as_schema_look(const struct as_schema *schema, const char *path, 
     int rc = own ? sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
     if (rc == SQLITE_OK)
         rc = read_header(db, &application, &version, &objects);
-    enum as_status s = rc == SQLITE_OK ? AS_OK : as_sql_fail_at(path, db, rc, err);
+    enum as_status st = rc == SQLITE_OK ? AS_OK : as_sql_fail_at(path, db, rc, err);
     if (own && !sqlite3_get_autocommit(db))
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    if (s)
-        return s;
+    if (st)
+        return st;
     if (application == 0 && version == 0 && objects == 0) {
         *kind = AS_SCHEMA_EMPTY;
         return AS_OK;
@@ -194,7 +194,7 @@ enum as_status as_schema_look(const struct as_schema *schema, const char *path, 
     return check_tables(path, db, err);
 }
 
-static int run_steps(const struct as_schema *schema, sqlite3 *db, int from)
+static int schema_run_steps(const struct as_schema *schema, sqlite3 *db, int from)
 {
     int rc = SQLITE_OK;
     for (int i = from; i < schema->version && rc == SQLITE_OK; i++)
@@ -232,17 +232,17 @@ enum as_status as_schema_migrate(const struct as_schema *schema, const char *pat
     enum as_schema_kind kind = AS_SCHEMA_EMPTY;
     int64_t version = 0;
     /* rechecked under the lock: another process may have migrated it */
-    enum as_status s = as_schema_look(schema, path, db, &kind, err);
-    if (!s && kind != AS_SCHEMA_CURRENT) {
+    enum as_status st = as_schema_look(schema, path, db, &kind, err);
+    if (!st && kind != AS_SCHEMA_CURRENT) {
         rc = read_number(db, "PRAGMA user_version", &version);
         if (rc == SQLITE_OK)
-            rc = run_steps(schema, db, (int)version);
-        s = rc == SQLITE_OK ? check_references(path, db, err) : as_sql_fail_at(path, db, rc, err);
+            rc = schema_run_steps(schema, db, (int)version);
+        st = rc == SQLITE_OK ? check_references(path, db, err) : as_sql_fail_at(path, db, rc, err);
     }
-    if (!s && (rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL)) != SQLITE_OK)
-        s = as_sql_fail_at(path, db, rc, err);
+    if (!st && (rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL)) != SQLITE_OK)
+        st = as_sql_fail_at(path, db, rc, err);
     if (!sqlite3_get_autocommit(db))
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_exec(db, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
-    return s;
+    return st;
 }

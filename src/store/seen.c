@@ -41,9 +41,9 @@ static enum as_status add_device(const struct of_device *d, struct as_seen **out
     for (size_t k = 0; k < KINDS; k++) {
         if (d->seen[k] == 0 || (double)d->seen[k] < OFTEN * (double)d->trials)
             continue;
-        enum as_status s = as_grow((void **)out, cap, *n + 1, sizeof **out, err);
-        if (s)
-            return s;
+        enum as_status st = as_grow((void **)out, cap, *n + 1, sizeof **out, err);
+        if (st)
+            return st;
         struct as_seen *seen = &(*out)[(*n)++];
         *seen = (struct as_seen){.trials = d->seen[k], .of = d->trials, .is_shared = k == BITS};
         as_copy_text(seen->device, sizeof seen->device, d->device);
@@ -59,17 +59,17 @@ enum as_status as_store_seen(struct as_store *store, int64_t run_id, struct as_s
 {
     struct of_device d = {0};
     size_t cap = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     *out = NULL;
     *n = 0;
     struct as_row row = as_row_start(store, AS_SQL_SEEN);
     as_put_int(&row, run_id);
-    while (!s && as_row_next(&row)) {
+    while (!st && as_row_next(&row)) {
         int bits = -1;
         struct as_error why;
         const char *device = as_get_text(&row);
         if (strcmp(device, d.device) != 0) {
-            s = add_device(&d, out, n, &cap, err);
+            st = add_device(&d, out, n, &cap, err);
             d = (struct of_device){0};
             as_copy_text(d.device, sizeof d.device, device);
         }
@@ -82,13 +82,13 @@ enum as_status as_store_seen(struct as_store *store, int64_t run_id, struct as_s
         for (size_t k = 0; k < BITS && bits > 0; k++)
             d.seen[k] += bits & ~(int)AS_THROTTLE_HARMLESS & 1 << k ? trials : 0;
     }
-    if (!s)
-        s = add_device(&d, out, n, &cap, err);
-    const enum as_status end = as_row_end(&row, s ? NULL : err);
-    if (s || end) {
+    if (!st)
+        st = add_device(&d, out, n, &cap, err);
+    const enum as_status end = as_row_end(&row, st ? NULL : err);
+    if (st || end) {
         free(*out);
         *out = NULL;
         *n = 0;
     }
-    return s ? s : end;
+    return st ? st : end;
 }

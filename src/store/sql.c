@@ -71,7 +71,7 @@ static const char *const texts[AS_SQL_N] = {
 };
 
 /* The columns of a run, a cell, a trial; a cell's gates and a trial's readings are among them. */
-static void columns_of(const char *what, struct as_buf *out)
+static void sql_columns_of(const char *what, struct as_buf *out)
 {
     if (strcmp(what, "run") == 0)
         as_fields_columns(&as_run_fields, "", out);
@@ -102,7 +102,7 @@ static void expand(const char *text, struct as_buf *out)
         char what[16];
         snprintf(what, sizeof what, "%.*s", (int)(end - at - 1 - parameters), at + 1);
         struct as_buf columns = AS_BUF_INIT;
-        columns_of(what, &columns);
+        sql_columns_of(what, &columns);
         if (!parameters)
             as_buf_str(out, as_buf_get(&columns));
         for (const char *c = as_buf_get(&columns); parameters && c; c = strchr(c + 1, ','))
@@ -157,8 +157,8 @@ enum as_status as_row_end(struct as_row *row, struct as_error *err)
 
 enum as_status as_row_close(struct as_row *row, enum as_status status, struct as_error *err)
 {
-    enum as_status s = as_row_end(row, status ? NULL : err);
-    return status ? status : s;
+    enum as_status st = as_row_end(row, status ? NULL : err);
+    return status ? status : st;
 }
 
 enum as_status as_row_run(struct as_row *row, struct as_error *err)
@@ -168,7 +168,7 @@ enum as_status as_row_run(struct as_row *row, struct as_error *err)
     return as_row_end(row, err);
 }
 
-static void keep(struct as_row *row, int rc)
+static void sql_keep(struct as_row *row, int rc)
 {
     if (row->rc == SQLITE_OK)
         row->rc = rc;
@@ -177,22 +177,22 @@ static void keep(struct as_row *row, int rc)
 
 void as_put_int(struct as_row *row, int64_t v)
 {
-    keep(row, sqlite3_bind_int64(row->st, row->at, v));
+    sql_keep(row, sqlite3_bind_int64(row->st, row->at, v));
 }
 
 void as_put_real(struct as_row *row, double v)
 {
-    keep(row, isfinite(v) ? sqlite3_bind_double(row->st, row->at, v) : sqlite3_bind_null(row->st, row->at));
+    sql_keep(row, isfinite(v) ? sqlite3_bind_double(row->st, row->at, v) : sqlite3_bind_null(row->st, row->at));
 }
 
 void as_put_text(struct as_row *row, const char *s)
 {
-    keep(row, sqlite3_bind_text(row->st, row->at, s ? s : "", -1, SQLITE_STATIC));
+    sql_keep(row, sqlite3_bind_text(row->st, row->at, s ? s : "", -1, SQLITE_STATIC));
 }
 
 void as_put_text_or_null(struct as_row *row, const char *s)
 {
-    keep(row, s ? sqlite3_bind_text(row->st, row->at, s, -1, SQLITE_STATIC) : sqlite3_bind_null(row->st, row->at));
+    sql_keep(row, s ? sqlite3_bind_text(row->st, row->at, s, -1, SQLITE_STATIC) : sqlite3_bind_null(row->st, row->at));
 }
 
 void as_put_throttle(struct as_row *row, int bits)
@@ -200,11 +200,11 @@ void as_put_throttle(struct as_row *row, int bits)
     struct as_buf text = AS_BUF_INIT;
     as_throttle_text(bits, &text);
     if (as_buf_check(&text, NULL))
-        keep(row, SQLITE_NOMEM);
+        sql_keep(row, SQLITE_NOMEM);
     else if (text.len)
-        keep(row, sqlite3_bind_text(row->st, row->at, as_buf_get(&text), -1, SQLITE_TRANSIENT));
+        sql_keep(row, sqlite3_bind_text(row->st, row->at, as_buf_get(&text), -1, SQLITE_TRANSIENT));
     else
-        keep(row, sqlite3_bind_null(row->st, row->at));
+        sql_keep(row, sqlite3_bind_null(row->st, row->at));
     as_buf_finish(&text);
 }
 
@@ -212,20 +212,21 @@ void as_put_causes(struct as_row *row, unsigned causes)
 {
     struct as_buf text = AS_BUF_INIT;
     as_causes_text(causes, &text);
-    keep(row, as_buf_check(&text, NULL) ? SQLITE_NOMEM
-                                        : sqlite3_bind_text(row->st, row->at, as_buf_get(&text), -1, SQLITE_TRANSIENT));
+    sql_keep(row, as_buf_check(&text, NULL)
+                      ? SQLITE_NOMEM
+                      : sqlite3_bind_text(row->st, row->at, as_buf_get(&text), -1, SQLITE_TRANSIENT));
     as_buf_finish(&text);
 }
 
 void as_put_bytes_or_null(struct as_row *row, const void *bytes, size_t n)
 {
-    keep(row,
-         bytes ? sqlite3_bind_blob64(row->st, row->at, bytes, n, SQLITE_STATIC) : sqlite3_bind_null(row->st, row->at));
+    sql_keep(row, bytes ? sqlite3_bind_blob64(row->st, row->at, bytes, n, SQLITE_STATIC)
+                        : sqlite3_bind_null(row->st, row->at));
 }
 
 void as_put_bytes(struct as_row *row, const void *bytes, size_t n)
 {
-    keep(row, sqlite3_bind_blob64(row->st, row->at, n ? bytes : "", n, SQLITE_STATIC));
+    sql_keep(row, sqlite3_bind_blob64(row->st, row->at, n ? bytes : "", n, SQLITE_STATIC));
 }
 
 int64_t as_get_int(struct as_row *row)
@@ -324,16 +325,16 @@ enum as_status as_begin_write(struct as_store *store, struct as_error *err)
         const bool fresh = is_fresh(store);
         if (!as_store_moved(store)) {
             struct as_row row = as_row_start(store, AS_SQL_BEGIN_WRITE);
-            const enum as_status s = as_row_run(&row, err);
-            if (s || !as_store_moved(store)) /* locked now, so that it stays where it is */
-                return s;
+            const enum as_status st = as_row_run(&row, err);
+            if (st || !as_store_moved(store)) /* locked now, so that it stays where it is */
+                return st;
             (void)as_end(store, AS_BUSY, NULL);
         }
         if (!fresh || vanished == AS_VANISHED_MAX)
             return as_sql_fail(store, SQLITE_READONLY_DBMOVED, err);
-        const enum as_status s = as_store_connect(store, err);
-        if (s)
-            return s;
+        const enum as_status st = as_store_connect(store, err);
+        if (st)
+            return st;
     }
 }
 
@@ -346,18 +347,18 @@ enum as_status as_begin_read(struct as_store *store, bool *begun, struct as_erro
     return as_row_run(&row, err);
 }
 
-enum as_status as_end(struct as_store *store, enum as_status status, struct as_error *err)
+enum as_status as_end(struct as_store *store, enum as_status st, struct as_error *err)
 {
-    if (!status) {
+    if (!st) {
         struct as_row commit = as_row_start(store, AS_SQL_COMMIT);
-        status = as_row_run(&commit, err);
+        st = as_row_run(&commit, err);
     }
     /* SQLite may have rolled back by itself, on a full disk for one */
-    if (status && !sqlite3_get_autocommit(store->db)) {
+    if (st && !sqlite3_get_autocommit(store->db)) {
         struct as_row rollback = as_row_start(store, AS_SQL_ROLLBACK);
         as_row_run(&rollback, NULL);
     }
-    return status;
+    return st;
 }
 
 static const struct {

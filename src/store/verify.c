@@ -151,20 +151,20 @@ enum as_status as_rules_check(struct as_store *store, int64_t run_id, struct as_
 {
     *broken = (struct as_broken){0};
     const int rc = add_functions(store->db);
-    enum as_status s = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !s && !broken->rule; i++)
-        s = check_rule(store, i, run_id, broken, err);
-    return s;
+    enum as_status st = rc == SQLITE_OK ? AS_OK : as_sql_fail(store, rc, err);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !st && !broken->rule; i++)
+        st = check_rule(store, i, run_id, broken, err);
+    return st;
 }
 
 enum as_status as_devices_check(const json_t *devices, struct as_error *err)
 {
-    enum as_status s = json_is_array(devices) ? AS_OK : as_fail(err, AS_FORMAT, "not an array");
-    for (size_t i = 0; i < json_array_size(devices) && !s; i++) {
+    enum as_status st = json_is_array(devices) ? AS_OK : as_fail(err, AS_FORMAT, "not an array");
+    for (size_t i = 0; i < json_array_size(devices) && !st; i++) {
         struct as_device_info info = {0};
-        s = as_info_from_object(json_array_get(devices, i), &info, err);
+        st = as_info_from_object(json_array_get(devices, i), &info, err);
     }
-    return s;
+    return st;
 }
 
 /* NULL and "" are fine. */
@@ -199,30 +199,30 @@ static enum as_status check_texts(struct as_store *store, size_t i, struct as_er
 enum as_status as_store_verify(struct as_store *store, struct as_error *err)
 {
     bool begun;
-    enum as_status s = as_begin_read(store, &begun, err);
-    if (s)
-        return s;
+    enum as_status st = as_begin_read(store, &begun, err);
+    if (st)
+        return st;
     struct as_broken broken;
-    s = check_sqlite(store, err);
-    if (!s && !(s = as_rules_check(store, 0, &broken, err)) && broken.rule)
-        s = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s; %s", store->path, broken.what,
-                    (long long)broken.id, broken.rule, broken.remedy ? broken.remedy : "restore it from a copy");
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && !s; i++)
-        s = check_texts(store, i, err);
-    return begun ? as_end(store, s, err) : s;
+    st = check_sqlite(store, err);
+    if (!st && !(st = as_rules_check(store, 0, &broken, err)) && broken.rule)
+        st = as_fail(err, AS_FORMAT, "the store '%s' is damaged: %s %lld: %s; %s", store->path, broken.what,
+                     (long long)broken.id, broken.rule, broken.remedy ? broken.remedy : "restore it from a copy");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !st; i++)
+        st = check_texts(store, i, err);
+    return begun ? as_end(store, st, err) : st;
 }
 
 enum as_status as_store_stale(struct as_store *store, int64_t run_id, int64_t **ids, size_t *n, struct as_error *err)
 {
     size_t cap = 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     struct as_row row = as_row_start(store, run_id ? AS_SQL_STALE_CELLS : AS_SQL_STALE_RUNS);
     *ids = NULL;
     *n = 0;
     if (run_id)
         as_put_int(&row, run_id);
-    while (!s && as_row_next(&row))
-        if (!(s = as_grow((void **)ids, &cap, *n + 1, sizeof **ids, err)))
+    while (!st && as_row_next(&row))
+        if (!(st = as_grow((void **)ids, &cap, *n + 1, sizeof **ids, err)))
             (*ids)[(*n)++] = as_get_int(&row);
-    return as_row_close(&row, s, err);
+    return as_row_close(&row, st, err);
 }

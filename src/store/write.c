@@ -19,10 +19,10 @@ enum as_status as_store_put_run(struct as_store *store, struct as_run *run, int 
         as_row_end(&row, NULL);
         return as_fail(err, AS_USAGE, "run %s is already in the store '%s'", run->uuid, store->path);
     }
-    enum as_status s = as_row_end(&row, err);
-    if (!s)
+    enum as_status st = as_row_end(&row, err);
+    if (!st)
         run->id = sqlite3_last_insert_rowid(store->db);
-    return s;
+    return st;
 }
 
 /* The cell as it is stored: without samples it has no numbers, whatever its summary holds. */
@@ -49,20 +49,20 @@ enum as_status as_store_put_cell(struct as_store *store, int64_t run_id, struct 
 {
     struct as_buf axes = AS_BUF_INIT;
     as_axes_to_json(&c->axes, &axes);
-    enum as_status s = as_buf_check(&axes, err);
+    enum as_status st = as_buf_check(&axes, err);
     const struct as_cell stored = stored_form(c);
     struct as_row row = as_row_start(store, AS_SQL_ADD_CELL);
     put_cell(&row, &stored);
     as_put_int(&row, run_id);
     as_put_text(&row, as_buf_get(&axes));
     as_put_int(&row, (int64_t)c->key);
-    s = s ? as_row_close(&row, s, err) : as_row_run(&row, err);
-    if (!s) {
+    st = st ? as_row_close(&row, st, err) : as_row_run(&row, err);
+    if (!st) {
         c->id = sqlite3_last_insert_rowid(store->db);
         c->run_id = run_id;
     }
     as_buf_finish(&axes);
-    return s;
+    return st;
 }
 
 enum as_status as_store_put_result(struct as_store *store, const struct as_cell *c, struct as_error *err)
@@ -71,10 +71,10 @@ enum as_status as_store_put_result(struct as_store *store, const struct as_cell 
     struct as_row row = as_row_start(store, AS_SQL_UPDATE_CELL);
     put_cell(&row, &stored);
     as_put_int(&row, c->id);
-    enum as_status s = as_row_run(&row, err);
-    if (!s && sqlite3_changes(store->db) != 1)
-        s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)c->id, store->path);
-    return s;
+    enum as_status st = as_row_run(&row, err);
+    if (!st && sqlite3_changes(store->db) != 1)
+        st = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)c->id, store->path);
+    return st;
 }
 
 /* The count of valid cells of a run: taken, or forgotten because a cell changed. */
@@ -95,10 +95,10 @@ enum as_status as_store_put_end(struct as_store *store, const struct as_run *run
 static enum as_status claim_new(struct as_store *store, int64_t run_id, struct as_error *err)
 {
     enum { TRIES = 200 };
-    enum as_status s;
-    for (int i = 0; (s = as_store_claim(store, run_id, err)) == AS_BUSY && i < TRIES; i++)
+    enum as_status st;
+    for (int i = 0; (st = as_store_claim(store, run_id, err)) == AS_BUSY && i < TRIES; i++)
         as_sleep(0.01);
-    return s;
+    return st;
 }
 
 enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, struct as_cell *cells, size_t n,
@@ -109,37 +109,37 @@ enum as_status as_store_begin_run(struct as_store *store, struct as_run *run, st
     int asked_for = 0;
     for (size_t i = 0; i < n; i++)
         asked_for += strcmp(cells[i].probe, AS_HIDDEN_PROBE) != 0;
-    enum as_status s = as_begin_write(store, err);
-    if (s)
-        return s;
-    s = as_store_put_run(store, run, asked_for, err);
-    if (!s)
-        s = claim_new(store, run->id, err);
-    for (size_t i = 0; i < n && !s; i++)
-        s = as_store_put_cell(store, run->id, &cells[i], err);
-    s = as_end(store, s, err);
-    if (s)
+    enum as_status st = as_begin_write(store, err);
+    if (st)
+        return st;
+    st = as_store_put_run(store, run, asked_for, err);
+    if (!st)
+        st = claim_new(store, run->id, err);
+    for (size_t i = 0; i < n && !st; i++)
+        st = as_store_put_cell(store, run->id, &cells[i], err);
+    st = as_end(store, st, err);
+    if (st)
         as_store_release(store);
     else
         run->cells = asked_for;
-    return s;
+    return st;
 }
 
 enum as_status as_store_delete_run(struct as_store *store, int64_t run_id, struct as_error *err)
 {
-    enum as_status s = as_store_claim(store, run_id, err);
-    if (s)
-        return s;
-    if (!(s = as_begin_write(store, err))) {
+    enum as_status st = as_store_claim(store, run_id, err);
+    if (st)
+        return st;
+    if (!(st = as_begin_write(store, err))) {
         struct as_row row = as_row_start(store, AS_SQL_DELETE_RUN);
         as_put_int(&row, run_id);
-        s = as_row_run(&row, err);
-        if (!s && sqlite3_changes(store->db) != 1)
-            s = as_fail(err, AS_NOTFOUND, "run %lld is not in the store '%s'", (long long)run_id, store->path);
-        s = as_end(store, s, err);
+        st = as_row_run(&row, err);
+        if (!st && sqlite3_changes(store->db) != 1)
+            st = as_fail(err, AS_NOTFOUND, "run %lld is not in the store '%s'", (long long)run_id, store->path);
+        st = as_end(store, st, err);
     }
     as_store_release(store);
-    return s;
+    return st;
 }
 
 /* Little-endian bytes of the numbers of each sample, one array behind the other; NULL where one is not there or memory
@@ -148,7 +148,7 @@ struct blobs {
     unsigned char *samples, *core_hz, *weight;
 };
 
-static bool pack(const double *x, size_t n, unsigned char **out)
+static bool write_pack(const double *x, size_t n, unsigned char **out)
 {
     *out = NULL;
     if (!x)
@@ -190,8 +190,8 @@ enum as_status as_store_put_trial(struct as_store *store, const struct as_trial 
             return as_fail(err, AS_FAILED, "trial %d of cell %lld: sample %zu is not a number", v->number,
                            (long long)cell_id, i);
     struct blobs blobs = {0};
-    if (!pack(v->samples, v->n, &blobs.samples) || !pack(v->core_hz, v->n, &blobs.core_hz) ||
-        !pack(v->weight, v->n, &blobs.weight)) {
+    if (!write_pack(v->samples, v->n, &blobs.samples) || !write_pack(v->core_hz, v->n, &blobs.core_hz) ||
+        !write_pack(v->weight, v->n, &blobs.weight)) {
         blobs_finish(&blobs);
         return as_nomem(err, 8 * v->n, "samples");
     }
@@ -202,14 +202,14 @@ enum as_status as_store_put_trial(struct as_store *store, const struct as_trial 
     put_trial(&row, v, &readings, cell_id, &blobs);
     as_row_next(&row);
     int rc = row.rc;
-    enum as_status s = as_row_end(&row, err);
+    enum as_status st = as_row_end(&row, err);
     if (rc == SQLITE_CONSTRAINT_UNIQUE)
-        s = as_fail(err, AS_FAILED, "trial %d of cell %lld is already in the store '%s'", v->number, (long long)cell_id,
-                    store->path);
+        st = as_fail(err, AS_FAILED, "trial %d of cell %lld is already in the store '%s'", v->number,
+                     (long long)cell_id, store->path);
     else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
-        s = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)cell_id, store->path);
+        st = as_fail(err, AS_NOTFOUND, "cell %lld is not in the store '%s'", (long long)cell_id, store->path);
     blobs_finish(&blobs);
-    return s;
+    return st;
 }
 
 enum as_status as_store_add_trials(struct as_store *store, const struct as_stored_trial *trials, size_t n,
@@ -219,63 +219,63 @@ enum as_status as_store_add_trials(struct as_store *store, const struct as_store
         if (trials[i].trial->cell_id && trials[i].trial->cell_id != trials[i].cell->id)
             return as_fail(err, AS_FAILED, "a trial of cell %lld cannot be stored with cell %lld",
                            (long long)trials[i].trial->cell_id, (long long)trials[i].cell->id);
-    enum as_status s = as_begin_write(store, err);
-    if (s)
-        return s;
-    for (size_t i = 0; i < n && !s; i++) {
-        s = as_store_put_result(store, trials[i].cell, err);
-        if (!s)
-            s = as_store_put_trial(store, trials[i].trial, trials[i].cell->id, err);
+    enum as_status st = as_begin_write(store, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < n && !st; i++) {
+        st = as_store_put_result(store, trials[i].cell, err);
+        if (!st)
+            st = as_store_put_trial(store, trials[i].trial, trials[i].cell->id, err);
     }
-    if (!s && n)
-        s = recount(store, trials[0].cell->run_id, false, err);
-    return as_end(store, s, err);
+    if (!st && n)
+        st = recount(store, trials[0].cell->run_id, false, err);
+    return as_end(store, st, err);
 }
 
 enum as_status as_store_update_cells(struct as_store *store, const struct as_cell *cells, size_t n,
                                      struct as_error *err)
 {
-    enum as_status s = as_begin_write(store, err);
-    if (s)
-        return s;
-    for (size_t i = 0; i < n && !s; i++) {
-        s = as_store_put_result(store, &cells[i], err);
-        if (!s && (i == 0 || cells[i].run_id != cells[i - 1].run_id))
-            s = recount(store, cells[i].run_id, false, err);
+    enum as_status st = as_begin_write(store, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < n && !st; i++) {
+        st = as_store_put_result(store, &cells[i], err);
+        if (!st && (i == 0 || cells[i].run_id != cells[i - 1].run_id))
+            st = recount(store, cells[i].run_id, false, err);
     }
-    return as_end(store, s, err);
+    return as_end(store, st, err);
 }
 
 enum as_status as_store_exclude_trial(struct as_store *store, int64_t cell_id, int number, int excluded,
                                       const char *reason, struct as_error *err)
 {
-    enum as_status s = as_begin_write(store, err);
-    if (s)
-        return s;
+    enum as_status st = as_begin_write(store, err);
+    if (st)
+        return st;
     struct as_row row = as_row_start(store, AS_SQL_EXCLUDE_TRIAL);
     as_put_int(&row, excluded != 0);
     as_put_text(&row, reason);
     as_put_int(&row, cell_id);
     as_put_int(&row, number);
-    s = as_row_run(&row, err);
-    if (!s && sqlite3_changes(store->db) != 1)
-        s = as_fail(err, AS_NOTFOUND, "trial %d of cell %lld is not in the store '%s'", number, (long long)cell_id,
-                    store->path);
-    return as_end(store, s, err);
+    st = as_row_run(&row, err);
+    if (!st && sqlite3_changes(store->db) != 1)
+        st = as_fail(err, AS_NOTFOUND, "trial %d of cell %lld is not in the store '%s'", number, (long long)cell_id,
+                     store->path);
+    return as_end(store, st, err);
 }
 
 enum as_status as_store_update_run(struct as_store *store, const struct as_run *run, struct as_error *err)
 {
-    enum as_status s = as_begin_write(store, err);
-    if (s)
-        return s;
+    enum as_status st = as_begin_write(store, err);
+    if (st)
+        return st;
     struct as_row row = as_row_start(store, AS_SQL_UPDATE_RUN);
     as_put_fields(&row, &as_run_fields, run);
     as_put_int(&row, run->id);
-    s = as_row_run(&row, err);
-    if (!s && sqlite3_changes(store->db) != 1)
-        s = as_fail(err, AS_NOTFOUND, "run %lld is not in the store '%s'", (long long)run->id, store->path);
-    if (!s)
-        s = as_store_put_end(store, run, err);
-    return as_end(store, s, err);
+    st = as_row_run(&row, err);
+    if (!st && sqlite3_changes(store->db) != 1)
+        st = as_fail(err, AS_NOTFOUND, "run %lld is not in the store '%s'", (long long)run->id, store->path);
+    if (!st)
+        st = as_store_put_end(store, run, err);
+    return as_end(store, st, err);
 }

@@ -8,39 +8,39 @@
 #include <math.h>
 #include <string.h>
 
-enum as_status as_trial_take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err)
+enum as_status as_trial_take_bound(struct as_trial_context *tc, const struct as_probe *probe, struct as_error *err)
 {
     const struct as_bound_trial trial = {.probe = probe->name,
-                                         .axes = vc->axes,
-                                         .unit = as_probe_metric(probe, vc->axes).unit,
-                                         .claims_memory = vc->claims_memory,
-                                         .footprint = vc->footprint};
+                                         .axes = tc->axes,
+                                         .unit = as_probe_metric(probe, tc->axes).unit,
+                                         .claims_memory = tc->claims_memory,
+                                         .footprint = tc->footprint};
     struct as_bound bound;
-    const enum as_status st = as_bound_of_trial(&vc->dev->info, &trial, &bound, err);
-    if (!st && isfinite(bound.value) && !(vc->limit >= bound.value)) {
-        vc->limit = bound.value;
-        as_copy_text(vc->limit_why, sizeof vc->limit_why, bound.why);
+    const enum as_status st = as_bound_of_trial(&tc->dev->info, &trial, &bound, err);
+    if (!st && isfinite(bound.value) && !(tc->limit >= bound.value)) {
+        tc->limit = bound.value;
+        as_copy_text(tc->limit_why, sizeof tc->limit_why, bound.why);
     }
     return st;
 }
 
-double as_trial_bound_at(const struct as_trial_context *vc, const struct as_probe *probe, double clock_hz)
+double as_trial_bound_at(const struct as_trial_context *tc, const struct as_probe *probe, double clock_hz)
 {
-    const double highest = vc->dev->info.clock_max_hz;
-    const char *unit = as_probe_metric(probe, vc->axes).unit;
+    const double highest = tc->dev->info.clock_max_hz;
+    const char *unit = as_probe_metric(probe, tc->axes).unit;
     static const double sure = 1.03; /* of the clock: readings err by two percent */
     const bool of_arithmetic = strcmp(unit, "FLOP/s") == 0 || strcmp(unit, "OP/s") == 0;
-    return of_arithmetic && highest > 0 && clock_hz > sure * highest ? vc->limit * clock_hz / highest : vc->limit;
+    return of_arithmetic && highest > 0 && clock_hz > sure * highest ? tc->limit * clock_hz / highest : tc->limit;
 }
 
-enum as_status as_trial_check_pages(const struct as_trial_context *vc, struct as_error *err)
+enum as_status as_trial_check_pages(const struct as_trial_context *tc, struct as_error *err)
 {
-    const struct as_device_info *info = &vc->dev->info;
-    const struct as_allocator *a = as_info_allocator(info, as_axes_text(vc->axes, "allocator"));
-    if (!a || a->role != AS_ROLE_HUGE_PAGES || !vc->detail.len)
+    const struct as_device_info *info = &tc->dev->info;
+    const struct as_allocator *a = as_info_allocator(info, as_axes_text(tc->axes, "allocator"));
+    if (!a || a->role != AS_ROLE_HUGE_PAGES || !tc->detail.len)
         return AS_OK;
     struct as_buf notes = AS_BUF_INIT;
-    as_buf_printf(&notes, "%s}", as_buf_get(&vc->detail));
+    as_buf_printf(&notes, "%s}", as_buf_get(&tc->detail));
     const double page = as_detail_number(as_buf_get(&notes), "page_size");
     as_buf_finish(&notes);
     if (!(page > 0) || page > (double)info->page_size)
@@ -49,14 +49,14 @@ enum as_status as_trial_check_pages(const struct as_trial_context *vc, struct as
                    page);
 }
 
-void as_trial_note_readings(struct as_trial_context *vc, const struct as_readings *r)
+void as_trial_note_readings(struct as_trial_context *tc, const struct as_readings *r)
 {
     struct as_buf words = AS_BUF_INIT;
     if (isfinite(r->power_w))
-        as_note_number(vc, "power_w", r->power_w);
+        as_note_number(tc, "power_w", r->power_w);
     if (r->throttle > 0 && r->throttle & ~(int)AS_THROTTLE_HARMLESS) {
         as_throttle_text(r->throttle & ~(int)AS_THROTTLE_HARMLESS, &words);
-        as_note(vc, "throttled_by", as_buf_get(&words));
+        as_note(tc, "throttled_by", as_buf_get(&words));
     }
     as_buf_finish(&words);
 }

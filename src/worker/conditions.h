@@ -5,13 +5,13 @@
 #include "probe/probe.h"
 
 /* Sets limit and limit_why to the looser of the probe's own bound and the device's. */
-enum as_status as_trial_take_bound(struct as_trial_context *vc, const struct as_probe *probe, struct as_error *err);
+enum as_status as_trial_take_bound(struct as_trial_context *tc, const struct as_probe *probe, struct as_error *err);
 /* Rates of arithmetic are bounded at the highest clock that the device reports; a trial that ran above it has as much
  * more. Returns the bound of a trial at its clock. */
-double as_trial_bound_at(const struct as_trial_context *vc, const struct as_probe *probe, double clock_hz);
+double as_trial_bound_at(const struct as_trial_context *tc, const struct as_probe *probe, double clock_hz);
 /* AS_UNSUPPORTED: huge pages were requested and base pages came, whose number would be another quantity. */
-enum as_status as_trial_check_pages(const struct as_trial_context *vc, struct as_error *err);
+enum as_status as_trial_check_pages(const struct as_trial_context *tc, struct as_error *err);
 /* Notes power and throttle reasons for facts and the data sheet, which see cells and not their trials. */
-void as_trial_note_readings(struct as_trial_context *vc, const struct as_readings *r);
+void as_trial_note_readings(struct as_trial_context *tc, const struct as_readings *r);
 
 #endif

@@ -33,7 +33,7 @@ struct sampler {
     struct as_device *dev;
     const struct as_probe *probe;
     void *state;
-    struct as_trial_context vc;
+    struct as_trial_context tc;
     double *x, *seconds; /* value and length of each sample */
     struct as_reference *reference;
     struct as_reference_reading *readings; /* before each sample and after the last; where a host core works */
@@ -58,7 +58,7 @@ static double now_of(const struct as_device *dev)
     return dev->device->now ? dev->device->now((struct as_device *)dev) : as_now();
 }
 
-static void read_clock(struct sampler *m)
+static void measure_read_clock(struct sampler *m)
 {
     double hz;
     if (m->tells || !m->dev->device->clock || m->clock_n == CLOCKS_MAX || now_of(m->dev) - m->clock_at < CLOCK_EVERY_S)
@@ -70,7 +70,7 @@ static void read_clock(struct sampler *m)
 
 static bool reads_reference(const struct sampler *m)
 {
-    return m->vc.host_work && as_reference_applies(m->dev);
+    return m->tc.host_work && as_reference_applies(m->dev);
 }
 
 static enum as_status take_sample(struct sampler *m, struct as_sample *s, struct as_error *err)
@@ -95,8 +95,8 @@ static struct known_reps {
 
 static uint64_t clamp_reps(const struct sampler *m, double reps)
 {
-    return reps > (double)m->vc.max_reps   ? m->vc.max_reps
-           : reps < (double)m->vc.min_reps ? m->vc.min_reps
+    return reps > (double)m->tc.max_reps   ? m->tc.max_reps
+           : reps < (double)m->tc.min_reps ? m->tc.min_reps
                                            : (uint64_t)reps;
 }
 
@@ -126,18 +126,18 @@ static enum as_status take_shorter(struct sampler *m, struct as_sample *s, struc
 }
 
 /* Repetitions are raised until a sample is long enough for the timer; calibration samples are discarded. */
-static enum as_status calibrate(struct sampler *m, struct as_error *err)
+static enum as_status measure_calibrate(struct sampler *m, struct as_error *err)
 {
-    double target = m->vc.sample_s > 0 ? m->vc.sample_s : SAMPLE_S;
+    double target = m->tc.sample_s > 0 ? m->tc.sample_s : SAMPLE_S;
     struct known_reps *known = &known_reps[m->key % KNOWN_MAX];
     enum as_status st = AS_OK;
     double seconds = 0;
-    m->reps = m->vc.min_reps;
-    if (known->key == m->key && m->vc.min_reps < m->vc.max_reps) {
+    m->reps = m->tc.min_reps;
+    if (known->key == m->key && m->tc.min_reps < m->tc.max_reps) {
         m->reps = clamp_reps(m, (double)known->reps);
         st = look_at_known(m, target, &seconds, err);
     }
-    while (!st && seconds < 0.6 * target && m->reps < m->vc.max_reps && now_of(m->dev) < m->share_end) {
+    while (!st && seconds < 0.6 * target && m->reps < m->tc.max_reps && now_of(m->dev) < m->share_end) {
         struct as_sample s;
         st = take_sample(m, &s, err);
         if (!st && s.seconds >= 0.6 * target && m->reps == 1)
@@ -156,10 +156,10 @@ static enum as_status calibrate(struct sampler *m, struct as_error *err)
 
 /* Long device samples that agree need no more: the remaining scatter is between trials. Cells at the power limit need
  * time to settle. */
-static int agree(const struct sampler *m)
+static int measure_agree(const struct sampler *m)
 {
     double lo = INFINITY, hi = -INFINITY, seconds = 0;
-    if (m->fewest > 1 || m->vc.host_work || m->probe->own_power || m->n < AS_SAMPLES_MIN)
+    if (m->fewest > 1 || m->tc.host_work || m->probe->own_power || m->n < AS_SAMPLES_MIN)
         return 0;
     for (size_t i = 0; i < m->n; i++) {
         lo = fmin(lo, m->x[i]);
@@ -177,9 +177,9 @@ static size_t needed(const struct sampler *m)
 
 /* The stopping rule costs a sort, so it runs after every 10% more samples. It uses samples without contention, or all
  * if those are too few. */
-static int enough(struct sampler *m, size_t *ask_at)
+static int measure_enough(struct sampler *m, size_t *ask_at)
 {
-    if (m->n < AS_SAMPLES_ALONE && agree(m))
+    if (m->n < AS_SAMPLES_ALONE && measure_agree(m))
         return 1;
     if (m->n < *ask_at)
         return 0;
@@ -215,10 +215,10 @@ static enum as_status add_sample(struct sampler *m, struct as_error *err)
     return AS_OK;
 }
 
-static enum as_status collect(struct sampler *m, struct as_error *err)
+static enum as_status measure_collect(struct sampler *m, struct as_error *err)
 {
-    const bool fixed = m->vc.samples > 0;
-    const size_t most = fixed && m->vc.samples < AS_SAMPLES_MAX ? m->vc.samples : AS_SAMPLES_MAX;
+    const bool fixed = m->tc.samples > 0;
+    const size_t most = fixed && m->tc.samples < AS_SAMPLES_MAX ? m->tc.samples : AS_SAMPLES_MAX;
     size_t ask_at = AS_SAMPLES_ALONE;
     double last = 0;
     while (m->n < most) {
@@ -226,17 +226,17 @@ static enum as_status collect(struct sampler *m, struct as_error *err)
         int over = !fixed && now + last > m->share_end;
         if (over && (m->n >= m->fewest || (m->n > 0 && now > m->hard_end)))
             break;
-        read_clock(m);
+        measure_read_clock(m);
         enum as_status st = add_sample(m, err);
         if (st == AS_TIMEOUT && m->n >= AS_SAMPLES_MIN)
             break;
         if (st)
             return st;
         last = now_of(m->dev) - now;
-        if (!fixed && enough(m, &ask_at))
+        if (!fixed && measure_enough(m, &ask_at))
             break;
     }
-    read_clock(m);
+    measure_read_clock(m);
     return AS_OK;
 }
 
@@ -270,7 +270,7 @@ static double *copy_of(const double *x, size_t n)
     return copy;
 }
 
-static enum as_status keep(struct sampler *m, struct as_trial *out, struct as_error *err)
+static enum as_status measure_keep(struct sampler *m, struct as_trial *out, struct as_error *err)
 {
     const size_t warm = as_warmup_end(m->x, m->n);
     out->warmup = warm;
@@ -317,32 +317,32 @@ static void set_outcome(struct as_trial *out, enum as_status st, const char *tex
 
 static enum as_status run_phases(struct sampler *m, double started, struct as_trial *out, struct as_error *err)
 {
-    enum as_status st = as_probe_prepare(m->probe, &m->vc, &m->state, err);
+    enum as_status st = as_probe_prepare(m->probe, &m->tc, &m->state, err);
     if (!st)
-        st = as_trial_take_bound(&m->vc, m->probe, err);
+        st = as_trial_take_bound(&m->tc, m->probe, err);
     if (!st)
-        st = as_trial_check_pages(&m->vc, err);
+        st = as_trial_check_pages(&m->tc, err);
     double prepared = now_of(m->dev);
     out->prepare_s = prepared - started;
     m->share_end = prepared + m->share_s;
     m->hard_end = prepared + fmax(2 * m->share_s, AS_FEWEST_S);
-    out->footprint = m->vc.footprint;
-    out->claims_memory = m->vc.claims_memory;
-    out->limit = m->vc.limit;
-    as_copy_text(out->limit_why, sizeof out->limit_why, m->vc.limit_why);
-    out->code = m->vc.code;
-    as_copy_text(out->code_text, sizeof out->code_text, m->vc.code_text);
+    out->footprint = m->tc.footprint;
+    out->claims_memory = m->tc.claims_memory;
+    out->limit = m->tc.limit;
+    as_copy_text(out->limit_why, sizeof out->limit_why, m->tc.limit_why);
+    out->code = m->tc.code;
+    as_copy_text(out->code_text, sizeof out->code_text, m->tc.code_text);
     if (!st)
-        st = calibrate(m, err);
+        st = measure_calibrate(m, err);
     if (!st) {
         as_watch_mark(&m->watch);
-        st = collect(m, err);
+        st = measure_collect(m, err);
     }
     as_watch_end(&m->watch, &out->readings); /* before the check, which lets the device idle */
     out->reps = m->reps;
     if (!st) {
         summarize_clock(m, out);
-        out->limit = as_trial_bound_at(&m->vc, m->probe, out->clock_hz);
+        out->limit = as_trial_bound_at(&m->tc, m->probe, out->clock_hz);
         st = run_check(m, out, err);
     }
     return st;
@@ -365,7 +365,7 @@ static struct sampler make_sampler(struct as_device *dev, const struct as_trial_
                         .share_s = order->share_s,
                         .precision = order->precision,
                         .fewest = order->alone ? AS_SAMPLES_ALONE : 1};
-    m.vc =
+    m.tc =
         (struct as_trial_context){.dev = dev,
                                   .axes = &order->axes,
                                   .seed = order->seed,
@@ -375,7 +375,7 @@ static struct sampler make_sampler(struct as_device *dev, const struct as_trial_
                                   .host_work = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->info.is_host_cpu,
                                   .min_reps = 1,
                                   .max_reps = UINT64_C(1) << 40};
-    as_copy_text(m.vc.code_text, sizeof m.vc.code_text,
+    as_copy_text(m.tc.code_text, sizeof m.tc.code_text,
                  dev->info.capabilities & AS_CAP_CODE ? "this probe requires no particular instruction"
                                                       : AS_CODE_NOT_COUNTED);
     return m;
@@ -395,7 +395,7 @@ static struct as_trial empty_trial(int number)
 }
 
 /* Equal hashes mean the same code. */
-static void note_code(struct as_trial_context *vc, const struct as_code_identity *code)
+static void note_code(struct as_trial_context *tc, const struct as_code_identity *code)
 {
     const struct {
         const char *name;
@@ -405,7 +405,7 @@ static void note_code(struct as_trial_context *vc, const struct as_code_identity
         char hex[17];
         as_hash_hex(notes[i].hash, hex);
         if (notes[i].hash)
-            as_note(vc, notes[i].name, hex);
+            as_note(tc, notes[i].name, hex);
     }
 }
 
@@ -425,7 +425,7 @@ static enum as_status make_room(struct sampler *m, struct as_error *err)
 
 static void free_room(struct sampler *m)
 {
-    as_buf_finish(&m->vc.detail);
+    as_buf_finish(&m->tc.detail);
     free(m->x);
     free(m->seconds);
     free(m->counted);
@@ -435,7 +435,7 @@ static void free_room(struct sampler *m)
 }
 
 /* What as_demand_metrics names, in its units. */
-static void note_demand(struct as_trial_context *vc, const struct as_demand_seen *seen)
+static void note_demand(struct as_trial_context *tc, const struct as_demand_seen *seen)
 {
     const double values[] = {1e-9 * seen->memory_read, 1e-9 * seen->memory_written,
                              1e-9 * seen->cpu_traffic, 100 * seen->device_memory,
@@ -445,7 +445,7 @@ static void note_demand(struct as_trial_context *vc, const struct as_demand_seen
                              seen->dram_power};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (isfinite(values[i]))
-            as_note_number(vc, as_demand_metrics[i].name, values[i]);
+            as_note_number(tc, as_demand_metrics[i].name, values[i]);
 }
 
 enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensing, struct as_reference *reference,
@@ -480,14 +480,14 @@ enum as_status as_measure_trial(struct as_device *dev, struct as_sensing *sensin
     if (trial)
         set_outcome(out, trial, why.text);
     else
-        st = keep(&m, out, err);
-    note_code(&m.vc, &dev->code);
-    note_demand(&m.vc, &m.watch.demand);
-    as_trial_note_readings(&m.vc, &out->readings);
+        st = measure_keep(&m, out, err);
+    note_code(&m.tc, &dev->code);
+    note_demand(&m.tc, &m.watch.demand);
+    as_trial_note_readings(&m.tc, &out->readings);
     if (reads_reference(&m) && as_thread_pin_limit())
-        as_note(&m.vc, "placement", as_thread_pin_limit());
-    as_buf_str(&m.vc.detail, m.vc.detail.len ? "}" : "{}");
-    out->detail = as_buf_take(&m.vc.detail);
+        as_note(&m.tc, "placement", as_thread_pin_limit());
+    as_buf_str(&m.tc.detail, m.tc.detail.len ? "}" : "{}");
+    out->detail = as_buf_take(&m.tc.detail);
     out->duration_s = now_of(dev) - started;
 done:
     free_room(&m);
@@ -500,8 +500,8 @@ void as_measure_compile(struct as_device *compiler, const struct as_trial_order 
     struct as_error why = {0};
     if (as_plan_check(order->probe, &order->axes, &compiler->info, &why))
         return;
-    m.vc.deadline = INFINITY;
-    (void)as_probe_prepare(m.probe, &m.vc, &m.state, &why);
+    m.tc.deadline = INFINITY;
+    (void)as_probe_prepare(m.probe, &m.tc, &m.state, &why);
     as_probe_finish(m.probe, m.state);
-    as_buf_finish(&m.vc.detail);
+    as_buf_finish(&m.tc.detail);
 }

@@ -49,7 +49,7 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
         return as_nomem(err, 0, "a message");
     size_t left = strlen(text), at = 0;
     const size_t front = is_stream(fd) ? LENGTH : 0;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     do {
         char packet[LENGTH + PACKET];
         size_t n = left < PACKET - 1 ? left : PACKET - 1;
@@ -59,14 +59,14 @@ enum as_status as_message_send(int fd, const json_t *message, struct as_error *e
         memcpy(packet + front + 1, text + at, n);
         const bool sent = send_all(fd, packet, front + n + 1);
         if (!sent && (errno == ENOMEM || errno == ENOBUFS))
-            s = as_nomem(err, n, "a message");
+            st = as_nomem(err, n, "a message");
         else if (!sent)
-            s = as_fail(err, AS_IO, "the other process is gone: %s", strerror(errno));
+            st = as_fail(err, AS_IO, "the other process is gone: %s", strerror(errno));
         at += n;
         left -= n;
-    } while (left && !s);
+    } while (left && !st);
     free(text);
-    return s;
+    return st;
 }
 
 bool as_child_ended(pid_t child)
@@ -169,7 +169,7 @@ enum as_receive as_message_receive(int fd, double deadline, const volatile sig_a
 }
 
 /* JSON has no NaN: an unknown number is null. */
-static json_t *number(double v)
+static json_t *message_number(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
 }
@@ -215,11 +215,11 @@ enum as_status as_order_from_json(const json_t *j, struct as_trial_order *o, str
     return as_axes_from_json(get_text(j, "axes"), &o->axes, err);
 }
 
-static json_t *numbers(const double *x, size_t n)
+static json_t *message_numbers(const double *x, size_t n)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, number(x[i]));
+        json_array_append_new(list, message_number(x[i]));
     return list;
 }
 
@@ -246,11 +246,11 @@ json_t *as_trial_to_json(const struct as_trial *v)
     json_t *j = record_to_json(&as_trial_fields, v);
     if (v->readings.sensor[0])
         json_object_set_new(j, "readings", record_to_json(&as_readings_fields, &v->readings));
-    json_object_set_new(j, "samples", numbers(v->samples, v->n));
+    json_object_set_new(j, "samples", message_numbers(v->samples, v->n));
     if (v->core_hz)
-        json_object_set_new(j, "core_hz", numbers(v->core_hz, v->n));
+        json_object_set_new(j, "core_hz", message_numbers(v->core_hz, v->n));
     if (v->weight)
-        json_object_set_new(j, "weight", numbers(v->weight, v->n));
+        json_object_set_new(j, "weight", message_numbers(v->weight, v->n));
     return j;
 }
 
@@ -261,9 +261,9 @@ enum as_status as_trial_from_json(const json_t *j, struct as_trial *v, struct as
     *v = (struct as_trial){0};
     as_readings_clear(&v->readings);
     struct as_error why = {0};
-    enum as_status s = as_fields_read(&as_trial_fields, j, &place, v, &why);
-    if (!s && !json_is_null(readings))
-        s = as_fields_read(&as_readings_fields, readings, &place, &v->readings, &why);
+    enum as_status st = as_fields_read(&as_trial_fields, j, &place, v, &why);
+    if (!st && !json_is_null(readings))
+        st = as_fields_read(&as_readings_fields, readings, &place, &v->readings, &why);
     const size_t n = v->n;
     v->n = 0; /* none is owned yet */
     const struct {
@@ -274,16 +274,16 @@ enum as_status as_trial_from_json(const json_t *j, struct as_trial *v, struct as
     } lists[] = {{"samples", true, as_is_sample, &v->samples},
                  {"core_hz", false, as_is_core_hz, &v->core_hz},
                  {"weight", false, as_is_weight, &v->weight}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && !s; i++) {
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !st; i++) {
         const json_t *list = json_object_get(j, lists[i].name);
         if (lists[i].required || !json_is_null(list))
-            s = as_numbers_read(list, lists[i].name, n, lists[i].is_one, &place, lists[i].out, &why);
+            st = as_numbers_read(list, lists[i].name, n, lists[i].is_one, &place, lists[i].out, &why);
     }
-    if (s)
-        s = as_fail(err, s == AS_NOMEM ? AS_NOMEM : AS_FAILED, "%s", why.text);
-    if (s)
+    if (st)
+        st = as_fail(err, st == AS_NOMEM ? AS_NOMEM : AS_FAILED, "%s", why.text);
+    if (st)
         as_trial_finish(v);
     else
         v->n = n;
-    return s;
+    return st;
 }

@@ -13,7 +13,7 @@ enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18 };
 static const double SLOWEST = 0.4;
 
 /* Minimum over CHAINS runs, in seconds: an interrupt only lengthens one. */
-static double quickest(uint64_t loops)
+static double reference_quickest(uint64_t loops)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < CHAINS; i++) {
@@ -28,7 +28,7 @@ static double quickest(uint64_t loops)
 /* The difference of a long and a short chain leaves out what reading the time costs. */
 static double clock_here(void)
 {
-    const double took = quickest(LONG_LOOPS) - quickest(SHORT_LOOPS);
+    const double took = reference_quickest(LONG_LOOPS) - reference_quickest(SHORT_LOOPS);
     return took > 0 ? (LONG_LOOPS - SHORT_LOOPS) * AS_CHAIN_LINKS / took : NAN;
 }
 

@@ -31,7 +31,7 @@ static json_t *refusal(const struct as_error *err)
 }
 
 /* {"ok":true,"info":{...},"topology":{...}}; topology is absent where the device tells none. */
-static json_t *describe(struct as_device *dev, struct as_sensing *sensing)
+static json_t *worker_describe(struct as_device *dev, struct as_sensing *sensing)
 {
     as_sensing_describe(sensing, &dev->info);
     (void)as_specified_cache(&dev->info, NULL); /* out of memory: it stays unknown */
@@ -68,7 +68,7 @@ static json_t *do_open(struct worker *w, const json_t *order)
         return refusal(&err);
     w->is_open = 1;
     as_sensing_open(&w->opened.device.info, &w->sensing);
-    return describe(&w->opened.device, &w->sensing);
+    return worker_describe(&w->opened.device, &w->sensing);
 }
 
 static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
@@ -80,7 +80,7 @@ static json_t *list_device(const struct as_backend *b, void *ctx, size_t index)
     struct as_sensing sensing;
     as_backend_describe(b, b->count(ctx), &dev.info);
     as_sensing_open(&dev.info, &sensing);
-    json_t *j = describe(&dev, &sensing);
+    json_t *j = worker_describe(&dev, &sensing);
     as_sensing_close(&sensing);
     dev.device->close(&dev);
     return j;
@@ -136,10 +136,10 @@ static enum as_status open_compiler(struct worker *w, const json_t *order, struc
 {
     struct as_device_info info;
     char *text = json_dumps(json_object_get(order, "info"), JSON_COMPACT);
-    enum as_status s = text ? as_info_from_json(text, &info, err) : as_fail(err, AS_FORMAT, "no device is described");
+    enum as_status st = text ? as_info_from_json(text, &info, err) : as_fail(err, AS_FORMAT, "no device is described");
     free(text);
-    if (s || (w->compiler.device && strcmp(w->compiler.info.id, info.id) == 0))
-        return s;
+    if (st || (w->compiler.device && strcmp(w->compiler.info.id, info.id) == 0))
+        return st;
     close_compiler(w);
     const struct as_backend *b = as_backend_find(info.backend);
     if (!b || !b->open_compiler)
@@ -201,20 +201,20 @@ enum as_status as_worker_main(int fd, long parent, struct as_error *err)
         return as_fail(err, AS_FAILED, "'--worker': the parent, process %ld, is gone", parent);
     /* Processes started by a driver must not hold the socket after this one ends. */
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    enum as_status s = AS_OK;
-    while (!s) {
+    enum as_status st = AS_OK;
+    while (!st) {
         json_t *order = NULL;
         const enum as_receive how = as_message_receive(fd, INFINITY, NULL, &order);
         if (how != AS_RECEIVED) {
-            s = how == AS_NO_MEMORY ? AS_NOMEM : AS_OK;
+            st = how == AS_NO_MEMORY ? AS_NOMEM : AS_OK;
             break;
         }
         json_t *reply = whole_answer(&w, order);
         json_decref(order);
-        s = reply ? as_message_send(fd, reply, NULL) : AS_NOMEM;
+        st = reply ? as_message_send(fd, reply, NULL) : AS_NOMEM;
         json_decref(reply);
     }
     close_compiler(&w);
     close_device(&w);
-    return s == AS_NOMEM ? as_nomem(err, 0, "an answer") : AS_OK;
+    return st == AS_NOMEM ? as_nomem(err, 0, "an answer") : AS_OK;
 }

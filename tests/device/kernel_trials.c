@@ -223,20 +223,20 @@ static void trial(const struct trial *v)
             return;
         fail_msg("%s %s does not apply: %s", v->probe, v->axes, err.text);
     }
-    enum as_status s = toy_prepare(&t, probe, v->axes, &made, &err);
+    enum as_status st = toy_prepare(&t, probe, v->axes, &made, &err);
     /* Where nothing runs no unit is found, and nothing says that a launch may ask for memory. */
     bool excused = strstr(err.text, "ran a workgroup on unit") || strstr(err.text, "have no unit id") ||
                    strstr(err.text, "cannot request dynamic shared memory");
-    bool is_missing =
-        s == AS_NOTFOUND || (s == AS_UNSUPPORTED && (strstr(err.text, "no such operation") ||
-                                                     strstr(err.text, "does not report the size of a kernel's code")));
+    bool is_missing = st == AS_NOTFOUND ||
+                      (st == AS_UNSUPPORTED && (strstr(err.text, "no such operation") ||
+                                                strstr(err.text, "does not report the size of a kernel's code")));
     if (lacks && !is_missing)
         fail_msg("%s %s can do all it needs in %s", v->probe, v->axes, arch);
-    if (s != AS_OK && !lacks && !(s == AS_UNSUPPORTED && excused) && !(compiler->partial && is_missing))
+    if (st != AS_OK && !lacks && !(st == AS_UNSUPPORTED && excused) && !(compiler->partial && is_missing))
         fail_msg("%s %s for %s: %s", v->probe, v->axes, arch, err.text);
     bool asked = compiler->count && !lacks && (v->is & CODE) && !(compiler->loose && strstr(v->axes, compiler->loose));
-    if (asked && made.vc.code != AS_GATE_PASS)
-        fail_msg("%s %s for %s: the code gate says '%s'", v->probe, v->axes, arch, made.vc.code_text);
+    if (asked && made.tc.code != AS_GATE_PASS)
+        fail_msg("%s %s for %s: the code gate says '%s'", v->probe, v->axes, arch, made.tc.code_text);
     toy_finish(probe, &made);
     assert_int_equal(t.live, 0);
 }

@@ -100,13 +100,13 @@ bool gpu_brief(void)
     return getenv("ASSAY_BRIEF") != NULL;
 }
 
-struct opened card;
+struct opened gpu;
 
 int gpu_setup(void **state)
 {
     (void)state;
     fake("");
-    open_card(&card, 0);
+    open_card(&gpu, 0);
     return 0;
 }
 
@@ -114,7 +114,7 @@ int gpu_teardown(void **state)
 {
     (void)state;
     fake("");
-    close_card(&card);
+    close_card(&gpu);
     return 0;
 }
 
@@ -122,5 +122,5 @@ enum as_status gpu_get(const char *allocator, uint64_t bytes, const char *owner,
                        struct as_error *err)
 {
     const struct as_memory_desc want = {.allocator = allocator, .bytes = bytes, .node = -1, .owner = owner};
-    return card.dev.memory->alloc(&card.dev, &want, m, err);
+    return gpu.dev.memory->alloc(&gpu.dev, &want, m, err);
 }

@@ -92,7 +92,7 @@ bool gpu_brief(void);
 #define KIB UINT64_C(1024)
 #define GIB (UINT64_C(1) << 30)
 
-extern struct opened card; /* the first device, between the two */
+extern struct opened gpu; /* the first device, between the two */
 int gpu_setup(void **state);
 int gpu_teardown(void **state);
 enum as_status gpu_get(const char *allocator, uint64_t bytes, const char *owner, struct as_memory **m,

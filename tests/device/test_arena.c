@@ -239,10 +239,10 @@ static void test_of_the_cpu(void **unused)
         for (uint64_t trial = 0; trial < 3; trial++) {
             struct as_memory *m = NULL;
             as_arenas_begin(dev, 1, trial);
-            enum as_status s = as_arena_take(dev, &d, &m, &err);
-            if (s == AS_NOMEM) /* huge pages that are reserved are few */
+            enum as_status st = as_arena_take(dev, &d, &m, &err);
+            if (st == AS_NOMEM) /* huge pages that are reserved are few */
                 break;
-            check_ok(s, &err);
+            check_ok(st, &err);
             check_ok(dev->memory->map(dev, m, &err), &err);
             /* inside: the heap shares the pages at the ends */
             for (uint64_t at = page; at < m->bytes - page; at += page)

@@ -318,10 +318,10 @@ static void placed_on_a_node(void **state)
     hwloc_obj_t node = hwloc_get_obj_by_type(as_cpu(d)->machine->topology, HWLOC_OBJ_NUMANODE, 0);
     assert_non_null(node);
     struct as_memory_desc desc = {.allocator = "mmap", .bytes = 4 * MIB, .node = (int)node->os_index};
-    enum as_status s = d->memory->alloc(d, &desc, &m, &err);
-    if (s == AS_UNSUPPORTED)
+    enum as_status st = d->memory->alloc(d, &desc, &m, &err);
+    if (st == AS_UNSUPPORTED)
         skip(); /* a kernel or sandbox without mbind */
-    check_ok(s, &err);
+    check_ok(st, &err);
     check_ok(d->memory->map(d, m, &err), &err);
     touch(m);
     hwloc_nodeset_t where = hwloc_bitmap_alloc();

@@ -71,9 +71,9 @@ static enum as_status read_role(const char *role, enum as_role *out, struct as_e
     char json[128];
     struct as_device_info info;
     snprintf(json, sizeof json, "{\"allocators\": [{\"name\": \"malloc\"%s}]}", role);
-    enum as_status s = as_info_from_json(json, &info, err);
+    enum as_status st = as_info_from_json(json, &info, err);
     *out = info.allocators[0].role;
-    return s;
+    return st;
 }
 
 /* Descriptions without a role, or with one of a later build, are read without. */
@@ -288,12 +288,13 @@ static void products_fit_their_memory(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_memory a = {.bytes = cases[i].a}, b = {.bytes = cases[i].b}, d = {.bytes = cases[i].d};
-        const struct as_gemm_desc desc = {.m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .a = &a, .b = &b, .d = &d};
+        const struct as_vendor_gemm_desc desc = {
+            .m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .a = &a, .b = &b, .d = &d};
         struct as_error err = {0};
         if (cases[i].part)
-            check_fails(as_gemm_check(&desc, 8, 4, &err), AS_USAGE, &err, cases[i].part);
+            check_fails(as_vendor_gemm_check(&desc, 8, 4, &err), AS_USAGE, &err, cases[i].part);
         else
-            check_ok(as_gemm_check(&desc, 8, 4, &err), &err);
+            check_ok(as_vendor_gemm_check(&desc, 8, 4, &err), &err);
     }
 }
 

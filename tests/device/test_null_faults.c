@@ -123,9 +123,9 @@ static void damaged_scripts(void **state)
         struct as_error err = {0};
         char *path = null_script(cases[i].json);
         setenv("ASSAY_NULL", path, 1);
-        enum as_status s = as_device_open("null", &o, &err);
-        check_fails(s, strstr(cases[i].json, "out of order") ? AS_UNSUPPORTED : AS_FORMAT, &err, cases[i].part);
-        if (s == AS_FORMAT)
+        enum as_status st = as_device_open("null", &o, &err);
+        check_fails(st, strstr(cases[i].json, "out of order") ? AS_UNSUPPORTED : AS_FORMAT, &err, cases[i].part);
+        if (st == AS_FORMAT)
             assert_non_null(strstr(err.text, path));
         unlink(path);
     }

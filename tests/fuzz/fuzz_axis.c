@@ -65,12 +65,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *expr = fuzz_text(data + 1, size - 1);
     struct as_axis_values values;
     struct as_error err = {0};
-    enum as_status s = as_axis_parse(axis, expr, &info, &values, &err);
-    if (s == AS_OK) {
+    enum as_status st = as_axis_parse(axis, expr, &info, &values, &err);
+    if (st == AS_OK) {
         check_values(axis, &values);
         as_axis_values_finish(&values);
     } else {
-        fuzz_require(err.text[0] != 0 && err.code == s, "refused without a reason");
+        fuzz_require(err.text[0] != 0 && err.code == st, "refused without a reason");
     }
     free(expr);
     return 0;

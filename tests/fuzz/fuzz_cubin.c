@@ -3,29 +3,29 @@
 #include "device/cuda/cuda.h"
 #include "fuzz.h"
 
-static void check_refused(enum as_status s, const struct as_error *err)
+static void check_refused(enum as_status st, const struct as_error *err)
 {
-    fuzz_require(err->text[0] != 0 && err->code == s, "refused without a reason");
+    fuzz_require(err->text[0] != 0 && err->code == st, "refused without a reason");
 }
 
 static void check_kernel(const unsigned char *cubin, size_t size, const char *name)
 {
     struct as_error err = {0};
     uint64_t code = 0, wide = 0;
-    enum as_status s = as_cubin_code_bytes(cubin, size, name, &code, &err);
-    if (s)
-        check_refused(s, &err);
+    enum as_status st = as_cubin_code_bytes(cubin, size, name, &code, &err);
+    if (st)
+        check_refused(st, &err);
     else
         fuzz_require(code <= size, "more code than bytes");
     for (size_t w = 0; as_operation_words[w]; w++) {
         uint64_t n = 1;
-        fuzz_require(as_cubin_count(cubin, size, name, as_operation_words[w], &n, &err) == s, "counted, or not");
-        fuzz_require(s ? n == 0 : n <= code / 16, "more counted than there are");
-        if (!s && strcmp(as_operation_words[w], "load.global.128") == 0)
+        fuzz_require(as_cubin_count(cubin, size, name, as_operation_words[w], &n, &err) == st, "counted, or not");
+        fuzz_require(st ? n == 0 : n <= code / 16, "more counted than there are");
+        if (!st && strcmp(as_operation_words[w], "load.global.128") == 0)
             wide = n;
     }
     uint64_t all = 0;
-    if (!s && as_cubin_count(cubin, size, name, "load.global", &all, &err) == AS_OK)
+    if (!st && as_cubin_count(cubin, size, name, "load.global", &all, &err) == AS_OK)
         fuzz_require(wide <= all, "more wide loads than loads");
 }
 

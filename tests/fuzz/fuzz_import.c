@@ -56,12 +56,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!store)
         fresh_store();
     char *text = fuzz_text(data, size);
-    enum as_status s = as_store_import_json(store, text, size, &id, &err);
+    enum as_status st = as_store_import_json(store, text, size, &id, &err);
     free(text);
-    if (s) {
+    if (st) {
         struct as_run *runs;
         size_t n;
-        fuzz_require(err.text[0] != 0 && err.code == s && id == 0, "refused without a reason");
+        fuzz_require(err.text[0] != 0 && err.code == st && id == 0, "refused without a reason");
         fuzz_require(as_store_runs(store, &runs, &n, &err) == AS_OK && n == 0, "a part of what was refused is there");
         as_runs_free(runs, n);
         return 0;

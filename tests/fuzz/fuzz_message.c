@@ -82,22 +82,22 @@ static void keep(struct as_trial *v)
     const struct as_judge_context context = {.largest_cache = 1 << 20, .memory_least = 4 << 20};
     struct as_trials trials = {.v = v, .n = 1};
     remove_files();
-    enum as_status s = as_store_open(path, AS_STORE_WRITE, &store, &err);
-    if (!s)
-        s = as_store_begin_run(store, &run, &cell, 1, &err);
+    enum as_status st = as_store_open(path, AS_STORE_WRITE, &store, &err);
+    if (!st)
+        st = as_store_begin_run(store, &run, &cell, 1, &err);
     v->cell_id = cell.id;
     v->number = 0;
-    if (!s)
-        s = as_judge_cell(&judge, &cell, &trials, &context, &err);
-    if (!s && v->detail)
+    if (!st)
+        st = as_judge_cell(&judge, &cell, &trials, &context, &err);
+    if (!st && v->detail)
         cell.detail = strdup(v->detail);
-    if (!s)
-        s = as_store_add_trials(store, &(struct as_stored_trial){v, &cell}, 1, &err);
-    if (!s)
-        s = as_store_verify(store, &err);
-    if (!s)
-        s = as_store_export_json(store, &run, &(struct as_sink){.out = &text}, &err);
-    if (s) {
+    if (!st)
+        st = as_store_add_trials(store, &(struct as_stored_trial){v, &cell}, 1, &err);
+    if (!st)
+        st = as_store_verify(store, &err);
+    if (!st)
+        st = as_store_export_json(store, &run, &(struct as_sink){.out = &text}, &err);
+    if (st) {
         fprintf(stderr, "%s\n", err.text);
         fuzz_require(0, "an accepted trial cannot be kept");
     }

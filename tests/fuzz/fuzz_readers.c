@@ -262,18 +262,18 @@ static bool import(const json_t *root)
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
-    const enum as_status s = as_store_import_json(store, text, strlen(text), &id, &err);
+    const enum as_status st = as_store_import_json(store, text, strlen(text), &id, &err);
     free(text);
-    if (s)
-        fuzz_require(err.text[0] != 0 && err.code == s && id == 0, "refused without a reason");
+    if (st)
+        fuzz_require(err.text[0] != 0 && err.code == st && id == 0, "refused without a reason");
     else if (as_store_verify(store, &err)) {
         fprintf(stderr, "%s\n", err.text);
         fuzz_require(0, "the store is not in order after an import");
     }
-    if (s && getenv("FUZZ_TELL"))
+    if (st && getenv("FUZZ_TELL"))
         fprintf(stderr, "%s\n", err.text);
     as_store_close(store);
-    return s == AS_OK;
+    return st == AS_OK;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

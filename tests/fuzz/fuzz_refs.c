@@ -26,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct as_error err = {0};
     struct as_fact fact = {.id = "memory.latency", .device = "cpu", .value = 1, .unit = "ns"};
     struct as_buf json = AS_BUF_INIT;
-    enum as_status s = as_refs_parse("fuzz", text, size, &refs, &err);
-    fuzz_require(s == AS_OK ? refs.n > 0 && refs.v : err.text[0] != 0 && err.code == s && !refs.v && refs.n == 0,
+    enum as_status st = as_refs_parse("fuzz", text, size, &refs, &err);
+    fuzz_require(st == AS_OK ? refs.n > 0 && refs.v : err.text[0] != 0 && err.code == st && !refs.v && refs.n == 0,
                  "refused without a reason");
     for (size_t i = 0; i < refs.n; i++)
         check_ref(&refs.v[i]);

@@ -27,9 +27,9 @@ static void begin(void)
     atexit(remove_files);
 }
 
-static void must(enum as_status s, const struct as_error *err, const char *what)
+static void must(enum as_status st, const struct as_error *err, const char *what)
 {
-    if (!s)
+    if (!st)
         return;
     fprintf(stderr, "%s\n", err->text);
     fuzz_require(0, what);
@@ -119,24 +119,24 @@ static void take_up(bool sound)
     struct as_run run = {0};
     struct as_run_result result;
     struct as_error err = {0};
-    enum as_status s = as_store_open(path, AS_STORE_WRITE, &e.store, &err);
-    if (!s)
-        s = as_engine_claim_run(&e, NULL, &run, &err);
-    if (!s) {
+    enum as_status st = as_store_open(path, AS_STORE_WRITE, &e.store, &err);
+    if (!st)
+        st = as_engine_claim_run(&e, NULL, &run, &err);
+    if (!st) {
         fill_slots(&e);
-        s = as_engine_take_up(&e, &err);
+        st = as_engine_take_up(&e, &err);
     }
-    if (!s)
+    if (!st)
         put_in_order(&e);
-    if (!s)
-        s = as_engine_carry_out(&e, &result, &err);
-    if (!s && sound)
-        s = as_store_verify(e.store, &err);
-    if (s && getenv("FUZZ_TELL"))
+    if (!st)
+        st = as_engine_carry_out(&e, &result, &err);
+    if (!st && sound)
+        st = as_store_verify(e.store, &err);
+    if (st && getenv("FUZZ_TELL"))
         fprintf(stderr, "%s\n", err.text);
-    fuzz_require(!s || err.text[0], "refused without a reason");
+    fuzz_require(!st || err.text[0], "refused without a reason");
     if (sound)
-        must(s, &err, "a sound run cannot be resumed");
+        must(st, &err, "a sound run cannot be resumed");
     as_engine_finish(&e);
     as_slots_close(e.slots, e.slots_n);
     as_cells_free(e.cells, e.cells_n);

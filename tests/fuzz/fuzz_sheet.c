@@ -28,9 +28,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *const names[] = {"fuzz"};
     struct as_machine_sheet a, b;
     struct as_error err = {0};
-    enum as_status s = as_machine_sheet_read(text, size, &a, &err);
-    fuzz_require(s == AS_OK || (err.text[0] && err.code == s && !a.v && !a.n), "refused without a reason");
-    if (!s && !as_machine_sheet_read(text, size, &b, &err)) {
+    enum as_status st = as_machine_sheet_read(text, size, &a, &err);
+    fuzz_require(st == AS_OK || (err.text[0] && err.code == st && !a.v && !a.n), "refused without a reason");
+    if (!st && !as_machine_sheet_read(text, size, &b, &err)) {
         struct as_checked c = {.base = &a, .now = &b, .base_names = names, .base_names_n = 1, .tolerance = 0.05};
         b.run[0][0] = 0; /* another run of the same numbers */
         fuzz_require(as_sheet_check(&a, &b, c.tolerance, &c.check, &err) == AS_OK, "a check that fails");

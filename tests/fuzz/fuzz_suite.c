@@ -63,11 +63,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = fuzz_text(data, size);
     struct as_suite suite;
     struct as_error err = {0};
-    enum as_status s = as_suite_parse("fuzz", text, &suite, &err);
-    if (s == AS_OK)
+    enum as_status st = as_suite_parse("fuzz", text, &suite, &err);
+    if (st == AS_OK)
         check_suite(&suite);
     else
-        fuzz_require(err.text[0] != 0 && err.code == s, "refused without a reason");
+        fuzz_require(err.text[0] != 0 && err.code == st, "refused without a reason");
     as_suite_finish(&suite);
     free(text);
     return 0;

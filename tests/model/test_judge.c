@@ -409,26 +409,26 @@ static void test_expectations(void **state)
     (void)state;
     static const struct as_program_ops programs = {.count = count_some};
     struct as_device dev = {.program = &programs};
-    struct as_trial_context vc = {.dev = &dev};
-    as_expect_code(&vc, NULL, "load.global", 1);
-    assert_int_equal(vc.code, AS_GATE_NA);
-    assert_string_equal(vc.code_text, "this backend does not give the machine code to count in");
-    assert_int_equal(vc.detail.len, 0);
+    struct as_trial_context tc = {.dev = &dev};
+    as_expect_code(&tc, NULL, "load.global", 1);
+    assert_int_equal(tc.code, AS_GATE_NA);
+    assert_string_equal(tc.code_text, "this backend does not give the machine code to count in");
+    assert_int_equal(tc.detail.len, 0);
     dev.info.capabilities = AS_CAP_CODE;
-    as_expect_code(&vc, NULL, "nonsense", 1);
-    assert_int_equal(vc.code, AS_GATE_NA);
-    as_expect_code(&vc, NULL, "load.global", 64);
-    assert_int_equal(vc.code, AS_GATE_PASS);
-    as_expect_code(&vc, NULL, "store.global", 0);
-    assert_int_equal(vc.code, AS_GATE_PASS);
-    assert_non_null(strstr(vc.code_text, "; 0 store.global"));
-    as_expect_code(&vc, NULL, "fma.f64", 1);
-    assert_int_equal(vc.code, AS_GATE_FAIL);
-    as_expect_code(&vc, NULL, "load.global", 1); /* the worst counts */
-    assert_int_equal(vc.code, AS_GATE_FAIL);
-    assert_string_equal(vc.code_text, "0 fma.f64 in the machine code, at least 1 wanted");
-    assert_non_null(strstr(as_buf_get(&vc.detail), "\"code_load_global\":64"));
-    as_buf_finish(&vc.detail);
+    as_expect_code(&tc, NULL, "nonsense", 1);
+    assert_int_equal(tc.code, AS_GATE_NA);
+    as_expect_code(&tc, NULL, "load.global", 64);
+    assert_int_equal(tc.code, AS_GATE_PASS);
+    as_expect_code(&tc, NULL, "store.global", 0);
+    assert_int_equal(tc.code, AS_GATE_PASS);
+    assert_non_null(strstr(tc.code_text, "; 0 store.global"));
+    as_expect_code(&tc, NULL, "fma.f64", 1);
+    assert_int_equal(tc.code, AS_GATE_FAIL);
+    as_expect_code(&tc, NULL, "load.global", 1); /* the worst counts */
+    assert_int_equal(tc.code, AS_GATE_FAIL);
+    assert_string_equal(tc.code_text, "0 fma.f64 in the machine code, at least 1 wanted");
+    assert_non_null(strstr(as_buf_get(&tc.detail), "\"code_load_global\":64"));
+    as_buf_finish(&tc.detail);
 }
 
 int main(void)

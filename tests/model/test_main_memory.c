@@ -167,16 +167,16 @@ static void test_sizes(void **state)
         assert_true(as_info_memory_set(&m.info) >= cases[i].least << 20);
     }
     /* A GPU's own memory is not the hypervisor's to describe; the host's is. */
-    struct as_device_info card = {
+    struct as_device_info gpu = {
         .virtual_machine = true,
         .host_cache = 2 << 20,
         .caches_n = 1,
         .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}},
         .allocators_n = 2,
         .allocators = {{.name = "own", .role = AS_ROLE_DEVICE}, {.name = "host", .role = AS_ROLE_PINNED}}};
-    assert_int_equal(as_info_memory_least(&card, "own", 1), 256 << 20);
-    card.caches[0].size = 128 << 20;
-    assert_int_equal(as_info_memory_least(&card, "own", 1), 512 << 20);
+    assert_int_equal(as_info_memory_least(&gpu, "own", 1), 256 << 20);
+    gpu.caches[0].size = 128 << 20;
+    assert_int_equal(as_info_memory_least(&gpu, "own", 1), 512 << 20);
 }
 
 /* Wide intervals neither reject nor prove. */

@@ -63,9 +63,9 @@ static enum as_status check(const char *set, struct as_error *err)
     const struct as_device_info info = machine();
     struct as_suite suite;
     assert_int_equal(as_suite_find("probe:tlb", &suite, err), AS_OK);
-    enum as_status s = as_plan_check_sets(&suite, 1, &info, 1, &set, 1, err);
+    enum as_status st = as_plan_check_sets(&suite, 1, &info, 1, &set, 1, err);
     as_suite_finish(&suite);
-    return s;
+    return st;
 }
 
 /* A role that no device has is said, unless there are others beside it. */

@@ -70,7 +70,7 @@ void atomics_begin(struct atomics_one *o, struct as_device *dev, const char *axe
 {
     *o = (struct atomics_one){0};
     toy_axes(&o->trial.axes, axes);
-    o->trial.vc = (struct as_trial_context){.dev = dev,
+    o->trial.tc = (struct as_trial_context){.dev = dev,
                                             .axes = &o->trial.axes,
                                             .seed = 11,
                                             .deadline = as_now() + 1,
@@ -81,14 +81,14 @@ void atomics_begin(struct atomics_one *o, struct as_device *dev, const char *axe
 
 /* The sides whose rate is being taken. A rate is taken over a sleep: on a loaded machine a side may not get to run in
  * it, so the sleep lasts until each has. */
-static const struct atomics *sampled;
+static const struct as_atomics *sampled;
 static void sleep_until_all_ran(double seconds)
 {
-    const struct atomics *s = seconds < 1e-3 ? NULL : sampled;
-    const uint64_t cpu = s && s->cpu ? atomics_cpu_count(s->cpu) : 0;
-    const uint64_t device = s && s->device ? atomics_device_count(s->device) : 0;
-    while (s &&
-           ((s->cpu && atomics_cpu_count(s->cpu) == cpu) || (s->device && atomics_device_count(s->device) == device)))
+    const struct as_atomics *s = seconds < 1e-3 ? NULL : sampled;
+    const uint64_t cpu = s && s->cpu ? as_atomics_cpu_count(s->cpu) : 0;
+    const uint64_t device = s && s->device ? as_atomics_device_count(s->device) : 0;
+    while (s && ((s->cpu && as_atomics_cpu_count(s->cpu) == cpu) ||
+                 (s->device && as_atomics_device_count(s->device) == device)))
         sched_yield();
 }
 
@@ -98,7 +98,7 @@ void atomics_trial_in(struct atomics_one *o, struct as_device *dev, const struct
     atomics_begin(o, dev, axes);
     if (allocator)
         assert_int_equal(as_axes_add(&o->trial.axes, "allocator", allocator, NULL), AS_OK);
-    o->status = as_probe_prepare(probe, &o->trial.vc, &o->trial.state, &o->err);
+    o->status = as_probe_prepare(probe, &o->trial.tc, &o->trial.state, &o->err);
     sampled = probe == &as_probe_atomics ? o->trial.state : NULL; /* its state begins with them */
     clock_on_sleep = sleep_until_all_ran;
     if (!o->status)
@@ -106,7 +106,7 @@ void atomics_trial_in(struct atomics_one *o, struct as_device *dev, const struct
     sampled = NULL;
     if (!o->status)
         o->passed = probe->check(o->trial.state, o->why, sizeof o->why);
-    o->by_lse = strstr(as_buf_get(&o->trial.vc.detail), "\"lse\":1") != NULL;
+    o->by_lse = strstr(as_buf_get(&o->trial.tc.detail), "\"lse\":1") != NULL;
     toy_finish(probe, &o->trial);
 }
 

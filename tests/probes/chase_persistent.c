@@ -39,8 +39,8 @@ static void test_persistent_walks_end_where_they_must(void **unused)
 /* Nobody stops the chase: it ends at its maximum, long before its counter is read. */
 static enum as_status submit_and_end(struct as_device *dev, const struct as_launch *l, struct as_error *err)
 {
-    enum as_status s = toy_queue->submit(dev, l, err);
-    return s ? s : toy_queue->wait(dev, AS_WAIT_BLOCK, err);
+    enum as_status st = toy_queue->submit(dev, l, err);
+    return st ? st : toy_queue->wait(dev, AS_WAIT_BLOCK, err);
 }
 
 static void test_unstopped_chase_ends(void **unused)

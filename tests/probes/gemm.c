@@ -34,53 +34,52 @@ static int close_devices(void **state)
     return 0;
 }
 
-static struct as_product_desc desc_of(enum as_product_path path, enum as_product_type type, uint64_t size)
+static struct as_gemm_desc desc_of(enum as_gemm_path path, enum as_gemm_type type, uint64_t size)
 {
-    return (struct as_product_desc){.path = path, .type = type, .m = size, .n = size, .k = size, .seed = 42};
+    return (struct as_gemm_desc){.path = path, .type = type, .m = size, .n = size, .k = size, .seed = 42};
 }
 
-static void prepare(struct as_product *p, struct as_device *dev, const struct as_product_desc *d)
+static void prepare(struct as_gemm *p, struct as_device *dev, const struct as_gemm_desc *d)
 {
     struct as_error err = {0};
-    if (as_product_applies(&dev->info, d, &err) != AS_APPLIES || as_product_prepare(p, dev, d, &err))
-        fail_msg("%s %s on %s: %s", as_product_path_words[d->path], as_product_type_words[d->type], dev->info.id,
-                 err.text);
+    if (as_gemm_applies(&dev->info, d, &err) != AS_APPLIES || as_gemm_prepare(p, dev, d, &err))
+        fail_msg("%s %s on %s: %s", as_gemm_path_words[d->path], as_gemm_type_words[d->type], dev->info.id, err.text);
 }
 
-static void run(struct as_product *p)
+static void run(struct as_gemm *p)
 {
     struct as_error err = {0};
     struct as_timing t;
-    if (as_product_run(p, 1, &t, &err))
+    if (as_gemm_run(p, 1, &t, &err))
         fail_msg("%s", err.text);
 }
 
 /* QEMU before 9.0 errs in SME's integer outer products: see matrix_cores.c. */
-static bool is_wrong_here(const struct as_product *p)
+static bool is_wrong_here(const struct as_gemm *p)
 {
     const char *emulator = getenv("ASSAY_EMULATED");
-    return emulator && atoi(emulator) < 9 && p->cores && p->cores->outer && p->desc.type == AS_PRODUCT_S8;
+    return emulator && atoi(emulator) < 9 && p->cores && p->cores->outer && p->desc.type == AS_GEMM_S8;
 }
 
-static void assert_right(struct as_device *dev, const struct as_product_desc *d)
+static void assert_right(struct as_device *dev, const struct as_gemm_desc *d)
 {
-    struct as_product p;
+    struct as_gemm p;
     char why[200] = "";
     prepare(&p, dev, d);
-    assert_false(as_product_check(&p, why, sizeof why)); /* nothing was computed yet */
+    assert_false(as_gemm_check(&p, why, sizeof why)); /* nothing was computed yet */
     run(&p);
-    if (!is_wrong_here(&p) && !as_product_check(&p, why, sizeof why))
-        fail_msg("%s %s %llu on %s: %s", as_product_path_words[d->path], as_product_type_words[d->type],
+    if (!is_wrong_here(&p) && !as_gemm_check(&p, why, sizeof why))
+        fail_msg("%s %s %llu on %s: %s", as_gemm_path_words[d->path], as_gemm_type_words[d->type],
                  (unsigned long long)d->n, dev->info.id, why);
-    as_product_finish(&p);
+    as_gemm_finish(&p);
 }
 
 static void test_cpu(void **state)
 {
     (void)state;
-    for (int path = AS_PRODUCT_TILED; path < AS_PRODUCT_PATHS; path++)
-        for (int type = AS_PRODUCT_F64; type <= AS_PRODUCT_F32; type++) {
-            struct as_product_desc d = desc_of((enum as_product_path)path, (enum as_product_type)type, 256);
+    for (int path = AS_GEMM_TILED; path < AS_GEMM_PATHS; path++)
+        for (int type = AS_GEMM_F64; type <= AS_GEMM_F32; type++) {
+            struct as_gemm_desc d = desc_of((enum as_gemm_path)path, (enum as_gemm_type)type, 256);
             assert_right(&cpu.device, &d);
             d.m = 128, d.n = 384, d.k = 1040; /* more than one block of K, and a last one that is shorter */
             assert_right(&cpu.device, &d);
@@ -96,12 +95,12 @@ static void test_cpu_matrix(void **state)
     static const uint64_t sizes[][3] = {{16, 16, 16}, {70, 33, 100}, {128, 256, 2600}, {257, 511, 64}};
     size_t ran = 0;
     (void)state;
-    for (int type = AS_PRODUCT_F64; type < AS_PRODUCT_TYPES; type++)
+    for (int type = AS_GEMM_F64; type < AS_GEMM_TYPES; type++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            struct as_product_desc d = desc_of(AS_PRODUCT_MMA, (enum as_product_type)type, 0);
+            struct as_gemm_desc d = desc_of(AS_GEMM_MMA, (enum as_gemm_type)type, 0);
             struct as_error err = {0};
             d.m = sizes[i][0], d.n = sizes[i][1], d.k = sizes[i][2];
-            enum as_applies can = as_product_applies(&cpu.device.info, &d, &err);
+            enum as_applies can = as_gemm_applies(&cpu.device.info, &d, &err);
             assert_true(can != AS_INAPPLICABLE || strstr(err.text, "CPU"));
             if (can != AS_APPLIES)
                 continue;
@@ -127,22 +126,22 @@ static void stays_at_first(const struct as_outer_job *job)
 static void test_cpu_matrix_wrong(void **state)
 {
     (void)state;
-    for (int type = AS_PRODUCT_F64; type <= AS_PRODUCT_S8; type++) {
-        struct as_product p = {.dev = NULL};
+    for (int type = AS_GEMM_F64; type <= AS_GEMM_S8; type++) {
+        struct as_gemm p = {.dev = NULL};
         struct as_error err = {0};
         char why[200], text[200];
-        const struct as_product_desc d = desc_of(AS_PRODUCT_MMA, (enum as_product_type)type, 512);
-        if (as_product_applies(&cpu.device.info, &d, &err) != AS_APPLIES)
+        const struct as_gemm_desc d = desc_of(AS_GEMM_MMA, (enum as_gemm_type)type, 512);
+        if (as_gemm_applies(&cpu.device.info, &d, &err) != AS_APPLIES)
             continue;
         prepare(&p, &cpu.device, &d);
         if (!p.cores) {
             fail();
             return;
         }
-        assert_int_not_equal(as_product_cores_gate(&p, text, sizeof text), AS_GATE_FAIL);
+        assert_int_not_equal(as_gemm_cores_gate(&p, text, sizeof text), AS_GATE_FAIL);
         p.cores->steps--;
         run(&p);
-        assert_false(as_product_check(&p, why, sizeof why));
+        assert_false(as_gemm_check(&p, why, sizeof why));
         assert_non_null(strstr(why, "results are wrong"));
         p.cores->steps++;
         if (p.cores->outer) {
@@ -151,58 +150,58 @@ static void test_cpu_matrix_wrong(void **state)
             other.multiply = stays_at_first;
             p.cores->outer = &other;
             run(&p);
-            assert_false(as_product_check(&p, why, sizeof why));
-            as_product_finish(&p);
+            assert_false(as_gemm_check(&p, why, sizeof why));
+            as_gemm_finish(&p);
             continue;
         }
         unsigned *place[] = {p.cores->b.place[0], p.cores->b.place[1]}, first = place[0][0];
         place[0][0] = place[1][0];
         place[1][0] = first;
         run(&p);
-        assert_false(as_product_check(&p, why, sizeof why));
-        as_product_finish(&p);
+        assert_false(as_gemm_check(&p, why, sizeof why));
+        as_gemm_finish(&p);
     }
 }
 
 /* The BLAS of this machine, where it has one. */
 static void test_library(void **state)
 {
-    struct as_product p;
+    struct as_gemm p;
     struct as_error err = {0};
-    struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, AS_PRODUCT_F32, 256);
+    struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, AS_GEMM_F32, 256);
     (void)state;
     d.n = 384; /* so that rows and columns cannot be mixed up */
-    enum as_status s = as_product_prepare(&p, &cpu.device, &d, &err);
-    as_product_finish(&p);
-    if (s == AS_UNSUPPORTED) {
+    enum as_status st = as_gemm_prepare(&p, &cpu.device, &d, &err);
+    as_gemm_finish(&p);
+    if (st == AS_UNSUPPORTED) {
         print_message("skipped: %s\n", err.text);
         skip();
     }
     assert_right(&cpu.device, &d);
-    d.type = AS_PRODUCT_F64;
+    d.type = AS_GEMM_F64;
     assert_right(&cpu.device, &d);
-    d.type = AS_PRODUCT_F16;
-    assert_int_equal(as_product_prepare(&p, &cpu.device, &d, &err), AS_UNSUPPORTED);
-    as_product_finish(&p);
+    d.type = AS_GEMM_F16;
+    assert_int_equal(as_gemm_prepare(&p, &cpu.device, &d, &err), AS_UNSUPPORTED);
+    as_gemm_finish(&p);
 }
 
 /* Types that are made of their bits, the tiled kernel, and an epilogue. Compilers of CPUs take long over each. */
 static void test_opencl(void **state)
 {
     static const struct {
-        enum as_product_path path;
-        enum as_product_type type;
-        enum as_product_epilogue epilogue;
-    } cases[] = {{AS_PRODUCT_NAIVE, AS_PRODUCT_E4M3, AS_PRODUCT_PLAIN},
-                 {AS_PRODUCT_NAIVE, AS_PRODUCT_S8, AS_PRODUCT_PLAIN},
-                 {AS_PRODUCT_NAIVE, AS_PRODUCT_BF16, AS_PRODUCT_GELU},
-                 {AS_PRODUCT_TILED, AS_PRODUCT_F16, AS_PRODUCT_BIAS},
-                 {AS_PRODUCT_TILED, AS_PRODUCT_F64, AS_PRODUCT_PLAIN}};
+        enum as_gemm_path path;
+        enum as_gemm_type type;
+        enum as_gemm_epilogue epilogue;
+    } cases[] = {{AS_GEMM_NAIVE, AS_GEMM_E4M3, AS_GEMM_PLAIN},
+                 {AS_GEMM_NAIVE, AS_GEMM_S8, AS_GEMM_PLAIN},
+                 {AS_GEMM_NAIVE, AS_GEMM_BF16, AS_GEMM_GELU},
+                 {AS_GEMM_TILED, AS_GEMM_F16, AS_GEMM_BIAS},
+                 {AS_GEMM_TILED, AS_GEMM_F64, AS_GEMM_PLAIN}};
     (void)state;
     if (!has_opencl)
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct as_product_desc d = desc_of(cases[i].path, cases[i].type, 128);
+        struct as_gemm_desc d = desc_of(cases[i].path, cases[i].type, 128);
         d.k = 48;
         d.epilogue = cases[i].epilogue;
         assert_right(&opencl.device, &d);
@@ -230,16 +229,16 @@ static enum as_status build_with_dot(struct as_device *dev, const struct as_prog
     as_buf_str(&source, dot_by_arithmetic);
     as_buf_str(&source, desc->source);
     with.source = as_buf_get(&source);
-    enum as_status s = opencl.device.program->build(&opencl.device, &with, out, err);
+    enum as_status st = opencl.device.program->build(&opencl.device, &with, out, err);
     as_buf_finish(&source);
-    return s;
+    return st;
 }
 
 static void test_dot(void **state)
 {
-    struct as_product_desc d = desc_of(AS_PRODUCT_DOT, AS_PRODUCT_S8, 256);
+    struct as_gemm_desc d = desc_of(AS_GEMM_DOT, AS_GEMM_S8, 256);
     struct as_error err = {0};
-    struct as_product p = {.dev = NULL};
+    struct as_gemm p = {.dev = NULL};
     char why[200];
     (void)state;
     if (!has_opencl)
@@ -255,15 +254,15 @@ static void test_dot(void **state)
     prepare(&p, &dev, &d);
     p.args[6].u.u32 -= 16;
     run(&p);
-    assert_false(as_product_check(&p, why, sizeof why));
-    as_product_finish(&p);
+    assert_false(as_gemm_check(&p, why, sizeof why));
+    as_gemm_finish(&p);
     d.k = 224;
-    assert_int_equal(as_product_applies(&dev.info, &d, &err), AS_INAPPLICABLE);
-    d = desc_of(AS_PRODUCT_DOT, AS_PRODUCT_F16, 256);
-    assert_int_equal(as_product_applies(&dev.info, &d, &err), AS_PRUNED);
-    d.type = AS_PRODUCT_S8;
+    assert_int_equal(as_gemm_applies(&dev.info, &d, &err), AS_INAPPLICABLE);
+    d = desc_of(AS_GEMM_DOT, AS_GEMM_F16, 256);
+    assert_int_equal(as_gemm_applies(&dev.info, &d, &err), AS_PRUNED);
+    d.type = AS_GEMM_S8;
     dev.info.capabilities &= ~(unsigned)AS_CAP_DOT_4X8;
-    assert_int_equal(as_product_applies(&dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_int_equal(as_gemm_applies(&dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "does not announce cl_khr_integer_dot_product"));
 }
 
@@ -271,13 +270,13 @@ static void test_dot(void **state)
  */
 static void test_wrong(void **state)
 {
-    struct as_product p;
+    struct as_gemm p;
     char why[200];
     (void)state;
-    const struct as_product_desc d = desc_of(AS_PRODUCT_TILED, AS_PRODUCT_F32, 512);
+    const struct as_gemm_desc d = desc_of(AS_GEMM_TILED, AS_GEMM_F32, 512);
     prepare(&p, &cpu.device, &d);
     run(&p);
-    assert_true(as_product_check(&p, why, sizeof why));
+    assert_true(as_gemm_check(&p, why, sizeof why));
     uint32_t row[512], other[512];
     assert_int_equal(p.dev->memory->read(p.dev, p.d, 7 * sizeof row, row, sizeof row, NULL), AS_OK);
     assert_int_equal(p.dev->memory->read(p.dev, p.d, 8 * sizeof row, other, sizeof row, NULL), AS_OK);
@@ -287,24 +286,24 @@ static void test_wrong(void **state)
         p.dev->memory->read(p.dev, p.d, (r + 1) * sizeof row, row, sizeof row, NULL);
         p.dev->memory->write(p.dev, p.d, r * sizeof row, row, sizeof row, NULL);
     }
-    assert_false(as_product_check(&p, why, sizeof why));
+    assert_false(as_gemm_check(&p, why, sizeof why));
     assert_non_null(strstr(why, "results are wrong, the first in row"));
     p.args[6].u.u32 -= 16;
     run(&p);
-    assert_false(as_product_check(&p, why, sizeof why));
+    assert_false(as_gemm_check(&p, why, sizeof why));
     p.args[6].u.u32 += 16;
     run(&p);
-    assert_true(as_product_check(&p, why, sizeof why));
-    as_product_finish(&p);
+    assert_true(as_gemm_check(&p, why, sizeof why));
+    as_gemm_finish(&p);
 }
 
 /* One step of K less, of each type at the size whose sums are allowed most: operands of that step made 0 by hand. */
 static void test_skipped_step(void **state)
 {
     (void)state;
-    for (int type = AS_PRODUCT_F64; type < AS_PRODUCT_TYPES; type++) {
-        struct as_product p = {.dev = &cpu.device, .desc = desc_of(AS_PRODUCT_MMA, (enum as_product_type)type, 1)};
-        const struct as_product_format *f = &as_product_formats[type];
+    for (int type = AS_GEMM_F64; type < AS_GEMM_TYPES; type++) {
+        struct as_gemm p = {.dev = &cpu.device, .desc = desc_of(AS_GEMM_MMA, (enum as_gemm_type)type, 1)};
+        const struct as_gemm_format *f = &as_gemm_formats[type];
         const struct as_number_format *out = as_number_format(f->out);
         const uint64_t k = 8192, step = 64 / f->in_bytes;
         struct as_error err = {0};
@@ -315,17 +314,17 @@ static void test_skipped_step(void **state)
         const struct as_memory_desc want = {
             .allocator = cpu.device.info.allocators[0].name, .bytes = sizeof result, .node = -1};
         assert_int_equal(p.dev->memory->alloc(p.dev, &want, &p.d, &err), AS_OK);
-        as_product_draw(&p);
+        as_gemm_draw(&p);
         for (int skip_it = 0; skip_it < 2; skip_it++) {
             for (uint64_t c = 0; c < p.desc.n; c++) {
                 double sum = 0;
                 for (uint64_t i = 0; i < k - (skip_it ? step : 0); i++)
-                    sum += p.drawn[as_product_index(i, AS_SEED_A)] * p.drawn[as_product_index(c * k + i, AS_SEED_B)];
+                    sum += p.drawn[as_gemm_index(i, AS_SEED_A)] * p.drawn[as_gemm_index(c * k + i, AS_SEED_B)];
                 uint64_t code = as_number_nearest(out, sum);
                 memcpy(result + c * f->out_bytes, &code, f->out_bytes);
             }
             p.dev->memory->write(p.dev, p.d, 0, result, sizeof result, NULL);
-            assert_int_equal(as_product_check(&p, why, sizeof why), !skip_it);
+            assert_int_equal(as_gemm_check(&p, why, sizeof why), !skip_it);
         }
         p.dev->memory->free(p.dev, p.d);
     }
@@ -337,55 +336,55 @@ static void test_tensors(void **state)
     struct as_device *const devices[] = {&cpu.device, has_opencl ? &opencl.device : NULL};
     (void)state;
     for (size_t i = 0; i < 2 && devices[i]; i++) {
-        struct as_product p;
+        struct as_gemm p;
         struct as_error err = {0};
         struct as_timing t;
-        const struct as_product_desc d = desc_of(AS_PRODUCT_NAIVE, i ? AS_PRODUCT_S8 : AS_PRODUCT_F32, 64);
+        const struct as_gemm_desc d = desc_of(AS_GEMM_NAIVE, i ? AS_GEMM_S8 : AS_GEMM_F32, 64);
         prepare(&p, devices[i], &d);
         p.tensors[0] = (struct as_tensor){p.a, 1, 64, 64, 16, 16, 0};
         p.args[0] = (struct as_arg){.kind = AS_ARG_TENSOR, .u.tensor = &p.tensors[0]};
-        assert_int_equal(as_product_run(&p, 1, &t, &err), AS_UNSUPPORTED);
+        assert_int_equal(as_gemm_run(&p, 1, &t, &err), AS_UNSUPPORTED);
         assert_non_null(strstr(err.text, "takes a tensor, "));
-        as_product_finish(&p);
+        as_gemm_finish(&p);
     }
 }
 
 static void test_what_applies(void **state)
 {
     struct as_device_info info = {.capabilities = AS_CAP_SOURCE | AS_CAP_FP64, .arch = "sm_90", .dialect = "cuda"};
-    struct as_product_desc d = desc_of(AS_PRODUCT_PAIR, AS_PRODUCT_F16, 8192);
+    struct as_gemm_desc d = desc_of(AS_GEMM_PAIR, AS_GEMM_F16, 8192);
     struct as_error err = {0};
     (void)state;
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_APPLIES);
-    d.type = AS_PRODUCT_F64;
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_PRUNED); /* wgmma has no f64 */
-    d.type = AS_PRODUCT_F16;
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_APPLIES);
+    d.type = AS_GEMM_F64;
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_PRUNED); /* wgmma has no f64 */
+    d.type = AS_GEMM_F16;
     d.m = 384; /* three tiles are no pairs */
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
-    d.path = AS_PRODUCT_WGMMA;
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_APPLIES);
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_INAPPLICABLE);
+    d.path = AS_GEMM_WGMMA;
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_APPLIES);
     snprintf(info.arch, sizeof info.arch, "sm_100");
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "only sm_90a has the instructions of path wgmma, this is sm_100");
-    d.path = AS_PRODUCT_MMA;
-    d.type = AS_PRODUCT_E4M3;
+    d.path = AS_GEMM_MMA;
+    d.type = AS_GEMM_E4M3;
     snprintf(info.arch, sizeof info.arch, "sm_86");
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "path mma has e4m3 from sm_89 on, this is sm_86");
-    d = desc_of(AS_PRODUCT_DOT, AS_PRODUCT_S8, 8192);
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
+    d = desc_of(AS_GEMM_DOT, AS_GEMM_S8, 8192);
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_INAPPLICABLE);
     assert_string_equal(err.text, "path dot needs kernels of OpenCL, and this device's are cuda");
-    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
-    d = desc_of(AS_PRODUCT_NAIVE, AS_PRODUCT_F32, 16384);
-    assert_int_equal(as_product_applies(&info, &d, &err), AS_INAPPLICABLE);
-    d.path = AS_PRODUCT_MMA; /* only SME's is of f32 */
-    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err),
-                     as_outer_find(AS_PRODUCT_F32) ? AS_INAPPLICABLE : AS_PRUNED);
-    d.type = AS_PRODUCT_S8;
-    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_INAPPLICABLE); /* seconds, or no instruction */
-    d = desc_of(AS_PRODUCT_MMA, AS_PRODUCT_S8, 64);
+    assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err), AS_PRUNED);
+    d = desc_of(AS_GEMM_NAIVE, AS_GEMM_F32, 16384);
+    assert_int_equal(as_gemm_applies(&info, &d, &err), AS_INAPPLICABLE);
+    d.path = AS_GEMM_MMA; /* only SME's is of f32 */
+    assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err),
+                     as_outer_find(AS_GEMM_F32) ? AS_INAPPLICABLE : AS_PRUNED);
+    d.type = AS_GEMM_S8;
+    assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err), AS_INAPPLICABLE); /* seconds, or no instruction */
+    d = desc_of(AS_GEMM_MMA, AS_GEMM_S8, 64);
     d.batch = 2;
-    assert_int_equal(as_product_applies(&cpu.device.info, &d, &err), AS_PRUNED);
+    assert_int_equal(as_gemm_applies(&cpu.device.info, &d, &err), AS_PRUNED);
 }
 
 int main(void)

@@ -29,7 +29,7 @@ static bool can_run(const struct as_outer *o)
 static bool is_right_here(const struct as_outer *o)
 {
     const char *emulator = getenv("ASSAY_EMULATED");
-    return can_run(o) && !(emulator && atoi(emulator) < 9 && o->type == AS_PRODUCT_S8);
+    return can_run(o) && !(emulator && atoi(emulator) < 9 && o->type == AS_GEMM_S8);
 }
 
 static unsigned words_of(const struct as_outer *o)
@@ -39,7 +39,7 @@ static unsigned words_of(const struct as_outer *o)
 
 static void skip_without(void)
 {
-    if (as_outers[0].code && can_run(as_outer_find(AS_PRODUCT_F32)))
+    if (as_outers[0].code && can_run(as_outer_find(AS_GEMM_F32)))
         return;
     print_message("skipped: this CPU has no SME\n");
     skip();
@@ -140,7 +140,7 @@ static double number_at(uint64_t line, uint64_t k)
 /* Lines of one operand packed as `count` panels of `vectors`. */
 static unsigned char *packed(const struct as_outer *o, unsigned vectors, uint64_t count, uint64_t steps, uint64_t first)
 {
-    const struct as_product_format *f = &as_product_formats[o->type];
+    const struct as_gemm_format *f = &as_gemm_formats[o->type];
     const struct as_number_format *in = as_number_format(f->in);
     const uint64_t v = words_of(o), in_step = o->word / f->in_bytes;
     unsigned char *to = at_end(count * steps * vectors * v * o->word), *at = to;
@@ -160,14 +160,14 @@ struct shape {
 static double expected(const struct as_outer *o, const struct shape *z, uint64_t row, uint64_t column)
 {
     double sum = z->add ? (double)(row + column) : 0;
-    for (uint64_t k = 0; k < z->steps * (o->word / as_product_formats[o->type].in_bytes); k++)
+    for (uint64_t k = 0; k < z->steps * (o->word / as_gemm_formats[o->type].in_bytes); k++)
         sum += number_at(row, k) * number_at(1000 + column, k);
     return sum;
 }
 
 static void compare(const struct as_outer *o, const struct shape *z, const unsigned char *d, uint64_t row_bytes)
 {
-    const struct as_number_format *sum = as_number_format(as_product_formats[o->type].sum);
+    const struct as_number_format *sum = as_number_format(as_gemm_formats[o->type].sum);
     for (uint64_t i = 0; i < z->rows; i++) {
         for (uint64_t j = 0; j < z->columns; j++) {
             uint64_t code = 0;
@@ -186,7 +186,7 @@ static void check_sums(const struct as_outer *o, const struct shape *z)
 {
     const uint64_t v = words_of(o), panels = (z->columns + o->columns * v - 1) / (o->columns * v);
     const uint64_t row_bytes = (z->columns + MARGIN) * o->word;
-    const struct as_number_format *sum = as_number_format(as_product_formats[o->type].sum);
+    const struct as_number_format *sum = as_number_format(as_gemm_formats[o->type].sum);
     unsigned char *a = packed(o, o->rows, 1, z->steps, 0), *b = packed(o, o->columns, panels, z->steps, 1000);
     unsigned char *d = filled((z->rows + 1) * row_bytes);
     for (uint64_t i = 0; i < z->rows && z->add; i++)

@@ -89,18 +89,18 @@ static void test_not_planned_here(void **state)
     for (const struct as_core *c = as_cores; c->name; c++) {
         struct as_error err = {0};
         struct as_peak p = {0};
-        struct as_trial_context vc = {.dev = &cpu.device, .seed = 5};
+        struct as_trial_context tc = {.dev = &cpu.device, .seed = 5};
         const struct as_peak_desc d = {.matrix = as_matrix_find(c->name), .n = 0};
         struct as_peak_time t;
-        enum as_status s = as_peak_prepare(&p, &vc, &d, &err);
-        if (!s)
-            s = as_peak_measure(&p, 64, &t, &err);
-        if (real_was_disturbed(s, &err))
-            s = AS_OK;
+        enum as_status st = as_peak_prepare(&p, &tc, &d, &err);
+        if (!st)
+            st = as_peak_measure(&p, 64, &t, &err);
+        if (real_was_disturbed(st, &err))
+            st = AS_OK;
         as_peak_finish(&p);
-        as_buf_finish(&vc.detail);
-        assert_int_equal(s, can_run(c) ? AS_OK : AS_UNSUPPORTED);
-        if (s)
+        as_buf_finish(&tc.detail);
+        assert_int_equal(st, can_run(c) ? AS_OK : AS_UNSUPPORTED);
+        if (st)
             assert_non_null(strstr(err.text, "this CPU lacks "));
     }
 }
@@ -258,26 +258,26 @@ static void test_layouts(void **state)
         struct as_error err = {0};
         if (!is_right_here(c))
             continue;
-        if (layout_open(&u, &cpu.device, as_matrix_find(c->name), 0, &err) ||
-            layout_documented(&u, &documented, &err) || as_slots_find(&u.unit, &found, &err) ||
+        if (as_layout_open(&u, &cpu.device, as_matrix_find(c->name), 0, &err) ||
+            as_layout_documented(&u, &documented, &err) || as_slots_find(&u.unit, &found, &err) ||
             as_slots_compare(&found, &documented, &difference, &err))
             fail_msg("%s: %s", c->name, err.text);
         if (difference.first[0])
             fail_msg("%s: %s", c->name, difference.first);
         as_slots_finish(&found);
         as_slots_finish(&documented);
-        layout_close(&u);
+        as_layout_close(&u);
     }
 }
 
 /* ---- peaks ---- */
 
-static void prepare(struct as_peak *p, struct as_trial_context *vc, const struct as_matrix *m, unsigned chains)
+static void prepare(struct as_peak *p, struct as_trial_context *tc, const struct as_matrix *m, unsigned chains)
 {
     struct as_error err = {0};
     const struct as_peak_desc d = {.matrix = m, .chains = chains};
-    *vc = (struct as_trial_context){.dev = &cpu.device, .seed = 11};
-    if (as_peak_applies(&cpu.device.info, &d, &err) != AS_APPLIES || as_peak_prepare(p, vc, &d, &err))
+    *tc = (struct as_trial_context){.dev = &cpu.device, .seed = 11};
+    if (as_peak_applies(&cpu.device.info, &d, &err) != AS_APPLIES || as_peak_prepare(p, tc, &d, &err))
         fail_msg("%s: %s", m->name, err.text);
 }
 
@@ -289,19 +289,19 @@ static void test_peaks(void **state)
         for (const struct as_core_body *b = c->bodies; is_right_here(c) && b < c->bodies + AS_CORE_BODIES && b->name;
              b++) {
             struct as_peak p;
-            struct as_trial_context vc;
+            struct as_trial_context tc;
             struct as_peak_time t;
             struct as_error err = {0};
             char why[200] = "";
-            prepare(&p, &vc, as_matrix_find(c->name), b->chains);
-            const enum as_status s = as_peak_measure(&p, 4096, &t, &err);
-            if (s && !real_was_disturbed(s, &err))
+            prepare(&p, &tc, as_matrix_find(c->name), b->chains);
+            const enum as_status st = as_peak_measure(&p, 4096, &t, &err);
+            if (st && !real_was_disturbed(st, &err))
                 fail_msg("%s: %s", b->name, err.text);
-            assert_true(s || (t.cycles > 0 && t.rate > 0 && t.operations > 0));
+            assert_true(st || (t.cycles > 0 && t.rate > 0 && t.operations > 0));
             if (!as_peak_check(&p, why, sizeof why))
                 fail_msg("%s: %s", b->name, why);
             as_peak_finish(&p);
-            as_buf_finish(&vc.detail);
+            as_buf_finish(&tc.detail);
         }
 }
 
@@ -361,9 +361,9 @@ static void test_wrong_fragment(void **state)
     struct as_core core = *planted;
     core.multiply = swaps;
     const struct as_matrix *m = as_matrix_find(planted->name);
-    assert_int_equal(layout_open(&u, &cpu.device, m, 0, &err), AS_OK);
+    assert_int_equal(as_layout_open(&u, &cpu.device, m, 0, &err), AS_OK);
     u.fragments.core = &core;
-    assert_int_equal(layout_documented(&u, &documented, &err), AS_OK);
+    assert_int_equal(as_layout_documented(&u, &documented, &err), AS_OK);
     /* Columns are numbered as they are met, and the result has them elsewhere. */
     if (!as_slots_find(&u.unit, &found, &err)) {
         assert_int_equal(as_slots_compare(&found, &documented, &difference, &err), AS_OK);
@@ -373,7 +373,7 @@ static void test_wrong_fragment(void **state)
     if (model_of(m))
         assert_false(agrees(&u.fragments, model_of(m), why, sizeof why));
     as_slots_finish(&documented);
-    layout_close(&u);
+    as_layout_close(&u);
 }
 
 static const struct as_core_body *planted_body;
@@ -387,16 +387,16 @@ static void too_short(const void *a, const void *b, void *c, uint64_t n)
 static void test_skipped_steps(void **state)
 {
     struct as_peak p;
-    struct as_trial_context vc;
+    struct as_trial_context tc;
     struct as_peak_time t;
     struct as_error err = {0};
     char why[200] = "";
     (void)state;
     const struct as_core *c = any_core();
     planted_body = as_core_body(c, 0);
-    prepare(&p, &vc, as_matrix_find(c->name), 0);
-    const enum as_status s = as_peak_measure(&p, 4096, &t, &err);
-    if (s && !real_was_disturbed(s, &err))
+    prepare(&p, &tc, as_matrix_find(c->name), 0);
+    const enum as_status st = as_peak_measure(&p, 4096, &t, &err);
+    if (st && !real_was_disturbed(st, &err))
         fail_msg("%s", err.text);
     assert_true(as_peak_check(&p, why, sizeof why));
     struct as_core_body body = *planted_body;
@@ -405,7 +405,7 @@ static void test_skipped_steps(void **state)
     assert_false(as_peak_check(&p, why, sizeof why));
     assert_non_null(strstr(why, "accumulator"));
     as_peak_finish(&p);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
 }
 
 int main(void)

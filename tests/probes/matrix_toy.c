@@ -79,7 +79,7 @@ double matrix_toy_value(const char *probe, const char *axes, char *detail, size_
     assert_int_equal(toy_prepare(&matrix_toy.toy, p, axes, &v, NULL), AS_OK);
     assert_int_equal(p->sample(v.state, 1, &s, &err), AS_OK);
     assert_true(p->check(v.state, why, sizeof why) && why[0]);
-    snprintf(detail, room, "%s", as_buf_get(&v.vc.detail));
+    snprintf(detail, room, "%s", as_buf_get(&v.tc.detail));
     toy_finish(p, &v);
     return s.value;
 }

@@ -247,8 +247,8 @@ static bool peak_checks(const char *name, enum as_peak_operands operands, void (
     open_model(name, as_matrix_find(name)->columns ? COLUMNS : 0);
     const struct as_peak_desc desc = {
         .matrix = model.matrix, .n = model.n, .chains = 2, .warps = 8, .operands = operands};
-    struct as_trial_context vc = {.dev = &toy.dev, .axes = &axes, .seed = 5};
-    if (as_peak_prepare(&p, &vc, &desc, &err))
+    struct as_trial_context tc = {.dev = &toy.dev, .axes = &axes, .seed = 5};
+    if (as_peak_prepare(&p, &tc, &desc, &err))
         fail_msg("%s: %s", name, err.text);
     model.chains = p.body.chains;
     model.steps = p.body.steps;
@@ -264,7 +264,7 @@ static bool peak_checks(const char *name, enum as_peak_operands operands, void (
     }
     bool good = as_peak_check(&p, why, size);
     as_peak_finish(&p);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     assert_int_equal(toy.live, 0);
     return good;
 }

@@ -19,8 +19,8 @@ static unsigned launches, cell_bytes = 65536;
 
 static const struct as_memory_ops *other_memory; /* in place of the toy's */
 
-/* A card that writes, by the arguments of the kernels of 'bandwidth'. */
-static void card(const char *name, void *const *args)
+/* A GPU that writes, by the arguments of the kernels of 'bandwidth'. */
+static void gpu(const char *name, void *const *args)
 {
     bool fills = strcmp(name, "fill") == 0;
     double *memory = args[fills ? 0 : 1];
@@ -52,7 +52,7 @@ static struct as_trial trial(bool alone)
             : "op=write level=sweep size=%u threads=0 store=regular width=best allocator=toy touch=device way=best",
         cell_bytes);
     toy_axes(&order.axes, axes);
-    toy_init_sm90(&toy, card);
+    toy_init_sm90(&toy, gpu);
     toy.dev.info.capabilities |= AS_CAP_FP64;
     toy.dev.info.is_host_memory = false;
     toy.free_bytes = UINT64_C(1) << 30;
@@ -103,7 +103,7 @@ static void test_check_without_memory(void **unused)
 {
     static struct as_memory_ops failing;
     (void)unused;
-    toy_init_sm90(&toy, card);
+    toy_init_sm90(&toy, gpu);
     failing = *toy.dev.memory;
     failing.read = read_badly;
     other_memory = &failing;
@@ -204,9 +204,9 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
     calls++;
     preemptions += contended();
     toy.alloc_s = contended() ? 1.4e-6 : 1e-6;
-    enum as_status s = toy_memory->time_alloc(dev, allocator, bytes, count, alloc_s, free_s, err);
+    enum as_status st = toy_memory->time_alloc(dev, allocator, bytes, count, alloc_s, free_s, err);
     clock_pass(*alloc_s + *free_s);
-    return s;
+    return st;
 }
 
 static void read_scripted(struct as_reference *r, struct as_device *dev, struct as_reference_reading *out)

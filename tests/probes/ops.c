@@ -317,10 +317,10 @@ static void test_issue(void **state)
     } compute_units[] = {{"sm_70", "ffma32", 128}, {"sm_90", "ffma2_f16", 256}, {"sm_61", "ffma32", NAN}};
     for (size_t i = 0; i < sizeof compute_units / sizeof *compute_units; i++) {
         struct as_device dev = {.info = gpu_info(compute_units[i].arch, 32)};
-        struct as_trial_context vc = {.dev = &dev, .limit = NAN};
+        struct as_trial_context tc = {.dev = &dev, .limit = NAN};
         const struct as_chains_desc d = {.sequence = as_op_alone(as_op_find(compute_units[i].op), 0)};
-        as_limit_issue(&vc, &d);
-        assert_true(isnan(compute_units[i].limit) ? isnan(vc.limit) : vc.limit == compute_units[i].limit);
+        as_limit_issue(&tc, &d);
+        assert_true(isnan(compute_units[i].limit) ? isnan(tc.limit) : tc.limit == compute_units[i].limit);
     }
 }
 
@@ -353,11 +353,11 @@ static struct as_trial_context trial_of(uint64_t seed)
 static bool checked(const struct as_op *op, char *why, size_t size, enum as_status *measured)
 {
     struct as_error err = {0};
-    struct as_trial_context vc = trial_of(7);
+    struct as_trial_context tc = trial_of(7);
     struct as_chains c;
     struct as_chains_time time;
     const struct as_chains_desc desc = {.sequence = as_op_alone(op, 3), .ilp = 2, .steps = 24, .threads = 1};
-    if (as_chains_prepare(&c, &vc, &desc, &err))
+    if (as_chains_prepare(&c, &tc, &desc, &err))
         fail_msg("%s: %s", op->name, err.text);
     bool good = as_chains_check(&c, why, size);
     *measured = as_chains_measure(&c, 4096, &time, &err);
@@ -366,7 +366,7 @@ static bool checked(const struct as_op *op, char *why, size_t size, enum as_stat
     if (*measured)
         snprintf(why + strlen(why), size - strlen(why), "; %s", err.text);
     as_chains_finish(&c);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     return good;
 }
 

@@ -61,14 +61,14 @@ static void test_block(void **unused)
 
 static void test_one_cycle(void **unused)
 {
-    struct as_trial_context vc = {.limit = NAN};
+    struct as_trial_context tc = {.limit = NAN};
     (void)unused;
-    as_limit_one_cycle(&vc, NAN);
-    as_limit_one_cycle(&vc, 0);
-    assert_true(isnan(vc.limit));
-    as_limit_one_cycle(&vc, 2e9);
-    assert_true(fabs(vc.limit - 0.5) < 1e-12);
-    assert_non_null(strstr(vc.limit_why, "one cycle"));
+    as_limit_one_cycle(&tc, NAN);
+    as_limit_one_cycle(&tc, 0);
+    assert_true(isnan(tc.limit));
+    as_limit_one_cycle(&tc, 2e9);
+    assert_true(fabs(tc.limit - 0.5) < 1e-12);
+    assert_non_null(strstr(tc.limit_why, "one cycle"));
 }
 
 /* What a program keeps is given back with it, and there is no room for more than was meant. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void must(enum as_status status, const struct as_error *err, const char *what)
+static void must(enum as_status st, const struct as_error *err, const char *what)
 {
-    if (!status)
+    if (!st)
         return;
     fprintf(stderr, "%s: %s\n", what, err->text);
     abort();
@@ -49,14 +49,14 @@ void scripted_trial(struct scripted *s, const struct as_probe *probe, const char
     struct as_error err = {0};
     *v = (struct toy_trial){0};
     make_axes(probe, axes, &v->axes);
-    v->vc = (struct as_trial_context){.dev = s->dev,
+    v->tc = (struct as_trial_context){.dev = s->dev,
                                       .axes = &v->axes,
                                       .seed = 11,
                                       .deadline = as_now() + 0.05,
                                       .limit = NAN,
                                       .min_reps = 1,
                                       .max_reps = UINT64_C(1) << 40};
-    must(as_probe_prepare(probe, &v->vc, &v->state, &err), &err, probe->name);
+    must(as_probe_prepare(probe, &v->tc, &v->state, &err), &err, probe->name);
     for (int i = 0; i < samples; i++) {
         struct as_sample sample = {.value = NAN, .clock_hz = NAN};
         must(probe->sample(v->state, 1, &sample, &err), &err, probe->name);

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-/* What a card does for writing and for filling, by the arguments of its kernels. */
+/* What a GPU does for writing and for filling, by the arguments of its kernels. */
 static unsigned places_seen;
 static double *last_place;
-static void card(const char *name, void *const *args)
+static void gpu(const char *name, void *const *args)
 {
     bool fills = strcmp(name, "fill") == 0;
     double *memory = args[fills ? 0 : 1];
@@ -31,7 +31,7 @@ static void card(const char *name, void *const *args)
 
 static void init_card(struct toy *t)
 {
-    toy_init_sm90(t, card);
+    toy_init_sm90(t, gpu);
     t->dev.info.capabilities |= AS_CAP_FP64;
     t->dev.info.caches_n = 1;
     t->dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20};
@@ -59,7 +59,7 @@ static void start_card(struct toy *t, struct as_stream *s, uint64_t size, bool b
     assert_true(fabs(gbs / (3 * as_stream_bytes(s) / 1e-3 * 1e-9) - 1) < 1e-9); /* so many times as much, as often */
 }
 
-/* A repetition within a card's cache goes over several places, each of which must be right; beyond it and in main
+/* A repetition within a GPU's cache goes over several places, each of which must be right; beyond it and in main
  * memory there is one. */
 static void test_places(void **unused)
 {
@@ -93,7 +93,7 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
                                    struct as_error *err)
 {
     enum { DECEIVES = 128, BEST = 512, QUICK_PLACES = 5, REPS_ARG = 5 };
-    enum as_status s = toy_queue->launch(dev, l, out, err);
+    enum as_status st = toy_queue->launch(dev, l, out, err);
     size_t place = 0;
     while (place + 1 < timed->places_n && timed->places[place] != l->args[1].u.memory)
         place++;
@@ -102,7 +102,7 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
                 : place < QUICK_PLACES          ? 980
                                                 : 1100;
     out->host_s = ns * 1e-9 * (double)l->args[REPS_ARG].u.u32;
-    return s;
+    return st;
 }
 
 static void test_ways_over_places(void **unused)

@@ -35,7 +35,7 @@ static void run(const char *name, void *const *args)
     tick_turns = tick ? turns : tick_turns;
 }
 
-static struct as_chains_desc setup(struct as_trial_context *vc)
+static struct as_chains_desc setup(struct as_trial_context *tc)
 {
     toy_init(&toy, AS_CAP_SOURCE);
     toy.kernel = run;
@@ -48,7 +48,7 @@ static struct as_chains_desc setup(struct as_trial_context *vc)
     hz = 1.4e9;
     records = NULL;
     same = slow_half_once = false;
-    *vc = (struct as_trial_context){.dev = &toy.dev, .seed = 7, .limit = NAN};
+    *tc = (struct as_trial_context){.dev = &toy.dev, .seed = 7, .limit = NAN};
     return (struct as_chains_desc){
         .sequence = as_op_alone(as_op_find("imul32"), 3), .ilp = 1, .steps = STEPS, .threads = 32};
 }
@@ -63,16 +63,16 @@ static void check_number(double x, double expected)
 static void test_cycles(void **unused)
 {
     static const double clocks[] = {1.4e9, 0.7e9, 1.578e9};
-    struct as_trial_context vc;
+    struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
-    const struct as_chains_desc d = setup(&vc);
+    const struct as_chains_desc d = setup(&tc);
     (void)unused;
     assert_int_equal(as_chains_apply(&toy.dev.info, &d, &err), AS_APPLIES);
-    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
-    assert_non_null(strstr(as_buf_get(&vc.detail), "by calibration"));
-    assert_non_null(strstr(as_buf_get(&vc.detail), "128 ffma32"));
+    assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
+    assert_non_null(strstr(as_buf_get(&tc.detail), "by calibration"));
+    assert_non_null(strstr(as_buf_get(&tc.detail), "128 ffma32"));
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         hz = clocks[i];
         assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_OK);
@@ -83,7 +83,7 @@ static void test_cycles(void **unused)
     assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_OK);
     check_number(t.cycles, OPERATION_CYCLES);
     as_chains_finish(&c);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     assert_int_equal(toy.live, 0);
 }
 
@@ -93,31 +93,31 @@ static void test_enough(void **unused)
     static const double clocks[] = {1.4e9, 1e6};
     (void)unused;
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
-        struct as_trial_context vc;
+        struct as_trial_context tc;
         struct as_chains c;
         struct as_error err = {0};
         uint32_t turns;
-        const struct as_chains_desc d = setup(&vc);
+        const struct as_chains_desc d = setup(&tc);
         hz = clocks[i];
-        assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+        assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
         assert_int_equal(as_chains_enough(&c, &turns, &err), AS_OK);
         const double each = STEPS / 2.0 * OPERATION_CYCLES / hz;
         assert_true(turns * each >= 200e-6 && (turns == 1 || turns * each < 1e-3));
         as_chains_finish(&c);
-        as_buf_finish(&vc.detail);
+        as_buf_finish(&tc.detail);
     }
 }
 
 /* The clock is measured for about as long as the sample is. */
 static void test_lengths(void **unused)
 {
-    struct as_trial_context vc;
+    struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
-    const struct as_chains_desc d = setup(&vc);
+    const struct as_chains_desc d = setup(&tc);
     (void)unused;
-    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+    assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     for (uint32_t turns = 100000; turns >= 10000; turns /= 10) {
         for (int i = 0; i < 3; i++)
             assert_int_equal(as_chains_measure(&c, turns, &t, &err), AS_OK);
@@ -125,7 +125,7 @@ static void test_lengths(void **unused)
         assert_true(took > 0.4 * t.seconds && took < 2.5 * t.seconds);
     }
     as_chains_finish(&c);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
 }
 
 /* Matrix instructions: a step of all workgroups of the launch together takes so many cycles. */
@@ -145,17 +145,17 @@ static void run_peak(const char *name, void *const *args)
 static void test_matrix(void **unused)
 {
     static const double clocks[] = {1.4e9, 0.7e9, 1.578e9};
-    struct as_trial_context vc;
+    struct as_trial_context tc;
     struct as_error err = {0};
     struct as_peak_time t;
     struct as_peak_desc d = {.matrix = as_matrix_find("simdgroup_m8n8k8_f32")};
     (void)unused;
-    (void)setup(&vc);
+    (void)setup(&tc);
     toy.kernel = run_peak;
     assert_non_null(d.matrix);
     as_peak_usual(&toy.dev.info, &d);
-    assert_int_equal(as_peak_prepare(&peak, &vc, &d, &err), AS_OK);
-    assert_non_null(strstr(as_buf_get(&vc.detail), "by calibration"));
+    assert_int_equal(as_peak_prepare(&peak, &tc, &d, &err), AS_OK);
+    assert_non_null(strstr(as_buf_get(&tc.detail), "by calibration"));
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         hz = clocks[i];
         assert_int_equal(as_peak_measure(&peak, 100, &t, &err), AS_OK);
@@ -165,30 +165,30 @@ static void test_matrix(void **unused)
         check_number(t.operations, 2.0 * 8 * 8 * 8 * peak.body.chains * (double)(peak.teams * peak.workgroups) / 10);
     }
     as_peak_finish(&peak);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     assert_int_equal(toy.live, 0);
 }
 
 static void test_no_clock(void **unused)
 {
-    struct as_trial_context vc;
+    struct as_trial_context tc;
     struct as_chains c;
     struct as_error err = {0};
     struct as_chains_time t;
-    const struct as_chains_desc d = setup(&vc);
+    const struct as_chains_desc d = setup(&tc);
     (void)unused;
-    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_OK);
+    assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_OK);
     same = true;
     assert_int_equal(as_chains_measure(&c, 1000, &t, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "take no longer than"));
     as_chains_finish(&c);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     toy.dev.info.unit_fma = 0;
     assert_int_equal(as_chains_apply(&toy.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no operation of known rate"));
-    assert_int_equal(as_chains_prepare(&c, &vc, &d, &err), AS_UNSUPPORTED);
+    assert_int_equal(as_chains_prepare(&c, &tc, &d, &err), AS_UNSUPPORTED);
     as_chains_finish(&c);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     assert_int_equal(toy.live, 0);
 }
 

@@ -42,26 +42,26 @@ static void trial(struct as_device *dev, const char *name, const struct timed_tr
         print_message("%s %s: %s\n", name, v->axes, err.text);
         return;
     }
-    struct as_trial_context vc = {.dev = dev,
+    struct as_trial_context tc = {.dev = dev,
                                   .axes = &axes,
                                   .seed = 7,
                                   .deadline = as_now() + 60,
                                   .limit = NAN,
                                   .min_reps = 1,
                                   .max_reps = UINT64_C(1) << 40};
-    enum as_status s = as_probe_prepare(probe, &vc, &state, &err);
-    bool prepared = s == AS_OK;
-    for (int i = 0; i < 2 && !s; i++)
-        s = probe->sample(state, v->reps, &out, &err);
-    if (s && !is_excused(err.text))
+    enum as_status st = as_probe_prepare(probe, &tc, &state, &err);
+    bool prepared = st == AS_OK;
+    for (int i = 0; i < 2 && !st; i++)
+        st = probe->sample(state, v->reps, &out, &err);
+    if (st && !is_excused(err.text))
         fail_msg("%s %s: %s", name, v->axes, err.text);
-    if (!s)
+    if (!st)
         assert_true(isfinite(out.value) && out.value > 0 && out.seconds > 0);
     if (prepared && !probe->check(state, why, sizeof why))
         fail_msg("%s %s: %s", name, v->axes, why);
-    print_message("%s %s: %s\n", name, v->axes, s ? err.text : why);
+    print_message("%s %s: %s\n", name, v->axes, st ? err.text : why);
     as_probe_finish(probe, state);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
 }
 
 void timed_trials(const char *probe, const struct timed_trial *trials, size_t n)

@@ -315,27 +315,27 @@ enum as_status toy_prepare(struct toy *t, const struct as_probe *probe, const ch
     struct as_error why = {0};
     *v = (struct toy_trial){0};
     toy_axes(&v->axes, axes);
-    v->vc = (struct as_trial_context){.dev = &t->dev,
+    v->tc = (struct as_trial_context){.dev = &t->dev,
                                       .axes = &v->axes,
                                       .seed = 7,
                                       .deadline = as_now() + 0.05,
                                       .limit = NAN,
                                       .min_reps = 1,
                                       .max_reps = UINT64_C(1) << 40};
-    enum as_status s = as_probe_prepare(probe, &v->vc, &v->state, &why);
-    if (s && !err) {
+    enum as_status st = as_probe_prepare(probe, &v->tc, &v->state, &why);
+    if (st && !err) {
         fprintf(stderr, "%s: %s\n", probe->name, why.text);
         abort();
     }
     if (err)
         *err = why;
-    return s;
+    return st;
 }
 
 void toy_finish(const struct as_probe *probe, struct toy_trial *v)
 {
     as_probe_finish(probe, v->state);
-    as_buf_finish(&v->vc.detail);
+    as_buf_finish(&v->tc.detail);
 }
 
 enum as_applies toy_applies(const struct toy *t, const struct as_probe *probe, const char *axes, struct as_error *err)

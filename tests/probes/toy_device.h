@@ -25,7 +25,7 @@ void toy_init(struct toy *t, unsigned capabilities);
 void toy_init_sm90(struct toy *t, void (*kernel)(const char *name, void *const *args));
 
 struct toy_trial {
-    struct as_trial_context vc;
+    struct as_trial_context tc;
     struct as_axes axes;
     void *state;
 };

@@ -160,14 +160,14 @@ static void check_walks(bool persistent)
 static void test_one_group_walks_alone(void **unused)
 {
     struct as_error err = {0};
-    struct as_trial_context vc = {0};
+    struct as_trial_context tc = {0};
     (void)unused;
     for (int persistent = 0; persistent < 2; persistent++) {
         assert_int_equal(start(persistent, &err), AS_OK);
         check_walks(persistent);
-        as_chase_note(&vc, &play.chase);
-        assert_non_null(strstr(as_buf_get(&vc.detail), "\"unit\":0"));
-        as_buf_finish(&vc.detail);
+        as_chase_note(&tc, &play.chase);
+        assert_non_null(strstr(as_buf_get(&tc.detail), "\"unit\":0"));
+        as_buf_finish(&tc.detail);
         end();
     }
 }

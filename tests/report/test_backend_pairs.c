@@ -35,17 +35,17 @@ static void devices_are_told_by_uuid_then_bus(void **state)
     const char *uuid = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab5", *same = "5EDE5D59C9493ACA4B2811BD00045AB5";
     const char *other = "GPU-5ede5d59-c949-3aca-4b28-11bd00045ab6";
     assert_true(twin(info("cuda", uuid, ""), info("opencl", same, "")));
-    assert_false(twin(info("cuda", uuid, "0000:01:00.0"), info("opencl", other, "0000:01:00.0"))); /* parts of a card */
+    assert_false(twin(info("cuda", uuid, "0000:01:00.0"), info("opencl", other, "0000:01:00.0"))); /* parts of a GPU */
     assert_false(twin(info("cuda", uuid, ""), info("cuda", uuid, "")));
     assert_true(twin(info("cuda", "", "0000:0A:00.0"), info("opencl", "", "0000:0a:00.0")));
     assert_true(twin(info("cuda", uuid, "0000:0a:00.0"), info("opencl", "no uuid", "0000:0a:00.0")));
     assert_false(twin(info("cuda", "", "0000:01:00.0"), info("opencl", "", "0000:02:00.0")));
     assert_false(twin(info("cuda", "", ""), info("opencl", "", "")));
-    struct as_device_info cpu = info("cpu", "", ""), pocl = info("opencl", "", ""), card = info("opencl", "", "");
+    struct as_device_info cpu = info("cpu", "", ""), pocl = info("opencl", "", ""), gpu = info("opencl", "", "");
     cpu.capabilities = AS_CAP_HOST_KERNELS;
     pocl.is_host_cpu = true;
     assert_true(twin(cpu, pocl));
-    assert_false(twin(cpu, card));
+    assert_false(twin(cpu, gpu));
 }
 
 static const struct as_backend_pair *find(const struct as_report_run *r, const char *a, const char *b,
@@ -83,7 +83,7 @@ static void cells_are_matched_and_judged(void **state)
     assert_non_null(t);
     assert_false(t->allocators_differ);
     assert_int_equal(t->comparison.verdict, AS_SAME);
-    assert_null(find(r, "cuda:0", "opencl:0", "latency", "65536", &n)); /* another card of the kind */
+    assert_null(find(r, "cuda:0", "opencl:0", "latency", "65536", &n)); /* another GPU of the kind */
     assert_int_equal(n, 0);
     assert_non_null(find(r, "cpu", "opencl:2", "latency", "4096", &n));
     assert_int_equal(n, 1);

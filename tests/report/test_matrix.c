@@ -53,7 +53,7 @@ static void slow_products_have_an_axis(void **state)
     struct as_buf b = AS_BUF_INIT;
     const struct as_matrix_point points[] = {{"naive", 256, 5e8, {NAN, NAN}, true},
                                              {"naive", 512, 2e9, {NAN, NAN}, true}};
-    as_matrix_draw_products(&b, "f64", points, 2, NAN, "");
+    as_matrix_draw_gemms(&b, "f64", points, 2, NAN, "");
     assert_has(&b, ">100 M</text>");
     assert_has(&b, ">1 G</text>");
     assert_has(&b, ">10 G</text>");
@@ -72,7 +72,7 @@ static void extremes_are_no_coordinates(void **state)
                                                      {"naive", fabs(values[k]), values[k], {NAN, NAN}, true}};
             const struct as_matrix_bar bars[] = {{"a", "naive", values[i], {values[i], values[k]}, true},
                                                  {"b", "naive", values[k], {NAN, NAN}, false}};
-            as_matrix_draw_products(&b, "f64", points, 2, values[k], "f32");
+            as_matrix_draw_gemms(&b, "f64", points, 2, values[k], "f32");
             as_matrix_draw_bars(&b, "x", bars, 2, "ns", values[i]);
             assert_hasnt(&b, "nan");
             assert_hasnt(&b, "inf");

@@ -23,9 +23,9 @@ struct shown {
     size_t n;
 };
 
-static void must(enum as_status s, const struct as_error *err)
+static void must(enum as_status st, const struct as_error *err)
 {
-    if (s)
+    if (st)
         fail_msg("%s", err->text);
 }
 

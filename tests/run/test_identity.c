@@ -10,14 +10,14 @@
 
 #include <cmocka.h>
 
-static const struct as_device_info card = {.id = "cuda:0",
-                                           .name = "H100",
-                                           .uuid = "GPU-1",
-                                           .bus_id = "0000:01:00.0",
-                                           .driver = "CUDA 12.2",
-                                           .compute_units = 132,
-                                           .caches_n = 1,
-                                           .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}}};
+static const struct as_device_info gpu = {.id = "cuda:0",
+                                          .name = "H100",
+                                          .uuid = "GPU-1",
+                                          .bus_id = "0000:01:00.0",
+                                          .driver = "CUDA 12.2",
+                                          .compute_units = 132,
+                                          .caches_n = 1,
+                                          .caches = {{.level = 2, .kind = 'u', .size = 50 << 20}}};
 
 static void expect_differs(const struct as_device_info *then, const struct as_device_info *now, const char *word)
 {
@@ -31,38 +31,38 @@ static void expect_differs(const struct as_device_info *then, const struct as_de
 static void test_differs(void **state)
 {
     (void)state;
-    struct as_device_info other = card;
+    struct as_device_info other = gpu;
     as_copy_text(other.uuid, sizeof other.uuid, "GPU-2");
-    expect_differs(&card, &other, "UUID 'GPU-2'");
+    expect_differs(&gpu, &other, "UUID 'GPU-2'");
     other.uuid[0] = 0; /* then the bus decides */
-    expect_differs(&card, &other, NULL);
+    expect_differs(&gpu, &other, NULL);
     as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0");
-    expect_differs(&card, &other, "bus '0000:02:00.0'");
+    expect_differs(&gpu, &other, "bus '0000:02:00.0'");
     other.bus_id[0] = 0; /* then the name */
-    expect_differs(&card, &other, NULL);
+    expect_differs(&gpu, &other, NULL);
     as_copy_text(other.name, sizeof other.name, "H200");
-    expect_differs(&card, &other, "'H200' now");
-    other = card;
+    expect_differs(&gpu, &other, "'H200' now");
+    other = gpu;
     other.compute_units = 66; /* a partition of it */
-    expect_differs(&card, &other, "66 now");
-    other = card;
+    expect_differs(&gpu, &other, "66 now");
+    other = gpu;
     other.caches[0].size = 25 << 20;
-    expect_differs(&card, &other, "L2 cache");
+    expect_differs(&gpu, &other, "L2 cache");
 }
 
 static void test_same(void **state)
 {
     (void)state;
-    struct as_device_info other = card;
-    as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0"); /* the card moved */
+    struct as_device_info other = gpu;
+    as_copy_text(other.bus_id, sizeof other.bus_id, "0000:02:00.0"); /* the GPU moved */
     as_copy_text(other.name, sizeof other.name, "NVIDIA H100");      /* the driver says it in other words */
     as_copy_text(other.driver, sizeof other.driver, "CUDA 13.0");
-    expect_differs(&card, &other, NULL);
-    other = card;
+    expect_differs(&gpu, &other, NULL);
+    other = gpu;
     other.name[0] = other.uuid[0] = other.bus_id[0] = 0; /* nothing is known */
     other.caches_n = other.compute_units = 0;
-    expect_differs(&card, &other, NULL);
-    expect_differs(&other, &card, NULL);
+    expect_differs(&gpu, &other, NULL);
+    expect_differs(&other, &gpu, NULL);
     struct as_device_info cpu = {.id = "cpu", .name = "EPYC", .capabilities = AS_CAP_HOST_KERNELS, .compute_units = 8};
     other = cpu;
     other.compute_units = 2; /* those that the process may use */

@@ -9,20 +9,20 @@ int main(void)
     if (set_up(&state))
         return 1;
     struct fixture *f = state;
-    enum as_status s = as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err);
-    if (!s) {
+    enum as_status st = as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err);
+    if (!st) {
         finished_run(f, 1);
-        s = as_store_run(f->store, "last", &run, &f->err);
+        st = as_store_run(f->store, "last", &run, &f->err);
     }
-    if (!s) {
-        s = as_store_export_json(f->store, &run, &(struct as_sink){.out = &out}, &f->err);
+    if (!st) {
+        st = as_store_export_json(f->store, &run, &(struct as_sink){.out = &out}, &f->err);
         as_run_finish(&run);
     }
-    if (!s)
-        s = as_write_file("-", out.data, out.len, &f->err);
-    if (s)
+    if (!st)
+        st = as_write_file("-", out.data, out.len, &f->err);
+    if (st)
         fprintf(stderr, "%s\n", f->err.text);
     as_buf_finish(&out);
     tear_down(&state);
-    return s != AS_OK;
+    return st != AS_OK;
 }

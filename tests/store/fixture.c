@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-void check(const struct fixture *f, enum as_status s)
+void check(const struct fixture *f, enum as_status st)
 {
-    if (s)
+    if (st)
         fail_msg("%s", f->err.text);
 }
 
@@ -55,9 +55,9 @@ void must_close(struct fixture *f)
 void refused(struct fixture *f, enum as_store_mode mode, enum as_status code, const char *part)
 {
     f->err = (struct as_error){0};
-    enum as_status s = open_as_told(f, mode, &f->store);
-    if (s != code)
-        fail_msg("%s instead of %s: %s", as_status_word(s), as_status_word(code), f->err.text);
+    enum as_status st = open_as_told(f, mode, &f->store);
+    if (st != code)
+        fail_msg("%s instead of %s: %s", as_status_word(st), as_status_word(code), f->err.text);
     assert_null(f->store);
     if (!strstr(f->err.text, f->path) || !strstr(f->err.text, part))
         fail_msg("'%s' does not say '%s' and the path", f->err.text, part);

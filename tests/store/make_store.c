@@ -20,14 +20,14 @@ static enum as_status put_measured(struct as_store *store, int64_t run_id, int p
     for (int v = 0; v < TRIALS; v++, cell.trials_done++)
         sample_trial(&trials[v], &cell, samples, rng);
     sample_measured(&cell, trials, TRIALS);
-    enum as_status s = as_store_put_cell(store, run_id, &cell, err);
+    enum as_status st = as_store_put_cell(store, run_id, &cell, err);
     for (int v = 0; v < TRIALS; v++) {
-        if (!s)
-            s = as_store_put_trial(store, &trials[v], cell.id, err);
+        if (!st)
+            st = as_store_put_trial(store, &trials[v], cell.id, err);
         as_trial_finish(&trials[v]);
     }
     as_cell_finish(&cell);
-    return s;
+    return st;
 }
 
 static enum as_status add_run(struct as_store *store, uint64_t seed, int cells, size_t samples, struct as_error *err)
@@ -38,17 +38,17 @@ static enum as_status add_run(struct as_store *store, uint64_t seed, int cells, 
     sample_run(&run, seed);
     run.state = AS_RUN_COMPLETE;
     run.ended_at = run.started_at + 60;
-    enum as_status s = as_begin_write(store, err);
-    if (!s) {
-        s = as_store_put_run(store, &run, cells, err);
-        for (int i = 0; i < cells && !s; i++)
-            s = put_measured(store, run.id, i, samples, &rng, err);
-        if (!s)
-            s = as_store_put_end(store, &run, err);
-        s = as_end(store, s, err);
+    enum as_status st = as_begin_write(store, err);
+    if (!st) {
+        st = as_store_put_run(store, &run, cells, err);
+        for (int i = 0; i < cells && !st; i++)
+            st = put_measured(store, run.id, i, samples, &rng, err);
+        if (!st)
+            st = as_store_put_end(store, &run, err);
+        st = as_end(store, st, err);
     }
     as_run_finish(&run);
-    return s;
+    return st;
 }
 
 int main(int argc, char **argv)
@@ -62,11 +62,11 @@ int main(int argc, char **argv)
         return 2;
     }
     double start = as_now();
-    enum as_status s = as_store_open(argv[1], AS_STORE_WRITE, &store, &err);
-    for (uint64_t i = 0; i < runs && !s; i++)
-        s = add_run(store, i, (int)cells, (size_t)samples, &err);
+    enum as_status st = as_store_open(argv[1], AS_STORE_WRITE, &store, &err);
+    for (uint64_t i = 0; i < runs && !st; i++)
+        st = add_run(store, i, (int)cells, (size_t)samples, &err);
     as_store_close(store);
-    if (s) {
+    if (st) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }

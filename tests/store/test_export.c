@@ -139,9 +139,9 @@ static void expect_refused(struct fixture *f, const char *text, size_t len, cons
 {
     int64_t id;
     f->err = (struct as_error){0};
-    enum as_status s = as_store_import_json(f->store, text, len, &id, &f->err);
-    if (s != AS_FORMAT)
-        fail_msg("%s for what should say '%s': %s", as_status_word(s), place, f->err.text);
+    enum as_status st = as_store_import_json(f->store, text, len, &id, &f->err);
+    if (st != AS_FORMAT)
+        fail_msg("%s for what should say '%s': %s", as_status_word(st), place, f->err.text);
     if (!strstr(f->err.text, place))
         fail_msg("'%s' does not say '%s'", f->err.text, place);
     assert_int_equal(id, 0);

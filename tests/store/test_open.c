@@ -219,10 +219,10 @@ static void test_damaged_store(void **state)
     assert_int_equal(as_buf_read_file(&whole, f->path, 1 << 24, &f->err), AS_OK);
     /* cut off */
     write_text(f->path, whole.data, whole.len / 2);
-    enum as_status s = as_store_open(f->path, AS_STORE_READ, &f->store, &f->err);
-    if (!s)
-        s = as_store_verify(f->store, &f->err);
-    assert_int_equal(s, AS_FORMAT);
+    enum as_status st = as_store_open(f->path, AS_STORE_READ, &f->store, &f->err);
+    if (!st)
+        st = as_store_verify(f->store, &f->err);
+    assert_int_equal(st, AS_FORMAT);
     assert_non_null(strstr(f->err.text, f->path));
     must_close(f);
     /* bytes changed: refused or read, and always with an end */
@@ -276,9 +276,9 @@ static void open_at_once(struct fixture *f, int let_go, int what)
     char c;
     REQUIRE(read(let_go, &c, 1) == 0, "no pipe");
     const enum as_store_mode mode = what == 2 ? AS_STORE_READ : AS_STORE_WRITE;
-    const enum as_status s = as_store_open_as(f->path, mode, f->schema, &f->store, &f->err);
+    const enum as_status st = as_store_open_as(f->path, mode, f->schema, &f->store, &f->err);
     /* who reads may come before who makes it */
-    REQUIRE(s == AS_OK || (what == 2 && s == AS_NOTFOUND), f->err.text);
+    REQUIRE(st == AS_OK || (what == 2 && st == AS_NOTFOUND), f->err.text);
     if (what == 0) {
         struct as_run run;
         sample_run(&run, (uint64_t)getpid());

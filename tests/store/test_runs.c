@@ -251,9 +251,9 @@ static void test_end_of_a_run(void **state)
 static void expect_run(struct fixture *f, const char *name, int64_t id)
 {
     struct as_run run;
-    enum as_status s = as_store_run(f->store, name, &run, &f->err);
-    if (s || run.id != id)
-        fail_msg("'%s' gives run %lld: %s", name ? name : "NULL", s ? -1 : (long long)run.id, s ? f->err.text : "");
+    enum as_status st = as_store_run(f->store, name, &run, &f->err);
+    if (st || run.id != id)
+        fail_msg("'%s' gives run %lld: %s", name ? name : "NULL", st ? -1 : (long long)run.id, st ? f->err.text : "");
     as_run_finish(&run);
 }
 

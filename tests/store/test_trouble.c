@@ -55,16 +55,16 @@ static void fill(struct fixture *f)
 {
     struct as_run run, *all;
     struct as_cell cells[64];
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     uint64_t runs = 0;
-    for (; runs < 1000 && !s; runs++) {
+    for (; runs < 1000 && !st; runs++) {
         for (int i = 0; i < 64; i++)
             sample_cell(&cells[i], i);
         sample_run(&run, runs);
-        s = as_store_begin_run(f->store, &run, cells, 64, &f->err);
+        st = as_store_begin_run(f->store, &run, cells, 64, &f->err);
         as_run_finish(&run);
     }
-    REQUIRE(s == AS_IO && strstr(f->err.text, f->path) && strstr(f->err.text, "space"), f->err.text);
+    REQUIRE(st == AS_IO && strstr(f->err.text, f->path) && strstr(f->err.text, "space"), f->err.text);
     REQUIRE(as_store_verify(f->store, &f->err) == AS_OK, f->err.text);
     size_t n;
     REQUIRE(as_store_runs(f->store, &all, &n, &f->err) == AS_OK && n == runs - 1 && n > 0, f->err.text);

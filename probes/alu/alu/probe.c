@@ -18,7 +18,7 @@ static const char *const quick[] = {
 static const char *const full[] = {"op=all ilp=4", "op=all ilp=0 width=all",
                                    "op=ffma32,fadd16,iadd32 ilp=1..4 warps=1,2,4,8,16,24,32", NULL};
 
-static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
+static struct as_chains_desc alu_desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
     struct as_chains_desc d = as_ops_desc(info, a);
     d.ilp = (unsigned)as_axes_u64(a, "ilp");
@@ -26,28 +26,28 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, const st
     return d;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies alu_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct as_chains_desc d = desc_of(info, a);
+    const struct as_chains_desc d = alu_desc_of(info, a);
     if (d.sequence.n == 0 || ((info->capabilities & AS_CAP_HOST_KERNELS) && as_axes_u64(a, "warps")))
         return AS_PRUNED;
     return as_ops_apply(info, a, &d, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status alu_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
-    enum as_status s = as_ops_prepare(vc, &d, state, err);
-    as_limit_issue(vc, &d);
-    return s;
+    const struct as_chains_desc d = alu_desc_of(&tc->dev->info, tc->axes);
+    enum as_status st = as_ops_prepare(tc, &d, state, err);
+    as_limit_issue(tc, &d);
+    return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status alu_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_trial *v = state;
-    enum as_status s = as_ops_sample(v, reps, out, err);
+    enum as_status st = as_ops_sample(v, reps, out, err);
     out->value = v->last.operations / v->last.cycles;
-    return s;
+    return st;
 }
 
 const struct as_probe as_probe_alu = {
@@ -60,8 +60,8 @@ const struct as_probe as_probe_alu = {
               "multiply-add, a packed one two; slowest compute unit, no loop",
     .further = as_ops_rate,
     .needs = 0,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, alu_applies),
     .about = as_op_about,
     .patience_s = 30, /* the driver compiles the kernels first */
-    AS_TRIAL(struct as_ops_trial, prepare, sample, as_ops_check, as_ops_finish),
+    AS_TRIAL(struct as_ops_trial, alu_prepare, alu_sample, as_ops_check, as_ops_finish),
 };

@@ -11,7 +11,7 @@ enum { ROOM = 160 }; /* letters of names */
 /* More than this share of an instruction beyond the first is a second one, in some steps. */
 static const double SEVERAL = 1.25;
 
-static void add_rate(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
+static void alu_add_rate(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *op)
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", op);
     struct as_fact *f = cell ? as_fact_add_cell(c, AS_FACT_ALU_THROUGHPUT, cell, NULL) : NULL;
@@ -26,8 +26,8 @@ static void add_rate(struct as_rule_context *c, const struct as_cell *const *cel
 }
 
 /* The rate of a unit times its clock, as it was, and all units. */
-static void add_peak(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *type,
-                     const char *const ops[2])
+static void alu_add_peak(struct as_rule_context *c, const struct as_cell *const *cells, size_t n, const char *type,
+                         const char *const ops[2])
 {
     const struct as_cell *cell = as_cells_best(cells, n, "op", ops[0]);
     const struct as_cell *other = ops[1] ? as_cells_best(cells, n, "op", ops[1]) : NULL;
@@ -101,12 +101,12 @@ static const struct {
     const char *type, *ops[2];
 } peaks[] = {{"f32", {"ffma32", NULL}}, {"f64", {"ffma64", NULL}}, {"f16", {"ffma16", "ffma2_f16"}}};
 
-static void derive_peaks(struct as_rule_context *c)
+static void alu_derive_peaks(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "alu", &cells);
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
-        add_peak(c, cells, n, peaks[i].type, peaks[i].ops);
+        alu_add_peak(c, cells, n, peaks[i].type, peaks[i].ops);
     free(cells);
 }
 
@@ -123,12 +123,12 @@ static void derive_rates(struct as_rule_context *c)
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "alu", &cells);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        add_rate(c, cells, n, told[i]);
+        alu_add_rate(c, cells, n, told[i]);
     free(cells);
 }
 
 const struct as_rule as_rules_alu[] = {
-    {"peaks of operations", derive_peaks,
+    {"peaks of operations", alu_derive_peaks,
      "the best valid cell of a multiply-add: two operations each, times clock and units",
      "a faster chain that passes the same gates"},
     {"code of operations", derive_code,

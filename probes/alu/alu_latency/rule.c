@@ -17,7 +17,7 @@ static const char *const told[] = {"ffma32", "ffma64", "ffma16", "ffma2_f16", "f
                                    "fmul32", "iadd32", "imul32", "imad32",    "xor32"};
 
 /* Of scalars; elsewhere than on a CPU there is no other width. */
-static bool is_scalar(const struct as_cell *cell)
+static bool alu_latency_is_scalar(const struct as_cell *cell)
 {
     return as_cell_is(cell, "width", "scalar");
 }
@@ -27,7 +27,7 @@ static void derive_waits(struct as_rule_context *c)
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "alu_latency", &cells), kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (is_scalar(cells[i]))
+        if (alu_latency_is_scalar(cells[i]))
             cells[kept++] = cells[i];
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         add_wait(c, cells, kept, told[i]);

@@ -16,8 +16,8 @@ static const double LONGEST_S = 10e-3;
 static const double CORES_RATE = 5e9, DEVICE_RATE = 1e12;
 
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS("path", as_product_path_words, "tiled", "the GEMM path, see probe matmul"),
-    AS_WORD_AXIS("type", as_product_type_words, "f32", "operand type, see probe matmul"),
+    AS_WORD_AXIS("path", as_gemm_path_words, "tiled", "the GEMM path, see probe matmul"),
+    AS_WORD_AXIS("type", as_gemm_type_words, "f32", "operand type, see probe matmul"),
     AS_COUNT_AXIS("size", 16, 16384, "256", "rows and columns of all three matrices"),
     {0},
 };
@@ -27,16 +27,17 @@ static const char *const full[] = {"path=library,wgmma,mma,tiled type=f16 size=5
                                    "path=library,tiled,naive type=f32 size=128,256,512,1024", NULL};
 
 struct trial {
-    struct as_product product;
+    struct as_gemm gemm;
     struct as_series series;
 };
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies clockstate_applies(const struct as_device_info *info, const struct as_axes *a,
+                                          struct as_error *err)
 {
-    const struct as_product_desc d = as_product_asked(a);
-    enum as_applies can = as_product_applies(info, &d, err);
-    double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_PRODUCT_DOT ? 100 * DEVICE_RATE : DEVICE_RATE;
-    if (can != AS_APPLIES || as_product_flop(&d) <= slowest * LONGEST_S)
+    const struct as_gemm_desc d = as_gemm_asked(a);
+    enum as_applies can = as_gemm_applies(info, &d, err);
+    double slowest = as_runs_on_host(info) ? CORES_RATE : d.path < AS_GEMM_DOT ? 100 * DEVICE_RATE : DEVICE_RATE;
+    if (can != AS_APPLIES || as_gemm_flop(&d) <= slowest * LONGEST_S)
         return can;
     return as_inapplicable(err, "%d GEMMs of this size, one by one, would take many seconds", LAUNCHES);
 }
@@ -44,94 +45,94 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 /* Idles, then launches and waits one by one. */
 static enum as_status run_series(struct trial *v, struct as_error *err)
 {
-    const double flop = as_product_flop(&v->product.desc);
-    enum as_status s = AS_OK;
+    const double flop = as_gemm_flop(&v->gemm.desc);
+    enum as_status st = AS_OK;
     as_sleep(REST_S);
     double start = as_now();
-    for (size_t i = 0; i < LAUNCHES && !s; i++) {
+    for (size_t i = 0; i < LAUNCHES && !st; i++) {
         struct as_timing t;
-        s = as_product_run(&v->product, 1, &t, err);
-        if (!s) {
+        st = as_gemm_run(&v->gemm, 1, &t, err);
+        if (!st) {
             v->series.rate[i] = flop / as_timing_seconds(&t);
             v->series.ended[i] = as_now() - start;
         }
     }
-    v->series.n = s ? 0 : LAUNCHES;
-    return s;
+    v->series.n = st ? 0 : LAUNCHES;
+    return st;
 }
 
-static void note(struct as_trial_context *vc, const struct as_series_found *f)
+static void clockstate_note(struct as_trial_context *tc, const struct as_series_found *f)
 {
-    as_note_number(vc, "launches", LAUNCHES);
-    as_note_number(vc, "modes", (double)f->modes);
+    as_note_number(tc, "launches", LAUNCHES);
+    as_note_number(tc, "modes", (double)f->modes);
     if (f->modes == 2) {
-        as_note_number(vc, "mode_low", f->mode[0]);
-        as_note_number(vc, "mode_high", f->mode[1]);
-        as_note_number(vc, "mode_share", f->share);
+        as_note_number(tc, "mode_low", f->mode[0]);
+        as_note_number(tc, "mode_high", f->mode[1]);
+        as_note_number(tc, "mode_share", f->share);
     }
-    as_note_number(vc, "series_median", f->median);
-    as_note_number(vc, "series_from", f->ci.lo);
-    as_note_number(vc, "series_to", f->ci.hi);
-    as_note_number(vc, "p5", f->low);
-    as_note_number(vc, "p95", f->high);
-    as_note_number(vc, "first", f->first);
+    as_note_number(tc, "series_median", f->median);
+    as_note_number(tc, "series_from", f->ci.lo);
+    as_note_number(tc, "series_to", f->ci.hi);
+    as_note_number(tc, "p5", f->low);
+    as_note_number(tc, "p95", f->high);
+    as_note_number(tc, "first", f->first);
     if (f->settles) {
-        as_note_number(vc, "steady_after", (double)f->launches);
-        as_note_number(vc, "steady_s", f->seconds);
+        as_note_number(tc, "steady_after", (double)f->launches);
+        as_note_number(tc, "steady_s", f->seconds);
     } else {
-        as_note(vc, "steady", "not within the series");
+        as_note(tc, "steady", "not within the series");
     }
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status clockstate_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    struct as_product_desc d = as_product_asked(vc->axes);
+    struct as_gemm_desc d = as_gemm_asked(tc->axes);
     struct as_series_found found;
     struct trial *v = state;
     v->series = (struct as_series){.rate = calloc(LAUNCHES, sizeof(double)), .ended = calloc(LAUNCHES, sizeof(double))};
     if (!v->series.rate || !v->series.ended)
         return as_nomem(err, LAUNCHES * 2 * sizeof(double), "a series of launches");
-    d.seed = (uint32_t)vc->seed;
-    vc->footprint = as_product_bytes(&d);
-    vc->min_reps = vc->max_reps = 1;
-    enum as_status s = as_product_prepare(&v->product, vc->dev, &d, err);
+    d.seed = (uint32_t)tc->seed;
+    tc->footprint = as_gemm_bytes(&d);
+    tc->min_reps = tc->max_reps = 1;
+    enum as_status st = as_gemm_prepare(&v->gemm, tc->dev, &d, err);
     struct as_timing unused;
-    if (!s) /* the library chooses, the driver loads the kernel */
-        s = as_product_run(&v->product, 1, &unused, err);
-    if (!s)
-        s = run_series(v, err);
-    if (s)
-        return s;
+    if (!st) /* the library chooses, the driver loads the kernel */
+        st = as_gemm_run(&v->gemm, 1, &unused, err);
+    if (!st)
+        st = run_series(v, err);
+    if (st)
+        return st;
     if (!as_series_find(&v->series, &found))
         return as_nomem(err, LAUNCHES * sizeof(double), "a series of launches");
-    note(vc, &found);
-    as_product_note(&v->product, vc);
-    as_product_expect(&v->product, vc);
+    clockstate_note(tc, &found);
+    as_gemm_note(&v->gemm, tc);
+    as_gemm_expect(&v->gemm, tc);
     return AS_OK;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status clockstate_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct trial *v = state;
     (void)reps;
-    enum as_status s = run_series(v, err);
-    if (s)
-        return s;
+    enum as_status st = run_series(v, err);
+    if (st)
+        return st;
     *out = (struct as_sample){
         .value = as_median(v->series.rate, v->series.n), .seconds = v->series.ended[LAUNCHES - 1], .clock_hz = NAN};
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t size)
+static bool clockstate_check(void *state, char *why, size_t size)
 {
     const struct trial *v = state;
-    return as_product_check(&v->product, why, size);
+    return as_gemm_check(&v->gemm, why, size);
 }
 
-static void finish(void *state)
+static void clockstate_finish(void *state)
 {
     struct trial *v = state;
-    as_product_finish(&v->product);
+    as_gemm_finish(&v->gemm);
     free(v->series.rate);
     free(v->series.ended);
 }
@@ -145,7 +146,7 @@ const struct as_probe as_probe_clockstate = {
     .counts =
         "2 x size x size x size operations over the time of one launch and wait; median of 300 after 0.2 s of idling",
     .own_power = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, clockstate_applies),
     .patience_s = 60, /* a library of hundreds of megabytes is loaded, kernels compile */
-    AS_TRIAL(struct trial, prepare, sample, check, finish),
+    AS_TRIAL(struct trial, clockstate_prepare, clockstate_sample, clockstate_check, clockstate_finish),
 };

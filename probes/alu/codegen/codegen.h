@@ -41,13 +41,13 @@ union codegen_data {
     float f32[CODEGEN_WORDS];
     double f64[CODEGEN_WORDS];
 };
-size_t codegen_type_bytes(enum codegen_type type);
-void codegen_start(const struct codegen_case *c, union codegen_data *d);
+size_t as_codegen_type_bytes(enum codegen_type type);
+void as_codegen_start(const struct codegen_case *c, union codegen_data *d);
 /* The expected data after that many copies. */
-void codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d);
+void as_codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d);
 /* False: *why names the wrong word. */
-bool codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
-                  char *why, size_t why_size);
+bool as_codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
+                     char *why, size_t why_size);
 
 /* All per operation; NAN if the code does not show it. */
 struct codegen_found {
@@ -58,7 +58,7 @@ struct codegen_found {
     char by[64]; /* the native one, or what replaces it */
 };
 enum codegen_kind { KIND_NATIVE, KIND_LOOP, KIND_CALL, KIND_EMULATED };
-enum codegen_kind codegen_kind_of(const struct codegen_found *found);
+enum codegen_kind as_codegen_kind_of(const struct codegen_found *found);
 
 /* One CPU instruction, as far as it matters here. */
 enum codegen_class { CLASS_OTHER, CLASS_NOTHING, CLASS_WANTED, CLASS_SWAP, CLASS_CALL };
@@ -67,29 +67,29 @@ struct codegen_instruction {
     enum codegen_op op;
     const char *name; /* NULL for others */
 };
-struct codegen_instruction codegen_decode_x86(const unsigned char *code, size_t bytes);
-struct codegen_instruction codegen_decode_arm(uint32_t word);
+struct codegen_instruction as_codegen_decode_x86(const unsigned char *code, size_t bytes);
+struct codegen_instruction as_codegen_decode_arm(uint32_t word);
 
 /* The native functions, NULL if the build has none for this case. */
 struct codegen_native {
     void (*run)(union codegen_data *d);
     const unsigned char *start, *stop;
 };
-const struct codegen_native *codegen_native_of(const struct codegen_case *c, bool many);
+const struct codegen_native *as_codegen_native_of(const struct codegen_case *c, bool many);
 /* Runs the function and sets marks[i] if an instruction starts at byte i. */
 enum { CODEGEN_CODE_MAX = 4096 };
-enum as_status codegen_walk(const struct codegen_native *f, union codegen_data *d,
-                            unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err);
+enum as_status as_codegen_walk(const struct codegen_native *f, union codegen_data *d,
+                               unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err);
 /* Runs and counts both lengths. got: the data after the longer one. */
-enum as_status codegen_cpu(const struct codegen_case *c, struct codegen_found *found, union codegen_data *got,
-                           struct as_error *err);
+enum as_status as_codegen_cpu(const struct codegen_case *c, struct codegen_found *found, union codegen_data *got,
+                              struct as_error *err);
 
 /* The same for a device that counts its machine code. */
 struct codegen_device;
-enum as_status codegen_device_create(struct as_trial_context *vc, const struct codegen_case *c,
-                                     struct codegen_device **out, struct as_error *err);
-enum as_status codegen_device_run(struct codegen_device *g, struct codegen_found *found, union codegen_data *got,
-                                  struct as_error *err);
-void codegen_device_destroy(struct codegen_device *g); /* accepts NULL */
+enum as_status as_codegen_device_create(struct as_trial_context *tc, const struct codegen_case *c,
+                                        struct codegen_device **out, struct as_error *err);
+enum as_status as_codegen_device_run(struct codegen_device *g, struct codegen_found *found, union codegen_data *got,
+                                     struct as_error *err);
+void as_codegen_device_destroy(struct codegen_device *g); /* accepts NULL */
 
 #endif

@@ -55,7 +55,7 @@ static bool is_prefix(unsigned char b)
     return memchr(prefixes, b, sizeof prefixes) != NULL;
 }
 
-static struct x86 split(const unsigned char *code, size_t n)
+static struct x86 codegen_split(const unsigned char *code, size_t n)
 {
     static const unsigned char repeats[] = {0, 0x66, 0xf3, 0xf2}; /* by their number in VEX and EVEX */
     struct x86 x = {0};
@@ -89,18 +89,18 @@ static struct x86 split(const unsigned char *code, size_t n)
     return x;
 }
 
-static bool matches(const struct x86_row *r, const struct x86 *x)
+static bool codegen_matches(const struct x86_row *r, const struct x86 *x)
 {
     return r->map == x->map && x->opcode >= r->opcode && x->opcode <= r->last &&
            (r->reg == ANY || r->reg == (x->modrm >> 3 & 7)) && (r->lock < 0 || r->lock == x->lock) &&
            (r->repeat == ANY || r->repeat == x->repeat);
 }
 
-struct codegen_instruction codegen_decode_x86(const unsigned char *code, size_t bytes)
+struct codegen_instruction as_codegen_decode_x86(const unsigned char *code, size_t bytes)
 {
-    struct x86 x = split(code, bytes);
+    struct x86 x = codegen_split(code, bytes);
     for (size_t i = 0; x.complete && i < sizeof x86_rows / sizeof *x86_rows; i++)
-        if (matches(&x86_rows[i], &x)) {
+        if (codegen_matches(&x86_rows[i], &x)) {
             /* Exchanging two registers accesses no memory. */
             bool registers = x86_rows[i].op == OP_ATOMIC_EXCHANGE && x.modrm >= 0xc0;
             return registers ? (struct codegen_instruction){CLASS_OTHER, OPS, NULL}
@@ -135,7 +135,7 @@ static const struct {
     {"NOP", CLASS_NOTHING, OPS, 0xffffffff, 0xd503201f},
 };
 
-struct codegen_instruction codegen_decode_arm(uint32_t word)
+struct codegen_instruction as_codegen_decode_arm(uint32_t word)
 {
     for (size_t i = 0; i < sizeof arm_rows / sizeof *arm_rows; i++)
         if ((word & arm_rows[i].mask) == arm_rows[i].bits)

@@ -31,7 +31,7 @@ static const char *wanted_word(const struct codegen_case *c)
     return c->atomic ? "atomic.global" : words[c->op][c->type];
 }
 
-static void make_defines(const struct codegen_case *c, const char *scope, char *out, size_t size)
+static void codegen_make_defines(const struct codegen_case *c, const char *scope, char *out, size_t size)
 {
     static const struct {
         const char *value, *element, *add, *has, *fused;
@@ -68,29 +68,29 @@ static enum as_status find_kernels(struct codegen_device *g, struct as_error *er
     return as_fail(err, AS_UNSUPPORTED, "this device's dialect has no such operation of this type, order and scope");
 }
 
-enum as_status codegen_device_create(struct as_trial_context *vc, const struct codegen_case *c,
-                                     struct codegen_device **out, struct as_error *err)
+enum as_status as_codegen_device_create(struct as_trial_context *tc, const struct codegen_case *c,
+                                        struct codegen_device **out, struct as_error *err)
 {
     struct codegen_device *g = *out = calloc(1, sizeof *g);
     char defines[320];
     struct as_program_desc desc = {.name = "codegen", .source = as_kernel_codegen, .defines = defines};
     if (!g)
         return as_nomem(err, sizeof *g, "codegen");
-    g->dev = vc->dev;
+    g->dev = tc->dev;
     g->what = *c;
-    make_defines(c, as_axes_text(vc->axes, "scope"), defines, sizeof defines);
+    codegen_make_defines(c, as_axes_text(tc->axes, "scope"), defines, sizeof defines);
     as_buffers_open(&g->own, g->dev, &desc, err);
-    enum as_status s = find_kernels(g, err);
-    if (s)
-        return s;
-    g->memory = as_buffers_memory(&g->own, NULL, codegen_type_bytes(c->type), err);
-    g->data = as_buffers_memory(&g->own, NULL, CODEGEN_WORDS * codegen_type_bytes(c->type), err);
+    enum as_status st = find_kernels(g, err);
+    if (st)
+        return st;
+    g->memory = as_buffers_memory(&g->own, NULL, as_codegen_type_bytes(c->type), err);
+    g->data = as_buffers_memory(&g->own, NULL, CODEGEN_WORDS * as_codegen_type_bytes(c->type), err);
     if (!g->own.status && wanted_word(c))
-        as_expect_code(vc, g->many, c->atomic ? "atomic.global" : wanted_word(c), CODEGEN_MANY);
+        as_expect_code(tc, g->many, c->atomic ? "atomic.global" : wanted_word(c), CODEGEN_MANY);
     return g->own.status;
 }
 
-void codegen_device_destroy(struct codegen_device *g)
+void as_codegen_device_destroy(struct codegen_device *g)
 {
     if (!g)
         return;
@@ -99,56 +99,56 @@ void codegen_device_destroy(struct codegen_device *g)
 }
 
 /* How many more of one opcode the longer kernel has, per operation. */
-static enum as_status count(struct codegen_device *g, const char *word, double *out, struct as_error *err)
+static enum as_status codegen_count(struct codegen_device *g, const char *word, double *out, struct as_error *err)
 {
     uint64_t few = 0, many = 0;
-    enum as_status s = g->dev->program->count(g->dev, g->few, word, &few, err);
-    if (!s)
-        s = g->dev->program->count(g->dev, g->many, word, &many, err);
+    enum as_status st = g->dev->program->count(g->dev, g->few, word, &few, err);
+    if (!st)
+        st = g->dev->program->count(g->dev, g->many, word, &many, err);
     *out = ((double)many - (double)few) / CODEGEN_MORE;
-    return s;
+    return st;
 }
 
 static enum as_status count_all(struct codegen_device *g, struct codegen_found *found, struct as_error *err)
 {
     const char *word = wanted_word(&g->what);
     *found = (struct codegen_found){.calls = NAN};
-    enum as_status s = count(g, "any", &found->instructions, err);
-    if (!s && word)
-        s = count(g, word, &found->wanted, err);
-    if (!s && g->what.atomic)
-        s = count(g, "swap.global", &found->swaps, err);
-    if (s)
-        return s;
+    enum as_status st = codegen_count(g, "any", &found->instructions, err);
+    if (!st && word)
+        st = codegen_count(g, word, &found->wanted, err);
+    if (!st && g->what.atomic)
+        st = codegen_count(g, "swap.global", &found->swaps, err);
+    if (st)
+        return st;
     /* A single-instruction division has no opcode of its own, and counts as native. */
     if (!word && found->instructions == 1)
         found->wanted = 1;
     static const char *const others[] = {
         [KIND_LOOP] = "swap.global", [KIND_CALL] = "", [KIND_EMULATED] = "other instructions"};
-    enum codegen_kind kind = codegen_kind_of(found);
+    enum codegen_kind kind = as_codegen_kind_of(found);
     as_copy_text(found->by, sizeof found->by, kind != KIND_NATIVE ? others[kind] : word ? word : "one instruction");
     return AS_OK;
 }
 
-enum as_status codegen_device_run(struct codegen_device *g, struct codegen_found *found, union codegen_data *got,
-                                  struct as_error *err)
+enum as_status as_codegen_device_run(struct codegen_device *g, struct codegen_found *found, union codegen_data *got,
+                                     struct as_error *err)
 {
-    size_t bytes = codegen_type_bytes(g->what.type);
+    size_t bytes = as_codegen_type_bytes(g->what.type);
     struct as_arg args[] = {as_memory_arg(g->memory), as_memory_arg(g->data)};
     const struct as_launch l = {
         .kernel = g->many, .args = args, .args_n = 2, .workgroups = 1, .workgroup_size = 1, .reps = 1};
     struct as_timing unused;
-    enum as_status s = count_all(g, found, err);
-    codegen_start(&g->what, got);
-    if (!s)
-        s = g->dev->memory->write(g->dev, g->memory, 0, got, bytes, err);
-    if (!s)
-        s = g->dev->memory->write(g->dev, g->data, 0, got, CODEGEN_WORDS * bytes, err);
-    if (!s)
-        s = g->dev->queue->launch(g->dev, &l, &unused, err);
-    if (!s)
-        s = g->dev->memory->read(g->dev, g->data, 0, got, CODEGEN_WORDS * bytes, err);
-    if (!s) /* the first word of data is padding */
-        s = g->dev->memory->read(g->dev, g->memory, 0, got, bytes, err);
-    return s;
+    enum as_status st = count_all(g, found, err);
+    as_codegen_start(&g->what, got);
+    if (!st)
+        st = g->dev->memory->write(g->dev, g->memory, 0, got, bytes, err);
+    if (!st)
+        st = g->dev->memory->write(g->dev, g->data, 0, got, CODEGEN_WORDS * bytes, err);
+    if (!st)
+        st = g->dev->queue->launch(g->dev, &l, &unused, err);
+    if (!st)
+        st = g->dev->memory->read(g->dev, g->data, 0, got, CODEGEN_WORDS * bytes, err);
+    if (!st) /* the first word of data is padding */
+        st = g->dev->memory->read(g->dev, g->memory, 0, got, bytes, err);
+    return st;
 }

@@ -128,7 +128,7 @@ static const struct codegen_native *bounded(struct codegen_native *native)
     return native->start || as_function_bounds(function, &native->start, &native->stop) ? native : NULL;
 }
 
-const struct codegen_native *codegen_native_of(const struct codegen_case *c, bool many)
+const struct codegen_native *as_codegen_native_of(const struct codegen_case *c, bool many)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const struct codegen_case *w = &functions[i].what;

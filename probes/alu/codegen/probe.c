@@ -54,7 +54,7 @@ static const char *const quick[] = {
 static const char *const full[] = {"op=all type=all order=all scope=all result=all target=all", NULL};
 
 struct state {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     struct codegen_case what;
     struct codegen_device *device; /* NULL on a CPU */
     union codegen_data got;
@@ -83,13 +83,13 @@ static bool is_empty(const struct codegen_case *c, const struct as_axes *a, bool
     return c->v3 && (c->atomic || !cpu);
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies codegen_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     struct codegen_case c = case_of(a);
     bool cpu = as_info_runs_native(info);
     if (is_empty(&c, a, cpu) || (cpu && c.atomic && !as_word_is(a, "scope", "system")))
         return AS_PRUNED;
-    if (cpu && c.v3 && !codegen_native_of(&c, true))
+    if (cpu && c.v3 && !as_codegen_native_of(&c, true))
         as_fail(err, AS_UNSUPPORTED, "the compiler does not support x86-64-v3 for this CPU");
     else if (!cpu && !as_info_shares_host(info))
         as_fail(err, AS_UNSUPPORTED, "a simulated device has no machine code");
@@ -114,63 +114,63 @@ static bool has_v3(void)
 #endif
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status codegen_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->vc = vc;
-    s->what = case_of(vc->axes);
-    vc->min_reps = vc->max_reps = 1;
-    if (!as_info_runs_native(&vc->dev->info))
-        return codegen_device_create(vc, &s->what, &s->device, err);
+    s->tc = tc;
+    s->what = case_of(tc->axes);
+    tc->min_reps = tc->max_reps = 1;
+    if (!as_info_runs_native(&tc->dev->info))
+        return as_codegen_device_create(tc, &s->what, &s->device, err);
     if (s->what.v3 && !has_v3())
         return as_fail(err, AS_UNSUPPORTED, "this CPU lacks instructions of x86-64-v3");
 #if defined(__OPTIMIZE__)
-    as_note(vc, "compiler", __VERSION__ ", optimised");
+    as_note(tc, "compiler", __VERSION__ ", optimised");
 #else
-    as_note(vc, "compiler", __VERSION__ ", not optimised");
+    as_note(tc, "compiler", __VERSION__ ", not optimised");
 #endif
     return AS_OK;
 }
 
-static void note(struct state *s, const struct codegen_found *found)
+static void codegen_note(struct state *s, const struct codegen_found *found)
 {
-    enum codegen_kind kind = codegen_kind_of(found);
-    as_note(s->vc, "kind", kind_words[kind]);
-    as_note(s->vc, "by", found->by);
-    as_note_number(s->vc, "native", kind == KIND_NATIVE);
-    as_note_number(s->vc, "swaps", found->swaps);
-    as_note_number(s->vc, "calls", found->calls);
+    enum codegen_kind kind = as_codegen_kind_of(found);
+    as_note(s->tc, "kind", kind_words[kind]);
+    as_note(s->tc, "by", found->by);
+    as_note_number(s->tc, "native", kind == KIND_NATIVE);
+    as_note_number(s->tc, "swaps", found->swaps);
+    as_note_number(s->tc, "calls", found->calls);
     s->noted = true;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status codegen_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     struct codegen_found found;
     double start = as_now();
     (void)reps; /* always 1 */
-    enum as_status st =
-        s->device ? codegen_device_run(s->device, &found, &s->got, err) : codegen_cpu(&s->what, &found, &s->got, err);
+    enum as_status st = s->device ? as_codegen_device_run(s->device, &found, &s->got, err)
+                                  : as_codegen_cpu(&s->what, &found, &s->got, err);
     if (st)
         return st;
     if (!s->noted)
-        note(s, &found);
+        codegen_note(s, &found);
     *out = (struct as_sample){.value = found.instructions, .seconds = as_now() - start, .clock_hz = NAN};
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool codegen_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     union codegen_data want;
-    codegen_expect(&s->what, CODEGEN_MANY, &want);
-    return codegen_same(&s->what, &s->got, &want, why, why_size);
+    as_codegen_expect(&s->what, CODEGEN_MANY, &want);
+    return as_codegen_same(&s->what, &s->got, &want, why, why_size);
 }
 
-static void finish(void *state)
+static void codegen_finish(void *state)
 {
     struct state *s = state;
-    codegen_device_destroy(s->device);
+    as_codegen_device_destroy(s->device);
 }
 
 const struct as_probe as_probe_codegen = {
@@ -181,6 +181,6 @@ const struct as_probe as_probe_codegen = {
     .unit = "instructions",
     .lower_is_better = true,
     .counts = "machine instructions per operation",
-    AS_CELLS(axes, quick, full, applies),
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_CELLS(axes, quick, full, codegen_applies),
+    AS_TRIAL(struct state, codegen_prepare, codegen_sample, codegen_check, codegen_finish),
 };

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t codegen_type_bytes(enum codegen_type type)
+size_t as_codegen_type_bytes(enum codegen_type type)
 {
     return type == TYPE_U32 || type == TYPE_F32 ? 4 : 8;
 }
 
-static void set(enum codegen_type type, union codegen_data *d, size_t i, double x)
+static void codegen_set(enum codegen_type type, union codegen_data *d, size_t i, double x)
 {
     switch (type) {
     case TYPE_U32:
@@ -27,7 +27,7 @@ static void set(enum codegen_type type, union codegen_data *d, size_t i, double 
     }
 }
 
-static double get(enum codegen_type type, const union codegen_data *d, size_t i)
+static double codegen_get(enum codegen_type type, const union codegen_data *d, size_t i)
 {
     switch (type) {
     case TYPE_U32:
@@ -50,11 +50,11 @@ static const double starts[OPS][CODEGEN_WORDS] = {
     [OP_POPCOUNT] = {7, 3.9e9, 2.7e9, 2}, [OP_MULHI] = {7, 0x1.fffe5p63, 0x1.fff1p63, 2},
 };
 
-void codegen_start(const struct codegen_case *c, union codegen_data *d)
+void as_codegen_start(const struct codegen_case *c, union codegen_data *d)
 {
     memset(d, 0, sizeof *d);
     for (size_t i = 0; i < CODEGEN_WORDS; i++)
-        set(c->type, d, i, starts[c->op][i]);
+        codegen_set(c->type, d, i, starts[c->op][i]);
 }
 
 static uint64_t high_half(uint64_t a, uint64_t b)
@@ -64,7 +64,7 @@ static uint64_t high_half(uint64_t a, uint64_t b)
     return ah * bh + (middle >> 32) + (other >> 32);
 }
 
-static uint64_t ones(uint64_t x)
+static uint64_t codegen_ones(uint64_t x)
 {
     uint64_t n = 0;
     for (; x; x >>= 1)
@@ -106,7 +106,7 @@ static uint64_t ones(uint64_t x)
     }
 #define AS_INTEGERS(word)                                                                                              \
     case OP_POPCOUNT:                                                                                                  \
-        old = ones(d->word[1] ^ d->word[2]);                                                                           \
+        old = codegen_ones(d->word[1] ^ d->word[2]);                                                                   \
         break;
 #define AS_FLOATS(word, fused)                                                                                         \
     case OP_ADD:                                                                                                       \
@@ -118,30 +118,30 @@ static uint64_t ones(uint64_t x)
     case OP_FMA:                                                                                                       \
         old = fused(d->word[1], d->word[2], d->word[3]);                                                               \
         break;
-AS_DEFINE_COPY(u32, uint32_t, case OP_POPCOUNT : old = (uint32_t)ones(d->u32[1] ^ d->u32[2]); break;)
+AS_DEFINE_COPY(u32, uint32_t, case OP_POPCOUNT : old = (uint32_t)codegen_ones(d->u32[1] ^ d->u32[2]); break;)
 AS_DEFINE_COPY(u64, uint64_t, AS_INTEGERS(u64) case OP_MULHI : old = high_half(d->u64[1], d->u64[2]); break;)
 AS_DEFINE_COPY(f32, float, AS_FLOATS(f32, fmaf))
 AS_DEFINE_COPY(f64, double, AS_FLOATS(f64, fma))
 
-void codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d)
+void as_codegen_expect(const struct codegen_case *c, int copies, union codegen_data *d)
 {
     static void (*const by_type[TYPES])(const struct codegen_case *, union codegen_data *) = {copy_u32, copy_u64,
                                                                                               copy_f32, copy_f64};
-    codegen_start(c, d);
+    as_codegen_start(c, d);
     for (int i = 0; i < copies; i++)
         by_type[c->type](c, d);
 }
 
 /* Integers exactly; floats up to the rounding of a division. */
-bool codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
-                  char *why, size_t why_size)
+bool as_codegen_same(const struct codegen_case *c, const union codegen_data *got, const union codegen_data *want,
+                     char *why, size_t why_size)
 {
     static const char *const words[CODEGEN_WORDS] = {"memory", "value", "first operand", "second operand"};
     bool integer = c->type == TYPE_U32 || c->type == TYPE_U64;
     double share = c->op < OP_ADD ? 0 : c->type == TYPE_F32 ? 1e-5 : 1e-13;
     for (size_t i = 0; i < CODEGEN_WORDS; i++) {
-        double g = get(c->type, got, i), w = get(c->type, want, i);
-        size_t bytes = codegen_type_bytes(c->type);
+        double g = codegen_get(c->type, got, i), w = codegen_get(c->type, want, i);
+        size_t bytes = as_codegen_type_bytes(c->type);
         bool exact = memcmp((const char *)got + i * bytes, (const char *)want + i * bytes, bytes) == 0;
         if (exact || (!integer && fabs(g - w) <= share * fabs(w)))
             continue;

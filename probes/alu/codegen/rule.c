@@ -7,7 +7,7 @@
 
 enum kind { NATIVE, LOOP, CALL, SEQUENCE };
 
-static enum kind kind_of(const struct as_cell *cell)
+static enum kind codegen_rule_kind_of(const struct as_cell *cell)
 {
     if (as_cell_note(cell, "native") == 1)
         return NATIVE;
@@ -43,10 +43,10 @@ static const struct sort {
     {false, SEQUENCE, AS_FACT_CODEGEN_ARITHMETIC_SEQUENCES, "Arithmetic in sequences of other instructions"},
 };
 
-static bool is_of_sort(const struct as_cell *cell, const void *what)
+static bool codegen_is_of_sort(const struct as_cell *cell, const void *what)
 {
     const struct sort *sort = what;
-    return is_atomic(cell) == sort->atomic && kind_of(cell) == sort->kind;
+    return is_atomic(cell) == sort->atomic && codegen_rule_kind_of(cell) == sort->kind;
 }
 
 static void derive_codegen(struct as_rule_context *c)
@@ -55,7 +55,7 @@ static void derive_codegen(struct as_rule_context *c)
     size_t n = as_cells_of(c, "codegen", &cells);
     for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++) {
         struct as_fact *f =
-            as_fact_list(c, cells, n, name_of, &sorts[s], is_of_sort, sorts[s].relation, sorts[s].sentence);
+            as_fact_list(c, cells, n, name_of, &sorts[s], codegen_is_of_sort, sorts[s].relation, sorts[s].sentence);
         if (f)
             f->verdict = AS_SUPPORTED;
     }

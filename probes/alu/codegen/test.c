@@ -56,13 +56,13 @@ UNIT_TEST(test_x86)
         {{0xc3}, NULL, OPS},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct codegen_instruction got = codegen_decode_x86(rows[i].code, sizeof rows[i].code);
+        struct codegen_instruction got = as_codegen_decode_x86(rows[i].code, sizeof rows[i].code);
         if (got.op != rows[i].op || (got.name ? !rows[i].name || strcmp(got.name, rows[i].name) != 0 : !!rows[i].name))
             fail_msg("row %zu is %s", i, got.name ? got.name : "nothing that is known");
         for (size_t n = 0; n < 3; n++) /* cut off: nothing behind is read */
-            (void)codegen_decode_x86(rows[i].code, n);
+            (void)as_codegen_decode_x86(rows[i].code, n);
     }
-    assert_int_equal(codegen_decode_x86((const unsigned char *)"\xf0", 1).class, CLASS_OTHER);
+    assert_int_equal(as_codegen_decode_x86((const unsigned char *)"\xf0", 1).class, CLASS_OTHER);
 }
 
 UNIT_TEST(test_arm)
@@ -78,7 +78,7 @@ UNIT_TEST(test_arm)
         {0x885f7c02, NULL},    {0x1e621820, "FDIV"},  {0xd63f0020, "BLR"},  {0x0e205800, "CNT"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *got = codegen_decode_arm(rows[i].word).name;
+        const char *got = as_codegen_decode_arm(rows[i].word).name;
         if (got ? !rows[i].name || strcmp(got, rows[i].name) != 0 : !!rows[i].name)
             fail_msg("%08x is %s", (unsigned)rows[i].word, got ? got : "nothing that is known");
     }
@@ -130,18 +130,18 @@ UNIT_TEST(test_this_cpu)
         union codegen_data got, want;
         struct as_error err = {0};
         char why[160] = "";
-        if (codegen_cpu(&rows[i].what, &found, &got, &err)) {
+        if (as_codegen_cpu(&rows[i].what, &found, &got, &err)) {
             print_message("skipped: %s\n", err.text);
             skip();
         }
-        codegen_expect(&rows[i].what, CODEGEN_MANY, &want);
-        if (!codegen_same(&rows[i].what, &got, &want, why, sizeof why))
+        as_codegen_expect(&rows[i].what, CODEGEN_MANY, &want);
+        if (!as_codegen_same(&rows[i].what, &got, &want, why, sizeof why))
             fail_msg("row %zu: %s", i, why);
         if (SANITIZED)
             continue;
         const double each = found.wanted + found.swaps + (rows[i].kind == KIND_CALL ? found.calls : 0);
-        if (codegen_kind_of(&found) != rows[i].kind || strcmp(found.by, rows[i].by) != 0 || found.instructions < each ||
-            each != 1)
+        if (as_codegen_kind_of(&found) != rows[i].kind || strcmp(found.by, rows[i].by) != 0 ||
+            found.instructions < each || each != 1)
             fail_msg("row %zu: %s, %g instructions, %g wanted, %g swaps", i, found.by, found.instructions, found.wanted,
                      found.swaps);
     }
@@ -158,17 +158,17 @@ UNIT_TEST(test_references)
         c.seq_cst = i & 1;
         c.dropped = i & 2;
         c.atomic = c.op < OP_ADD;
-        const struct codegen_native *f = codegen_native_of(&c, true);
+        const struct codegen_native *f = as_codegen_native_of(&c, true);
         if (!f)
             continue;
         n++;
-        codegen_start(&c, &got);
+        as_codegen_start(&c, &got);
         f->run(&got);
-        codegen_expect(&c, CODEGEN_MANY, &want);
-        codegen_start(&c, &less);
-        if (!codegen_same(&c, &got, &want, why, sizeof why))
+        as_codegen_expect(&c, CODEGEN_MANY, &want);
+        as_codegen_start(&c, &less);
+        if (!as_codegen_same(&c, &got, &want, why, sizeof why))
             fail_msg("case %d: %s", i, why);
-        if (codegen_same(&c, &less, &want, why, sizeof why))
+        if (as_codegen_same(&c, &less, &want, why, sizeof why))
             fail_msg("case %d: code that does nothing passes", i);
         assert_true(strstr(why, "after 13 operations"));
     }
@@ -250,8 +250,8 @@ UNIT_TEST(test_device)
     assert_int_equal(as_probe_codegen.sample(v.state, 1, &s, &err), AS_OK);
     assert_true(s.value == 7);
     assert_true(as_probe_codegen.check(v.state, why, sizeof why));
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"kind\":\"compare-and-swap loop\""));
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"native\":0"));
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"kind\":\"compare-and-swap loop\""));
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"native\":0"));
     idle = true;
     assert_int_equal(as_probe_codegen.sample(v.state, 1, &s, &err), AS_OK);
     assert_false(as_probe_codegen.check(v.state, why, sizeof why));

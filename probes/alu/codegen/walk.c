@@ -74,8 +74,8 @@ static enum as_status step_through(const struct codegen_native *f, union codegen
 
 #endif
 
-enum as_status codegen_walk(const struct codegen_native *f, union codegen_data *d,
-                            unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err)
+enum as_status as_codegen_walk(const struct codegen_native *f, union codegen_data *d,
+                               unsigned char marks[CODEGEN_CODE_MAX], struct as_error *err)
 {
     if (f->stop <= f->start || f->stop - f->start > CODEGEN_CODE_MAX)
         return as_fail(err, AS_UNSUPPORTED, "the function has %td bytes of code, more than the limit of %d",

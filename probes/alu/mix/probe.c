@@ -21,15 +21,15 @@ static const char *const full[] = {"mix=all", NULL};
 /* The same number in every sequence, so that dependencies are the same alone and in sequences. */
 enum { CHAINS = 2, CHAINS_CORE = 4 };
 
-static enum as_status desc_of(const struct as_device_info *info, const struct as_axes *a, struct as_chains_desc *out,
-                              struct as_error *err)
+static enum as_status mix_desc_of(const struct as_device_info *info, const struct as_axes *a,
+                                  struct as_chains_desc *out, struct as_error *err)
 {
     unsigned warps = (unsigned)as_axes_u64(a, "warps"), operands = (unsigned)as_axes_u64(a, "operands");
     *out = (struct as_chains_desc){.steps = (unsigned)as_axes_u64(a, "steps"),
                                    .ilp = (unsigned)as_axes_u64(a, "ilp"),
                                    .threads = warps ? warps * as_chains_warp(info) : as_chains_full(info),
                                    .every_unit = true};
-    enum as_status s = as_op_sequence_parse(as_axes_text(a, "mix"), &out->sequence, err);
+    enum as_status st = as_op_sequence_parse(as_axes_text(a, "mix"), &out->sequence, err);
     for (size_t i = 0; i < out->sequence.n && operands; i++) {
         struct as_op_part *part = &out->sequence.part[i];
         if (operands == 3 || (operands == 2 && part->op->two) || (operands == 1 && part->op->one))
@@ -37,13 +37,13 @@ static enum as_status desc_of(const struct as_device_info *info, const struct as
     }
     if (!out->ilp)
         out->ilp = as_chains_warp(info) > 1 ? CHAINS : CHAINS_CORE;
-    return s;
+    return st;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies mix_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     struct as_chains_desc d;
-    if (desc_of(info, a, &d, err))
+    if (mix_desc_of(info, a, &d, err))
         return AS_INAPPLICABLE;
     if (d.ilp * as_op_sequence_count(&d.sequence) > AS_OP_CHAINS)
         return AS_PRUNED;
@@ -52,26 +52,26 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return as_chains_apply(info, &d, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status mix_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct as_chains_desc d;
-    enum as_status s = desc_of(&vc->dev->info, vc->axes, &d, err);
-    if (s)
-        return s;
-    as_note_number(vc, "operations", as_op_sequence_count(&d.sequence));
-    as_note_number(vc, "chains", d.ilp * as_op_sequence_count(&d.sequence));
-    s = as_ops_prepare(vc, &d, state, err);
-    as_limit_issue_cost(vc, &d);
+    enum as_status st = mix_desc_of(&tc->dev->info, tc->axes, &d, err);
+    if (st)
+        return st;
+    as_note_number(tc, "operations", as_op_sequence_count(&d.sequence));
+    as_note_number(tc, "chains", d.ilp * as_op_sequence_count(&d.sequence));
+    st = as_ops_prepare(tc, &d, state, err);
+    as_limit_issue_cost(tc, &d);
     ((struct as_ops_trial *)state)->per_sequence = true;
-    return s;
+    return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status mix_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_trial *v = state;
-    enum as_status s = as_ops_sample(v, reps, out, err);
+    enum as_status st = as_ops_sample(v, reps, out, err);
     out->value = v->last.cycles / v->last.sequences;
-    return s;
+    return st;
 }
 
 const struct as_probe as_probe_mix = {
@@ -85,7 +85,7 @@ const struct as_probe as_probe_mix = {
         "cycles of a fully occupied compute unit per warp and sequence; slowest compute unit, without loop overhead",
     .further = as_ops_time,
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, mix_applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    AS_TRIAL(struct as_ops_trial, prepare, sample, as_ops_check, as_ops_finish),
+    AS_TRIAL(struct as_ops_trial, mix_prepare, mix_sample, as_ops_check, as_ops_finish),
 };

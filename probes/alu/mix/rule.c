@@ -10,7 +10,7 @@
 
 /* What rests on all of them together is not decided where the busiest of a unit's resources does not say what sequences
  * cost; two operations beside each other stand for themselves. */
-static void judge(struct as_fact *f, const struct as_unit_pipes *u)
+static void mix_judge(struct as_fact *f, const struct as_unit_pipes *u)
 {
     if (!as_unit_pipes_hold(u))
         f->verdict = AS_UNDECIDED;
@@ -65,7 +65,7 @@ static void add_pipe(struct as_rule_context *c, const struct as_unit_pipes *u, s
     for (size_t i = 0; i < u->ops; i++)
         if (is_member(u, i, pipe) && i != p->first[pipe])
             as_fact_evidence(f, u->cells[p->pair[i][p->first[pipe]].sequence]);
-    judge(f, u);
+    mix_judge(f, u);
 }
 
 static const char *const relations[] = {
@@ -76,7 +76,7 @@ static const char *const relations[] = {
     [AS_PIPES_SHARED] = "share a pipe",
 };
 
-static void add_pair(struct as_rule_context *c, const struct as_unit_pipes *u, size_t a, size_t b)
+static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *u, size_t a, size_t b)
 {
     const struct as_pipes *p = &u->pipes;
     const struct as_pipes_pair *pair = &p->pair[a][b];
@@ -112,11 +112,11 @@ static void add_issue(struct as_rule_context *c, const struct as_unit_pipes *u)
     as_fact_say(f, "Each %s issues %s%s; sequences bound by issue rather than by a pipe: %zu", as_unit_name(c), value,
                 p->issue_bound ? "" : " or more", p->issue_bound);
     as_fact_evidence(f, cell);
-    judge(f, u);
+    mix_judge(f, u);
 }
 
 /* Operations of the fit. */
-static size_t known(const struct as_unit_pipes *u)
+static size_t mix_known(const struct as_unit_pipes *u)
 {
     size_t n = 0;
     for (size_t i = 0; i < u->ops; i++)
@@ -137,13 +137,13 @@ static void add_graph(struct as_rule_context *c, const struct as_unit_pipes *u)
                 "Each %s executes %zu operations in %zu pipes and %zu other shared resource%s. With %zu fitted "
                 "coefficients, the bottleneck resource predicts 90%% of %zu sequence costs within %.1f%%. In "
                 "cross-validation %.0f%% are within %.0f%%; the worst, %s, is off by %.1f%%",
-                as_unit_name(c), known(u), p->pipes, others, others == 1 ? "" : "s", fit->loads, fit->judged,
+                as_unit_name(c), mix_known(u), p->pipes, others, others == 1 ? "" : "s", fit->loads, fit->judged,
                 100 * fit->residual, 100 * fit->told, 100 * AS_PIPES_TOLD, as_cell_axis(u->cells[fit->worst_in], "mix"),
                 100 * fit->worst);
     as_fact_evidence(f, u->cells[fit->worst_in]);
     for (size_t k = 0; k < p->pipes; k++)
         as_fact_evidence(f, u->cells[p->alone_in[p->first[k]]]);
-    judge(f, u);
+    mix_judge(f, u);
 }
 
 static void add_all(struct as_rule_context *c, const struct as_unit_pipes *u)
@@ -155,10 +155,10 @@ static void add_all(struct as_rule_context *c, const struct as_unit_pipes *u)
         add_pipe(c, u, k);
     for (size_t k = 0; k < p->pipes; k++) {
         for (size_t j = 0; j < k; j++)
-            add_pair(c, u, p->first[j], p->first[k]);
+            mix_add_pair(c, u, p->first[j], p->first[k]);
         for (size_t i = 0; i < u->ops; i++)
             if (p->home[i] == (int)k && i != p->first[k])
-                add_pair(c, u, p->first[k], i);
+                mix_add_pair(c, u, p->first[k], i);
     }
 }
 

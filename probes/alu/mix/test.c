@@ -40,23 +40,23 @@ UNIT_TEST(test_with_loop)
     for (size_t i = 0; i < 2; i++) {
         struct as_error err = {0};
         struct as_axes axes;
-        struct as_trial_context vc = trial_of(7);
+        struct as_trial_context tc = trial_of(7);
         struct as_sample sample = {.value = NAN};
         void *made = NULL;
         toy_axes(&axes, axes_of[i]);
-        vc.axes = &axes;
-        enum as_status s = as_probe_prepare(&as_probe_mix, &vc, &made, &err);
-        if (!s)
-            s = as_probe_mix.sample(made, 1 << 16, &sample, &err);
-        if (s && !real_was_disturbed(s, &err))
+        tc.axes = &axes;
+        enum as_status st = as_probe_prepare(&as_probe_mix, &tc, &made, &err);
+        if (!st)
+            st = as_probe_mix.sample(made, 1 << 16, &sample, &err);
+        if (st && !real_was_disturbed(st, &err))
             fail_msg("%s", err.text);
         const struct as_chains_time *t = &((const struct as_ops_trial *)made)->last;
-        if (!s) {
+        if (!st) {
             assert_true(sample.value == t->cycles / t->sequences && sample.value > 0);
             assert_int_equal(t->cycles == t->raw, i == 1);
         }
         as_probe_finish(&as_probe_mix, made);
-        as_buf_finish(&vc.detail);
+        as_buf_finish(&tc.detail);
     }
 }
 

@@ -15,7 +15,7 @@ static const char *const full[] = {"op=ffma32,ffma64,ffma2_f16,imad32,and32,reci
 /* A trial outlasts the sensor's lag. */
 static const double SAMPLE_S = 0.4;
 
-static struct as_chains_desc desc_of(const struct as_device_info *info, const struct as_axes *a)
+static struct as_chains_desc power_desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
     struct as_chains_desc d = as_ops_desc(info, a);
     d.ilp = d.sequence.n && d.sequence.part[0].op->alone ? 1 : 4;
@@ -24,9 +24,9 @@ static struct as_chains_desc desc_of(const struct as_device_info *info, const st
     return d;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies power_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct as_chains_desc d = desc_of(info, a);
+    const struct as_chains_desc d = power_desc_of(info, a);
     if (!d.sequence.n || (info->capabilities & AS_CAP_HOST_KERNELS))
         return AS_PRUNED;
     if (!info->sensor[0] || info->is_host_cpu)
@@ -34,19 +34,19 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return as_chains_apply(info, &d, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status power_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    const struct as_chains_desc d = desc_of(&vc->dev->info, vc->axes);
-    vc->sample_s = SAMPLE_S;
-    return as_ops_prepare(vc, &d, state, err);
+    const struct as_chains_desc d = power_desc_of(&tc->dev->info, tc->axes);
+    tc->sample_s = SAMPLE_S;
+    return as_ops_prepare(tc, &d, state, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status power_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_ops_trial *v = state;
-    enum as_status s = as_ops_sample(v, reps, out, err);
+    enum as_status st = as_ops_sample(v, reps, out, err);
     out->value = v->last.rate;
-    return s;
+    return st;
 }
 
 const struct as_probe as_probe_power = {
@@ -58,7 +58,7 @@ const struct as_probe as_probe_power = {
     .counts = "results per second of all active compute units; the notes have the power that the sensor reports for "
               "the whole board",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, power_applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    AS_TRIAL(struct as_ops_trial, prepare, sample, as_ops_check, as_ops_finish),
+    AS_TRIAL(struct as_ops_trial, power_prepare, power_sample, as_ops_check, as_ops_finish),
 };

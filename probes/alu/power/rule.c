@@ -17,7 +17,7 @@ struct line {
 };
 
 /* Least squares (Draper, Smith 1998, chapter 1). */
-static struct line fit(const double *x, const double *y, size_t n)
+static struct line power_fit(const double *x, const double *y, size_t n)
 {
     double mx = 0, my = 0, xx = 0, xy = 0, rest = 0;
     for (size_t i = 0; i < n; i++) {
@@ -53,7 +53,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
     }
     if (k < POINTS_LEAST || !busiest)
         return;
-    const struct line l = fit(x, y, k);
+    const struct line l = power_fit(x, y, k);
     struct as_fact *f =
         isfinite(l.slope) && isfinite(l.error) ? as_fact_add(c, AS_FACT_POWER_ENERGY, busiest, NULL) : NULL;
     if (!f)
@@ -69,7 +69,7 @@ static void add_energy(struct as_rule_context *c, const struct as_cell *const *c
         as_fact_evidence(f, used[i]);
 }
 
-static void derive_power(struct as_rule_context *c)
+static void power_derive(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "power", &cells);
@@ -85,7 +85,7 @@ static void derive_power(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_power[] = {
-    {"energy", derive_power,
+    {"energy", power_derive,
      "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
      "the interval is that of the slope",
      "a meter at the board's supply with another slope; points that deviate from the line"},

@@ -28,14 +28,14 @@ struct as_attention {
     struct as_memory *scores;          /* of the decomposed path */
     struct as_memory *partial, *limits;
     struct as_program *program, *flash;
-    struct as_product score, value;
+    struct as_gemm score, value;
     struct as_tensor tensors[3]; /* q, k and v */
     struct as_kernel *kernels[AS_ATTENTION_LAUNCHES];
     struct as_arg args[AS_ATTENTION_LAUNCHES][9];
     struct as_launch launches[AS_ATTENTION_LAUNCHES];
     size_t launches_n;
     unsigned parts;
-    double drawn[AS_PRODUCT_DRAWN]; /* of k and v; q has four times as much */
+    double drawn[AS_GEMM_DRAWN]; /* of k and v; q has four times as much */
 };
 double as_attention_flop(const struct as_attention_desc *d);
 enum as_applies as_attention_applies(const struct as_device_info *info, const struct as_attention_desc *d,

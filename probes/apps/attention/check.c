@@ -12,22 +12,22 @@ enum { ROWS = 16 };
  * not. */
 static const double ROOM = 1.0 / 32;
 
-static double q_at(const struct as_attention *a, uint64_t place)
+static double attention_q_at(const struct as_attention *a, uint64_t place)
 {
-    return 4 * a->drawn[as_product_index(place, AS_SEED_A)];
+    return 4 * a->drawn[as_gemm_index(place, AS_SEED_A)];
 }
 
 /* The expected row; weights holds all keys. */
-static void want(const struct as_attention *a, uint64_t head, uint64_t row, double *weights, double *out)
+static void attention_want(const struct as_attention *a, uint64_t head, uint64_t row, double *weights, double *out)
 {
     const uint64_t n = a->desc.length, base = head * n * AS_ATTENTION_WIDE;
     double most = -INFINITY, sum = 0, q[AS_ATTENTION_WIDE];
     for (uint64_t i = 0; i < AS_ATTENTION_WIDE; i++)
-        q[i] = q_at(a, base + row * AS_ATTENTION_WIDE + i);
+        q[i] = attention_q_at(a, base + row * AS_ATTENTION_WIDE + i);
     for (uint64_t j = 0; j < n; j++) {
         double s = 0;
         for (uint64_t i = 0; i < AS_ATTENTION_WIDE; i++)
-            s += q[i] * a->drawn[as_product_index(base + j * AS_ATTENTION_WIDE + i, AS_SEED_B)];
+            s += q[i] * a->drawn[as_gemm_index(base + j * AS_ATTENTION_WIDE + i, AS_SEED_B)];
         weights[j] = s / sqrt(AS_ATTENTION_WIDE);
         most = fmax(most, weights[j]);
     }
@@ -36,7 +36,7 @@ static void want(const struct as_attention *a, uint64_t head, uint64_t row, doub
     for (uint64_t i = 0; i < AS_ATTENTION_WIDE; i++) {
         out[i] = 0;
         for (uint64_t j = 0; j < n; j++)
-            out[i] += weights[j] / sum * a->drawn[as_product_index(base + i * n + j, AS_SEED_BIAS)];
+            out[i] += weights[j] / sum * a->drawn[as_gemm_index(base + i * n + j, AS_SEED_BIAS)];
     }
 }
 
@@ -51,7 +51,7 @@ static bool check_row(struct as_attention *a, uint64_t head, uint64_t row, doubl
         snprintf(why, size, "%s", err.text);
         return false;
     }
-    want(a, head, row, weights, wanted);
+    attention_want(a, head, row, weights, wanted);
     for (int i = 0; i < AS_ATTENTION_WIDE; i++)
         square += wanted[i] * wanted[i] / AS_ATTENTION_WIDE;
     for (int i = 0; i < AS_ATTENTION_WIDE; i++) {

@@ -33,30 +33,30 @@ static bool is_split(enum as_attention_path path)
 static const struct made *made_for(const struct as_device_info *info, enum as_attention_path path)
 {
     const bool metal = as_dialect_find(info->dialect) == AS_DIALECT_METAL;
-    return by_wgmma(path) ? &wgmma : metal ? &simdgroup : as_product_has_units(info) ? &unit : &mma;
+    return by_wgmma(path) ? &wgmma : metal ? &simdgroup : as_gemm_has_units(info) ? &unit : &mma;
 }
 
 /* Does the device have the instructions? */
-static bool has_path(const struct as_device_info *info, enum as_attention_path path)
+static bool attention_has_path(const struct as_device_info *info, enum as_attention_path path)
 {
     struct as_error unused;
-    const struct as_product_desc d = {.path = by_wgmma(path) ? AS_PRODUCT_WGMMA : AS_PRODUCT_MMA,
-                                      .type = AS_PRODUCT_F16,
-                                      .m = 256,
-                                      .n = 256,
-                                      .k = 256,
-                                      .batch = by_wgmma(path) ? 1 : 2};
-    return as_product_applies(info, &d, &unused) == AS_APPLIES;
+    const struct as_gemm_desc d = {.path = by_wgmma(path) ? AS_GEMM_WGMMA : AS_GEMM_MMA,
+                                   .type = AS_GEMM_F16,
+                                   .m = 256,
+                                   .n = 256,
+                                   .k = 256,
+                                   .batch = by_wgmma(path) ? 1 : 2};
+    return as_gemm_applies(info, &d, &unused) == AS_APPLIES;
 }
 
 enum as_applies as_attention_flash_applies(const struct as_device_info *info, const struct as_attention_desc *d,
                                            struct as_error *err)
 {
     const char *path = as_attention_path_words[d->path];
-    if (!has_path(info, d->path) && by_wgmma(d->path))
+    if (!attention_has_path(info, d->path) && by_wgmma(d->path))
         as_fail(err, AS_UNSUPPORTED, "path %s needs sm_90a, this is %s", path,
                 info->arch[0] ? info->arch : "a device of unknown architecture");
-    else if (!has_path(info, d->path))
+    else if (!attention_has_path(info, d->path))
         as_fail(err, AS_UNSUPPORTED,
                 "path %s needs CUDA from sm_80 on, an AMD GPU with f16 MFMA or WMMA, or an Apple GPU with "
                 "simdgroup_matrix",
@@ -73,7 +73,7 @@ enum as_applies as_attention_flash_applies(const struct as_device_info *info, co
 unsigned as_attention_flash_steps(const struct as_device_info *info, enum as_attention_path path)
 {
     const struct made *made = made_for(info, path);
-    const struct as_matrix *m = made->matrix ? NULL : as_product_unit(info, AS_PRODUCT_F16);
+    const struct as_matrix *m = made->matrix ? NULL : as_gemm_unit(info, AS_GEMM_F16);
     if (m)
         return made->keys / m->m * (AS_ATTENTION_WIDE / m->k) + AS_ATTENTION_WIDE / m->m * (made->keys / m->k);
     return made->matrix;
@@ -85,7 +85,7 @@ enum as_status as_attention_flash_program(const struct as_device_info *info, con
     const struct made *made = made_for(info, d->path);
     snprintf(defines, size, "-DCLUSTER=1 -DGROUP_MOST=%u%s", made->threads, is_split(d->path) ? " -DSPLIT" : "");
     if (made->matrix == 0) {
-        const struct as_matrix *m = as_product_unit(info, AS_PRODUCT_F16);
+        const struct as_matrix *m = as_gemm_unit(info, AS_GEMM_F16);
         if (!m) {
             (void)as_attention_flash_applies(info, d, err);
             return AS_UNSUPPORTED;
@@ -96,16 +96,16 @@ enum as_status as_attention_flash_program(const struct as_device_info *info, con
     return as_buf_check(source, err);
 }
 
-static enum as_status build(struct as_attention *a, struct as_error *err)
+static enum as_status attention_build(struct as_attention *a, struct as_error *err)
 {
     struct as_buf source = AS_BUF_INIT;
     char defines[64];
-    enum as_status s = as_attention_flash_program(&a->dev->info, &a->desc, &source, defines, sizeof defines, err);
+    enum as_status st = as_attention_flash_program(&a->dev->info, &a->desc, &source, defines, sizeof defines, err);
     const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
-    if (!s)
-        s = a->dev->program->build(a->dev, &desc, &a->flash, err);
+    if (!st)
+        st = a->dev->program->build(a->dev, &desc, &a->flash, err);
     as_buf_finish(&source);
-    return s;
+    return st;
 }
 
 /* As many ranges of keys as fill all compute units, at least two. */
@@ -144,18 +144,19 @@ enum as_status as_attention_flash_prepare(struct as_attention *a, struct as_erro
     const bool split = is_split(d->path);
     const uint64_t rows = d->heads * d->length;
     a->parts = split ? choose_parts(a, made->keys) : 1;
-    enum as_status s = build(a, err);
-    if (!s)
-        s = as_timed_memory(a->dev, split ? a->parts * rows * AS_ATTENTION_WIDE * sizeof(float) : 64, &a->partial, err);
-    if (!s)
-        s = as_timed_memory(a->dev, split ? a->parts * rows * 2 * sizeof(float) : 64, &a->limits, err);
+    enum as_status st = attention_build(a, err);
+    if (!st)
+        st =
+            as_timed_memory(a->dev, split ? a->parts * rows * AS_ATTENTION_WIDE * sizeof(float) : 64, &a->partial, err);
+    if (!st)
+        st = as_timed_memory(a->dev, split ? a->parts * rows * 2 * sizeof(float) : 64, &a->limits, err);
     struct as_arg args[9] = {[3] = as_memory_arg(a->out), as_memory_arg(a->partial), as_memory_arg(a->limits),
                              as_u32_arg(d->length),       as_u32_arg(d->heads),      as_u32_arg(a->parts)};
     set_operands(a, args);
-    if (!s)
-        s = as_attention_launch(a, a->flash, "flash", args, 9, rows / ROWS * a->parts, made->threads, err);
-    if (s)
-        return s;
+    if (!st)
+        st = as_attention_launch(a, a->flash, "flash", args, 9, rows / ROWS * a->parts, made->threads, err);
+    if (st)
+        return st;
     a->launches[0].shared_bytes = made->shared_bytes;
     const struct as_arg join[] = {as_memory_arg(a->partial), as_memory_arg(a->limits), as_memory_arg(a->out),
                                   as_u32_arg(a->parts), as_u32_arg(rows)};

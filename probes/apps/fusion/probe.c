@@ -9,8 +9,8 @@
 static const char *const operation_words[] = {"bias", "bias_gelu", NULL};
 
 static const struct as_axis axes[] = {
-    AS_WORD_AXIS("path", as_product_path_words, "wgmma_pair,tensor,mma,tiled", "the GEMM path, see probe matmul"),
-    AS_WORD_AXIS("type", as_product_type_words, "f16", "type of operands and results, see probe matmul"),
+    AS_WORD_AXIS("path", as_gemm_path_words, "wgmma_pair,tensor,mma,tiled", "the GEMM path, see probe matmul"),
+    AS_WORD_AXIS("type", as_gemm_type_words, "f16", "type of operands and results, see probe matmul"),
     AS_COUNT_AXIS("size", 16, 32768, "1024,2048,4096,8192", "rows and columns of all three matrices"),
     AS_WORD_AXIS("operation", operation_words, "all",
                  "bias: one fused operation; bias_gelu: two, which are two kernels when not fused"),
@@ -25,50 +25,50 @@ enum { SEPARATE = 2, GROUPS = 16 /* per compute unit */ };
 static const double SAMPLE_S = 5e-3;
 
 struct trial {
-    struct as_product fused, plain;
+    struct as_gemm fused, plain;
     struct as_kernel *kernels[SEPARATE]; /* the separate operations */
     struct as_arg args[SEPARATE][4];
     struct as_launch launches[SEPARATE];
     size_t n;
 };
 
-static struct as_product_desc desc_of(const struct as_axes *a)
+static struct as_gemm_desc fusion_desc_of(const struct as_axes *a)
 {
-    struct as_product_desc d = as_product_asked(a);
-    d.epilogue = as_word_is(a, "operation", "bias") ? AS_PRODUCT_BIAS : AS_PRODUCT_GELU;
+    struct as_gemm_desc d = as_gemm_asked(a);
+    d.epilogue = as_word_is(a, "operation", "bias") ? AS_GEMM_BIAS : AS_GEMM_GELU;
     return d;
 }
 
 /* Bias and GELU need floats, in f32. */
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies fusion_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct as_product_desc d = desc_of(a);
-    if (d.path == AS_PRODUCT_LIBRARY || d.type == AS_PRODUCT_S8 || d.type == AS_PRODUCT_F64)
+    const struct as_gemm_desc d = fusion_desc_of(a);
+    if (d.path == AS_GEMM_LIBRARY || d.type == AS_GEMM_S8 || d.type == AS_GEMM_F64)
         return AS_PRUNED;
-    return as_product_applies(info, &d, err);
+    return as_gemm_applies(info, &d, err);
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double fusion_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    const struct as_product_desc d = desc_of(a);
-    return 60 + 2 * as_product_flop(&d) * (info->is_host_cpu ? 1e-9 : 1e-11);
+    const struct as_gemm_desc d = fusion_desc_of(a);
+    return 60 + 2 * as_gemm_flop(&d) * (info->is_host_cpu ? 1e-9 : 1e-11);
 }
 
 static enum as_status prepare_separate(struct trial *v, struct as_error *err)
 {
     static const char *const names[SEPARATE] = {"add_bias", "take_gelu"};
     struct as_device *dev = v->plain.dev;
-    const struct as_product_desc *d = &v->plain.desc;
+    const struct as_gemm_desc *d = &v->plain.desc;
     const struct as_arg result = as_memory_arg(v->plain.d);
     const struct as_arg bias = as_memory_arg(v->fused.bias);
     const struct as_arg columns = as_u32_arg(d->n);
     const struct as_arg count = as_u64_arg(d->m * d->n);
     const struct as_arg args[SEPARATE][4] = {{result, bias, columns, count}, {result, count}};
     const size_t args_n[SEPARATE] = {4, 2};
-    enum as_status s = AS_OK;
-    v->n = v->fused.desc.epilogue == AS_PRODUCT_GELU ? 2 : 1;
-    for (size_t i = 0; i < v->n && !s; i++) {
-        s = dev->program->kernel(dev, v->fused.plain, names[i], &v->kernels[i], err);
+    enum as_status st = AS_OK;
+    v->n = v->fused.desc.epilogue == AS_GEMM_GELU ? 2 : 1;
+    for (size_t i = 0; i < v->n && !st; i++) {
+        st = dev->program->kernel(dev, v->fused.plain, names[i], &v->kernels[i], err);
         for (size_t k = 0; k < args_n[i]; k++)
             v->args[i][k] = args[i][k];
         v->launches[i] =
@@ -78,30 +78,30 @@ static enum as_status prepare_separate(struct trial *v, struct as_error *err)
                                .workgroups = (size_t)GROUPS * (dev->info.compute_units ? dev->info.compute_units : 1),
                                .workgroup_size = 256};
     }
-    return s;
+    return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status fusion_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    struct as_product_desc d = desc_of(vc->axes);
+    struct as_gemm_desc d = fusion_desc_of(tc->axes);
     struct trial *v = state;
-    d.seed = (uint32_t)vc->seed;
-    vc->sample_s = SAMPLE_S;
-    vc->footprint = as_product_bytes(&d);
-    enum as_status s = as_product_prepare(&v->fused, vc->dev, &d, err);
-    d.epilogue = AS_PRODUCT_PLAIN;
-    if (!s)
-        s = as_product_prepare(&v->plain, vc->dev, &d, err);
-    if (!s)
-        s = prepare_separate(v, err);
-    if (s)
-        return s;
-    uint64_t cache = as_info_last_cache(&vc->dev->info);
+    d.seed = (uint32_t)tc->seed;
+    tc->sample_s = SAMPLE_S;
+    tc->footprint = as_gemm_bytes(&d);
+    enum as_status st = as_gemm_prepare(&v->fused, tc->dev, &d, err);
+    d.epilogue = AS_GEMM_PLAIN;
+    if (!st)
+        st = as_gemm_prepare(&v->plain, tc->dev, &d, err);
+    if (!st)
+        st = prepare_separate(v, err);
+    if (st)
+        return st;
+    uint64_t cache = as_info_last_cache(&tc->dev->info);
     if (cache)
-        as_note(vc, "result_in_cache", v->plain.d->bytes <= cache ? "yes" : "no");
-    as_product_note(&v->fused, vc);
-    as_product_expect(&v->fused, vc);
-    as_product_expect(&v->plain, vc);
+        as_note(tc, "result_in_cache", v->plain.d->bytes <= cache ? "yes" : "no");
+    as_gemm_note(&v->fused, tc);
+    as_gemm_expect(&v->fused, tc);
+    as_gemm_expect(&v->plain, tc);
     return AS_OK;
 }
 
@@ -110,36 +110,36 @@ static enum as_status run_separate(struct trial *v, uint64_t reps, double *secon
 {
     struct as_device *dev = v->plain.dev;
     struct as_timing t;
-    enum as_status s = as_product_run(&v->plain, reps, &t, err);
-    *seconds = s ? NAN : as_timing_seconds(&t);
-    for (size_t i = 0; i < v->n && !s; i++) {
+    enum as_status st = as_gemm_run(&v->plain, reps, &t, err);
+    *seconds = st ? NAN : as_timing_seconds(&t);
+    for (size_t i = 0; i < v->n && !st; i++) {
         v->launches[i].reps = reps;
-        s = dev->queue->launch(dev, &v->launches[i], &t, err);
-        *seconds += s ? 0 : as_timing_seconds(&t);
+        st = dev->queue->launch(dev, &v->launches[i], &t, err);
+        *seconds += st ? 0 : as_timing_seconds(&t);
     }
-    return s;
+    return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status fusion_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct trial *v = state;
     struct as_timing t;
     double separate;
-    enum as_status s = as_product_run(&v->fused, reps, &t, err);
-    if (!s)
-        s = run_separate(v, reps, &separate, err);
-    if (s)
-        return s;
+    enum as_status st = as_gemm_run(&v->fused, reps, &t, err);
+    if (!st)
+        st = run_separate(v, reps, &separate, err);
+    if (st)
+        return st;
     *out = (struct as_sample){
         .value = separate / as_timing_seconds(&t), .seconds = separate + as_timing_seconds(&t), .clock_hz = NAN};
     return AS_OK;
 }
 
 /* The samples applied the operations repeatedly in place; one more run in order gives the expected result. */
-static bool check(void *state, char *why, size_t size)
+static bool fusion_check(void *state, char *why, size_t size)
 {
     struct trial *v = state;
-    struct as_product separate = v->plain;
+    struct as_gemm separate = v->plain;
     struct as_error err = {0};
     double unused;
     separate.desc.epilogue = v->fused.desc.epilogue;
@@ -147,16 +147,16 @@ static bool check(void *state, char *why, size_t size)
         as_copy_text(why, size, err.text);
         return false;
     }
-    return as_product_check(&separate, why, size) && as_product_check(&v->fused, why, size);
+    return as_gemm_check(&separate, why, size) && as_gemm_check(&v->fused, why, size);
 }
 
-static void finish(void *state)
+static void fusion_finish(void *state)
 {
     struct trial *v = state;
     for (size_t i = 0; i < v->n; i++)
         v->plain.dev->program->kernel_destroy(v->plain.dev, v->kernels[i]);
-    as_product_finish(&v->plain);
-    as_product_finish(&v->fused);
+    as_gemm_finish(&v->plain);
+    as_gemm_finish(&v->fused);
 }
 
 const struct as_probe as_probe_fusion = {
@@ -168,7 +168,7 @@ const struct as_probe as_probe_fusion = {
     .counts = "time of the plain GEMM and of the kernels after it, over the time of the fused kernel",
     .needs = AS_CAP_SOURCE,
     .own_power = true,
-    AS_CELLS(axes, quick, full, applies),
-    .patience = patience,
-    AS_TRIAL(struct trial, prepare, sample, check, finish),
+    AS_CELLS(axes, quick, full, fusion_applies),
+    .patience = fusion_patience,
+    AS_TRIAL(struct trial, fusion_prepare, fusion_sample, fusion_check, fusion_finish),
 };

@@ -60,7 +60,7 @@ static const char *why_moved(const struct as_device_info *info, const struct as_
 }
 
 /* A CPU has no copy API: its own copies are the bandwidth probe's. */
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies copy_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     bool plain_from = as_word_is(a, "from", "host"), plain_to = as_word_is(a, "to", "host"),
          both = as_word_is(a, "direction", "both");
@@ -81,46 +81,46 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 /* Both ends are written and compared through the host, at some hundred MB/s at worst; a device may compile. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double copy_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 15 + as_axes_number(a, "size") / 50e6;
 }
 
-static struct as_transfer_end end_of(const struct as_axes *a, const char *axis)
+static struct as_transfer_end copy_end_of(const struct as_axes *a, const char *axis)
 {
     return (struct as_transfer_end){.allocator = as_word_is(a, axis, "host") ? NULL : as_axes_text(a, axis),
                                     .node = -1};
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status copy_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     char variant[64];
     struct as_transfer *t = state;
-    const struct as_transfer_end from = end_of(vc->axes, "from"), to = end_of(vc->axes, "to");
+    const struct as_transfer_end from = copy_end_of(tc->axes, "from"), to = copy_end_of(tc->axes, "to");
     struct as_transfer_desc desc = {.lane = {{from, to}, {to, from}},
-                                    .lanes = as_word_is(vc->axes, "direction", "both") ? 2 : 1,
-                                    .bytes = as_axes_u64(vc->axes, "size") / 64 * 64,
-                                    .kernel = as_word_is(vc->axes, "how", "kernel"),
-                                    .whole_check = vc->trial == 0,
-                                    .seed = vc->seed};
-    enum as_status s = as_check_room(vc->dev, as_transfer_footprint(&desc), desc.bytes, err);
-    if (!s)
-        s = as_transfer_prepare(t, vc->dev, &desc, err);
-    if (s)
-        return s;
+                                    .lanes = as_word_is(tc->axes, "direction", "both") ? 2 : 1,
+                                    .bytes = as_axes_u64(tc->axes, "size") / 64 * 64,
+                                    .kernel = as_word_is(tc->axes, "how", "kernel"),
+                                    .whole_check = tc->trial == 0,
+                                    .seed = tc->seed};
+    enum as_status st = as_check_room(tc->dev, as_transfer_footprint(&desc), desc.bytes, err);
+    if (!st)
+        st = as_transfer_prepare(t, tc->dev, &desc, err);
+    if (st)
+        return st;
     /* The host stages pageable memory. */
     if (!from.allocator || !to.allocator || desc.bytes < SUBMITTED)
-        as_host_part(vc);
-    vc->footprint = as_transfer_footprint(&desc);
-    vc->max_reps = 1 << 20;
-    vc->sample_s = 1e-2;
+        as_host_part(tc);
+    tc->footprint = as_transfer_footprint(&desc);
+    tc->max_reps = 1 << 20;
+    tc->sample_s = 1e-2;
     if (desc.kernel) { /* four copies of an item in flight, and the remainder's */
-        as_expect_code(vc, t->copy, "load.global", 5);
-        as_expect_code(vc, t->copy, "store.global", 5);
+        as_expect_code(tc, t->copy, "load.global", 5);
+        as_expect_code(tc, t->copy, "store.global", 5);
     }
     as_transfer_variant(t, variant, sizeof variant);
-    as_note(vc, "variant", variant);
+    as_note(tc, "variant", variant);
     return AS_OK;
 }
 
@@ -133,9 +133,9 @@ const struct as_probe as_probe_copy = {
     .counts =
         "each copied byte once (not its read and its write); both directions together if two copies run; decimal GB",
     .varies_by_process = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, copy_applies),
     .first = first,
     .kernel_reaches = as_how_is_kernel,
-    .patience = patience,
-    AS_TRIAL(struct as_transfer, prepare, as_transfer_sample, as_transfer_check, as_transfer_finish),
+    .patience = copy_patience,
+    AS_TRIAL(struct as_transfer, copy_prepare, as_transfer_sample, as_transfer_check, as_transfer_finish),
 };

@@ -8,7 +8,7 @@
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
 /* "host" is plain memory of the process. */
-static const char *memory_text(const char *allocator)
+static const char *copy_memory_text(const char *allocator)
 {
     return strcmp(allocator, "host") == 0 ? "pageable host memory" : allocator;
 }
@@ -30,7 +30,7 @@ static void add_copy(struct as_rule_context *c, const struct as_cell *cell)
                                                : "copy engine",
              within ? ", each byte counted once" : "");
     as_fact_say(f, both ? "Copies both ways between %.40s and %.40s: %s" : "Copy from %.40s to %.40s: %s",
-                memory_text(as_cell_axis(cell, "from")), memory_text(as_cell_axis(cell, "to")),
+                copy_memory_text(as_cell_axis(cell, "from")), copy_memory_text(as_cell_axis(cell, "to")),
                 as_fact_noted_text(f, "", note, value, sizeof value));
 }
 

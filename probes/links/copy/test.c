@@ -110,10 +110,10 @@ UNIT_TEST(test_no_memory)
     scripted_open(&s, "{" LEVELS INFO "}");
     struct as_axes axes;
     struct as_error err = {0};
-    struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
+    struct as_trial_context tc = {.dev = s.dev, .axes = &axes};
     void *state = NULL;
     toy_axes(&axes, "from=own to=own direction=one how=engine size=1073741824");
-    assert_int_equal(as_probe_prepare(&as_probe_copy, &vc, &state, &err), AS_UNSUPPORTED);
+    assert_int_equal(as_probe_prepare(&as_probe_copy, &tc, &state, &err), AS_UNSUPPORTED);
     as_probe_finish(&as_probe_copy, state);
     scripted_close(&s);
 }

@@ -26,7 +26,8 @@ static const char *const full[] = {
     NULL,
 };
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies link_probe_applies(const struct as_device_info *info, const struct as_axes *a,
+                                          struct as_error *err)
 {
     bool engine = as_word_is(a, "how", "engine");
     /* At most two copies at a time by copy engine, as many as lanes by kernel. */
@@ -40,7 +41,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return pair;
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double link_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 20 + as_axes_number(a, "size") / 20e6;
@@ -53,70 +54,70 @@ struct state {
 };
 
 /* One lane per peer, a second one for the way back. */
-static void lay_lanes(struct state *s, const struct as_trial_context *vc, size_t peers, struct as_transfer_desc *desc)
+static void lay_lanes(struct state *s, const struct as_trial_context *tc, size_t peers, struct as_transfer_desc *desc)
 {
-    const struct as_transfer_end own = {.allocator = vc->dev->info.allocators[0].name, .node = -1};
+    const struct as_transfer_end own = {.allocator = tc->dev->info.allocators[0].name, .node = -1};
     desc->lanes = 0;
     for (size_t i = 0; i < (peers ? peers : 1); i++) {
         const struct as_transfer_end other = {
-            .allocator = as_axes_text(vc->axes, "allocator"), .owner = peers ? s->owners[i] : NULL, .node = -1};
-        if (!as_word_is(vc->axes, "direction", "from"))
+            .allocator = as_axes_text(tc->axes, "allocator"), .owner = peers ? s->owners[i] : NULL, .node = -1};
+        if (!as_word_is(tc->axes, "direction", "from"))
             desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = own, .to = other};
-        if (!as_word_is(vc->axes, "direction", "to"))
+        if (!as_word_is(tc->axes, "direction", "to"))
             desc->lane[desc->lanes++] = (struct as_transfer_lane){.from = other, .to = own};
     }
 }
 
 /* The node of the host's memory, as far as the system reports it. */
-static enum as_status look_at_node(struct as_trial_context *vc, const struct state *s, int node, struct as_error *err)
+static enum as_status look_at_node(struct as_trial_context *tc, const struct state *s, int node, struct as_error *err)
 {
     const struct as_transfer *t = &s->transfer;
-    struct as_memory *mem = as_word_is(vc->axes, "direction", "from") ? t->from[0] : t->to[0];
+    struct as_memory *mem = as_word_is(tc->axes, "direction", "from") ? t->from[0] : t->to[0];
     bool was_mapped = mem->host != NULL;
-    enum as_status st = vc->dev->memory->map(vc->dev, mem, err);
+    enum as_status st = tc->dev->memory->map(tc->dev, mem, err);
     int got = st ? -1 : as_node_of(mem->host);
     if (!st && !was_mapped)
-        st = vc->dev->memory->unmap(vc->dev, mem, err);
+        st = tc->dev->memory->unmap(tc->dev, mem, err);
     if (!st && got >= 0 && got != node)
         return as_fail(err, AS_UNSUPPORTED, "memory was requested on node %d, but is on node %d", node, got);
     if (got >= 0)
-        as_note_number(vc, "node", got);
+        as_note_number(tc, "node", got);
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status link_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
     char variant[64];
-    struct as_transfer_desc desc = {.bytes = as_axes_u64(vc->axes, "size") / 64 * 64,
-                                    .kernel = as_word_is(vc->axes, "how", "kernel"),
-                                    .whole_check = vc->trial == 0,
-                                    .seed = vc->seed};
-    size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owners, AS_TRANSFER_LANES);
+    struct as_transfer_desc desc = {.bytes = as_axes_u64(tc->axes, "size") / 64 * 64,
+                                    .kernel = as_word_is(tc->axes, "how", "kernel"),
+                                    .whole_check = tc->trial == 0,
+                                    .seed = tc->seed};
+    size_t peers = as_peer_owners(&tc->dev->info, tc->axes, s->owners, AS_TRANSFER_LANES);
     bool host = peers == 0;
-    lay_lanes(s, vc, peers, &desc);
-    int node = host ? (int)as_axes_u64(vc->axes, "node") : -1;
-    enum as_status st = as_check_room(vc->dev, as_transfer_footprint(&desc), desc.bytes, err);
+    lay_lanes(s, tc, peers, &desc);
+    int node = host ? (int)as_axes_u64(tc->axes, "node") : -1;
+    enum as_status st = as_check_room(tc->dev, as_transfer_footprint(&desc), desc.bytes, err);
     if (!st)
-        st = as_place_begin(&s->place, &vc->dev->info, node, err);
+        st = as_place_begin(&s->place, &tc->dev->info, node, err);
     if (!st)
-        st = as_transfer_prepare(&s->transfer, vc->dev, &desc, err);
+        st = as_transfer_prepare(&s->transfer, tc->dev, &desc, err);
     as_place_unbind(&s->place);
     if (!st && host)
-        st = look_at_node(vc, s, node, err);
+        st = look_at_node(tc, s, node, err);
     if (st)
         return st;
-    vc->footprint = as_transfer_footprint(&desc);
-    vc->max_reps = 1 << 20;
-    vc->sample_s = 1e-2;
+    tc->footprint = as_transfer_footprint(&desc);
+    tc->max_reps = 1 << 20;
+    tc->sample_s = 1e-2;
     as_transfer_variant(&s->transfer, variant, sizeof variant);
-    as_note(vc, "variant", variant);
-    as_note_number(vc, "links", (double)(host ? 1 : peers));
-    as_note(vc, "host_thread", s->place.moved ? vc->dev->info.near_cpus : "not placed");
+    as_note(tc, "variant", variant);
+    as_note_number(tc, "links", (double)(host ? 1 : peers));
+    as_note(tc, "host_thread", s->place.moved ? tc->dev->info.near_cpus : "not placed");
     return AS_OK;
 }
 
-static void finish(void *state)
+static void link_finish(void *state)
 {
     struct state *s = state;
     as_transfer_finish(&s->transfer);
@@ -131,9 +132,9 @@ const struct as_probe as_probe_link = {
     .unit = "GB/s",
     .counts = "each byte that crosses the link, once; concurrent directions or links together; decimal GB",
     .varies_by_process = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, link_probe_applies),
     .first = first,
     .kernel_reaches = as_how_is_kernel,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, as_transfer_sample, as_transfer_check, finish),
+    .patience = link_patience,
+    AS_TRIAL(struct state, link_prepare, as_transfer_sample, as_transfer_check, link_finish),
 };

@@ -124,12 +124,12 @@ UNIT_TEST(test_no_way_to_the_peer)
     void *state = NULL;
     scripted_open(&s, "{" INFO(4) "}");
     snprintf(s.dev->info.backend, sizeof s.dev->info.backend, "other");
-    struct as_trial_context vc = {.dev = s.dev, .axes = &axes};
+    struct as_trial_context tc = {.dev = s.dev, .axes = &axes};
     toy_axes(&axes, "peer=1 node=0 allocator=own direction=to how=engine size=4096");
-    assert_int_not_equal(as_probe_prepare(&as_probe_link, &vc, &state, &err), AS_OK);
+    assert_int_not_equal(as_probe_prepare(&as_probe_link, &tc, &state, &err), AS_OK);
     assert_non_null(strstr(err.text, "other:1"));
     as_probe_finish(&as_probe_link, state);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     scripted_close(&s);
 }
 

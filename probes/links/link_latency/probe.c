@@ -25,7 +25,8 @@ static const char *const quick[] = {"peer=host allocator=pinned what=all", "peer
 static const char *const full[] = {"peer=host allocator=pinned what=all size=2MiB,64MiB stride=64,128",
                                    "peer=all allocator=device node=0 what=all size=2MiB,64MiB stride=64,128", NULL};
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies link_latency_applies(const struct as_device_info *info, const struct as_axes *a,
+                                            struct as_error *err)
 {
     bool atomic = as_word_is(a, "what", "atomic");
     double stride = as_axes_number(a, "stride");
@@ -68,7 +69,7 @@ static void host_add(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"add", host_add}, {NULL, NULL}};
 
-static enum as_status build_native(struct state *s, struct as_error *err)
+static enum as_status link_latency_build_native(struct state *s, struct as_error *err)
 {
     struct as_program_desc desc = {.name = "link_latency", .host = host_kernels};
     as_buffers_open(&s->own, s->dev, &desc, err);
@@ -77,7 +78,7 @@ static enum as_status build_native(struct state *s, struct as_error *err)
     return s->own.status;
 }
 
-static enum as_status build_device(struct state *s, struct as_error *err)
+static enum as_status link_latency_build_device(struct state *s, struct as_error *err)
 {
     enum as_status st = as_timed_prepare(&s->timed, s->dev, "link_latency", "", as_kernel_link_latency, NULL, 1, err);
     if (!st)
@@ -85,7 +86,7 @@ static enum as_status build_device(struct state *s, struct as_error *err)
     return st ? st : as_timed_keep_kernel(&s->timed, "add", &s->add, err);
 }
 
-static struct as_launch launch_of(const struct state *s, uint32_t turns, struct as_arg args[4])
+static struct as_launch link_latency_launch_of(const struct state *s, uint32_t turns, struct as_arg args[4])
 {
     size_t n = 0;
     args[n++] = as_memory_arg(s->native ? s->result : s->timed.memory);
@@ -105,7 +106,7 @@ static enum as_status make_adds(struct state *s, uint32_t turns, struct as_sampl
     struct as_arg args[4];
     struct as_timing t;
     double launch_s;
-    const struct as_launch l = launch_of(s, turns, args);
+    const struct as_launch l = link_latency_launch_of(s, turns, args);
     if (!s->native) {
         enum as_status st = as_timed_launch(&s->timed, &l, &launch_s, err);
         out->seconds = as_timed_seconds(&s->timed, launch_s);
@@ -125,7 +126,7 @@ static enum as_status measure_overhead(struct state *s, struct as_error *err)
     struct as_sample nothing;
     uint32_t unused;
     double took[OVERHEADS];
-    const struct as_launch l = launch_of(s, 0, args);
+    const struct as_launch l = link_latency_launch_of(s, 0, args);
     enum as_status st = AS_OK;
     if (!s->native)
         return as_timed_overhead(&s->timed, &l, err);
@@ -138,20 +139,20 @@ static enum as_status measure_overhead(struct state *s, struct as_error *err)
     return st;
 }
 
-static enum as_status prepare_adds(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status prepare_adds(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
-    struct as_memory_desc counter = {.allocator = as_axes_text(vc->axes, "allocator"),
+    struct as_memory_desc counter = {.allocator = as_axes_text(tc->axes, "allocator"),
                                      .bytes = 4096,
                                      .node = -1,
                                      .owner = s->owner[0][0] ? s->owner[0] : NULL};
     s->native = (s->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    enum as_status st = s->native ? build_native(s, err) : build_device(s, err);
+    enum as_status st = s->native ? link_latency_build_native(s, err) : link_latency_build_device(s, err);
     s->counter = st ? NULL : as_buffers_alloc(s->native ? &s->own : &s->timed.own, &counter, err);
     if (!s->counter)
         return st ? st : (s->native ? &s->own : &s->timed.own)->status;
-    as_expect_code(vc, s->add, "atomic.global", ADDS);
-    vc->footprint = sizeof(uint32_t);
-    as_timed_note(vc, &s->timed);
+    as_expect_code(tc, s->add, "atomic.global", ADDS);
+    tc->footprint = sizeof(uint32_t);
+    as_timed_note(tc, &s->timed);
     return measure_overhead(s, err);
 }
 
@@ -178,44 +179,44 @@ static enum as_status sample_adds(struct state *s, uint64_t reps, struct as_samp
 
 /* ---- one trial ---- */
 
-static enum as_status prepare_walk(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status prepare_walk(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
-    struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
-                                 .size = as_axes_u64(vc->axes, "size"),
-                                 .stride = as_axes_u64(vc->axes, "stride"),
+    struct as_chase_desc desc = {.allocator = as_axes_text(tc->axes, "allocator"),
+                                 .size = as_axes_u64(tc->axes, "size"),
+                                 .stride = as_axes_u64(tc->axes, "stride"),
                                  .pattern = AS_PATTERN_RANDOM,
-                                 .seed = vc->seed,
+                                 .seed = tc->seed,
                                  .owner = s->owner[0][0] ? s->owner[0] : NULL};
     enum as_status st = as_chase_prepare(&s->chase, s->dev, &desc, err);
-    as_timed_note(vc, &s->chase.timed);
-    vc->footprint = s->chase.footprint;
+    as_timed_note(tc, &s->chase.timed);
+    tc->footprint = s->chase.footprint;
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status link_latency_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->dev = vc->dev;
-    s->atomic = as_word_is(vc->axes, "what", "atomic");
-    size_t peers = as_peer_owners(&vc->dev->info, vc->axes, s->owner, 1);
-    int node = peers ? -1 : (int)as_axes_u64(vc->axes, "node");
-    vc->sample_s = 5e-3; /* long against the scatter of a launch */
-    vc->max_reps = UINT64_C(1) << 24;
-    enum as_status st = as_place_begin(&s->place, &vc->dev->info, node, err);
+    s->dev = tc->dev;
+    s->atomic = as_word_is(tc->axes, "what", "atomic");
+    size_t peers = as_peer_owners(&tc->dev->info, tc->axes, s->owner, 1);
+    int node = peers ? -1 : (int)as_axes_u64(tc->axes, "node");
+    tc->sample_s = 5e-3; /* long against the scatter of a launch */
+    tc->max_reps = UINT64_C(1) << 24;
+    enum as_status st = as_place_begin(&s->place, &tc->dev->info, node, err);
     if (!st)
-        st = s->atomic ? prepare_adds(s, vc, err) : prepare_walk(s, vc, err);
+        st = s->atomic ? prepare_adds(s, tc, err) : prepare_walk(s, tc, err);
     as_place_unbind(&s->place);
-    as_note(vc, "host_thread", s->place.moved ? vc->dev->info.near_cpus : "not placed");
+    as_note(tc, "host_thread", s->place.moved ? tc->dev->info.near_cpus : "not placed");
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status link_latency_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     return s->atomic ? sample_adds(s, reps, out, err) : as_chase_trial_sample(&s->chase, reps, out, err);
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool link_latency_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     if (!s->atomic)
@@ -224,7 +225,7 @@ static bool check(void *state, char *why, size_t why_size)
     return !s->wrong;
 }
 
-static void finish(void *state)
+static void link_latency_finish(void *state)
 {
     struct state *s = state;
     as_chase_finish(&s->chase);
@@ -233,7 +234,7 @@ static void finish(void *state)
     as_place_end(&s->place);
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double link_latency_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 15 + as_axes_number(a, "size") / 50e6;
@@ -248,9 +249,9 @@ const struct as_probe as_probe_link_latency = {
     .lower_is_better = true,
     .counts = "one dependent load, or one dependent atomic addition that returns the old value",
     .varies_by_process = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, link_latency_applies),
     .first = first,
     .kernel_reaches = as_always_by_kernel,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    .patience = link_latency_patience,
+    AS_TRIAL(struct state, link_latency_prepare, link_latency_sample, link_latency_check, link_latency_finish),
 };

@@ -13,7 +13,7 @@ static bool is_smaller_or_slower(const struct as_cell *a, const struct as_cell *
 }
 
 /* "host memory", "host memory node 1", "memory of device 3" */
-static const char *memory_text(const struct as_cell *cell, char *out, size_t size)
+static const char *link_latency_memory_text(const struct as_cell *cell, char *out, size_t size)
 {
     char peer[64];
     const bool host = strcmp(as_cell_axis(cell, "peer"), "host") == 0;
@@ -36,7 +36,7 @@ static void derive_latencies(struct as_rule_context *c)
             break;
         as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
         as_fact_say(f, "%s %s takes %s", strcmp(what, "atomic") == 0 ? "An atomic add in" : "A load from",
-                    memory_text(cells[i], memory, sizeof memory), value);
+                    link_latency_memory_text(cells[i], memory, sizeof memory), value);
     }
     free(cells);
 }

@@ -21,7 +21,7 @@ struct tries {
     size_t n;
 };
 
-static uint32_t bits_of(double v)
+static uint32_t conversion_bits_of(double v)
 {
     float narrow = (float)v;
     uint32_t bits;
@@ -29,21 +29,21 @@ static uint32_t bits_of(double v)
     return bits;
 }
 
-static double value_of(uint32_t bits)
+static double conversion_value_of(uint32_t bits)
 {
     float narrow;
     memcpy(&narrow, &bits, sizeof narrow);
     return (double)narrow;
 }
 
-static void put(struct tries *t, double v)
+static void conversion_put(struct tries *t, double v)
 {
-    t->from[t->n++] = bits_of(v);
-    t->from[t->n++] = bits_of(-v);
+    t->from[t->n++] = conversion_bits_of(v);
+    t->from[t->n++] = conversion_bits_of(-v);
 }
 
 /* Numbers, largest first past the range; infinity and NaN last. */
-static enum as_status choose(const struct as_number_format *f, struct tries *t, struct as_error *err)
+static enum as_status conversion_choose(const struct as_number_format *f, struct tries *t, struct as_error *err)
 {
     uint64_t step = UINT64_C(1) << f->unused, codes = UINT64_C(1) << (f->bits - f->unused - 1);
     uint64_t stride = codes > CODES_MOST ? codes / CODES_MOST | 1 : 1;
@@ -55,7 +55,7 @@ static enum as_status choose(const struct as_number_format *f, struct tries *t, 
     for (uint64_t i = 0; i < codes; i += stride) {
         double low = as_number_decode(f, i * step), high = as_number_decode(f, (i + 1) * step);
         for (unsigned q = 0; q < PLACES && isfinite(low) && isfinite(high) && high > low; q++)
-            put(t, low + (high - low) * q / PLACES);
+            conversion_put(t, low + (high - low) * q / PLACES);
     }
     double last =
         largest - as_number_decode(f, as_number_encode(f, largest, AS_ROUND_TOWARD_ZERO, AS_OVERFLOW_CLAMP) - step);
@@ -63,14 +63,14 @@ static enum as_status choose(const struct as_number_format *f, struct tries *t, 
                                largest + last, 16 * largest};
     for (unsigned i = 0; i < PAST; i++)
         if (isfinite((float)past[i]))
-            put(t, past[i]);
-    t->from[t->n++] = bits_of(INFINITY);
-    t->from[t->n++] = bits_of(-INFINITY);
-    t->from[t->n++] = bits_of(NAN);
+            conversion_put(t, past[i]);
+    t->from[t->n++] = conversion_bits_of(INFINITY);
+    t->from[t->n++] = conversion_bits_of(-INFINITY);
+    t->from[t->n++] = conversion_bits_of(NAN);
     return AS_OK;
 }
 
-static uint64_t expected(const struct as_number_format *f, double v, const struct ways *w)
+static uint64_t conversion_expected(const struct as_number_format *f, double v, const struct ways *w)
 {
     uint64_t code = as_number_encode(f, v, w->rounding, w->overflow);
     if (w->flush && fabs(as_number_decode(f, code)) < as_number_smallest_normal(f))
@@ -78,7 +78,7 @@ static uint64_t expected(const struct as_number_format *f, double v, const struc
     return code;
 }
 
-static bool same(const struct as_number_format *f, uint64_t a, uint64_t b)
+static bool conversion_same(const struct as_number_format *f, uint64_t a, uint64_t b)
 {
     return a == b || (isnan(as_number_decode(f, a)) && isnan(as_number_decode(f, b)));
 }
@@ -88,7 +88,7 @@ static size_t count_unequal(const struct as_number_format *f, const struct tries
 {
     size_t n = 0;
     for (size_t i = 0; i + SPECIALS < t->n; i++)
-        n += !same(f, t->to[i], expected(f, value_of(t->from[i]), w));
+        n += !conversion_same(f, t->to[i], conversion_expected(f, conversion_value_of(t->from[i]), w));
     return n;
 }
 
@@ -101,8 +101,8 @@ static double outcome(const struct as_number_format *f, uint32_t code, const cha
     return which == 3 ? 5 : which + 1;
 }
 
-static void say(const struct as_number_format *f, const struct tries *t, const struct ways *w,
-                struct conversion_found *o)
+static void conversion_say(const struct as_number_format *f, const struct tries *t, const struct ways *w,
+                           struct conversion_found *o)
 {
     const char *text;
     for (unsigned r = 0; r < AS_ROUNDINGS; r++)
@@ -124,8 +124,8 @@ static void say(const struct as_number_format *f, const struct tries *t, const s
              o->compared);
 }
 
-static enum as_status judge(const struct as_number_format *f, const struct tries *t, struct conversion_found *out,
-                            struct as_error *err)
+static enum as_status conversion_judge(const struct as_number_format *f, const struct tries *t,
+                                       struct conversion_found *out, struct as_error *err)
 {
     struct ways best = {.flush = false};
     out->compared = t->n - SPECIALS;
@@ -141,24 +141,24 @@ static enum as_status judge(const struct as_number_format *f, const struct tries
                 }
             }
     for (size_t i = 0; i + SPECIALS < t->n; i++) {
-        double v = value_of(t->from[i]), got = as_number_decode(f, t->to[i]);
+        double v = conversion_value_of(t->from[i]), got = as_number_decode(f, t->to[i]);
         bool normal = fabs(v) >= as_number_smallest_normal(f);
         if (normal && as_number_decode(f, as_number_nearest(f, v)) == v && got != v)
             return as_fail(err, AS_FAILED, "%g is representable in %s but converts to %g", v, f->word, got);
     }
-    say(f, t, &best, out);
+    conversion_say(f, t, &best, out);
     return AS_OK;
 }
 
-enum as_status conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err)
+enum as_status as_conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err)
 {
     struct tries t;
     *out = (struct conversion_found){.compared = 0};
-    enum as_status st = choose(c->to, &t, err);
+    enum as_status st = conversion_choose(c->to, &t, err);
     if (!st)
         st = c->convert(c->ctx, t.n, t.from, t.to, err);
     if (!st)
-        st = judge(c->to, &t, out, err);
+        st = conversion_judge(c->to, &t, out, err);
     free(t.from);
     free(t.to);
     return st;

@@ -28,6 +28,6 @@ struct conversion_found {
     size_t compared, unequal;
 };
 /* AS_FAILED if representable numbers change. */
-enum as_status conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err);
+enum as_status as_conversion_find(const struct converter *c, struct conversion_found *out, struct as_error *err);
 
 #endif

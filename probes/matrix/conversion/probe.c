@@ -68,7 +68,8 @@ static const struct conversion *conversion_of(const struct as_device_info *info,
     return NULL;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies conversion_applies(const struct as_device_info *info, const struct as_axes *a,
+                                          struct as_error *err)
 {
     const struct conversion *c = conversion_of(info, a);
     enum as_dialect dialect = as_dialect_find(info->dialect);
@@ -90,7 +91,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err)
+static enum as_status conversion_convert(void *ctx, size_t n, const uint32_t *from, uint32_t *to, struct as_error *err)
 {
     struct as_timed *t = ctx;
     struct as_device *dev = t->dev;
@@ -108,29 +109,29 @@ static enum as_status convert(void *ctx, size_t n, const uint32_t *from, uint32_
     return st ? st : dev->memory->read(dev, out, 0, to, n * sizeof *to, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status conversion_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    const struct conversion *c = conversion_of(&vc->dev->info, vc->axes);
+    const struct conversion *c = conversion_of(&tc->dev->info, tc->axes);
     struct as_buf head = AS_BUF_INIT;
-    s->property = (enum conversion_property)as_word_index(vc->axes, "property", property_words);
-    vc->min_reps = vc->max_reps = 1;
+    s->property = (enum conversion_property)as_word_index(tc->axes, "property", property_words);
+    tc->min_reps = tc->max_reps = 1;
     as_buf_printf(&head, "#define CONVERT(d, x) %s\n", c->text);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&s->timed, vc->dev, c->word, as_buf_get(&head), as_kernel_convert, NULL, 1, err);
+        st = as_timed_prepare(&s->timed, tc->dev, c->word, as_buf_get(&head), as_kernel_convert, NULL, 1, err);
     as_buf_finish(&head);
-    const struct converter by = {as_number_format(c->format), convert, &s->timed};
+    const struct converter by = {as_number_format(c->format), conversion_convert, &s->timed};
     double start = as_now();
     if (!st)
-        st = conversion_find(&by, &s->found, err);
+        st = as_conversion_find(&by, &s->found, err);
     s->seconds = as_now() - start;
     if (!st)
-        as_note(vc, "found", s->found.text[s->property]);
+        as_note(tc, "found", s->found.text[s->property]);
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status conversion_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     const struct state *s = state;
     (void)reps, (void)err;
@@ -139,7 +140,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 /* prepare already fails if representable numbers change. */
-static bool check(void *state, char *why, size_t why_size)
+static bool conversion_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "representable numbers convert exactly; %s", s->found.text[CONVERSION_EXPLAINED]);
@@ -171,6 +172,6 @@ const struct as_probe as_probe_conversion = {
     .own_metrics = own_metrics,
     .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
-    AS_TRIAL(struct state, prepare, sample, check, as_timed_finish),
+    AS_CELLS(axes, quick, full, conversion_applies),
+    AS_TRIAL(struct state, conversion_prepare, conversion_sample, conversion_check, as_timed_finish),
 };

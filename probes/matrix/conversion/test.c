@@ -33,7 +33,7 @@ static void find(struct way *w, struct conversion_found *found)
 {
     struct as_error err;
     const struct converter c = {w->to, convert, w};
-    if (conversion_find(&c, found, &err))
+    if (as_conversion_find(&c, found, &err))
         fail_msg("%s: %s", w->to->word, err.text);
 }
 
@@ -93,7 +93,7 @@ UNIT_TEST(test_broken)
     assert_int_equal(found.unequal, 1);
     assert_true(found.value[CONVERSION_EXPLAINED] < 100);
     w.broken = 96;
-    assert_int_equal(conversion_find(&c, &found, &err), AS_FAILED);
+    assert_int_equal(as_conversion_find(&c, &found, &err), AS_FAILED);
     assert_non_null(strstr(err.text, "e4m3"));
 }
 

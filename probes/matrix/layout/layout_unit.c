@@ -3,21 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned bits_of(const struct layout_unit *u, enum as_matrix_operand which)
+static unsigned layout_bits_of(const struct layout_unit *u, enum as_matrix_operand which)
 {
     return as_matrix_format(u->fragments.matrix, which)->bits;
 }
 
-static size_t slots_of(const struct layout_unit *u, enum as_matrix_operand which)
+static size_t layout_slots_of(const struct layout_unit *u, enum as_matrix_operand which)
 {
-    return u->fragments.bytes[which] * 8 / bits_of(u, which);
+    return u->fragments.bytes[which] * 8 / layout_bits_of(u, which);
 }
 
-static void place_of(const struct layout_unit *u, enum as_matrix_operand which, size_t slot,
-                     struct as_layout_place *out)
+static void layout_place_of(const struct layout_unit *u, enum as_matrix_operand which, size_t slot,
+                            struct as_layout_place *out)
 {
     const struct as_matrix *m = u->fragments.matrix;
-    size_t each = m->held[which].register_bits / bits_of(u, which);
+    size_t each = m->held[which].register_bits / layout_bits_of(u, which);
     size_t lanes = m->held[which].held == AS_HELD_SPREAD ? 1 : m->lanes;
     *out = (struct as_layout_place){.lane = (unsigned)(slot / each % lanes),
                                     .reg = (unsigned)(slot / each / lanes),
@@ -25,11 +25,11 @@ static void place_of(const struct layout_unit *u, enum as_matrix_operand which, 
 }
 
 /* Is the place a copy of one in another lane that differs in these bits? That one represents all. */
-static bool is_copy(const struct layout_unit *u, enum as_matrix_operand which, unsigned copies, size_t slot)
+static bool layout_is_copy(const struct layout_unit *u, enum as_matrix_operand which, unsigned copies, size_t slot)
 {
     struct as_layout_place p = {0};
     if (copies)
-        place_of(u, which, slot, &p);
+        layout_place_of(u, which, slot, &p);
     return p.lane & copies;
 }
 
@@ -52,12 +52,12 @@ static uint64_t code_in(const unsigned char *image, size_t slot, unsigned bits)
 static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_t count, const uint64_t *codes)
 {
     const struct as_fragments *f = &u->fragments;
-    const unsigned bits = bits_of(u, which);
-    const size_t slots = slots_of(u, which), each = f->matrix->held[which].register_bits / bits;
+    const unsigned bits = layout_bits_of(u, which);
+    const size_t slots = layout_slots_of(u, which), each = f->matrix->held[which].register_bits / bits;
     const unsigned copies = as_layout_copies(f->matrix, which);
     for (size_t p = 0; p < count; p++)
         for (size_t i = 0; i < slots; i++) {
-            if (!codes[p * slots + i] || is_copy(u, which, copies, i))
+            if (!codes[p * slots + i] || layout_is_copy(u, which, copies, i))
                 continue;
             unsigned copy = 0;
             do {
@@ -67,8 +67,8 @@ static void put_codes(struct layout_unit *u, enum as_matrix_operand which, size_
         }
 }
 
-static enum as_status multiply_some(struct layout_unit *u, size_t count, const uint64_t *a, const uint64_t *b,
-                                    uint64_t *d, struct as_error *err)
+static enum as_status layout_multiply_some(struct layout_unit *u, size_t count, const uint64_t *a, const uint64_t *b,
+                                           uint64_t *d, struct as_error *err)
 {
     struct as_fragments *f = &u->fragments;
     for (int which = AS_MATRIX_A; which < AS_MATRIX_OPERANDS; which++)
@@ -76,23 +76,23 @@ static enum as_status multiply_some(struct layout_unit *u, size_t count, const u
     put_codes(u, AS_MATRIX_A, count, a);
     put_codes(u, AS_MATRIX_B, count, b);
     enum as_status st = as_fragments_run(f, count, err);
-    const size_t slots = slots_of(u, AS_MATRIX_C);
-    const unsigned bits = bits_of(u, AS_MATRIX_C);
+    const size_t slots = layout_slots_of(u, AS_MATRIX_C);
+    const unsigned bits = layout_bits_of(u, AS_MATRIX_C);
     for (size_t p = 0; p < count && !st; p++)
         for (size_t i = 0; i < slots; i++)
             d[p * slots + i] = code_in(f->image[AS_MATRIX_C] + p * f->bytes[AS_MATRIX_C], i, bits);
     return st;
 }
 
-static enum as_status multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, uint64_t *d,
-                               struct as_error *err)
+static enum as_status layout_multiply(void *ctx, size_t count, const uint64_t *a, const uint64_t *b, uint64_t *d,
+                                      struct as_error *err)
 {
     struct layout_unit *u = ctx;
     const struct as_slot_unit *s = &u->unit;
     enum as_status st = AS_OK;
     for (size_t at = 0; at < count && !st; at += u->fragments.batch) {
         size_t n = count - at < u->fragments.batch ? count - at : u->fragments.batch;
-        st = multiply_some(u, n, a + at * s->slots_a, b + at * s->slots_b, d + at * s->slots_c, err);
+        st = layout_multiply_some(u, n, a + at * s->slots_a, b + at * s->slots_b, d + at * s->slots_c, err);
     }
     return st;
 }
@@ -106,8 +106,8 @@ static unsigned held_k(const struct as_matrix *m)
     return n;
 }
 
-enum as_status layout_open(struct layout_unit *u, struct as_device *dev, const struct as_matrix *matrix, unsigned n,
-                           struct as_error *err)
+enum as_status as_layout_open(struct layout_unit *u, struct as_device *dev, const struct as_matrix *matrix, unsigned n,
+                              struct as_error *err)
 {
     enum as_status st = as_fragments_open(&u->fragments, dev, matrix, n, err);
     if (st)
@@ -116,18 +116,18 @@ enum as_status layout_open(struct layout_unit *u, struct as_device *dev, const s
     u->unit = (struct as_slot_unit){.a = f->a,
                                     .b = f->b,
                                     .c = f->c,
-                                    .slots_a = slots_of(u, AS_MATRIX_A),
-                                    .slots_b = slots_of(u, AS_MATRIX_B),
-                                    .slots_c = slots_of(u, AS_MATRIX_C),
+                                    .slots_a = layout_slots_of(u, AS_MATRIX_A),
+                                    .slots_b = layout_slots_of(u, AS_MATRIX_B),
+                                    .slots_c = layout_slots_of(u, AS_MATRIX_C),
                                     .m = f->m,
                                     .n = f->n,
                                     .k = held_k(matrix),
-                                    .multiply = multiply,
+                                    .multiply = layout_multiply,
                                     .ctx = u};
     return AS_OK;
 }
 
-void layout_close(struct layout_unit *u)
+void as_layout_close(struct layout_unit *u)
 {
     as_fragments_close(&u->fragments);
 }
@@ -147,7 +147,7 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
     const struct as_fragments *f = &u->fragments;
     unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
     const unsigned copies = as_layout_copies(f->matrix, which);
-    size_t slots = slots_of(u, which), numbers = (size_t)rows * columns;
+    size_t slots = layout_slots_of(u, which), numbers = (size_t)rows * columns;
     uint64_t *one = calloc(numbers, sizeof *one);
     unsigned char *image = calloc(1, f->bytes[which]);
     *out = malloc(slots * sizeof **out);
@@ -163,7 +163,7 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
         as_image_pack(f->matrix, which, f->n, 0, one, image);
         one[i] = 0;
         for (size_t s = 0; s < slots; s++)
-            if (code_in(image, s, bits_of(u, which)) && !is_copy(u, which, copies, s)) {
+            if (code_in(image, s, layout_bits_of(u, which)) && !layout_is_copy(u, which, copies, s)) {
                 (*out)[s] = (struct as_slot){(uint16_t)(i / columns), (uint16_t)(i % columns)};
                 places++;
             }
@@ -176,7 +176,7 @@ static enum as_status document(const struct layout_unit *u, enum as_matrix_opera
     return st;
 }
 
-enum as_status layout_documented(const struct layout_unit *u, struct as_slots *out, struct as_error *err)
+enum as_status as_layout_documented(const struct layout_unit *u, struct as_slots *out, struct as_error *err)
 {
     const struct as_slot_unit *s = &u->unit;
     *out = (struct as_slots){NULL, NULL, NULL, s->slots_a, s->slots_b, s->slots_c, s->m, s->n, s->k};
@@ -212,18 +212,18 @@ static void write_bit(const struct layout_unit *u, enum as_matrix_operand which,
 {
     static const char kinds[] = "lre";
     const struct as_slot *slots = found_of(found, which);
-    if (!is_ever_set(slots, slots_of(u, which), of_row, bit)) {
+    if (!is_ever_set(slots, layout_slots_of(u, which), of_row, bit)) {
         as_buf_char(out, '0');
         return;
     }
     for (unsigned kind = 0; kind < 3; kind++)
         for (unsigned from = 0; from < AS_LAYOUT_BITS; from++) {
             bool same = true;
-            for (size_t s = 0; s < slots_of(u, which) && same; s++) {
+            for (size_t s = 0; s < layout_slots_of(u, which) && same; s++) {
                 struct as_layout_place p;
                 if (slots[s].row == AS_SLOT_NONE)
                     continue;
-                place_of(u, which, s, &p);
+                layout_place_of(u, which, s, &p);
                 unsigned in = kind == 0 ? p.lane : kind == 1 ? p.reg : p.element;
                 same = (in >> from & 1) == ((unsigned)(of_row ? slots[s].row : slots[s].column) >> bit & 1);
             }
@@ -235,8 +235,8 @@ static void write_bit(const struct layout_unit *u, enum as_matrix_operand which,
     as_buf_char(out, '?');
 }
 
-void layout_bits(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
-                 struct as_buf *out)
+void as_layout_bits(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                    struct as_buf *out)
 {
     const struct as_fragments *f = &u->fragments;
     unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
@@ -256,30 +256,30 @@ static void write_all(const struct layout_unit *u, enum as_matrix_operand which,
 {
     const struct as_fragments *f = &u->fragments;
     unsigned rows = as_matrix_rows(f->matrix, which), columns = as_matrix_cols(f->matrix, which, f->n);
-    size_t each = f->matrix->held[which].register_bits / bits_of(u, which);
+    size_t each = f->matrix->held[which].register_bits / layout_bits_of(u, which);
     const struct as_slot *slots = found_of(found, which);
     for (unsigned i = 0; i < rows * columns; i++) {
         size_t s = 0;
         struct as_layout_place p;
-        while (s < slots_of(u, which) && (slots[s].row != i / columns || slots[s].column != i % columns))
+        while (s < layout_slots_of(u, which) && (slots[s].row != i / columns || slots[s].column != i % columns))
             s++;
-        if (s == slots_of(u, which)) {
+        if (s == layout_slots_of(u, which)) {
             as_buf_printf(out, "%s-", i ? " " : "");
             continue;
         }
-        place_of(u, which, s, &p);
+        layout_place_of(u, which, s, &p);
         as_buf_printf(out, "%s%zu", i ? " " : "", lanes ? p.lane : p.reg * each + p.element);
     }
 }
 
-void layout_lanes(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
-                  struct as_buf *out)
+void as_layout_lanes(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                     struct as_buf *out)
 {
     write_all(u, which, found, true, out);
 }
 
-void layout_places(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
-                   struct as_buf *out)
+void as_layout_places(const struct layout_unit *u, enum as_matrix_operand which, const struct as_slots *found,
+                      struct as_buf *out)
 {
     write_all(u, which, found, false, out);
 }

@@ -34,7 +34,7 @@ static enum as_matrix_operand operand_of(const struct as_axes *a)
     return (enum as_matrix_operand)as_word_index(a, "operand", operand_words);
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies layout_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     unsigned n;
     const struct as_matrix *m = as_matrix_asked(a, &n);
@@ -51,47 +51,47 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-static void note_text(struct as_trial_context *vc, const char *name, struct as_buf *text)
+static void note_text(struct as_trial_context *tc, const char *name, struct as_buf *text)
 {
-    as_note(vc, name, as_buf_get(text));
+    as_note(tc, name, as_buf_get(text));
     as_buf_clear(text);
 }
 
 /* Operands in memory have no lanes. */
-static void note(struct state *s, struct as_trial_context *vc)
+static void layout_note(struct state *s, struct as_trial_context *tc)
 {
     const struct as_matrix *m = s->unit.fragments.matrix;
     struct as_buf text = AS_BUF_INIT;
-    as_note_number(vc, "rows", as_matrix_rows(m, s->which));
-    as_note_number(vc, "columns", as_matrix_cols(m, s->which, s->unit.fragments.n));
+    as_note_number(tc, "rows", as_matrix_rows(m, s->which));
+    as_note_number(tc, "columns", as_matrix_cols(m, s->which, s->unit.fragments.n));
     static const char *const held[] = {
         [AS_HELD_REGISTERS] = "registers", [AS_HELD_SHARED] = "shared memory", [AS_HELD_SPREAD] = "one broadcast word"};
-    as_note(vc, "held", held[m->held[s->which].held]);
+    as_note(tc, "held", held[m->held[s->which].held]);
     if (s->difference.first[0])
-        as_note(vc, "first", s->difference.first);
+        as_note(tc, "first", s->difference.first);
     if (m->held[s->which].held != AS_HELD_SHARED) {
-        layout_bits(&s->unit, s->which, &s->found, &text);
-        note_text(vc, "bits", &text);
-        layout_lanes(&s->unit, s->which, &s->found, &text);
-        note_text(vc, "lanes", &text);
-        layout_places(&s->unit, s->which, &s->found, &text);
-        note_text(vc, "places", &text);
+        as_layout_bits(&s->unit, s->which, &s->found, &text);
+        note_text(tc, "bits", &text);
+        as_layout_lanes(&s->unit, s->which, &s->found, &text);
+        note_text(tc, "lanes", &text);
+        as_layout_places(&s->unit, s->which, &s->found, &text);
+        note_text(tc, "places", &text);
     }
     as_buf_finish(&text);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status layout_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
     struct as_slots documented = {.a = NULL};
-    s->which = operand_of(vc->axes);
-    vc->min_reps = vc->max_reps = 1;
+    s->which = operand_of(tc->axes);
+    tc->min_reps = tc->max_reps = 1;
     unsigned n;
-    const struct as_matrix *m = as_matrix_asked(vc->axes, &n);
-    enum as_status st = layout_open(&s->unit, vc->dev, m, n, err);
+    const struct as_matrix *m = as_matrix_asked(tc->axes, &n);
+    enum as_status st = as_layout_open(&s->unit, tc->dev, m, n, err);
     double start = as_now();
     if (!st)
-        st = layout_documented(&s->unit, &documented, err);
+        st = as_layout_documented(&s->unit, &documented, err);
     if (!st)
         st = as_slots_find(&s->unit.unit, &s->found, err);
     if (!st)
@@ -99,11 +99,11 @@ static enum as_status prepare(struct as_trial_context *vc, void *state, struct a
     s->seconds = as_now() - start;
     as_slots_finish(&documented);
     if (!st)
-        note(s, vc);
+        layout_note(s, tc);
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status layout_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     const struct state *s = state;
     (void)reps, (void)err;
@@ -112,18 +112,18 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 /* prepare already fails if the places do not form one matrix multiplication. */
-static bool check(void *state, char *why, size_t why_size)
+static bool layout_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "every element of %u x %u x %u has one place", s->found.m, s->found.n, s->found.k);
     return true;
 }
 
-static void finish(void *state)
+static void layout_finish(void *state)
 {
     struct state *s = state;
     as_slots_finish(&s->found);
-    layout_close(&s->unit);
+    as_layout_close(&s->unit);
 }
 
 const struct as_probe as_probe_layout = {
@@ -134,8 +134,8 @@ const struct as_probe as_probe_layout = {
     .unit = "numbers",
     .lower_is_better = true,
     .counts = "elements of the operand whose place differs from the documentation",
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, layout_applies),
     .about = as_matrix_about,
     .patience_s = 60, /* the driver compiles the kernel first; large operands have thousands of places */
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_TRIAL(struct state, layout_prepare, layout_sample, layout_check, layout_finish),
 };

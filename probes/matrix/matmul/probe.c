@@ -10,10 +10,10 @@ static const char *const hold_words[] = {"burst", "sustained", NULL};
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS(
-        "path", as_product_path_words, "all",
+        "path", as_gemm_path_words, "all",
         "vendor library; matrix units by wgmma (clusters of two or single), tensor (Metal 4) or mma; vector ALU, "
         "blocked (dot, four bytes at a time, or tiled) or naive"),
-    AS_WORD_AXIS("type", as_product_type_words, "f32",
+    AS_WORD_AXIS("type", as_gemm_type_words, "f32",
                  "operand type; accumulators are s32 for s8, f64 for f64, else f32; results of 16 and 8-bit types are "
                  "rounded to 16 bits"),
     AS_COUNT_AXIS("size", 16, 32768, "1024", "rows and columns of all three matrices"),
@@ -46,40 +46,40 @@ static const double BURST_MOST_S = 0.1;
 static const double PAUSE_FIRST_S = 0.05, PAUSE_MOST_S = 0.25, CLOCK_EVERY_S = 0.05, RECOVERED = 0.99, RISES = 1.005;
 
 struct trial {
-    struct as_product product; /* first: the record's finish takes it */
+    struct as_gemm gemm; /* first: the record's finish takes it */
     bool sustained;
     double seconds; /* of the last sample */
 };
 
-static struct as_product_desc desc_of(const struct as_axes *a)
+static struct as_gemm_desc matmul_desc_of(const struct as_axes *a)
 {
-    struct as_product_desc d = as_product_asked(a);
+    struct as_gemm_desc d = as_gemm_asked(a);
     d.zero = as_word_is(a, "operands", "zero");
     return d;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies matmul_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const struct as_product_desc d = desc_of(a);
-    return as_product_applies(info, &d, err);
+    const struct as_gemm_desc d = matmul_desc_of(a);
+    return as_gemm_applies(info, &d, err);
 }
 
 /* A library of hundreds of megabytes is loaded, kernels compile, a CPU generates operands. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double matmul_patience(const struct as_device_info *info, const struct as_axes *a)
 {
-    const struct as_product_desc d = desc_of(a);
-    return 60 + as_product_flop(&d) * (as_runs_on_host(info) ? 1e-9 : 1e-11);
+    const struct as_gemm_desc d = matmul_desc_of(a);
+    return 60 + as_gemm_flop(&d) * (as_runs_on_host(info) ? 1e-9 : 1e-11);
 }
 
-static enum as_status warm_up(struct trial *v, struct as_error *err)
+static enum as_status matmul_warm_up(struct trial *v, struct as_error *err)
 {
     double end = as_now() + WARM_S;
-    enum as_status s = AS_OK;
-    while (!s && as_now() < end) {
+    enum as_status st = AS_OK;
+    while (!st && as_now() < end) {
         struct as_timing t;
-        s = as_product_run(&v->product, 1, &t, err);
+        st = as_gemm_run(&v->gemm, 1, &t, err);
     }
-    return s;
+    return st;
 }
 
 static double clock_now(struct as_device *dev)
@@ -89,9 +89,9 @@ static double clock_now(struct as_device *dev)
 }
 
 /* Before a burst power and clock recover. */
-static void rest(const struct trial *v)
+static void matmul_rest(const struct trial *v)
 {
-    struct as_device *dev = v->product.dev;
+    struct as_device *dev = v->gemm.dev;
     const double start = as_now(), highest = as_runs_on_host(&dev->info) ? 0 : dev->info.clock_max_hz;
     as_sleep(fmin(fmax(PAUSE * v->seconds, v->seconds > 0 ? 0 : PAUSE_FIRST_S), PAUSE_MOST_S));
     double before = 0, hz = highest > 0 ? clock_now(dev) : NAN;
@@ -104,57 +104,56 @@ static void rest(const struct trial *v)
 
 /* GEMMs of a burst at least. The first run loads the code; a second one tells, where it does not take long. A burst
  * that is long enough needs no calibration, each sample of which would cost another pause. */
-static enum as_status count_burst(struct trial *v, struct as_trial_context *vc, struct as_error *err)
+static enum as_status count_burst(struct trial *v, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_timing t;
-    enum as_status s = as_product_run(&v->product, 1, &t, err);
-    if (!s && as_timing_seconds(&t) < BURST_MOST_S)
-        s = as_product_run(&v->product, 1, &t, err);
-    if (s)
-        return s;
+    enum as_status st = as_gemm_run(&v->gemm, 1, &t, err);
+    if (!st && as_timing_seconds(&t) < BURST_MOST_S)
+        st = as_gemm_run(&v->gemm, 1, &t, err);
+    if (st)
+        return st;
     const double fit = BURST_MOST_S / as_timing_seconds(&t);
-    vc->min_reps = fit >= BURST ? BURST : fit >= 1 ? (uint64_t)fit : 1;
-    if ((double)vc->min_reps * as_timing_seconds(&t) >= BURST_S)
-        vc->max_reps = vc->min_reps;
+    tc->min_reps = fit >= BURST ? BURST : fit >= 1 ? (uint64_t)fit : 1;
+    if ((double)tc->min_reps * as_timing_seconds(&t) >= BURST_S)
+        tc->max_reps = tc->min_reps;
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status matmul_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    struct as_product_desc d = desc_of(vc->axes);
+    struct as_gemm_desc d = matmul_desc_of(tc->axes);
     struct trial *v = state;
-    d.seed = (uint32_t)vc->seed;
-    v->sustained = as_word_is(vc->axes, "hold", "sustained");
-    vc->footprint = as_product_bytes(&d);
-    vc->sample_s = v->sustained ? SUSTAINED_S : BURST_S;
-    enum as_status s = as_product_prepare(&v->product, vc->dev, &d, err);
-    if (s)
-        return s;
-    as_product_note(&v->product, vc);
-    as_product_expect(&v->product, vc);
-    return v->sustained ? warm_up(v, err) : count_burst(v, vc, err);
+    d.seed = (uint32_t)tc->seed;
+    v->sustained = as_word_is(tc->axes, "hold", "sustained");
+    tc->footprint = as_gemm_bytes(&d);
+    tc->sample_s = v->sustained ? SUSTAINED_S : BURST_S;
+    enum as_status st = as_gemm_prepare(&v->gemm, tc->dev, &d, err);
+    if (st)
+        return st;
+    as_gemm_note(&v->gemm, tc);
+    as_gemm_expect(&v->gemm, tc);
+    return v->sustained ? matmul_warm_up(v, err) : count_burst(v, tc, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status matmul_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct trial *v = state;
     struct as_timing t;
     if (!v->sustained)
-        rest(v);
-    enum as_status s = as_product_run(&v->product, reps, &t, err);
-    if (s)
-        return s;
+        matmul_rest(v);
+    enum as_status st = as_gemm_run(&v->gemm, reps, &t, err);
+    if (st)
+        return st;
     v->seconds = as_timing_seconds(&t);
-    *out = (struct as_sample){.value = as_product_flop(&v->product.desc) * (double)reps / v->seconds,
-                              .seconds = v->seconds};
-    out->clock_hz = clock_now(v->product.dev); /* that of the work, as the device has not idled since */
+    *out = (struct as_sample){.value = as_gemm_flop(&v->gemm.desc) * (double)reps / v->seconds, .seconds = v->seconds};
+    out->clock_hz = clock_now(v->gemm.dev); /* that of the work, as the device has not idled since */
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t size)
+static bool matmul_check(void *state, char *why, size_t size)
 {
     const struct trial *v = state;
-    return as_product_check(&v->product, why, size);
+    return as_gemm_check(&v->gemm, why, size);
 }
 
 const struct as_probe as_probe_matmul = {
@@ -165,8 +164,8 @@ const struct as_probe as_probe_matmul = {
     .unit = AS_UNIT_RATE,
     .counts = "2 x size x size x size operations (multiply and add), whatever the path executes",
     .own_power = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, matmul_applies),
     .first = first,
-    .patience = patience,
-    AS_TRIAL(struct trial, prepare, sample, check, as_product_finish),
+    .patience = matmul_patience,
+    AS_TRIAL(struct trial, matmul_prepare, matmul_sample, matmul_check, as_gemm_finish),
 };

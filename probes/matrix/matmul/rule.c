@@ -35,19 +35,19 @@ static const char *const own_paths[] = {"wgmma", "wgmma_pair", "tensor", "mma", 
 
 /* ---- the cells ---- */
 
-struct product {
+struct gemm {
     double size;
     const struct as_cell *cell;
 };
-struct products {
+struct gemms {
     struct as_rule_context *c;
     const struct as_cell **cells; /* of random operands: n in bursts, then those that are sustained, up to all */
     size_t n, all;
-    struct product *by_size; /* those in bursts that have a size */
+    struct gemm *by_size; /* those in bursts that have a size */
     size_t sizes;
 };
 
-static bool is_in(const char *word, const char *const *words)
+static bool matmul_is_in(const char *word, const char *const *words)
 {
     while (*words && strcmp(*words, word) != 0)
         words++;
@@ -55,12 +55,13 @@ static bool is_in(const char *word, const char *const *words)
 }
 
 /* The fastest of a type by one of the paths (NULL: by any) among products of one size. */
-static const struct as_cell *best_of(const struct product *first, size_t n, const char *type, const char *const *paths)
+static const struct as_cell *matmul_best_of(const struct gemm *first, size_t n, const char *type,
+                                            const char *const *paths)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
         if (strcmp(as_cell_axis(first[i].cell, "type"), type) == 0 &&
-            (!paths || is_in(as_cell_axis(first[i].cell, "path"), paths)) &&
+            (!paths || matmul_is_in(as_cell_axis(first[i].cell, "path"), paths)) &&
             (!best || first[i].cell->sum.median > best->sum.median))
             best = first[i].cell;
     return best;
@@ -71,29 +72,29 @@ struct both {
 };
 
 /* The fastest of both at the largest size that both have. */
-static struct both largest(const struct products *p, const char *type_a, const char *const *paths_a, const char *type_b,
+static struct both largest(const struct gemms *p, const char *type_a, const char *const *paths_a, const char *type_b,
                            const char *const *paths_b)
 {
     for (size_t end = p->sizes, from; end > 0; end = from) {
         for (from = end - 1; from > 0 && p->by_size[from - 1].size == p->by_size[end - 1].size; from--)
             ;
-        struct both at = {best_of(p->by_size + from, end - from, type_a, paths_a),
-                          best_of(p->by_size + from, end - from, type_b, paths_b)};
+        struct both at = {matmul_best_of(p->by_size + from, end - from, type_a, paths_a),
+                          matmul_best_of(p->by_size + from, end - from, type_b, paths_b)};
         if (at.a && at.b)
             return at;
     }
     return (struct both){NULL, NULL};
 }
 
-static bool has_path(const struct product *first, size_t n, const char *type, const char *path)
+static bool matmul_has_path(const struct gemm *first, size_t n, const char *type, const char *path)
 {
     const char *const paths[] = {path, NULL};
-    return best_of(first, n, type, paths) != NULL;
+    return matmul_best_of(first, n, type, paths) != NULL;
 }
 
 /* The fastest of both types at the largest size that both have, among the paths that both have there: the best of other
  * sets of paths would say which were measured. */
-static struct both by_like_paths(const struct products *p, const char *type_a, const char *type_b)
+static struct both by_like_paths(const struct gemms *p, const char *type_a, const char *type_b)
 {
     for (size_t end = p->sizes, from; end > 0; end = from) {
         const char *paths[PATHS_MAX + 1] = {NULL};
@@ -102,25 +103,25 @@ static struct both by_like_paths(const struct products *p, const char *type_a, c
             ;
         for (size_t i = from; i < end && n < PATHS_MAX; i++) {
             const char *path = as_cell_axis(p->by_size[i].cell, "path");
-            if (!is_in(path, paths) && has_path(p->by_size + from, end - from, type_a, path) &&
-                has_path(p->by_size + from, end - from, type_b, path))
+            if (!matmul_is_in(path, paths) && matmul_has_path(p->by_size + from, end - from, type_a, path) &&
+                matmul_has_path(p->by_size + from, end - from, type_b, path))
                 paths[n++] = path;
         }
         if (n)
-            return (struct both){best_of(p->by_size + from, end - from, type_a, paths),
-                                 best_of(p->by_size + from, end - from, type_b, paths)};
+            return (struct both){matmul_best_of(p->by_size + from, end - from, type_a, paths),
+                                 matmul_best_of(p->by_size + from, end - from, type_b, paths)};
     }
     return (struct both){NULL, NULL};
 }
 
-static const char *path_of(const struct as_cell *cell)
+static const char *matmul_path_of(const struct as_cell *cell)
 {
     return as_cell_axis(cell, "path");
 }
 
 /* ---- beside the next wider type ---- */
 
-static void add_accelerated(const struct products *p, const struct number_type *t, const char *wider, struct both at)
+static void add_accelerated(const struct gemms *p, const struct number_type *t, const char *wider, struct both at)
 {
     static const char *const says[] = {[AS_SUPPORTED] = "accelerated",
                                        [AS_REFUTED] = "NOT accelerated",
@@ -129,16 +130,16 @@ static void add_accelerated(const struct products *p, const struct number_type *
     if (!f)
         return;
     f->verdict = as_verdict_above(f->ci, ACCELERATED);
-    bool same = strcmp(path_of(at.a), path_of(at.b)) == 0;
+    bool same = strcmp(matmul_path_of(at.a), matmul_path_of(at.b)) == 0;
     as_fact_say(f, "%s GEMMs of size %s run at {value} the rate of %s (%s%s%s): %s", t->word,
-                as_cell_axis(at.a, "size"), wider, same ? "both by " : path_of(at.a), same ? "" : " against ",
-                path_of(at.b), says[f->verdict]);
+                as_cell_axis(at.a, "size"), wider, same ? "both by " : matmul_path_of(at.a), same ? "" : " against ",
+                matmul_path_of(at.b), says[f->verdict]);
 }
 
 /* ---- which unit ---- */
 
 /* NULL where the vector ALU's rate on comparable numbers is not known. */
-static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t n, const struct number_type *t)
+static const struct as_cell *matmul_ceiling(const struct as_cell *const *roofs, size_t n, const struct number_type *t)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
@@ -150,12 +151,13 @@ static const struct as_cell *ceiling(const struct as_cell *const *roofs, size_t 
 
 /* The fastest of a type by one of the paths, of those that were sustained while a sensor read the power: in bursts it
  * sees their rests too. */
-static const struct as_cell *best_with_power(const struct products *p, const char *type, const char *const *paths)
+static const struct as_cell *best_with_power(const struct gemms *p, const char *type, const char *const *paths)
 {
     const struct as_cell *best = NULL;
     for (size_t i = p->n; i < p->all; i++)
-        if (strcmp(as_cell_axis(p->cells[i], "type"), type) == 0 && is_in(as_cell_axis(p->cells[i], "path"), paths) &&
-            as_cell_note(p->cells[i], "power_w") > 0 && (!best || p->cells[i]->sum.median > best->sum.median))
+        if (strcmp(as_cell_axis(p->cells[i], "type"), type) == 0 &&
+            matmul_is_in(as_cell_axis(p->cells[i], "path"), paths) && as_cell_note(p->cells[i], "power_w") > 0 &&
+            (!best || p->cells[i]->sum.median > best->sum.median))
             best = p->cells[i];
     return best;
 }
@@ -189,18 +191,18 @@ static void say_unit(struct as_fact *f, const char *type, const struct signals *
                                        [AS_UNDECIDED] = "may run on a matrix unit or not"};
     struct as_buf text = AS_BUF_INIT;
     as_buf_printf(&text, "GEMMs in %s %s: %s reaches %.3gx the peak of the vector ALU (%s)", type, says[f->verdict],
-                  path_of(s->above.a), f->value, as_cell_axis(s->above.b, "type"));
+                  matmul_path_of(s->above.a), f->value, as_cell_axis(s->above.b, "type"));
     if (s->older.a)
         as_buf_printf(&text, "; %.3gx the older path (%s over %s)", s->older.a->sum.median / s->older.b->sum.median,
-                      path_of(s->older.a), path_of(s->older.b));
+                      matmul_path_of(s->older.a), matmul_path_of(s->older.b));
     if (s->energy > 0)
         as_buf_printf(&text, "; %.3gx %s energy per operation than %s", s->energy < 1 ? 1 / s->energy : s->energy,
-                      s->energy < 1 ? "less" : "more", path_of(s->power.b));
+                      s->energy < 1 ? "less" : "more", matmul_path_of(s->power.b));
     as_fact_say(f, "%s", as_buf_get(&text));
     as_buf_finish(&text);
 }
 
-static void add_unit(const struct products *p, const char *type, const struct signals *s)
+static void matmul_add_unit(const struct gemms *p, const char *type, const struct signals *s)
 {
     const struct as_cell *const cells[] = {s->above.a, s->above.b, s->older.a, s->older.b, s->power.a, s->power.b};
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_UNIT, s->above.a, s->above.b, AS_BY(.type = type));
@@ -213,7 +215,7 @@ static void add_unit(const struct products *p, const char *type, const struct si
             as_fact_evidence(f, cells[i]);
 }
 
-static void look_at_unit(const struct products *p, const char *type, const struct as_cell *roof)
+static void look_at_unit(const struct gemms *p, const char *type, const struct as_cell *roof)
 {
     struct signals s = {.older = largest(p, type, new_paths, type, old_paths),
                         .power = {best_with_power(p, type, own_paths), best_with_power(p, type, ordinary_paths)},
@@ -226,12 +228,12 @@ static void look_at_unit(const struct products *p, const char *type, const struc
         s.energy = energy_ratio(s.power.a, s.power.b);
     else
         s.power = (struct both){NULL, NULL};
-    add_unit(p, type, &s);
+    matmul_add_unit(p, type, &s);
 }
 
 /* Where the language has two ways to the matrix path, GEMMs tell whether both lead to the same hardware; where chips
  * have two kinds of instructions, their peaks do (probe matmul_peak). */
-static void look_at_older(const struct products *p, const char *type)
+static void look_at_older(const struct gemms *p, const char *type)
 {
     static const char *const says[] = {
         [AS_SUPPORTED] = "matches", [AS_REFUTED] = "does NOT match", [AS_UNDECIDED] = "may match"};
@@ -242,12 +244,13 @@ static void look_at_older(const struct products *p, const char *type)
         return;
     f->verdict = as_verdict_above(f->ci, 1 / SAME_UNIT);
     as_fact_say(f, "Path mma %s path tensor in %s: GEMMs of size %s by %s run at %.3gx the rate of %s",
-                says[f->verdict], type, as_cell_axis(at.a, "size"), path_of(at.a), f->value, path_of(at.b));
+                says[f->verdict], type, as_cell_axis(at.a, "size"), matmul_path_of(at.a), f->value,
+                matmul_path_of(at.b));
 }
 
 /* ---- beside the library ---- */
 
-static void add_library(const struct products *p, const char *type)
+static void add_library(const struct gemms *p, const char *type)
 {
     struct both at = largest(p, type, own_paths, type, library_paths);
     if (!at.a)
@@ -260,10 +263,10 @@ static void add_library(const struct products *p, const char *type)
                 as_verdict_above(f->ci, 1) == AS_UNDECIDED
                     ? "%s GEMM of size %s by path %s is statistically tied with the library: {value} of its rate"
                     : "%s GEMM of size %s by path %s runs at {value} the rate of the library",
-                type, as_cell_axis(at.a, "size"), path_of(at.a));
+                type, as_cell_axis(at.a, "size"), matmul_path_of(at.a));
 }
 
-static void compare_with_wider(const struct products *p, const struct number_type *t)
+static void compare_with_wider(const struct gemms *p, const struct number_type *t)
 {
     for (size_t w = 0; w < WIDER && t->wider[w]; w++) {
         struct both at = by_like_paths(p, t->word, t->wider[w]);
@@ -280,7 +283,7 @@ static bool is_burst(const struct as_cell *cell)
 }
 
 /* Bursts first, then what is sustained; other operands go. */
-static void sort_cells(struct products *p, size_t n)
+static void sort_cells(struct gemms *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(p->cells[i], "operands", "random"))
@@ -295,13 +298,13 @@ static void sort_cells(struct products *p, size_t n)
 
 static int by_size(const void *a, const void *b)
 {
-    const struct product *p = a, *q = b;
+    const struct gemm *p = a, *q = b;
     if (p->size != q->size)
         return p->size < q->size ? -1 : 1;
     return (p->cell > q->cell) - (p->cell < q->cell); /* both in one array: the earlier in the run */
 }
 
-static void sort_by_size(struct products *p)
+static void sort_by_size(struct gemms *p)
 {
     p->by_size = calloc(p->n + 1, sizeof *p->by_size);
     if (!p->by_size) {
@@ -311,7 +314,7 @@ static void sort_by_size(struct products *p)
     for (size_t i = 0; i < p->n; i++) {
         const double size = as_cell_axis_number(p->cells[i], "size");
         if (size > 0)
-            p->by_size[p->sizes++] = (struct product){size, p->cells[i]};
+            p->by_size[p->sizes++] = (struct gemm){size, p->cells[i]};
     }
     if (p->sizes > 1)
         qsort(p->by_size, p->sizes, sizeof *p->by_size, by_size);
@@ -320,13 +323,13 @@ static void sort_by_size(struct products *p)
 static void derive_matmul(struct as_rule_context *c)
 {
     const struct as_cell **roofs;
-    struct products p = {.c = c};
+    struct gemms p = {.c = c};
     size_t n = as_cells_of(c, "matmul", &p.cells), roofs_n = as_cells_of(c, "roofline", &roofs);
     sort_cells(&p, n);
     sort_by_size(&p);
     for (size_t t = 0; t < TYPES && p.n; t++) {
         compare_with_wider(&p, &types[t]);
-        look_at_unit(&p, types[t].word, ceiling(roofs, roofs_n, &types[t]));
+        look_at_unit(&p, types[t].word, matmul_ceiling(roofs, roofs_n, &types[t]));
         look_at_older(&p, types[t].word);
         add_library(&p, types[t].word);
     }

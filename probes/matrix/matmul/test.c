@@ -50,7 +50,7 @@ UNIT_TEST(test_gemms_of_a_burst)
         t.launch_s = rows[i].launch_s;
         snprintf(axes, sizeof axes, "path=naive type=f32 size=64 operands=random hold=%s", rows[i].hold);
         toy_prepare(&t, &as_probe_matmul, axes, &v, NULL);
-        assert_int_equal(v.vc.min_reps, rows[i].want);
+        assert_int_equal(v.tc.min_reps, rows[i].want);
         toy_finish(&as_probe_matmul, &v);
     }
 }

@@ -14,7 +14,7 @@ static int clean(void **unused)
     return 0;
 }
 
-static struct as_cell *product(const char *path, const char *type, int size, double tera)
+static struct as_cell *gemm(const char *path, const char *type, int size, double tera)
 {
     char axes[160];
     snprintf(axes, sizeof axes, "path=%s type=%s size=%d operands=random hold=burst", path, type, size);
@@ -32,10 +32,10 @@ static void held(const char *path, int size, double tera, double watts)
 /* The published study's numbers: what costs half the bytes at nine tenths of the rate. */
 UNIT_TEST(test_emulated)
 {
-    product("tiled", "f16", 1024, 14.0);
-    product("tiled", "f16", 2048, 14.8);
-    product("tiled", "e4m3", 2048, 13.9);
-    product("tiled", "f32", 2048, 12.0);
+    gemm("tiled", "f16", 1024, 14.0);
+    gemm("tiled", "f16", 2048, 14.8);
+    gemm("tiled", "e4m3", 2048, 13.9);
+    gemm("tiled", "f32", 2048, 12.0);
     made_add(&m, "roofline", "FLOP/s", 32e12, "type=f16 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 1e15, "type=f64 threads=0 width=best");
     made_derive(&m);
@@ -55,12 +55,12 @@ UNIT_TEST(test_emulated)
 /* The study's two paths of one language. */
 UNIT_TEST(test_two_paths)
 {
-    product("mma", "f16", 4096, 12.9);
-    product("tensor", "f16", 4096, 14.8);
-    product("tensor", "f16", 8192, 14.9); /* no other of that size */
-    product("mma", "bf16", 4096, 14);
-    product("tensor", "bf16", 4096, 60);
-    product("mma", "f32", 4096, 12);
+    gemm("mma", "f16", 4096, 12.9);
+    gemm("tensor", "f16", 4096, 14.8);
+    gemm("tensor", "f16", 8192, 14.9); /* no other of that size */
+    gemm("mma", "bf16", 4096, 14);
+    gemm("tensor", "bf16", 4096, 60);
+    gemm("mma", "f32", 4096, 12);
     made_add(&m, "roofline", "FLOP/s", 32e12, "type=f16 threads=0 width=best");
     made_derive(&m);
     made_verdict(&m, "matmul.older.f16", AS_SUPPORTED);
@@ -74,16 +74,16 @@ UNIT_TEST(test_two_paths)
 
 UNIT_TEST(test_matrix_unit)
 {
-    product("wgmma", "f16", 8192, 753)->detail = strdup("{\"power_w\":1}"); /* mostly of a rest */
-    product("mma", "f16", 8192, 345);
-    product("tiled", "f16", 8192, 28)->detail = strdup("{\"power_w\":1}");
+    gemm("wgmma", "f16", 8192, 753)->detail = strdup("{\"power_w\":1}"); /* mostly of a rest */
+    gemm("mma", "f16", 8192, 345);
+    gemm("tiled", "f16", 8192, 28)->detail = strdup("{\"power_w\":1}");
     held("wgmma", 8192, 600, 700);
     held("tiled", 4096, 28, 350);
-    product("library", "f16", 8192, 749);
-    product("library", "f16", 16384, 900); /* no other of that size */
-    product("wgmma", "e4m3", 8192, 1500);
-    product("wgmma", "tf32", 8192, 421);
-    product("wgmma", "s8", 8192, 1500);
+    gemm("library", "f16", 8192, 749);
+    gemm("library", "f16", 16384, 900); /* no other of that size */
+    gemm("wgmma", "e4m3", 8192, 1500);
+    gemm("wgmma", "tf32", 8192, 421);
+    gemm("wgmma", "s8", 8192, 1500);
     made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
     made_add(&m, "roofline", "FLOP/s", 66e12, "type=f32 threads=0 width=best");
     made_derive(&m);
@@ -104,10 +104,10 @@ UNIT_TEST(test_matrix_unit)
 /* Neither above nor below; below, but the newer path gains: not to be told. And a kernel that no one would use. */
 UNIT_TEST(test_undecided)
 {
-    product("wgmma", "f16", 1024, 50);
-    product("mma", "f16", 1024, 20);
-    product("library", "f16", 1024, 100);
-    product("library", "f32", 1024, 33.3);
+    gemm("wgmma", "f16", 1024, 50);
+    gemm("mma", "f16", 1024, 20);
+    gemm("library", "f16", 1024, 100);
+    gemm("library", "f32", 1024, 33.3);
     made_add(&m, "roofline", "FLOP/s", 130e12, "type=f16 threads=0 width=best");
     made_derive(&m);
     made_verdict(&m, "matmul.unit.f16", AS_UNDECIDED);
@@ -121,15 +121,15 @@ UNIT_TEST(test_undecided)
 /* A path that only one of two types has says nothing of them. */
 UNIT_TEST(test_like_paths)
 {
-    product("library", "f32", 512, 0.5);
-    product("library", "f64", 512, 0.4);
-    product("tiled", "f64", 512, 7);
+    gemm("library", "f32", 512, 0.5);
+    gemm("library", "f64", 512, 0.4);
+    gemm("tiled", "f64", 512, 7);
     made_derive(&m);
     made_near(&m, "matmul.accelerated.f32", 0.5 / 0.4, 1e-6);
     made_says(made_get(&m, "matmul.accelerated.f32"), "(both by library)");
     made_end(&m);
-    product("library", "f32", 512, 0.5);
-    product("tiled", "f64", 512, 7);
+    gemm("library", "f32", 512, 0.5);
+    gemm("tiled", "f64", 512, 7);
     made_derive(&m);
     assert_null(made_find(&m, "matmul.accelerated.f32"));
 }
@@ -138,9 +138,9 @@ UNIT_TEST(test_like_paths)
 UNIT_TEST(test_tied)
 {
     m.share = 0.1;
-    product("mma", "f16", 2048, 98);
-    product("library", "f16", 2048, 100);
-    product("library", "f32", 2048, 65);
+    gemm("mma", "f16", 2048, 98);
+    gemm("library", "f16", 2048, 100);
+    gemm("library", "f32", 2048, 65);
     made_derive(&m);
     m.share = 0.01;
     made_says(made_get(&m, "matmul.library.f16"), "is statistically tied with the library: 0.98");

@@ -23,24 +23,24 @@ static const char *const full[] = {
     "instruction=wgmma_f16_f32 n=64,128 chains=1,2,4 warps=4,8,12,16",
     "instruction=mma_m16n8k16_f16_f32 chains=1,2,4,8 warps=1,4,8,16,32", NULL};
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status matmul_peak_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct as_peak_desc d;
-    as_peak_desc(vc->axes, &d);
-    enum as_status s = as_peak_trial_prepare(vc, &d, state, err);
-    double documented = as_matrix_documented(d.matrix, vc->dev->info.arch);
+    as_peak_desc(tc->axes, &d);
+    enum as_status st = as_peak_trial_prepare(tc, &d, state, err);
+    double documented = as_matrix_documented(d.matrix, tc->dev->info.arch);
     if (documented > 0)
-        as_peak_limit(vc, documented);
-    return s;
+        as_peak_limit(tc, documented);
+    return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status matmul_peak_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_peak_trial *v = state;
-    enum as_status s = as_peak_trial_measure(v, reps, err);
+    enum as_status st = as_peak_trial_measure(v, reps, err);
     *out = (struct as_sample){
         .value = v->last.operations / v->last.cycles, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
-    return s;
+    return st;
 }
 
 const struct as_probe as_probe_matmul_peak = {
@@ -54,5 +54,5 @@ const struct as_probe as_probe_matmul_peak = {
     AS_CELLS(axes, quick, full, as_peak_trial_applies),
     .about = as_matrix_about,
     .patience = as_peak_patience,
-    AS_TRIAL(struct as_peak_trial, prepare, sample, as_peak_trial_check, as_peak_trial_finish),
+    AS_TRIAL(struct as_peak_trial, matmul_peak_prepare, matmul_peak_sample, as_peak_trial_check, as_peak_trial_finish),
 };

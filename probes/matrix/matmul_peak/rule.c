@@ -15,7 +15,7 @@ static const char *const formats[] = {"f64", "f32",      "tf32",     "bf16", "f1
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Is the first format in the name of the instruction this one? "mma_m16n8k16_f16_f32": f16. */
-static bool is_of(const char *instruction, const char *format)
+static bool matmul_peak_is_of(const char *instruction, const char *format)
 {
     for (const char *at = strchr(instruction, '_'); at; at = strchr(at + 1, '_')) {
         const char *word = at + 1;
@@ -40,19 +40,21 @@ static bool is_newer(const char *instruction)
 enum which { ANY, NEWER, OLDER };
 
 /* The fastest dense instruction of the format, on random operands. */
-static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *format, enum which which)
+static const struct as_cell *matmul_peak_best_of(const struct as_cell *const *cells, size_t n, const char *format,
+                                                 enum which which)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++) {
         const char *name = as_cell_axis(cells[i], "instruction");
-        if (is_of(name, format) && !is_sparse(name) && (which == ANY || is_newer(name) == (which == NEWER)) &&
-            as_cell_is(cells[i], "operands", "random") && (!best || cells[i]->sum.median > ALIKE * best->sum.median))
+        if (matmul_peak_is_of(name, format) && !is_sparse(name) &&
+            (which == ANY || is_newer(name) == (which == NEWER)) && as_cell_is(cells[i], "operands", "random") &&
+            (!best || cells[i]->sum.median > ALIKE * best->sum.median))
             best = cells[i];
     }
     return best;
 }
 
-static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *format)
+static void matmul_peak_add(struct as_rule_context *c, const struct as_cell *cell, const char *format)
 {
     const char *name = as_cell_axis(cell, "instruction"), *unit = as_unit_name(c);
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_MATMUL_PEAK, cell, AS_BY(.type = format));
@@ -89,15 +91,16 @@ static void add_older(struct as_rule_context *c, const struct as_cell *older, co
                 format, as_cell_axis(older, "instruction"), f->value, as_cell_axis(newer, "instruction"));
 }
 
-static void derive_peaks(struct as_rule_context *c)
+static void matmul_peak_derive_peaks(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "matmul_peak", &cells);
     for (size_t i = 0; i < FORMATS && n; i++) {
-        const struct as_cell *best = best_of(cells, n, formats[i], ANY), *older = best_of(cells, n, formats[i], OLDER),
-                             *newer = best_of(cells, n, formats[i], NEWER);
+        const struct as_cell *best = matmul_peak_best_of(cells, n, formats[i], ANY),
+                             *older = matmul_peak_best_of(cells, n, formats[i], OLDER),
+                             *newer = matmul_peak_best_of(cells, n, formats[i], NEWER);
         if (best)
-            add_peak(c, best, formats[i]);
+            matmul_peak_add(c, best, formats[i]);
         if (older && newer)
             add_older(c, older, newer, formats[i]);
     }
@@ -105,7 +108,7 @@ static void derive_peaks(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_matmul_peak[] = {
-    {"peaks of matrix instructions", derive_peaks,
+    {"peaks of matrix instructions", matmul_peak_derive_peaks,
      "the fastest valid cell of a dense instruction, by the format of its first operand, compared with the documented "
      "rate of the architecture; reached from 98% on",
      "a chain of the same instruction with another rate in cycles that passes the same gates"},

@@ -25,40 +25,41 @@ static const double BURST_S = 1e-3, REST_S = 30e-3;
 /* The power limit acts within tens of milliseconds, and the sensor averages the last hundred. */
 static const double SUSTAINED_S = 0.4;
 
-static bool desc_of(const struct as_axes *a, struct as_peak_desc *d)
+static bool matmul_rate_desc_of(const struct as_axes *a, struct as_peak_desc *d)
 {
     const bool good = as_peak_desc(a, d);
     d->long_bodies = d->rate_only = true;
     return good;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies matmul_rate_applies(const struct as_device_info *info, const struct as_axes *a,
+                                           struct as_error *err)
 {
     struct as_peak_desc d;
-    return desc_of(a, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
+    return matmul_rate_desc_of(a, &d) ? as_peak_applies(info, &d, err) : AS_PRUNED;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status matmul_rate_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct as_peak_desc d;
-    desc_of(vc->axes, &d);
-    bool burst = as_word_is(vc->axes, "hold", "burst");
-    vc->sample_s = burst ? BURST_S : SUSTAINED_S;
-    enum as_status s = as_peak_trial_prepare(vc, &d, state, err);
+    matmul_rate_desc_of(tc->axes, &d);
+    bool burst = as_word_is(tc->axes, "hold", "burst");
+    tc->sample_s = burst ? BURST_S : SUSTAINED_S;
+    enum as_status st = as_peak_trial_prepare(tc, &d, state, err);
     ((struct as_peak_trial *)state)->rest_s = burst ? REST_S : 0;
-    const struct as_device_info *info = &vc->dev->info;
+    const struct as_device_info *info = &tc->dev->info;
     double documented = as_matrix_documented(d.matrix, info->arch);
     if (documented > 0 && info->clock_max_hz > 0)
-        as_peak_limit(vc, documented * info->compute_units * info->clock_max_hz);
-    return s;
+        as_peak_limit(tc, documented * info->compute_units * info->clock_max_hz);
+    return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status matmul_rate_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_peak_trial *v = state;
-    enum as_status s = as_peak_trial_measure(v, reps, err);
+    enum as_status st = as_peak_trial_measure(v, reps, err);
     *out = (struct as_sample){.value = v->last.rate, .seconds = v->last.seconds, .clock_hz = v->last.clock_hz};
-    return s;
+    return st;
 }
 
 const struct as_probe as_probe_matmul_rate = {
@@ -69,8 +70,8 @@ const struct as_probe as_probe_matmul_rate = {
     .unit = AS_UNIT_RATE,
     .counts = "all compute units; a multiply-add is two, skipped zeros of sparse A included; operands stay in place",
     .own_power = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, matmul_rate_applies),
     .about = as_matrix_about,
     .patience = as_peak_patience,
-    AS_TRIAL(struct as_peak_trial, prepare, sample, as_peak_trial_check, as_peak_trial_finish),
+    AS_TRIAL(struct as_peak_trial, matmul_rate_prepare, matmul_rate_sample, as_peak_trial_check, as_peak_trial_finish),
 };

@@ -32,7 +32,7 @@ struct state {
     enum as_property property;
 };
 
-static enum as_property property_of(const struct as_axes *a)
+static enum as_property numerics_property_of(const struct as_axes *a)
 {
     return (enum as_property)as_word_index(a, "property", property_words);
 }
@@ -42,14 +42,15 @@ static bool is_of_integers(enum as_property p)
     return p == AS_PROPERTY_OVERFLOW || p == AS_PROPERTY_EXPLAINED;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies numerics_applies(const struct as_device_info *info, const struct as_axes *a,
+                                        struct as_error *err)
 {
     unsigned n;
     const struct as_matrix *m = as_matrix_asked(a, &n);
     if (!m)
         return AS_PRUNED;
     bool integers = as_matrix_format(m, AS_MATRIX_C)->kind != AS_NUMBER_FLOAT;
-    if (integers && !is_of_integers(property_of(a)))
+    if (integers && !is_of_integers(numerics_property_of(a)))
         return AS_PRUNED;
     enum as_applies can = as_matrix_applies(m, info, err);
     if (can == AS_APPLIES && m->sparse)
@@ -60,58 +61,58 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 /* The machine code must contain the instruction, or the results are of something else. */
-static void judge_code(struct state *s, struct as_trial_context *vc)
+static void judge_code(struct state *s, struct as_trial_context *tc)
 {
     const char *names = s->fragments.matrix->code;
     struct as_instructions list;
     char text[160];
     const struct as_core *core = s->fragments.core;
     if (core && !as_core_counted(core->symbol, "_multiply", &list, text, sizeof text)) {
-        as_judge_code(vc, AS_GATE_NA, text);
+        as_judge_code(tc, AS_GATE_NA, text);
         return;
     }
-    if (!core && !as_code_named(vc->dev, s->fragments.kernel, &list)) {
-        as_expect_code(vc, s->fragments.kernel, "matrix", 1);
+    if (!core && !as_code_named(tc->dev, s->fragments.kernel, &list)) {
+        as_expect_code(tc, s->fragments.kernel, "matrix", 1);
         return;
     }
     uint64_t n = as_code_count(&list, names);
     snprintf(text, sizeof text, "%llu of %s", (unsigned long long)n, names);
-    as_judge_code(vc, n ? AS_GATE_PASS : AS_GATE_FAIL, text);
+    as_judge_code(tc, n ? AS_GATE_PASS : AS_GATE_FAIL, text);
 }
 
-static void note(const struct state *s, struct as_trial_context *vc)
+static void numerics_note(const struct state *s, struct as_trial_context *tc)
 {
     const struct as_property_found *explained = &s->found.property[AS_PROPERTY_EXPLAINED];
-    as_note(vc, "found", s->found.property[s->property].text);
-    as_note(vc, "compared", explained->text);
-    as_note_number(vc, "explained", explained->value);
-    as_note_number(vc, "format_bits", s->fragments.unit.c->fraction + 1.0);
-    as_note_number(vc, "digits", s->found.how.digits ? s->found.how.digits : s->fragments.unit.c->fraction);
+    as_note(tc, "found", s->found.property[s->property].text);
+    as_note(tc, "compared", explained->text);
+    as_note_number(tc, "explained", explained->value);
+    as_note_number(tc, "format_bits", s->fragments.unit.c->fraction + 1.0);
+    as_note_number(tc, "digits", s->found.how.digits ? s->found.how.digits : s->fragments.unit.c->fraction);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status numerics_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->property = property_of(vc->axes);
-    vc->min_reps = vc->max_reps = 1;
+    s->property = numerics_property_of(tc->axes);
+    tc->min_reps = tc->max_reps = 1;
     unsigned n;
-    const struct as_matrix *m = as_matrix_asked(vc->axes, &n);
-    enum as_status st = as_fragments_open(&s->fragments, vc->dev, m, n, err);
+    const struct as_matrix *m = as_matrix_asked(tc->axes, &n);
+    enum as_status st = as_fragments_open(&s->fragments, tc->dev, m, n, err);
     if (st)
         return st;
     double start = as_now();
-    st = as_arithmetic_find(&s->fragments.unit, vc->seed, &s->found, err);
+    st = as_arithmetic_find(&s->fragments.unit, tc->seed, &s->found, err);
     s->seconds = as_now() - start;
     if (st)
         return st;
-    judge_code(s, vc);
-    note(s, vc);
+    judge_code(s, tc);
+    numerics_note(s, tc);
     if (!s->found.property[s->property].seen)
         return as_fail(err, AS_UNSUPPORTED, "%s", s->found.property[s->property].text);
     return AS_OK;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status numerics_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     const struct state *s = state;
     (void)reps, (void)err;
@@ -120,7 +121,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 /* prepare already fails if products of small integers are not exact. */
-static bool check(void *state, char *why, size_t why_size)
+static bool numerics_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "products of small integers are exact; by the model found, %s",
@@ -182,8 +183,8 @@ const struct as_probe as_probe_numerics = {
     .unit = AS_UNIT_ANSWER,
     .own_metrics = own_metrics,
     .counts = "the property found: a width, a number of products, or an answer in words",
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, numerics_applies),
     .about = as_matrix_about,
     .patience_s = 60, /* the driver compiles the kernel first; models add on the host */
-    AS_TRIAL(struct state, prepare, sample, check, as_fragments_close),
+    AS_TRIAL(struct state, numerics_prepare, numerics_sample, numerics_check, as_fragments_close),
 };

@@ -54,7 +54,7 @@ static const struct sort {
      "A model of these findings reproduces the results for random inputs bit for bit"},
 };
 
-static bool is_of_sort(const struct as_cell *cell, const void *what)
+static bool numerics_is_of_sort(const struct as_cell *cell, const void *what)
 {
     const struct sort *s = what;
     return as_cell_is(cell, "property", s->property) && cell->sum.median == s->value;
@@ -74,8 +74,8 @@ static void derive_numerics(struct as_rule_context *c)
         if (as_cell_is(cells[i], "property", "accumulator"))
             add_accumulator(c, cells[i]);
     for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++) {
-        struct as_fact *f =
-            as_fact_list(c, cells, n, as_instruction_name, &sorts[s], is_of_sort, sorts[s].relation, sorts[s].sentence);
+        struct as_fact *f = as_fact_list(c, cells, n, as_instruction_name, &sorts[s], numerics_is_of_sort,
+                                         sorts[s].relation, sorts[s].sentence);
         if (f)
             f->verdict = sorts[s].verdict;
     }

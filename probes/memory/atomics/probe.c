@@ -40,54 +40,55 @@ static const char *const full[] = {
 };
 
 struct state {
-    struct atomics both; /* first: the record's finish takes it */
-    struct as_trial_context *vc;
+    struct as_atomics both; /* first: the record's finish takes it */
+    struct as_trial_context *tc;
     uint64_t made; /* updates since the array was cleared */
 };
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies atomics_probe_applies(const struct as_device_info *info, const struct as_axes *a,
+                                             struct as_error *err)
 {
-    return atomics_applies(info, a, true, false, err);
+    return as_atomics_applies(info, a, true, false, err);
 }
 
 /* One update per cycle and CPU thread, or per lane of a device's compute units. */
-static void set_limit(struct as_trial_context *vc, const struct atomics *s)
+static void atomics_set_limit(struct as_trial_context *tc, const struct as_atomics *s)
 {
-    struct as_device *dev = vc->dev;
+    struct as_device *dev = tc->dev;
     double hz = dev->info.clock_max_hz;
     bool is_cpu = dev->info.capabilities & AS_CAP_HOST_KERNELS;
     if (s->of_cpu && is_cpu && (!dev->device->clock || dev->device->clock(dev, &hz, NULL)))
         return;
     if ((s->of_cpu && !is_cpu) || dev->info.is_host_cpu || !(hz > 0))
         return;
-    vc->limit = hz * (s->of_cpu ? s->cpu_threads : (double)dev->info.compute_units * LANES);
-    snprintf(vc->limit_why, sizeof vc->limit_why, "one update per cycle and %s",
+    tc->limit = hz * (s->of_cpu ? s->cpu_threads : (double)dev->info.compute_units * LANES);
+    snprintf(tc->limit_why, sizeof tc->limit_why, "one update per cycle and %s",
              s->of_cpu ? "thread" : "lane of a compute unit");
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status atomics_probe_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    enum as_status st = atomics_prepare(&s->both, vc, false, true, err);
+    enum as_status st = as_atomics_prepare(&s->both, tc, false, true, err);
     if (st)
         return st;
-    s->vc = vc;
-    set_limit(vc, &s->both);
-    vc->sample_s = WINDOW_S;
+    s->tc = tc;
+    atomics_set_limit(tc, &s->both);
+    tc->sample_s = WINDOW_S;
     return AS_OK;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status atomics_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    struct atomics_rates r;
-    enum as_status st = atomics_rate(&s->both, WINDOW_S * (double)reps, &r, err);
+    struct as_atomics_rates r;
+    enum as_status st = as_atomics_rate(&s->both, WINDOW_S * (double)reps, &r, err);
     if (st)
         return st;
     if (s->made == 0 && s->both.cpu && s->both.device)
-        as_note_number(s->vc, "other_side", s->both.of_cpu ? r.device : r.cpu);
+        as_note_number(s->tc, "other_side", s->both.of_cpu ? r.device : r.cpu);
     if (s->made == 0 && s->both.device)
-        as_note_number(s->vc, "groups_running", (double)atomics_device_groups_seen(s->both.device));
+        as_note_number(s->tc, "groups_running", (double)as_atomics_device_groups_seen(s->both.device));
     s->made += s->both.last.cpu + s->both.last.device;
     out->value = s->both.of_cpu ? r.cpu : r.device;
     out->seconds = r.seconds;
@@ -95,20 +96,20 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 /* Integers wrap, f64 is exact to 2^53; f32 saturates at 2^24, which is no lost update. */
-static bool sum_tells(const struct atomics_array *a)
+static bool sum_tells(const struct as_atomics_array *a)
 {
     return a->type != ATOMICS_F32 && a->bytes <= SUM_BYTES;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool atomics_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     struct as_error err = {0};
-    struct atomics_array *a = &s->both.array;
+    struct as_atomics_array *a = &s->both.array;
     uint64_t sum = 0, mask = a->type == ATOMICS_U32 ? UINT32_MAX : UINT64_MAX;
-    enum as_status st = atomics_array_guards(a, &err);
+    enum as_status st = as_atomics_array_guards(a, &err);
     if (!st && sum_tells(a))
-        st = atomics_array_sum(a, &sum, &err);
+        st = as_atomics_array_sum(a, &sum, &err);
     uint64_t lost = (s->made - sum) & mask;
     if (st)
         snprintf(why, why_size, "%s", err.text);
@@ -136,9 +137,9 @@ const struct as_probe as_probe_atomics = {
     .unit = "updates/s",
     .counts = "additions of 1 to random elements, by all threads of the agent",
     .further = further,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, atomics_probe_applies),
     .first = first,
-    .kernel_reaches = atomics_by_device,
-    .patience = atomics_patience,
-    AS_TRIAL(struct state, prepare, sample, check, atomics_finish),
+    .kernel_reaches = as_atomics_by_device,
+    .patience = as_atomics_patience,
+    AS_TRIAL(struct state, atomics_probe_prepare, atomics_sample, atomics_check, as_atomics_finish),
 };

@@ -8,19 +8,19 @@
 
 enum { FACTS_MAX = 64 }; /* of one rule */
 
-static bool by_cpu(const struct as_cell *cell)
+static bool atomics_by_cpu(const struct as_cell *cell)
 {
     return strcmp(as_cell_axis(cell, "agent"), "cpu") == 0;
 }
 
 static const char *own_threads(const struct as_cell *cell)
 {
-    return by_cpu(cell) ? "cpu_threads" : "device_threads";
+    return atomics_by_cpu(cell) ? "cpu_threads" : "device_threads";
 }
 
 /* ---- alone ---- */
 
-static void add_rate(struct as_rule_context *c, const struct as_cell *cell)
+static void atomics_add_rate(struct as_rule_context *c, const struct as_cell *cell)
 {
     char value[96], array[64];
     const char *threads = as_cell_axis(cell, own_threads(cell));
@@ -28,9 +28,9 @@ static void add_rate(struct as_rule_context *c, const struct as_cell *cell)
     if (!f)
         return;
     as_fact_value_text(f->value, f->ci, f->unit, value, sizeof value);
-    as_fact_say(f, "Atomic updates by the %s reach %s on %s (%s thread%s, '%s')", by_cpu(cell) ? "CPU" : "device",
-                value, as_array_text(cell, array), threads, strcmp(threads, "1") == 0 ? "" : "s",
-                as_cell_axis(cell, "allocator"));
+    as_fact_say(f, "Atomic updates by the %s reach %s on %s (%s thread%s, '%s')",
+                atomics_by_cpu(cell) ? "CPU" : "device", value, as_array_text(cell, array), threads,
+                strcmp(threads, "1") == 0 ? "" : "s", as_cell_axis(cell, "allocator"));
 }
 
 static bool is_same_array(const struct as_cell *a, const struct as_cell *b)
@@ -57,12 +57,12 @@ static const struct as_cell *best_alone(const struct as_cell *const *cells, size
 /* ---- together ---- */
 
 /* The agent alone, all else the same; a CPU has no scope. */
-static const struct as_cell *alone_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
+static const struct as_cell *atomics_alone_of(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
 {
     for (size_t i = 0; i < n; i++)
         if (!as_cell_both_work(cells[i]) && is_same_array(cells[i], cell) && as_cells_same(cells[i], cell, "order") &&
             as_cells_same(cells[i], cell, "allocator") && as_cells_same(cells[i], cell, own_threads(cell)) &&
-            (by_cpu(cell) || as_cells_same(cells[i], cell, "scope")))
+            (atomics_by_cpu(cell) || as_cells_same(cells[i], cell, "scope")))
             return cells[i];
     return NULL;
 }
@@ -80,7 +80,7 @@ static void look_at_shared(const struct as_cell *const *cells, size_t n, const s
         if (!as_cell_both_work(cells[i]) || !is_same_array(cells[i], like) ||
             !as_cells_same(cells[i], like, "allocator"))
             continue;
-        const struct as_cell *alone = alone_of(cells, n, cells[i]);
+        const struct as_cell *alone = atomics_alone_of(cells, n, cells[i]);
         if (!alone)
             continue;
         double share = cells[i]->sum.median / alone->sum.median;
@@ -126,8 +126,8 @@ static void add_kept(struct as_rule_context *c, const struct kept *k)
         snprintf(range, sizeof range, " (lowest of the %zu significant of %zu pairs; highest %.0f%%)", k->significant,
                  k->n, 100 * k->highest);
     as_fact_say(f, "While the %s updates the same %s ('%s'), the %s%s with %s CPU thread%s and %s device thread%s%s",
-                by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
-                by_cpu(cell) ? "CPU" : "device", kept, cpu, plural(cpu), gpu, plural(gpu), range);
+                atomics_by_cpu(cell) ? "device" : "CPU", as_array_text(cell, array), as_cell_axis(cell, "allocator"),
+                atomics_by_cpu(cell) ? "CPU" : "device", kept, cpu, plural(cpu), gpu, plural(gpu), range);
     as_fact_evidence(f, cell);
     as_fact_evidence(f, k->alone);
 }
@@ -148,7 +148,7 @@ static void derive_atomics(struct as_rule_context *c)
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {
         const struct as_cell *best = best_alone(cells, n, i);
         if (best)
-            add_rate(c, best);
+            atomics_add_rate(c, best);
         added += best != NULL;
     }
     for (size_t i = 0; i < n && added < FACTS_MAX; i++) {

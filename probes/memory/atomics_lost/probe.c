@@ -38,33 +38,34 @@ static const char *const full[] = {
 };
 
 struct state {
-    struct atomics both; /* first: the record's finish takes it */
-    struct as_trial_context *vc;
+    struct as_atomics both; /* first: the record's finish takes it */
+    struct as_trial_context *tc;
     uint64_t cpu_each, device_each; /* 0: not chosen yet */
     uint64_t made, in_sum;          /* of the last run */
     bool missing;                   /* a side did not make its updates */
 };
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies atomics_lost_applies(const struct as_device_info *info, const struct as_axes *a,
+                                            struct as_error *err)
 {
     bool both = as_axes_u64(a, "cpu_threads") > 0 && as_axes_u64(a, "device_threads") > 0;
     if (both && as_word_is(a, "agent", "cpu"))
         return AS_PRUNED; /* the sum belongs to both sides */
     if (as_word_is(a, "op", "plain") && as_word_is(a, "order", "seq_cst"))
         return AS_PRUNED;
-    return atomics_applies(info, a, both, true, err);
+    return as_atomics_applies(info, a, both, true, err);
 }
 
 /* Approximate update rate of each side. A device without host-visible counters is timed by its second launch. */
-static enum as_status try_speed(struct atomics *s, struct atomics_rates *out, struct as_error *err)
+static enum as_status try_speed(struct as_atomics *s, struct as_atomics_rates *out, struct as_error *err)
 {
     double seconds;
     if (s->cpu)
-        return atomics_rate(s, TRIAL_S, out, err);
-    enum as_status st = atomics_run(s, 0, TRIAL_EACH, &seconds, err);
+        return as_atomics_rate(s, TRIAL_S, out, err);
+    enum as_status st = as_atomics_run(s, 0, TRIAL_EACH, &seconds, err);
     if (!st)
-        st = atomics_run(s, 0, TRIAL_EACH, &seconds, err);
-    *out = (struct atomics_rates){.cpu = (double)s->last.cpu / seconds, .device = (double)s->last.device / seconds};
+        st = as_atomics_run(s, 0, TRIAL_EACH, &seconds, err);
+    *out = (struct as_atomics_rates){.cpu = (double)s->last.cpu / seconds, .device = (double)s->last.device / seconds};
     return st;
 }
 
@@ -77,7 +78,7 @@ static uint64_t each_of(double share, uint64_t threads)
 /* The number of updates: a power of two that takes at most RUN_S, split so that both sides end together. */
 static enum as_status choose_total(struct state *s, struct as_error *err)
 {
-    struct atomics_rates r;
+    struct as_atomics_rates r;
     enum as_status st = try_speed(&s->both, &r, err);
     if (st)
         return st;
@@ -87,33 +88,33 @@ static enum as_status choose_total(struct state *s, struct as_error *err)
     s->cpu_each = each_of(total * r.cpu / all, s->both.cpu_threads);
     s->device_each = each_of(total * r.device / all, s->both.device_threads);
     if (s->both.device)
-        s->device_each = atomics_device_whole(s->both.device, s->device_each);
-    as_note_number(s->vc, "updates_by_cpu", (double)s->both.cpu_threads * (double)s->cpu_each);
-    as_note_number(s->vc, "updates_by_device", (double)s->both.device_threads * (double)s->device_each);
+        s->device_each = as_atomics_device_whole(s->both.device, s->device_each);
+    as_note_number(s->tc, "updates_by_cpu", (double)s->both.cpu_threads * (double)s->cpu_each);
+    as_note_number(s->tc, "updates_by_device", (double)s->both.device_threads * (double)s->device_each);
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status atomics_lost_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    enum as_status st = atomics_prepare(&s->both, vc, as_word_is(vc->axes, "op", "plain"), false, err);
-    s->vc = vc;
-    vc->sample_s = RUN_S;
+    enum as_status st = as_atomics_prepare(&s->both, tc, as_word_is(tc->axes, "op", "plain"), false, err);
+    s->tc = tc;
+    tc->sample_s = RUN_S;
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status atomics_lost_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    struct atomics *b = &s->both;
+    struct as_atomics *b = &s->both;
     (void)reps; /* always 1 */
     enum as_status st = s->cpu_each ? AS_OK : choose_total(s, err);
     if (!st)
-        st = atomics_array_clear(&b->array, err);
+        st = as_atomics_array_clear(&b->array, err);
     if (!st)
-        st = atomics_run(b, s->cpu_each, s->device_each, &out->seconds, err);
+        st = as_atomics_run(b, s->cpu_each, s->device_each, &out->seconds, err);
     if (!st)
-        st = atomics_array_sum(&b->array, &s->in_sum, err);
+        st = as_atomics_array_sum(&b->array, &s->in_sum, err);
     if (st)
         return st;
     s->made = b->last.cpu + b->last.device;
@@ -124,18 +125,18 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 
 /* ---- upper bounds of the elements ---- */
 
-static void replay(uint32_t *most, const struct atomics *b, uint64_t thread, uint64_t each)
+static void replay(uint32_t *most, const struct as_atomics *b, uint64_t thread, uint64_t each)
 {
-    struct atomics_draw r;
-    atomics_draw_start(&r, b->seed, thread);
+    struct as_atomics_draw r;
+    as_atomics_draw_start(&r, b->seed, thread);
     for (uint64_t i = 0; i < each; i++)
         most[atomics_draw_next(&r, b->array.elements)]++;
 }
 
 /* Repeats the draws on the host: no element may exceed them, and the difference is the number of lost updates. */
-static enum as_status compare(struct state *s, uint64_t *short_by, struct as_error *err)
+static enum as_status atomics_lost_compare(struct state *s, uint64_t *short_by, struct as_error *err)
 {
-    struct atomics *b = &s->both;
+    struct as_atomics *b = &s->both;
     uint32_t *most = calloc(b->array.elements, sizeof *most);
     if (!most)
         return as_nomem(err, b->array.elements * sizeof *most, "the reference");
@@ -143,19 +144,19 @@ static enum as_status compare(struct state *s, uint64_t *short_by, struct as_err
         replay(most, b, ATOMICS_CPU_THREAD + t, s->cpu_each);
     for (size_t t = 0; b->device && t < b->device_threads; t++)
         replay(most, b, t, s->device_each);
-    enum as_status st = atomics_array_compare(&b->array, most, short_by, err);
+    enum as_status st = as_atomics_array_compare(&b->array, most, short_by, err);
     free(most);
     return st;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool atomics_lost_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     struct as_error err = {0};
     uint64_t short_by = s->made - s->in_sum;
-    enum as_status st = atomics_array_guards(&s->both.array, &err);
+    enum as_status st = as_atomics_array_guards(&s->both.array, &err);
     if (!st && s->both.array.elements <= COMPARED_MOST)
-        st = compare(s, &short_by, &err);
+        st = atomics_lost_compare(s, &short_by, &err);
     if (st)
         snprintf(why, why_size, "%s", err.text);
     else if (s->missing)
@@ -179,8 +180,8 @@ const struct as_probe as_probe_atomics_lost = {
     .unit = "updates",
     .lower_is_better = true,
     .counts = "lost updates: additions of 1 missing from the array's sum, out of a fixed number",
-    AS_CELLS(axes, quick, full, applies),
-    .kernel_reaches = atomics_by_device,
-    .patience = atomics_patience,
-    AS_TRIAL(struct state, prepare, sample, check, atomics_finish),
+    AS_CELLS(axes, quick, full, atomics_lost_applies),
+    .kernel_reaches = as_atomics_by_device,
+    .patience = as_atomics_patience,
+    AS_TRIAL(struct state, atomics_lost_prepare, atomics_lost_sample, atomics_lost_check, as_atomics_finish),
 };

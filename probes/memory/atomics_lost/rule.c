@@ -20,7 +20,7 @@ static const char *sides_text(const struct as_cell *cell)
                                                 : "device threads";
 }
 
-static bool is_plain(const struct as_cell *cell)
+static bool atomics_lost_is_plain(const struct as_cell *cell)
 {
     return strcmp(as_cell_axis(cell, "op"), "plain") == 0;
 }
@@ -33,16 +33,16 @@ static bool lost_any(const struct as_cell *cell)
 /* Cells of one sentence: the same memory and sides; where updates are lost also the same type and scope. */
 static bool is_one_story(const struct as_cell *a, const struct as_cell *b)
 {
-    if (is_plain(a) != is_plain(b) || lost_any(a) != lost_any(b) || !as_cells_same(a, b, "allocator") ||
-        strcmp(sides_id(a), sides_id(b)) != 0)
+    if (atomics_lost_is_plain(a) != atomics_lost_is_plain(b) || lost_any(a) != lost_any(b) ||
+        !as_cells_same(a, b, "allocator") || strcmp(sides_id(a), sides_id(b)) != 0)
         return false;
-    return is_plain(a) || !lost_any(a) || (as_cells_same(a, b, "type") && as_cells_same(a, b, "scope"));
+    return atomics_lost_is_plain(a) || !lost_any(a) || (as_cells_same(a, b, "type") && as_cells_same(a, b, "scope"));
 }
 
 static bool lost_elsewhere(const struct as_cell *const *cells, size_t n, const struct as_cell *cell)
 {
     for (size_t i = 0; i < n; i++)
-        if (!is_plain(cells[i]) && lost_any(cells[i]) && as_cells_same(cells[i], cell, "allocator") &&
+        if (!atomics_lost_is_plain(cells[i]) && lost_any(cells[i]) && as_cells_same(cells[i], cell, "allocator") &&
             strcmp(sides_id(cells[i]), sides_id(cell)) == 0)
             return true;
     return false;
@@ -116,7 +116,7 @@ static void say_lost(const struct as_rule_context *c, struct as_fact *f, const s
 {
     char array[64], most[32];
     count_text(worst->sum.max, most, sizeof most);
-    if (is_plain(worst)) {
+    if (atomics_lost_is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
         as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %s per sample, so losses are detected",
                     sides_text(worst), as_cell_axis(worst, "allocator"), most);
@@ -138,7 +138,7 @@ static void add_story(struct as_rule_context *c, const struct as_cell *const *ce
     size_t many;
     double updates;
     const struct as_cell *worst = worst_of(cells, n, at, &many, &updates);
-    bool lost = lost_any(worst), plain = is_plain(worst);
+    bool lost = lost_any(worst), plain = atomics_lost_is_plain(worst);
     const char *allocator = as_cell_axis(worst, "allocator");
     const bool one_kind = lost && !plain;
     struct as_fact *f =

@@ -86,7 +86,7 @@ UNIT_TEST(test_a_device_that_does_not_start)
     const struct as_probe *probe = &as_probe_atomics_lost;
     atomics_toy(&t, 1);
     atomics_begin(&o, &t.dev, LOST_BOTH);
-    assert_int_equal(as_probe_prepare(probe, &o.trial.vc, &o.trial.state, &o.err), AS_OK);
+    assert_int_equal(as_probe_prepare(probe, &o.trial.tc, &o.trial.state, &o.err), AS_OK);
     t.lose_launches = 1;
     assert_int_equal(probe->sample(o.trial.state, 1, &o.sample, &o.err), AS_UNSUPPORTED);
     assert_non_null(strstr(o.err.text, "does not start"));
@@ -145,7 +145,7 @@ UNIT_TEST(test_races_are_seen)
         &o, &cpu.device,
         "agent=cpu elements=1 type=u64 cpu_threads=2 device_threads=0 scope=system order=relaxed allocator=malloc "
         "op=plain");
-    assert_int_equal(as_probe_prepare(probe, &o.trial.vc, &o.trial.state, &o.err), AS_OK);
+    assert_int_equal(as_probe_prepare(probe, &o.trial.tc, &o.trial.state, &o.err), AS_OK);
     for (double end = as_now() + LOSES_WITHIN_S; lost == 0 && as_now() < end;) {
         assert_int_equal(probe->sample(o.trial.state, 1, &o.sample, &o.err), AS_OK);
         lost = o.sample.value;

@@ -63,14 +63,14 @@ static const char *const full[] = {
     NULL,
 };
 
-static unsigned way_of(const struct as_axes *a)
+static unsigned bandwidth_way_of(const struct as_axes *a)
 {
     return (unsigned)as_word_index(a, "way", as_stream_way_words);
 }
 
 /* ---- which cells ---- */
 
-static enum as_applies applies_natively(const struct as_axes *a, size_t width, struct as_error *err)
+static enum as_applies bandwidth_applies_natively(const struct as_axes *a, size_t width, struct as_error *err)
 {
     if (!(as_axes_number(a, "threads") >= 1) || as_word_is(a, "touch", "device"))
         return AS_PRUNED;
@@ -88,7 +88,8 @@ static enum as_applies applies_natively(const struct as_axes *a, size_t width, s
     return AS_APPLIES;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies bandwidth_applies(const struct as_device_info *info, const struct as_axes *a,
+                                         struct as_error *err)
 {
     size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
     double size = as_axes_number(a, "size"), threads = as_axes_number(a, "threads");
@@ -97,10 +98,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
         return AS_PRUNED;
     if (size < 64 * as_stream_shapes[op].arrays * fmax(1, threads))
         return AS_PRUNED;
-    if (way_of(a) && (!as_stream_has_ways(info) || width != AS_WIDTHS || as_word_is(a, "level", "sweep")))
+    if (bandwidth_way_of(a) && (!as_stream_has_ways(info) || width != AS_WIDTHS || as_word_is(a, "level", "sweep")))
         return AS_PRUNED;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
-        return applies_natively(a, width, err);
+        return bandwidth_applies_natively(a, width, err);
     if (threads != 0 || nt || width == AS_WIDTH_SVE)
         return AS_PRUNED;
     if (info->is_host_cpu && as_word_is(a, "touch", "device"))
@@ -108,7 +109,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_APPLIES;
 }
 
-static uint64_t memory_claim(const struct as_device_info *info, const struct as_axes *a)
+static uint64_t bandwidth_memory_claim(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return as_word_is(a, "level", "memory") ? as_axes_u64(a, "size") : 0;
@@ -116,7 +117,7 @@ static uint64_t memory_claim(const struct as_device_info *info, const struct as_
 
 /* Preparing writes every line twice and runs tests, at a few hundred MB/s at worst; a device may compile a program for
  * each way of a GPU. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double bandwidth_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
     return (native ? 10 : 40) + as_axes_number(a, "size") / 100e6;
@@ -126,27 +127,27 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 enum { WHOLE_MAX = 512 << 20, ARRAYS_APART = 64 /* padding is at most this share */ };
 
-static void fill_context(struct as_trial_context *vc, const struct as_stream *s)
+static void bandwidth_fill_context(struct as_trial_context *tc, const struct as_stream *s)
 {
     char variant[96];
-    vc->footprint = s->footprint;
-    vc->claims_memory = memory_claim(&vc->dev->info, vc->axes) > 0;
+    tc->footprint = s->footprint;
+    tc->claims_memory = bandwidth_memory_claim(&tc->dev->info, tc->axes) > 0;
     if (!s->native) {
-        vc->max_reps = as_stream_reps_max(s);
-        vc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long against the scatter of a launch */
+        tc->max_reps = as_stream_reps_max(s);
+        tc->sample_s = s->places_n > 1 ? 3e-2 : 1e-2; /* long against the scatter of a launch */
     }
-    as_stream_expect(vc, s);
+    as_stream_expect(tc, s);
     as_stream_variant(s, variant, sizeof variant);
-    as_note(vc, "variant", variant);
-    as_note(vc, "element", as_stream_type(s));
-    as_note_number(vc, "elements", (double)s->n);
+    as_note(tc, "variant", variant);
+    as_note(tc, "element", as_stream_type(s));
+    as_note_number(tc, "elements", (double)s->n);
     if (s->memory->page_size)
-        as_note_number(vc, "page_size", (double)s->memory->page_size);
+        as_note_number(tc, "page_size", (double)s->memory->page_size);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status bandwidth_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    const struct as_axes *a = vc->axes;
+    const struct as_axes *a = tc->axes;
     struct as_stream *s = state;
     size_t op = as_word_index(a, "op", op_words), width = as_word_index(a, "width", width_words);
     if (op >= AS_STREAM_OPS)
@@ -160,24 +161,24 @@ static enum as_status prepare(struct as_trial_context *vc, void *state, struct a
                                   .width = width < AS_WIDTHS ? (enum as_stream_width)width : AS_WIDTH_SCALAR,
                                   .barrier = as_word_is(a, "level", "memory"),
                                   .device_first = as_word_is(a, "touch", "device"),
-                                  .way = way_of(a),
-                                  .whole_check = vc->trial == 0 && as_axes_u64(a, "size") <= WHOLE_MAX,
-                                  .seed = vc->seed};
-    enum as_status st = as_check_room(vc->dev, desc.size, desc.size + desc.size / ARRAYS_APART, err);
+                                  .way = bandwidth_way_of(a),
+                                  .whole_check = tc->trial == 0 && as_axes_u64(a, "size") <= WHOLE_MAX,
+                                  .seed = tc->seed};
+    enum as_status st = as_check_room(tc->dev, desc.size, desc.size + desc.size / ARRAYS_APART, err);
     if (!st)
-        st = as_stream_prepare(s, vc->dev, &desc, err);
+        st = as_stream_prepare(s, tc->dev, &desc, err);
     if (st)
         return st;
-    fill_context(vc, s);
+    bandwidth_fill_context(tc, s);
     return AS_OK;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status bandwidth_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     return as_stream_run(state, reps, &out->value, &out->seconds, err);
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool bandwidth_check(void *state, char *why, size_t why_size)
 {
     return as_stream_check(state, why, why_size);
 }
@@ -189,10 +190,10 @@ const struct as_probe as_probe_bandwidth = {
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "bytes read + bytes written by the operation, without write-allocate; decimal GB",
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, bandwidth_applies),
     .first = first,
     .kernel_reaches = as_always_by_kernel,
-    .memory_claim = memory_claim,
-    .patience = patience,
-    AS_TRIAL(struct as_stream, prepare, sample, check, as_stream_finish),
+    .memory_claim = bandwidth_memory_claim,
+    .patience = bandwidth_patience,
+    AS_TRIAL(struct as_stream, bandwidth_prepare, bandwidth_sample, bandwidth_check, as_stream_finish),
 };

@@ -28,14 +28,14 @@ static bool in_team(const struct as_rule_context *c, const struct as_cell *cell,
     return team == ONE ? t == 1 : !(t == 1);
 }
 
-static double working_set(const struct as_cell *cell)
+static double bandwidth_working_set(const struct as_cell *cell)
 {
     double size = as_cell_axis_number(cell, "size");
     return cell->footprint > 0 ? (double)cell->footprint : isfinite(size) ? size : 0;
 }
 
 /* Only what was measured as memory: a sweep far above the last cache still finds a part of it there. */
-static bool is_memory(const struct as_cell *cell)
+static bool bandwidth_is_memory(const struct as_cell *cell)
 {
     const struct as_axis_value *level = as_axes_get(&cell->axes, "level");
     return level && strcmp(level->text, "memory") == 0;
@@ -46,7 +46,7 @@ static const struct as_cell *best_in_memory(const struct as_rule_context *c, con
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (in_team(c, cells[i], team) && as_cell_is(cells[i], "op", op) && is_memory(cells[i]) &&
+        if (in_team(c, cells[i], team) && as_cell_is(cells[i], "op", op) && bandwidth_is_memory(cells[i]) &&
             (!best || cells[i]->sum.median > best->sum.median))
             best = cells[i];
     return best;
@@ -64,7 +64,7 @@ static const char *team_text(const struct as_rule_context *c, const struct as_ce
     return out;
 }
 
-static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_cell *cell, const char *object,
+static struct as_fact *bandwidth_add(struct as_rule_context *c, const struct as_cell *cell, const char *object,
                                      const char *level, const char *op, enum team team)
 {
     struct as_fact *f = as_fact_add_cell(
@@ -74,7 +74,7 @@ static struct as_fact *add_bandwidth(struct as_rule_context *c, const struct as_
     char threads[32], over[80] = "", size[32] = "", title[24];
     const char *store = as_cell_axis(cell, "store");
     const double bytes = as_cell_axis_number(cell, "size");
-    if (!is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
+    if (!bandwidth_is_memory(cell) && bytes > 0) /* what a cache delivers depends on how much of it is used */
         as_fact_value_text(bytes, AS_NO_INTERVAL, "B", size, sizeof size);
     if (size[0] && isnan(threads_of(c, cell)))
         snprintf(over, sizeof over, ", each %s on its own part of %s", as_unit_name(c), size);
@@ -100,7 +100,7 @@ static void derive_memory_bandwidth(struct as_rule_context *c)
             const struct as_cell *best = best_in_memory(c, cells, n, ops[o], team);
             if (!best)
                 continue;
-            struct as_fact *f = add_bandwidth(c, best, "memory", "memory", ops[o], team);
+            struct as_fact *f = bandwidth_add(c, best, "memory", "memory", ops[o], team);
             if (f && team == MANY && c->info && c->info->peak_bandwidth > 0 && strcmp(f->unit, "GB/s") == 0)
                 f->claimed = c->info->peak_bandwidth * 1e-9;
         }
@@ -139,9 +139,9 @@ static bool belongs_to_cache(const struct as_rule_context *c, const struct as_ce
 {
     const double threads = threads_of(c, cell), compute_units = c->info->compute_units ? c->info->compute_units : 1;
     const double many = threads >= 1 ? threads : compute_units;
-    const double set = working_set(cell), before = fmax(w->before, untold_cache(c, cell));
+    const double set = bandwidth_working_set(cell), before = fmax(w->before, untold_cache(c, cell));
     const double least = w->cache->memory_side ? w->at_least : 2 * before * many;
-    return !is_memory(cell) && set > 0 && set >= least && set <= most_inside(c, cell, w);
+    return !bandwidth_is_memory(cell) && set > 0 && set >= least && set <= most_inside(c, cell, w);
 }
 
 static int standing(const struct as_cell *cell)
@@ -172,7 +172,7 @@ static const struct as_cell *typical_in_cache(const struct as_rule_context *c, c
             !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads != c->info->threads) ||
             may_be_memory(c, cells, n, cells[i], op, team))
             continue;
-        const double far = fabs(log(working_set(cells[i]) / (most_inside(c, cells[i], w) / 2)));
+        const double far = fabs(log(bandwidth_working_set(cells[i]) / (most_inside(c, cells[i], w) / 2)));
         const int better = found ? standing(cells[i]) - standing(found) : 1;
         if (better > 0 || (better == 0 && far < nearest)) {
             found = cells[i];
@@ -217,7 +217,7 @@ static void derive_cache_bandwidth(struct as_rule_context *c)
             for (size_t o = 0; o < OPS; o++) {
                 const struct as_cell *best = typical_in_cache(c, cells, n, ops[o], team, &w);
                 if (best)
-                    add_bandwidth(c, best, object, key, ops[o], team);
+                    bandwidth_add(c, best, object, key, ops[o], team);
             }
     }
     free(cells);
@@ -231,7 +231,7 @@ static const struct as_pair *best_pair(const struct as_rule_context *c, const st
     double fastest = 0;
     for (size_t i = 0; i < n; i++) {
         double fast = fmax(pairs[i].a->sum.median, pairs[i].b->sum.median);
-        if (fast > fastest && in_team(c, pairs[i].a, team) && is_memory(pairs[i].a) &&
+        if (fast > fastest && in_team(c, pairs[i].a, team) && bandwidth_is_memory(pairs[i].a) &&
             strcmp(as_cell_axis(pairs[i].a, "op"), op) == 0) {
             best = &pairs[i];
             fastest = fast;

@@ -96,9 +96,9 @@ UNIT_TEST(test_trial)
     toy_prepare(&t, &as_probe_bandwidth,
                 "op=add level=memory size=268435456 threads=2 store=regular width=128 allocator=toy touch=cpu", &v,
                 NULL);
-    assert_true(v.vc.claims_memory);
-    assert_true(v.vc.footprint >= UINT64_C(250) << 20);
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"variant\":\"128\""));
+    assert_true(v.tc.claims_memory);
+    assert_true(v.tc.footprint >= UINT64_C(250) << 20);
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"variant\":\"128\""));
     assert_int_equal(as_probe_bandwidth.sample(v.state, 1, &s, &err), AS_OK);
     assert_true(s.value > 0);
     assert_true(as_probe_bandwidth.check(v.state, why, sizeof why));

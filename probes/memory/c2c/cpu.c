@@ -50,7 +50,7 @@ static bool in_every(int a, int b, int n)
     return (double)(as_hash(pair, sizeof pair) >> 11) * 0x1p-53 < share;
 }
 
-bool c2c_usable_cpu(const struct as_axes *a, const char *axis, struct as_error *err)
+bool as_c2c_usable_cpu(const struct as_axes *a, const char *axis, struct as_error *err)
 {
     int n;
     if (cpu_rank((int)as_axes_u64(a, axis), &n) >= 0)
@@ -59,13 +59,13 @@ bool c2c_usable_cpu(const struct as_axes *a, const char *axis, struct as_error *
     return false;
 }
 
-bool c2c_plays_with_device(const struct as_axes *a)
+bool as_c2c_plays_with_device(const struct as_axes *a)
 {
     int n, rank = cpu_rank((int)as_axes_u64(a, "from"), &n);
     return rank < 0 || rank == 0 || rank == n / 2 || as_word_is(a, "pairs", "every");
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies c2c_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const char *allocator = as_axes_text(a, "allocator");
     int from = (int)as_axes_u64(a, "from"), to = (int)as_axes_u64(a, "to"), n;
@@ -82,7 +82,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     }
     if (from == to)
         return as_inapplicable(err, "needs 2 cores, and this process is bound to one CPU");
-    if (!c2c_usable_cpu(a, "from", err) || !c2c_usable_cpu(a, "to", err))
+    if (!as_c2c_usable_cpu(a, "from", err) || !as_c2c_usable_cpu(a, "to", err))
         return AS_INAPPLICABLE;
     bool chosen = as_word_is(a, "pairs", "some") ? in_some(x, n) && in_some(y, n) : in_every(x, y, n);
     return chosen ? AS_APPLIES : AS_PRUNED;
@@ -90,7 +90,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 
 /* ---- native kernels: thread 0 serves, thread 1 returns ---- */
 
-static inline _Atomic uint64_t *line_at(void *memory, unsigned line)
+static inline _Atomic uint64_t *c2c_line_at(void *memory, unsigned line)
 {
     return (_Atomic uint64_t *)(void *)((char *)memory + (size_t)line * C2C_STRIDE);
 }
@@ -125,7 +125,7 @@ static inline void pass_by_pause(_Atomic uint64_t *ball, uint64_t want)
         void *const memory = call->args[0];                                                                            \
         for (uint64_t c = 0; c < cycles; c++)                                                                          \
             for (unsigned l = 0; l < C2C_LINES; l++) {                                                                 \
-                _Atomic uint64_t *const ball = line_at(memory, l);                                                     \
+                _Atomic uint64_t *const ball = c2c_line_at(memory, l);                                                 \
                 const uint64_t first = base + 2 * c * C2C_BURST, end = first + 2 * C2C_BURST;                          \
                 for (uint64_t want = first; want < end; want += 2)                                                     \
                     pass(ball, want);                                                                                  \
@@ -140,9 +140,9 @@ static const struct as_host_kernel host_kernels[] = {
 
 /* ---- trials ---- */
 
-static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status c2c_prepare(struct c2c *s, struct as_trial_context *tc, struct as_error *err)
 {
-    struct as_device *dev = vc->dev;
+    struct as_device *dev = tc->dev;
     struct as_memory_desc want = {.allocator = dev->info.allocators[0].name,
                                   .bytes = (uint64_t)C2C_LINES * C2C_STRIDE,
                                   .node = -1,
@@ -150,18 +150,18 @@ static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct
     struct as_program_desc desc = {.name = "c2c", .host = host_kernels};
     enum as_status st = dev->program->build(dev, &desc, &s->program, err);
     if (!st)
-        st = dev->program->kernel(dev, s->program, as_axes_text(vc->axes, "op"), &s->kernel, err);
+        st = dev->program->kernel(dev, s->program, as_axes_text(tc->axes, "op"), &s->kernel, err);
     if (!st)
         st = dev->memory->alloc(dev, &want, &s->memory, err);
     if (!st)
         st = dev->memory->map(dev, s->memory, err);
     if (!st)
         memset(s->memory->host, 0, want.bytes);
-    vc->footprint = want.bytes;
+    tc->footprint = want.bytes;
     return st;
 }
 
-static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
+static enum as_status c2c_play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
 {
     struct as_arg args[2] = {as_memory_arg(s->memory), as_u64_arg(2 * C2C_BURST * s->cycles)};
     struct as_launch launch = {.kernel = s->kernel,
@@ -185,8 +185,8 @@ static enum as_status passes(struct c2c *s, uint32_t passed[C2C_LINES], struct a
 {
     (void)err;
     for (unsigned l = 0; l < C2C_LINES; l++)
-        passed[l] = (uint32_t)*line_at(s->memory->host, l);
+        passed[l] = (uint32_t)*c2c_line_at(s->memory->host, l);
     return AS_OK;
 }
 
-const struct c2c_peer c2c_cpu = {"cpu", applies, prepare, play, passes};
+const struct c2c_peer c2c_cpu = {"cpu", c2c_applies, c2c_prepare, c2c_play, passes};

@@ -20,22 +20,23 @@ static const struct as_allocator *first_coherent(const struct as_device_info *in
     return NULL;
 }
 
-static const struct as_allocator *allocator_of(const struct as_device_info *info, const struct as_axes *a)
+static const struct as_allocator *c2c_allocator_of(const struct as_device_info *info, const struct as_axes *a)
 {
     return as_info_allocator(info, as_axes_text(a, "allocator"));
 }
 
 /* If no allocator is suitable, the cells of the named ones say so. */
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies c2c_device_applies(const struct as_device_info *info, const struct as_axes *a,
+                                          struct as_error *err)
 {
-    const struct as_allocator *allocator = allocator_of(info, a);
-    if ((info->capabilities & AS_CAP_HOST_KERNELS) || as_axes_u64(a, "to") != 0 || !c2c_plays_with_device(a))
+    const struct as_allocator *allocator = c2c_allocator_of(info, a);
+    if ((info->capabilities & AS_CAP_HOST_KERNELS) || as_axes_u64(a, "to") != 0 || !as_c2c_plays_with_device(a))
         return AS_PRUNED;
     if (!as_word_is(a, "op", "load") && !as_word_is(a, "op", "relaxed"))
         return AS_PRUNED;
     if (!allocator || (!allocator->coherent && first_coherent(info)))
         return AS_PRUNED;
-    if (!c2c_usable_cpu(a, "from", err))
+    if (!as_c2c_usable_cpu(a, "from", err))
         return AS_INAPPLICABLE;
     if (!allocator->coherent)
         as_fail(err, AS_UNSUPPORTED, "host and running kernel do not see each other's stores to '%s'", allocator->name);
@@ -46,23 +47,23 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-void c2c_device_defines(const struct as_axes *a, const char *scope, char *out, size_t size)
+void as_c2c_device_defines(const struct as_axes *a, const char *scope, char *out, size_t size)
 {
     bool relaxed = as_word_is(a, "op", "relaxed");
     snprintf(out, size, "-DSCOPE=%s -DTAKE=%s -DGIVE=%s", scope, relaxed ? "ORDER_RELAXED" : "ORDER_ACQUIRE",
              relaxed ? "ORDER_RELAXED" : "ORDER_RELEASE");
 }
 
-static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status c2c_device_prepare(struct c2c *s, struct as_trial_context *tc, struct as_error *err)
 {
-    struct as_device *dev = vc->dev;
-    const struct as_allocator *allocator = allocator_of(&dev->info, vc->axes);
+    struct as_device *dev = tc->dev;
+    const struct as_allocator *allocator = c2c_allocator_of(&dev->info, tc->axes);
     struct as_memory_desc want = {.bytes = C2C_DEVICE_BYTES, .node = -1, .fresh = true};
     char defines[96];
     if (!allocator)
         return as_fail(err, AS_UNSUPPORTED, "the device has no such memory");
     want.allocator = allocator->name;
-    c2c_device_defines(vc->axes, "SCOPE_SYSTEM", defines, sizeof defines);
+    as_c2c_device_defines(tc->axes, "SCOPE_SYSTEM", defines, sizeof defines);
     struct as_program_desc desc = {.name = "c2c", .source = as_kernel_c2c, .defines = defines};
     enum as_status st = dev->program->build(dev, &desc, &s->program, err);
     if (!st)
@@ -74,19 +75,19 @@ static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct
     if (st)
         return st;
     memset(s->memory->host, 0, want.bytes);
-    as_expect_code(vc, s->kernel, "load.global", 1);
-    as_expect_code(vc, s->kernel, "store.global", 1);
-    vc->footprint = want.bytes;
+    as_expect_code(tc, s->kernel, "load.global", 1);
+    as_expect_code(tc, s->kernel, "store.global", 1);
+    tc->footprint = want.bytes;
     return AS_OK;
 }
 
 /* Line l from 1; line 0 has the signals. */
-static _Atomic uint32_t *line_at(const struct c2c *s, unsigned line)
+static _Atomic uint32_t *c2c_device_line_at(const struct c2c *s, unsigned line)
 {
     return (_Atomic uint32_t *)(void *)((char *)s->memory->host + (size_t)line * C2C_STRIDE);
 }
 
-static bool wait_for(_Atomic uint32_t *word, uint32_t value)
+static bool c2c_wait_for(_Atomic uint32_t *word, uint32_t value)
 {
     double end = 0;
     for (unsigned spins = 1; atomic_load_explicit(word, memory_order_acquire) != value; spins++) {
@@ -102,14 +103,14 @@ static bool wait_for(_Atomic uint32_t *word, uint32_t value)
 }
 
 /* Serves all rounds; false if the device did not answer in time. */
-static bool serve(const struct c2c *s, uint32_t cycles, uint32_t base)
+static bool c2c_serve(const struct c2c *s, uint32_t cycles, uint32_t base)
 {
     for (uint32_t c = 0; c < cycles; c++)
         for (unsigned l = 1; l <= C2C_LINES; l++)
             for (uint32_t b = 0; b < C2C_BURST; b++) {
                 uint32_t ball = base + 2 * (c * C2C_BURST + b) + 1;
-                atomic_store_explicit(line_at(s, l), ball, memory_order_release);
-                if (!wait_for(line_at(s, l), ball + 1))
+                atomic_store_explicit(c2c_device_line_at(s, l), ball, memory_order_release);
+                if (!c2c_wait_for(c2c_device_line_at(s, l), ball + 1))
                     return false;
             }
     return true;
@@ -127,9 +128,9 @@ static enum as_status play_here(struct c2c *s, uint32_t cycles, struct as_sample
     enum as_status st = s->dev->queue->submit(s->dev, &launch, err);
     if (st)
         return st;
-    bool ready = wait_for(line_at(s, 0), number);
+    bool ready = c2c_wait_for(c2c_device_line_at(s, 0), number);
     double start = as_now();
-    bool served = ready && serve(s, cycles, base);
+    bool served = ready && c2c_serve(s, cycles, base);
     out->seconds = as_now() - start;
     st = s->dev->queue->wait(s->dev, AS_WAIT_BLOCK, err);
     if (!st && !served)
@@ -138,7 +139,7 @@ static enum as_status play_here(struct c2c *s, uint32_t cycles, struct as_sample
     return st;
 }
 
-static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
+static enum as_status c2c_device_play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
 {
     struct as_cpus before, one = {{0}};
     as_cpus_add(&one, s->pair[0]);
@@ -149,7 +150,7 @@ static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out
     return st;
 }
 
-enum as_status c2c_device_passes(struct c2c *s, uint32_t passed[C2C_LINES], struct as_error *err)
+enum as_status as_c2c_device_passes(struct c2c *s, uint32_t passed[C2C_LINES], struct as_error *err)
 {
     enum as_status st = AS_OK;
     for (unsigned l = 0; l < C2C_LINES && !st; l++)
@@ -157,4 +158,5 @@ enum as_status c2c_device_passes(struct c2c *s, uint32_t passed[C2C_LINES], stru
     return st;
 }
 
-const struct c2c_peer c2c_device = {"device", applies, prepare, play, c2c_device_passes};
+const struct c2c_peer c2c_device = {"device", c2c_device_applies, c2c_device_prepare, c2c_device_play,
+                                    as_c2c_device_passes};

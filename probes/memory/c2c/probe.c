@@ -47,36 +47,37 @@ static const char *const full[] = {
     NULL,
 };
 
-static const struct c2c_peer *peer_of(const struct as_axes *a)
+static const struct c2c_peer *c2c_peer_of(const struct as_axes *a)
 {
     size_t i = as_word_index(a, "peer", peer_words);
     return i < sizeof peers / sizeof *peers ? peers[i] : NULL;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies c2c_probe_applies(const struct as_device_info *info, const struct as_axes *a,
+                                         struct as_error *err)
 {
-    const struct c2c_peer *peer = peer_of(a);
+    const struct c2c_peer *peer = c2c_peer_of(a);
     return peer ? peer->applies(info, a, err) : AS_PRUNED;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status c2c_probe_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct c2c *s = state;
-    s->dev = vc->dev;
-    s->peer = peer_of(vc->axes);
+    s->dev = tc->dev;
+    s->peer = c2c_peer_of(tc->axes);
     if (!s->peer)
-        return as_fail(err, AS_USAGE, "unknown peer '%s'", as_axes_text(vc->axes, "peer"));
-    vc->host_work |= !as_word_is(vc->axes, "peer", "compute_unit");
-    s->pair[0] = (int)as_axes_u64(vc->axes, "from");
-    s->pair[1] = (int)as_axes_u64(vc->axes, "to");
-    s->patience = 1u << (vc->dev->info.is_host_memory ? 27 : 22);
-    vc->min_reps = C2C_ROUNDS;
-    vc->max_reps = (uint64_t)C2C_ROUNDS << 10;
-    as_note_number(vc, "lines", C2C_LINES);
-    return s->peer->prepare(s, vc, err);
+        return as_fail(err, AS_USAGE, "unknown peer '%s'", as_axes_text(tc->axes, "peer"));
+    tc->host_work |= !as_word_is(tc->axes, "peer", "compute_unit");
+    s->pair[0] = (int)as_axes_u64(tc->axes, "from");
+    s->pair[1] = (int)as_axes_u64(tc->axes, "to");
+    s->patience = 1u << (tc->dev->info.is_host_memory ? 27 : 22);
+    tc->min_reps = C2C_ROUNDS;
+    tc->max_reps = (uint64_t)C2C_ROUNDS << 10;
+    as_note_number(tc, "lines", C2C_LINES);
+    return s->peer->prepare(s, tc, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status c2c_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct c2c *s = state;
     uint64_t cycles = reps / C2C_ROUNDS ? reps / C2C_ROUNDS : 1;
@@ -89,7 +90,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 }
 
 /* Each line counts its passes; the host's count is the reference. */
-static bool check(void *state, char *why, size_t why_size)
+static bool c2c_check(void *state, char *why, size_t why_size)
 {
     struct c2c *s = state;
     struct as_error err = {0};
@@ -108,7 +109,7 @@ static bool check(void *state, char *why, size_t why_size)
     return true;
 }
 
-static void finish(void *state)
+static void c2c_finish(void *state)
 {
     struct c2c *s = state;
     if (s->memory && s->memory->host)
@@ -120,7 +121,7 @@ static void finish(void *state)
     as_timed_finish(&s->timed);
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double c2c_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
     return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* the driver compiles the kernel first */
@@ -135,8 +136,8 @@ const struct as_probe as_probe_c2c = {
     .unit = "ns",
     .lower_is_better = true,
     .counts = "one-way time: half of a round trip of a cache line",
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, c2c_probe_applies),
     .first = first,
-    .patience = patience,
-    AS_TRIAL(struct c2c, prepare, sample, check, finish),
+    .patience = c2c_patience,
+    AS_TRIAL(struct c2c, c2c_probe_prepare, c2c_sample, c2c_check, c2c_finish),
 };

@@ -40,9 +40,9 @@ static size_t count_alike(const struct as_cell *const *pairs, size_t n, const st
     return alike;
 }
 
-static void add_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
-                     const struct as_cell *cell, const struct pair_kind *kind, enum as_relation relation,
-                     const char *which)
+static void c2c_add_pair(struct as_rule_context *c, const struct as_cell *const *pairs, size_t n,
+                         const struct as_cell *cell, const struct pair_kind *kind, enum as_relation relation,
+                         const char *which)
 {
     const size_t alike = count_alike(pairs, n, cell);
     /* where it may be any of them, it is none */
@@ -137,8 +137,8 @@ static void core_to_core(struct as_rule_context *c, const struct as_cell **cells
         far = cells[i]->sum.median > far->sum.median ? cells[i] : far;
     }
     if (kept > 1 && (kind->end || kind->is_within_device)) {
-        add_pair(c, cells, kept, near, kind, AS_FACT_C2C_NEAREST, "nearest");
-        add_pair(c, cells, kept, far, kind, AS_FACT_C2C_FARTHEST, "farthest");
+        c2c_add_pair(c, cells, kept, near, kind, AS_FACT_C2C_NEAREST, "nearest");
+        c2c_add_pair(c, cells, kept, far, kind, AS_FACT_C2C_FARTHEST, "farthest");
     }
 }
 

@@ -114,11 +114,11 @@ UNIT_TEST(test_bound_caller)
     need_two_cpus(cpus);
     assert_int_equal(as_device_open("cpu", &opened, &err), AS_OK);
     toy_axes(&axes, "what=core");
-    struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .limit = NAN, .deadline = INFINITY};
-    assert_int_equal(as_probe_prepare(&as_probe_sentinel, &vc, &state, &err), AS_OK);
+    struct as_trial_context tc = {.dev = &opened.device, .axes = &axes, .limit = NAN, .deadline = INFINITY};
+    assert_int_equal(as_probe_prepare(&as_probe_sentinel, &tc, &state, &err), AS_OK);
     assert_int_equal(as_probe_sentinel.sample(state, 1, &s, &err), AS_OK);
     as_probe_finish(&as_probe_sentinel, state);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
     assert_false(CPU_ISSET(cpus[0], &now) && CPU_ISSET(cpus[1], &now));
     snprintf(text, sizeof text, "peer=cpu from=%d to=%d op=cas pairs=every", cpus[0], cpus[1]);
@@ -143,7 +143,7 @@ UNIT_TEST(test_threads_play)
         toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
         for (int n = 0; n < 3; n++) {
             s = (struct as_sample){.value = NAN, .clock_hz = NAN};
-            assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+            assert_int_equal(as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err), AS_OK);
             assert_true(s.value > 0 && s.seconds > 0);
         }
         assert_true(as_probe_c2c.check(v.state, why, sizeof why));
@@ -162,7 +162,7 @@ UNIT_TEST(test_lost_pass_is_seen)
     toy_init(&t, host_caps);
     toy_prepare(&t, &as_probe_c2c, "peer=cpu from=0 to=1 op=cas pairs=every", &v, NULL);
     t.lose_launches = 1;
-    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+    assert_int_equal(as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err), AS_OK);
     assert_false(as_probe_c2c.check(v.state, why, sizeof why));
     assert_non_null(strstr(why, "was passed 0 times"));
     toy_finish(&as_probe_c2c, &v);
@@ -186,7 +186,7 @@ UNIT_TEST(test_device_plays)
     clock_script(1e-9);
     for (int n = 0; n < 2; n++) {
         struct as_sample s = {.value = NAN};
-        assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+        assert_int_equal(as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err), AS_OK);
         assert_true(s.value > 0);
     }
     clock_real();
@@ -233,7 +233,7 @@ UNIT_TEST(test_silent_device)
     toy_prepare(&t, &as_probe_c2c, axes, &v, NULL);
     t.lose_launches = 1;
     clock_script(0.1);
-    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_UNSUPPORTED);
+    assert_int_equal(as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err), AS_UNSUPPORTED);
     clock_real();
     assert_non_null(strstr(err.text, "does not start"));
     toy_finish(&as_probe_c2c, &v);
@@ -259,7 +259,7 @@ UNIT_TEST(test_which_units)
 {
     static const struct {
         const char *axes;
-        enum as_applies card, portable;
+        enum as_applies gpu, portable;
     } cases[] = {
         {"peer=compute_unit from=0 to=1 op=load pairs=every allocator=toy", AS_APPLIES, AS_APPLIES},
         {"peer=compute_unit from=1 to=3 op=relaxed pairs=every allocator=upfront", AS_APPLIES, AS_PRUNED},
@@ -269,14 +269,14 @@ UNIT_TEST(test_which_units)
         {"peer=compute_unit from=0 to=1 op=cas pairs=every allocator=toy", AS_PRUNED, AS_PRUNED},
         {"peer=compute_unit from=0 to=1 op=load pairs=some allocator=toy", AS_PRUNED, AS_PRUNED},
     };
-    struct toy card, portable, cpu;
+    struct toy gpu, portable, cpu;
     struct as_error err = {0};
-    c2c_toy_gpu(&card, true);
+    c2c_toy_gpu(&gpu, true);
     c2c_toy_device(&portable);
     toy_init(&cpu, host_caps);
     cpu.dev.info.compute_units = 4;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(toy_applies(&card, &as_probe_c2c, cases[i].axes, &err), cases[i].card);
+        assert_int_equal(toy_applies(&gpu, &as_probe_c2c, cases[i].axes, &err), cases[i].gpu);
         assert_int_equal(toy_applies(&portable, &as_probe_c2c, cases[i].axes, &err), cases[i].portable);
         assert_int_equal(toy_applies(&cpu, &as_probe_c2c, cases[i].axes, &err), AS_PRUNED);
     }
@@ -295,11 +295,11 @@ UNIT_TEST(test_units_play)
     need_two_cpus(cpus);
     c2c_toy_gpu(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
-    assert_true(fabs(v.vc.limit - 0.5) < 1e-9);
+    assert_true(fabs(v.tc.limit - 0.5) < 1e-9);
     for (int n = 0; n < 2; n++) {
         struct as_sample s = {.value = NAN};
         c2c_toy_leave_out(1, 1); /* a launch that leaves out a unit is made again */
-        assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_OK);
+        assert_int_equal(as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err), AS_OK);
         assert_true(s.value > 0);
         assert_int_equal(c2c_toy_left_out(), 0);
     }
@@ -321,7 +321,7 @@ UNIT_TEST(test_unit_never_starts)
     c2c_toy_gpu(&t, true);
     toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=1 to=2 op=load pairs=every allocator=toy", &v, NULL);
     c2c_toy_leave_out(2, 1000);
-    assert_int_equal(as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err), AS_UNSUPPORTED);
+    assert_int_equal(as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "units 1 and 2"));
     toy_finish(&as_probe_c2c, &v);
     assert_int_equal(t.live, 0);
@@ -342,7 +342,7 @@ UNIT_TEST(test_units_not_told)
     assert_int_equal(
         toy_prepare(&t, &as_probe_c2c, "peer=compute_unit from=0 to=1 op=load pairs=every allocator=toy", &v, &err),
         AS_OK);
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "kernels have no unit id"));
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "kernels have no unit id"));
     toy_finish(&as_probe_c2c, &v);
 }
 
@@ -367,7 +367,7 @@ UNIT_TEST(test_on_opencl)
         enum as_status st = toy_prepare(&t, &as_probe_c2c, cells[i], &v, &err);
         if (st)
             fail_msg("%s: %s", cells[i], err.text);
-        st = as_probe_c2c.sample(v.state, v.vc.min_reps, &s, &err);
+        st = as_probe_c2c.sample(v.state, v.tc.min_reps, &s, &err);
         if (st && !strstr(err.text, "at the same time"))
             fail_msg("%s: %s", cells[i], err.text);
         if (!st) {

@@ -11,7 +11,8 @@ enum { SIDES = 2, TRIES = 8, GROUPS_OF_UNIT = 4, PATIENCE_OF_GPU = 1 << 18 };
 
 /* Without unit ids there is one pair: two workgroups, wherever they start. Such a device also reports no counters in
  * kernels. */
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies c2c_unit_applies(const struct as_device_info *info, const struct as_axes *a,
+                                        struct as_error *err)
 {
     double from = as_axes_number(a, "from"), to = as_axes_number(a, "to");
     if ((info->capabilities & AS_CAP_HOST_KERNELS) || !(info->capabilities & AS_CAP_SOURCE))
@@ -29,7 +30,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return as_inapplicable(err, "its compute units are threads of the host CPU: see pairs of CPUs");
 }
 
-static struct as_launch launch_of(struct c2c *s, struct as_arg args[12], uint32_t cycles)
+static struct as_launch c2c_launch_of(struct c2c *s, struct as_arg args[12], uint32_t cycles)
 {
     const uint32_t values[] = {(uint32_t)s->pair[0],
                                (uint32_t)s->pair[1],
@@ -53,29 +54,29 @@ static struct as_launch launch_of(struct c2c *s, struct as_arg args[12], uint32_
 }
 
 /* An empty launch, to find out whether kernels have unit ids and clocks. */
-static enum as_status look_around(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status look_around(struct c2c *s, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_arg args[12];
-    struct as_launch nothing = launch_of(s, args, 0);
+    struct as_launch nothing = c2c_launch_of(s, args, 0);
     enum as_status st = as_timed_overhead(&s->timed, &nothing, err);
     if (st)
         return st;
     s->named = (s->timed.record[0].has & AS_HAS_UNIT) != 0;
-    as_limit_one_cycle(vc, vc->dev->info.clock_max_hz);
-    as_note(vc, "units", s->named ? "as requested" : "wherever two workgroups start: kernels have no unit id");
+    as_limit_one_cycle(tc, tc->dev->info.clock_max_hz);
+    as_note(tc, "units", s->named ? "as requested" : "wherever two workgroups start: kernels have no unit id");
     return s->pair[0] == 0 && s->pair[1] == 1 ? AS_OK : as_timed_need(&s->timed, AS_HAS_UNIT, err);
 }
 
-static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status c2c_unit_prepare(struct c2c *s, struct as_trial_context *tc, struct as_error *err)
 {
     static const char zeros[C2C_DEVICE_BYTES];
-    struct as_device *dev = vc->dev;
+    struct as_device *dev = tc->dev;
     struct as_memory_desc want = {
-        .allocator = as_axes_text(vc->axes, "allocator"), .bytes = C2C_DEVICE_BYTES, .node = -1, .fresh = true};
+        .allocator = as_axes_text(tc->axes, "allocator"), .bytes = C2C_DEVICE_BYTES, .node = -1, .fresh = true};
     char orders[96], defines[128];
     if (!dev->info.is_host_cpu) /* both run from the start, or the launch ends early */
         s->patience = PATIENCE_OF_GPU;
-    c2c_device_defines(vc->axes, "SCOPE_DEVICE", orders, sizeof orders);
+    as_c2c_device_defines(tc->axes, "SCOPE_DEVICE", orders, sizeof orders);
     snprintf(defines, sizeof defines, "%s -DBETWEEN_UNITS", orders);
     enum as_status st = as_timed_prepare(&s->timed, dev, "c2c", "", as_kernel_c2c, defines, SIDES, err);
     if (!st)
@@ -88,10 +89,10 @@ static enum as_status prepare(struct c2c *s, struct as_trial_context *vc, struct
         st = dev->memory->write(dev, s->memory, 0, zeros, sizeof zeros, err);
     if (st)
         return st;
-    as_expect_code(vc, s->kernel, "load.global", 2);
-    as_expect_code(vc, s->kernel, "store.global", 2);
-    vc->footprint = sizeof zeros;
-    return look_around(s, vc, err);
+    as_expect_code(tc, s->kernel, "load.global", 2);
+    as_expect_code(tc, s->kernel, "store.global", 2);
+    tc->footprint = sizeof zeros;
+    return look_around(s, tc, err);
 }
 
 /* Did both sides report all passes? */
@@ -101,13 +102,13 @@ static bool played(const struct c2c *s, uint64_t cycles)
     return r[0].value == cycles * C2C_ROUNDS && r[1].value == cycles * C2C_ROUNDS;
 }
 
-static enum as_status try_once(struct c2c *s, uint64_t cycles, double *seconds, struct as_error *err)
+static enum as_status c2c_try_once(struct c2c *s, uint64_t cycles, double *seconds, struct as_error *err)
 {
     static const uint32_t no_tickets[SIDES];
     static const struct as_record none[SIDES];
     struct as_arg args[12];
     s->launches++;
-    struct as_launch l = launch_of(s, args, (uint32_t)cycles);
+    struct as_launch l = c2c_launch_of(s, args, (uint32_t)cycles);
     enum as_status st = s->dev->memory->write(s->dev, s->tickets, 0, no_tickets, sizeof no_tickets, err);
     if (!st)
         st = s->dev->memory->write(s->dev, s->timed.memory, 0, none, sizeof none, err);
@@ -125,13 +126,13 @@ static enum as_status set_up_again(struct c2c *s, struct as_error *err)
 }
 
 /* A launch may miss a compute unit, or end one workgroup before the other starts: then it is repeated. */
-static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
+static enum as_status c2c_unit_play(struct c2c *s, uint64_t cycles, struct as_sample *out, struct as_error *err)
 {
     double seconds = NAN;
     for (int i = 0; i < TRIES; i++) {
         enum as_status st = i ? set_up_again(s, err) : AS_OK;
         if (!st)
-            st = try_once(s, cycles, &seconds, err);
+            st = c2c_try_once(s, cycles, &seconds, err);
         if (st)
             return st;
         if (!played(s, cycles))
@@ -146,4 +147,5 @@ static enum as_status play(struct c2c *s, uint64_t cycles, struct as_sample *out
         s->pair[0], s->pair[1]);
 }
 
-const struct c2c_peer c2c_unit = {"compute_unit", applies, prepare, play, c2c_device_passes};
+const struct c2c_peer c2c_unit = {"compute_unit", c2c_unit_applies, c2c_unit_prepare, c2c_unit_play,
+                                  as_c2c_device_passes};

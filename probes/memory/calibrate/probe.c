@@ -43,7 +43,8 @@ static const char *const grids[] = {"rule=stream op=copy size=DRAM threads=max s
                                     "allocator=first",
                                     NULL};
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies calibrate_applies(const struct as_device_info *info, const struct as_axes *a,
+                                         struct as_error *err)
 {
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, nt = as_word_is(a, "store", "nt");
     const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
@@ -57,20 +58,20 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_APPLIES;
 }
 
-static uint64_t bytes_of(const struct as_axes *a)
+static uint64_t calibrate_bytes_of(const struct as_axes *a)
 {
     return as_axes_u64(a, "size") * as_stream_shapes[ops[as_word_index(a, "op", op_words)].op].arrays;
 }
 
 /* BabelStream has no rule for the size. */
-static uint64_t memory_claim(const struct as_device_info *info, const struct as_axes *a)
+static uint64_t calibrate_memory_claim(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
-    return as_word_index(a, "rule", rule_words) == STREAM ? bytes_of(a) : 0;
+    return as_word_index(a, "rule", rule_words) == STREAM ? calibrate_bytes_of(a) : 0;
 }
 
 /* All iterations at 1 GB/s, and filling three arrays at 200 MB/s. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double calibrate_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const size_t rule = as_word_index(a, "rule", rule_words);
     const double bytes = 3 * as_axes_number(a, "size");
@@ -80,7 +81,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 struct state {
     struct as_stream stream; /* first: the record's finish takes it */
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     unsigned wanted, done; /* timed iterations */
     double seconds[ITERATIONS_MAX];
     double gbs; /* of the last iteration, by the device's own time stamps where it has some */
@@ -96,27 +97,27 @@ static enum as_status iterate(struct state *s, double *seconds, struct as_error 
     return st;
 }
 
-static void note(struct state *s)
+static void calibrate_note(struct state *s)
 {
     char variant[96];
-    as_stream_expect(s->vc, &s->stream);
+    as_stream_expect(s->tc, &s->stream);
     as_stream_variant(&s->stream, variant, sizeof variant);
-    as_note(s->vc, "variant", variant);
-    as_note(s->vc, "element", as_stream_type(&s->stream));
-    as_note_number(s->vc, "elements", (double)s->stream.n);
+    as_note(s->tc, "variant", variant);
+    as_note(s->tc, "element", as_stream_type(&s->stream));
+    as_note_number(s->tc, "elements", (double)s->stream.n);
     if (s->stream.memory->page_size)
-        as_note_number(s->vc, "page_size", (double)s->stream.memory->page_size);
+        as_note_number(s->tc, "page_size", (double)s->stream.memory->page_size);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status calibrate_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->vc = vc;
-    const struct as_axes *a = vc->axes;
+    s->tc = tc;
+    const struct as_axes *a = tc->axes;
     const size_t rule = as_word_index(a, "rule", rule_words), op = as_word_index(a, "op", op_words);
     if (!rule_words[rule] || !op_words[op])
         return as_fail(err, AS_USAGE, "unknown rule or operation");
-    const uint64_t bytes = bytes_of(a);
+    const uint64_t bytes = calibrate_bytes_of(a);
     const struct as_stream_desc desc = {.op = ops[op].op,
                                         .allocator = as_axes_text(a, "allocator"),
                                         .size = bytes,
@@ -125,27 +126,27 @@ static enum as_status prepare(struct as_trial_context *vc, void *state, struct a
                                         .choose_width = true,
                                         .barrier = true,
                                         .host_timed = true,
-                                        .device_first = !(vc->dev->info.capabilities & AS_CAP_HOST_KERNELS),
-                                        .whole_check = vc->trial == 0 && bytes <= CHECKED_WHOLE_MAX,
-                                        .seed = vc->seed};
+                                        .device_first = !(tc->dev->info.capabilities & AS_CAP_HOST_KERNELS),
+                                        .whole_check = tc->trial == 0 && bytes <= CHECKED_WHOLE_MAX,
+                                        .seed = tc->seed};
     double first;
-    enum as_status st = as_check_room(vc->dev, bytes, bytes + bytes / ARRAYS_APART, err);
+    enum as_status st = as_check_room(tc->dev, bytes, bytes + bytes / ARRAYS_APART, err);
     if (!st)
-        st = as_stream_prepare(&s->stream, vc->dev, &desc, err);
+        st = as_stream_prepare(&s->stream, tc->dev, &desc, err);
     if (!st)
         st = iterate(s, &first, err); /* by both rules it does not count */
     if (st)
         return st;
     s->wanted = iterations[rule] - 1;
-    vc->footprint = s->stream.footprint;
-    vc->claims_memory = memory_claim(&vc->dev->info, a) > 0;
-    vc->min_reps = vc->max_reps = 1;
-    vc->samples = s->wanted; /* the best of another number of iterations would be another number */
-    note(s);
+    tc->footprint = s->stream.footprint;
+    tc->claims_memory = calibrate_memory_claim(&tc->dev->info, a) > 0;
+    tc->min_reps = tc->max_reps = 1;
+    tc->samples = s->wanted; /* the best of another number of iterations would be another number */
+    calibrate_note(s);
     return AS_OK;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status calibrate_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     (void)reps;
@@ -159,7 +160,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool calibrate_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     double sum = 0, least = INFINITY, most = 0;
@@ -172,10 +173,10 @@ static bool check(void *state, char *why, size_t why_size)
         least = fmin(least, s->seconds[i]);
         most = fmax(most, s->seconds[i]);
     }
-    as_note_number(s->vc, "best_rate", as_stream_bytes(&s->stream) * (double)s->stream.places_n / least * 1e-9);
-    as_note_number(s->vc, "avg_time", 1e9 * sum / s->done);
-    as_note_number(s->vc, "min_time", 1e9 * least);
-    as_note_number(s->vc, "max_time", 1e9 * most);
+    as_note_number(s->tc, "best_rate", as_stream_bytes(&s->stream) * (double)s->stream.places_n / least * 1e-9);
+    as_note_number(s->tc, "avg_time", 1e9 * sum / s->done);
+    as_note_number(s->tc, "min_time", 1e9 * least);
+    as_note_number(s->tc, "max_time", 1e9 * most);
     return as_stream_check(&s->stream, why, why_size);
 }
 
@@ -194,8 +195,8 @@ const struct as_probe as_probe_calibrate = {
     .unit = "GB/s",
     .counts = "median over iterations of bytes read + bytes written, without write-allocate; decimal GB",
     .further = further,
-    AS_CELLS(axes, grids, grids, applies),
-    .memory_claim = memory_claim,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, as_stream_finish),
+    AS_CELLS(axes, grids, grids, calibrate_applies),
+    .memory_claim = calibrate_memory_claim,
+    .patience = calibrate_patience,
+    AS_TRIAL(struct state, calibrate_prepare, calibrate_sample, calibrate_check, as_stream_finish),
 };

@@ -16,7 +16,7 @@ static const struct tool {
 /* An array that is smaller may stay in the caches in part. */
 static const double BEYOND_CACHE = 4;
 
-static bool is_of(const struct as_cell *cell, const struct tool *tool, const char *op)
+static bool calibrate_is_of(const struct as_cell *cell, const struct tool *tool, const char *op)
 {
     return as_cell_is(cell, "rule", tool->word) && as_cell_is(cell, "op", op) && as_cell_is(cell, "store", "regular");
 }
@@ -29,7 +29,7 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
     size_t used_n = 0;
     for (size_t o = 0; tool->ops[o]; o++)
         for (size_t i = 0; i < n; i++) {
-            if (!is_of(cells[i], tool, tool->ops[o]) || !as_cell_metric(cells[i], "best_rate", &best))
+            if (!calibrate_is_of(cells[i], tool, tool->ops[o]) || !as_cell_metric(cells[i], "best_rate", &best))
                 continue;
             if (strcmp(tool->ops[o], "triad") == 0) {
                 triad = cells[i];
@@ -56,7 +56,7 @@ static void add_table(struct as_rule_context *c, const struct tool *tool, const 
     as_buf_finish(&text);
 }
 
-static void derive(struct as_rule_context *c)
+static void calibrate_derive(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "calibrate", &cells);
@@ -66,7 +66,7 @@ static void derive(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_calibrate[] = {
-    {"rules of STREAM and BabelStream", derive,
+    {"rules of STREAM and BabelStream", calibrate_derive,
      "the best of the iterations without the first, a median over trials; the value is that of triad",
      "the tool itself, in turn with assay on the same cores, with another number"},
     {0},

@@ -39,7 +39,7 @@ UNIT_TEST(test_which_cells)
 
 static double noted(const struct toy_trial *v, const char *name)
 {
-    const char *at = strstr(as_buf_get(&v->vc.detail), name);
+    const char *at = strstr(as_buf_get(&v->tc.detail), name);
     assert_non_null(at);
     return strtod(at + strlen(name), NULL);
 }
@@ -77,8 +77,8 @@ UNIT_TEST(test_iterations)
         char why[200] = "";
         toy_init(&t, AS_CAP_HOST_KERNELS);
         toy_prepare(&t, probe, cases[i].axes, &v, NULL);
-        assert_int_equal(v.vc.samples, cases[i].iterations);
-        assert_int_equal(v.vc.claims_memory, strstr(cases[i].axes, "rule=stream") != NULL);
+        assert_int_equal(v.tc.samples, cases[i].iterations);
+        assert_int_equal(v.tc.claims_memory, strstr(cases[i].axes, "rule=stream") != NULL);
         iterate(&v, cases[i].iterations);
         assert_int_equal(probe->sample(v.state, 1, &s, &err), AS_TIMEOUT);
         assert_true(probe->check(v.state, why, sizeof why));

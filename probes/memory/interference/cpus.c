@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-unsigned cpus_usable(const struct as_device_info *info)
+unsigned as_interference_cpus_usable(const struct as_device_info *info)
 {
     struct as_cpus set;
     if (info->capabilities & AS_CAP_HOST_KERNELS)
@@ -22,7 +22,7 @@ static void host_where(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"where", host_where}, {NULL, NULL}};
 
-static enum as_status ask(struct as_device *cpu, unsigned n, int *cpus, struct as_error *err)
+static enum as_status interference_ask(struct as_device *cpu, unsigned n, int *cpus, struct as_error *err)
 {
     const struct as_program_desc desc = {.name = "interference", .host = host_kernels};
     struct as_program *program = NULL;
@@ -53,7 +53,7 @@ static void make_distinct(int *cpus, unsigned n)
     }
 }
 
-static enum as_status find(struct as_device *cpu, unsigned *n, int **cpus, struct as_error *err)
+static enum as_status interference_find(struct as_device *cpu, unsigned *n, int **cpus, struct as_error *err)
 {
     const unsigned all = cpu->info.threads;
     *n = *n ? *n : all;
@@ -62,22 +62,22 @@ static enum as_status find(struct as_device *cpu, unsigned *n, int **cpus, struc
     *cpus = calloc(*n, sizeof **cpus);
     if (!*cpus)
         return as_nomem(err, *n * sizeof **cpus, "a list of CPUs");
-    enum as_status st = ask(cpu, *n, *cpus, err);
+    enum as_status st = interference_ask(cpu, *n, *cpus, err);
     if (!st)
         make_distinct(*cpus, *n);
     return st;
 }
 
-enum as_status cpus_find(struct as_device *dev, unsigned *n, int **cpus, struct as_error *err)
+enum as_status as_interference_cpus_find(struct as_device *dev, unsigned *n, int **cpus, struct as_error *err)
 {
     struct as_opened opened;
     *cpus = NULL;
     if (dev->info.capabilities & AS_CAP_HOST_KERNELS)
-        return find(dev, n, cpus, err);
+        return interference_find(dev, n, cpus, err);
     enum as_status st = as_device_open("cpu", &opened, err);
     if (st)
         return st;
-    st = find(&opened.device, n, cpus, err);
+    st = interference_find(&opened.device, n, cpus, err);
     as_device_close(&opened);
     return st;
 }

@@ -56,7 +56,7 @@ static void make_pieces(struct member *m, uint64_t pieces)
     m->to = as_now();
 }
 
-static bool settle(const struct crew_desc *d, unsigned index, int *refused)
+static bool interference_settle(const struct crew_desc *d, unsigned index, int *refused)
 {
     struct as_cpus one = {{0}};
     as_cpus_add(&one, d->cpus[index]);
@@ -69,7 +69,7 @@ static void *member_main(void *arg)
     struct member *m = arg;
     struct crew *c = m->crew;
     int refused;
-    const bool pinned = settle(&c->desc, m->index, &refused);
+    const bool pinned = interference_settle(&c->desc, m->index, &refused);
     pthread_mutex_lock(&c->lock);
     c->unpinned |= !pinned;
     c->refused = refused ? refused : c->refused;
@@ -102,7 +102,7 @@ static enum as_status start_threads(struct crew *c, struct as_error *err)
         c->started++;
     }
     double unused;
-    crew_wait(c, &unused, &unused);
+    as_crew_wait(c, &unused, &unused);
     if (c->refused)
         return as_fail(err, AS_UNSUPPORTED, "this process may not use %s: %s", c->desc.priority->title,
                        strerror(c->refused));
@@ -111,7 +111,7 @@ static enum as_status start_threads(struct crew *c, struct as_error *err)
     return AS_OK;
 }
 
-enum as_status crew_create(const struct crew_desc *desc, struct crew **out, struct as_error *err)
+enum as_status as_crew_create(const struct crew_desc *desc, struct crew **out, struct as_error *err)
 {
     struct crew *c = *out = aligned_alloc(_Alignof(struct crew), sizeof *c);
     if (!c)
@@ -128,7 +128,7 @@ enum as_status crew_create(const struct crew_desc *desc, struct crew **out, stru
     return start_threads(c, err);
 }
 
-void crew_destroy(struct crew *c)
+void as_crew_destroy(struct crew *c)
 {
     if (!c)
         return;
@@ -146,7 +146,7 @@ void crew_destroy(struct crew *c)
     free(c);
 }
 
-void crew_begin(struct crew *c, uint64_t pieces)
+void as_crew_begin(struct crew *c, uint64_t pieces)
 {
     pthread_mutex_lock(&c->lock);
     atomic_store(&c->stop, false);
@@ -158,7 +158,7 @@ void crew_begin(struct crew *c, uint64_t pieces)
     pthread_mutex_unlock(&c->lock);
 }
 
-bool crew_ended(struct crew *c)
+bool as_crew_ended(struct crew *c)
 {
     pthread_mutex_lock(&c->lock);
     const bool ended = c->sleeping == c->desc.threads;
@@ -166,7 +166,7 @@ bool crew_ended(struct crew *c)
     return ended;
 }
 
-void crew_wait(struct crew *c, double *from, double *to)
+void as_crew_wait(struct crew *c, double *from, double *to)
 {
     pthread_mutex_lock(&c->lock);
     while (c->sleeping < c->desc.threads)
@@ -180,14 +180,14 @@ void crew_wait(struct crew *c, double *from, double *to)
     pthread_mutex_unlock(&c->lock);
 }
 
-void crew_stop(struct crew *c)
+void as_crew_stop(struct crew *c)
 {
     double unused;
     atomic_store(&c->stop, true);
-    crew_wait(c, &unused, &unused);
+    as_crew_wait(c, &unused, &unused);
 }
 
-uint64_t crew_work(const struct crew *c)
+uint64_t as_crew_work(const struct crew *c)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < c->desc.threads; i++)
@@ -195,7 +195,7 @@ uint64_t crew_work(const struct crew *c)
     return sum;
 }
 
-enum as_status crew_progress(struct crew *c, struct as_error *err)
+enum as_status as_crew_progress(struct crew *c, struct as_error *err)
 {
     const double end = as_now() + c->desc.patience_s;
     uint64_t seen[1024];

@@ -22,17 +22,17 @@ struct crew_desc {
     double patience_s; /* how long a piece may take before the thread counts as stopped */
 };
 /* Returns when all threads run and have their priority; AS_UNSUPPORTED where the system refuses it. */
-enum as_status crew_create(const struct crew_desc *desc, struct crew **out, struct as_error *err);
-void crew_destroy(struct crew *c); /* accepts NULL */
+enum as_status as_crew_create(const struct crew_desc *desc, struct crew **out, struct as_error *err);
+void as_crew_destroy(struct crew *c); /* accepts NULL */
 
-/* Each thread makes so many pieces, 0: until crew_stop. */
-void crew_begin(struct crew *c, uint64_t pieces);
-bool crew_ended(struct crew *c);
+/* Each thread makes so many pieces, 0: until as_crew_stop. */
+void as_crew_begin(struct crew *c, uint64_t pieces);
+bool as_crew_ended(struct crew *c);
 /* Until all threads sleep again. from, to: the first thread's start and the last thread's end, by as_now. */
-void crew_wait(struct crew *c, double *from, double *to);
-void crew_stop(struct crew *c);
-uint64_t crew_work(const struct crew *c); /* of all threads so far */
+void as_crew_wait(struct crew *c, double *from, double *to);
+void as_crew_stop(struct crew *c);
+uint64_t as_crew_work(const struct crew *c); /* of all threads so far */
 /* Waits until each thread has completed a piece that was not complete before; AS_FAILED where one does not. */
-enum as_status crew_progress(struct crew *c, struct as_error *err);
+enum as_status as_crew_progress(struct crew *c, struct as_error *err);
 
 #endif

@@ -10,13 +10,13 @@ extern const char as_kernel_interference[];
 
 enum { GROUP_SIZE = 256, PER_UNIT = 8, CHASE_STEPS = 64, ARGS = 9, CHECKED = 64, PASSES_MAX = 1 << 24 };
 
-static bool is_copy(const struct gpu_work *g)
+static bool interference_is_copy(const struct gpu_work *g)
 {
     return g->op == OP_H2D || g->op == OP_D2H;
 }
 
 /* Work-items are turns of a loop where cores of the host run them: one per core, each with its own piece. */
-static void choose_grid(struct gpu_work *g)
+static void interference_choose_grid(struct gpu_work *g)
 {
     const struct as_device_info *info = &g->dev->info;
     const size_t units = info->compute_units ? info->compute_units : 1;
@@ -33,7 +33,7 @@ static void choose_grid(struct gpu_work *g)
     g->workgroup_size = info->threads && info->threads < GROUP_SIZE ? info->threads : GROUP_SIZE;
 }
 
-static enum as_status build(struct gpu_work *g, struct as_error *err)
+static enum as_status interference_build(struct gpu_work *g, struct as_error *err)
 {
     char defines[64];
     snprintf(defines, sizeof defines, "-DOP=%d -DSCOPE=%s", (int)g->op, g->keeps ? "SCOPE_SYSTEM" : "SCOPE_DEVICE");
@@ -55,7 +55,7 @@ static enum as_status make_sums(struct gpu_work *g, struct as_error *err)
     return st;
 }
 
-static enum as_status run_kernel(struct gpu_work *g, double *seconds, struct as_error *err)
+static enum as_status interference_run_kernel(struct gpu_work *g, double *seconds, struct as_error *err)
 {
     const struct lines *l = g->lines;
     const uint64_t items = l->n * (g->op == OP_ATOMIC ? 1 : LINE_WORDS);
@@ -70,28 +70,28 @@ static enum as_status run_kernel(struct gpu_work *g, double *seconds, struct as_
                                       as_u32_arg(!g->keeps)};
     struct as_launch launch = as_launch_of(g->kernel, args, ARGS, g->workgroups, g->workgroup_size);
     struct as_timing timing;
-    launch.work = (struct as_work){.bytes = gpu_work_items(g) * LINE_BYTES, .footprint = (double)l->n * LINE_BYTES};
+    launch.work = (struct as_work){.bytes = as_gpu_work_items(g) * LINE_BYTES, .footprint = (double)l->n * LINE_BYTES};
     enum as_status st = g->dev->queue->launch(g->dev, &launch, &timing, err);
     *seconds = st ? NAN : as_timing_seconds(&timing);
     return st;
 }
 
-enum as_status gpu_work_run(struct gpu_work *g, double *seconds, struct as_error *err)
+enum as_status as_gpu_work_run(struct gpu_work *g, double *seconds, struct as_error *err)
 {
     struct as_sample sample = {.seconds = NAN};
-    enum as_status st =
-        is_copy(g) ? as_transfer_sample(&g->copy, g->passes, &sample, err) : run_kernel(g, &sample.seconds, err);
+    enum as_status st = interference_is_copy(g) ? as_transfer_sample(&g->copy, g->passes, &sample, err)
+                                                : interference_run_kernel(g, &sample.seconds, err);
     g->ended = as_now();
     g->done += st ? 0 : g->passes;
     *seconds = sample.seconds;
     return st;
 }
 
-double gpu_work_items(const struct gpu_work *g)
+double as_gpu_work_items(const struct gpu_work *g)
 {
-    const double each = is_copy(g)          ? (double)g->copy.desc.bytes / LINE_BYTES
-                        : g->op == OP_CHASE ? CHASE_STEPS
-                                            : (double)g->lines->n;
+    const double each = interference_is_copy(g) ? (double)g->copy.desc.bytes / LINE_BYTES
+                        : g->op == OP_CHASE     ? CHASE_STEPS
+                                                : (double)g->lines->n;
     return each * (double)g->passes;
 }
 
@@ -102,7 +102,7 @@ static enum as_status choose_passes(struct gpu_work *g, double wanted, struct as
     enum as_status st = AS_OK;
     g->passes = 1;
     for (int tries = 0; tries < 12 && !st; tries++) {
-        st = gpu_work_run(g, &took, err);
+        st = as_gpu_work_run(g, &took, err);
         if (st || took >= 0.6 * wanted)
             break;
         const double grow = took > 0 ? fmin(fmax(wanted / took, 1.5), 64) : 64;
@@ -121,15 +121,15 @@ static enum as_status make_copy(struct gpu_work *g, const struct gpu_desc *desc,
     return as_transfer_prepare(&g->copy, g->dev, &copy, err);
 }
 
-enum as_status gpu_work_make(struct gpu_work *g, const struct gpu_desc *desc, struct as_error *err)
+enum as_status as_gpu_work_make(struct gpu_work *g, const struct gpu_desc *desc, struct as_error *err)
 {
     enum as_status st;
     *g = (struct gpu_work){.dev = desc->dev, .op = desc->op, .lines = desc->lines, .keeps = desc->keeps, .passes = 1};
-    if (is_copy(g))
+    if (interference_is_copy(g))
         st = make_copy(g, desc, err);
     else {
-        choose_grid(g);
-        st = build(g, err);
+        interference_choose_grid(g);
+        st = interference_build(g, err);
         if (!st)
             st = make_sums(g, err);
     }
@@ -164,7 +164,7 @@ static bool line_is_right(struct gpu_work *g, uint64_t line)
     for (int w = 1; w < LINE_WORDS; w++)
         if (words[w] != line_value(mark + done, line))
             return false;
-    return words[0] == line_first(g->lines, line, mark);
+    return words[0] == as_lines_first(g->lines, line, mark);
 }
 
 static bool check_lines(struct gpu_work *g, char *why, size_t why_size)
@@ -182,10 +182,10 @@ static bool check_lines(struct gpu_work *g, char *why, size_t why_size)
     return true;
 }
 
-bool gpu_work_check(struct gpu_work *g, char *why, size_t why_size)
+bool as_gpu_work_check(struct gpu_work *g, char *why, size_t why_size)
 {
     uint64_t first, sum;
-    if (is_copy(g))
+    if (interference_is_copy(g))
         return as_transfer_check(&g->copy, why, why_size);
     if (g->op == OP_WRITE || g->op == OP_ATOMIC)
         return check_lines(g, why, why_size);
@@ -198,14 +198,14 @@ bool gpu_work_check(struct gpu_work *g, char *why, size_t why_size)
         return first == as_cycle_at(&g->lines->cycle, g->done * CHASE_STEPS % g->lines->n);
     }
     snprintf(why, why_size, "the sum that the device read differs from the reference");
-    return sum == g->done * lines_sum(g->lines, 0, g->lines->n);
+    return sum == g->done * as_lines_sum(g->lines, 0, g->lines->n);
 }
 
-void gpu_work_finish(struct gpu_work *g)
+void as_gpu_work_finish(struct gpu_work *g)
 {
     if (!g->dev)
         return;
-    if (is_copy(g))
+    if (interference_is_copy(g))
         as_transfer_finish(&g->copy);
     g->dev->memory->free(g->dev, g->sums);
     if (g->program) {

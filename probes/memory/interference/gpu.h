@@ -31,12 +31,12 @@ struct gpu_desc {
     uint64_t bytes, seed;
     double launch_s; /* a launch takes about so long */
 };
-enum as_status gpu_work_make(struct gpu_work *g, const struct gpu_desc *desc, struct as_error *err);
-void gpu_work_finish(struct gpu_work *g); /* accepts one that is all zeros */
+enum as_status as_gpu_work_make(struct gpu_work *g, const struct gpu_desc *desc, struct as_error *err);
+void as_gpu_work_finish(struct gpu_work *g); /* accepts one that is all zeros */
 /* One launch, until it ends. *seconds: by the device's clock where it has one. */
-enum as_status gpu_work_run(struct gpu_work *g, double *seconds, struct as_error *err);
+enum as_status as_gpu_work_run(struct gpu_work *g, double *seconds, struct as_error *err);
 /* Lines read, written or updated, loads of a chase, or lines copied, of one launch. */
-double gpu_work_items(const struct gpu_work *g);
-bool gpu_work_check(struct gpu_work *g, char *why, size_t why_size);
+double as_gpu_work_items(const struct gpu_work *g);
+bool as_gpu_work_check(struct gpu_work *g, char *why, size_t why_size);
 
 #endif

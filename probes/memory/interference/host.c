@@ -14,8 +14,8 @@ static const struct as_stream_kernels *widest(void)
     return k;
 }
 
-enum as_status host_work_make(struct host_work *w, enum op op, const struct lines *lines, bool keeps, unsigned threads,
-                              struct as_error *err)
+enum as_status as_host_work_make(struct host_work *w, enum op op, const struct lines *lines, bool keeps,
+                                 unsigned threads, struct as_error *err)
 {
     *w = (struct host_work){.op = op, .lines = lines, .keeps = keeps, .threads = threads, .kernels = widest()};
     if (lines->n < threads)
@@ -33,7 +33,7 @@ enum as_status host_work_make(struct host_work *w, enum op op, const struct line
     return AS_OK;
 }
 
-void host_work_finish(struct host_work *w)
+void as_host_work_finish(struct host_work *w)
 {
     free(w->parts);
     *w = (struct host_work){0};
@@ -98,7 +98,7 @@ static void stream_piece(struct host_work *w, struct host_part *p, uint64_t n)
         atomic_piece(from, n, !w->keeps);
 }
 
-uint64_t host_work_piece(void *work, unsigned thread)
+uint64_t as_host_work_piece(void *work, unsigned thread)
 {
     struct host_work *w = work;
     struct host_part *p = &w->parts[thread];
@@ -117,7 +117,7 @@ uint64_t host_work_piece(void *work, unsigned thread)
 /* ---- the check ---- */
 
 /* Line k of a slice holds what `laps` laps leave there. */
-static bool is_right(const struct host_work *w, const struct host_part *p, uint64_t k)
+static bool interference_is_right(const struct host_work *w, const struct host_part *p, uint64_t k)
 {
     const uint64_t laps = p->laps + (k < p->at), line = p->first + k;
     const uint64_t *words = w->lines->host + line * LINE_WORDS;
@@ -134,7 +134,7 @@ static bool is_right(const struct host_work *w, const struct host_part *p, uint6
             right = right && words[i] == bits.u;
         return right;
     }
-    right = words[0] == line_first(w->lines, line, w->lines->mark);
+    right = words[0] == as_lines_first(w->lines, line, w->lines->mark);
     for (int i = 1; i < LINE_WORDS; i++)
         right = right && words[i] == value;
     return right;
@@ -146,14 +146,14 @@ static bool part_is_right(const struct host_work *w, const struct host_part *p)
     if (w->op == OP_CHASE)
         return p->line == as_cycle_at(&l->cycle, (p->first + p->steps) % l->n);
     if (w->op == OP_READ)
-        return p->sum == p->laps * lines_sum(l, p->first, p->count) + lines_sum(l, p->first, p->at);
+        return p->sum == p->laps * as_lines_sum(l, p->first, p->count) + as_lines_sum(l, p->first, p->at);
     for (uint64_t k = 0; k < p->count; k++)
-        if (!is_right(w, p, k))
+        if (!interference_is_right(w, p, k))
             return false;
     return true;
 }
 
-bool host_work_check(const struct host_work *w, char *why, size_t why_size)
+bool as_host_work_check(const struct host_work *w, char *why, size_t why_size)
 {
     static const char *const wrong[OPS] = {[OP_READ] = "the sum that was read differs from the reference",
                                            [OP_WRITE] = "a line does not hold what was written last",

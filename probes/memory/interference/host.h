@@ -19,12 +19,12 @@ struct host_work {
     const struct as_stream_kernels *kernels;
     struct host_part *parts;
 };
-enum as_status host_work_make(struct host_work *w, enum op op, const struct lines *lines, bool keeps, unsigned threads,
-                              struct as_error *err);
-void host_work_finish(struct host_work *w); /* accepts one that is all zeros */
+enum as_status as_host_work_make(struct host_work *w, enum op op, const struct lines *lines, bool keeps,
+                                 unsigned threads, struct as_error *err);
+void as_host_work_finish(struct host_work *w); /* accepts one that is all zeros */
 /* A piece by a thread, at most PIECE_LINES lines or loads of a chase; returns how many. For crew_desc.piece. */
-uint64_t host_work_piece(void *work, unsigned thread);
+uint64_t as_host_work_piece(void *work, unsigned thread);
 /* Compares sums, content or the end of the chase with the reference. */
-bool host_work_check(const struct host_work *w, char *why, size_t why_size);
+bool as_host_work_check(const struct host_work *w, char *why, size_t why_size);
 
 #endif

@@ -6,15 +6,15 @@
 
 enum { PAGE = 4096, CHUNK_LINES = 1 << 14 };
 
-uint64_t line_first(const struct lines *l, uint64_t line, uint64_t mark)
+uint64_t as_lines_first(const struct lines *l, uint64_t line, uint64_t mark)
 {
     return l->chased ? as_cycle_next(&l->cycle, line) : line_value(mark, line);
 }
 
-static void fill(const struct lines *l, uint64_t first, uint64_t count, uint64_t *to)
+static void interference_fill(const struct lines *l, uint64_t first, uint64_t count, uint64_t *to)
 {
     for (uint64_t i = first; i < first + count; i++, to += LINE_WORDS) {
-        to[0] = line_first(l, i, l->mark);
+        to[0] = as_lines_first(l, i, l->mark);
         for (int w = 1; w < LINE_WORDS; w++)
             to[w] = line_value(l->mark, i);
     }
@@ -26,7 +26,7 @@ static enum as_status fill_by_copies(struct lines *l, struct as_error *err)
     enum as_status st = chunk ? AS_OK : as_nomem(err, (size_t)CHUNK_LINES * LINE_BYTES, "lines");
     for (uint64_t i = 0; i < l->n && !st; i += CHUNK_LINES) {
         const uint64_t take = l->n - i < CHUNK_LINES ? l->n - i : CHUNK_LINES;
-        fill(l, i, take, chunk);
+        interference_fill(l, i, take, chunk);
         st = l->dev->memory->write(l->dev, l->memory, i * LINE_BYTES, chunk, take * LINE_BYTES, err);
     }
     free(chunk);
@@ -54,7 +54,7 @@ static enum as_status take_from_device(struct lines *l, const struct lines_desc 
     return l->host ? AS_OK : as_fail(err, AS_UNSUPPORTED, "the CPU does not reach memory from '%s'", desc->allocator);
 }
 
-enum as_status lines_make(struct lines *l, const struct lines_desc *desc, struct as_error *err)
+enum as_status as_lines_make(struct lines *l, const struct lines_desc *desc, struct as_error *err)
 {
     struct as_rng rng;
     as_rng_seed(&rng, desc->seed);
@@ -67,7 +67,7 @@ enum as_status lines_make(struct lines *l, const struct lines_desc *desc, struct
         return st;
     if (!l->host)
         return fill_by_copies(l, err);
-    fill(l, 0, l->n, l->host);
+    interference_fill(l, 0, l->n, l->host);
     return AS_OK;
 }
 
@@ -78,7 +78,7 @@ static uint64_t sum_of_numbers(uint64_t first, uint64_t count)
     return first * count + below;
 }
 
-uint64_t lines_sum(const struct lines *l, uint64_t first, uint64_t count)
+uint64_t as_lines_sum(const struct lines *l, uint64_t first, uint64_t count)
 {
     const uint64_t values = l->mark * count + LINE_FACTOR * sum_of_numbers(first, count);
     uint64_t firsts = l->chased ? 0 : values;
@@ -90,7 +90,7 @@ uint64_t lines_sum(const struct lines *l, uint64_t first, uint64_t count)
     return firsts + (LINE_WORDS - 1) * values;
 }
 
-void lines_finish(struct lines *l)
+void as_lines_finish(struct lines *l)
 {
     if (!l->dev)
         free(l->host);

@@ -28,16 +28,16 @@ struct lines_desc {
     bool chased;
     bool mapped; /* the CPU accesses it too */
 };
-enum as_status lines_make(struct lines *l, const struct lines_desc *desc, struct as_error *err);
-void lines_finish(struct lines *l); /* accepts one that is all zeros, or incomplete */
+enum as_status as_lines_make(struct lines *l, const struct lines_desc *desc, struct as_error *err);
+void as_lines_finish(struct lines *l); /* accepts one that is all zeros, or incomplete */
 
 static inline uint64_t line_value(uint64_t mark, uint64_t line)
 {
     return mark + line * LINE_FACTOR;
 }
 /* Word 0 of a line, which no side changes where lines are chased. */
-uint64_t line_first(const struct lines *l, uint64_t line, uint64_t mark);
+uint64_t as_lines_first(const struct lines *l, uint64_t line, uint64_t mark);
 /* Sum of all words of lines [first, first + count) as they were filled. */
-uint64_t lines_sum(const struct lines *l, uint64_t first, uint64_t count);
+uint64_t as_lines_sum(const struct lines *l, uint64_t first, uint64_t count);
 
 #endif

@@ -26,8 +26,8 @@ static enum as_status run_alone(struct pair *p, double *each, struct as_error *e
 }
 
 /* The aggressor must have worked from before the victim's start until after its end. */
-static enum as_status judge(const struct pair *p, const struct reading *a, const struct reading *b,
-                            const struct span *span, struct as_error *err)
+static enum as_status interference_judge(const struct pair *p, const struct reading *a, const struct reading *b,
+                                         const struct span *span, struct as_error *err)
 {
     if (!(b->items > a->items) && !p->starves)
         return as_fail(err, AS_FAILED, "the aggressor made no progress while the victim ran");
@@ -52,7 +52,7 @@ static enum as_status work_together(struct pair *p, double *each, struct as_erro
     const struct reading after = a->ops->read(a->self);
     if (!later && a->ops->progress)
         later = a->ops->progress(a->self, err);
-    st = later ? later : judge(p, &before, &after, &span, err);
+    st = later ? later : interference_judge(p, &before, &after, &span, err);
     p->loaded_rate = (after.items - before.items) / (after.at - before.at);
     p->seconds[PAIR_LOADED] = span.seconds;
     *each = span.seconds / span.items;
@@ -94,14 +94,14 @@ static enum as_status run_aggressor(struct pair *p, double *rate, struct as_erro
     return st;
 }
 
-static enum as_status measure(void *user, size_t arm, double *value, struct as_error *err)
+static enum as_status interference_measure(void *user, size_t arm, double *value, struct as_error *err)
 {
     static enum as_status (*const runs[PAIR_ARMS])(struct pair *, double *, struct as_error *) = {
         [PAIR_ALONE] = run_alone, [PAIR_LOADED] = run_loaded, [PAIR_AGGRESSOR] = run_aggressor};
     return runs[arm](user, value, err);
 }
 
-enum as_status pair_start(struct pair *p, uint64_t seed, struct as_error *err)
+enum as_status as_pair_start(struct pair *p, uint64_t seed, struct as_error *err)
 {
     double unused;
     as_arms_start(&p->blocks, p->control ? PAIR_AGGRESSOR : PAIR_ARMS, 0, seed);
@@ -109,9 +109,9 @@ enum as_status pair_start(struct pair *p, uint64_t seed, struct as_error *err)
     return st ? st : run_loaded(p, &unused, err);
 }
 
-enum as_status pair_block(struct pair *p, double *slowdown, double *seconds, struct as_error *err)
+enum as_status as_pair_block(struct pair *p, double *slowdown, double *seconds, struct as_error *err)
 {
-    enum as_status st = as_arms_run(&p->blocks, measure, p, p->value, err);
+    enum as_status st = as_arms_run(&p->blocks, interference_measure, p, p->value, err);
     if (st)
         return st;
     for (size_t i = 0; i < p->blocks.n; i++)
@@ -123,12 +123,12 @@ enum as_status pair_block(struct pair *p, double *slowdown, double *seconds, str
     return AS_OK;
 }
 
-double pair_mean(const struct pair *p, enum pair_arm arm)
+double as_pair_mean(const struct pair *p, enum pair_arm arm)
 {
     return p->done > 0 ? exp(p->log_sum[arm] / p->done) : NAN;
 }
 
-double pair_loaded_rate(const struct pair *p)
+double as_pair_loaded_rate(const struct pair *p)
 {
     return p->done > 0 ? p->loaded_sum / p->done : NAN;
 }

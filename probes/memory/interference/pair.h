@@ -45,11 +45,11 @@ struct pair {
     double log_sum[PAIR_ARMS], loaded_sum, done; /* over all blocks: of value and loaded_rate; blocks */
 };
 /* p: its sides, control and starves are set. One piece alone, for the first block of a process is slower. */
-enum as_status pair_start(struct pair *p, uint64_t seed, struct as_error *err);
+enum as_status as_pair_start(struct pair *p, uint64_t seed, struct as_error *err);
 /* *slowdown: time per item under load over that alone. *seconds: of both. */
-enum as_status pair_block(struct pair *p, double *slowdown, double *seconds, struct as_error *err);
+enum as_status as_pair_block(struct pair *p, double *slowdown, double *seconds, struct as_error *err);
 /* Mean over all blocks, geometric of value, arithmetic of loaded_rate, which may be 0; NAN before the first. */
-double pair_mean(const struct pair *p, enum pair_arm arm);
-double pair_loaded_rate(const struct pair *p);
+double as_pair_mean(const struct pair *p, enum pair_arm arm);
+double as_pair_loaded_rate(const struct pair *p);
 
 #endif

@@ -31,7 +31,7 @@ static const struct priority priorities[] = {{"normal", "normal priority", NULL}
 
 #endif
 
-const struct priority *priority_find(const char *word)
+const struct priority *as_interference_priority(const char *word)
 {
     for (size_t i = 0; i < sizeof priorities / sizeof *priorities; i++)
         if (strcmp(priorities[i].word, word) == 0)

@@ -10,6 +10,6 @@ struct priority {
 };
 extern const char *const priority_words[]; /* ends with NULL; the first is what threads start with */
 /* NULL: this platform has none of that word. */
-const struct priority *priority_find(const char *word);
+const struct priority *as_interference_priority(const char *word);
 
 #endif

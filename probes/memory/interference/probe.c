@@ -60,7 +60,7 @@ static const char *const full[] = {
 
 /* ---- which cells ---- */
 
-static bool is_copy(const struct as_axes *a, const char *axis)
+static bool interference_probe_is_copy(const struct as_axes *a, const char *axis)
 {
     return as_word_is(a, axis, "h2d") || as_word_is(a, axis, "d2h");
 }
@@ -73,16 +73,19 @@ static bool makes_sense(const struct as_device_info *info, const struct as_axes 
     const bool cpu_aggressor = native || of_device, usual = as_axes_number(a, "load") == 100;
     const double threads = as_axes_number(a, "threads");
     const bool normal = as_word_is(a, "priority", priority_words[0]);
-    if (native && (of_device || is_copy(a, "aggressor")))
+    if (native && (of_device || interference_probe_is_copy(a, "aggressor")))
         return as_fail(err, AS_UNSUPPORTED, "the device is the CPU: it is the victim, and copies nothing"), false;
-    if ((is_copy(a, "op") && !of_device) || (is_copy(a, "aggressor") && of_device))
+    if ((interference_probe_is_copy(a, "op") && !of_device) ||
+        (interference_probe_is_copy(a, "aggressor") && of_device))
         return as_fail(err, AS_UNSUPPORTED, "copies are the device's work"), false;
     if (!cpu_aggressor && as_word_is(a, "aggressor", "write_nt"))
         return as_fail(err, AS_UNSUPPORTED, "kernels have no non-temporal stores"), false;
-    if (shared && (as_word_is(a, "aggressor", "write_nt") || is_copy(a, "op") || is_copy(a, "aggressor")))
+    if (shared && (as_word_is(a, "aggressor", "write_nt") || interference_probe_is_copy(a, "op") ||
+                   interference_probe_is_copy(a, "aggressor")))
         return as_fail(err, AS_UNSUPPORTED, "it would overwrite what the other side works on"), false;
-    if (threads >= cpus_usable(info) && cpus_usable(info) >= 2)
-        return as_fail(err, AS_UNSUPPORTED, "the other side needs one CPU: threads=%u at most", cpus_usable(info) - 1),
+    if (threads >= as_interference_cpus_usable(info) && as_interference_cpus_usable(info) >= 2)
+        return as_fail(err, AS_UNSUPPORTED, "the other side needs one CPU: threads=%u at most",
+                       as_interference_cpus_usable(info) - 1),
                false;
     if (none && (shared || !usual || !normal || threads != 0))
         return as_fail(err, AS_UNSUPPORTED, "aggressor=none is measured once, with the other axes at their defaults"),
@@ -103,28 +106,30 @@ static bool allocator_serves(const struct as_device_info *info, const struct as_
         return as_fail(err, AS_UNSUPPORTED, "%s", memory->why_not), false;
     if (as_word_is(a, "buffers", "shared") && !(info->capabilities & AS_CAP_HOST_KERNELS) && !memory->coherent)
         return as_fail(err, AS_UNSUPPORTED, "'%s': %s", memory->name, AS_CHASE_NOT_SHARED), false;
-    if ((is_copy(a, "op") || is_copy(a, "aggressor")) && memory == &info->allocators[0])
+    if ((interference_probe_is_copy(a, "op") || interference_probe_is_copy(a, "aggressor")) &&
+        memory == &info->allocators[0])
         return as_fail(err, AS_UNSUPPORTED, "a copy needs memory of the host at one end"), false;
     return true;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies interference_applies(const struct as_device_info *info, const struct as_axes *a,
+                                            struct as_error *err)
 {
     const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
-    const bool copies = is_copy(a, "op") || is_copy(a, "aggressor");
+    const bool copies = interference_probe_is_copy(a, "op") || interference_probe_is_copy(a, "aggressor");
     if (!makes_sense(info, a, err))
         return AS_PRUNED;
     if (copies && info->is_host_cpu)
         return as_pruned(err, "a CPU has no memory of its own to copy to");
     if (!as_info_shares_host(info))
         as_fail(err, AS_UNSUPPORTED, "the device is simulated: it shares no memory with the CPU");
-    else if (cpus_usable(info) < 2)
+    else if (as_interference_cpus_usable(info) < 2)
         as_fail(err, AS_UNSUPPORTED, "needs 2 CPUs, and this process is bound to one");
     else if (!native && !copies && !(info->capabilities & AS_CAP_SOURCE))
         as_fail(err, AS_UNSUPPORTED, "the device cannot compile kernels");
     else if (copies && !(info->capabilities & AS_CAP_COPY))
         as_fail(err, AS_UNSUPPORTED, "the backend has no copy call");
-    else if (!priority_find(as_axes_text(a, "priority")))
+    else if (!as_interference_priority(as_axes_text(a, "priority")))
         as_fail(err, AS_UNSUPPORTED, "this system has no priority '%s'", as_axes_text(a, "priority"));
     else if (allocator_serves(info, a, err))
         return AS_APPLIES;
@@ -135,11 +140,11 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 static bool kernel_reaches(const struct as_axes *a)
 {
     const char *work = as_word_is(a, "victim", "device") ? "op" : "aggressor";
-    return !is_copy(a, work) && !as_word_is(a, work, "none");
+    return !interference_probe_is_copy(a, work) && !as_word_is(a, work, "none");
 }
 
 /* Both buffers are filled and checked, at 100 MB/s at worst; a device may compile. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double interference_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 30 + 4 * as_axes_number(a, "size") / 100e6;
@@ -147,16 +152,16 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 /* ---- one trial ---- */
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status interference_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     (void)reps;
-    return trial_sample(state, out, err);
+    return as_interference_sample(state, out, err);
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool interference_check(void *state, char *why, size_t why_size)
 {
-    trial_note(state);
-    return trial_check(state, why, why_size);
+    as_interference_note(state);
+    return as_interference_check(state, why, why_size);
 }
 
 static const struct as_metric further[] = {
@@ -180,9 +185,9 @@ const struct as_probe as_probe_interference = {
     .lower_is_better = true,
     .counts = "time of the victim's work while the aggressor works over that alone, from one matched block",
     .further = further,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, interference_applies),
     .first = first,
     .kernel_reaches = kernel_reaches,
-    .patience = patience,
-    AS_TRIAL(struct trial, trial_prepare, sample, check, trial_finish),
+    .patience = interference_patience,
+    AS_TRIAL(struct trial, as_interference_prepare, interference_sample, interference_check, as_interference_finish),
 };

@@ -85,8 +85,8 @@ static const char *conditions(const struct as_cell *cell, char *out, size_t size
     return out;
 }
 
-static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
-                           const char *unit)
+static struct as_fact *interference_add(struct as_rule_context *c, enum as_relation relation,
+                                        const struct as_cell *cell, const char *unit)
 {
     char size[32];
     snprintf(size, sizeof size, "%.0f", as_cell_size(cell));
@@ -94,8 +94,8 @@ static struct as_fact *add(struct as_rule_context *c, enum as_relation relation,
 }
 
 /* f's number is a percentage or a ratio that `nothing` leaves as it is. role: ", as the aggressor" or "". */
-static void say(struct as_fact *f, const char *before, const char *per, const char *role, const char *during,
-                double nothing, const struct as_cell *cell)
+static void interference_say(struct as_fact *f, const char *before, const char *per, const char *role,
+                             const char *during, double nothing, const struct as_cell *cell)
 {
     char number[256], note[160], all[192];
     snprintf(all, sizeof all, "%s%s", conditions(cell, note, sizeof note), role);
@@ -118,7 +118,7 @@ static void say_keeps(struct as_fact *f, const struct as_cell *cell, const struc
     char before[96], per[64], capital[AS_TERM_SIZE];
     snprintf(before, sizeof before, "%s %s", as_capital(w->name, capital), w->plural ? "keep" : "keeps");
     snprintf(per, sizeof per, " of %s %s", w->plural ? "their" : "its", bandwidth);
-    say(f, before, per, role, during, 100, cell);
+    interference_say(f, before, per, role, during, 100, cell);
 }
 
 static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
@@ -130,7 +130,7 @@ static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
     char during[96], before[96];
     if (!own || !other)
         return;
-    struct as_fact *f = add(c, AS_FACT_INTERFERENCE_VICTIM, cell, own->bandwidth ? "%" : "x");
+    struct as_fact *f = interference_add(c, AS_FACT_INTERFERENCE_VICTIM, cell, own->bandwidth ? "%" : "x");
     if (!f)
         return;
     while_text(&a, other, during, sizeof during);
@@ -141,7 +141,7 @@ static void add_victim(struct as_rule_context *c, const struct as_cell *cell)
     }
     as_fact_number(f, slowdown, ci);
     snprintf(before, sizeof before, "A pointer chase by %s takes", w.name);
-    say(f, before, " as long", "", during, 1, cell);
+    interference_say(f, before, " as long", "", during, 1, cell);
 }
 
 static void add_aggressor(struct as_rule_context *c, const struct as_cell *cell)
@@ -152,7 +152,7 @@ static void add_aggressor(struct as_rule_context *c, const struct as_cell *cell)
     char during[96];
     if (!own || !other || !other->bandwidth || !as_cell_metric(cell, "aggressor_keeps", &v) || !isfinite(v.ci.lo))
         return;
-    struct as_fact *f = add(c, AS_FACT_INTERFERENCE_AGGRESSOR, cell, "%");
+    struct as_fact *f = interference_add(c, AS_FACT_INTERFERENCE_AGGRESSOR, cell, "%");
     if (!f)
         return;
     as_fact_number(f, v.value, v.ci);
@@ -166,7 +166,8 @@ static void add_control(struct as_rule_context *c, const struct as_cell *cell)
     const struct verb *own = verb_of(cell, "op");
     char number[256], note[160];
     const enum as_fact_verdict verdict = as_verdict_control(as_cell_interval(cell));
-    struct as_fact *f = own && verdict != AS_SUPPORTED ? add(c, AS_FACT_INTERFERENCE_CONTROL, cell, "x") : NULL;
+    struct as_fact *f =
+        own && verdict != AS_SUPPORTED ? interference_add(c, AS_FACT_INTERFERENCE_CONTROL, cell, "x") : NULL;
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
@@ -179,7 +180,7 @@ static void add_control(struct as_rule_context *c, const struct as_cell *cell)
     as_fact_evidence(f, cell);
 }
 
-static void derive(struct as_rule_context *c)
+static void interference_derive(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "interference", &cells);
@@ -195,7 +196,7 @@ static void derive(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_interference[] = {
-    {"interference", derive,
+    {"interference", interference_derive,
      "time of the victim's work while the aggressor works over that alone in the same matched block; a bandwidth kept "
      "is the inverse; of the aggressor, its rate while the victim works over that alone",
      "a control without an aggressor whose ratio is not 1, or a slowdown that stays when the aggressor is stopped"},

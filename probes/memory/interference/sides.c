@@ -6,24 +6,24 @@ static const double PATIENCE_S = 2;
 
 /* ---- threads of the CPU ---- */
 
-enum as_status cpu_side_make(struct cpu_side *s, const struct cpu_side_desc *desc, struct as_error *err)
+enum as_status as_cpu_side_make(struct cpu_side *s, const struct cpu_side_desc *desc, struct as_error *err)
 {
     *s = (struct cpu_side){.pieces = 1};
-    enum as_status st = host_work_make(&s->work, desc->op, desc->lines, desc->keeps, desc->threads, err);
+    enum as_status st = as_host_work_make(&s->work, desc->op, desc->lines, desc->keeps, desc->threads, err);
     const struct crew_desc crew = {.threads = desc->threads,
                                    .cpus = desc->cpus,
                                    .priority = desc->priority,
                                    .load = desc->load,
-                                   .piece = host_work_piece,
+                                   .piece = as_host_work_piece,
                                    .user = &s->work,
                                    .patience_s = PATIENCE_S};
-    return st ? st : crew_create(&crew, &s->crew, err);
+    return st ? st : as_crew_create(&crew, &s->crew, err);
 }
 
-void cpu_side_finish(struct cpu_side *s)
+void as_cpu_side_finish(struct cpu_side *s)
 {
-    crew_destroy(s->crew);
-    host_work_finish(&s->work);
+    as_crew_destroy(s->crew);
+    as_host_work_finish(&s->work);
     *s = (struct cpu_side){0};
 }
 
@@ -31,44 +31,44 @@ static enum as_status cpu_work(void *self, struct as_error *err)
 {
     struct cpu_side *s = self;
     (void)err;
-    s->before = crew_work(s->crew);
-    crew_begin(s->crew, s->pieces);
+    s->before = as_crew_work(s->crew);
+    as_crew_begin(s->crew, s->pieces);
     return AS_OK;
 }
 
 static bool cpu_ended(void *self)
 {
-    return crew_ended(((struct cpu_side *)self)->crew);
+    return as_crew_ended(((struct cpu_side *)self)->crew);
 }
 
 static void cpu_wait(void *self, struct span *out)
 {
     const struct cpu_side *s = self;
-    crew_wait(s->crew, &out->from, &out->to);
+    as_crew_wait(s->crew, &out->from, &out->to);
     out->seconds = out->to - out->from;
-    out->items = (double)(crew_work(s->crew) - s->before);
+    out->items = (double)(as_crew_work(s->crew) - s->before);
 }
 
 static enum as_status cpu_progress(void *self, struct as_error *err)
 {
-    return crew_progress(((struct cpu_side *)self)->crew, err);
+    return as_crew_progress(((struct cpu_side *)self)->crew, err);
 }
 
 static enum as_status cpu_start(void *self, struct as_error *err)
 {
-    crew_begin(((struct cpu_side *)self)->crew, 0);
+    as_crew_begin(((struct cpu_side *)self)->crew, 0);
     return cpu_progress(self, err);
 }
 
 static void cpu_stop(void *self)
 {
-    crew_stop(((struct cpu_side *)self)->crew);
+    as_crew_stop(((struct cpu_side *)self)->crew);
 }
 
 static struct reading cpu_read(void *self)
 {
     const double at = as_now();
-    return (struct reading){.at = at, .items = (double)crew_work(((struct cpu_side *)self)->crew)};
+    return (struct reading){.at = at, .items = (double)as_crew_work(((struct cpu_side *)self)->crew)};
 }
 
 const struct side_ops cpu_side_ops = {.work = cpu_work,
@@ -79,7 +79,7 @@ const struct side_ops cpu_side_ops = {.work = cpu_work,
                                       .stop = cpu_stop,
                                       .read = cpu_read};
 
-enum as_status cpu_side_calibrate(struct cpu_side *s, double seconds, struct as_error *err)
+enum as_status as_cpu_side_calibrate(struct cpu_side *s, double seconds, struct as_error *err)
 {
     struct span span = {.seconds = 0};
     for (int tries = 0; tries < 8; tries++) {
@@ -96,15 +96,16 @@ enum as_status cpu_side_calibrate(struct cpu_side *s, double seconds, struct as_
 
 /* ---- a device ---- */
 
-enum as_status device_side_make(struct device_side *s, const struct gpu_desc *desc, unsigned load, struct as_error *err)
+enum as_status as_device_side_make(struct device_side *s, const struct gpu_desc *desc, unsigned load,
+                                   struct as_error *err)
 {
     *s = (struct device_side){.load = load};
-    return gpu_work_make(&s->work, desc, err);
+    return as_gpu_work_make(&s->work, desc, err);
 }
 
-void device_side_finish(struct device_side *s)
+void as_device_side_finish(struct device_side *s)
 {
-    gpu_work_finish(&s->work);
+    as_gpu_work_finish(&s->work);
     *s = (struct device_side){0};
 }
 
@@ -112,8 +113,8 @@ static enum as_status device_launch(void *self, struct as_error *err)
 {
     struct device_side *s = self;
     s->from = as_now();
-    enum as_status st = gpu_work_run(&s->work, &s->seconds, err);
-    s->items += st ? 0 : gpu_work_items(&s->work);
+    enum as_status st = as_gpu_work_run(&s->work, &s->seconds, err);
+    s->items += st ? 0 : as_gpu_work_items(&s->work);
     s->at = s->work.ended;
     return st;
 }
@@ -127,8 +128,8 @@ static bool device_ended(void *self)
 static void device_wait(void *self, struct span *out)
 {
     const struct device_side *s = self;
-    *out =
-        (struct span){.from = s->from, .to = s->work.ended, .seconds = s->seconds, .items = gpu_work_items(&s->work)};
+    *out = (struct span){
+        .from = s->from, .to = s->work.ended, .seconds = s->seconds, .items = as_gpu_work_items(&s->work)};
 }
 
 static enum as_status device_step(void *self, struct as_error *err)

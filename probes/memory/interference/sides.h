@@ -21,10 +21,10 @@ struct cpu_side_desc {
     const int *cpus;
     const struct priority *priority;
 };
-enum as_status cpu_side_make(struct cpu_side *s, const struct cpu_side_desc *desc, struct as_error *err);
+enum as_status as_cpu_side_make(struct cpu_side *s, const struct cpu_side_desc *desc, struct as_error *err);
 /* Chooses the fixed work so that it takes about so long. */
-enum as_status cpu_side_calibrate(struct cpu_side *s, double seconds, struct as_error *err);
-void cpu_side_finish(struct cpu_side *s);
+enum as_status as_cpu_side_calibrate(struct cpu_side *s, double seconds, struct as_error *err);
+void as_cpu_side_finish(struct cpu_side *s);
 
 struct device_side {
     struct gpu_work work;
@@ -32,9 +32,9 @@ struct device_side {
     double items;             /* of all launches */
     double from, seconds, at; /* of the last: its start and length, and the end of the gap after it */
 };
-enum as_status device_side_make(struct device_side *s, const struct gpu_desc *desc, unsigned load,
-                                struct as_error *err);
-void device_side_finish(struct device_side *s);
+enum as_status as_device_side_make(struct device_side *s, const struct gpu_desc *desc, unsigned load,
+                                   struct as_error *err);
+void as_device_side_finish(struct device_side *s);
 
 extern const struct side_ops cpu_side_ops, device_side_ops;
 

@@ -101,7 +101,7 @@ static struct pair make_pair(struct machine *m, const struct side_ops *aggressor
 static enum as_status loaded_arm(struct pair *p, struct as_error *err)
 {
     double unused;
-    return pair_start(p, 7, err) ? AS_FAILED : pair_block(p, &unused, &unused, err);
+    return as_pair_start(p, 7, err) ? AS_FAILED : as_pair_block(p, &unused, &unused, err);
 }
 
 UNIT_TEST(test_planted_factor)
@@ -113,16 +113,16 @@ UNIT_TEST(test_planted_factor)
         double slowdown, seconds;
         struct as_error err = {0};
         p.control = false;
-        assert_int_equal(pair_start(&p, 7, &err), AS_OK);
+        assert_int_equal(as_pair_start(&p, 7, &err), AS_OK);
         for (int b = 0; b < 6; b++) {
-            assert_int_equal(pair_block(&p, &slowdown, &seconds, &err), AS_OK);
+            assert_int_equal(as_pair_block(&p, &slowdown, &seconds, &err), AS_OK);
             assert_true(fabs(slowdown - factors[i]) < 1e-12);
             assert_true(fabs(seconds - 1 - factors[i]) < 1e-12);
         }
-        assert_true(fabs(pair_mean(&p, PAIR_ALONE) - 0.01) < 1e-12);
-        assert_true(fabs(pair_mean(&p, PAIR_LOADED) - 0.01 * factors[i]) < 1e-12);
-        assert_true(fabs(pair_mean(&p, PAIR_AGGRESSOR) - 10) < 1e-9);
-        assert_true(fabs(pair_loaded_rate(&p) - 10) < 1e-9);
+        assert_true(fabs(as_pair_mean(&p, PAIR_ALONE) - 0.01) < 1e-12);
+        assert_true(fabs(as_pair_mean(&p, PAIR_LOADED) - 0.01 * factors[i]) < 1e-12);
+        assert_true(fabs(as_pair_mean(&p, PAIR_AGGRESSOR) - 10) < 1e-9);
+        assert_true(fabs(as_pair_loaded_rate(&p) - 10) < 1e-9);
     }
 }
 
@@ -133,8 +133,8 @@ UNIT_TEST(test_control)
     double slowdown, seconds;
     struct as_error err = {0};
     p.control = true;
-    assert_int_equal(pair_start(&p, 7, &err), AS_OK);
-    assert_int_equal(pair_block(&p, &slowdown, &seconds, &err), AS_OK);
+    assert_int_equal(as_pair_start(&p, 7, &err), AS_OK);
+    assert_int_equal(as_pair_block(&p, &slowdown, &seconds, &err), AS_OK);
     assert_true(slowdown == 1 && p.blocks.n == 2 && m.items == 0);
 }
 
@@ -196,40 +196,40 @@ static struct crew_desc describe_crew(struct counted *c, const struct priority *
 UNIT_TEST(test_threads)
 {
     struct counted c = {.most = UINT64_MAX};
-    const struct crew_desc desc = describe_crew(&c, priority_find("normal"));
+    const struct crew_desc desc = describe_crew(&c, as_interference_priority("normal"));
     struct crew *crew;
     struct as_error err = {0};
     double from, to;
-    assert_int_equal(crew_create(&desc, &crew, &err), AS_OK);
-    assert_true(crew_ended(crew) && crew_work(crew) == 0);
-    crew_begin(crew, 5);
-    crew_wait(crew, &from, &to);
-    assert_true(crew_work(crew) == 15 && to >= from);
-    crew_begin(crew, 0);
-    assert_int_equal(crew_progress(crew, &err), AS_OK);
-    crew_stop(crew);
-    const uint64_t work = crew_work(crew);
-    assert_true(work > 15 && crew_ended(crew));
+    assert_int_equal(as_crew_create(&desc, &crew, &err), AS_OK);
+    assert_true(as_crew_ended(crew) && as_crew_work(crew) == 0);
+    as_crew_begin(crew, 5);
+    as_crew_wait(crew, &from, &to);
+    assert_true(as_crew_work(crew) == 15 && to >= from);
+    as_crew_begin(crew, 0);
+    assert_int_equal(as_crew_progress(crew, &err), AS_OK);
+    as_crew_stop(crew);
+    const uint64_t work = as_crew_work(crew);
+    assert_true(work > 15 && as_crew_ended(crew));
     as_sleep(1e-3);
-    assert_true(crew_work(crew) == work);
-    crew_destroy(crew);
+    assert_true(as_crew_work(crew) == work);
+    as_crew_destroy(crew);
 }
 
 UNIT_TEST(test_a_thread_that_stops)
 {
     struct counted c = {.most = 3};
-    const struct crew_desc desc = describe_crew(&c, priority_find("normal"));
+    const struct crew_desc desc = describe_crew(&c, as_interference_priority("normal"));
     struct crew *crew;
     struct as_error err = {0};
     enum as_status st = AS_OK;
-    assert_int_equal(crew_create(&desc, &crew, &err), AS_OK);
-    crew_begin(crew, 0);
+    assert_int_equal(as_crew_create(&desc, &crew, &err), AS_OK);
+    as_crew_begin(crew, 0);
     for (int i = 0; i < 5 && !st; i++)
-        st = crew_progress(crew, &err);
+        st = as_crew_progress(crew, &err);
     assert_int_equal(st, AS_FAILED);
     assert_non_null(strstr(err.text, "no progress"));
     atomic_store(&c.on, true);
-    crew_destroy(crew);
+    as_crew_destroy(crew);
 }
 
 UNIT_TEST(test_a_priority_that_is_refused)
@@ -239,13 +239,14 @@ UNIT_TEST(test_a_priority_that_is_refused)
     const struct crew_desc desc = describe_crew(&c, &refused);
     struct crew *crew;
     struct as_error err = {0};
-    assert_int_equal(crew_create(&desc, &crew, &err), AS_UNSUPPORTED);
+    assert_int_equal(as_crew_create(&desc, &crew, &err), AS_UNSUPPORTED);
     assert_non_null(strstr(err.text, "SCHED_IDLE"));
     assert_non_null(strstr(err.text, strerror(EPERM)));
-    crew_destroy(crew);
-    assert_null(priority_find("realtime"));
+    as_crew_destroy(crew);
+    assert_null(as_interference_priority("realtime"));
     for (size_t i = 0; priority_words[i]; i++)
-        assert_true(!priority_find(priority_words[i]) || priority_find(priority_words[i])->title[0]);
+        assert_true(!as_interference_priority(priority_words[i]) ||
+                    as_interference_priority(priority_words[i])->title[0]);
 }
 
 /* ---- what threads do ---- */
@@ -263,12 +264,12 @@ UNIT_TEST(test_work_and_its_check)
         const struct lines_desc desc = {.bytes = 5000 * LINE_BYTES, .seed = 3, .chased = op == OP_CHASE || keeps};
         if (keeps && op == OP_WRITE_NT)
             continue;
-        assert_int_equal(lines_make(&lines, &desc, &err), AS_OK);
-        const uint64_t sum = lines_sum(&lines, 0, lines.n);
-        assert_int_equal(host_work_make(&w, op, &lines, keeps, 2, &err), AS_OK);
+        assert_int_equal(as_lines_make(&lines, &desc, &err), AS_OK);
+        const uint64_t sum = as_lines_sum(&lines, 0, lines.n);
+        assert_int_equal(as_host_work_make(&w, op, &lines, keeps, 2, &err), AS_OK);
         for (int k = 0; k < 7; k++)
-            assert_true(host_work_piece(&w, 0) <= PIECE_LINES && host_work_piece(&w, 1) <= PIECE_LINES);
-        assert_true(host_work_check(&w, why, sizeof why));
+            assert_true(as_host_work_piece(&w, 0) <= PIECE_LINES && as_host_work_piece(&w, 1) <= PIECE_LINES);
+        assert_true(as_host_work_check(&w, why, sizeof why));
         uint64_t found = 0;
         for (uint64_t k = 0; k < lines.n * LINE_WORDS; k++)
             found += lines.host[k];
@@ -276,10 +277,10 @@ UNIT_TEST(test_work_and_its_check)
         w.parts[1].sum++; /* a fault */
         w.parts[1].line++;
         lines.host[4000 * LINE_WORDS + ATOMIC_WORD]++;
-        assert_false(host_work_check(&w, why, sizeof why));
+        assert_false(as_host_work_check(&w, why, sizeof why));
         assert_non_null(strstr(why, "CPU thread 1"));
-        host_work_finish(&w);
-        lines_finish(&lines);
+        as_host_work_finish(&w);
+        as_lines_finish(&lines);
     }
 }
 
@@ -339,8 +340,8 @@ static bool run_trial(struct toy *t, const char *axes, double *value, char *why,
         fail_msg("%s: %s", axes, err.text);
     assert_true(s.value > 0 && s.seconds > 0);
     const bool right = probe->check(v.state, why, why_size);
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"alone_"));
-    assert_true(strstr(axes, "=none") || strstr(as_buf_get(&v.vc.detail), "\"aggressor_keeps\":"));
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"alone_"));
+    assert_true(strstr(axes, "=none") || strstr(as_buf_get(&v.tc.detail), "\"aggressor_keeps\":"));
     toy_finish(probe, &v);
     assert_int_equal(t->live, 0);
     *value = s.value;

@@ -9,7 +9,7 @@
 enum { VICTIM, AGGRESSOR, SIDES };
 enum { TRIAL_KEEPS = 256 };
 struct trial {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     struct lines lines[SIDES]; /* shared: only the first */
     struct cpu_side cpu[SIDES];
     struct device_side device;
@@ -22,10 +22,10 @@ struct trial {
     struct as_cpus before; /* where the calling thread ran before it was bound */
     bool bound;
 };
-enum as_status trial_prepare(struct as_trial_context *vc, void *state, struct as_error *err);
-enum as_status trial_sample(struct trial *t, struct as_sample *out, struct as_error *err);
-void trial_note(struct trial *t);
-bool trial_check(struct trial *t, char *why, size_t why_size);
-void trial_finish(void *state);
+enum as_status as_interference_prepare(struct as_trial_context *tc, void *state, struct as_error *err);
+enum as_status as_interference_sample(struct trial *t, struct as_sample *out, struct as_error *err);
+void as_interference_note(struct trial *t);
+bool as_interference_check(struct trial *t, char *why, size_t why_size);
+void as_interference_finish(void *state);
 
 #endif

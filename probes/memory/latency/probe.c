@@ -49,7 +49,7 @@ static const char *why_not_persistent(const struct as_device_info *info)
     return info->threads > 1 ? NULL : "needs 2 CPUs (one chases, the other reads), and this process is bound to one";
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies latency_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const char *why_not = as_word_is(a, "instrument", "persistent") ? why_not_persistent(info) : NULL;
     double stride = as_axes_number(a, "stride");
@@ -63,32 +63,32 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 /* Preparing writes every line once, at a few hundred MB/s at worst. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double latency_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 5 + as_axes_number(a, "size") / 200e6;
 }
 
 /* A persistent chase has ten samples per trial, of half a second where time allows. */
-static double persistent_length(const struct as_trial_context *vc)
+static double persistent_length(const struct as_trial_context *tc)
 {
-    double left = vc->deadline - as_now();
+    double left = tc->deadline - as_now();
     return fmin(fmax(left / 10, 5e-3), 0.5);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status latency_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    bool persistent = as_word_is(vc->axes, "instrument", "persistent");
-    struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
-                                 .size = as_axes_u64(vc->axes, "size"),
-                                 .stride = as_axes_u64(vc->axes, "stride"),
-                                 .pattern = (enum as_pattern)as_word_index(vc->axes, "pattern", pattern_words),
-                                 .seed = vc->seed,
+    bool persistent = as_word_is(tc->axes, "instrument", "persistent");
+    struct as_chase_desc desc = {.allocator = as_axes_text(tc->axes, "allocator"),
+                                 .size = as_axes_u64(tc->axes, "size"),
+                                 .stride = as_axes_u64(tc->axes, "stride"),
+                                 .pattern = (enum as_pattern)as_word_index(tc->axes, "pattern", pattern_words),
+                                 .seed = tc->seed,
                                  .persistent = persistent};
-    enum as_status s = as_chase_trial_prepare(vc, state, &desc, err);
-    if (!s && desc.persistent)
-        vc->sample_s = persistent_length(vc);
-    return s;
+    enum as_status st = as_chase_trial_prepare(tc, state, &desc, err);
+    if (!st && desc.persistent)
+        tc->sample_s = persistent_length(tc);
+    return st;
 }
 
 const struct as_probe as_probe_latency = {
@@ -99,9 +99,9 @@ const struct as_probe as_probe_latency = {
     .unit = "ns",
     .lower_is_better = true,
     .counts = "time of one dependent load, address translation included, averaged over a pointer chase",
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, latency_applies),
     .first = first,
     .kernel_reaches = as_always_by_kernel,
-    .patience = patience,
-    AS_TRIAL(struct as_chase, prepare, as_chase_trial_sample, as_chase_trial_check, as_chase_finish),
+    .patience = latency_patience,
+    AS_TRIAL(struct as_chase, latency_prepare, as_chase_trial_sample, as_chase_trial_check, as_chase_finish),
 };

@@ -30,7 +30,7 @@ static const struct as_curve *choose_curve(const struct as_curve *curves, size_t
 }
 
 /* Absurdly many sizes are thinned: the search for plateaus takes the square of their number. */
-static size_t thin(const struct as_curve *in, struct as_curve *out)
+static size_t latency_thin(const struct as_curve *in, struct as_curve *out)
 {
     size_t step = (in->n + CURVE_MAX - 1) / CURVE_MAX;
     for (size_t i = 0; i < in->n; i += step) {
@@ -157,7 +157,7 @@ static double pair_up(const double *knee, size_t knees, const struct as_cache *c
 static const double untold_cache = 0x1p24, untold_memory = 0x1p26;
 
 /* Does a point of the curve lie so far beyond all caches on the way that it is one of main memory? */
-static bool is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
+static bool latency_is_memory(const struct as_rule_context *c, const struct as_curve *curve, size_t i)
 {
     return as_cell_holds_memory(c, curve->cells[i]);
 }
@@ -166,7 +166,7 @@ static bool is_memory(const struct as_rule_context *c, const struct as_curve *cu
 static void keep_memory(const struct as_rule_context *c, const struct as_curve *curve, struct as_plateau *p)
 {
     double low[CURVE_MAX], high[CURVE_MAX];
-    while (p->first < p->last && !is_memory(c, curve, p->first))
+    while (p->first < p->last && !latency_is_memory(c, curve, p->first))
         p->first++;
     const size_t n = p->last - p->first + 1;
     for (size_t i = 0; i < n; i++)
@@ -210,7 +210,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
     double end = curve->x[last->plateau->last];
     double largest = caches_n ? (double)caches[caches_n - 1]->size : untold_cache;
     bool beyond = curve->x[last->plateau->first] >= largest; /* then it is nothing else, whatever is missing before */
-    if (is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
+    if (latency_is_memory(c, curve, last->plateau->last) && (beyond || !hole)) {
         as_copy_text(last->name, sizeof last->name, "memory");
         keep_memory(c, curve, last->plateau);
         return;
@@ -237,7 +237,7 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
 
 /* Where a level ends. Behind a hole another level may hide, so that half the way to the next one says nothing; but the
  * level ends before the first size that is half the way to twice its time: a third more was seen inside an L2. */
-static bool end_of(const struct as_curve *curve, const struct level *level, double *end, struct as_interval *ci)
+static bool latency_end_of(const struct as_curve *curve, const struct level *level, double *end, struct as_interval *ci)
 {
     const struct as_plateau *p = level->plateau;
     *end = p->knee;
@@ -282,12 +282,12 @@ static void say_size(struct as_fact *f, const struct level *level, double claime
                     f->verdict == AS_SUPPORTED ? "in agreement with" : "NOT", told, claim);
 }
 
-static void add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
+static void latency_add_size(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
     struct as_interval ci;
     double end;
-    if (!end_of(curve, level, &end, &ci))
+    if (!latency_end_of(curve, level, &end, &ci))
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_CACHE_SIZE, NULL, AS_BY(.object = level->name, .level = level->key));
     if (!f)
@@ -338,7 +338,7 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
     as_curve_evidence(f, curve, p->first, p->last);
 }
 
-static void add_latency(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
+static void latency_add(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
     bool memory = strcmp(level->name, "memory") == 0;
@@ -370,7 +370,7 @@ static void derive_levels(struct as_rule_context *c)
         goto done;
     /* room for what thin() keeps lies in the chosen curve itself: it only moves points to the front */
     thinned = (struct as_curve){chosen->cells, chosen->x, chosen->y, chosen->ci, 0};
-    thin(chosen, &thinned);
+    latency_thin(chosen, &thinned);
     struct as_plateau plateaus[LEVELS_MAX];
     struct level levels[LEVELS_MAX] = {0};
     size_t found = as_plateaus(thinned.x, thinned.y, thinned.ci, thinned.n, plateaus, LEVELS_MAX);
@@ -382,8 +382,8 @@ static void derive_levels(struct as_rule_context *c)
     for (size_t i = 0; i < found; i++) {
         if (!levels[i].name[0])
             continue;
-        add_size(c, &thinned, &levels[i]);
-        add_latency(c, &thinned, &levels[i]);
+        latency_add_size(c, &thinned, &levels[i]);
+        latency_add(c, &thinned, &levels[i]);
     }
 done:
     as_curves_free(curves, n);

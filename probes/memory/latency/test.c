@@ -16,9 +16,9 @@ static enum as_status timed_launch(struct as_device *dev, const struct as_launch
                                    struct as_error *err)
 {
     u64 before = steps_made;
-    enum as_status s = toy_queue->launch(dev, l, out, err);
+    enum as_status st = toy_queue->launch(dev, l, out, err);
     out->host_s = 1e-6 + STEP_NS * 1e-9 * (double)(steps_made - before);
-    return s;
+    return st;
 }
 
 /* If the kernel has no clock, the time of a launch with only the warm-up is subtracted. */
@@ -81,7 +81,7 @@ UNIT_TEST(test_persistent_trial)
         t.kernel = run_kernel;
         assert_int_equal(toy_applies(&t, &as_probe_latency, persistent_axes, &err), AS_APPLIES);
         toy_prepare(&t, &as_probe_latency, persistent_axes, &v, NULL);
-        assert_true(v.vc.sample_s >= 5e-3 && v.vc.sample_s <= 0.5);
+        assert_true(v.tc.sample_s >= 5e-3 && v.tc.sample_s <= 0.5);
         assert_int_equal(as_probe_latency.sample(v.state, 10, &s, &err), AS_OK);
         assert_true(s.value > 0 && s.value * 10 * AS_CHASE_COUNTED <= s.seconds * 1e9 * (1 + 1e-9));
         assert_true(as_probe_latency.check(v.state, why, sizeof why));

@@ -304,7 +304,7 @@ static void test_tlb_of_wide_intervals(void **state)
 
 /* ---- two instruments for one latency ---- */
 
-static struct made card(double share)
+static struct made gpu(double share)
 {
     return (struct made){.info = {.id = "card:0", .backend = "card"}, .share = share};
 }
@@ -320,7 +320,7 @@ static void add_place(struct made *m, const char *instrument, uint64_t size, dou
 static const struct as_fact *compare(struct made *m, double off, double spread)
 {
     static const double levels[] = {16, 140, 600};
-    *m = card(spread);
+    *m = gpu(spread);
     for (int i = 0; i < 3; i++) {
         add_place(m, "timed", UINT64_C(16384) << (5 * i), levels[i]);
         add_place(m, "persistent", UINT64_C(16384) << (5 * i), levels[i] * (i == 2 ? off : 1.001));
@@ -358,7 +358,7 @@ static void test_verdicts(void **unused)
 
 static void test_one_instrument_is_no_comparison(void **unused)
 {
-    struct made m = card(0.01);
+    struct made m = gpu(0.01);
     (void)unused;
     add_place(&m, "timed", 16384, 16);
     add_place(&m, "persistent", 32768, 16);
@@ -370,7 +370,7 @@ static void test_one_instrument_is_no_comparison(void **unused)
 /* Levels come from the timed chase, even if the persistent one has more points. */
 static void test_levels_are_of_the_timed_chase(void **unused)
 {
-    struct made m = card(0.01);
+    struct made m = gpu(0.01);
     (void)unused;
     for (int i = 0; i < 8; i++)
         add_place(&m, "timed", UINT64_C(4096) << i, i < 4 ? 10 : 100);

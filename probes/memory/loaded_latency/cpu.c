@@ -16,7 +16,7 @@ struct plan {
     _Atomic uint32_t stop;
 };
 
-static void *follow(void *p, uint64_t reps)
+static void *loaded_latency_follow(void *p, uint64_t reps)
 {
     for (uint64_t r = reps; r; r--) {
 #ifdef AS_CHASE_STEP4
@@ -29,12 +29,12 @@ static void *follow(void *p, uint64_t reps)
     return p;
 }
 
-static void chase(struct plan *plan, char *base, uint64_t reps, struct as_record *record)
+static void loaded_latency_chase(struct plan *plan, char *base, uint64_t reps, struct as_record *record)
 {
     while (atomic_load_explicit(&plan->ready, memory_order_acquire) < plan->load->loaders)
         as_relax();
     const uint64_t from = as_now_ns();
-    char *end = follow(base + plan->start, reps);
+    char *end = loaded_latency_follow(base + plan->start, reps);
     const uint64_t to = as_now_ns();
     atomic_store_explicit(&plan->stop, 1, memory_order_release);
     *record =
@@ -70,7 +70,7 @@ static uint64_t update_block(uint64_t *p)
     return a[0] + a[1];
 }
 
-static void think(uint32_t steps)
+static void loaded_latency_think(uint32_t steps)
 {
     uint32_t x = 1;
     for (uint32_t i = 0; i < steps; i++) {
@@ -93,7 +93,7 @@ static void add_load(struct plan *plan, uint64_t *memory, size_t loader, uint64_
         const bool first = made++ == 0;
         if (first)
             atomic_fetch_add_explicit(&plan->ready, 1, memory_order_release);
-        think(l->delay);
+        loaded_latency_think(l->delay);
         if (first)
             from = as_now_ns();
     } while (!atomic_load_explicit(&plan->stop, memory_order_relaxed));
@@ -109,31 +109,33 @@ static void host_loaded(const struct as_host_call *call)
     struct plan *plan = as_pointer_in(call->args[4]);
     const size_t loader = call->thread - 1;
     if (call->thread == 0)
-        chase(plan, call->args[1], call->reps, record);
+        loaded_latency_chase(plan, call->args[1], call->reps, record);
     else
         add_load(plan, call->args[2], loader, (uint64_t *)call->args[3] + 2 * loader, record);
 }
 
 /* Each loader fills its slice, and so touches it first. args: 0 blocks, 1 the address of the load */
-static void host_fill(const struct as_host_call *call)
+static void loaded_latency_host_fill(const struct as_host_call *call)
 {
     const struct load *l = as_pointer_in(call->args[1]);
     for (uint64_t k = 0; k < l->blocks; k++) {
         const uint64_t block = call->thread * l->lead + k * l->step;
         uint64_t *p = (uint64_t *)call->args[0] + block * LOAD_WORDS;
         for (size_t j = 0; j < LOAD_WORDS; j++)
-            p[j] = load_word(l, block, j);
+            p[j] = as_load_word(l, block, j);
     }
 }
-static const struct as_host_kernel host_kernels[] = {{"loaded", host_loaded}, {"fill", host_fill}, {NULL, NULL}};
+static const struct as_host_kernel host_kernels[] = {
+    {"loaded", host_loaded}, {"fill", loaded_latency_host_fill}, {NULL, NULL}};
 
-static uint64_t steps_max(const struct as_chase *c, uint64_t reps)
+static uint64_t loaded_latency_steps_max(const struct as_chase *c, uint64_t reps)
 {
     (void)c;
     return reps * AS_CHASE_STEPS;
 }
 
-static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
+static enum as_status loaded_latency_run(struct as_chase *c, uint64_t reps, struct as_chase_result *out,
+                                         struct as_error *err)
 {
     struct loaded *s = (struct loaded *)(void *)c;
     struct plan plan = {.load = &s->load, .start = as_chase_offset(c, c->at), .stride = c->stride};
@@ -152,18 +154,18 @@ static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_res
                                     .seconds = counted ? as_timed_seconds(&s->timed, launch_s) : launch_s,
                                     .timed = reps * AS_CHASE_STEPS};
     if (counted)
-        loaded_count(s, launch_s);
+        as_loaded_count(s, launch_s);
     return AS_OK;
 }
 
 static const struct as_chase_method native = {
-    .steps = AS_CHASE_STEPS, .loads = AS_CHASE_STEPS, .steps_max = steps_max, .run = run};
+    .steps = AS_CHASE_STEPS, .loads = AS_CHASE_STEPS, .steps_max = loaded_latency_steps_max, .run = loaded_latency_run};
 
-enum as_status loaded_native(struct loaded *s, const struct load_desc *desc, struct as_error *err)
+enum as_status as_loaded_native(struct loaded *s, const struct load_desc *desc, struct as_error *err)
 {
     struct as_device *dev = s->chase.dev;
     struct as_kernel *fill = NULL;
-    enum as_status st = load_prepare(&s->load, dev, desc, err);
+    enum as_status st = as_load_prepare(&s->load, dev, desc, err);
     if (!st)
         st = as_timed_prepare_host(&s->timed, dev, "loaded_latency", host_kernels, s->load.loaders + 1, err);
     if (!st)

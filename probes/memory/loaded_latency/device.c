@@ -33,7 +33,8 @@ static uint32_t blocks_of_patience(const struct load *l)
     return (uint32_t)(PATIENCE_S / (BLOCK_S + STEP_S * l->delay)) + 4;
 }
 
-static enum as_status launch_once(struct loaded *s, uint64_t turns, double *seconds, struct as_error *err)
+static enum as_status loaded_latency_launch_once(struct loaded *s, uint64_t turns, double *seconds,
+                                                 struct as_error *err)
 {
     static const uint32_t zeros[CONTROL_WORDS];
     struct as_chase *c = &s->chase;
@@ -76,10 +77,10 @@ static bool ran_together(const struct loaded *s)
 }
 
 /* Repeats launches whose workgroups did not run at the same time: there was no chase. */
-static enum as_status launch(struct loaded *s, uint64_t turns, double *seconds, struct as_error *err)
+static enum as_status loaded_latency_launch(struct loaded *s, uint64_t turns, double *seconds, struct as_error *err)
 {
     for (int i = 0; i < TRIES; i++) {
-        enum as_status st = launch_once(s, turns, seconds, err);
+        enum as_status st = loaded_latency_launch_once(s, turns, seconds, err);
         if (st || ran_together(s))
             return st;
     }
@@ -88,11 +89,12 @@ static enum as_status launch(struct loaded *s, uint64_t turns, double *seconds, 
                    s->load.loaders, TRIES);
 }
 
-static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_result *out, struct as_error *err)
+static enum as_status loaded_latency_device_run(struct as_chase *c, uint64_t reps, struct as_chase_result *out,
+                                                struct as_error *err)
 {
     struct loaded *s = (struct loaded *)(void *)c;
     double launch_s;
-    enum as_status st = launch(s, reps, &launch_s, err);
+    enum as_status st = loaded_latency_launch(s, reps, &launch_s, err);
     if (st)
         return st;
     *out = (struct as_chase_result){.line = s->timed.record[0].value * 8 / c->stride,
@@ -100,13 +102,15 @@ static enum as_status run(struct as_chase *c, uint64_t reps, struct as_chase_res
                                     .timed = reps * AS_CHASE_STEPS,
                                     .untimed = c->before * AS_CHASE_STEPS};
     c->clock_hz = as_timed_clock(&s->timed);
-    loaded_count(s, launch_s);
+    as_loaded_count(s, launch_s);
     return AS_OK;
 }
 
-static const struct as_chase_method device = {.steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .run = run};
+static const struct as_chase_method device = {
+    .steps = AS_CHASE_STEPS, .loads = 2 * AS_CHASE_STEPS, .run = loaded_latency_device_run};
 
-static enum as_status build(struct loaded *s, const struct load_desc *desc, size_t records, struct as_error *err)
+static enum as_status loaded_latency_build(struct loaded *s, const struct load_desc *desc, size_t records,
+                                           struct as_error *err)
 {
     char defines[96];
     snprintf(defines, sizeof defines, "-DGROUP_SIZE=%zu -DPER_THREAD=%zu%s", s->workgroup_size,
@@ -116,7 +120,7 @@ static enum as_status build(struct loaded *s, const struct load_desc *desc, size
     return st ? st : as_timed_keep_kernel(&s->timed, "loaded", &s->kernel, err);
 }
 
-static enum as_status fill(struct loaded *s, struct as_error *err)
+static enum as_status loaded_latency_fill(struct loaded *s, struct as_error *err)
 {
     struct as_device *dev = s->chase.dev;
     struct as_memory *table = NULL;
@@ -124,7 +128,7 @@ static enum as_status fill(struct loaded *s, struct as_error *err)
     if (!st)
         st = dev->memory->write(dev, table, 0, s->load.table, sizeof s->load.table, err);
     const struct as_arg args[] = {as_memory_arg(s->load.memory), as_memory_arg(table),
-                                  as_u64_arg(load_bytes(&s->load) / 8), as_u64_arg(s->load.key)};
+                                  as_u64_arg(as_load_bytes(&s->load) / 8), as_u64_arg(s->load.key)};
     return st ? st : as_timed_once(&s->timed, "fill", args, 4, s->load.loaders, s->workgroup_size, err);
 }
 
@@ -136,7 +140,7 @@ static enum as_status find_overhead(struct loaded *s, struct as_error *err)
     size_t n = 0;
     enum as_status st = AS_OK;
     for (int i = 0; i < CONTROLS && !st; i++) {
-        st = launch_once(s, 0, &seconds[n], err);
+        st = loaded_latency_launch_once(s, 0, &seconds[n], err);
         n += !st && ran_together(s);
     }
     s->timed.overhead_s = n ? as_median(seconds, n) : 0;
@@ -145,7 +149,7 @@ static enum as_status find_overhead(struct loaded *s, struct as_error *err)
 
 /* The kernel decides how many workgroups fit, so it is built with records for the largest grid. Where work-items are
  * turns of a loop on a core, one makes a workgroup: each makes the steps of `delay`. */
-enum as_status loaded_device(struct loaded *s, const struct load_desc *desc, struct as_error *err)
+enum as_status as_loaded_device(struct loaded *s, const struct load_desc *desc, struct as_error *err)
 {
     struct as_device *dev = s->chase.dev;
     struct load_desc load = *desc;
@@ -154,17 +158,17 @@ enum as_status loaded_device(struct loaded *s, const struct load_desc *desc, str
            s->workgroup_size < GROUP_SIZE_MAX)
         s->workgroup_size *= 2;
     const size_t workgroups_max = (size_t)PER_UNIT_MAX * (dev->info.compute_units ? dev->info.compute_units : 1);
-    enum as_status st = build(s, desc, workgroups_max + 1, err);
+    enum as_status st = loaded_latency_build(s, desc, workgroups_max + 1, err);
     if (st)
         return st;
     load.loaders = choose_workgroups(s);
     load.interleaved = true;
     s->timed.records = load.loaders + 1;
-    st = load_prepare(&s->load, dev, &load, err);
+    st = as_load_prepare(&s->load, dev, &load, err);
     if (!st)
         st = as_timed_keep_memory(&s->timed, CONTROL_WORDS * sizeof(uint32_t), &s->control, err);
     if (!st)
-        st = fill(s, err);
+        st = loaded_latency_fill(s, err);
     s->chase.method = &device;
     return st ? st : find_overhead(s, err);
 }

@@ -6,7 +6,7 @@
 
 enum { CHECKED_BLOCKS = 16 };
 
-uint64_t load_bytes(const struct load *l)
+uint64_t as_load_bytes(const struct load *l)
 {
     return l->loaders * l->blocks * LOAD_BLOCK;
 }
@@ -22,7 +22,8 @@ static void make_words(struct load *l, uint64_t seed)
     }
 }
 
-enum as_status load_prepare(struct load *l, struct as_device *dev, const struct load_desc *desc, struct as_error *err)
+enum as_status as_load_prepare(struct load *l, struct as_device *dev, const struct load_desc *desc,
+                               struct as_error *err)
 {
     *l = (struct load){.dev = dev, .loaders = desc->loaders, .update = desc->update, .delay = desc->delay};
     l->blocks = desc->bytes / LOAD_BLOCK / desc->loaders;
@@ -32,21 +33,21 @@ enum as_status load_prepare(struct load *l, struct as_device *dev, const struct 
     make_words(l, desc->seed);
     const uint64_t layout[] = {l->loaders, l->blocks};
     const struct as_arena_desc memory = {
-        .memory = {.allocator = desc->allocator, .bytes = load_bytes(l), .node = -1},
+        .memory = {.allocator = desc->allocator, .bytes = as_load_bytes(l), .node = -1},
         .use = "load",
         .touch = dev->info.numa_nodes > 1 ? as_hash(layout, sizeof layout) | AS_TOUCH_OTHER : AS_TOUCH_ANY};
     const uint64_t bytes = l->loaders * 2 * sizeof(uint64_t);
-    enum as_status s = as_arena_take(dev, &memory, &l->memory, err);
-    if (!s)
-        s = as_timed_memory(dev, bytes, &l->progress, err);
-    uint64_t *zeros = s ? NULL : calloc(1, bytes);
-    if (!s)
-        s = zeros ? dev->memory->write(dev, l->progress, 0, zeros, bytes, err) : as_nomem(err, bytes, "progress");
+    enum as_status st = as_arena_take(dev, &memory, &l->memory, err);
+    if (!st)
+        st = as_timed_memory(dev, bytes, &l->progress, err);
+    uint64_t *zeros = st ? NULL : calloc(1, bytes);
+    if (!st)
+        st = zeros ? dev->memory->write(dev, l->progress, 0, zeros, bytes, err) : as_nomem(err, bytes, "progress");
     free(zeros);
-    return s;
+    return st;
 }
 
-uint64_t load_word(const struct load *l, uint64_t block, uint64_t word)
+uint64_t as_load_word(const struct load *l, uint64_t block, uint64_t word)
 {
     return l->table[word] + block * l->key;
 }
@@ -64,7 +65,7 @@ static uint64_t sum_of_first(const struct load *l, size_t loader, uint64_t block
     return blocks * l->table_sum + LOAD_WORDS * l->key * numbers;
 }
 
-uint64_t load_sum(const struct load *l, size_t loader, uint64_t done)
+uint64_t as_load_sum(const struct load *l, size_t loader, uint64_t done)
 {
     const uint64_t laps = done / l->blocks, rest = done % l->blocks;
     uint64_t sum = laps * sum_of_first(l, loader, l->blocks) + sum_of_first(l, loader, rest);
@@ -87,7 +88,7 @@ static bool check_blocks(const struct load *l, size_t loader, uint64_t done, cha
             return false;
         }
         for (uint64_t j = 0; j < LOAD_WORDS; j++)
-            if (words[j] != load_word(l, block, j) + times) {
+            if (words[j] != as_load_word(l, block, j) + times) {
                 snprintf(why, why_size, "a word of block %llu was not updated %llu times", (unsigned long long)block,
                          (unsigned long long)times);
                 return false;
@@ -97,12 +98,12 @@ static bool check_blocks(const struct load *l, size_t loader, uint64_t done, cha
 }
 
 /* pairs: of each loader. */
-static bool check_pairs(const struct load *l, const uint64_t *pairs, char *why, size_t why_size)
+static bool loaded_latency_check_pairs(const struct load *l, const uint64_t *pairs, char *why, size_t why_size)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < l->loaders; i++) {
         all += pairs[2 * i];
-        if (pairs[2 * i + 1] == load_sum(l, i, pairs[2 * i]))
+        if (pairs[2 * i + 1] == as_load_sum(l, i, pairs[2 * i]))
             continue;
         snprintf(why, why_size, "the sum of loading thread %zu differs from the reference", i);
         return false;
@@ -115,21 +116,21 @@ static bool check_pairs(const struct load *l, const uint64_t *pairs, char *why, 
     return all > 0;
 }
 
-bool load_check(const struct load *l, char *why, size_t why_size)
+bool as_load_check(const struct load *l, char *why, size_t why_size)
 {
     const uint64_t bytes = l->loaders * 2 * sizeof(uint64_t);
     struct as_error err = {0};
     uint64_t *pairs = malloc(bytes);
-    enum as_status s = pairs ? l->dev->memory->read(l->dev, l->progress, 0, pairs, bytes, &err)
-                             : as_nomem(&err, bytes, "the check of a load");
-    bool right = !s && check_pairs(l, pairs, why, why_size);
-    if (s)
+    enum as_status st = pairs ? l->dev->memory->read(l->dev, l->progress, 0, pairs, bytes, &err)
+                              : as_nomem(&err, bytes, "the check of a load");
+    bool right = !st && loaded_latency_check_pairs(l, pairs, why, why_size);
+    if (st)
         snprintf(why, why_size, "%s", err.text);
     free(pairs);
     return right;
 }
 
-void load_finish(struct load *l)
+void as_load_finish(struct load *l)
 {
     if (!l->dev)
         return;

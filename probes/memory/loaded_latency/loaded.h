@@ -32,15 +32,16 @@ struct load_desc {
     uint64_t seed;
 };
 /* Allocates; the instrument fills the memory. */
-enum as_status load_prepare(struct load *l, struct as_device *dev, const struct load_desc *desc, struct as_error *err);
-uint64_t load_bytes(const struct load *l);
+enum as_status as_load_prepare(struct load *l, struct as_device *dev, const struct load_desc *desc,
+                               struct as_error *err);
+uint64_t as_load_bytes(const struct load *l);
 /* A word as it was filled. */
-uint64_t load_word(const struct load *l, uint64_t block, uint64_t word);
+uint64_t as_load_word(const struct load *l, uint64_t block, uint64_t word);
 /* Sum of what a loader has read after so many blocks. */
-uint64_t load_sum(const struct load *l, size_t loader, uint64_t done);
+uint64_t as_load_sum(const struct load *l, size_t loader, uint64_t done);
 /* Are the sums of all loaders right, and after updates the words of some blocks? `why` says what is wrong. */
-bool load_check(const struct load *l, char *why, size_t why_size);
-void load_finish(struct load *l); /* accepts one that prepare left incomplete */
+bool as_load_check(const struct load *l, char *why, size_t why_size);
+void as_load_finish(struct load *l); /* accepts one that prepare left incomplete */
 
 /* ---- one trial ---- */
 
@@ -52,13 +53,13 @@ struct loaded {
     struct as_memory *control; /* of a device */
     size_t workgroup_size;
     double bytes_s, seconds; /* over all samples: bandwidth times seconds, and seconds */
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
 };
-/* Takes over the prepared chase s->chase. `bytes` and the rest of desc as for load_prepare; the instrument chooses the
- * loaders of a device. */
-enum as_status loaded_native(struct loaded *s, const struct load_desc *desc, struct as_error *err);
-enum as_status loaded_device(struct loaded *s, const struct load_desc *desc, struct as_error *err);
+/* Takes over the prepared chase s->chase. `bytes` and the rest of desc as for as_load_prepare; the instrument chooses
+ * the loaders of a device. */
+enum as_status as_loaded_native(struct loaded *s, const struct load_desc *desc, struct as_error *err);
+enum as_status as_loaded_device(struct loaded *s, const struct load_desc *desc, struct as_error *err);
 /* Adds the bandwidth of a sample from the records of its loaders. A loader without a clock took launch_s. */
-void loaded_count(struct loaded *s, double launch_s);
+void as_loaded_count(struct loaded *s, double launch_s);
 
 #endif

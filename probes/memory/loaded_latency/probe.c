@@ -34,7 +34,8 @@ static const char *const full[] = {
 
 /* ---- which cells ---- */
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies loaded_latency_applies(const struct as_device_info *info, const struct as_axes *a,
+                                              struct as_error *err)
 {
     const double threads = as_axes_number(a, "threads");
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0, idle = as_word_is(a, "op", "none");
@@ -59,7 +60,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 /* Preparing writes every line once, at a few hundred MB/s at worst. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double loaded_latency_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const double caches = (double)as_info_largest_cache(info, NULL, as_axes_number(a, "threads")) /
                           fmax(1, (double)as_info_largest_cache(info, NULL, 1));
@@ -76,54 +77,54 @@ static uint64_t bytes_of_load(const struct as_device_info *info, uint64_t size, 
     return one && all > one ? (uint64_t)((double)size * (double)all / (double)one) : size;
 }
 
-static void say(struct as_trial_context *vc, struct loaded *s, const struct load_desc *desc)
+static void loaded_latency_say(struct as_trial_context *tc, struct loaded *s, const struct load_desc *desc)
 {
     const struct as_chase *c = &s->chase;
-    vc->footprint = c->footprint + (s->kernel ? load_bytes(&s->load) : 0);
-    vc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
-    vc->sample_s = fmax(SAMPLE_S, 2 * (s->kernel ? s->timed.overhead_s : c->timed.overhead_s));
-    as_limit_own_cycle(vc);
-    as_chase_note(vc, c);
+    tc->footprint = c->footprint + (s->kernel ? as_load_bytes(&s->load) : 0);
+    tc->max_reps = UINT32_MAX / AS_CHASE_STEPS;
+    tc->sample_s = fmax(SAMPLE_S, 2 * (s->kernel ? s->timed.overhead_s : c->timed.overhead_s));
+    as_limit_own_cycle(tc);
+    as_chase_note(tc, c);
     if (!s->kernel) {
-        as_chase_expect(vc, c);
+        as_chase_expect(tc, c);
         return;
     }
-    as_expect_code(vc, s->kernel, "load.global", c->method->loads + 4);
+    as_expect_code(tc, s->kernel, "load.global", c->method->loads + 4);
     if (desc->update)
-        as_expect_code(vc, s->kernel, "store.global", 4);
-    as_note_number(vc, "loaders", (double)s->load.loaders);
-    as_note_number(vc, "load_bytes", (double)load_bytes(&s->load));
+        as_expect_code(tc, s->kernel, "store.global", 4);
+    as_note_number(tc, "loaders", (double)s->load.loaders);
+    as_note_number(tc, "load_bytes", (double)as_load_bytes(&s->load));
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status loaded_latency_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct loaded *s = state;
-    s->vc = vc;
-    const struct as_axes *a = vc->axes;
+    s->tc = tc;
+    const struct as_axes *a = tc->axes;
     const uint64_t size = as_axes_u64(a, "size");
-    const bool idle = as_word_is(a, "op", "none"), native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    const bool idle = as_word_is(a, "op", "none"), native = (tc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     const struct as_chase_desc chase = {
-        .allocator = as_axes_text(a, "allocator"), .size = size, .stride = LINE, .seed = vc->seed};
+        .allocator = as_axes_text(a, "allocator"), .size = size, .stride = LINE, .seed = tc->seed};
     const struct load_desc load = {.allocator = chase.allocator,
-                                   .bytes = bytes_of_load(&vc->dev->info, size, as_axes_number(a, "threads")),
+                                   .bytes = bytes_of_load(&tc->dev->info, size, as_axes_number(a, "threads")),
                                    .loaders = native && !idle ? (size_t)as_axes_u64(a, "threads") - 1 : 0,
                                    .update = as_word_is(a, "op", "update"),
                                    .delay = (uint32_t)as_axes_u64(a, "delay"),
-                                   .seed = vc->seed};
+                                   .seed = tc->seed};
     if (native && !idle && load.loaders == 0)
         return as_fail(err, AS_USAGE, "op=%s needs at least 2 threads: one chases, the others load",
                        as_axes_text(a, "op"));
-    enum as_status st = as_check_room(vc->dev, size + (idle ? 0 : load.bytes), idle ? size : load.bytes, err);
+    enum as_status st = as_check_room(tc->dev, size + (idle ? 0 : load.bytes), idle ? size : load.bytes, err);
     if (!st)
-        st = as_chase_prepare(&s->chase, vc->dev, &chase, err);
+        st = as_chase_prepare(&s->chase, tc->dev, &chase, err);
     if (!st && !idle)
-        st = (native ? loaded_native : loaded_device)(s, &load, err);
+        st = (native ? as_loaded_native : as_loaded_device)(s, &load, err);
     if (!st)
-        say(vc, s, &load);
+        loaded_latency_say(tc, s, &load);
     return st;
 }
 
-void loaded_count(struct loaded *s, double launch_s)
+void as_loaded_count(struct loaded *s, double launch_s)
 {
     const double bytes = s->load.update ? 2.0 * LOAD_BLOCK : LOAD_BLOCK,
                  seconds = as_timed_seconds(&s->timed, launch_s);
@@ -137,7 +138,7 @@ void loaded_count(struct loaded *s, double launch_s)
     s->seconds += seconds;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status loaded_latency_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct loaded *s = state;
     enum as_status st = as_chase_run(&s->chase, reps, &out->value, &out->seconds, err);
@@ -145,23 +146,23 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return st;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool loaded_latency_check(void *state, char *why, size_t why_size)
 {
     struct loaded *s = state;
     const double gbs = s->kernel ? s->bytes_s / s->seconds * 1e-9 : 0;
     if (isfinite(gbs))
-        as_note_number(s->vc, "bandwidth", gbs);
-    if (!as_chase_check(&s->chase, why, why_size) || (s->kernel && !load_check(&s->load, why, why_size)))
+        as_note_number(s->tc, "bandwidth", gbs);
+    if (!as_chase_check(&s->chase, why, why_size) || (s->kernel && !as_load_check(&s->load, why, why_size)))
         return false;
     if (s->kernel)
         snprintf(why, why_size, "every chase ended at the expected line, and the sums of the load are correct");
     return true;
 }
 
-static void finish(void *state)
+static void loaded_latency_finish(void *state)
 {
     struct loaded *s = state;
-    load_finish(&s->load);
+    as_load_finish(&s->load);
     as_timed_finish(&s->timed);
     as_chase_finish(&s->chase);
 }
@@ -178,9 +179,9 @@ const struct as_probe as_probe_loaded_latency = {
     .lower_is_better = true,
     .counts = "time of one dependent load, address translation included, averaged over a random pointer chase",
     .further = further,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, loaded_latency_applies),
     .first = first,
     .kernel_reaches = as_always_by_kernel,
-    .patience = patience,
-    AS_TRIAL(struct loaded, prepare, sample, check, finish),
+    .patience = loaded_latency_patience,
+    AS_TRIAL(struct loaded, loaded_latency_prepare, loaded_latency_sample, loaded_latency_check, loaded_latency_finish),
 };

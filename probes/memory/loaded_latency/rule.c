@@ -83,13 +83,13 @@ static const char *curve_text(const struct point *p, char *out, size_t size)
     return out;
 }
 
-static void add_evidence(struct as_fact *f, const struct loads *l)
+static void loaded_latency_add_evidence(struct as_fact *f, const struct loads *l)
 {
     for (size_t i = 0; i < l->n; i++)
         as_fact_evidence(f, l->at[i].cell);
 }
 
-static void add_peak(struct as_rule_context *c, const struct loads *l)
+static void loaded_latency_add_peak(struct as_rule_context *c, const struct loads *l)
 {
     const struct point *p = &l->at[l->peak];
     char gbs[48], times[200], note[128];
@@ -149,7 +149,7 @@ static void add_doubling(struct as_rule_context *c, const struct loads *l)
     if (!f)
         return;
     say_doubling(f, b, gbs, peak, shares, above < l->n);
-    add_evidence(f, l);
+    loaded_latency_add_evidence(f, l);
 }
 
 /* of: one cell of the curve; alike, points: room for all n cells and one more */
@@ -166,14 +166,14 @@ static void add_curve(struct as_rule_context *c, const struct as_cell *const *ce
     qsort(alike, alike_n, sizeof *alike, by_falling_delay);
     fill_points(&l, alike, alike_n);
     if (l.n > 1)
-        add_peak(c, &l);
+        loaded_latency_add_peak(c, &l);
     if (l.n > POINTS_MIN)
         add_doubling(c, &l);
 }
 
 /* Of each operation and allocator a cell in main memory that no other one surpasses. */
-static size_t choose(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
-                     const struct as_cell *chosen[CURVES_MAX])
+static size_t loaded_latency_choose(const struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                                    const struct as_cell *chosen[CURVES_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -203,10 +203,10 @@ static void add_unloaded(struct as_rule_context *c, const struct as_cell *cell)
     as_fact_say(f, "Unloaded, a dependent load takes %s", as_fact_noted_text(f, "", note, ns, sizeof ns));
 }
 
-static void derive(struct as_rule_context *c)
+static void loaded_latency_derive(struct as_rule_context *c)
 {
     const struct as_cell **cells, *chosen[CURVES_MAX];
-    const size_t n = as_cells_of(c, "loaded_latency", &cells), chosen_n = choose(c, cells, n, chosen);
+    const size_t n = as_cells_of(c, "loaded_latency", &cells), chosen_n = loaded_latency_choose(c, cells, n, chosen);
     const struct as_cell **alike = calloc(n + 1, sizeof *alike);
     struct point *points = calloc(n + 1, sizeof *points);
     if (!alike || !points)
@@ -223,7 +223,7 @@ static void derive(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_loaded_latency[] = {
-    {"loaded latency", derive,
+    {"loaded latency", loaded_latency_derive,
      "latency over the bandwidth that other threads achieve, at the largest size in main memory; the bandwidth at "
      "which latency is twice the unloaded one, interpolated between neighbouring cells",
      "another tool's curve (such as Intel MLC's) that doubles outside the interval"},

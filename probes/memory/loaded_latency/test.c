@@ -105,17 +105,17 @@ UNIT_TEST(test_sums)
                                        .seed = (uint64_t)i};
         struct load l;
         uint64_t visits[15] = {0}, sum = 0;
-        assert_int_equal(load_prepare(&l, &t.dev, &desc, NULL), AS_OK);
+        assert_int_equal(as_load_prepare(&l, &t.dev, &desc, NULL), AS_OK);
         assert_int_equal(l.blocks, 5);
-        assert_int_equal(load_bytes(&l), desc.bytes);
+        assert_int_equal(as_load_bytes(&l), desc.bytes);
         for (uint64_t k = 0; k < 23; k++) {
-            assert_true(load_sum(&l, 2, k) == sum);
+            assert_true(as_load_sum(&l, 2, k) == sum);
             const uint64_t block = desc.interleaved ? 2 + k % 5 * 3 : 10 + k % 5;
             for (uint64_t j = 0; j < LOAD_WORDS; j++)
-                sum += load_word(&l, block, j) + (desc.update ? visits[block] : 0);
+                sum += as_load_word(&l, block, j) + (desc.update ? visits[block] : 0);
             visits[block]++;
         }
-        load_finish(&l);
+        as_load_finish(&l);
     }
     assert_int_equal(t.live, 0);
 }
@@ -168,7 +168,7 @@ static struct outcome trial(struct toy *t, const char *axes, enum plant what)
     if (what == WRONG_UPDATE)
         lose_updates(v.state);
     out.right = probe->check(v.state, out.why, sizeof out.why);
-    const char *noted = strstr(as_buf_get(&v.vc.detail), "\"bandwidth\":");
+    const char *noted = strstr(as_buf_get(&v.tc.detail), "\"bandwidth\":");
     if (noted)
         out.gbs = strtod(noted + strlen("\"bandwidth\":"), NULL);
     toy_finish(probe, &v);
@@ -358,9 +358,9 @@ UNIT_TEST(test_scripted)
         char why[160] = "";
         scripted_trial(&s, probe, cells[i], 3, &v, &value);
         assert_true(fabs(value / 80 - 1) < 1e-9);
-        assert_true(v.vc.footprint >= 65536);
+        assert_true(v.tc.footprint >= 65536);
         assert_true(probe->check(v.state, why, sizeof why));
-        assert_int_equal(strstr(as_buf_get(&v.vc.detail), "\"bandwidth\"") != NULL, i == 0);
+        assert_int_equal(strstr(as_buf_get(&v.tc.detail), "\"bandwidth\"") != NULL, i == 0);
         toy_finish(probe, &v);
     }
     scripted_close(&s);

@@ -17,14 +17,14 @@ static const struct as_axis axes[] = {
 };
 static const char *const grids[] = {"how=all size=16KiB,1MiB,16MiB,DRAM threads=0,1,max allocator=first", NULL};
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies memset_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const bool native = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
     return as_word_is(a, "how", "fill") == native ? AS_PRUNED : as_buffer_applies(info, a, err);
 }
 
 /* Every byte of a word is the same, as memset needs. */
-static uint32_t expected(uint32_t key, uint64_t i)
+static uint32_t memset_expected(uint32_t key, uint64_t i)
 {
     (void)i;
     return (key & 0xff) * UINT32_C(0x01010101);
@@ -44,7 +44,7 @@ static void host_store(const struct as_host_call *call)
 {
     uint64_t n;
     uint32_t *words = as_buffer_share(call, &n);
-    const uint32_t value = expected(as_buffer_key(call), 0);
+    const uint32_t value = memset_expected(as_buffer_key(call), 0);
     for (uint64_t r = call->reps; r; r--)
         for (uint64_t i = 0; i < n; i++) {
             words[i] = value;
@@ -52,11 +52,11 @@ static void host_store(const struct as_host_call *call)
         }
 }
 static const struct as_host_kernel host[] = {{"memset", host_memset}, {"store", host_store}, {NULL, NULL}};
-static const struct as_buffer_work work = {"memset", as_kernel_memset, host, "store.global", expected};
+static const struct as_buffer_work work = {"memset", as_kernel_memset, host, "store.global", memset_expected};
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status memset_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    return as_buffer_prepare(vc, state, &work, as_axes_text(vc->axes, "how"), err);
+    return as_buffer_prepare(tc, state, &work, as_axes_text(tc->axes, "how"), err);
 }
 
 const struct as_probe as_probe_memset = {
@@ -66,8 +66,8 @@ const struct as_probe as_probe_memset = {
     .metric = "bandwidth",
     .unit = "GB/s",
     .counts = "each byte of the buffer once; decimal GB",
-    AS_CELLS(axes, grids, grids, applies),
+    AS_CELLS(axes, grids, grids, memset_applies),
     .kernel_reaches = as_always_by_kernel,
     .patience = as_buffer_patience,
-    AS_TRIAL(struct as_buffer_trial, prepare, as_buffer_sample, as_buffer_check, as_buffer_finish),
+    AS_TRIAL(struct as_buffer_trial, memset_prepare, as_buffer_sample, as_buffer_check, as_buffer_finish),
 };

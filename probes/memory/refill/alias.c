@@ -41,8 +41,8 @@ static void host_alias(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"alias", host_alias}, {NULL, NULL}};
 
-enum as_status alias_prepare(struct alias *a, struct as_device *dev, const char *allocator, uint64_t distance,
-                             struct as_error *err)
+enum as_status as_refill_alias_prepare(struct alias *a, struct as_device *dev, const char *allocator, uint64_t distance,
+                                       struct as_error *err)
 {
     const struct as_program_desc program = {.name = "refill", .host = host_kernels};
     *a = (struct alias){.distance = distance};
@@ -52,7 +52,7 @@ enum as_status alias_prepare(struct alias *a, struct as_device *dev, const char 
     return a->own.status;
 }
 
-enum as_status alias_run(struct alias *a, uint64_t reps, double *ns, double *seconds, struct as_error *err)
+enum as_status as_refill_alias_run(struct alias *a, uint64_t reps, double *ns, double *seconds, struct as_error *err)
 {
     const struct as_arg args[] = {as_memory_arg(a->memory), as_u64_arg(a->distance)};
     struct as_launch l = as_launch_of(a->kernel, args, sizeof args / sizeof *args, 1, 1);
@@ -73,7 +73,7 @@ enum as_status alias_run(struct alias *a, uint64_t reps, double *ns, double *sec
     return AS_OK;
 }
 
-void alias_finish(struct alias *a)
+void as_refill_alias_finish(struct alias *a)
 {
     as_buffers_finish(&a->own);
     *a = (struct alias){0};

@@ -15,10 +15,10 @@ struct alias {
     bool lost; /* a load or store went wrong */
 };
 /* After a failure the caller still finishes a. */
-enum as_status alias_prepare(struct alias *a, struct as_device *dev, const char *allocator, uint64_t distance,
-                             struct as_error *err);
+enum as_status as_refill_alias_prepare(struct alias *a, struct as_device *dev, const char *allocator, uint64_t distance,
+                                       struct as_error *err);
 /* *ns: per pair */
-enum as_status alias_run(struct alias *a, uint64_t reps, double *ns, double *seconds, struct as_error *err);
-void alias_finish(struct alias *a);
+enum as_status as_refill_alias_run(struct alias *a, uint64_t reps, double *ns, double *seconds, struct as_error *err);
+void as_refill_alias_finish(struct alias *a);
 
 #endif

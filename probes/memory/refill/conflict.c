@@ -54,8 +54,8 @@ static void draw_order(struct conflict *c, uint64_t seed)
     }
 }
 
-enum as_status conflict_prepare(struct conflict *c, struct as_device *dev, const char *allocator, uint64_t lines,
-                                uint64_t distance, uint64_t seed, struct as_error *err)
+enum as_status as_refill_conflict_prepare(struct conflict *c, struct as_device *dev, const char *allocator,
+                                          uint64_t lines, uint64_t distance, uint64_t seed, struct as_error *err)
 {
     const struct as_program_desc program = {.name = "refill", .host = host_kernels};
     *c = (struct conflict){.lines = lines, .distance = distance};
@@ -68,7 +68,8 @@ enum as_status conflict_prepare(struct conflict *c, struct as_device *dev, const
     return c->own.status;
 }
 
-enum as_status conflict_run(struct conflict *c, uint64_t reps, double *ns, double *seconds, struct as_error *err)
+enum as_status as_refill_conflict_run(struct conflict *c, uint64_t reps, double *ns, double *seconds,
+                                      struct as_error *err)
 {
     const struct as_arg args[] = {as_memory_arg(c->memory), as_u64_arg((uint64_t)(uintptr_t)c)};
     struct as_launch l = as_launch_of(c->kernel, args, sizeof args / sizeof *args, 1, 1);
@@ -92,7 +93,7 @@ enum as_status conflict_run(struct conflict *c, uint64_t reps, double *ns, doubl
     return AS_OK;
 }
 
-void conflict_finish(struct conflict *c)
+void as_refill_conflict_finish(struct conflict *c)
 {
     as_buffers_finish(&c->own);
     *c = (struct conflict){0};

@@ -17,10 +17,11 @@ struct conflict {
 };
 /* Huge pages where the allocator has them: the block holds at least one. After a failure the caller still finishes c.
  */
-enum as_status conflict_prepare(struct conflict *c, struct as_device *dev, const char *allocator, uint64_t lines,
-                                uint64_t distance, uint64_t seed, struct as_error *err);
+enum as_status as_refill_conflict_prepare(struct conflict *c, struct as_device *dev, const char *allocator,
+                                          uint64_t lines, uint64_t distance, uint64_t seed, struct as_error *err);
 /* *ns: per load */
-enum as_status conflict_run(struct conflict *c, uint64_t reps, double *ns, double *seconds, struct as_error *err);
-void conflict_finish(struct conflict *c);
+enum as_status as_refill_conflict_run(struct conflict *c, uint64_t reps, double *ns, double *seconds,
+                                      struct as_error *err);
+void as_refill_conflict_finish(struct conflict *c);
 
 #endif

@@ -45,23 +45,23 @@ static void flush_end(void)
 #endif
 }
 
-static uint64_t load(const char *from)
+static uint64_t refill_load(const char *from)
 {
     return *(const volatile uint64_t *)(const void *)from;
 }
 
-static void sweep(const char *from, uint64_t bytes)
+static void refill_sweep(const char *from, uint64_t bytes)
 {
     for (uint64_t i = 0; i < bytes; i += LINE)
-        load(from + i);
+        refill_load(from + i);
 }
 
 /* The memory is brought in first, so that it lies in the next cache and not partly beyond it. */
 static void make_cold(const struct pairs *p, const char *memory, const char *evictor)
 {
-    sweep(memory, p->span);
+    refill_sweep(memory, p->span);
     if (evictor) {
-        sweep(evictor, p->evictor_bytes);
+        refill_sweep(evictor, p->evictor_bytes);
         return;
     }
     for (uint64_t i = 0; i < p->span; i += LINE)
@@ -69,7 +69,7 @@ static void make_cold(const struct pairs *p, const char *memory, const char *evi
     flush_end();
 }
 
-uint64_t pairs_reading(uint64_t *least, uint64_t ticks)
+uint64_t as_refill_pairs_reading(uint64_t *least, uint64_t ticks)
 {
     *least = ticks < *least ? ticks : *least;
     return ticks < INTERRUPTED * (*least + 1) ? ticks : *least;
@@ -79,14 +79,14 @@ static void load_pairs(struct pairs *p, const char *memory)
 {
     const char *at = memory + p->first;
     for (uint64_t i = 0; i < p->n; i++) {
-        const uint64_t t0 = ticks_after_loads(), next = load(at);
-        const uint64_t t1 = ticks_after_loads(), tag = load(at + p->desc.distance);
-        const uint64_t t2 = ticks_after_loads(), same = load(at + p->desc.distance);
+        const uint64_t t0 = ticks_after_loads(), next = refill_load(at);
+        const uint64_t t1 = ticks_after_loads(), tag = refill_load(at + p->desc.distance);
+        const uint64_t t2 = ticks_after_loads(), same = refill_load(at + p->desc.distance);
         const uint64_t t3 = ticks_after_loads(), t4 = ticks_after_loads();
         p->ticks[PAIRS_FIRST] += t1 - t0;
         p->ticks[PAIRS_SECOND] += t2 - t1;
         p->ticks[PAIRS_AGAIN] += t3 - t2;
-        p->overhead += pairs_reading(&p->least, t4 - t3);
+        p->overhead += as_refill_pairs_reading(&p->least, t4 - t3);
         p->sum += tag + same;
         at = memory + next;
     }
@@ -119,7 +119,7 @@ static uint64_t keeper_of(const struct as_device_info *info, enum pairs_cold col
     return cold == PAIRS_COLD_ALL || next <= as_info_cache(info, (unsigned)cold + 1) ? 0 : next;
 }
 
-const char *pairs_why_not(const struct as_device_info *info, enum pairs_cold cold)
+const char *as_refill_pairs_why_not(const struct as_device_info *info, enum pairs_cold cold)
 {
     if (cold == PAIRS_COLD_ALL || keeper_of(info, cold) > 0)
         return NULL;
@@ -134,7 +134,7 @@ static uint64_t count_pairs(const struct as_device_info *info, enum pairs_cold c
 }
 
 /* Pairs that cross a page would need another translation, and prefetchers stop there. */
-static uint64_t place(uint64_t *offsets, uint64_t wanted)
+static uint64_t refill_place(uint64_t *offsets, uint64_t wanted)
 {
     uint64_t at = 0;
     for (uint64_t i = 0; i < wanted; at += BLOCK)
@@ -144,7 +144,7 @@ static uint64_t place(uint64_t *offsets, uint64_t wanted)
 }
 
 /* Offsets instead of addresses, which some prefetchers follow. */
-static enum as_status write_pairs(struct pairs *p, const uint64_t *offsets, struct as_error *err)
+static enum as_status refill_write_pairs(struct pairs *p, const uint64_t *offsets, struct as_error *err)
 {
     struct as_cycle cycle;
     as_cycle_init(&cycle, AS_PATTERN_RANDOM, p->n, BLOCK, PAGE, p->desc.seed);
@@ -164,7 +164,7 @@ static enum as_status write_pairs(struct pairs *p, const uint64_t *offsets, stru
 }
 
 /* Untouched pages may all be one page of zeros. */
-static enum as_status back(struct pairs *p, struct as_error *err)
+static enum as_status refill_back(struct pairs *p, struct as_error *err)
 {
     char page[PAGE];
     enum as_status st = AS_OK;
@@ -176,14 +176,14 @@ static enum as_status back(struct pairs *p, struct as_error *err)
     return st;
 }
 
-enum as_status pairs_prepare(struct pairs *p, struct as_device *dev, const struct pairs_desc *desc,
-                             struct as_error *err)
+enum as_status as_refill_pairs_prepare(struct pairs *p, struct as_device *dev, const struct pairs_desc *desc,
+                                       struct as_error *err)
 {
     const struct as_program_desc program = {.name = "refill", .host = host_kernels};
     uint64_t offsets[PAIRS_MAX];
     *p = (struct pairs){.desc = *desc};
     p->n = count_pairs(&dev->info, desc->cold);
-    p->span = place(offsets, p->n);
+    p->span = refill_place(offsets, p->n);
     if (desc->cold != PAIRS_COLD_ALL)
         p->evictor_bytes = EVICTS * as_info_cache(&dev->info, (unsigned)desc->cold + 1);
     as_buffers_open(&p->own, dev, &program, err);
@@ -193,12 +193,12 @@ enum as_status pairs_prepare(struct pairs *p, struct as_device *dev, const struc
         p->evictor = as_buffers_memory(&p->own, desc->allocator, p->evictor_bytes, err);
     if (p->own.status)
         return p->own.status;
-    enum as_status st = write_pairs(p, offsets, err);
-    return st || !p->evictor ? st : back(p, err);
+    enum as_status st = refill_write_pairs(p, offsets, err);
+    return st || !p->evictor ? st : refill_back(p, err);
 }
 
-enum as_status pairs_run(struct pairs *p, uint64_t passes, double ns[PAIRS_LOADS], double *seconds,
-                         struct as_error *err)
+enum as_status as_refill_pairs_run(struct pairs *p, uint64_t passes, double ns[PAIRS_LOADS], double *seconds,
+                                   struct as_error *err)
 {
     const struct as_arg args[] = {
         as_u64_arg((uint64_t)(uintptr_t)p),
@@ -225,12 +225,12 @@ enum as_status pairs_run(struct pairs *p, uint64_t passes, double ns[PAIRS_LOADS
     return AS_OK;
 }
 
-uint64_t pairs_footprint(const struct pairs *p)
+uint64_t as_refill_pairs_footprint(const struct pairs *p)
 {
     return p->span + p->evictor_bytes;
 }
 
-void pairs_finish(struct pairs *p)
+void as_refill_pairs_finish(struct pairs *p)
 {
     as_buffers_finish(&p->own);
     *p = (struct pairs){0};

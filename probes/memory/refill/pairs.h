@@ -33,16 +33,16 @@ struct pairs {
 };
 /* Ticks that a reading of the counter counts with; *least: the least so far. One that an interrupt made long counts as
  * the least: else a load could take less than no time. */
-uint64_t pairs_reading(uint64_t *least, uint64_t ticks);
+uint64_t as_refill_pairs_reading(uint64_t *least, uint64_t ticks);
 /* Why these caches do not allow it, NULL if they do. */
-const char *pairs_why_not(const struct as_device_info *info, enum pairs_cold cold);
+const char *as_refill_pairs_why_not(const struct as_device_info *info, enum pairs_cold cold);
 /* After a failure the caller still finishes p. */
-enum as_status pairs_prepare(struct pairs *p, struct as_device *dev, const struct pairs_desc *desc,
-                             struct as_error *err);
+enum as_status as_refill_pairs_prepare(struct pairs *p, struct as_device *dev, const struct pairs_desc *desc,
+                                       struct as_error *err);
 /* Makes the caches cold and loads all pairs, `passes` times. ns: the mean time of each load. */
-enum as_status pairs_run(struct pairs *p, uint64_t passes, double ns[PAIRS_LOADS], double *seconds,
-                         struct as_error *err);
-uint64_t pairs_footprint(const struct pairs *p);
-void pairs_finish(struct pairs *p);
+enum as_status as_refill_pairs_run(struct pairs *p, uint64_t passes, double ns[PAIRS_LOADS], double *seconds,
+                                   struct as_error *err);
+uint64_t as_refill_pairs_footprint(const struct pairs *p);
+void as_refill_pairs_finish(struct pairs *p);
 
 #endif

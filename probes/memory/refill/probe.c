@@ -43,7 +43,7 @@ static const char *const full[] = {
 
 /* ---- which cells ---- */
 
-static enum what what_of(const struct as_axes *a)
+static enum what refill_what_of(const struct as_axes *a)
 {
     return (enum what)as_word_index(a, "what", what_words);
 }
@@ -54,12 +54,14 @@ static const char *why_not(const struct as_device_info *info, const struct as_ax
         return "the device's times are simulated";
     if (!(info->capabilities & AS_CAP_HOST_KERNELS))
         return "measured by native kernels of the CPU; probe 'onchip_lines' has lines and ways of other devices";
-    return what_of(a) == SECTOR ? pairs_why_not(info, (enum pairs_cold)as_word_index(a, "level", level_words)) : NULL;
+    return refill_what_of(a) == SECTOR
+               ? as_refill_pairs_why_not(info, (enum pairs_cold)as_word_index(a, "level", level_words))
+               : NULL;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies refill_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    const enum what what = what_of(a);
+    const enum what what = refill_what_of(a);
     const double distance = as_axes_number(a, "distance"), start = as_axes_number(a, "start"),
                  lines = as_axes_number(a, "lines");
     const char *why = why_not(info, a);
@@ -83,7 +85,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 /* ---- one trial ---- */
 
 struct state {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     enum what what;
     struct pairs pairs;
     struct alias alias;
@@ -95,27 +97,27 @@ struct state {
 
 static enum as_status prepare_sector(struct state *s, struct as_error *err)
 {
-    const struct as_axes *a = s->vc->axes;
+    const struct as_axes *a = s->tc->axes;
     const struct pairs_desc desc = {.allocator = as_axes_text(a, "allocator"),
                                     .cold = (enum pairs_cold)as_word_index(a, "level", level_words),
                                     .start = as_axes_u64(a, "start"),
                                     .distance = as_axes_u64(a, "distance"),
-                                    .seed = s->vc->seed};
-    enum as_status st = pairs_prepare(&s->pairs, s->vc->dev, &desc, err);
-    as_note_number(s->vc, "pairs", (double)s->pairs.n);
+                                    .seed = s->tc->seed};
+    enum as_status st = as_refill_pairs_prepare(&s->pairs, s->tc->dev, &desc, err);
+    as_note_number(s->tc, "pairs", (double)s->pairs.n);
     /* Flushed lines come from memory although they would fit a cache: no footprint tells how they follow the clock. */
-    s->vc->footprint = desc.cold == PAIRS_COLD_ALL ? 0 : pairs_footprint(&s->pairs);
-    s->vc->sample_s = 4e-3;
-    s->vc->max_reps = 1 << 20;
+    s->tc->footprint = desc.cold == PAIRS_COLD_ALL ? 0 : as_refill_pairs_footprint(&s->pairs);
+    s->tc->sample_s = 4e-3;
+    s->tc->max_reps = 1 << 20;
     return st;
 }
 
 static enum as_status prepare_alias(struct state *s, struct as_error *err)
 {
-    s->vc->footprint = 2 * LINE;
-    s->vc->max_reps = UINT32_MAX;
-    return alias_prepare(&s->alias, s->vc->dev, as_axes_text(s->vc->axes, "allocator"),
-                         as_axes_u64(s->vc->axes, "distance"), err);
+    s->tc->footprint = 2 * LINE;
+    s->tc->max_reps = UINT32_MAX;
+    return as_refill_alias_prepare(&s->alias, s->tc->dev, as_axes_text(s->tc->axes, "allocator"),
+                                   as_axes_u64(s->tc->axes, "distance"), err);
 }
 
 static void open_counter(struct state *s)
@@ -123,92 +125,92 @@ static void open_counter(struct state *s)
     struct as_error why = {0};
     s->counts = as_events_open(&s->events, AS_EVENT_L1D_MISSES, &why) == AS_OK;
     if (!s->counts)
-        as_note(s->vc, "refills_why_not", why.text);
+        as_note(s->tc, "refills_why_not", why.text);
 }
 
 static enum as_status prepare_conflict(struct state *s, struct as_error *err)
 {
-    const struct as_axes *a = s->vc->axes;
+    const struct as_axes *a = s->tc->axes;
     const uint64_t distance = as_axes_u64(a, "distance"), lines = as_axes_u64(a, "lines");
     double ns, seconds;
-    enum as_status st = as_check_room(s->vc->dev, lines * distance, lines * distance, err);
+    enum as_status st = as_check_room(s->tc->dev, lines * distance, lines * distance, err);
     if (!st)
-        st =
-            conflict_prepare(&s->conflict, s->vc->dev, as_axes_text(a, "allocator"), lines, distance, s->vc->seed, err);
+        st = as_refill_conflict_prepare(&s->conflict, s->tc->dev, as_axes_text(a, "allocator"), lines, distance,
+                                        s->tc->seed, err);
     if (!st)
-        st = conflict_run(&s->conflict, lines, &ns, &seconds, err); /* starts the thread that is counted */
+        st = as_refill_conflict_run(&s->conflict, lines, &ns, &seconds, err); /* starts the thread that is counted */
     if (!st)
-        st = s->vc->dev->memory->map(s->vc->dev, s->conflict.memory, err); /* known once it is backed */
+        st = s->tc->dev->memory->map(s->tc->dev, s->conflict.memory, err); /* known once it is backed */
     if (st)
         return st;
-    s->vc->footprint = lines * LINE;
-    s->vc->max_reps = UINT32_MAX;
+    s->tc->footprint = lines * LINE;
+    s->tc->max_reps = UINT32_MAX;
     if (s->conflict.memory->page_size)
-        as_note_number(s->vc, "page_size", (double)s->conflict.memory->page_size);
-    as_limit_own_cycle(s->vc);
+        as_note_number(s->tc, "page_size", (double)s->conflict.memory->page_size);
+    as_limit_own_cycle(s->tc);
     open_counter(s);
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status refill_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->vc = vc;
-    s->what = what_of(vc->axes);
+    s->tc = tc;
+    s->what = refill_what_of(tc->axes);
     return s->what == SECTOR  ? prepare_sector(s, err)
            : s->what == ALIAS ? prepare_alias(s, err)
                               : prepare_conflict(s, err);
 }
 
-static enum as_status chase(struct state *s, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status refill_chase(struct state *s, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct as_error why = {0};
     uint64_t before = 0, after = 0;
     bool counted = s->counts && !as_events_read(&s->events, &before, &why);
-    enum as_status st = conflict_run(&s->conflict, reps, &out->value, &out->seconds, err);
+    enum as_status st = as_refill_conflict_run(&s->conflict, reps, &out->value, &out->seconds, err);
     counted = counted && !as_events_read(&s->events, &after, &why);
     if (s->counts && !counted)
-        as_note(s->vc, "refills_why_not", why.text);
+        as_note(s->tc, "refills_why_not", why.text);
     s->counts = counted;
     s->refills += (double)(after - before);
     s->loads += (double)reps * CONFLICT_LOADS;
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status refill_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     double ns[PAIRS_LOADS] = {NAN, NAN, NAN};
     enum as_status st = AS_OK;
     out->clock_hz = NAN;
     if (s->what == ALIAS)
-        return alias_run(&s->alias, reps, &out->value, &out->seconds, err);
+        return as_refill_alias_run(&s->alias, reps, &out->value, &out->seconds, err);
     if (s->what == CONFLICT)
-        return chase(s, reps, out, err);
-    st = pairs_run(&s->pairs, reps, ns, &out->seconds, err);
+        return refill_chase(s, reps, out, err);
+    st = as_refill_pairs_run(&s->pairs, reps, ns, &out->seconds, err);
     out->value = ns[PAIRS_SECOND];
     return st;
 }
 
-static bool check_pairs(struct state *s, char *why, size_t why_size)
+static bool refill_check_pairs(struct state *s, char *why, size_t why_size)
 {
     struct pairs *p = &s->pairs;
     if (p->runs > 0) {
-        as_note_number(s->vc, "first", as_median(p->ns[PAIRS_FIRST], p->runs));
-        as_note_number(s->vc, "again", as_median(p->ns[PAIRS_AGAIN], p->runs));
+        as_note_number(s->tc, "first", as_median(p->ns[PAIRS_FIRST], p->runs));
+        as_note_number(s->tc, "again", as_median(p->ns[PAIRS_AGAIN], p->runs));
     }
     snprintf(why, why_size, p->lost ? "a load returned a wrong word" : "every load returned its word");
     return !p->lost;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool refill_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     if (s->what == SECTOR)
-        return check_pairs(s, why, why_size);
+        return refill_check_pairs(s, why, why_size);
     if (s->what == CONFLICT) {
         if (s->counts && s->loads > 0)
-            as_note_number(s->vc, "refills", s->refills / s->loads);
+            as_note_number(s->tc, "refills", s->refills / s->loads);
         snprintf(why, why_size,
                  s->conflict.lost ? "a chase ended at an unexpected line" : "every chase ended at the expected line");
         return !s->conflict.lost;
@@ -219,13 +221,13 @@ static bool check(void *state, char *why, size_t why_size)
     return !s->alias.lost;
 }
 
-static void finish(void *state)
+static void refill_finish(void *state)
 {
     struct state *s = state;
     as_events_close(&s->events);
-    pairs_finish(&s->pairs);
-    alias_finish(&s->alias);
-    conflict_finish(&s->conflict);
+    as_refill_pairs_finish(&s->pairs);
+    as_refill_alias_finish(&s->alias);
+    as_refill_conflict_finish(&s->conflict);
 }
 
 static const struct as_metric further[] = {
@@ -243,6 +245,6 @@ const struct as_probe as_probe_refill = {
     .lower_is_better = true,
     .counts = "time of the second load (sector), of a store and a load (alias), of one load of the chase (conflict)",
     .further = further,
-    AS_CELLS(axes, quick, full, applies),
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_CELLS(axes, quick, full, refill_applies),
+    AS_TRIAL(struct state, refill_prepare, refill_sample, refill_check, refill_finish),
 };

@@ -13,7 +13,7 @@ static const double STEP_UP = 1.15, DISTANCE_MAX = 16 << 10;
 
 enum { WORD = 8, PAGE = 4096 };
 
-static const struct as_cache *cache_of(const struct as_rule_context *c, unsigned level)
+static const struct as_cache *refill_cache_of(const struct as_rule_context *c, unsigned level)
 {
     for (size_t i = 0; c->info && i < c->info->caches_n && i < AS_CACHES_MAX; i++)
         if (c->info->caches[i].level == level && c->info->caches[i].kind != 'i')
@@ -22,13 +22,13 @@ static const struct as_cache *cache_of(const struct as_rule_context *c, unsigned
 }
 
 /* What the system reports, against the interval. */
-static void claim(struct as_fact *f, double claimed)
+static void refill_claim(struct as_fact *f, double claimed)
 {
     f->claimed = claimed;
     f->verdict = claimed >= f->ci.lo && claimed <= f->ci.hi ? AS_SUPPORTED : AS_REFUTED;
 }
 
-static bool is_known(const struct as_cache *cache)
+static bool refill_is_known(const struct as_cache *cache)
 {
     return cache && cache->ways > 0 && cache->ways != (unsigned)-1;
 }
@@ -38,7 +38,7 @@ static bool is_known(const struct as_cache *cache)
 enum outcome { HIT, MISS, UNCLEAR };
 
 /* Of the second load: nearer to the repeated or to the cold one, by the whole interval. */
-static enum outcome outcome_of(const struct as_cell *cell)
+static enum outcome refill_outcome_of(const struct as_cell *cell)
 {
     const double first = as_cell_note(cell, "first"), again = as_cell_note(cell, "again");
     const struct as_interval ci = as_cell_interval(cell);
@@ -57,12 +57,12 @@ static const char *miss_text(const struct as_cell *cell)
 
 static size_t last_of(const struct as_curve *curve, size_t n, enum outcome outcome)
 {
-    while (n > 0 && outcome_of(curve->cells[n - 1]) != outcome)
+    while (n > 0 && refill_outcome_of(curve->cells[n - 1]) != outcome)
         n--;
     return n; /* 1 + its index; 0: there is none */
 }
 
-static void say_contradiction(struct as_fact *f, const struct as_curve *curve, size_t miss, size_t hit)
+static void refill_say_contradiction(struct as_fact *f, const struct as_curve *curve, size_t miss, size_t hit)
 {
     char near[32], far[32];
     f->verdict = AS_UNDECIDED;
@@ -86,24 +86,24 @@ static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
     const char *level = as_cell_axis(cell, "level");
     char range[64], size[32], line_text[64] = "";
     size_t miss = 0;
-    while (miss < curve->n && outcome_of(curve->cells[miss]) != MISS)
+    while (miss < curve->n && refill_outcome_of(curve->cells[miss]) != MISS)
         miss++;
     const size_t hit = last_of(curve, miss, HIT), last_hit = last_of(curve, curve->n, HIT);
     if (miss == curve->n || last_hit == 0)
         return;
-    const struct as_cache *l1 = cache_of(c, 1);
+    const struct as_cache *l1 = refill_cache_of(c, 1);
     struct as_fact *f = add_of_level(c, AS_FACT_REFILL_SECTOR, level);
     if (!f)
         return;
     if (last_hit > miss) {
-        say_contradiction(f, curve, miss, last_hit - 1);
+        refill_say_contradiction(f, curve, miss, last_hit - 1);
         return;
     }
     as_fact_number(f, curve->x[miss], (struct as_interval){curve->x[hit - 1] + WORD, curve->x[miss]});
     as_curve_evidence(f, curve, hit - 1, miss);
     f->verdict = AS_SUPPORTED;
     if (l1 && l1->line && strcmp(level, "L1") == 0) /* a prefetcher may fetch more into the next caches */
-        claim(f, l1->line);
+        refill_claim(f, l1->line);
     if (l1 && l1->line) {
         snprintf(line_text, sizeof line_text, "; reported line: %u B", l1->line);
     }
@@ -112,7 +112,7 @@ static void add_sector(struct as_rule_context *c, const struct as_curve *curve)
                 as_fact_value_text(f->value, AS_NO_INTERVAL, "B", size, sizeof size), range, line_text);
 }
 
-static const struct as_cell *find(struct as_rule_context *c, const char *level, double start, double distance)
+static const struct as_cell *refill_find(struct as_rule_context *c, const char *level, double start, double distance)
 {
     const struct as_cell **cells, *found = NULL;
     const size_t n = as_cells_of(c, "refill", &cells);
@@ -127,10 +127,11 @@ static const struct as_cell *find(struct as_rule_context *c, const char *level, 
 /* The other line of an aligned pair, and the next line that is of another pair. */
 static void add_pairs(struct as_rule_context *c, const char *level)
 {
-    const struct as_cache *l1 = cache_of(c, 1);
+    const struct as_cache *l1 = refill_cache_of(c, 1);
     const double line = l1 && l1->line ? l1->line : 64;
-    const struct as_cell *pair = find(c, level, 0, line), *next = find(c, level, line, line);
-    const enum outcome of_pair = pair ? outcome_of(pair) : UNCLEAR, of_next = next ? outcome_of(next) : UNCLEAR;
+    const struct as_cell *pair = refill_find(c, level, 0, line), *next = refill_find(c, level, line, line);
+    const enum outcome of_pair = pair ? refill_outcome_of(pair) : UNCLEAR,
+                       of_next = next ? refill_outcome_of(next) : UNCLEAR;
     if (of_pair == UNCLEAR || (of_pair == HIT && of_next == UNCLEAR))
         return;
     struct as_fact *f = add_of_level(c, AS_FACT_REFILL_PAIRS, level);
@@ -214,7 +215,7 @@ static void derive_alias(struct as_rule_context *c)
 /* ---- conflict ---- */
 
 /* The first number of lines that is slower than the fewest, and stays so. */
-static size_t first_up(const struct as_curve *v)
+static size_t refill_first_up(const struct as_curve *v)
 {
     size_t up = v->n;
     for (size_t i = v->n; i-- > 1;) {
@@ -234,10 +235,10 @@ static const struct as_curve *narrowest(const struct as_curve *curves, size_t n)
         const struct as_cell *cell = curves[i].cells[0];
         if (!as_cell_is(cell, "what", "conflict") || as_cell_axis_number(cell, "distance") > DISTANCE_MAX)
             continue;
-        const size_t up = first_up(&curves[i]);
+        const size_t up = refill_first_up(&curves[i]);
         if (up == 0)
             continue;
-        const double x = curves[i].x[up], best_x = best ? best->x[first_up(best)] : INFINITY;
+        const double x = curves[i].x[up], best_x = best ? best->x[refill_first_up(best)] : INFINITY;
         const bool nearer =
             best && as_cell_axis_number(cell, "distance") < as_cell_axis_number(best->cells[0], "distance");
         if (x < best_x || (x == best_x && nearer))
@@ -262,10 +263,10 @@ static bool has_farther(const struct as_curve *curves, size_t n, double distance
     return distance >= DISTANCE_MAX;
 }
 
-static void add_ways(struct as_rule_context *c, const struct as_curve *v)
+static void refill_add_ways(struct as_rule_context *c, const struct as_curve *v)
 {
-    const size_t up = first_up(v);
-    const struct as_cache *l1 = cache_of(c, 1);
+    const size_t up = refill_first_up(v);
+    const struct as_cache *l1 = refill_cache_of(c, 1);
     char distance[32], range[48], reported[48] = "";
     struct as_fact *f = as_fact_add(c, AS_FACT_REFILL_WAYS, NULL, NULL);
     if (!f)
@@ -275,8 +276,8 @@ static void add_ways(struct as_rule_context *c, const struct as_curve *v)
         hit--;
     as_fact_number(f, v->x[up] - 1, (struct as_interval){v->x[hit], v->x[up] - 1});
     as_curve_evidence(f, v, hit, up);
-    if (is_known(l1)) {
-        claim(f, l1->ways);
+    if (refill_is_known(l1)) {
+        refill_claim(f, l1->ways);
         snprintf(reported, sizeof reported, "; reported: %u", l1->ways);
     }
     if (f->ci.lo < f->ci.hi)
@@ -297,24 +298,24 @@ static void add_way_size(struct as_rule_context *c, const struct as_curve *curve
     for (size_t i = 0; i < n; i++) {
         const double d = as_cell_axis_number(curves[i].cells[0], "distance");
         if (as_cell_is(curves[i].cells[0], "what", "conflict") && d < distance && curves[i].n > 1 &&
-            curves[i].x[curves[i].n - 1] >= v->x[first_up(v)] &&
+            curves[i].x[curves[i].n - 1] >= v->x[refill_first_up(v)] &&
             (!below || d > as_cell_axis_number(below->cells[0], "distance")))
             below = &curves[i];
     }
     size_t same = 0; /* as many lines of the lower distance surely hit */
-    while (below && same + 1 < below->n && below->x[same] < v->x[first_up(v)])
+    while (below && same + 1 < below->n && below->x[same] < v->x[refill_first_up(v)])
         same++;
     struct as_fact *f = below && is_hit(below, same) ? as_fact_add(c, AS_FACT_REFILL_WAY_SIZE, NULL, NULL) : NULL;
     if (!f)
         return;
-    const struct as_cache *l1 = cache_of(c, 1);
+    const struct as_cache *l1 = refill_cache_of(c, 1);
     char size[32], lower[32], reported[64] = "", text[32];
     const double other = as_cell_axis_number(below->cells[0], "distance");
     as_fact_number(f, distance, (struct as_interval){other + WORD, distance});
-    as_curve_evidence(f, v, 0, first_up(v));
+    as_curve_evidence(f, v, 0, refill_first_up(v));
     as_curve_evidence(f, below, 0, below->n - 1);
-    if (is_known(l1) && l1->size) {
-        claim(f, (double)l1->size / l1->ways);
+    if (refill_is_known(l1) && l1->size) {
+        refill_claim(f, (double)l1->size / l1->ways);
         snprintf(reported, sizeof reported, "; reported size by ways: %s",
                  as_fact_value_text(f->claimed, AS_NO_INTERVAL, "B", text, sizeof text));
     }
@@ -330,7 +331,7 @@ static void derive_conflicts(struct as_rule_context *c)
     as_curves_make(c, "refill", "lines", &curves, &n);
     const struct as_curve *v = narrowest(curves, n);
     if (v && has_farther(curves, n, as_cell_axis_number(v->cells[0], "distance"))) {
-        add_ways(c, v);
+        refill_add_ways(c, v);
         add_way_size(c, curves, n, v);
     }
     as_curves_free(curves, n);

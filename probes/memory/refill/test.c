@@ -82,8 +82,8 @@ static bool run_trial(struct toy *t, const char *axes, bool forgets, int lost, c
     }
     const bool right = probe->check(v.state, why, why_size);
     if (strstr(axes, "sector")) {
-        assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"first\":"));
-        assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"again\":"));
+        assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"first\":"));
+        assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"again\":"));
     }
     t->forget = false;
     t->lose_launches = 0;
@@ -136,7 +136,7 @@ UNIT_TEST(test_footprint)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy_trial v;
         toy_prepare(&t, probe, cases[i].axes, &v, NULL);
-        assert_in_range(v.vc.footprint, cases[i].least, cases[i].most);
+        assert_in_range(v.tc.footprint, cases[i].least, cases[i].most);
         toy_finish(probe, &v);
     }
 }
@@ -160,14 +160,14 @@ UNIT_TEST(test_real)
 UNIT_TEST(test_interrupted_reading)
 {
     uint64_t least = UINT32_MAX;
-    assert_int_equal(pairs_reading(&least, 30), 30);
-    assert_int_equal(pairs_reading(&least, 26), 26);
-    assert_int_equal(pairs_reading(&least, 34), 34);
-    assert_int_equal(pairs_reading(&least, 9000), 26);
+    assert_int_equal(as_refill_pairs_reading(&least, 30), 30);
+    assert_int_equal(as_refill_pairs_reading(&least, 26), 26);
+    assert_int_equal(as_refill_pairs_reading(&least, 34), 34);
+    assert_int_equal(as_refill_pairs_reading(&least, 9000), 26);
     least = UINT32_MAX; /* a counter slower than its reading */
-    assert_int_equal(pairs_reading(&least, 0), 0);
-    assert_int_equal(pairs_reading(&least, 1), 1);
-    assert_int_equal(pairs_reading(&least, 72), 0);
+    assert_int_equal(as_refill_pairs_reading(&least, 0), 0);
+    assert_int_equal(as_refill_pairs_reading(&least, 1), 1);
+    assert_int_equal(as_refill_pairs_reading(&least, 72), 0);
 }
 
 int main(void)

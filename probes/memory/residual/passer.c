@@ -9,7 +9,7 @@
 enum { LEAD_LOADS = 4096, LEAD_BYTES = 4096 }; /* about 50 us of dependent loads that hit the L1 cache of a GPU */
 
 /* One cycle through all lines that are loaded, in address order or at random (Sattolo 1986). */
-static enum as_status fill(uint64_t *data, const struct passer_desc *d, uint64_t lines, struct as_error *err)
+static enum as_status residual_fill(uint64_t *data, const struct passer_desc *d, uint64_t lines, struct as_error *err)
 {
     const uint64_t step = d->stride / SIDE_LINE;
     uint64_t *order = malloc(lines * sizeof *order);
@@ -36,7 +36,7 @@ static enum as_status fill_device(struct passer *p, const struct passer_desc *d,
     uint64_t *copy = calloc(1, d->bytes);
     if (!copy)
         return as_nomem(err, d->bytes, "the contents of the device's buffer");
-    enum as_status st = fill(copy, d, p->work.lines, err);
+    enum as_status st = residual_fill(copy, d, p->work.lines, err);
     if (!st)
         st = dev->memory->write(dev, p->memory.device, 0, copy, d->bytes, err);
     free(copy);
@@ -50,21 +50,21 @@ static enum as_status make_lead(struct passer *p, struct as_error *err)
     const struct side_kernels *k = p->memory.kernels;
     if (k->native || !(k->dev->info.capabilities & AS_CAP_ASYNC))
         return AS_OK;
-    enum as_status st = side_memory_make(&p->lead, k, sizeof line, err);
+    enum as_status st = as_side_memory_make(&p->lead, k, sizeof line, err);
     return st ? st : k->dev->memory->write(k->dev, p->lead.device, 0, line, sizeof line, err);
 }
 
-enum as_status passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
-                              struct as_error *err)
+enum as_status as_passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
+                                 struct as_error *err)
 {
     const uint64_t n = desc->bytes / desc->stride;
     *p = (struct passer){
         .work = {.lines = n, .step = desc->stride / 8, .mask = UINT64_MAX, .value = desc->random},
         .want = desc->random ? 0 : desc->stride / SIDE_LINE * (n * (n - 1) / 2), /* back at the start; sum of all */
     };
-    enum as_status st = side_memory_make(&p->memory, kernels, desc->bytes, err);
+    enum as_status st = as_side_memory_make(&p->memory, kernels, desc->bytes, err);
     if (!st && !kernels)
-        st = fill(p->memory.host, desc, n, err);
+        st = residual_fill(p->memory.host, desc, n, err);
     if (!st && kernels)
         st = fill_device(p, desc, err);
     return st || !kernels ? st : make_lead(p, err);
@@ -86,7 +86,7 @@ static double pass_here(struct passer *p)
     return (double)(as_now_ns() - start) * 1e-9;
 }
 
-enum as_status passer_run(struct passer *p, double *seconds, struct as_error *err)
+enum as_status as_passer_run(struct passer *p, double *seconds, struct as_error *err)
 {
     struct as_timing timing;
     if (p->memory.host) {
@@ -96,17 +96,17 @@ enum as_status passer_run(struct passer *p, double *seconds, struct as_error *er
     enum as_status st = AS_OK;
     const struct side_work lead = {.lines = LEAD_LOADS, .mask = UINT64_MAX, .value = 1};
     if (p->lead.device)
-        st = side_submit(&p->lead, true, &lead, err);
+        st = as_side_submit(&p->lead, true, &lead, err);
     if (!st)
-        st = side_launch(&p->memory, true, &p->work, &timing, err);
+        st = as_side_launch(&p->memory, true, &p->work, &timing, err);
     *seconds = st ? 0 : as_timing_seconds(&timing);
     return st;
 }
 
-bool passer_check(struct passer *p, char *why, size_t why_size)
+bool as_passer_check(struct passer *p, char *why, size_t why_size)
 {
     struct as_error err;
-    if (!p->memory.host && side_sum(&p->memory, true, &p->work, &p->found, &err)) {
+    if (!p->memory.host && as_side_sum(&p->memory, true, &p->work, &p->found, &err)) {
         snprintf(why, why_size, "the result of the pass cannot be read: %s", err.text);
         return false;
     }
@@ -114,8 +114,8 @@ bool passer_check(struct passer *p, char *why, size_t why_size)
     return p->found == p->want;
 }
 
-void passer_finish(struct passer *p)
+void as_passer_finish(struct passer *p)
 {
-    side_memory_free(&p->lead);
-    side_memory_free(&p->memory);
+    as_side_memory_free(&p->lead);
+    as_side_memory_free(&p->memory);
 }

@@ -16,14 +16,14 @@ struct passer_desc {
     uint64_t seed;
 };
 /* kernels: NULL for the calling CPU thread. After a failure the caller still finishes p. */
-enum as_status passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
-                              struct as_error *err);
+enum as_status as_passer_prepare(struct passer *p, const struct side_kernels *kernels, const struct passer_desc *desc,
+                                 struct as_error *err);
 /* *seconds: by the device's time stamps where it has them. A device is kept busy by some loads of one line (the lead)
  * until the pass is queued: else its first time stamp comes long before the kernel, and what the CPU's caches lost
  * slows the launch. */
-enum as_status passer_run(struct passer *p, double *seconds, struct as_error *err);
+enum as_status as_passer_run(struct passer *p, double *seconds, struct as_error *err);
 /* Did the last pass load all lines? */
-bool passer_check(struct passer *p, char *why, size_t why_size);
-void passer_finish(struct passer *p);
+bool as_passer_check(struct passer *p, char *why, size_t why_size);
+void as_passer_finish(struct passer *p);
 
 #endif

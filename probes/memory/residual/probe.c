@@ -71,7 +71,8 @@ static const char *why_no_cell(const struct as_axes *a)
     return NULL;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies residual_applies(const struct as_device_info *info, const struct as_axes *a,
+                                        struct as_error *err)
 {
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
     const char *why = why_no_cell(a);
@@ -90,7 +91,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 /* A slow machine reads 200 MB/s. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double residual_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     const double bytes = as_axes_number(a, "touched") * 3 + as_axes_number(a, "size") * (WARM + PASSES_MAX) * ARMS;
@@ -98,7 +99,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 }
 
 struct state {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     struct as_stay stay;
     struct side_kernels kernels;
     struct passer passer;
@@ -112,7 +113,7 @@ struct state {
     double log_sum[ARMS], count; /* of the seconds of the timed passes */
 };
 
-static void wait_for(double seconds)
+static void residual_wait_for(double seconds)
 {
     const double end = as_now() + seconds;
     while (as_now() < end)
@@ -122,27 +123,27 @@ static void wait_for(double seconds)
 static enum as_status disturb(struct state *s, size_t arm, struct as_error *err)
 {
     if (arm == TOUCHED)
-        return toucher_run(&s->toucher, &s->touch_s, err);
+        return as_toucher_run(&s->toucher, &s->touch_s, err);
     if (!s->wait_alone)
-        return toucher_idle(&s->toucher, s->touch_s, err);
-    wait_for(s->touch_s);
+        return as_toucher_idle(&s->toucher, s->touch_s, err);
+    residual_wait_for(s->touch_s);
     return AS_OK;
 }
 
 /* Both arms warm the buffer first. */
-static enum as_status measure(void *user, size_t arm, double *value, struct as_error *err)
+static enum as_status residual_measure(void *user, size_t arm, double *value, struct as_error *err)
 {
     struct state *s = user;
     enum as_status st = AS_OK;
     for (int i = 0; i < WARM && !st; i++)
-        st = passer_run(&s->passer, value, err);
+        st = as_passer_run(&s->passer, value, err);
     if (!st)
         st = disturb(s, arm, err);
     if (!st)
-        wait_for(s->delay_s);
+        residual_wait_for(s->delay_s);
     const uint64_t before = as_thread_preemptions();
     for (size_t i = 0; i < s->pass && !st; i++)
-        st = passer_run(&s->passer, value, err);
+        st = as_passer_run(&s->passer, value, err);
     s->preempted = s->preempted || as_thread_preemptions() > before;
     return st;
 }
@@ -151,29 +152,29 @@ static enum as_status measure(void *user, size_t arm, double *value, struct as_e
 static enum as_status prepare_sides(struct state *s, uint64_t touched, const struct passer_desc *desc,
                                     struct as_error *err)
 {
-    const struct as_axes *a = s->vc->axes;
-    struct as_device *dev = s->vc->dev;
+    const struct as_axes *a = s->tc->axes;
+    struct as_device *dev = s->tc->dev;
     const bool device = as_word_is(a, "side", "device"),
                alone = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || !as_info_shares_host(&dev->info);
     const struct side_kernels *k = &s->kernels;
-    enum as_status st = side_kernels_prepare(&s->kernels, dev, as_axes_text(a, "allocator"), err);
+    enum as_status st = as_side_kernels_prepare(&s->kernels, dev, as_axes_text(a, "allocator"), err);
     if (!st)
-        st = passer_prepare(&s->passer, device || alone ? k : NULL, desc, err);
+        st = as_passer_prepare(&s->passer, device || alone ? k : NULL, desc, err);
     if (!st)
-        st = toucher_prepare(&s->toucher, device && !alone ? NULL : k, touched, desc->bytes / SIDE_LINE,
-                             as_word_is(a, "op", "write"), err);
+        st = as_toucher_prepare(&s->toucher, device && !alone ? NULL : k, touched, desc->bytes / SIDE_LINE,
+                                as_word_is(a, "op", "write"), err);
     if (!st && !device && touched && !k->native)
-        as_expect_code(s->vc, k->touch, s->toucher.write ? "store.global" : "load.global", 1);
+        as_expect_code(s->tc, k->touch, s->toucher.write ? "store.global" : "load.global", 1);
     if (!st && device && !k->native)
-        as_expect_code(s->vc, k->pass, "load.global", 1);
+        as_expect_code(s->tc, k->pass, "load.global", 1);
     return st;
 }
 
 /* Of a GPU: what the host itself gives, a copy of the device's buffer counted in. */
-static enum as_status check_host(const struct as_trial_context *vc, uint64_t touched, uint64_t size,
-                                 struct as_error *err)
+static enum as_status residual_check_host(const struct as_trial_context *tc, uint64_t touched, uint64_t size,
+                                          struct as_error *err)
 {
-    const uint64_t bytes = as_word_is(vc->axes, "side", "device") ? touched + size : size;
+    const uint64_t bytes = as_word_is(tc->axes, "side", "device") ? touched + size : size;
     struct as_host_limits host;
     if (as_host_limits_now(&host, NULL) || bytes <= host.free / 2)
         return AS_OK;
@@ -182,39 +183,39 @@ static enum as_status check_host(const struct as_trial_context *vc, uint64_t tou
                    (unsigned long long)(bytes >> 20), (unsigned long long)(host.free >> 20));
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status residual_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->vc = vc;
-    const struct as_axes *a = vc->axes;
+    s->tc = tc;
+    const struct as_axes *a = tc->axes;
     const uint64_t touched = as_axes_u64(a, "touched"), size = as_axes_u64(a, "size");
     const struct passer_desc desc = {.bytes = size,
                                      .stride = as_axes_u64(a, "stride") / SIDE_LINE * SIDE_LINE,
                                      .random = as_word_is(a, "pattern", "random"),
-                                     .seed = vc->seed};
+                                     .seed = tc->seed};
     double unused;
     s->pass = as_axes_u64(a, "pass");
     s->delay_s = 1e-6 * as_axes_number(a, "delay");
     s->wait_alone = as_word_is(a, "control", "wait");
-    as_arms_start(&s->blocks, ARMS, (size_t)vc->trial, 0);
-    enum as_status st = as_check_room(vc->dev, touched + size, touched > size ? touched : size, err);
+    as_arms_start(&s->blocks, ARMS, (size_t)tc->trial, 0);
+    enum as_status st = as_check_room(tc->dev, touched + size, touched > size ? touched : size, err);
     if (!st)
-        st = check_host(vc, touched, size, err);
+        st = residual_check_host(tc, touched, size, err);
     if (!st)
         st = prepare_sides(s, touched, &desc, err);
     as_stay_begin(&s->stay); /* threads that the driver has created until now may move on */
     if (!st)
-        st = toucher_run(&s->toucher, &s->touch_s, err); /* the first control takes as long */
+        st = as_toucher_run(&s->toucher, &s->touch_s, err); /* the first control takes as long */
     if (!st)
-        st = measure(s, CONTROL, &unused, err); /* the first block of a process is slower */
-    vc->footprint = touched + size;
-    vc->min_reps = vc->max_reps = 1;
+        st = residual_measure(s, CONTROL, &unused, err); /* the first block of a process is slower */
+    tc->footprint = touched + size;
+    tc->min_reps = tc->max_reps = 1;
     /* Launching on a device that runs on the host's cores preempts this thread: only the timed passes count, not the
      * whole sample (as_host_part). */
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status residual_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     double seconds[ARMS] = {NAN, NAN};
@@ -223,7 +224,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     bool again = true;
     for (int i = 0; i < TRIES && again && !st; i++) {
         s->preempted = false;
-        st = as_arms_run(&s->blocks, measure, s, seconds, err);
+        st = as_arms_run(&s->blocks, residual_measure, s, seconds, err);
         again = s->preempted;
     }
     s->disturbed += again;
@@ -235,25 +236,25 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return st;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool residual_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     const double lines = (double)s->passer.work.lines;
     if (s->count > 0) {
-        as_note_number(s->vc, "control", 1e9 * exp(s->log_sum[CONTROL] / s->count) / lines);
-        as_note_number(s->vc, "after_touch", 1e9 * exp(s->log_sum[TOUCHED] / s->count) / lines);
+        as_note_number(s->tc, "control", 1e9 * exp(s->log_sum[CONTROL] / s->count) / lines);
+        as_note_number(s->tc, "after_touch", 1e9 * exp(s->log_sum[TOUCHED] / s->count) / lines);
     }
     if (s->disturbed > 0)
-        as_note_number(s->vc, "preempted_blocks", s->disturbed);
-    return toucher_check(&s->toucher, why, why_size) && passer_check(&s->passer, why, why_size);
+        as_note_number(s->tc, "preempted_blocks", s->disturbed);
+    return as_toucher_check(&s->toucher, why, why_size) && as_passer_check(&s->passer, why, why_size);
 }
 
-static void finish(void *state)
+static void residual_finish(void *state)
 {
     struct state *s = state;
-    toucher_finish(&s->toucher);
-    passer_finish(&s->passer);
-    side_kernels_finish(&s->kernels);
+    as_toucher_finish(&s->toucher);
+    as_passer_finish(&s->passer);
+    as_side_kernels_finish(&s->kernels);
     as_stay_end(&s->stay);
 }
 
@@ -271,9 +272,9 @@ const struct as_probe as_probe_residual = {
     .lower_is_better = true,
     .counts = "time of the pass after the touch over the control's, from one matched block",
     .further = further,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, residual_applies),
     .first = first,
     .kernel_reaches = as_always_by_kernel,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    .patience = residual_patience,
+    AS_TRIAL(struct state, residual_prepare, residual_sample, residual_check, residual_finish),
 };

@@ -16,7 +16,7 @@ static bool is_core(const struct as_rule_context *c)
 }
 
 /* "after another core read 64 MiB", "after the device read 64 MiB (cuMemAlloc)" */
-static const char *after(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
+static const char *residual_after(const struct as_rule_context *c, const struct as_cell *cell, char *out, size_t size)
 {
     char touched[32];
     const char *other = as_cell_is(cell, "side", "device") ? "the CPU" : is_core(c) ? "another core" : "the device";
@@ -43,8 +43,8 @@ static const char *pass_of(const struct as_cell *cell, const char *which, char *
 }
 
 /* touched: its size in the names of facts; "" for none */
-static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
-                           const char *touched)
+static struct as_fact *residual_add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell,
+                                    const char *touched)
 {
     char size[32], stride[32];
     snprintf(size, sizeof size, "%.0f", as_cell_size(cell));
@@ -65,7 +65,7 @@ static void say_no_onset(struct as_rule_context *c, struct as_fact *f, const str
         none = none && v->ci[i].hi <= CLEARLY;
     f->verdict = none ? AS_SUPPORTED : AS_UNDECIDED;
     as_fact_say(f, "Up to the maximum tested, %s is %s slower %s", pass_of(v->cells[0], "first", pass, sizeof pass),
-                none ? "at most 2%" : "not clearly", after(c, v->cells[v->n - 1], text, sizeof text));
+                none ? "at most 2%" : "not clearly", residual_after(c, v->cells[v->n - 1], text, sizeof text));
 }
 
 static void add_onset(struct as_rule_context *c, const struct as_curve *v)
@@ -74,7 +74,7 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
     size_t i = 0;
     while (i < v->n && !is_slower(v->ci[i]))
         i++;
-    struct as_fact *f = add(c, AS_FACT_RESIDUAL_BEGINS, v->cells[0], "");
+    struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_BEGINS, v->cells[0], "");
     if (!f)
         return;
     as_curve_evidence(f, v, i > 0 && i < v->n ? i - 1 : 0, i < v->n ? i : v->n - 1);
@@ -92,13 +92,13 @@ static void add_onset(struct as_rule_context *c, const struct as_curve *v)
     as_fact_number(f, v->x[i], (struct as_interval){clean > 0 ? v->x[clean - 1] : 0, v->x[i]});
     as_fact_range_text(f->ci, "B", range, sizeof range);
     as_fact_say(f, "Eviction begins at %s: %s slows down %s or less", range,
-                pass_of(v->cells[i], "first", pass, sizeof pass), after(c, v->cells[i], text, sizeof text));
+                pass_of(v->cells[i], "first", pass, sizeof pass), residual_after(c, v->cells[i], text, sizeof text));
 }
 
 static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, size_t i, const char *touched)
 {
     char text[96], pass[96];
-    struct as_fact *f = add(c, AS_FACT_RESIDUAL_SLOWDOWN, v->cells[i], touched);
+    struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_SLOWDOWN, v->cells[i], touched);
     if (!f)
         return;
     as_fact_number(f, v->y[i], v->ci[i]);
@@ -108,7 +108,8 @@ static void add_one_cost(struct as_rule_context *c, const struct as_curve *v, si
     char capital[96];
     snprintf(capital, sizeof capital, "T%s", pass_of(v->cells[i], "first", pass, sizeof pass) + 1);
     as_fact_say(f, "%s takes {value} as long %s as after the control%s", capital,
-                after(c, v->cells[i], text, sizeof text), includes_one ? "; the interval includes no effect" : "");
+                residual_after(c, v->cells[i], text, sizeof text),
+                includes_one ? "; the interval includes no effect" : "");
 }
 
 /* The sizes of the published study have facts of their own. */
@@ -140,7 +141,7 @@ static const char *published_size(const struct as_cell *cell)
 }
 
 /* Cells against the usual control, which differ from the defaults in the axis of the curve only. */
-static bool is_plain(const struct as_cell *cell, const char *axis)
+static bool residual_is_plain(const struct as_cell *cell, const char *axis)
 {
     static const struct {
         const char *axis, *value;
@@ -159,9 +160,9 @@ static void add_controls(struct as_rule_context *c)
     for (size_t i = 0; i < n; i++) {
         char pass[96];
         const enum as_fact_verdict verdict = as_verdict_control(as_cell_interval(cells[i]));
-        if (as_cell_axis_number(cells[i], "touched") > 0 || !is_plain(cells[i], "") || verdict == AS_SUPPORTED)
+        if (as_cell_axis_number(cells[i], "touched") > 0 || !residual_is_plain(cells[i], "") || verdict == AS_SUPPORTED)
             continue;
-        struct as_fact *f = add(c, AS_FACT_RESIDUAL_CONTROL, cells[i], "");
+        struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_CONTROL, cells[i], "");
         if (!f)
             break;
         as_fact_number(f, cells[i]->sum.median, as_cell_interval(cells[i]));
@@ -180,7 +181,7 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
     struct as_metric_value first;
     if (v->x[0] != 1 || v->x[1] != 2 || !is_slower(v->ci[0]) || !as_cell_metric(v->cells[0], "after_touch", &first))
         return;
-    struct as_fact *f = add(c, AS_FACT_RESIDUAL_REWARM, v->cells[1], published_size(v->cells[1]));
+    struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_REWARM, v->cells[1], published_size(v->cells[1]));
     if (!f)
         return;
     const struct as_interval r = as_ratio_interval(v->y[1], v->ci[1], v->y[0], v->ci[0]);
@@ -190,7 +191,8 @@ static void add_rewarm(struct as_rule_context *c, const struct as_curve *v)
     const double lines = as_cell_size(v->cells[0]) / as_cell_axis_number(v->cells[0], "stride");
     as_fact_value_text(lines * first.value, AS_NO_INTERVAL, "ns", cost, sizeof cost);
     as_fact_say(f, "One pass of rewarming, which takes %s, shortens %s by {value} %s, each relative to its control",
-                cost, pass_of(v->cells[1], "second", pass, sizeof pass), after(c, v->cells[1], text, sizeof text));
+                cost, pass_of(v->cells[1], "second", pass, sizeof pass),
+                residual_after(c, v->cells[1], text, sizeof text));
 }
 
 /* The first pass that is not clearly slower any more. */
@@ -202,13 +204,13 @@ static void add_recovery(struct as_rule_context *c, const struct as_curve *v)
         i++;
     if (i == 0 || i == v->n) /* nothing to recover from, or not within the passes that were timed */
         return;
-    struct as_fact *f = add(c, AS_FACT_RESIDUAL_RECOVERS, v->cells[i], "");
+    struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_RECOVERS, v->cells[i], "");
     if (!f)
         return;
     as_fact_number(f, v->x[i], AS_NO_INTERVAL);
     f->verdict = v->ci[i].hi <= CLEARLY ? AS_SUPPORTED : AS_UNDECIDED;
     as_curve_evidence(f, v, 0, i);
-    as_fact_say(f, "The slowdown ends at pass %.0f %s: %s", v->x[i], after(c, v->cells[i], text, sizeof text),
+    as_fact_say(f, "The slowdown ends at pass %.0f %s: %s", v->x[i], residual_after(c, v->cells[i], text, sizeof text),
                 pass_of(v->cells[i], "repeated", pass, sizeof pass));
 }
 
@@ -236,13 +238,13 @@ static void add_half_life(struct as_rule_context *c, const struct as_curve *v)
     while (i < v->n && !(v->ci[i].hi - 1 <= half))
         i++;
     const size_t last = i < v->n ? i : v->n - 1;
-    struct as_fact *f = add(c, AS_FACT_RESIDUAL_HALF_LIFE, start, "");
+    struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_HALF_LIFE, start, "");
     if (!f)
         return;
     as_fact_evidence(f, start);
     as_curve_evidence(f, v, 0, last);
     pass_of(start, "first", pass, sizeof pass);
-    after(c, start, text, sizeof text);
+    residual_after(c, start, text, sizeof text);
     f->verdict = i < v->n || v->ci[last].lo - 1 > half ? AS_SUPPORTED : AS_UNDECIDED;
     if (i == v->n) {
         as_fact_value_text(1e3 * v->x[last], AS_NO_INTERVAL, "ns", range, sizeof range);
@@ -264,7 +266,7 @@ static void add_stride(struct as_rule_context *c, const struct as_curve *v)
         best = v->y[i] > v->y[best] ? i : best;
     if (v->n < 3 || !is_slower(v->ci[best]))
         return;
-    struct as_fact *f = add(c, AS_FACT_RESIDUAL_STRIDE, v->cells[best], "");
+    struct as_fact *f = residual_add(c, AS_FACT_RESIDUAL_STRIDE, v->cells[best], "");
     if (!f)
         return;
     as_fact_number(f, v->x[best], AS_NO_INTERVAL);
@@ -275,10 +277,10 @@ static void add_stride(struct as_rule_context *c, const struct as_curve *v)
     as_fact_value_text(v->x[best], AS_NO_INTERVAL, "B", stride, sizeof stride);
     as_fact_say(f, "A pass with a stride of %s shows eviction most: %s as long %s", stride,
                 as_fact_value_text(v->y[best], v->ci[best], "x", ratio, sizeof ratio),
-                after(c, v->cells[best], text, sizeof text));
+                residual_after(c, v->cells[best], text, sizeof text));
 }
 
-static void derive(struct as_rule_context *c)
+static void residual_derive(struct as_rule_context *c)
 {
     static const struct {
         const char *axis;
@@ -292,14 +294,14 @@ static void derive(struct as_rule_context *c)
         size_t n;
         as_curves_make(c, "residual", facts[k].axis, &curves, &n);
         for (size_t i = 0; i < n; i++)
-            if (curves[i].n >= facts[k].least && is_plain(curves[i].cells[0], facts[k].axis))
+            if (curves[i].n >= facts[k].least && residual_is_plain(curves[i].cells[0], facts[k].axis))
                 facts[k].add(c, &curves[i]);
         as_curves_free(curves, n);
     }
 }
 
 const struct as_rule as_rules_residual[] = {
-    {"cache eviction", derive,
+    {"cache eviction", residual_derive,
      "time of a pass over a buffer after the other side touched memory of its own, over that of the control in the "
      "same "
      "matched block; a pass is clearly slower if the interval lies above 1.02",

@@ -59,8 +59,8 @@ static void native_pass(const struct as_host_call *call)
 }
 static const struct as_host_kernel host_kernels[] = {{"touch", native_touch}, {"pass", native_pass}, {NULL, NULL}};
 
-enum as_status side_kernels_prepare(struct side_kernels *k, struct as_device *dev, const char *allocator,
-                                    struct as_error *err)
+enum as_status as_side_kernels_prepare(struct side_kernels *k, struct as_device *dev, const char *allocator,
+                                       struct as_error *err)
 {
     const struct as_program_desc desc = {.name = "residual", .source = as_kernel_residual, .host = host_kernels};
     *k = (struct side_kernels){
@@ -71,7 +71,7 @@ enum as_status side_kernels_prepare(struct side_kernels *k, struct as_device *de
     return st ? st : dev->program->kernel(dev, k->program, "pass", &k->pass, err);
 }
 
-void side_kernels_finish(struct side_kernels *k)
+void as_side_kernels_finish(struct side_kernels *k)
 {
     if (k->program) {
         k->dev->program->kernel_destroy(k->dev, k->touch);
@@ -92,26 +92,27 @@ static size_t workgroups(const struct side_kernels *k, uint64_t lines, bool chai
 }
 
 /* On a CPU one thread leaves a sum, and the time of a pass. */
-static size_t sums_of(const struct side_kernels *k, uint64_t lines, bool chain)
+static size_t residual_sums_of(const struct side_kernels *k, uint64_t lines, bool chain)
 {
     return k->native || chain ? 1 : workgroups(k, lines, false) * WORKGROUP;
 }
 
-static enum as_status allocate(const struct side_kernels *k, uint64_t bytes, struct as_memory **out,
-                               struct as_error *err)
+static enum as_status residual_allocate(const struct side_kernels *k, uint64_t bytes, struct as_memory **out,
+                                        struct as_error *err)
 {
     const struct as_memory_desc desc = {.allocator = k->allocator, .bytes = bytes, .node = -1};
     return k->dev->memory->alloc(k->dev, &desc, out, err);
 }
 
-enum as_status side_memory_make(struct side_memory *m, const struct side_kernels *kernels, uint64_t bytes,
-                                struct as_error *err)
+enum as_status as_side_memory_make(struct side_memory *m, const struct side_kernels *kernels, uint64_t bytes,
+                                   struct as_error *err)
 {
     *m = (struct side_memory){.kernels = kernels};
     if (kernels) {
-        enum as_status st = allocate(kernels, bytes, &m->device, err);
+        enum as_status st = residual_allocate(kernels, bytes, &m->device, err);
         if (!st)
-            st = allocate(kernels, (1 + sums_of(kernels, INT64_MAX, false)) * sizeof(uint64_t), &m->sums, err);
+            st = residual_allocate(kernels, (1 + residual_sums_of(kernels, INT64_MAX, false)) * sizeof(uint64_t),
+                                   &m->sums, err);
         if (!st && kernels->native) /* the time of a pass is read from there */
             st = kernels->dev->memory->map(kernels->dev, m->sums, err);
         return st;
@@ -120,7 +121,7 @@ enum as_status side_memory_make(struct side_memory *m, const struct side_kernels
     return m->host ? AS_OK : as_nomem(err, bytes, "the CPU's buffer");
 }
 
-void side_memory_free(struct side_memory *m)
+void as_side_memory_free(struct side_memory *m)
 {
     free(m->host);
     if (m->kernels) {
@@ -137,8 +138,8 @@ static void read_time(const struct side_memory *m, struct as_timing *timing)
     timing->device_s = NAN;
 }
 
-static struct as_launch describe(const struct side_memory *m, bool pass, const struct side_work *w,
-                                 struct as_arg args[ARGS])
+static struct as_launch residual_describe(const struct side_memory *m, bool pass, const struct side_work *w,
+                                          struct as_arg args[ARGS])
 {
     const struct side_kernels *k = m->kernels;
     const bool chain = pass && w->value;
@@ -158,30 +159,30 @@ static struct as_launch describe(const struct side_memory *m, bool pass, const s
                               .work = {.accesses = (double)w->lines, .footprint = 8 * words}};
 }
 
-enum as_status side_launch(const struct side_memory *m, bool pass, const struct side_work *w, struct as_timing *timing,
-                           struct as_error *err)
+enum as_status as_side_launch(const struct side_memory *m, bool pass, const struct side_work *w,
+                              struct as_timing *timing, struct as_error *err)
 {
     const struct side_kernels *k = m->kernels;
     struct as_arg args[ARGS];
-    const struct as_launch l = describe(m, pass, w, args);
+    const struct as_launch l = residual_describe(m, pass, w, args);
     enum as_status st = k->dev->queue->launch(k->dev, &l, timing, err);
     if (!st && pass && k->native && as_info_shares_host(&k->dev->info))
         read_time(m, timing);
     return st;
 }
 
-enum as_status side_submit(const struct side_memory *m, bool pass, const struct side_work *w, struct as_error *err)
+enum as_status as_side_submit(const struct side_memory *m, bool pass, const struct side_work *w, struct as_error *err)
 {
     struct as_arg args[ARGS];
-    const struct as_launch l = describe(m, pass, w, args);
+    const struct as_launch l = residual_describe(m, pass, w, args);
     return m->kernels->dev->queue->submit(m->kernels->dev, &l, err);
 }
 
-enum as_status side_sum(const struct side_memory *m, bool pass, const struct side_work *w, uint64_t *sum,
-                        struct as_error *err)
+enum as_status as_side_sum(const struct side_memory *m, bool pass, const struct side_work *w, uint64_t *sum,
+                           struct as_error *err)
 {
     const struct side_kernels *k = m->kernels;
-    const size_t n = sums_of(k, w->lines, pass && w->value);
+    const size_t n = residual_sums_of(k, w->lines, pass && w->value);
     uint64_t *sums = calloc(n, sizeof *sums);
     *sum = 0;
     if (!sums)

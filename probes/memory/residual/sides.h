@@ -16,9 +16,9 @@ struct side_kernels {
     bool native;
 };
 /* After a failure the caller still finishes k. */
-enum as_status side_kernels_prepare(struct side_kernels *k, struct as_device *dev, const char *allocator,
-                                    struct as_error *err);
-void side_kernels_finish(struct side_kernels *k);
+enum as_status as_side_kernels_prepare(struct side_kernels *k, struct as_device *dev, const char *allocator,
+                                       struct as_error *err);
+void as_side_kernels_finish(struct side_kernels *k);
 
 /* Lines of memory and where each work-item leaves the sum of what it loaded. */
 struct side_memory {
@@ -26,9 +26,9 @@ struct side_memory {
     uint64_t *host;
     struct as_memory *device, *sums;
 };
-enum as_status side_memory_make(struct side_memory *m, const struct side_kernels *kernels, uint64_t bytes,
-                                struct as_error *err);
-void side_memory_free(struct side_memory *m);
+enum as_status as_side_memory_make(struct side_memory *m, const struct side_kernels *kernels, uint64_t bytes,
+                                   struct as_error *err);
+void as_side_memory_free(struct side_memory *m);
 
 struct side_work {
     uint64_t lines; /* loads or stores, one per line */
@@ -37,12 +37,12 @@ struct side_work {
     uint64_t value; /* touch: stored, plus the number of the line; 0: loads. pass: not 0: follows the chain of lines */
 };
 /* One launch, which is waited for. */
-enum as_status side_launch(const struct side_memory *m, bool pass, const struct side_work *w, struct as_timing *timing,
-                           struct as_error *err);
+enum as_status as_side_launch(const struct side_memory *m, bool pass, const struct side_work *w,
+                              struct as_timing *timing, struct as_error *err);
 /* The same without waiting, with AS_CAP_ASYNC: a later launch begins when it is done. */
-enum as_status side_submit(const struct side_memory *m, bool pass, const struct side_work *w, struct as_error *err);
+enum as_status as_side_submit(const struct side_memory *m, bool pass, const struct side_work *w, struct as_error *err);
 /* What the last launch, of this work, left in the sums. */
-enum as_status side_sum(const struct side_memory *m, bool pass, const struct side_work *w, uint64_t *sum,
-                        struct as_error *err);
+enum as_status as_side_sum(const struct side_memory *m, bool pass, const struct side_work *w, uint64_t *sum,
+                           struct as_error *err);
 
 #endif

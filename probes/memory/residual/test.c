@@ -164,8 +164,8 @@ static bool run_trial(struct toy *t, const char *axes, char *why, size_t why_siz
         assert_true(s.value > 0 && s.seconds > 0);
     }
     const bool right = probe->check(v.state, why, why_size);
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"control\":"));
-    assert_int_equal(v.vc.max_reps, 1);
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"control\":"));
+    assert_int_equal(v.tc.max_reps, 1);
     toy_finish(probe, &v);
     assert_int_equal(t->live, 0);
     return right;

@@ -19,7 +19,8 @@ static void touch_here(const struct side_memory *m, const struct side_work *w)
         m->host[1] = sum; /* a word that no touch uses */
 }
 
-static enum as_status run(const struct side_memory *m, const struct side_work *w, double *seconds, struct as_error *err)
+static enum as_status residual_run(const struct side_memory *m, const struct side_work *w, double *seconds,
+                                   struct as_error *err)
 {
     struct as_timing timing;
     enum as_status st = AS_OK;
@@ -27,7 +28,7 @@ static enum as_status run(const struct side_memory *m, const struct side_work *w
     if (m->host)
         touch_here(m, w);
     else
-        st = side_launch(m, false, w, &timing, err);
+        st = as_side_launch(m, false, w, &timing, err);
     *seconds = as_now() - start;
     return st;
 }
@@ -35,7 +36,7 @@ static enum as_status run(const struct side_memory *m, const struct side_work *w
 static enum as_status run_idle(struct toucher *t, uint64_t lines, double *seconds, struct as_error *err)
 {
     const struct side_work w = {.lines = lines, .step = SIDE_LINE / 8, .mask = PAGE / 8 - 1, .value = t->write ? 1 : 0};
-    return run(&t->page, &w, seconds, err);
+    return residual_run(&t->page, &w, seconds, err);
 }
 
 /* What an idle run takes without and with many loads. */
@@ -58,7 +59,7 @@ static enum as_status time_idle(struct toucher *t, uint64_t lines, bool *apart, 
 }
 
 /* More loads until they show beside the launch. */
-static enum as_status calibrate(struct toucher *t, struct as_error *err)
+static enum as_status residual_calibrate(struct toucher *t, struct as_error *err)
 {
     bool apart = false;
     enum as_status st = AS_OK;
@@ -67,31 +68,31 @@ static enum as_status calibrate(struct toucher *t, struct as_error *err)
     return st;
 }
 
-enum as_status toucher_prepare(struct toucher *t, const struct side_kernels *kernels, uint64_t bytes,
-                               uint64_t idle_lines, bool write, struct as_error *err)
+enum as_status as_toucher_prepare(struct toucher *t, const struct side_kernels *kernels, uint64_t bytes,
+                                  uint64_t idle_lines, bool write, struct as_error *err)
 {
     const struct side_work first = {.lines = bytes / SIDE_LINE, .step = SIDE_LINE / 8, .mask = UINT64_MAX, .value = 1};
     double unused;
     *t = (struct toucher){.write = write, .work = first, .idle_lines = first.lines ? first.lines : idle_lines};
-    enum as_status st = side_memory_make(&t->page, kernels, PAGE, err);
+    enum as_status st = as_side_memory_make(&t->page, kernels, PAGE, err);
     if (!st)
-        st = side_memory_make(&t->memory, kernels, bytes < PAGE ? PAGE : bytes, err);
+        st = as_side_memory_make(&t->memory, kernels, bytes < PAGE ? PAGE : bytes, err);
     if (!st)
-        st = run(&t->memory, &first, &unused, err); /* backs the memory */
+        st = residual_run(&t->memory, &first, &unused, err); /* backs the memory */
     if (!st)
-        st = calibrate(t, err);
+        st = residual_calibrate(t, err);
     return st;
 }
 
-enum as_status toucher_run(struct toucher *t, double *seconds, struct as_error *err)
+enum as_status as_toucher_run(struct toucher *t, double *seconds, struct as_error *err)
 {
     if (t->work.lines == 0)
         return run_idle(t, t->idle_lines, seconds, err);
     t->work.value = t->write ? t->work.value + 1 : 0;
-    return run(&t->memory, &t->work, seconds, err);
+    return residual_run(&t->memory, &t->work, seconds, err);
 }
 
-enum as_status toucher_idle(struct toucher *t, double seconds, struct as_error *err)
+enum as_status as_toucher_idle(struct toucher *t, double seconds, struct as_error *err)
 {
     const double most = (double)CALIBRATED * (double)t->idle_lines;
     const double lines = t->line_s > 0 ? (seconds - t->launch_s) / t->line_s : 0;
@@ -109,7 +110,7 @@ static bool check_sum(struct toucher *t, char *why, size_t why_size)
     if (t->memory.host)
         sum = t->memory.host[1];
     else
-        read = !side_sum(&t->memory, false, &t->work, &sum, &err);
+        read = !as_side_sum(&t->memory, false, &t->work, &sum, &err);
     snprintf(why, why_size, "the other side loaded a sum of %" PRIu64 ", %" PRIu64 " is right", sum, want);
     return read && sum == want;
 }
@@ -135,15 +136,15 @@ static bool check_last(struct toucher *t, char *why, size_t why_size)
     return read && last == want;
 }
 
-bool toucher_check(struct toucher *t, char *why, size_t why_size)
+bool as_toucher_check(struct toucher *t, char *why, size_t why_size)
 {
     if (t->work.lines == 0)
         return true;
     return t->write ? check_last(t, why, why_size) : check_sum(t, why, why_size);
 }
 
-void toucher_finish(struct toucher *t)
+void as_toucher_finish(struct toucher *t)
 {
-    side_memory_free(&t->memory);
-    side_memory_free(&t->page);
+    as_side_memory_free(&t->memory);
+    as_side_memory_free(&t->page);
 }

@@ -30,14 +30,14 @@ static const char *const full[] = {"type=all threads=0,all width=best", "type=f3
 
 /* ---- which cells ---- */
 
-static unsigned bits_of(const struct as_axes *a)
+static unsigned roofline_bits_of(const struct as_axes *a)
 {
     static const unsigned bits[] = {32, 64, 16};
     size_t type = as_word_index(a, "type", type_words);
     return type < sizeof bits / sizeof *bits ? bits[type] : 0;
 }
 
-static enum as_applies applies_natively(unsigned bits, const struct as_axes *a, struct as_error *err)
+static enum as_applies roofline_applies_natively(unsigned bits, const struct as_axes *a, struct as_error *err)
 {
     size_t width = as_word_index(a, "width", width_words);
     if (bits == 16 || !(as_axes_number(a, "threads") >= 1))
@@ -52,11 +52,12 @@ static enum as_applies applies_natively(unsigned bits, const struct as_axes *a, 
                            width < AS_PEAK_WIDTHS ? width_words[width] : "");
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies roofline_applies(const struct as_device_info *info, const struct as_axes *a,
+                                        struct as_error *err)
 {
-    unsigned bits = bits_of(a);
+    unsigned bits = roofline_bits_of(a);
     if (info->capabilities & AS_CAP_HOST_KERNELS)
-        return applies_natively(bits, a, err);
+        return roofline_applies_natively(bits, a, err);
     if (as_axes_number(a, "threads") != 0 || !as_word_is(a, "width", "best"))
         return AS_PRUNED;
     if ((bits == 64 && !(info->capabilities & AS_CAP_FP64)) || (bits == 16 && !(info->capabilities & AS_CAP_FP16)))
@@ -100,8 +101,8 @@ static uint64_t results_of(const struct state *s, const struct candidate *c)
     return (uint64_t)c->workgroups * c->workgroup_size * c->chains * c->lanes * (s->bits == 16 ? 2 : 1);
 }
 
-static enum as_status launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
-                             struct as_error *err)
+static enum as_status roofline_launch(struct state *s, const struct candidate *c, uint64_t turns, struct as_timing *t,
+                                      struct as_error *err)
 {
     struct as_arg args[5] = {as_memory_arg(s->result)};
     size_t n = 1;
@@ -128,7 +129,7 @@ static enum as_status launch(struct state *s, const struct candidate *c, uint64_
 }
 
 /* Builds the candidate's kernel, or reuses that of another grid. */
-static enum as_status build(struct state *s, struct candidate *c, struct as_error *err)
+static enum as_status roofline_build(struct state *s, struct candidate *c, struct as_error *err)
 {
     char defines[80];
     if (c->kernel)
@@ -223,7 +224,7 @@ static void list_vectors(struct state *s)
     }
 }
 
-static enum as_status allocate(struct state *s, struct as_error *err)
+static enum as_status roofline_allocate(struct state *s, struct as_error *err)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < s->candidates_n; i++) {
@@ -249,9 +250,9 @@ static enum as_status try_candidate(struct state *s, struct candidate *c, struct
 {
     struct as_timing t;
     uint64_t turns = 1;
-    enum as_status st = launch(s, c, turns, &t, err); /* the first compiles or wakes the device */
+    enum as_status st = roofline_launch(s, c, turns, &t, err); /* the first compiles or wakes the device */
     for (int k = 0; k < TRIALS && !st; k++) {
-        st = launch(s, c, turns, &t, err);
+        st = roofline_launch(s, c, turns, &t, err);
         const double seconds = as_timing_seconds(&t);
         if (!st && seconds < TRIAL_S / 2) {
             double grow = seconds > 0 ? TRIAL_S / seconds : 100;
@@ -263,7 +264,7 @@ static enum as_status try_candidate(struct state *s, struct candidate *c, struct
     return st;
 }
 
-static uint64_t key_of(const struct state *s, const struct as_axes *a)
+static uint64_t roofline_key_of(const struct state *s, const struct as_axes *a)
 {
     const char *id = s->dev->info.id, *width = as_axes_text(a, "width");
     const uint64_t parts[] = {as_hash("roofline", 8), as_hash(id, strlen(id)), s->bits, as_axes_u64(a, "threads"),
@@ -272,19 +273,19 @@ static uint64_t key_of(const struct state *s, const struct as_axes *a)
 }
 
 /* The fastest candidate. All are tested in the cell's first trials; that takes longer than the samples. */
-static enum as_status choose(struct state *s, const struct as_axes *a, struct as_error *err)
+static enum as_status roofline_choose(struct state *s, const struct as_axes *a, struct as_error *err)
 {
     bool known;
     enum as_status st = AS_OK;
-    struct as_choice *choice = as_choice_of(key_of(s, a), &known);
+    struct as_choice *choice = as_choice_of(roofline_key_of(s, a), &known);
     for (size_t i = 0; i < s->candidates_n && s->candidates_n > 1 && choice->rounds < ROUNDS && !st; i++) {
-        st = build(s, &s->candidates[i], err);
+        st = roofline_build(s, &s->candidates[i], err);
         if (!st)
             st = try_candidate(s, &s->candidates[i], choice, err);
     }
     choice->rounds += !st;
     s->used = &s->candidates[as_choice_best(choice, s->candidates_n)];
-    return st ? st : build(s, s->used, err);
+    return st ? st : roofline_build(s, s->used, err);
 }
 
 /* Published fused multiply-adds per cycle and compute unit of an architecture. */
@@ -294,27 +295,27 @@ static const struct pipes {
 } pipes[] = {{"sm_70", 64, 32, 128}, {"sm_75", 64, 2, 128},   {"sm_80", 64, 32, 256},  {"sm_86", 128, 2, 128},
              {"sm_89", 128, 2, 128}, {"sm_90", 128, 64, 256}, {"sm_100", 128, 64, 256}};
 
-static void set_limit(struct as_trial_context *vc, unsigned bits)
+static void roofline_set_limit(struct as_trial_context *tc, unsigned bits)
 {
-    const struct as_device_info *info = &vc->dev->info;
+    const struct as_device_info *info = &tc->dev->info;
     for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++) {
         if (strcmp(pipes[i].arch, info->arch) != 0 || !(info->clock_max_hz > 0) || info->compute_units == 0)
             continue;
         unsigned each = bits == 64 ? pipes[i].f64 : bits == 32 ? pipes[i].f32 : pipes[i].f16;
-        vc->limit = info->clock_max_hz * info->compute_units * each * OPS;
-        snprintf(vc->limit_why, sizeof vc->limit_why,
+        tc->limit = info->clock_max_hz * info->compute_units * each * OPS;
+        snprintf(tc->limit_why, sizeof tc->limit_why,
                  "%u compute units of %u multiply-adds per cycle at the highest clock", info->compute_units, each);
-        as_note_number(vc, "per_unit_cycle", each * OPS);
+        as_note_number(tc, "per_unit_cycle", each * OPS);
     }
 }
 
-static void fill_context(struct as_trial_context *vc, struct state *s)
+static void roofline_fill_context(struct as_trial_context *tc, struct state *s)
 {
     char text[96];
     const char *operation = s->bits == 64 ? "fma.f64" : s->bits == 32 ? "fma.f32" : "fma.f16";
-    vc->footprint = results_of(s, s->used) * s->bits / 8;
+    tc->footprint = results_of(s, s->used) * s->bits / 8;
     /* x stays below 2^24, where f32 represents every integer; f64 cannot overflow within a run. */
-    vc->max_reps = s->bits == 32 ? ((UINT64_C(1) << 24) - 4096) / s->used->pairs : UINT64_C(1) << 31;
+    tc->max_reps = s->bits == 32 ? ((UINT64_C(1) << 24) - 4096) / s->used->pairs : UINT64_C(1) << 31;
     if (s->native) {
         snprintf(text, sizeof text, "%s, %u chains", width_words[s->used->width], s->used->chains);
     } else {
@@ -322,41 +323,41 @@ static void fill_context(struct as_trial_context *vc, struct state *s)
                          s->used->workgroup_size, s->used->chains);
         if (s->used->lanes > 1)
             snprintf(text + n, sizeof text - (size_t)n, " of %u lanes", s->used->lanes);
-        vc->sample_s = 4e-2; /* one launch: long against its start and end */
-        set_limit(vc, s->bits);
-        as_expect_code(vc, s->used->kernel, operation, (uint64_t)2 * s->used->pairs * s->used->chains);
+        tc->sample_s = 4e-2; /* one launch: long against its start and end */
+        roofline_set_limit(tc, s->bits);
+        as_expect_code(tc, s->used->kernel, operation, (uint64_t)2 * s->used->pairs * s->used->chains);
     }
-    as_note(vc, "variant", text);
+    as_note(tc, "variant", text);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status roofline_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->dev = vc->dev;
-    s->bits = bits_of(vc->axes);
-    s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
-    s->key = (uint32_t)vc->seed;
+    s->dev = tc->dev;
+    s->bits = roofline_bits_of(tc->axes);
+    s->native = (tc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+    s->key = (uint32_t)tc->seed;
     if (s->bits == 0)
-        return as_fail(err, AS_USAGE, "unknown type '%s'", as_axes_text(vc->axes, "type"));
+        return as_fail(err, AS_USAGE, "unknown type '%s'", as_axes_text(tc->axes, "type"));
     enum as_status st = AS_OK;
     if (s->native)
-        st = list_native(s, vc->axes, err);
-    else if (vc->dev->info.vector_bytes && s->bits != 16)
+        st = list_native(s, tc->axes, err);
+    else if (tc->dev->info.vector_bytes && s->bits != 16)
         list_vectors(s);
     else
         list_scalars(s);
     if (!st)
-        st = allocate(s, err);
+        st = roofline_allocate(s, err);
     if (!st)
-        st = choose(s, vc->axes, err);
+        st = roofline_choose(s, tc->axes, err);
     if (!st)
-        fill_context(vc, s);
+        roofline_fill_context(tc, s);
     return st;
 }
 
 /* The true clock of the last launch over all workgroups' compute units, NAN without counters: under load it may be
  * lower than before or after, and compute units may differ. */
-static enum as_status read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
+static enum as_status roofline_read_clock(struct state *s, const struct as_timing *t, double *hz, struct as_error *err)
 {
     *hz = t->cycles > 0 ? t->cycles / as_timing_seconds(t) : NAN;
     if (s->native)
@@ -375,17 +376,17 @@ static enum as_status read_clock(struct state *s, const struct as_timing *t, dou
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status roofline_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     struct as_timing t;
     s->key++; /* new starts, so that stale results fail */
-    enum as_status st = launch(s, s->used, reps, &t, err);
+    enum as_status st = roofline_launch(s, s->used, reps, &t, err);
     if (st)
         return st;
     out->seconds = as_timing_seconds(&t);
     out->value = operations(s, s->used, reps) / out->seconds;
-    return read_clock(s, &t, &out->clock_hz, err);
+    return roofline_read_clock(s, &t, &out->clock_hz, err);
 }
 
 /* ---- the check: every chain of the last sample ---- */
@@ -398,20 +399,20 @@ static double half_to_double(uint16_t h)
     return h >> 15 ? -v : v;
 }
 
-static double value_at(const struct state *s, const void *results, uint64_t i)
+static double roofline_value_at(const struct state *s, const void *results, uint64_t i)
 {
     if (s->bits == 64)
         return ((const double *)results)[i];
     return s->bits == 32 ? (double)((const float *)results)[i] : half_to_double(((const uint16_t *)results)[i]);
 }
 
-static double expected(const struct state *s, uint64_t i)
+static double roofline_expected(const struct state *s, uint64_t i)
 {
     double turns = (double)(s->bits == 16 ? s->turns & 1 : s->turns);
     return as_peak_start(s->key, (uint32_t)(s->bits == 16 ? i / 2 : i)) + turns * s->used->pairs;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool roofline_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     uint64_t n = results_of(s, s->used), bytes = n * s->bits / 8, wrong = n;
@@ -419,17 +420,17 @@ static bool check(void *state, char *why, size_t why_size)
     if (!results)
         return false;
     for (uint64_t i = 0; i < n && wrong == n; i++)
-        wrong = value_at(s, results, i) == expected(s, i) ? n : i;
+        wrong = roofline_value_at(s, results, i) == roofline_expected(s, i) ? n : i;
     if (wrong < n)
         snprintf(why, why_size, "chain %llu ends at %.17g, not %.17g", (unsigned long long)wrong,
-                 value_at(s, results, wrong), expected(s, wrong));
+                 roofline_value_at(s, results, wrong), roofline_expected(s, wrong));
     else
         snprintf(why, why_size, "all %llu chains end as expected", (unsigned long long)n);
     free(results);
     return wrong == n;
 }
 
-static void finish(void *state)
+static void roofline_finish(void *state)
 {
     struct state *s = state;
     for (size_t i = 0; i < s->built_n; i++) {
@@ -443,7 +444,7 @@ static void finish(void *state)
     free(s->clock);
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double roofline_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
     return info->capabilities & AS_CAP_HOST_KERNELS ? 10 : 60; /* the driver compiles a long kernel first */
@@ -456,8 +457,8 @@ const struct as_probe as_probe_roofline = {
     .metric = "rate",
     .unit = AS_UNIT_RATE,
     .counts = "a fused multiply-add is two operations; each lane of a vector counts",
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, roofline_applies),
     .first = first,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    .patience = roofline_patience,
+    AS_TRIAL(struct state, roofline_prepare, roofline_sample, roofline_check, roofline_finish),
 };

@@ -14,7 +14,7 @@ static double bound_at_clock(const struct as_rule_context *c, const struct as_ce
     return known && isfinite(cell->clock_hz) ? cell->limit * cell->clock_hz / c->info->clock_max_hz : NAN;
 }
 
-static void add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *type)
+static void roofline_add_peak(struct as_rule_context *c, const struct as_cell *cell, const char *type)
 {
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_ARITHMETIC_PEAK, cell, AS_BY(.type = type));
     char clock[32], share[80] = "";
@@ -31,20 +31,20 @@ static void add_peak(struct as_rule_context *c, const struct as_cell *cell, cons
     as_fact_say(f, "Fused multiply-adds of {type} reach {value}%s", share);
 }
 
-static void derive_peaks(struct as_rule_context *c)
+static void roofline_derive_peaks(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     size_t n = as_cells_of(c, "roofline", &cells);
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const struct as_cell *best = as_cells_best(cells, n, "type", types[t]);
         if (best)
-            add_peak(c, best, types[t]);
+            roofline_add_peak(c, best, types[t]);
     }
     free(cells);
 }
 
 const struct as_rule as_rules_roofline[] = {
-    {"peaks of arithmetic", derive_peaks, "the fastest valid chains of fused multiply-adds of a type",
+    {"peaks of arithmetic", roofline_derive_peaks, "the fastest valid chains of fused multiply-adds of a type",
      "a faster chain that passes the same gates"},
     {0},
 };

@@ -58,7 +58,7 @@ static void host_core(const struct as_host_call *call)
 }
 
 /* Four sums, so that additions are not the bottleneck. */
-static void host_memory(const struct as_host_call *call)
+static void sentinel_host_memory(const struct as_host_call *call)
 {
     const uint64_t *p = call->args[1];
     uint64_t from, bytes, s0 = 0, s1 = 0, s2 = 0, s3 = 0;
@@ -91,16 +91,17 @@ static void host_pair(const struct as_host_call *call)
     }
 }
 static const struct as_host_kernel host_kernels[] = {
-    {"core", host_core}, {"memory", host_memory}, {"pair", host_pair}, {NULL, NULL}};
+    {"core", host_core}, {"memory", sentinel_host_memory}, {"pair", host_pair}, {NULL, NULL}};
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies sentinel_applies(const struct as_device_info *info, const struct as_axes *a,
+                                        struct as_error *err)
 {
     (void)err;
     bool pair = as_word_is(a, "what", "pair");
     return pair && (!(info->capabilities & AS_CAP_HOST_KERNELS) || info->threads < 2) ? AS_PRUNED : AS_APPLIES;
 }
 
-static enum as_status get_memory(struct sentinel *s, struct as_error *err)
+static enum as_status sentinel_get_memory(struct sentinel *s, struct as_error *err)
 {
     const char *allocator = NULL;
     for (size_t i = 0; i < s->dev->info.allocators_n && !allocator; i++)
@@ -162,42 +163,42 @@ static enum as_status fill_block(struct sentinel *s, struct as_error *err)
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status sentinel_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct sentinel *s = state;
-    s->dev = vc->dev;
-    s->what = (enum what)as_word_index(vc->axes, "what", what_words);
+    s->dev = tc->dev;
+    s->what = (enum what)as_word_index(tc->axes, "what", what_words);
     if (s->what > PAIR)
-        return as_fail(err, AS_USAGE, "unknown sentinel '%s'", as_axes_text(vc->axes, "what"));
-    s->native = (vc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
+        return as_fail(err, AS_USAGE, "unknown sentinel '%s'", as_axes_text(tc->axes, "what"));
+    s->native = (tc->dev->info.capabilities & AS_CAP_HOST_KERNELS) != 0;
     s->workgroup_size = s->native ? 1 : DEVICE_THREADS;
     s->workgroups = s->what == PAIR ? 2 : 1;
     if (!s->native && s->what == MEMORY) {
-        s->workgroups = 4 * (size_t)(vc->dev->info.compute_units ? vc->dev->info.compute_units : 1);
+        s->workgroups = 4 * (size_t)(tc->dev->info.compute_units ? tc->dev->info.compute_units : 1);
         s->sums = calloc(s->workgroups * s->workgroup_size, sizeof *s->sums);
         if (!s->sums)
             return as_nomem(err, s->workgroups * s->workgroup_size * sizeof *s->sums, "sums");
     }
     struct as_program_desc desc = {.name = "sentinel", .source = as_kernel_sentinel, .host = host_kernels};
-    enum as_status st = get_memory(s, err);
+    enum as_status st = sentinel_get_memory(s, err);
     if (!st)
-        st = vc->dev->program->build(vc->dev, &desc, &s->program, err);
+        st = tc->dev->program->build(tc->dev, &desc, &s->program, err);
     if (!st)
-        st = vc->dev->program->kernel(vc->dev, s->program, what_words[s->what], &s->kernel, err);
+        st = tc->dev->program->kernel(tc->dev, s->program, what_words[s->what], &s->kernel, err);
     if (!st && s->what == MEMORY) {
-        s->from = vc->seed % (s->bytes / s->window) * s->window;
+        s->from = tc->seed % (s->bytes / s->window) * s->window;
         st = fill_block(s, err);
     }
-    vc->footprint = s->what == MEMORY ? s->bytes : 64;
+    tc->footprint = s->what == MEMORY ? s->bytes : 64;
     if (s->what == MEMORY)
-        vc->min_reps = vc->max_reps = 1;
+        tc->min_reps = tc->max_reps = 1;
     else
-        vc->sample_s = 5e-4;
+        tc->sample_s = 5e-4;
     return st;
 }
 
 /* Accesses per repetition, and what the value is the time of. */
-static double steps_of(const struct sentinel *s)
+static double sentinel_steps_of(const struct sentinel *s)
 {
     static const double steps[] = {[CORE] = CORE_STEPS, [MEMORY] = 0, [PAIR] = 2 * PAIR_STEPS};
     return s->what == MEMORY ? (double)(s->window / 64) : steps[s->what];
@@ -251,7 +252,7 @@ static enum as_status look_at_result(struct sentinel *s, uint64_t reps, struct a
     return AS_OK;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status sentinel_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct sentinel *s = state;
     const bool memory = s->what == MEMORY;
@@ -270,7 +271,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
                           .workgroup_size = s->workgroup_size,
                           .reps = s->native || memory ? reps : 1,
                           .work = {.bytes = memory ? (double)s->window : 0,
-                                   .accesses = memory ? 0 : steps_of(s) * (s->native ? 1 : (double)reps),
+                                   .accesses = memory ? 0 : sentinel_steps_of(s) * (s->native ? 1 : (double)reps),
                                    .footprint = memory ? (double)s->bytes : 64}};
     struct as_timing t;
     enum as_status st = s->dev->queue->launch(s->dev, &l, &t, err);
@@ -281,11 +282,11 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     if (memory)
         s->from = (s->from + s->window) % s->bytes;
     out->seconds = as_timing_seconds(&t);
-    out->value = out->seconds / ((double)reps * steps_of(s)) * 1e9;
+    out->value = out->seconds / ((double)reps * sentinel_steps_of(s)) * 1e9;
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t size)
+static bool sentinel_check(void *state, char *why, size_t size)
 {
     const struct sentinel *s = state;
     static const char *const outcome[] = {
@@ -294,7 +295,7 @@ static bool check(void *state, char *why, size_t size)
     return !s->wrong;
 }
 
-static void finish(void *state)
+static void sentinel_finish(void *state)
 {
     struct sentinel *s = state;
     if (s->dev) {
@@ -315,6 +316,6 @@ const struct as_probe as_probe_sentinel = {
     .lower_is_better = true,
     .counts = "time of one multiplication (core), of one cache line read sequentially (memory), or passed (pair)",
     .hidden = true,
-    AS_CELLS(axes, grids, grids, applies),
-    AS_TRIAL(struct sentinel, prepare, sample, check, finish),
+    AS_CELLS(axes, grids, grids, sentinel_applies),
+    AS_TRIAL(struct sentinel, sentinel_prepare, sentinel_sample, sentinel_check, sentinel_finish),
 };

@@ -51,7 +51,7 @@ static bool play(struct toy *t, const char *axes, uint64_t reps, int samples, ch
     struct toy_trial v;
     struct as_error err = {0};
     toy_prepare(t, &as_probe_sentinel, axes, &v, NULL);
-    assert_true(v.vc.min_reps <= reps && reps <= v.vc.max_reps);
+    assert_true(v.tc.min_reps <= reps && reps <= v.tc.max_reps);
     for (int i = 0; i < samples; i++) {
         struct as_sample s = {.value = NAN};
         assert_int_equal(as_probe_sentinel.sample(v.state, reps, &s, &err), AS_OK);
@@ -114,11 +114,11 @@ UNIT_TEST(test_windows)
     struct as_error err = {0};
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_sentinel, "what=memory", &v, NULL);
-    assert_true(v.vc.footprint >= 8 * WINDOW && v.vc.footprint % WINDOW == 0);
-    assert_int_equal(v.vc.max_reps, 1);
+    assert_true(v.tc.footprint >= 8 * WINDOW && v.tc.footprint % WINDOW == 0);
+    assert_int_equal(v.tc.max_reps, 1);
     toy_finish(&as_probe_sentinel, &v);
     toy_prepare(&t, &as_probe_sentinel, "what=core", &v, NULL);
-    assert_int_equal(v.vc.footprint, 64);
+    assert_int_equal(v.tc.footprint, 64);
     assert_int_equal(t.live, 1); /* no block */
     toy_finish(&as_probe_sentinel, &v);
     t.dev.info.memory_free = 8 * (uint64_t)WINDOW - 1;

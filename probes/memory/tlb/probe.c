@@ -45,7 +45,7 @@ static uint64_t line_of(const struct as_device_info *info)
     return line;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies tlb_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const uint64_t stride = as_axes_u64(a, "stride"), step = stride ? stride : line_of(info);
@@ -62,23 +62,23 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 /* Preparing touches every page once, which may zero a huge page. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double tlb_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     const uint64_t stride = as_axes_u64(a, "stride");
     return 5 + as_axes_number(a, "pages") * (double)(stride ? stride : line_of(info)) / 1e9;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status tlb_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
-    const uint64_t stride = as_axes_u64(vc->axes, "stride"), line = line_of(&vc->dev->info);
+    const uint64_t stride = as_axes_u64(tc->axes, "stride"), line = line_of(&tc->dev->info);
     const uint64_t step = stride ? stride : line;
-    const struct as_chase_desc desc = {.allocator = as_axes_text(vc->axes, "allocator"),
-                                       .size = as_axes_u64(vc->axes, "pages") * step,
+    const struct as_chase_desc desc = {.allocator = as_axes_text(tc->axes, "allocator"),
+                                       .size = as_axes_u64(tc->axes, "pages") * step,
                                        .stride = step,
                                        .spread = line,
                                        .pattern = AS_PATTERN_RANDOM,
-                                       .seed = vc->seed};
-    return as_chase_trial_prepare(vc, state, &desc, err);
+                                       .seed = tc->seed};
+    return as_chase_trial_prepare(tc, state, &desc, err);
 }
 
 const struct as_probe as_probe_tlb = {
@@ -89,8 +89,8 @@ const struct as_probe as_probe_tlb = {
     .unit = "ns",
     .lower_is_better = true,
     .counts = "time of one dependent load, each from another page (packed: from as many contiguous cache lines)",
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, tlb_applies),
     .kernel_reaches = as_always_by_kernel,
-    .patience = patience,
-    AS_TRIAL(struct as_chase, prepare, as_chase_trial_sample, as_chase_trial_check, as_chase_finish),
+    .patience = tlb_patience,
+    AS_TRIAL(struct as_chase, tlb_prepare, as_chase_trial_sample, as_chase_trial_check, as_chase_finish),
 };

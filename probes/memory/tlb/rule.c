@@ -33,7 +33,7 @@ static int pair_kind(const struct as_curve *many, const struct as_curve *few)
     return by_page && as_cells_alike(a, b, "pattern") ? 1 : 0;
 }
 
-static void divide(const struct as_curve *many, const struct as_curve *few, struct ratios *r)
+static void tlb_divide(const struct as_curve *many, const struct as_curve *few, struct ratios *r)
 {
     r->n = 0;
     for (size_t i = 0, k = 0; i < many->n && k < few->n;) {
@@ -125,7 +125,7 @@ static int choose_pair(const struct as_curve *curves, size_t n, struct ratios *n
         int kind = many == few ? 0 : pair_kind(many, few);
         if (kind == 0 || kind < best_kind)
             continue;
-        divide(many, few, now);
+        tlb_divide(many, few, now);
         if (now->n < RATIOS_MIN || (kind == best_kind && now->n <= best->n))
             continue;
         *best = *now;
@@ -219,7 +219,7 @@ static void choose_control(const struct as_curve *curves, size_t n, const struct
 }
 
 /* "mmap, a page every 4 KiB" */
-static const char *what(const struct as_cell *cell, char *out, size_t size)
+static const char *tlb_what(const struct as_cell *cell, char *out, size_t size)
 {
     char stride[32];
     as_fact_value_text(as_cell_axis_number(cell, "stride"), AS_NO_INTERVAL, "B", stride, sizeof stride);
@@ -227,7 +227,7 @@ static const char *what(const struct as_cell *cell, char *out, size_t size)
     return out;
 }
 
-static void add_evidence(struct as_fact *f, const struct costs *costs, size_t at)
+static void tlb_add_evidence(struct as_fact *f, const struct costs *costs, size_t at)
 {
     const size_t first = at > AROUND / 2 ? at - AROUND / 2 : 0;
     for (size_t i = first; i < costs->n && i < first + AROUND; i++) {
@@ -237,15 +237,15 @@ static void add_evidence(struct as_fact *f, const struct costs *costs, size_t at
 }
 
 /* One step: so many pages, which are so many bytes, and what a load takes more beyond. */
-static void add_reach(struct as_rule_context *c, const struct costs *costs, const struct as_plateau *before,
-                      double step, int level)
+static void tlb_add_reach(struct as_rule_context *c, const struct costs *costs, const struct as_plateau *before,
+                          double step, int level)
 {
     const struct as_cell *cell = costs->pages[0];
     const double stride = as_cell_axis_number(cell, "stride"), clock = costs->pages[before->last]->clock_hz;
     const struct as_interval knee = before->knee_ci;
     char order[24], ns[32], cycles[48] = "", text[96], reach[200];
     as_fact_value_text(step, AS_NO_INTERVAL, "ns", ns, sizeof ns);
-    what(cell, text, sizeof text);
+    tlb_what(cell, text, sizeof text);
     if (clock > 0)
         snprintf(cycles, sizeof cycles, " (%.0f cycles)", step * clock / 1e9);
     snprintf(order, sizeof order, "%d", level);
@@ -255,13 +255,13 @@ static void add_reach(struct as_rule_context *c, const struct costs *costs, cons
     as_fact_number(f, before->knee, knee);
     as_fact_say(f, "The L%d TLB holds %.0f to %.0f pages: beyond, a load takes %s%s longer (%s)", level, knee.lo,
                 knee.hi, ns, cycles, text);
-    add_evidence(f, costs, before->last);
+    tlb_add_evidence(f, costs, before->last);
     f = as_fact_add(c, AS_FACT_TLB_REACH_BYTES, cell, AS_BY(.order = order));
     if (!f)
         return;
     as_fact_number(f, before->knee * stride, (struct as_interval){knee.lo * stride, knee.hi * stride});
     as_fact_say(f, "L%d TLB reach: %s", level, as_fact_noted_text(f, "", text, reach, sizeof reach));
-    add_evidence(f, costs, before->last);
+    tlb_add_evidence(f, costs, before->last);
 }
 
 /* Steps in the cost of translation, added to the latency of the control's smallest buffer so that logarithms exist; a
@@ -281,7 +281,7 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     for (size_t i = 0; i + 1 < n; i++) {
         const double step = p[i + 1].level - p[i].level;
         if (step >= CLEAR * costs->control[p[i + 1].first] && as_plateau_step(ci, &p[i]) == AS_STEP_UP)
-            add_reach(c, costs, &p[i], step, level++);
+            tlb_add_reach(c, costs, &p[i], step, level++);
     }
     if (level > 1)
         return;
@@ -290,11 +290,11 @@ static void add_steps(struct as_rule_context *c, const struct costs *costs)
     if (!f)
         return;
     as_fact_say(f, "No clear step in the cost of address translation up to %.0f pages (%s)", costs->x[costs->n - 1],
-                what(costs->pages[0], text, sizeof text));
-    add_evidence(f, costs, costs->n - 1);
+                tlb_what(costs->pages[0], text, sizeof text));
+    tlb_add_evidence(f, costs, costs->n - 1);
 }
 
-static void add_miss(struct as_rule_context *c, const struct costs *costs)
+static void tlb_add_miss(struct as_rule_context *c, const struct costs *costs)
 {
     const size_t last = costs->n - 1;
     const struct as_cell *cell = costs->pages[last];
@@ -306,7 +306,7 @@ static void add_miss(struct as_rule_context *c, const struct costs *costs)
     f->verdict = as_verdict_above(f->ci, 0);
     if (cell->clock_hz > 0)
         snprintf(cycles, sizeof cycles, "%.0f cycles; ", f->value * cell->clock_hz / 1e9);
-    what(cell, text, sizeof text);
+    tlb_what(cell, text, sizeof text);
     const bool so = f->verdict == AS_SUPPORTED;
     snprintf(note, sizeof note, "%s%s", so ? cycles : "", text);
     as_fact_noted_text(f, so ? " per load" : "", note, value, sizeof value);
@@ -327,7 +327,7 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
         as_fact_add_ratio(c, AS_FACT_TLB_GAIN, p->a, p->b, AS_BY(.allocator = as_cell_axis(p->b, "allocator")));
     if (!f)
         return;
-    what(p->b, text, sizeof text);
+    tlb_what(p->b, text, sizeof text);
     as_fact_say(f,
                 f->verdict == AS_UNDECIDED ? "Whether huge pages speed up loads from %.0f pages is undecided: %s"
                                            : "Huge pages make loads from %.0f pages %s",
@@ -336,7 +336,7 @@ static void add_gain(struct as_rule_context *c, const struct as_pair *p)
 }
 
 /* Of each stride the pair with the most pages. */
-static void gains(struct as_rule_context *c, const char *huge)
+static void tlb_gains(struct as_rule_context *c, const char *huge)
 {
     struct as_pair *pairs;
     size_t n, kept = 0;
@@ -372,13 +372,13 @@ static void derive_translation(struct as_rule_context *c)
         if (best->n < POINTS_MIN)
             continue;
         add_steps(c, best);
-        add_miss(c, best);
+        tlb_add_miss(c, best);
         added++;
     }
     free(both);
     as_curves_free(curves, n);
-    gains(c, "huge_pages");
-    gains(c, "reserved_huge_pages");
+    tlb_gains(c, "huge_pages");
+    tlb_gains(c, "reserved_huge_pages");
 }
 
 const struct as_rule as_rules_tlb[] = {

@@ -56,7 +56,7 @@ UNIT_TEST(test_footprint)
         t.dev.info.caches_n = 1;
         t.dev.info.caches[0] = (struct as_cache){.level = 1, .kind = 'd', .size = 32768, .line = cases[i].line};
         toy_prepare(&t, &as_probe_tlb, cases[i].axes, &v, NULL);
-        assert_int_equal(v.vc.footprint, cases[i].footprint);
+        assert_int_equal(v.tc.footprint, cases[i].footprint);
         assert_int_equal(as_probe_tlb.sample(v.state, 10, &s, NULL), AS_OK);
         assert_true(s.value > 0 && s.seconds > 0);
         assert_true(as_probe_tlb.check(v.state, why, sizeof why));

@@ -75,8 +75,8 @@ UNIT_TEST(test_working_sets)
         struct toy_trial v;
         make_cpu(&t);
         toy_prepare(&t, &as_probe_topology, cases[i].axes, &v, NULL);
-        assert_int_equal(v.vc.footprint, cases[i].bytes);
-        assert_int_equal(v.vc.claims_memory, cases[i].memory);
+        assert_int_equal(v.tc.footprint, cases[i].bytes);
+        assert_int_equal(v.tc.claims_memory, cases[i].memory);
         toy_finish(&as_probe_topology, &v);
         assert_int_equal(t.live, 0);
     }
@@ -98,7 +98,7 @@ UNIT_TEST(test_units_have_a_part)
         t.deny_memory = true; /* the size is what counts */
         add_cache(&t, 2, 'u', 60 << 20);
         assert_int_equal(toy_prepare(&t, &as_probe_topology, cases[i].axes, &v, &err), AS_NOMEM);
-        assert_int_equal(v.vc.footprint, cases[i].bytes);
+        assert_int_equal(v.tc.footprint, cases[i].bytes);
         toy_finish(&as_probe_topology, &v);
     }
 }
@@ -118,9 +118,9 @@ UNIT_TEST(test_memory_suits_its_gate)
         if (caches[i])
             add_cache(&t, 2, 'u', caches[i]);
         assert_int_equal(toy_prepare(&t, &as_probe_topology, "place=memory what=latency", &v, &err), AS_NOMEM);
-        assert_true(v.vc.claims_memory);
-        assert_true(v.vc.footprint >= as_info_memory_least(&t.dev.info, NULL, 1));
-        assert_true(v.vc.footprint >= 256 << 20);
+        assert_true(v.tc.claims_memory);
+        assert_true(v.tc.footprint >= as_info_memory_least(&t.dev.info, NULL, 1));
+        assert_true(v.tc.footprint >= 256 << 20);
         toy_finish(&as_probe_topology, &v);
     }
 }

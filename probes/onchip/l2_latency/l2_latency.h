@@ -24,15 +24,16 @@ struct l2_latency {
 /* place.c */
 
 /* Draws random places in the chain's memory, each pointing to itself. */
-enum as_status l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as_error *err);
+enum as_status as_l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as_error *err);
 /* Links the used places into one cycle. */
-enum as_status l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err);
+enum as_status as_l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err);
 /* Keeps the near or the far places of the compute unit; AS_UNSUPPORTED if all are alike. */
-enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_trial_context *vc, struct as_error *err);
+enum as_status as_l2_latency_choose(struct l2_latency *u, bool near, struct as_trial_context *tc, struct as_error *err);
 
 /* run.c */
 
 /* Turns of L2_STEPS steps, in the experiment's cache state. */
-enum as_status l2_latency_run(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err);
+enum as_status as_l2_latency_run(struct l2_latency *u, uint32_t turns, double *ns, double *seconds,
+                                 struct as_error *err);
 
 #endif

@@ -16,7 +16,7 @@ static enum as_status bind_places(struct l2_latency *u, const uint64_t *places, 
     return st ? st : as_timed_once(&u->timed, "bind", args, 3, 16, BIND_THREADS, err);
 }
 
-enum as_status l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as_error *err)
+enum as_status as_l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as_error *err)
 {
     struct as_device *dev = u->timed.dev;
     struct as_bijection order;
@@ -40,7 +40,7 @@ enum as_status l2_latency_scatter(struct l2_latency *u, uint64_t seed, struct as
     return st ? st : bind_places(u, u->place, L2_LINES, err);
 }
 
-enum as_status l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err)
+enum as_status as_l2_latency_link(struct l2_latency *u, uint64_t seed, struct as_error *err)
 {
     struct as_device *dev = u->timed.dev;
     uint64_t *words = calloc(1, u->chain->bytes);
@@ -69,7 +69,7 @@ static enum as_status time_each(struct l2_latency *u, uint64_t *took, struct as_
     return st;
 }
 
-static void note_spread(struct as_trial_context *vc, const double *cycles)
+static void note_spread(struct as_trial_context *tc, const double *cycles)
 {
     static const struct {
         const char *name;
@@ -77,10 +77,10 @@ static void note_spread(struct as_trial_context *vc, const double *cycles)
     } at[] = {
         {"cycles_p05", 0.05}, {"cycles_p25", 0.25}, {"cycles_p50", 0.5}, {"cycles_p75", 0.75}, {"cycles_p95", 0.95}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        as_note_number(vc, at[i].name, as_quantile(cycles, L2_LINES, at[i].p));
+        as_note_number(tc, at[i].name, as_quantile(cycles, L2_LINES, at[i].p));
 }
 
-enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_trial_context *vc, struct as_error *err)
+enum as_status as_l2_latency_choose(struct l2_latency *u, bool near, struct as_trial_context *tc, struct as_error *err)
 {
     double mode[2], share;
     uint64_t *took = calloc(L2_LINES, sizeof *took);
@@ -89,7 +89,7 @@ enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_tria
     for (size_t i = 0; i < L2_LINES && !st; i++)
         cycles[i] = (double)took[i] / L2_STEPS;
     if (!st) {
-        note_spread(vc, cycles);
+        note_spread(tc, cycles);
         if (!as_two_modes(cycles, L2_LINES, mode, &share))
             st = as_fail(err, AS_UNSUPPORTED, "L2 latencies on this compute unit are unimodal: %.0f to %.0f cycles",
                          as_quantile(cycles, L2_LINES, 0.05), as_quantile(cycles, L2_LINES, 0.95));
@@ -99,9 +99,9 @@ enum as_status l2_latency_choose(struct l2_latency *u, bool near, struct as_tria
         for (size_t i = 0; i < L2_LINES; i++)
             if ((fabs(cycles[i] - mode[0]) <= fabs(cycles[i] - mode[1])) == near)
                 u->used[u->used_n++] = u->place[i];
-        as_note_number(vc, "near_share", share);
-        as_note_number(vc, "near_cycles", mode[0]);
-        as_note_number(vc, "far_cycles", mode[1]);
+        as_note_number(tc, "near_share", share);
+        as_note_number(tc, "near_cycles", mode[0]);
+        as_note_number(tc, "far_cycles", mode[1]);
         if (u->used_n < 2)
             st = as_fail(err, AS_UNSUPPORTED, "too few places of this kind");
     }

@@ -23,17 +23,18 @@ static const char *const full[] = {"what=near,far compute_unit=0,1,2,3,4,5,6,7,8
                                    "what=missed compute_unit=0",
                                    "what=found compute_unit=0 filler=0,1,2,3,4,8,16,32,48,64,96,128", NULL};
 
-static enum what what_of(const struct as_axes *a)
+static enum what l2_latency_what_of(const struct as_axes *a)
 {
     return (enum what)as_word_index(a, "what", what_words);
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies l2_latency_applies(const struct as_device_info *info, const struct as_axes *a,
+                                          struct as_error *err)
 {
     if (!(info->capabilities & AS_CAP_CYCLES))
         return as_inapplicable(err, "kernels of this device cannot read their compute unit's number or a clock");
     double unit = as_axes_number(a, "compute_unit"), filler = as_axes_number(a, "filler");
-    if (unit >= info->compute_units || filler >= info->compute_units || (filler > 0 && what_of(a) != FOUND))
+    if (unit >= info->compute_units || filler >= info->compute_units || (filler > 0 && l2_latency_what_of(a) != FOUND))
         return AS_PRUNED;
     return AS_APPLIES;
 }
@@ -47,23 +48,23 @@ static uint64_t chain_bytes(const struct as_device_info *info)
     return bytes - bytes % 4096;
 }
 
-static enum as_status build(struct l2_latency *u, struct as_trial_context *vc, struct as_error *err)
+static enum as_status l2_latency_build(struct l2_latency *u, struct as_trial_context *tc, struct as_error *err)
 {
     enum as_status st =
-        as_timed_prepare(&u->timed, vc->dev, "l2_latency", as_kernel_sweep, as_kernel_l2_latency, NULL, 1, err);
+        as_timed_prepare(&u->timed, tc->dev, "l2_latency", as_kernel_sweep, as_kernel_l2_latency, NULL, 1, err);
     if (!st)
         st = as_timed_keep_kernel(&u->timed, "walk", &u->chase, err);
     if (!st)
         st = as_timed_keep_kernel(&u->timed, "each", &u->each, err);
     if (st)
         return st;
-    as_expect_code(vc, u->chase, "load.global", L2_STEPS);
-    as_expect_code(vc, u->each, "load.global", L2_STEPS);
+    as_expect_code(tc, u->chase, "load.global", L2_STEPS);
+    as_expect_code(tc, u->each, "load.global", L2_STEPS);
     st = as_timed_stand(&u->timed, u->unit, err);
     return st ? st : as_timed_need(&u->timed, AS_HAS_UNIT, err);
 }
 
-static enum as_status allocate(struct l2_latency *u, struct as_error *err)
+static enum as_status l2_latency_allocate(struct l2_latency *u, struct as_error *err)
 {
     const struct {
         struct as_memory **memory;
@@ -77,56 +78,57 @@ static enum as_status allocate(struct l2_latency *u, struct as_error *err)
     return st;
 }
 
-static enum as_status warm_up(struct l2_latency *u, uint32_t turns, struct as_trial_context *vc, struct as_error *err)
+static enum as_status l2_latency_warm_up(struct l2_latency *u, uint32_t turns, struct as_trial_context *tc,
+                                         struct as_error *err)
 {
     double ns, seconds;
-    enum as_status st = l2_latency_run(u, turns, &ns, &seconds, err);
+    enum as_status st = as_l2_latency_run(u, turns, &ns, &seconds, err);
     if (!st)
-        as_limit_one_cycle(vc, as_timed_clock(&u->timed));
+        as_limit_one_cycle(tc, as_timed_clock(&u->timed));
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status l2_latency_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct l2_latency *u = state;
-    enum what what = what_of(vc->axes);
-    u->unit = (uint32_t)as_axes_u64(vc->axes, "compute_unit");
-    u->filler = (uint32_t)as_axes_u64(vc->axes, "filler");
+    enum what what = l2_latency_what_of(tc->axes);
+    u->unit = (uint32_t)as_axes_u64(tc->axes, "compute_unit");
+    u->filler = (uint32_t)as_axes_u64(tc->axes, "filler");
     u->fills = what == FOUND;
     u->evicts = what == FOUND || what == MISSED;
-    enum as_status st = build(u, vc, err);
+    enum as_status st = l2_latency_build(u, tc, err);
     if (!st)
-        st = allocate(u, err);
+        st = l2_latency_allocate(u, err);
     if (!st && u->evicts)
         st = as_timed_evictor(&u->timed, &u->other, err);
     if (!st)
-        st = l2_latency_scatter(u, vc->seed, err);
+        st = as_l2_latency_scatter(u, tc->seed, err);
     if (!st && (what == NEAR || what == FAR))
-        st = l2_latency_choose(u, what == NEAR, vc, err);
+        st = as_l2_latency_choose(u, what == NEAR, tc, err);
     if (!st)
-        st = l2_latency_link(u, vc->seed, err);
+        st = as_l2_latency_link(u, tc->seed, err);
     if (st)
         return st;
-    vc->footprint = u->chain->bytes;
-    vc->sample_s = 3e-3;
-    vc->max_reps = 1 << 24;
+    tc->footprint = u->chain->bytes;
+    tc->sample_s = 3e-3;
+    tc->max_reps = 1 << 24;
     /* Cold places are used once: a chase covers half of them, the next one the other half. */
     uint32_t once = L2_LINES / L2_STEPS / 2;
     if (u->evicts)
-        vc->min_reps = vc->max_reps = once;
-    return warm_up(u, once, vc, err);
+        tc->min_reps = tc->max_reps = once;
+    return l2_latency_warm_up(u, once, tc, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status l2_latency_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct l2_latency *u = state;
-    enum as_status st = l2_latency_run(u, (uint32_t)reps, &out->value, &out->seconds, err);
+    enum as_status st = as_l2_latency_run(u, (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
         out->clock_hz = as_timed_clock(&u->timed);
     return st;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool l2_latency_check(void *state, char *why, size_t why_size)
 {
     const struct l2_latency *u = state;
     snprintf(why, why_size,
@@ -135,7 +137,7 @@ static bool check(void *state, char *why, size_t why_size)
     return !u->lost;
 }
 
-static void finish(void *state)
+static void l2_latency_finish(void *state)
 {
     struct l2_latency *u = state;
     as_timed_finish(&u->timed);
@@ -153,8 +155,8 @@ const struct as_probe as_probe_l2_latency = {
     .counts = "time of one dependent load of one thread on the chosen compute unit, bypassing L1, averaged over a "
               "pointer chase",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, l2_latency_applies),
     .first = first,
     .patience_s = 30, /* the driver compiles the kernels first */
-    AS_TRIAL(struct l2_latency, prepare, sample, check, finish),
+    AS_TRIAL(struct l2_latency, l2_latency_prepare, l2_latency_sample, l2_latency_check, l2_latency_finish),
 };

@@ -33,8 +33,8 @@ static void add_near_far(struct as_rule_context *c, const struct as_pair *pair)
 
 /* Does a compute unit hit lines that others loaded, by STEP_UP faster than a miss? One other says nothing about the
  * rest. */
-static void add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
-                      const struct as_cell *missed)
+static void l2_latency_add_found(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
+                                 const struct as_cell *missed)
 {
     size_t others = 0, found = 0, open = 0;
     char undecided[48] = "", unit[AS_TERM_SIZE];
@@ -62,7 +62,7 @@ static void add_found(struct as_rule_context *c, const struct as_cell *const *ce
             as_fact_evidence(f, cells[i]);
 }
 
-static void add_miss(struct as_rule_context *c, const struct as_cell *missed)
+static void l2_latency_add_miss(struct as_rule_context *c, const struct as_cell *missed)
 {
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_ONCHIP_MISS_LATENCY, missed, NULL);
     if (!f)
@@ -82,8 +82,8 @@ static void derive_units(struct as_rule_context *c)
     n = as_cells_of(c, "l2_latency", &cells);
     for (size_t i = 0; i < n; i++)
         if (as_cell_is(cells[i], "what", "missed")) {
-            add_miss(c, cells[i]);
-            add_found(c, cells, n, cells[i]);
+            l2_latency_add_miss(c, cells[i]);
+            l2_latency_add_found(c, cells, n, cells[i]);
             break;
         }
     free(cells);

@@ -12,7 +12,8 @@ static enum as_status chase_on(struct l2_latency *u, uint32_t unit, uint64_t fro
     return st ? st : as_timed_launch(&u->timed, &l, seconds, err);
 }
 
-enum as_status l2_latency_run(struct l2_latency *u, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+enum as_status as_l2_latency_run(struct l2_latency *u, uint32_t turns, double *ns, double *seconds,
+                                 struct as_error *err)
 {
     uint64_t steps = (uint64_t)turns * L2_STEPS;
     enum as_status st = as_timed_sweep(&u->timed, u->evicts ? u->other : u->chain, err);

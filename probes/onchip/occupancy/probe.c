@@ -31,7 +31,8 @@ enum {
 enum { GROUPS_MAX = 64, MEETING_MAX = 128 };
 static const uint64_t STAY_CYCLES = 200000;
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies occupancy_applies(const struct as_device_info *info, const struct as_axes *a,
+                                         struct as_error *err)
 {
     if (!(info->capabilities & AS_CAP_CYCLES) && info->is_host_cpu)
         return as_inapplicable(err, "a core of a CPU has one workgroup at a time");
@@ -55,7 +56,7 @@ struct state {
     int wrong;
 };
 
-static enum as_status build(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status occupancy_build(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_buf head = AS_BUF_INIT;
     as_buf_str(&head, "#define TAKE");
@@ -67,17 +68,17 @@ static enum as_status build(struct state *s, struct as_trial_context *vc, struct
     as_buf_printf(&head, "\n#define SHARED_WORDS %llu\n", s->meets ? (unsigned long long)(s->local + 3) / 4 : 0);
     enum as_status st = as_buf_check(&head, err);
     if (!st)
-        st = as_timed_prepare(&s->timed, vc->dev, "occupancy", as_buf_get(&head), as_kernel_occupancy, NULL,
+        st = as_timed_prepare(&s->timed, tc->dev, "occupancy", as_buf_get(&head), as_kernel_occupancy, NULL,
                               s->workgroups, err);
     as_buf_finish(&head);
     return st ? st : as_timed_keep_kernel(&s->timed, s->meets ? "meet" : "stay", &s->kernel, err);
 }
 
 /* The compiler's register count, and the occupancy that the driver reports. */
-static enum as_status note_claim(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status note_claim(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_kernel_info info = {0};
-    struct as_device *dev = vc->dev;
+    struct as_device *dev = tc->dev;
     if (!dev->program->kernel_info)
         return AS_OK;
     enum as_status st = dev->program->kernel_info(dev, s->kernel, s->threads, s->meets ? 0 : s->local, &info, err);
@@ -87,18 +88,18 @@ static enum as_status note_claim(struct state *s, struct as_trial_context *vc, s
         return as_fail(err, AS_UNSUPPORTED, "with %llu values a workgroup has at most %u threads",
                        (unsigned long long)s->values, info.max_threads);
     if (info.registers) {
-        as_note_number(vc, "registers", info.registers);
-        as_note_number(vc, "spilled_bytes", (double)info.private_bytes);
+        as_note_number(tc, "registers", info.registers);
+        as_note_number(tc, "spilled_bytes", (double)info.private_bytes);
     }
     if (info.max_threads)
-        as_note_number(vc, "most_threads", info.max_threads);
-    as_note_number(vc, "shared_bytes", (double)(info.shared_bytes + (s->meets ? 0 : s->local)));
+        as_note_number(tc, "most_threads", info.max_threads);
+    as_note_number(tc, "shared_bytes", (double)(info.shared_bytes + (s->meets ? 0 : s->local)));
     if (info.resident_workgroups)
-        as_note_number(vc, "reported_workgroups", info.resident_workgroups);
+        as_note_number(tc, "reported_workgroups", info.resident_workgroups);
     return AS_OK;
 }
 
-static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
+static enum as_status occupancy_fill(struct state *s, uint64_t seed, struct as_error *err)
 {
     struct as_rng rng;
     size_t n = (size_t)(s->values * s->threads);
@@ -119,25 +120,25 @@ static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
     return st || !n ? st : dev->memory->write(dev, s->in, 0, s->value, n * sizeof *s->value, err);
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status occupancy_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->threads = as_axes_u64(vc->axes, "threads");
-    s->values = as_axes_u64(vc->axes, "values");
-    s->local = as_axes_u64(vc->axes, "shared");
-    s->meets = !(vc->dev->info.capabilities & AS_CAP_CYCLES);
-    s->compute_units = vc->dev->info.compute_units;
+    s->threads = as_axes_u64(tc->axes, "threads");
+    s->values = as_axes_u64(tc->axes, "values");
+    s->local = as_axes_u64(tc->axes, "shared");
+    s->meets = !(tc->dev->info.capabilities & AS_CAP_CYCLES);
+    s->compute_units = tc->dev->info.compute_units;
     s->workgroups = (size_t)s->compute_units * (s->meets ? MEETING_MAX : GROUPS_MAX);
-    vc->min_reps = vc->max_reps = 1;
-    enum as_status st = build(s, vc, err);
+    tc->min_reps = tc->max_reps = 1;
+    enum as_status st = occupancy_build(s, tc, err);
     if (!st)
-        st = note_claim(s, vc, err);
+        st = note_claim(s, tc, err);
     if (!st)
-        st = fill(s, vc->seed, err);
-    unsigned most = vc->dev->info.compute_unit_threads;
+        st = occupancy_fill(s, tc->seed, err);
+    unsigned most = tc->dev->info.compute_unit_threads;
     if (most) {
-        vc->limit = floor((double)most / (double)s->threads);
-        snprintf(vc->limit_why, sizeof vc->limit_why, "a compute unit holds %u threads", most);
+        tc->limit = floor((double)most / (double)s->threads);
+        snprintf(tc->limit_why, sizeof tc->limit_why, "a compute unit holds %u threads", most);
     }
     return st;
 }
@@ -182,7 +183,8 @@ static double groups_at_a_time(struct state *s)
 }
 
 /* Do so many workgroups meet, which they can only where all are resident at once? */
-static enum as_status meet(struct state *s, size_t workgroups, bool *met, double *seconds, struct as_error *err)
+static enum as_status occupancy_meet(struct state *s, size_t workgroups, bool *met, double *seconds,
+                                     struct as_error *err)
 {
     struct as_device *dev = s->timed.dev;
     uint32_t meeting[MEETING_WORDS] = {0};
@@ -215,7 +217,7 @@ static enum as_status most_that_meet(struct state *s, size_t each, size_t most, 
         const size_t middle = lo + (hi - lo) / 2;
         bool met = false;
         for (int i = 0; i < MEETING_TRIES && !met; i++) {
-            enum as_status st = meet(s, middle * each, &met, seconds, err);
+            enum as_status st = occupancy_meet(s, middle * each, &met, seconds, err);
             if (st)
                 return st;
         }
@@ -241,7 +243,7 @@ static enum as_status sample_meeting(struct state *s, struct as_sample *out, str
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status occupancy_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     struct as_device *dev = s->timed.dev;
@@ -266,14 +268,14 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool occupancy_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, s->wrong ? "a workgroup lost its values" : "every workgroup ran and kept its values");
     return !s->wrong;
 }
 
-static void finish(void *state)
+static void occupancy_finish(void *state)
 {
     struct state *s = state;
     as_timed_finish(&s->timed);
@@ -291,8 +293,8 @@ const struct as_probe as_probe_occupancy = {
     .counts = "resident workgroups per compute unit: by overlap, median over compute units; without a clock in kernels "
               "by a barrier across the launch",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, occupancy_applies),
     .first = first_cells,
     .patience_s = 30, /* the driver compiles the kernel first */
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_TRIAL(struct state, occupancy_prepare, occupancy_sample, occupancy_check, occupancy_finish),
 };

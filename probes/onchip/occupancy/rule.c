@@ -22,7 +22,7 @@ struct allocation {
     double grain, reserved, parts;
 };
 
-static double needs(const struct use *u, const struct allocation *a, double workgroups)
+static double occupancy_needs(const struct use *u, const struct allocation *a, double workgroups)
 {
     const double piece = ceil(u->each / a->grain) * a->grain + a->reserved;
     return a->parts * ceil(workgroups * u->pieces / a->parts) * piece;
@@ -38,7 +38,7 @@ static struct bounds bounds_of(const struct uses *s, const struct allocation *a)
     struct bounds b = {.hi = INFINITY};
     for (size_t i = 0; i < s->n; i++) {
         const struct use *u = &s->v[i];
-        const double fits = needs(u, a, u->workgroups), exceeds = needs(u, a, u->workgroups + 1);
+        const double fits = occupancy_needs(u, a, u->workgroups), exceeds = occupancy_needs(u, a, u->workgroups + 1);
         if (fits > b.lo) {
             b.lo = fits;
             b.lo_cell = u->cell;
@@ -66,7 +66,7 @@ struct found {
     double reserved_lo, reserved_hi; /* of those that agree */
 };
 
-static void widen(struct found *f, const struct bounds *b, double reserved)
+static void occupancy_widen(struct found *f, const struct bounds *b, double reserved)
 {
     if (!b->lo_cell)
         return;
@@ -100,7 +100,7 @@ static struct found search(const struct uses *s, const struct tried *t, double s
             for (unsigned reserved = 0; reserved <= t->reserved_max; reserved += RESERVED_STEP) {
                 const struct allocation a = {*grain * scale, reserved, parts};
                 const struct bounds b = bounds_of(s, &a);
-                widen(&f, &b, reserved);
+                occupancy_widen(&f, &b, reserved);
             }
     return f;
 }
@@ -120,7 +120,7 @@ struct resource {
     double claim;
 };
 
-static void say_contradiction(struct as_rule_context *c, const struct resource *r, const struct bounds *b)
+static void occupancy_say_contradiction(struct as_rule_context *c, const struct resource *r, const struct bounds *b)
 {
     char lo[32], hi[32];
     struct as_fact *f = as_fact_add(c, AS_FACT_UNIT_CONTRADICTION, NULL,
@@ -174,7 +174,7 @@ static void add_capacity(struct as_rule_context *c, const struct uses *s, const 
     if (found.all.lo_cell)
         say_capacity(c, r, &found);
     else if (found.nearest.lo_cell)
-        say_contradiction(c, r, &found.nearest);
+        occupancy_say_contradiction(c, r, &found.nearest);
 }
 
 /* A compute unit holds so many workgroups, however small: threads for one more are there. */
@@ -197,7 +197,7 @@ static void add_workgroups(struct as_rule_context *c, const struct uses *threads
 enum { REGISTERS, SHARED, THREADS, KINDS };
 
 /* Which resource a cell is about. */
-static int kind_of(const struct as_cell *cell)
+static int occupancy_kind_of(const struct as_cell *cell)
 {
     if (as_cell_axis_number(cell, "shared") > 0)
         return SHARED;
@@ -208,7 +208,7 @@ static struct use use_of(const struct as_cell *cell, double warp)
 {
     const double warps = ceil(as_cell_axis_number(cell, "threads") / warp);
     struct use u = {.cell = cell, .workgroups = cell->sum.median, .pieces = 1};
-    switch (kind_of(cell)) {
+    switch (occupancy_kind_of(cell)) {
     case SHARED:
         u.each = as_cell_axis_number(cell, "shared");
         break;
@@ -234,7 +234,7 @@ static void derive_from(struct as_rule_context *c, const struct as_cell *const *
     for (size_t i = 0; i < n; i++) {
         const double threads = ceil(as_cell_axis_number(cells[i], "threads") / warp) * warp;
         struct use u = use_of(cells[i], warp);
-        const int kind = kind_of(cells[i]);
+        const int kind = occupancy_kind_of(cells[i]);
         u.exhausted = u.workgroups < workgroups && (kind == THREADS || (u.workgroups + 1) * threads <= resident);
         if (u.each > 0 && u.workgroups >= 1 && u.workgroups < 1e9)
             s[kind].v[s[kind].n++] = u;

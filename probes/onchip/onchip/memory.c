@@ -14,7 +14,7 @@ enum { CYCLE_BEFORE = 1 << 15, BIND_THREADS = 256, FIRST_SWEEPS = 3 };
 static const uint64_t DECLARED_MAX = 32 << 10;
 
 /* The position of the chase, in the kernel's unit. */
-static uint64_t position(const struct onchip *o, uint64_t steps)
+static uint64_t onchip_position(const struct onchip *o, uint64_t steps)
 {
     uint64_t element = as_cycle_at(&o->cycle, steps % o->cycle.lines);
     uint64_t bytes = element * o->stride;
@@ -24,7 +24,7 @@ static uint64_t position(const struct onchip *o, uint64_t steps)
 static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_t turns, struct as_arg args[7])
 {
     size_t n = 0;
-    uint64_t start = o->what == ONCHIP_CODE ? 0 : position(o, o->steps_done);
+    uint64_t start = o->what == ONCHIP_CODE ? 0 : onchip_position(o, o->steps_done);
     args[n++] = as_memory_arg(o->timed.memory);
     args[n++] = as_memory_arg(o->timed.choice);
     if (chain)
@@ -32,7 +32,7 @@ static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_
     if (o->what == ONCHIP_CODE) {
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
         args[n++] = (struct as_arg){.kind = AS_ARG_F32, .u.f32 = 1};
-    } else if (onchip_is_global(o->what)) {
+    } else if (as_onchip_is_global(o->what)) {
         args[n++] = as_u64_arg(start);
     } else {
         args[n++] = as_u32_arg(start);
@@ -43,16 +43,16 @@ static size_t fill_args(const struct onchip *o, struct as_memory *chain, uint32_
 }
 
 /* Each of the eight chains counted an eighth of all operations. */
-static uint64_t expected(const struct onchip *o, uint32_t turns)
+static uint64_t onchip_expected(const struct onchip *o, uint32_t turns)
 {
     uint64_t all = (uint64_t)o->before + turns;
     if (o->what == ONCHIP_CODE)
         return all * o->ops;
-    return position(o, o->steps_done + all * ONCHIP_STEPS);
+    return onchip_position(o, o->steps_done + all * ONCHIP_STEPS);
 }
 
-static struct as_launch make_launch(const struct onchip *o, struct as_memory *chain, uint32_t turns,
-                                    struct as_arg args[7])
+static struct as_launch onchip_make_launch(const struct onchip *o, struct as_memory *chain, uint32_t turns,
+                                           struct as_arg args[7])
 {
     size_t n = fill_args(o, chain, turns, args);
     size_t warp = o->timed.dev->info.warp ? o->timed.dev->info.warp : 1;
@@ -64,46 +64,46 @@ static struct as_launch make_launch(const struct onchip *o, struct as_memory *ch
     return l;
 }
 
-enum as_status onchip_control(struct onchip *o, struct as_error *err)
+enum as_status as_onchip_control(struct onchip *o, struct as_error *err)
 {
     struct as_arg args[7];
-    const struct as_launch control = make_launch(o, o->chains[0], 0, args);
+    const struct as_launch control = onchip_make_launch(o, o->chains[0], 0, args);
     return as_timed_overhead(&o->timed, &control, err);
 }
 
-static enum as_status sweep(struct onchip *o, struct as_memory *chain, struct as_error *err)
+static enum as_status onchip_sweep(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     if (o->what == ONCHIP_ATOMIC) /* by its own kernel: atomics have no near copy */
         return as_timed_sweep(&o->timed, chain, err);
     return as_timed_sweep_alone(&o->timed, chain, o->cycle.lines, o->stride, o->steps_done ? 1 : FIRST_SWEEPS, err);
 }
 
-static enum as_status run_place(struct onchip *o, struct as_memory *chain, uint32_t turns, double *seconds,
-                                struct as_error *err)
+static enum as_status onchip_run_place(struct onchip *o, struct as_memory *chain, uint32_t turns, double *seconds,
+                                       struct as_error *err)
 {
     struct as_arg args[7];
     double launch_s;
-    const struct as_launch l = make_launch(o, chain, turns, args);
-    enum as_status s = onchip_is_global(o->what) ? sweep(o, chain, err) : AS_OK;
-    if (!s)
-        s = as_timed_launch(&o->timed, &l, &launch_s, err);
-    if (s)
-        return s;
+    const struct as_launch l = onchip_make_launch(o, chain, turns, args);
+    enum as_status st = as_onchip_is_global(o->what) ? onchip_sweep(o, chain, err) : AS_OK;
+    if (!st)
+        st = as_timed_launch(&o->timed, &l, &launch_s, err);
+    if (st)
+        return st;
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
-    o->lost |= o->timed.record[0].value != expected(o, turns);
+    o->lost |= o->timed.record[0].value != onchip_expected(o, turns);
     *seconds += as_timed_seconds(&o->timed, launch_s);
     return AS_OK;
 }
 
-enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
+enum as_status as_onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err)
 {
     size_t places = o->places ? o->places : 1; /* constant memory and code have no chain */
     double each = o->what == ONCHIP_CODE ? (double)o->ops : ONCHIP_STEPS;
     *seconds = 0;
     for (size_t i = 0; i < places; i++) {
-        enum as_status s = run_place(o, o->chains[i], turns, seconds, err);
-        if (s)
-            return s;
+        enum as_status st = onchip_run_place(o, o->chains[i], turns, seconds, err);
+        if (st)
+            return st;
     }
     if (o->what != ONCHIP_CODE)
         o->steps_done = (o->steps_done + ((uint64_t)o->before + turns) * ONCHIP_STEPS) % o->cycle.lines;
@@ -114,36 +114,36 @@ enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *
 /* ---- the elements ---- */
 
 /* Shared memory is addressed by byte offsets; global memory by addresses, which only the device knows. */
-static enum as_status write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
+static enum as_status onchip_write_chain(struct onchip *o, struct as_memory *chain, struct as_error *err)
 {
     struct as_device *dev = o->timed.dev;
     struct as_arg args[] = {as_memory_arg(chain), as_u64_arg(o->cycle.lines), as_u64_arg(o->stride / 8)};
     if (o->what == ONCHIP_LOCAL)
         return as_cycle_write(&o->cycle, dev, chain, o->stride, 1, sizeof(uint32_t), err);
-    enum as_status s = as_cycle_write(&o->cycle, dev, chain, o->stride, 8, sizeof(uint64_t), err);
+    enum as_status st = as_cycle_write(&o->cycle, dev, chain, o->stride, 8, sizeof(uint64_t), err);
     if (o->what == ONCHIP_ATOMIC) /* counts in words */
-        return s;
+        return st;
     size_t compute_units = dev->info.compute_units ? dev->info.compute_units : 1;
-    return s ? s : as_timed_once(&o->timed, "bind", args, 3, 4 * compute_units, BIND_THREADS, err);
+    return st ? st : as_timed_once(&o->timed, "bind", args, 3, 4 * compute_units, BIND_THREADS, err);
 }
 
 static enum as_status get_chains(struct onchip *o, struct as_error *err)
 {
     const struct as_device_info *info = &o->timed.dev->info;
-    bool placed = onchip_is_global(o->what) && !info->is_host_cpu && o->size <= ONCHIP_PLACED_MAX &&
+    bool placed = as_onchip_is_global(o->what) && !info->is_host_cpu && o->size <= ONCHIP_PLACED_MAX &&
                   o->size <= as_info_last_cache(info);
     size_t wanted = placed ? ONCHIP_PLACES : 1;
-    enum as_status s = AS_OK;
-    for (; o->places < wanted && !s; o->places++) {
+    enum as_status st = AS_OK;
+    for (; o->places < wanted && !st; o->places++) {
         struct as_memory **chain = &o->chains[o->places];
-        s = as_timed_keep_memory(&o->timed, placed ? ONCHIP_PLACE_BYTES : o->size, chain, err);
-        if (!s)
-            s = write_chain(o, *chain, err);
+        st = as_timed_keep_memory(&o->timed, placed ? ONCHIP_PLACE_BYTES : o->size, chain, err);
+        if (!st)
+            st = onchip_write_chain(o, *chain, err);
     }
-    return s;
+    return st;
 }
 
-enum as_status onchip_memory_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+enum as_status as_onchip_memory_prepare(struct onchip *o, struct as_trial_context *tc, struct as_error *err)
 {
     static const char *const operations[ONCHIP_WHATS] = {[ONCHIP_GLOBAL] = "load.global",
                                                          [ONCHIP_READONLY] = "load.global",
@@ -155,21 +155,21 @@ enum as_status onchip_memory_prepare(struct onchip *o, struct as_trial_context *
         o->shared_bytes = o->size;
     snprintf(defines, sizeof defines, "-DWHAT=%d -DSIZE=%llu%s", (int)o->what,
              local ? (unsigned long long)o->size : 0ULL, at_launch ? " -DAT_LAUNCH" : "");
-    as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, vc->seed);
-    enum as_status s = as_timed_room(vc->dev, o->size, err);
-    if (!s)
-        s = as_timed_prepare(&o->timed, vc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_kernel_sweep,
-                             as_kernel_onchip, defines, 1, err);
-    if (!s)
-        s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
-    if (!s)
-        s = get_chains(o, err);
-    if (s)
-        return s;
-    as_expect_code(vc, o->kernel, operations[o->what], ONCHIP_STEPS);
-    as_note_number(vc, "elements", (double)o->cycle.lines);
+    as_cycle_init(&o->cycle, AS_PATTERN_RANDOM, o->size / o->stride, o->stride, 4096, tc->seed);
+    enum as_status st = as_timed_room(tc->dev, o->size, err);
+    if (!st)
+        st = as_timed_prepare(&o->timed, tc->dev, "onchip", o->what == ONCHIP_ATOMIC ? "" : as_kernel_sweep,
+                              as_kernel_onchip, defines, 1, err);
+    if (!st)
+        st = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
+    if (!st)
+        st = get_chains(o, err);
+    if (st)
+        return st;
+    as_expect_code(tc, o->kernel, operations[o->what], ONCHIP_STEPS);
+    as_note_number(tc, "elements", (double)o->cycle.lines);
     if (o->chains[0]->page_size)
-        as_note_number(vc, "page_size", (double)o->chains[0]->page_size);
+        as_note_number(tc, "page_size", (double)o->chains[0]->page_size);
     if (o->cycle.lines <= CYCLE_BEFORE)
         o->before = (uint32_t)((o->cycle.lines + ONCHIP_STEPS - 1) / ONCHIP_STEPS);
     return AS_OK;

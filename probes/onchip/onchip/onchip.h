@@ -16,7 +16,7 @@ enum onchip_what {
 };
 extern const char *const onchip_what_words[]; /* in this order, ends with NULL */
 /* Is it a chase over global memory, by any path? */
-bool onchip_is_global(enum onchip_what what);
+bool as_onchip_is_global(enum onchip_what what);
 
 /* A small chain is closer to some slices of the cache than to others. */
 enum { ONCHIP_PLACES = 8, ONCHIP_PLACED_MAX = 1 << 20, ONCHIP_PLACE_BYTES = 2 << 20 };
@@ -38,15 +38,15 @@ struct onchip {
 enum { ONCHIP_STEPS = 64, ONCHIP_CONSTANT_MAX = 64 << 10 };
 
 /* memory.c: chases over global and shared memory */
-enum as_status onchip_memory_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err);
+enum as_status as_onchip_memory_prepare(struct onchip *o, struct as_trial_context *tc, struct as_error *err);
 /* text.c: chases over constant memory and instruction loops, with a program per size */
-enum as_status onchip_constant_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err);
-enum as_status onchip_code_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err);
+enum as_status as_onchip_constant_prepare(struct onchip *o, struct as_trial_context *tc, struct as_error *err);
+enum as_status as_onchip_code_prepare(struct onchip *o, struct as_trial_context *tc, struct as_error *err);
 
 /* Where kernels have no clock, a launch with only the warm-up is subtracted. */
-enum as_status onchip_control(struct onchip *o, struct as_error *err);
+enum as_status as_onchip_control(struct onchip *o, struct as_error *err);
 /* One launch of so many turns per copy, *seconds in total. *ns is the time per step or operation; the end is compared
  * with the expected element. */
-enum as_status onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err);
+enum as_status as_onchip_run(struct onchip *o, uint32_t turns, double *ns, double *seconds, struct as_error *err);
 
 #endif

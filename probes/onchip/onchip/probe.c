@@ -42,12 +42,12 @@ static const char *const full[] = {
     NULL,
 };
 
-static enum onchip_what what_of(const struct as_axes *a)
+static enum onchip_what onchip_what_of(const struct as_axes *a)
 {
     return (enum onchip_what)as_word_index(a, "what", onchip_what_words);
 }
 
-bool onchip_is_global(enum onchip_what what)
+bool as_onchip_is_global(enum onchip_what what)
 {
     return what == ONCHIP_GLOBAL || what == ONCHIP_READONLY || what == ONCHIP_ATOMIC;
 }
@@ -57,12 +57,12 @@ static enum as_applies refuse(struct as_error *err, const char *why)
     return as_inapplicable(err, "%s", why);
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies onchip_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
-    enum onchip_what what = what_of(a);
+    enum onchip_what what = onchip_what_of(a);
     double size = as_axes_number(a, "size"), stride = as_axes_number(a, "stride");
     double local = as_axes_number(a, "shared");
-    bool is_global = onchip_is_global(what);
+    bool is_global = as_onchip_is_global(what);
     if (info->is_host_cpu)
         return what == ONCHIP_LOCAL && size == LOCAL_SMALL
                    ? refuse(err, "it uses the host's memory and caches: see probe latency")
@@ -82,71 +82,71 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 /* The driver compiles the kernel first, and a megabyte of code takes long. */
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double onchip_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     double size = as_axes_number(a, "size");
-    return what_of(a) == ONCHIP_CODE ? 20 + size / 10e3 : 20 + size / 100e6;
+    return onchip_what_of(a) == ONCHIP_CODE ? 20 + size / 10e3 : 20 + size / 100e6;
 }
 
 static enum as_status (*const preparations[ONCHIP_WHATS])(struct onchip *, struct as_trial_context *,
                                                           struct as_error *) = {
-    [ONCHIP_GLOBAL] = onchip_memory_prepare,     [ONCHIP_READONLY] = onchip_memory_prepare,
-    [ONCHIP_CONSTANT] = onchip_constant_prepare, [ONCHIP_LOCAL] = onchip_memory_prepare,
-    [ONCHIP_CODE] = onchip_code_prepare,         [ONCHIP_ATOMIC] = onchip_memory_prepare,
+    [ONCHIP_GLOBAL] = as_onchip_memory_prepare,     [ONCHIP_READONLY] = as_onchip_memory_prepare,
+    [ONCHIP_CONSTANT] = as_onchip_constant_prepare, [ONCHIP_LOCAL] = as_onchip_memory_prepare,
+    [ONCHIP_CODE] = as_onchip_code_prepare,         [ONCHIP_ATOMIC] = as_onchip_memory_prepare,
 };
 
 /* The control and a short chase, to find the clock. */
-static enum as_status first_launches(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+static enum as_status onchip_first_launches(struct onchip *o, struct as_trial_context *tc, struct as_error *err)
 {
     double ns, seconds;
-    enum as_status s = as_timed_stand(&o->timed, AS_TIMED_UNIT, err);
-    if (!s)
-        s = onchip_control(o, err);
-    if (!s && o->shared_bytes)
-        s = as_timed_need(&o->timed, AS_HAS_LOCAL, err);
-    if (!s)
-        s = onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
-    if (s)
-        return s;
+    enum as_status st = as_timed_stand(&o->timed, AS_TIMED_UNIT, err);
+    if (!st)
+        st = as_onchip_control(o, err);
+    if (!st && o->shared_bytes)
+        st = as_timed_need(&o->timed, AS_HAS_LOCAL, err);
+    if (!st)
+        st = as_onchip_run(o, o->what == ONCHIP_CODE ? 16 : 256, &ns, &seconds, err);
+    if (st)
+        return st;
     if (o->what != ONCHIP_CODE)
-        as_limit_one_cycle(vc, as_timed_clock(&o->timed));
+        as_limit_one_cycle(tc, as_timed_clock(&o->timed));
     if (!(o->timed.record[0].has & AS_HAS_NANOS))
-        as_note_number(vc, "control_ns", o->timed.overhead_s * 1e9);
-    as_timed_note(vc, &o->timed);
+        as_note_number(tc, "control_ns", o->timed.overhead_s * 1e9);
+    as_timed_note(tc, &o->timed);
     return AS_OK;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status onchip_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct onchip *o = state;
-    o->what = what_of(vc->axes);
-    o->size = as_axes_u64(vc->axes, "size");
-    o->stride = as_axes_u64(vc->axes, "stride");
-    o->shared_bytes = as_axes_u64(vc->axes, "shared");
+    o->what = onchip_what_of(tc->axes);
+    o->size = as_axes_u64(tc->axes, "size");
+    o->stride = as_axes_u64(tc->axes, "stride");
+    o->shared_bytes = as_axes_u64(tc->axes, "shared");
     if (o->what >= ONCHIP_WHATS)
-        return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(vc->axes, "what"));
-    enum as_status s = preparations[o->what](o, vc, err);
-    if (!s)
-        s = first_launches(o, vc, err);
-    if (s)
-        return s;
-    vc->footprint = o->size;
-    vc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long against a tick of the device's nanosecond clock */
-    vc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
+        return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(tc->axes, "what"));
+    enum as_status st = preparations[o->what](o, tc, err);
+    if (!st)
+        st = onchip_first_launches(o, tc, err);
+    if (st)
+        return st;
+    tc->footprint = o->size;
+    tc->sample_s = o->places > 1 ? 8e-3 : 4e-3; /* long against a tick of the device's nanosecond clock */
+    tc->max_reps = o->what == ONCHIP_CODE ? (UINT64_C(1) << 26) / o->ops : UINT32_MAX / 2;
     return AS_OK;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status onchip_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct onchip *o = state;
-    enum as_status s = onchip_run(o, (uint32_t)reps, &out->value, &out->seconds, err);
-    if (!s)
+    enum as_status st = as_onchip_run(o, (uint32_t)reps, &out->value, &out->seconds, err);
+    if (!st)
         out->clock_hz = as_timed_clock(&o->timed);
-    return s;
+    return st;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool onchip_check(void *state, char *why, size_t why_size)
 {
     const struct onchip *o = state;
     static const char *const words[2][2] = {
@@ -166,8 +166,8 @@ const struct as_probe as_probe_onchip = {
     .counts = "time of one dependent load (or atomic addition) of one thread, averaged over a pointer chase; code: of "
               "one instruction of one warp",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, onchip_applies),
     .first = first,
-    .patience = patience,
-    AS_TRIAL(struct onchip, prepare, sample, check, as_timed_finish),
+    .patience = onchip_patience,
+    AS_TRIAL(struct onchip, onchip_prepare, onchip_sample, onchip_check, as_timed_finish),
 };

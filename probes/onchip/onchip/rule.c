@@ -45,7 +45,8 @@ struct seen {
     double local; /* bytes of shared memory that the workgroup also held */
 };
 
-static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct seen *s, const char *unit)
+static struct as_fact *onchip_add(struct as_rule_context *c, enum as_relation relation, const struct seen *s,
+                                  const char *unit)
 {
     char level[24], shared[32];
     snprintf(level, sizeof level, "L%zu", s->level);
@@ -55,13 +56,13 @@ static struct as_fact *add(struct as_rule_context *c, enum as_relation relation,
                              .part = s->part ? "part" : "", .shared = shared));
 }
 
-static void add_latency(struct as_rule_context *c, const struct seen *s)
+static void onchip_add_latency(struct as_rule_context *c, const struct seen *s)
 {
     double hz = s->curve->cells[s->plateau->first]->clock_hz;
     bool cycles = hz > 0;
     double factor = cycles ? hz * 1e-9 : 1;
     const char *unit = cycles ? "cycles" : "ns";
-    struct as_fact *f = add(c, AS_FACT_ONCHIP_LATENCY, s, unit);
+    struct as_fact *f = onchip_add(c, AS_FACT_ONCHIP_LATENCY, s, unit);
     if (!f)
         return;
     as_fact_number(f, s->plateau->level * factor,
@@ -96,11 +97,11 @@ static void judge_claim(struct as_rule_context *c, const struct seen *s, struct 
         as_fact_say(f, "%s cache capacity: %s", name, range);
 }
 
-static void add_size(struct as_rule_context *c, const struct seen *s)
+static void onchip_add_size(struct as_rule_context *c, const struct seen *s)
 {
     if (!isfinite(s->plateau->knee))
         return;
-    struct as_fact *f = add(c, s->local > 0 ? AS_FACT_ONCHIP_SIZE_BESIDE : AS_FACT_ONCHIP_SIZE, s, "B");
+    struct as_fact *f = onchip_add(c, s->local > 0 ? AS_FACT_ONCHIP_SIZE_BESIDE : AS_FACT_ONCHIP_SIZE, s, "B");
     if (!f)
         return;
     as_fact_number(f, s->plateau->knee, s->plateau->knee_ci);
@@ -110,7 +111,7 @@ static void add_size(struct as_rule_context *c, const struct seen *s)
 }
 
 /* Which of the paths does the curve show, and is it one with an element in every line? */
-static const struct path *path_of(const struct as_curve *curve)
+static const struct path *onchip_path_of(const struct as_curve *curve)
 {
     const struct as_cell *cell = curve->cells[0];
     if (curve->n < POINTS_MIN || as_cell_axis_number(cell, "stride") != 64)
@@ -225,11 +226,11 @@ static void derive_path(struct as_rule_context *c, const struct as_curve *curve,
         s.part = global && i > 0 && (i < second || all_parts);
         s.level = global && i > 0 ? 2 : s.level;
         name_level(&s);
-        add_size(c, &s);
+        onchip_add_size(c, &s);
         s.part &= !all_parts; /* how long the part takes that one unit reaches is how long the level takes */
         name_level(&s);
         if (local == 0 && (isfinite(p[i].knee) || n == 1))
-            add_latency(c, &s);
+            onchip_add_latency(c, &s);
     }
 }
 
@@ -298,7 +299,7 @@ static void derive_local(struct as_rule_context *c)
 static bool shows_whole(const struct as_curve *curve)
 {
     struct as_plateau p[1];
-    return path_of(curve) == &paths[PATH_ATOMIC] && whole_plateau(curve, p) > 0 && isfinite(p[0].knee);
+    return onchip_path_of(curve) == &paths[PATH_ATOMIC] && whole_plateau(curve, p) > 0 && isfinite(p[0].knee);
 }
 
 static void derive_sizes(struct as_rule_context *c)
@@ -310,7 +311,7 @@ static void derive_sizes(struct as_rule_context *c)
     for (size_t i = 0; i < n; i++)
         whole_known |= shows_whole(&curves[i]);
     for (size_t i = 0; i < n; i++) {
-        const struct path *path = path_of(&curves[i]);
+        const struct path *path = onchip_path_of(&curves[i]);
         if (path)
             derive_path(c, &curves[i], path, whole_known);
     }

@@ -36,11 +36,11 @@ UNIT_TEST(test_places)
     opened.device.info.is_host_cpu = false; /* as if it had memory of its own */
     toy_axes(&axes, "what=global size=65536 stride=64 shared=0");
     for (size_t wrong = 0; wrong <= ONCHIP_PLACES; wrong++) {
-        struct as_trial_context vc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};
+        struct as_trial_context tc = {.dev = &opened.device, .axes = &axes, .seed = 7, .deadline = as_now() + 60};
         struct as_sample out = {.value = NAN};
         void *state = NULL;
         char why[160] = "";
-        assert_int_equal(as_probe_prepare(probe, &vc, &state, &err), AS_OK);
+        assert_int_equal(as_probe_prepare(probe, &tc, &state, &err), AS_OK);
         const struct onchip *o = state;
         assert_int_equal(o->places, ONCHIP_PLACES);
         if (wrong < ONCHIP_PLACES)
@@ -48,7 +48,7 @@ UNIT_TEST(test_places)
         assert_int_equal(probe->sample(state, 100, &out, &err), AS_OK);
         assert_int_equal(probe->check(state, why, sizeof why), wrong == ONCHIP_PLACES);
         as_probe_finish(probe, state);
-        as_buf_finish(&vc.detail);
+        as_buf_finish(&tc.detail);
     }
     as_device_close(&opened);
 }

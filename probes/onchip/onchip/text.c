@@ -9,7 +9,7 @@ extern const char as_kernel_onchip[];
 static const uint64_t CONSTANT_SEED = UINT64_C(0x6f6e63686970);
 enum { BLOCK = 64 }; /* operations per OPS64 */
 
-enum as_status onchip_constant_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+enum as_status as_onchip_constant_prepare(struct onchip *o, struct as_trial_context *tc, struct as_error *err)
 {
     struct as_buf head = AS_BUF_INIT;
     char defines[32];
@@ -24,21 +24,21 @@ enum as_status onchip_constant_prepare(struct onchip *o, struct as_trial_context
         as_buf_str(&head, line + 1 < o->cycle.lines ? ",\n" : "};\n");
     }
     snprintf(defines, sizeof defines, "-DWHAT=%d", (int)o->what);
-    enum as_status s = as_buf_check(&head, err);
-    if (!s)
-        s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
+    enum as_status st = as_buf_check(&head, err);
+    if (!st)
+        st = as_timed_prepare(&o->timed, tc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
     as_buf_finish(&head);
-    if (!s)
-        s = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
-    if (s)
-        return s;
-    as_expect_code(vc, o->kernel, "load.const", ONCHIP_STEPS);
-    as_note_number(vc, "elements", (double)o->cycle.lines);
+    if (!st)
+        st = as_timed_keep_kernel(&o->timed, "walk", &o->kernel, err);
+    if (st)
+        return st;
+    as_expect_code(tc, o->kernel, "load.const", ONCHIP_STEPS);
+    as_note_number(tc, "elements", (double)o->cycle.lines);
     o->before = (uint32_t)((o->cycle.lines + ONCHIP_STEPS - 1) / ONCHIP_STEPS);
     return AS_OK;
 }
 
-static enum as_status build_code(struct onchip *o, struct as_trial_context *vc, uint64_t blocks, uint64_t *code_bytes,
+static enum as_status build_code(struct onchip *o, struct as_trial_context *tc, uint64_t blocks, uint64_t *code_bytes,
                                  struct as_error *err)
 {
     struct as_buf head = AS_BUF_INIT;
@@ -48,45 +48,45 @@ static enum as_status build_code(struct onchip *o, struct as_trial_context *vc, 
         as_buf_str(&head, " OPS64");
     as_buf_str(&head, "\n");
     snprintf(defines, sizeof defines, "-DWHAT=%d", (int)o->what);
-    enum as_status s = as_buf_check(&head, err);
-    if (!s)
-        s = as_timed_prepare(&o->timed, vc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
+    enum as_status st = as_buf_check(&head, err);
+    if (!st)
+        st = as_timed_prepare(&o->timed, tc->dev, "onchip", as_buf_get(&head), as_kernel_onchip, defines, 1, err);
     as_buf_finish(&head);
-    if (!s)
-        s = as_timed_keep_kernel(&o->timed, "run", &o->kernel, err);
+    if (!st)
+        st = as_timed_keep_kernel(&o->timed, "run", &o->kernel, err);
     struct as_kernel_info info = {0};
-    if (!s)
-        s = vc->dev->program->kernel_info(vc->dev, o->kernel, vc->dev->info.warp, 0, &info, err);
+    if (!st)
+        st = tc->dev->program->kernel_info(tc->dev, o->kernel, tc->dev->info.warp, 0, &info, err);
     *code_bytes = info.code_bytes;
     o->ops = blocks * BLOCK;
-    return s;
+    return st;
 }
 
 /* Two programs of different length give the bytes per operation. */
-enum as_status onchip_code_prepare(struct onchip *o, struct as_trial_context *vc, struct as_error *err)
+enum as_status as_onchip_code_prepare(struct onchip *o, struct as_trial_context *tc, struct as_error *err)
 {
     enum { FEW = 8, MANY = 24 };
     uint64_t few, many, bytes;
-    if (!vc->dev->program->kernel_info)
+    if (!tc->dev->program->kernel_info)
         return as_fail(err, AS_UNSUPPORTED, "the backend does not report the size of a kernel's code");
-    enum as_status s = build_code(o, vc, FEW, &few, err);
-    if (!s) {
+    enum as_status st = build_code(o, tc, FEW, &few, err);
+    if (!st) {
         as_timed_finish(&o->timed);
-        s = build_code(o, vc, MANY, &many, err);
+        st = build_code(o, tc, MANY, &many, err);
     }
-    if (s)
-        return s;
+    if (st)
+        return st;
     if (many <= few)
         return as_fail(err, AS_UNSUPPORTED, "the backend does not report the size of a kernel's code");
     double block = (double)(many - few) / (MANY - FEW);
     uint64_t blocks = (uint64_t)((double)o->size / block + 0.5);
     as_timed_finish(&o->timed);
-    s = build_code(o, vc, blocks ? blocks : 1, &bytes, err);
-    if (s)
-        return s;
-    as_expect_code(vc, o->kernel, "fma.f32", o->ops);
-    as_note_number(vc, "code_bytes", (double)bytes);
-    as_note_number(vc, "operations", (double)o->ops);
+    st = build_code(o, tc, blocks ? blocks : 1, &bytes, err);
+    if (st)
+        return st;
+    as_expect_code(tc, o->kernel, "fma.f32", o->ops);
+    as_note_number(tc, "code_bytes", (double)bytes);
+    as_note_number(tc, "operations", (double)o->ops);
     o->before = 2;
     return AS_OK;
 }

@@ -58,7 +58,7 @@ enum { THREADS_MAX = 1024, IN_FLIGHT = 64, THREADS_MIN = 128 };
 
 /* Bytes in flight per thread. Workgroups are as large as possible, then as many loads are unrolled as possible; small
  * blocks have fewer of both. False: the block is too small. */
-static bool shape_of(const struct as_device_info *info, const struct as_axes *a, struct shape *s)
+static bool onchip_bandwidth_shape_of(const struct as_device_info *info, const struct as_axes *a, struct shape *s)
 {
     static const struct {
         const char *word;
@@ -97,7 +97,8 @@ static bool shape_of(const struct as_device_info *info, const struct as_axes *a,
     return s->elements > 0 && s->elements <= UINT32_MAX / 2;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies onchip_bandwidth_applies(const struct as_device_info *info, const struct as_axes *a,
+                                                struct as_error *err)
 {
     struct shape s;
     bool local = as_word_is(a, "what", "shared");
@@ -108,10 +109,10 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     if (local != (as_axes_number(a, "size") == 0) ||
         (as_word_is(a, "compute_units", "one") && !as_word_is(a, "what", "common")))
         return AS_PRUNED;
-    return shape_of(info, a, &s) ? AS_APPLIES : AS_PRUNED;
+    return onchip_bandwidth_shape_of(info, a, &s) ? AS_APPLIES : AS_PRUNED;
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double onchip_bandwidth_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 30 + as_axes_number(a, "size") / 100e6; /* the driver compiles the kernel first */
@@ -172,7 +173,7 @@ static enum as_status fill_buffer(struct state *s, struct as_memory *buffer, str
     return st;
 }
 
-static enum as_status fill(struct state *s, uint64_t seed, struct as_error *err)
+static enum as_status onchip_bandwidth_fill(struct state *s, uint64_t seed, struct as_error *err)
 {
     struct as_rng rng;
     enum as_status st = AS_OK;
@@ -196,8 +197,8 @@ static uint64_t piece_elements(const struct shape *p)
     return p->local || p->common ? 0 : (p->block + period - 1) / period * period;
 }
 
-static enum as_status launch(struct state *s, struct as_memory *buffer, uint32_t turns, double *seconds,
-                             struct as_error *err)
+static enum as_status onchip_bandwidth_launch(struct state *s, struct as_memory *buffer, uint32_t turns,
+                                              double *seconds, struct as_error *err)
 {
     const struct shape *p = &s->shape;
     struct as_arg args[] = {as_memory_arg(s->timed.memory),
@@ -215,28 +216,28 @@ static enum as_status launch(struct state *s, struct as_memory *buffer, uint32_t
     return as_timed_launch(&s->timed, &l, seconds, err);
 }
 
-static enum as_status build(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status onchip_bandwidth_build(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
     const struct shape *p = &s->shape;
     char defines[160];
     snprintf(defines, sizeof defines, "-DWIDTH=%d -DUNROLL=%d -DGROUP_THREADS=%d -DSTRIDE=%d -DWARP=%d -DTILE=%d%s",
              (int)p->bytes * 8, (int)p->unroll, (int)p->threads, (int)p->stride, (int)p->warp, (int)p->tile,
              p->local ? " -DIN_LOCAL" : "");
-    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
+    enum as_status st = as_timed_prepare(&s->timed, tc->dev, "onchip_bandwidth", "", as_kernel_onchip_bandwidth,
                                          defines, p->workgroups, err);
     if (!st)
         st = as_timed_keep_kernel(&s->timed, "read", &s->kernel, err);
     if (st)
         return st;
-    as_expect_code(vc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
+    as_expect_code(tc, s->kernel, p->local ? "load.local" : "load.global", p->unroll);
     st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
     if (p->workgroups == 1)
-        as_timed_note(vc, &s->timed);
+        as_timed_note(tc, &s->timed);
     return st;
 }
 
 /* Every workgroup had its own compute unit; the slowest counts. */
-static enum as_status judge(struct state *s, uint64_t turns, struct as_error *err)
+static enum as_status onchip_bandwidth_judge(struct state *s, uint64_t turns, struct as_error *err)
 {
     const struct shape *p = &s->shape;
     struct as_device *dev = s->timed.dev;
@@ -254,11 +255,11 @@ static enum as_status judge(struct state *s, uint64_t turns, struct as_error *er
     return AS_OK;
 }
 
-static enum as_status run(struct state *s, struct as_memory *buffer, uint64_t reps, double *seconds,
-                          struct as_error *err)
+static enum as_status onchip_bandwidth_run(struct state *s, struct as_memory *buffer, uint64_t reps, double *seconds,
+                                           struct as_error *err)
 {
-    enum as_status st = launch(s, buffer, (uint32_t)reps, seconds, err);
-    return st ? st : judge(s, reps, err);
+    enum as_status st = onchip_bandwidth_launch(s, buffer, (uint32_t)reps, seconds, err);
+    return st ? st : onchip_bandwidth_judge(s, reps, err);
 }
 
 /* Seconds of the turns, without those of the launch and of filling caches and shared memory. */
@@ -268,11 +269,11 @@ static enum as_status time_turns(struct state *s, struct as_memory *buffer, uint
     double before = 0;
     enum as_status st = AS_OK;
     for (int i = 0; i < PAIR_TRIES && !st; i++) {
-        st = run(s, buffer, 0, &before, err);
+        st = onchip_bandwidth_run(s, buffer, 0, &before, err);
         *turns_s = whole - before;
         if (st || *turns_s > 0)
             return st;
-        st = run(s, buffer, reps, &whole, err);
+        st = onchip_bandwidth_run(s, buffer, reps, &whole, err);
     }
     return st ? st
               : as_fail(err, AS_UNSUPPORTED,
@@ -286,7 +287,7 @@ static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uin
 {
     double seconds, turns_s = 0;
     uint64_t slowest = 0;
-    enum as_status st = run(s, buffer, reps, &seconds, err);
+    enum as_status st = onchip_bandwidth_run(s, buffer, reps, &seconds, err);
     for (size_t g = 0; g < s->shape.workgroups && !st; g++)
         slowest = s->timed.record[g].cycles > slowest ? s->timed.record[g].cycles : slowest;
     if (!st && s->tick)
@@ -298,50 +299,50 @@ static enum as_status read_buffer(struct state *s, struct as_memory *buffer, uin
     return st;
 }
 
-static enum as_status time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
-                                struct as_error *err)
+static enum as_status onchip_bandwidth_time_both(void *user, uint32_t turns, double *difference_s, double *longer_s,
+                                                 struct as_error *err)
 {
     struct state *s = user;
     double before = 0;
-    enum as_status st = run(s, s->buffers[0], turns, longer_s, err);
+    enum as_status st = onchip_bandwidth_run(s, s->buffers[0], turns, longer_s, err);
     if (!st)
-        st = run(s, s->buffers[0], 0, &before, err);
+        st = onchip_bandwidth_run(s, s->buffers[0], 0, &before, err);
     *difference_s = *longer_s - before;
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status onchip_bandwidth_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
     const struct shape *p = &s->shape;
-    if (!shape_of(&vc->dev->info, vc->axes, &s->shape))
+    if (!onchip_bandwidth_shape_of(&tc->dev->info, tc->axes, &s->shape))
         return as_fail(err, AS_USAGE, "the block is too small for a workgroup");
     uint64_t piece = piece_elements(p), elements = piece ? piece * p->workgroups : p->block;
-    vc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
-    vc->max_reps = UINT32_MAX / 4;
-    size_t wanted = p->common && vc->footprint <= as_info_last_cache(&vc->dev->info) ? PLACES : 1;
-    vc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
-    enum as_status st = as_timed_room(vc->dev, elements * p->bytes * wanted, err);
+    tc->footprint = p->local ? p->tile * p->bytes : p->block * p->bytes * (p->common ? 1 : p->workgroups);
+    tc->max_reps = UINT32_MAX / 4;
+    size_t wanted = p->common && tc->footprint <= as_info_last_cache(&tc->dev->info) ? PLACES : 1;
+    tc->sample_s = wanted > 1 ? 2e-2 : 1e-2; /* workgroups drift apart: 2 ms scatter by 3% */
+    enum as_status st = as_timed_room(tc->dev, elements * p->bytes * wanted, err);
     if (!st)
-        st = build(s, vc, err);
+        st = onchip_bandwidth_build(s, tc, err);
     for (; s->places < wanted && !st; s->places++)
         st = as_timed_keep_memory(&s->timed, elements * p->bytes, &s->buffers[s->places], err);
     if (!st)
         st = as_timed_keep_memory(&s->timed, p->workgroups * p->threads * sizeof(uint32_t), &s->sums, err);
     if (!st)
-        st = fill(s, vc->seed, err);
+        st = onchip_bandwidth_fill(s, tc->seed, err);
     s->before = 2;
     if (!st)
-        st = as_tick_prepare(&s->tick, vc, p->workgroups > 1, err);
+        st = as_tick_prepare(&s->tick, tc, p->workgroups > 1, err);
     if (!st && s->tick)
-        st = as_tick_turns(time_both, s, UINT32_MAX / 4, &vc->min_reps, err);
-    as_note_number(vc, "workgroups", (double)p->workgroups);
-    as_note_number(vc, "group_threads", (double)p->threads);
-    as_note_number(vc, "loads_in_a_row", (double)p->unroll);
+        st = as_tick_turns(onchip_bandwidth_time_both, s, UINT32_MAX / 4, &tc->min_reps, err);
+    as_note_number(tc, "workgroups", (double)p->workgroups);
+    as_note_number(tc, "group_threads", (double)p->threads);
+    as_note_number(tc, "loads_in_a_row", (double)p->unroll);
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status onchip_bandwidth_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     double span = 0, hz = 1;
@@ -358,7 +359,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool onchip_bandwidth_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size, "%s",
@@ -369,7 +370,7 @@ static bool check(void *state, char *why, size_t why_size)
     return !s->wrong && !s->shared;
 }
 
-static void finish(void *state)
+static void onchip_bandwidth_finish(void *state)
 {
     struct state *s = state;
     as_tick_finish(s->tick);
@@ -386,8 +387,9 @@ const struct as_probe as_probe_onchip_bandwidth = {
     .unit = "B/cycle",
     .counts = "bytes loaded per cycle by the threads of one compute unit; the slowest counts",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, onchip_bandwidth_applies),
     .first = first,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    .patience = onchip_bandwidth_patience,
+    AS_TRIAL(struct state, onchip_bandwidth_prepare, onchip_bandwidth_sample, onchip_bandwidth_check,
+             onchip_bandwidth_finish),
 };

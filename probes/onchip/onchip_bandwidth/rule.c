@@ -6,7 +6,8 @@
 
 enum { LEVELS_MAX = 6, POINTS_MIN = 5 };
 
-static const struct as_cell *best_of(const struct as_cell *const *cells, size_t n, const char *what, const char *units)
+static const struct as_cell *onchip_bandwidth_best_of(const struct as_cell *const *cells, size_t n, const char *what,
+                                                      const char *units)
 {
     const struct as_cell *best = NULL;
     for (size_t i = 0; i < n; i++)
@@ -16,8 +17,8 @@ static const struct as_cell *best_of(const struct as_cell *const *cells, size_t 
     return best;
 }
 
-static void add_bandwidth(struct as_rule_context *c, const struct as_cell *best, enum as_relation relation,
-                          const char *level, const char *which, const char *from, const char *whose)
+static void onchip_bandwidth_add(struct as_rule_context *c, const struct as_cell *best, enum as_relation relation,
+                                 const char *level, const char *which, const char *from, const char *whose)
 {
     struct as_fact *f = best ? as_fact_add_cell(c, relation, best, AS_BY(.object = level, .level = level)) : NULL;
     if (!f)
@@ -67,7 +68,7 @@ static void add_banks(struct as_rule_context *c, const struct as_curve *curve)
 }
 
 /* Up to which size one unit reads the shared cache as fast as a small part of it. */
-static void add_reach(struct as_rule_context *c, const struct as_curve *curve)
+static void onchip_bandwidth_add_reach(struct as_rule_context *c, const struct as_curve *curve)
 {
     struct as_plateau p[LEVELS_MAX];
     size_t n = as_plateaus(curve->x, curve->y, curve->ci, curve->n, p, LEVELS_MAX);
@@ -94,11 +95,14 @@ static void derive_bandwidth(struct as_rule_context *c)
     snprintf(alone, sizeof alone, "One %s alone", as_unit_name(c));
     snprintf(all, sizeof all, "L2 with all %ss active", as_unit_name(c));
     snprintf(same, sizeof same, "all %ss reading the same ", as_unit_name(c));
-    add_bandwidth(c, best_of(cells, n, "own", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L1", each, "its L1", "over ");
-    add_bandwidth(c, best_of(cells, n, "common", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L2", each, all, same);
-    add_bandwidth(c, best_of(cells, n, "common", "one"), AS_FACT_ONCHIP_BANDWIDTH_OF_ONE, "L2", alone, "L2", "over ");
-    add_bandwidth(c, best_of(cells, n, "shared", "every"), AS_FACT_ONCHIP_BANDWIDTH, "shared", each,
-                  as_shared_memory_name(c), "");
+    onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "own", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L1", each,
+                         "its L1", "over ");
+    onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "common", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L2", each,
+                         all, same);
+    onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "common", "one"), AS_FACT_ONCHIP_BANDWIDTH_OF_ONE, "L2",
+                         alone, "L2", "over ");
+    onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "shared", "every"), AS_FACT_ONCHIP_BANDWIDTH, "shared",
+                         each, as_shared_memory_name(c), "");
     free(cells);
     as_curves_make(c, "onchip_bandwidth", "stride", &curves, &curves_n);
     for (size_t i = 0; i < curves_n; i++)
@@ -110,7 +114,7 @@ static void derive_bandwidth(struct as_rule_context *c)
     for (size_t i = 0; i < curves_n; i++)
         if (as_cell_is(curves[i].cells[0], "what", "common") &&
             as_cell_is(curves[i].cells[0], "compute_units", "one") && as_cell_is(curves[i].cells[0], "stride", "1"))
-            add_reach(c, &curves[i]);
+            onchip_bandwidth_add_reach(c, &curves[i]);
     as_curves_free(curves, curves_n);
 }
 

@@ -60,7 +60,7 @@ UNIT_TEST(test_without_counter)
     toy.dev.info.unit_fma = 128;
     assert_int_equal(toy_applies(&toy, &as_probe_onchip_bandwidth, axes, &err), AS_APPLIES);
     toy_prepare(&toy, &as_probe_onchip_bandwidth, axes, &v, NULL);
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "by calibration"));
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "by calibration"));
     for (uint64_t reps = 10; reps <= 10000; reps *= 10) {
         assert_int_equal(as_probe_onchip_bandwidth.sample(v.state, reps, &out, &err), AS_OK);
         assert_true(fabs(out.value - 65536.0 / READ_CYCLES) < 1e-4);

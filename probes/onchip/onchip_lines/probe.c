@@ -29,7 +29,8 @@ static const char *const full[] = {"what=fetch level=all "
 
 enum { STEPS = 16, BLOCK_BYTES = 4096, BLOCKS = 4096, BIND_THREADS = 256, FETCH_MAX = BLOCK_BYTES / 2 };
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies onchip_lines_applies(const struct as_device_info *info, const struct as_axes *a,
+                                            struct as_error *err)
 {
     bool fetch = as_word_is(a, "what", "fetch");
     double distance = as_axes_number(a, "distance"), lines = as_axes_number(a, "lines");
@@ -61,7 +62,7 @@ static uint64_t steps_of_cycle(const struct state *s)
 }
 
 /* The position of the chase after so many steps. */
-static uint64_t position(const struct state *s, uint64_t steps)
+static uint64_t onchip_lines_position(const struct state *s, uint64_t steps)
 {
     steps %= steps_of_cycle(s);
     if (!s->second)
@@ -70,13 +71,13 @@ static uint64_t position(const struct state *s, uint64_t steps)
 }
 
 /* Brings the caches into the experiment's state before each chase. L1 is empty at the start of a launch. */
-static enum as_status chase(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
-                            struct as_error *err)
+static enum as_status onchip_lines_chase(struct state *s, uint32_t before, uint32_t turns, double *ns, double *seconds,
+                                         struct as_error *err)
 {
     struct as_arg args[] = {as_memory_arg(s->timed.memory),
                             as_memory_arg(s->timed.choice),
                             as_memory_arg(s->chain),
-                            as_u64_arg(position(s, s->steps_done)),
+                            as_u64_arg(onchip_lines_position(s, s->steps_done)),
                             as_u32_arg(before),
                             as_u32_arg(turns)};
     struct as_launch l = as_launch_of(s->chase, args, 6, 1, 1);
@@ -88,12 +89,12 @@ static enum as_status chase(struct state *s, uint32_t before, uint32_t turns, do
         return st;
     s->steps_done = (s->steps_done + ((uint64_t)before + turns) * STEPS) % steps_of_cycle(s);
     /* A wrong result must not become an address: the chase resumes at the expected position, and the check fails. */
-    s->lost |= s->timed.record[0].value != position(s, s->steps_done);
+    s->lost |= s->timed.record[0].value != onchip_lines_position(s, s->steps_done);
     *ns = turns ? as_timed_seconds(&s->timed, *seconds) * 1e9 / ((double)turns * STEPS) : 0;
     return AS_OK;
 }
 
-static enum as_status write_chain(struct state *s, struct as_error *err)
+static enum as_status onchip_lines_write_chain(struct state *s, struct as_error *err)
 {
     struct as_device *dev = s->timed.dev;
     uint64_t bytes = s->cycle.lines * s->block * 8;
@@ -126,50 +127,51 @@ static uint32_t turns_before(const struct state *s)
 }
 
 /* The overhead is all but the turns that count. */
-static enum as_status first_launches(struct state *s, uint32_t turns, struct as_trial_context *vc, struct as_error *err)
+static enum as_status onchip_lines_first_launches(struct state *s, uint32_t turns, struct as_trial_context *tc,
+                                                  struct as_error *err)
 {
     double ns, seconds, nothing[3];
     enum as_status st = AS_OK;
     for (int i = 0; i < 3 && !st; i++)
-        st = chase(s, turns_before(s), 0, &ns, &nothing[i], err);
+        st = onchip_lines_chase(s, turns_before(s), 0, &ns, &nothing[i], err);
     if (!st) {
         s->timed.overhead_s = as_median(nothing, 3);
-        st = chase(s, 0, turns, &ns, &seconds, err);
+        st = onchip_lines_chase(s, 0, turns, &ns, &seconds, err);
     }
     if (!st)
-        as_limit_one_cycle(vc, as_timed_clock(&s->timed));
+        as_limit_one_cycle(tc, as_timed_clock(&s->timed));
     return st;
 }
 
-static enum as_status build(struct state *s, struct as_trial_context *vc, struct as_error *err)
+static enum as_status onchip_lines_build(struct state *s, struct as_trial_context *tc, struct as_error *err)
 {
-    enum as_status st = as_timed_prepare(&s->timed, vc->dev, "onchip_lines", as_kernel_sweep, as_kernel_onchip_lines,
+    enum as_status st = as_timed_prepare(&s->timed, tc->dev, "onchip_lines", as_kernel_sweep, as_kernel_onchip_lines,
                                          s->cold_shared ? "-DPAST_OWN_CACHE" : NULL, 1, err);
     if (!st)
         st = as_timed_keep_kernel(&s->timed, "walk", &s->chase, err);
     if (st)
         return st;
-    as_expect_code(vc, s->chase, "load.global", STEPS);
+    as_expect_code(tc, s->chase, "load.global", STEPS);
     st = as_timed_stand(&s->timed, AS_TIMED_UNIT, err);
-    as_timed_note(vc, &s->timed);
+    as_timed_note(tc, &s->timed);
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status onchip_lines_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    bool fetch = as_word_is(vc->axes, "what", "fetch");
-    uint64_t distance = as_axes_u64(vc->axes, "distance"), lines = as_axes_u64(vc->axes, "lines");
-    s->cold_shared = fetch && as_word_is(vc->axes, "level", "L2");
+    bool fetch = as_word_is(tc->axes, "what", "fetch");
+    uint64_t distance = as_axes_u64(tc->axes, "distance"), lines = as_axes_u64(tc->axes, "lines");
+    s->cold_shared = fetch && as_word_is(tc->axes, "level", "L2");
     s->block = (fetch ? BLOCK_BYTES : distance) / 8;
     s->second = fetch ? distance / 8 : 0;
-    as_cycle_init(&s->cycle, AS_PATTERN_RANDOM, fetch ? BLOCKS : lines, s->block * 8, 4096, vc->seed);
-    vc->footprint = s->cycle.lines * s->block * 8;
-    enum as_status st = build(s, vc, err);
+    as_cycle_init(&s->cycle, AS_PATTERN_RANDOM, fetch ? BLOCKS : lines, s->block * 8, 4096, tc->seed);
+    tc->footprint = s->cycle.lines * s->block * 8;
+    enum as_status st = onchip_lines_build(s, tc, err);
     if (!st)
-        st = as_timed_keep_memory(&s->timed, vc->footprint, &s->chain, err);
+        st = as_timed_keep_memory(&s->timed, tc->footprint, &s->chain, err);
     if (!st)
-        st = write_chain(s, err);
+        st = onchip_lines_write_chain(s, err);
     if (!st)
         st = bind_addresses(s, err);
     if (!st && s->cold_shared)
@@ -177,23 +179,23 @@ static enum as_status prepare(struct as_trial_context *vc, void *state, struct a
     /* Cold blocks are used once: a chase covers half of them, the next one the other half. */
     uint32_t once = (uint32_t)(steps_of_cycle(s) / STEPS / 2);
     if (fetch)
-        vc->min_reps = vc->max_reps = once;
+        tc->min_reps = tc->max_reps = once;
     else
-        vc->max_reps = UINT32_MAX / 2;
-    vc->sample_s = 2e-3;
-    return st ? st : first_launches(s, fetch ? once : 256, vc, err);
+        tc->max_reps = UINT32_MAX / 2;
+    tc->sample_s = 2e-3;
+    return st ? st : onchip_lines_first_launches(s, fetch ? once : 256, tc, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status onchip_lines_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
-    enum as_status st = chase(s, turns_before(s), (uint32_t)reps, &out->value, &out->seconds, err);
+    enum as_status st = onchip_lines_chase(s, turns_before(s), (uint32_t)reps, &out->value, &out->seconds, err);
     if (!st)
         out->clock_hz = as_timed_clock(&s->timed);
     return st;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool onchip_lines_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     snprintf(why, why_size,
@@ -210,7 +212,7 @@ const struct as_probe as_probe_onchip_lines = {
     .lower_is_better = true,
     .counts = "time of one dependent load: mean of the pair (fetch), mean over the pointer chase (ways)",
     .needs = AS_CAP_SOURCE,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, onchip_lines_applies),
     .patience_s = 30, /* the driver compiles the kernels first */
-    AS_TRIAL(struct state, prepare, sample, check, as_timed_finish),
+    AS_TRIAL(struct state, onchip_lines_prepare, onchip_lines_sample, onchip_lines_check, as_timed_finish),
 };

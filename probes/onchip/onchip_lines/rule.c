@@ -7,7 +7,7 @@
 static const double STEP_UP = 1.15; /* less is not told from what else differs between two cells */
 
 /* The first point at which the curve has gone half the way from its lowest to its highest; 0: there is none. */
-static size_t first_up(const struct as_curve *curve)
+static size_t onchip_lines_first_up(const struct as_curve *curve)
 {
     size_t lo = 0, hi = 0;
     for (size_t i = 1; i < curve->n; i++) {
@@ -35,7 +35,7 @@ static size_t down_again(const struct as_curve *curve, size_t up)
 static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
 {
     const char *level = as_cell_axis(curve->cells[0], "level");
-    size_t at = first_up(curve);
+    size_t at = onchip_lines_first_up(curve);
     if (at == 0)
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_ONCHIP_SECTOR, NULL, AS_BY(.object = level, .level = level));
@@ -58,12 +58,12 @@ static void add_fetch(struct as_rule_context *c, const struct as_curve *curve)
 }
 
 /* The fewest lines that drive each other out, over all distances: those of one set. */
-static void add_ways(struct as_rule_context *c, const struct as_curve *curves, size_t n)
+static void onchip_lines_add_ways(struct as_rule_context *c, const struct as_curve *curves, size_t n)
 {
     const struct as_curve *best = NULL;
     size_t best_at = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t at = as_cell_is(curves[i].cells[0], "what", "ways") ? first_up(&curves[i]) : 0;
+        size_t at = as_cell_is(curves[i].cells[0], "what", "ways") ? onchip_lines_first_up(&curves[i]) : 0;
         if (at > 0 && (!best || curves[i].x[at - 1] < best->x[best_at - 1])) {
             best = &curves[i];
             best_at = at;
@@ -94,7 +94,7 @@ static void derive_lines(struct as_rule_context *c)
             add_fetch(c, &curves[i]);
     as_curves_free(curves, n);
     as_curves_make(c, "onchip_lines", "lines", &curves, &n);
-    add_ways(c, curves, n);
+    onchip_lines_add_ways(c, curves, n);
     as_curves_free(curves, n);
 }
 

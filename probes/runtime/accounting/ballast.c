@@ -11,8 +11,8 @@ enum { IN_A_ROW = 2, CHUNKS = 16 };
 static const uint64_t CHUNK = UINT64_C(16) << 20, CHUNK_LEAST = UINT64_C(1) << 20;
 static const double SEEN = 0.9;
 
-enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, unsigned threads, uint64_t most,
-                               struct as_error *err)
+enum as_status as_accounting_ballast_prepare(struct ballast *b, struct as_device *dev, unsigned threads, uint64_t most,
+                                             struct as_error *err)
 {
     *b = (struct ballast){.used = {0}};
     for (int huge = 0; huge < 2; huge++) {
@@ -28,11 +28,11 @@ enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, unsigne
 static double free_now(void)
 {
     struct counter_reading now;
-    counters_read("", NULL, &now);
+    as_accounting_counters_read("", NULL, &now);
     return -now.bytes[isfinite(now.bytes[COUNTER_NODES]) ? COUNTER_NODES : COUNTER_AVAILABLE];
 }
 
-static enum as_status take(struct ballast *b, struct as_memory *memory, uint64_t *used, struct as_error *err)
+static enum as_status accounting_take(struct ballast *b, struct as_memory *memory, uint64_t *used, struct as_error *err)
 {
     const uint64_t part = memory->bytes / CHUNKS / b->cpus.threads / CHUNK_LEAST * CHUNK_LEAST;
     const uint64_t chunk = (part > CHUNK ? CHUNK : part > CHUNK_LEAST ? part : CHUNK_LEAST) * b->cpus.threads;
@@ -45,9 +45,9 @@ static enum as_status take(struct ballast *b, struct as_memory *memory, uint64_t
                            (unsigned long long)(*used >> 20));
         const struct as_span span = {
             .memory = memory, .start = *used, .pages = chunk / b->cpus.page, .mark = *used | 1};
-        enum as_status s = as_pages_touch(&b->cpus, &span, &unused, err);
-        if (s)
-            return s;
+        enum as_status st = as_pages_touch(&b->cpus, &span, &unused, err);
+        if (st)
+            return st;
         double now = free_now();
         seen = before - now >= SEEN * (double)chunk ? seen + 1 : 0;
         before = now;
@@ -56,13 +56,13 @@ static enum as_status take(struct ballast *b, struct as_memory *memory, uint64_t
     return AS_OK;
 }
 
-enum as_status ballast_take(struct ballast *b, bool huge, struct as_error *err)
+enum as_status as_accounting_ballast_take(struct ballast *b, bool huge, struct as_error *err)
 {
-    enum as_status s = take(b, &b->memory[0], &b->used[0], err);
-    return s || !huge ? s : take(b, &b->memory[1], &b->used[1], err);
+    enum as_status st = accounting_take(b, &b->memory[0], &b->used[0], err);
+    return st || !huge ? st : accounting_take(b, &b->memory[1], &b->used[1], err);
 }
 
-void ballast_finish(struct ballast *b)
+void as_accounting_ballast_finish(struct ballast *b)
 {
     as_pages_finish(&b->cpus);
     for (int huge = 0; huge < 2; huge++)

@@ -12,11 +12,11 @@ struct ballast {
 };
 /* most: bytes; threads: CPU threads whose lists the block may come from. After a failure the caller still finishes b.
  */
-enum as_status ballast_prepare(struct ballast *b, struct as_device *dev, unsigned threads, uint64_t most,
-                               struct as_error *err);
+enum as_status as_accounting_ballast_prepare(struct ballast *b, struct as_device *dev, unsigned threads, uint64_t most,
+                                             struct as_error *err);
 /* Touches more ballast on each of these CPUs until the system's free memory falls by as much; huge: also huge pages,
  * which have their own lists. AS_UNSUPPORTED when all ballast is used. */
-enum as_status ballast_take(struct ballast *b, bool huge, struct as_error *err);
-void ballast_finish(struct ballast *b); /* accepts a zeroed one */
+enum as_status as_accounting_ballast_take(struct ballast *b, bool huge, struct as_error *err);
+void as_accounting_ballast_finish(struct ballast *b); /* accepts a zeroed one */
 
 #endif

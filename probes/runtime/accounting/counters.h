@@ -14,8 +14,8 @@ struct counter_reading {
     char why[COUNTERS][160];
 };
 /* What the system's calls tell where it has no files: available memory and this process's; the others are unknown. */
-void counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out);
+void as_accounting_counters_of_calls(const struct as_system_memory *memory, struct counter_reading *out);
 /* root: "", or a test's files; dev: NULL without a driver to ask. */
-void counters_read(const char *root, struct as_device *dev, struct counter_reading *out);
+void as_accounting_counters_read(const char *root, struct as_device *dev, struct counter_reading *out);
 
 #endif

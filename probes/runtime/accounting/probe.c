@@ -31,7 +31,8 @@ static const char *const full[] = {"allocator=all counter=all step=all size=256M
 static const uint64_t BLOCK_LEAST = UINT64_C(4) << 20, ROUND = UINT64_C(2) << 20, BALLAST_MOST = UINT64_C(2) << 30;
 enum { LOOKED_AT = 64 };
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies accounting_applies(const struct as_device_info *info, const struct as_axes *a,
+                                          struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const bool cpu = (info->capabilities & AS_CAP_HOST_KERNELS) != 0;
@@ -53,7 +54,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
 }
 
 struct state {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     struct as_device *dev;
     struct as_pages toucher;
     struct as_memory *block;
@@ -73,37 +74,37 @@ static struct as_span span_of(const struct state *s)
     return (struct as_span){.memory = s->block, .pages = s->bytes / s->page, .mark = s->mark};
 }
 
-static enum as_status allocate(struct state *s, struct as_error *err)
+static enum as_status accounting_allocate(struct state *s, struct as_error *err)
 {
     struct as_memory_desc want = {
-        .allocator = as_axes_text(s->vc->axes, "allocator"), .bytes = s->bytes, .node = -1, .fresh = true};
+        .allocator = as_axes_text(s->tc->axes, "allocator"), .bytes = s->bytes, .node = -1, .fresh = true};
     return s->dev->memory->alloc(s->dev, &want, &s->block, err);
 }
 
-static bool by_cpu(const struct state *s)
+static bool accounting_by_cpu(const struct state *s)
 {
     return s->moment == CPU_TOUCHED || s->dev->info.capabilities & AS_CAP_HOST_KERNELS;
 }
 
-static enum as_status touch(struct state *s, struct as_error *err)
+static enum as_status accounting_touch(struct state *s, struct as_error *err)
 {
     const struct as_span span = span_of(s);
     double unused;
-    enum as_status st = by_cpu(s) ? s->dev->memory->map(s->dev, s->block, err) : AS_OK;
+    enum as_status st = accounting_by_cpu(s) ? s->dev->memory->map(s->dev, s->block, err) : AS_OK;
     if (!st)
         st = as_pages_touch(&s->toucher, &span, &unused, err);
-    if (st || !by_cpu(s))
+    if (st || !accounting_by_cpu(s))
         return st;
     return s->dev->memory->map(s->dev, s->block, err); /* the page size is known now */
 }
 
 /* Some pages only: checking all device memory would take as much host memory. */
-static enum as_status look(struct state *s, struct as_error *err)
+static enum as_status accounting_look(struct state *s, struct as_error *err)
 {
     const struct as_span span = span_of(s);
     struct as_rng rng;
     enum as_status st = AS_OK;
-    as_rng_seed(&rng, s->vc->seed + s->mark);
+    as_rng_seed(&rng, s->tc->seed + s->mark);
     for (int i = 0; i < LOOKED_AT && !st; i++) {
         uint64_t page = i ? as_rng_below(&rng, span.pages) : span.pages - 1, got = 0;
         st = s->dev->memory->read(s->dev, s->block, page * s->page, &got, sizeof got, err);
@@ -116,7 +117,7 @@ static enum as_status look(struct state *s, struct as_error *err)
     return st;
 }
 
-static void release(struct state *s)
+static void accounting_release(struct state *s)
 {
     if (s->block)
         s->dev->memory->free(s->dev, s->block);
@@ -129,26 +130,26 @@ static bool is_of_system(const struct state *s)
 }
 
 /* Runs up to the step and reads the counter at once; all memory is freed afterwards. */
-static enum as_status go(struct state *s, struct as_error *err)
+static enum as_status accounting_go(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
     s->mark += s->bytes;
     if (is_of_system(s))
-        st = ballast_take(&s->ballast, s->huge, err);
+        st = as_accounting_ballast_take(&s->ballast, s->huge, err);
     if (st)
         return st;
-    counters_read("", s->dev, &s->before);
+    as_accounting_counters_read("", s->dev, &s->before);
     if (s->moment != BEFORE)
-        st = allocate(s, err);
+        st = accounting_allocate(s, err);
     if (!st && s->moment > ALLOCATED)
-        st = touch(s, err);
+        st = accounting_touch(s, err);
     s->huge |= !st && s->block && s->block->page_size > s->page;
     if (!st && s->moment == FREED)
-        release(s);
-    counters_read("", s->dev, &s->after);
+        accounting_release(s);
+    as_accounting_counters_read("", s->dev, &s->after);
     if (!st && (s->moment == CPU_TOUCHED || s->moment == DEVICE_TOUCHED))
-        st = look(s, err);
-    release(s);
+        st = accounting_look(s, err);
+    accounting_release(s);
     return st;
 }
 
@@ -159,48 +160,48 @@ static enum as_status choose_bytes(struct state *s, struct as_error *err)
     enum as_status st = s->dev->device->memory_free(s->dev, &free_bytes, err);
     if (st)
         return st;
-    s->bytes = as_axes_u64(s->vc->axes, "size");
+    s->bytes = as_axes_u64(s->tc->axes, "size");
     s->budget = as_host_memory_available() / 4;
     s->budget = s->budget < BALLAST_MOST ? s->budget : BALLAST_MOST;
     s->bytes = (s->bytes < free_bytes / 8 ? s->bytes : free_bytes / 8) / s->page * s->page;
     if (s->bytes > ROUND)
         s->bytes -= s->bytes % ROUND;
-    return s->bytes >= BLOCK_LEAST || s->bytes == as_axes_u64(s->vc->axes, "size")
+    return s->bytes >= BLOCK_LEAST || s->bytes == as_axes_u64(s->tc->axes, "size")
                ? AS_OK
                : as_fail(err, AS_UNSUPPORTED, "an eighth of the free memory is %llu MiB: too little to measure",
                          (unsigned long long)(free_bytes >> 23));
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status accounting_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->vc = vc;
-    s->dev = vc->dev;
-    s->mark = vc->seed >> 2 | 1;
+    s->tc = tc;
+    s->dev = tc->dev;
+    s->mark = tc->seed >> 2 | 1;
     s->page = as_host_page();
-    s->moment = (enum moment)as_word_index(vc->axes, "step", moment_words);
-    s->counter = as_word_index(vc->axes, "counter", counter_words);
-    vc->min_reps = vc->max_reps = 1;
+    s->moment = (enum moment)as_word_index(tc->axes, "step", moment_words);
+    s->counter = as_word_index(tc->axes, "counter", counter_words);
+    tc->min_reps = tc->max_reps = 1;
     enum as_status st = AS_OK;
     if (s->moment > ALLOCATED)
-        st = as_pages_prepare(&s->toucher, s->dev, by_cpu(s) ? 1 : 0, err);
+        st = as_pages_prepare(&s->toucher, s->dev, accounting_by_cpu(s) ? 1 : 0, err);
     if (!st)
         st = choose_bytes(s, err);
-    vc->footprint = s->bytes;
-    as_note_number(vc, "bytes", (double)s->bytes);
+    tc->footprint = s->bytes;
+    as_note_number(tc, "bytes", (double)s->bytes);
     if (!st && is_of_system(s))
-        st = ballast_prepare(&s->ballast, s->dev, by_cpu(s) ? 1 : UINT32_MAX, s->budget, err);
+        st = as_accounting_ballast_prepare(&s->ballast, s->dev, accounting_by_cpu(s) ? 1 : UINT32_MAX, s->budget, err);
     /* A warm-up: the driver allocates for itself at the first launch, and lists of pages of the block's size are
      * emptied. */
-    return st ? st : go(s, err);
+    return st ? st : accounting_go(s, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status accounting_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     double start = as_now();
     (void)reps;
-    enum as_status st = go(s, err);
+    enum as_status st = accounting_go(s, err);
     if (st)
         return st;
     if (!isfinite(s->before.bytes[s->counter]) || !isfinite(s->after.bytes[s->counter]))
@@ -210,24 +211,24 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool accounting_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     if (is_of_system(s))
-        as_note_number(s->vc, "ballast", (double)(s->ballast.used[0] + s->ballast.used[1]));
+        as_note_number(s->tc, "ballast", (double)(s->ballast.used[0] + s->ballast.used[1]));
     snprintf(why, why_size, "%s", s->wrong_text);
     return !s->wrong;
 }
 
-static void finish(void *state)
+static void accounting_finish(void *state)
 {
     struct state *s = state;
-    release(s);
+    accounting_release(s);
     as_pages_finish(&s->toucher);
-    ballast_finish(&s->ballast);
+    as_accounting_ballast_finish(&s->ballast);
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double accounting_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 15 + as_axes_number(a, "size") / 20e6;
@@ -241,7 +242,7 @@ const struct as_probe as_probe_accounting = {
     .unit = "x",
     .counts = "memory in use by this counter, in blocks, starting at 1: 2 if the block is counted, 1 if it is not",
     .not_ahead = true,
-    AS_CELLS(axes, quick, full, applies),
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_CELLS(axes, quick, full, accounting_applies),
+    .patience = accounting_patience,
+    AS_TRIAL(struct state, accounting_prepare, accounting_sample, accounting_check, accounting_finish),
 };

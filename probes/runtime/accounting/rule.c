@@ -30,7 +30,7 @@ static size_t index_of(const char *text, const char *const *words, size_t n)
     return i;
 }
 
-static void fill(struct table *t, const struct as_cell *const *cells, size_t n, const char *allocator)
+static void accounting_fill(struct table *t, const struct as_cell *const *cells, size_t n, const char *allocator)
 {
     *t = (struct table){0};
     for (size_t i = 0; i < n; i++) {
@@ -119,7 +119,7 @@ static void list_undecided(struct as_buf *out, const struct table *t)
         }
 }
 
-static void add(struct as_rule_context *c, const struct table *t, const char *allocator)
+static void accounting_add(struct as_rule_context *c, const struct table *t, const char *allocator)
 {
     struct as_buf decided = AS_BUF_INIT, undecided = AS_BUF_INIT;
     char object[64];
@@ -158,8 +158,8 @@ static void derive_accounting(struct as_rule_context *c)
         if (index_of(allocator, done, done_n) < done_n)
             continue;
         done[done_n++] = allocator;
-        fill(&t, cells, n, allocator);
-        add(c, &t, allocator);
+        accounting_fill(&t, cells, n, allocator);
+        accounting_add(c, &t, allocator);
     }
     free(cells);
 }

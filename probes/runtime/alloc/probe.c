@@ -36,7 +36,7 @@ static bool is_touch(const struct as_axes *a)
     return strstr(as_axes_text(a, "op"), "touch") != NULL;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies alloc_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     uint64_t size = as_axes_u64(a, "size"), page = info->page_size ? info->page_size : as_host_page();
     if (is_touch(a) && (!(info->capabilities & AS_CAP_HOST_KERNELS) || size < TOUCH_PAGES_MIN * page))
@@ -112,43 +112,43 @@ static enum as_status choose_count(struct state *s, size_t most, struct as_error
     return st;
 }
 
-static enum as_status warm_up(struct state *s, const struct as_trial_context *vc, struct as_error *err)
+static enum as_status alloc_warm_up(struct state *s, const struct as_trial_context *tc, struct as_error *err)
 {
-    double seconds, end = fmin(vc->deadline, as_now() + WARMUP_S);
+    double seconds, end = fmin(tc->deadline, as_now() + WARMUP_S);
     enum as_status st = AS_OK;
     for (int i = 0; i < WARMUPS && !st && (i == 0 || as_now() < end); i++)
         st = time_block(s, &seconds, err);
     return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status alloc_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->dev = vc->dev;
-    vc->host_work = true;
-    s->allocator = as_axes_text(vc->axes, "allocator");
-    s->size = as_axes_u64(vc->axes, "size");
-    if (is_touch(vc->axes))
-        return touch_create(vc, as_axes_text(vc->axes, "op"), &s->touch, err);
+    s->dev = tc->dev;
+    tc->host_work = true;
+    s->allocator = as_axes_text(tc->axes, "allocator");
+    s->size = as_axes_u64(tc->axes, "size");
+    if (is_touch(tc->axes))
+        return as_alloc_touch_create(tc, as_axes_text(tc->axes, "op"), &s->touch, err);
     if (!s->dev->memory->time_alloc)
         return as_fail(err, AS_UNSUPPORTED, "this backend cannot time its allocators");
-    s->frees = as_word_is(vc->axes, "op", "free");
+    s->frees = as_word_is(tc->axes, "op", "free");
     s->timer_s = timer_cost();
-    vc->max_reps = UINT64_C(1) << 20;
-    vc->footprint = 0; /* nothing is touched */
+    tc->max_reps = UINT64_C(1) << 20;
+    tc->footprint = 0; /* nothing is touched */
     enum as_status st = choose_count(s, count_that_fits(&s->dev->info, s), err);
     if (!st)
-        st = warm_up(s, vc, err);
-    as_note_number(vc, "count", (double)s->count);
-    as_note_number(vc, "timer_ns", s->timer_s * 1e9);
+        st = alloc_warm_up(s, tc, err);
+    as_note_number(tc, "count", (double)s->count);
+    as_note_number(tc, "timer_ns", s->timer_s * 1e9);
     return st;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status alloc_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     if (s->touch)
-        return touch_sample(s->touch, out, err);
+        return as_alloc_touch_sample(s->touch, out, err);
     double sum = 0;
     for (uint64_t i = 0; i < reps; i++) {
         double alloc_s, free_s;
@@ -183,11 +183,11 @@ static enum as_status write_and_read(struct state *s, struct as_memory *block[2]
     return st;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool alloc_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     if (s->touch)
-        return touch_check(s->touch, why, why_size);
+        return as_alloc_touch_check(s->touch, why, why_size);
     struct as_memory_desc want = {.allocator = s->allocator, .bytes = s->size, .node = -1, .fresh = true};
     struct as_memory *block[2] = {NULL, NULL};
     struct as_error err = {0};
@@ -206,13 +206,13 @@ static bool check(void *state, char *why, size_t why_size)
     return !st && same;
 }
 
-static void finish(void *state)
+static void alloc_finish(void *state)
 {
     struct state *s = state;
-    touch_destroy(s->touch);
+    as_alloc_touch_destroy(s->touch);
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double alloc_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return as_word_is(a, "op", "first-touch") ? 20 : 10;
@@ -235,8 +235,8 @@ const struct as_probe as_probe_alloc = {
               "store of one thread",
     .further = further,
     .varies_by_process = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, alloc_applies),
     .first = first,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    .patience = alloc_patience,
+    AS_TRIAL(struct state, alloc_prepare, alloc_sample, alloc_check, alloc_finish),
 };

@@ -8,8 +8,8 @@
 
 enum { FACTS_MAX = 32 }; /* of one rule: a run of absurdly many kinds of cells stays readable */
 
-static void add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
-                           enum as_relation relation, const char *what)
+static void alloc_add_difference(struct as_rule_context *c, const struct as_cell *more, const struct as_cell *less,
+                                 enum as_relation relation, const char *what)
 {
     const char *allocator = as_cell_axis(more, "allocator");
     char object[64], value[160], size[32], note[80], capital[AS_TERM_SIZE];
@@ -34,7 +34,7 @@ static void add_difference(struct as_rule_context *c, const struct as_cell *more
     as_fact_evidence(f, less);
 }
 
-static const char *allocator_of(const struct as_pair *p)
+static const char *alloc_allocator_of(const struct as_pair *p)
 {
     return as_cell_axis(p->a, "allocator");
 }
@@ -57,14 +57,14 @@ static void differences(struct as_rule_context *c, const char *more, const char 
     as_pairs_make(c, "alloc", "op", more, less, &pairs, &n);
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
-        while (k < kept && strcmp(allocator_of(&pairs[k]), allocator_of(&pairs[i])) != 0)
+        while (k < kept && strcmp(alloc_allocator_of(&pairs[k]), alloc_allocator_of(&pairs[i])) != 0)
             k++;
         if (k < kept || k == FACTS_MAX || size_of(&pairs[i]) != TOUCHED)
             continue;
         pairs[kept++] = pairs[i];
     }
     for (size_t k = 0; k < kept; k++)
-        add_difference(c, pairs[k].a, pairs[k].b, relation, what);
+        alloc_add_difference(c, pairs[k].a, pairs[k].b, relation, what);
     free(pairs);
 }
 
@@ -74,7 +74,7 @@ static void derive_first_touch(struct as_rule_context *c)
     differences(c, "touch-again", "touch-mapped", AS_FACT_MEMORY_FAULT, "a page fault");
 }
 
-static void add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)
+static void alloc_add_allocator(struct as_rule_context *c, const struct as_curve *curve, size_t at)
 {
     const struct as_cell *cell = curve->cells[at];
     const char *allocator = as_cell_axis(cell, "allocator"), *op = as_cell_axis(cell, "op");
@@ -99,9 +99,9 @@ static void derive_allocators(struct as_rule_context *c)
         const char *op = as_cell_axis(curves[i].cells[0], "op");
         if (strcmp(op, "alloc") != 0 && strcmp(op, "free") != 0)
             continue;
-        add_allocator(c, &curves[i], 0);
+        alloc_add_allocator(c, &curves[i], 0);
         if (curves[i].n > 1)
-            add_allocator(c, &curves[i], curves[i].n - 1);
+            alloc_add_allocator(c, &curves[i], curves[i].n - 1);
         added += 2;
     }
     as_curves_free(curves, n);

@@ -54,7 +54,7 @@ UNIT_TEST(test_loops)
         assert_int_equal(as_probe_alloc.sample(v.state, 7, &s, &err), AS_OK);
         assert_true(s.value <= 1000.0 * (i + 1) && s.value > 900.0 * (i + 1));
         assert_true(fabs(s.seconds - 7 * 100 * 3e-6) < 1e-9);
-        assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"count\":100"));
+        assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"count\":100"));
         assert_true(as_probe_alloc.check(v.state, why, sizeof why));
         t.forget = true;
         assert_false(as_probe_alloc.check(v.state, why, sizeof why));
@@ -73,7 +73,7 @@ UNIT_TEST(test_count_is_bounded)
     struct toy_trial v;
     toy_init(&t, AS_CAP_HOST_KERNELS);
     toy_prepare(&t, &as_probe_alloc, "op=alloc allocator=upfront size=16777216", &v, NULL);
-    assert_non_null(strstr(as_buf_get(&v.vc.detail), "\"count\":10"));
+    assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"count\":10"));
     toy_finish(&as_probe_alloc, &v);
 }
 
@@ -93,8 +93,8 @@ UNIT_TEST(test_count_follows_the_cost)
         t.alloc_s = cases[i].each_s; /* and twice that to free it */
         t.first_alloc_s = cases[i].first_s;
         toy_prepare(&t, &as_probe_alloc, "op=alloc allocator=toy size=4096", &v, NULL);
-        if (!strstr(as_buf_get(&v.vc.detail), cases[i].count))
-            fail_msg("%zu: %s is not in %s", i, cases[i].count, as_buf_get(&v.vc.detail));
+        if (!strstr(as_buf_get(&v.tc.detail), cases[i].count))
+            fail_msg("%zu: %s is not in %s", i, cases[i].count, as_buf_get(&v.tc.detail));
         toy_finish(&as_probe_alloc, &v);
     }
 }

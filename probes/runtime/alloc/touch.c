@@ -17,7 +17,7 @@
 static const uint64_t HELD_MAX = UINT64_C(2) << 30;
 
 struct touch {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     struct as_device *dev;
     struct as_pages toucher;
     const struct touch_op *op;
@@ -34,7 +34,7 @@ struct touch_op {
     enum as_status (*before)(struct touch *t, struct as_error *err); /* per sample, untimed */
 };
 
-static struct as_span last_span(const struct touch *t)
+static struct as_span alloc_last_span(const struct touch *t)
 {
     return (struct as_span){.memory = as_fresh_last(&t->blocks), .pages = t->pages, .mark = t->mark};
 }
@@ -42,13 +42,13 @@ static struct as_span last_span(const struct touch *t)
 static enum as_status touch_last(struct touch *t, double *seconds, struct as_error *err)
 {
     t->mark += t->pages;
-    const struct as_span span = last_span(t);
+    const struct as_span span = alloc_last_span(t);
     return as_pages_touch(&t->toucher, &span, seconds, err);
 }
 
 static enum as_status first_start(struct touch *t, struct as_error *err)
 {
-    return as_fresh_never_had(&t->blocks, t->vc, &t->toucher, HELD_MAX, err);
+    return as_fresh_never_had(&t->blocks, t->tc, &t->toucher, HELD_MAX, err);
 }
 
 /* Blocks stay allocated until the trial ends, so that no memory is reused. The trial ends when no more may be
@@ -61,8 +61,8 @@ static enum as_status first_before(struct touch *t, struct as_error *err)
 static enum as_status again_start(struct touch *t, struct as_error *err)
 {
     double unused;
-    enum as_status s = as_fresh_add(&t->blocks, err);
-    return s ? s : touch_last(t, &unused, err);
+    enum as_status st = as_fresh_add(&t->blocks, err);
+    return st ? st : touch_last(t, &unused, err);
 }
 
 static enum as_status again_before(struct touch *t, struct as_error *err)
@@ -77,38 +77,39 @@ static const struct touch_op ops[] = {
     {"touch-mapped", again_start, NULL},
 };
 
-enum as_status touch_create(struct as_trial_context *vc, const char *op, struct touch **out, struct as_error *err)
+enum as_status as_alloc_touch_create(struct as_trial_context *tc, const char *op, struct touch **out,
+                                     struct as_error *err)
 {
     struct touch *t = *out = calloc(1, sizeof *t);
     if (!t)
         return as_nomem(err, sizeof *t, "alloc");
-    t->vc = vc;
-    t->dev = vc->dev;
+    t->tc = tc;
+    t->dev = tc->dev;
     t->page = as_host_page();
-    t->pages = as_axes_u64(vc->axes, "size") / t->page;
+    t->pages = as_axes_u64(tc->axes, "size") / t->page;
     t->blocks = (struct as_fresh){
-        .dev = t->dev, .allocator = as_axes_text(vc->axes, "allocator"), .bytes = t->pages * t->page, .map = true};
-    t->mark = vc->seed >> 1;
+        .dev = t->dev, .allocator = as_axes_text(tc->axes, "allocator"), .bytes = t->pages * t->page, .map = true};
+    t->mark = tc->seed >> 1;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(op, ops[i].name) == 0)
             t->op = &ops[i];
-    vc->footprint = t->blocks.bytes;
-    vc->min_reps = vc->max_reps = 1;
-    as_note_number(vc, "pages", (double)t->pages);
-    enum as_status s = as_pages_prepare(&t->toucher, t->dev, 1, err);
-    return s ? s : t->op->start(t, err);
+    tc->footprint = t->blocks.bytes;
+    tc->min_reps = tc->max_reps = 1;
+    as_note_number(tc, "pages", (double)t->pages);
+    enum as_status st = as_pages_prepare(&t->toucher, t->dev, 1, err);
+    return st ? st : t->op->start(t, err);
 }
 
-enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_error *err)
+enum as_status as_alloc_touch_sample(struct touch *t, struct as_sample *out, struct as_error *err)
 {
     double seconds;
-    enum as_status s = t->op->before ? t->op->before(t, err) : AS_OK;
-    if (s)
-        return s;
+    enum as_status st = t->op->before ? t->op->before(t, err) : AS_OK;
+    if (st)
+        return st;
     const struct as_fault_count before = as_faults_now();
-    s = touch_last(t, &seconds, err);
-    if (s)
-        return s;
+    st = touch_last(t, &seconds, err);
+    if (st)
+        return st;
     as_faults_add(&t->faults, before);
     t->touched += (double)t->pages;
     out->seconds = seconds;
@@ -116,17 +117,17 @@ enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_er
     return AS_OK;
 }
 
-bool touch_check(struct touch *t, char *why, size_t why_size)
+bool as_alloc_touch_check(struct touch *t, char *why, size_t why_size)
 {
     const struct as_memory *m = as_fresh_last(&t->blocks);
-    as_note_number(t->vc, "faults", t->touched > 0 ? as_faults_total(&t->faults) / t->touched : NAN);
-    as_note_number(t->vc, "major_faults", t->touched > 0 ? t->faults.major / t->touched : NAN);
-    as_note_number(t->vc, "page_size", (double)m->page_size);
-    const struct as_span span = last_span(t);
+    as_note_number(t->tc, "faults", t->touched > 0 ? as_faults_total(&t->faults) / t->touched : NAN);
+    as_note_number(t->tc, "major_faults", t->touched > 0 ? t->faults.major / t->touched : NAN);
+    as_note_number(t->tc, "page_size", (double)m->page_size);
+    const struct as_span span = alloc_last_span(t);
     return as_pages_hold(&t->toucher, &span, why, why_size);
 }
 
-void touch_destroy(struct touch *t)
+void as_alloc_touch_destroy(struct touch *t)
 {
     if (!t)
         return;

@@ -7,10 +7,11 @@
 struct touch; /* one trial */
 
 /* op: "first-touch", "touch-again", "touch-mapped". The caller owns *out, even after a failure. */
-enum as_status touch_create(struct as_trial_context *vc, const char *op, struct touch **out, struct as_error *err);
+enum as_status as_alloc_touch_create(struct as_trial_context *tc, const char *op, struct touch **out,
+                                     struct as_error *err);
 /* Nanoseconds per base page of one block. */
-enum as_status touch_sample(struct touch *t, struct as_sample *out, struct as_error *err);
-bool touch_check(struct touch *t, char *why, size_t why_size);
-void touch_destroy(struct touch *t); /* accepts NULL */
+enum as_status as_alloc_touch_sample(struct touch *t, struct as_sample *out, struct as_error *err);
+bool as_alloc_touch_check(struct touch *t, char *why, size_t why_size);
+void as_alloc_touch_destroy(struct touch *t); /* accepts NULL */
 
 #endif

@@ -29,7 +29,8 @@ static const char *const quick[] = {"what=rate,busy queues=1,16 priority=same", 
 static const char *const full[] = {"what=rate,busy queues=1,2,4,8,16,32,64,128 priority=same",
                                    "what=queued queues=1 priority=all", NULL};
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies concurrency_applies(const struct as_device_info *info, const struct as_axes *a,
+                                           struct as_error *err)
 {
     bool behind = as_word_is(a, "what", "queued"), one = as_axes_u64(a, "queues") == 1;
     if (behind ? !one : !as_word_is(a, "priority", "same"))
@@ -60,7 +61,7 @@ struct state {
     double shortest_work; /* of the work behind which a launch was put, and of the work alone */
 };
 
-static enum as_status put(struct state *s, uint32_t queue, struct as_error *err)
+static enum as_status concurrency_put(struct state *s, uint32_t queue, struct as_error *err)
 {
     struct share *h = &s->shares[queue];
     h->key = s->key;
@@ -86,7 +87,7 @@ static enum as_status spread(struct state *s, double *seconds, struct as_error *
     enum as_status st = AS_OK;
     double start = as_now();
     for (unsigned i = 0; i < s->kernels && !st; i++)
-        st = put(s, i % s->queues, err);
+        st = concurrency_put(s, i % s->queues, err);
     if (!st)
         st = wait_all(s, err);
     *seconds += as_now() - start;
@@ -97,7 +98,7 @@ static enum as_status put_work(struct state *s, struct as_error *err)
 {
     enum as_status st = AS_OK;
     for (unsigned i = 0; i < WORK && !st; i++)
-        st = put(s, 0, err);
+        st = concurrency_put(s, 0, err);
     return st;
 }
 
@@ -126,7 +127,7 @@ static enum as_status behind(struct state *s, double *seconds, struct as_error *
         as_relax();
     from = as_now();
     if (!st)
-        st = put(s, 1, err);
+        st = concurrency_put(s, 1, err);
     if (!st)
         st = s->dev->queue->wait_queue(s->dev, 2, err);
     *seconds += as_now() - from;
@@ -162,37 +163,37 @@ static size_t share_out(struct state *s, const struct way *way)
     return at;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status concurrency_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
     static const uint32_t zeros[AS_QUEUES_MAX];
-    struct as_device *dev = s->dev = vc->dev;
-    size_t what = as_word_index(vc->axes, "what", what_words);
+    struct as_device *dev = s->dev = tc->dev;
+    size_t what = as_word_index(tc->axes, "what", what_words);
     if (what >= sizeof ways / sizeof *ways)
-        return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(vc->axes, "what"));
+        return as_fail(err, AS_USAGE, "unknown experiment '%s'", as_axes_text(tc->axes, "what"));
     s->once = ways[what].once;
-    s->queues = s->once == behind ? 2 : (uint32_t)as_axes_u64(vc->axes, "queues");
+    s->queues = s->once == behind ? 2 : (uint32_t)as_axes_u64(tc->axes, "queues");
     s->kernels = ways[what].kernels ? ways[what].kernels : s->queues;
-    s->key = (uint32_t)vc->seed;
+    s->key = (uint32_t)tc->seed;
     s->shortest_work = 1e9;
     char defines[24];
     snprintf(defines, sizeof defines, "-DLANES=%d", (int)LANES);
     struct as_program_desc desc = {.name = "concurrency", .source = as_kernel_concurrency, .defines = defines};
-    vc->footprint = share_out(s, &ways[what]) * sizeof(uint32_t);
-    vc->max_reps = UINT64_C(1) << 20;
-    as_host_part(vc);
-    enum as_status st = dev->queue->queues(dev, s->queues, as_word_is(vc->axes, "priority", "high"), err);
+    tc->footprint = share_out(s, &ways[what]) * sizeof(uint32_t);
+    tc->max_reps = UINT64_C(1) << 20;
+    as_host_part(tc);
+    enum as_status st = dev->queue->queues(dev, s->queues, as_word_is(tc->axes, "priority", "high"), err);
     if (st)
         return st;
     as_buffers_open(&s->own, dev, &desc, err);
     s->kernel = as_buffers_kernel(&s->own, "busy", err);
-    s->out = as_buffers_memory(&s->own, NULL, vc->footprint, err);
+    s->out = as_buffers_memory(&s->own, NULL, tc->footprint, err);
     s->counts = as_buffers_memory(&s->own, NULL, sizeof zeros, err);
     as_buffers_write(&s->own, s->counts, zeros, sizeof zeros, err);
     return s->own.status || s->once != behind ? s->own.status : time_work(s, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status concurrency_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     enum as_status st = AS_OK;
@@ -210,7 +211,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 
 /* ---- the check: every thread's result of the last launch of each queue, and how many launches there were ---- */
 
-static uint32_t expected(const struct share *h, uint32_t lane)
+static uint32_t concurrency_expected(const struct share *h, uint32_t lane)
 {
     uint32_t x = h->key + lane;
     for (uint32_t i = 0; i < h->rounds; i++)
@@ -227,7 +228,7 @@ static bool check_queue(const struct share *h, uint32_t queue, const uint32_t *o
     }
     size_t threads = h->workgroups * h->workgroup_size;
     for (uint32_t lane = 0; lane < LANES && lane < threads && h->launched; lane++) {
-        uint32_t want = expected(h, lane);
+        uint32_t want = concurrency_expected(h, lane);
         for (size_t i = lane; i < threads; i += LANES)
             if (out[h->first + i] != want) {
                 snprintf(why, why_size, "thread %zu of queue %u ends at %u, not %u", i, queue + 1, out[h->first + i],
@@ -238,7 +239,7 @@ static bool check_queue(const struct share *h, uint32_t queue, const uint32_t *o
     return true;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool concurrency_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     struct as_error err = {0};
@@ -259,7 +260,7 @@ static bool check(void *state, char *why, size_t why_size)
     return right;
 }
 
-static void finish(void *state)
+static void concurrency_finish(void *state)
 {
     struct state *s = state;
     if (s->dev)
@@ -277,7 +278,7 @@ const struct as_probe as_probe_concurrency = {
     .counts = "time per kernel, from the first call to the last known end (rate, busy); time of a kernel launched "
               "while another queue's work fills the device (behind)",
     .varies_by_process = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, concurrency_applies),
     .patience_s = 30, /* the driver compiles the kernel first */
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_TRIAL(struct state, concurrency_prepare, concurrency_sample, concurrency_check, concurrency_finish),
 };

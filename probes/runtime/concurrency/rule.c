@@ -32,7 +32,7 @@ static void say_all(struct as_fact *f, double queues, struct as_interval share)
         queues, longer);
 }
 
-static void add_at_once(struct as_rule_context *c, const struct as_curve *v)
+static void concurrency_add_at_once(struct as_rule_context *c, const struct as_curve *v)
 {
     double queues;
     char value[96];
@@ -54,7 +54,7 @@ static void add_at_once(struct as_rule_context *c, const struct as_curve *v)
     as_curve_evidence(f, v, 0, v->n - 1);
 }
 
-static void add_rate(struct as_rule_context *c, const struct as_curve *v)
+static void concurrency_add_rate(struct as_rule_context *c, const struct as_curve *v)
 {
     double queues;
     char value[160], than[64];
@@ -103,9 +103,9 @@ static void derive_concurrency(struct as_rule_context *c)
     for (size_t i = 0; i < n; i++) {
         bool known = curves[i].n > 1 && curves[i].x[0] == 1;
         if (known && as_cell_is(curves[i].cells[0], "what", "busy"))
-            add_at_once(c, &curves[i]);
+            concurrency_add_at_once(c, &curves[i]);
         else if (known && as_cell_is(curves[i].cells[0], "what", "rate"))
-            add_rate(c, &curves[i]);
+            concurrency_add_rate(c, &curves[i]);
     }
     as_curves_free(curves, n);
     add_priority(c);

@@ -82,7 +82,7 @@ static bool by_kernel(const struct as_axes *a)
     return by_device(a) || is_after_device(a);
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies fault_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const double bytes = as_axes_number(a, "pages") * (double)as_host_page();
@@ -104,54 +104,54 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-static enum as_status warm_up(struct trials *t, const struct as_trial_context *vc, struct as_error *err)
+static enum as_status fault_warm_up(struct trials *t, const struct as_trial_context *tc, struct as_error *err)
 {
-    double seconds, ns, end = fmin(vc->deadline, as_now() + WARMUP_S);
-    enum as_status s = AS_OK;
-    for (int i = 0; i < WARMUPS && !s && (i == 0 || as_now() < end); i++)
-        s = trials_one(t, &seconds, &ns, err);
+    double seconds, ns, end = fmin(tc->deadline, as_now() + WARMUP_S);
+    enum as_status st = AS_OK;
+    for (int i = 0; i < WARMUPS && !st && (i == 0 || as_now() < end); i++)
+        st = as_fault_sample(t, &seconds, &ns, err);
     t->n = 0;
     t->faults = (struct as_fault_count){0};
-    return s;
+    return st;
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status fault_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct trials *t = state;
-    enum as_status s = trials_prepare(t, vc, err);
-    if (s)
-        return s;
-    vc->host_work = true; /* the host's kernel handles all faults */
-    vc->footprint = t->pages * t->toucher.page;
-    vc->max_reps = t->what == FAULT_FIRST ? 1 : TRIALS;
+    enum as_status st = as_fault_prepare(t, tc, err);
+    if (st)
+        return st;
+    tc->host_work = true; /* the host's kernel handles all faults */
+    tc->footprint = t->pages * t->toucher.page;
+    tc->max_reps = t->what == FAULT_FIRST ? 1 : TRIALS;
     if (t->by_device)
-        as_expect_code(vc, t->toucher.kernel, t->load ? "load.global" : "store.global", 1);
+        as_expect_code(tc, t->toucher.kernel, t->load ? "load.global" : "store.global", 1);
     /* A warm-up would use up memory new to this process. */
-    return t->what == FAULT_FIRST ? AS_OK : warm_up(t, vc, err);
+    return t->what == FAULT_FIRST ? AS_OK : fault_warm_up(t, tc, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status fault_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     double ns[TRIALS];
     size_t n = reps < TRIALS ? (size_t)reps : TRIALS;
     out->seconds = 0;
     for (size_t i = 0; i < n; i++) {
         double seconds;
-        enum as_status s = trials_one(state, &seconds, &ns[i], err);
-        if (s)
-            return s;
+        enum as_status st = as_fault_sample(state, &seconds, &ns[i], err);
+        if (st)
+            return st;
         out->seconds += seconds;
     }
     out->value = as_median(ns, n);
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool fault_check(void *state, char *why, size_t why_size)
 {
-    return trials_check(state, why, why_size);
+    return as_fault_check(state, why, why_size);
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double fault_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 15 + as_axes_number(a, "pages") * 30e-6;
@@ -178,9 +178,9 @@ const struct as_probe as_probe_fault = {
     .further = further,
     .varies_by_process = true,
     .not_ahead = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, fault_applies),
     .first = first,
     .kernel_reaches = by_kernel,
-    .patience = patience,
-    AS_TRIAL(struct trials, prepare, sample, check, trials_finish),
+    .patience = fault_patience,
+    AS_TRIAL(struct trials, fault_prepare, fault_sample, fault_check, as_fault_finish),
 };

@@ -18,7 +18,7 @@ static const char *memory(const struct as_cell *cell, char *out, size_t size)
 }
 
 /* "all CPU threads, thp" */
-static const char *who(const struct as_cell *cell, char *out, size_t size)
+static const char *fault_who(const struct as_cell *cell, char *out, size_t size)
 {
     static const char *const words[][2] = {{"cpu-one", "one CPU thread"},
                                            {"cpu-all", "all CPU threads"},
@@ -33,7 +33,7 @@ static const char *who(const struct as_cell *cell, char *out, size_t size)
     return out;
 }
 
-static struct as_fact *add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell)
+static struct as_fact *fault_add(struct as_rule_context *c, enum as_relation relation, const struct as_cell *cell)
 {
     char object[64];
     as_allocator_object(as_cell_axis(cell, "allocator"), object, sizeof object);
@@ -50,15 +50,15 @@ static const char *further_text(const struct as_cell *cell, const char *name, co
                : as_fact_value_text(as_cell_note(cell, note), AS_NO_INTERVAL, "ns", out, size);
 }
 
-static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
+static void fault_add_latency(struct as_rule_context *c, const struct as_cell *cell)
 {
     char value[200], mean[96], p95[96], text[96];
-    struct as_fact *f = add(c, AS_FACT_FAULT_LATENCY, cell);
+    struct as_fact *f = fault_add(c, AS_FACT_FAULT_LATENCY, cell);
     if (!f)
         return;
     as_fact_number(f, cell->sum.median, as_cell_interval(cell));
     as_fact_say(f, "A single page fault takes %s; mean %s, 95th percentile %s",
-                as_fact_noted_text(f, "", who(cell, text, sizeof text), value, sizeof value),
+                as_fact_noted_text(f, "", fault_who(cell, text, sizeof text), value, sizeof value),
                 further_text(cell, "mean", "mean_ns", mean, sizeof mean),
                 further_text(cell, "p95", "p95_ns", p95, sizeof p95));
     as_fact_evidence(f, cell);
@@ -74,7 +74,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
         from++;
     const struct as_cell *cell = curve->cells[best];
     char text[96];
-    struct as_fact *f = add(c, AS_FACT_FAULT_THROUGHPUT, cell);
+    struct as_fact *f = fault_add(c, AS_FACT_FAULT_THROUGHPUT, cell);
     if (!f)
         return;
     const struct as_interval ci = curve->ci[best];
@@ -83,7 +83,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     as_fact_say(f,
                 from + 1 < curve->n ? "Page fault throughput: {value}, within 10%% of it from %.0f page%s on (%s)"
                                     : "Page fault throughput: {value} over %.0f page%s, the most measured (%s)",
-                curve->x[from], curve->x[from] == 1 ? "" : "s", who(cell, text, sizeof text));
+                curve->x[from], curve->x[from] == 1 ? "" : "s", fault_who(cell, text, sizeof text));
     as_curve_evidence(f, curve, 0, curve->n - 1);
 }
 
@@ -96,7 +96,7 @@ static void curves(struct as_rule_context *c)
         if (strcmp(as_cell_axis(curves[i].cells[0], "what"), "fault") != 0)
             continue;
         if (curves[i].x[0] == 1)
-            add_latency(c, curves[i].cells[0]);
+            fault_add_latency(c, curves[i].cells[0]);
         if (curves[i].n > 1 || curves[i].x[0] > 1)
             add_ceiling(c, &curves[i]);
         added++;
@@ -135,7 +135,7 @@ static double pages_of(const struct as_pair *p)
 static void add_comparison(struct as_rule_context *c, const struct comparison *how, const struct as_pair *p)
 {
     char ratio[300], text[96], note[128];
-    struct as_fact *f = add(c, how->relation, p->b);
+    struct as_fact *f = fault_add(c, how->relation, p->b);
     if (!f)
         return;
     as_fact_ratio(f, p->a, p->b);
@@ -143,7 +143,7 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
     /* the sentence names the scenarios compared */
     const bool told = strcmp(how->axis, "scenario") == 0;
     snprintf(note, sizeof note, "%s, %.0f page%s",
-             told ? memory(p->b, text, sizeof text) : who(p->b, text, sizeof text), pages_of(p),
+             told ? memory(p->b, text, sizeof text) : fault_who(p->b, text, sizeof text), pages_of(p),
              pages_of(p) == 1 ? "" : "s");
     as_fact_say(f, "%s%s", f->verdict == AS_UNDECIDED ? how->tied : how->says,
                 as_fact_ratio_text(f, how->above, how->below, note, ratio, sizeof ratio));
@@ -155,12 +155,12 @@ static void add_comparison(struct as_rule_context *c, const struct comparison *h
 static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *p)
 {
     char ratio[300], text[96], note[160];
-    struct as_fact *f = add(c, AS_FACT_FAULT_HUGE_PAGE_COST, p->b);
+    struct as_fact *f = fault_add(c, AS_FACT_FAULT_HUGE_PAGE_COST, p->b);
     if (!f)
         return;
     as_fact_ratio(f, p->b, p->a);
     f->verdict = as_verdict_above(f->ci, 1) == AS_UNDECIDED ? AS_UNDECIDED : AS_SUPPORTED;
-    snprintf(note, sizeof note, "%s; the whole huge page is zeroed", who(p->b, text, sizeof text));
+    snprintf(note, sizeof note, "%s; the whole huge page is zeroed", fault_who(p->b, text, sizeof text));
     as_fact_say(f, "The first touch of a huge page takes %s",
                 as_fact_noted_text(f, " as long as that of a base page", note, ratio, sizeof ratio));
     as_fact_evidence(f, p->a);
@@ -168,7 +168,7 @@ static void add_huge_page_cost(struct as_rule_context *c, const struct as_pair *
 }
 
 /* For each kind the pair with the maximum number of pages. */
-static void compare(struct as_rule_context *c, const struct comparison *how)
+static void fault_compare(struct as_rule_context *c, const struct comparison *how)
 {
     struct as_pair *pairs;
     size_t n, kept = 0;
@@ -199,7 +199,7 @@ static void derive_fault(struct as_rule_context *c)
 {
     curves(c);
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
-        compare(c, &comparisons[i]);
+        fault_compare(c, &comparisons[i]);
 }
 
 const struct as_rule as_rules_fault[] = {

@@ -16,7 +16,7 @@ static const uint64_t HELD_MAX = UINT64_C(4) << 30;
  * The CPU backend drops a fresh block's pages. */
 static const uint64_t BLOCK_MIN = UINT64_C(72) << 20;
 
-static struct as_span last_span(const struct trials *t)
+static struct as_span fault_last_span(const struct trials *t)
 {
     return (struct as_span){
         .memory = as_fresh_last(&t->blocks), .start = t->start, .pages = t->pages, .mark = t->mark, .load = t->load};
@@ -32,7 +32,7 @@ static void drop_blocks(struct trials *t)
 
 static bool host_sees(const struct trials *t)
 {
-    const struct as_allocator *a = as_info_allocator(&t->dev->info, as_axes_text(t->vc->axes, "allocator"));
+    const struct as_allocator *a = as_info_allocator(&t->dev->info, as_axes_text(t->tc->axes, "allocator"));
     return a && a->host_access;
 }
 
@@ -44,12 +44,12 @@ static enum as_status find_shape(struct trials *t, struct as_error *err)
     /* Mapped for the CPU: its address becomes known, and drivers that create buffers lazily create it. Mapping touches
      * nothing. */
     t->blocks = (struct as_fresh){.dev = t->dev,
-                                  .allocator = as_axes_text(t->vc->axes, "allocator"),
+                                  .allocator = as_axes_text(t->tc->axes, "allocator"),
                                   .bytes = t->pages * page < BLOCK_MIN && !cpu ? BLOCK_MIN : t->pages * page,
                                   .map = host_sees(t)};
-    enum as_status s = as_fresh_add(&t->blocks, err);
-    if (s || (uintptr_t)as_fresh_last(&t->blocks)->host % page == 0)
-        return s;
+    enum as_status st = as_fresh_add(&t->blocks, err);
+    if (st || (uintptr_t)as_fresh_last(&t->blocks)->host % page == 0)
+        return st;
     as_fresh_drop(&t->blocks);
     t->start = page;
     t->blocks.bytes += page;
@@ -61,15 +61,15 @@ static enum as_status device_first(struct trials *t, struct as_span span, struct
 {
     double unused;
     span.load = false;
-    enum as_status s = t->dev->memory->unmap(t->dev, span.memory, err);
-    if (!s)
-        s = as_pages_touch(&t->device, &span, &unused, err);
-    return s ? s : t->dev->memory->map(t->dev, span.memory, err);
+    enum as_status st = t->dev->memory->unmap(t->dev, span.memory, err);
+    if (!st)
+        st = as_pages_touch(&t->device, &span, &unused, err);
+    return st ? st : t->dev->memory->map(t->dev, span.memory, err);
 }
 
 static enum as_status hand_over(struct trials *t, struct as_error *err)
 {
-    const struct as_span span = last_span(t);
+    const struct as_span span = fault_last_span(t);
     if (t->after)
         return device_first(t, span, err);
     if (t->minor)
@@ -77,13 +77,13 @@ static enum as_status hand_over(struct trials *t, struct as_error *err)
     return t->by_device && host_sees(t) ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
 }
 
-static enum as_status touch(struct trials *t, double *ns, struct as_error *err)
+static enum as_status fault_touch(struct trials *t, double *ns, struct as_error *err)
 {
-    const struct as_span span = last_span(t);
+    const struct as_span span = fault_last_span(t);
     double seconds = NAN;
-    enum as_status s = as_pages_touch(&t->toucher, &span, &seconds, err);
+    enum as_status st = as_pages_touch(&t->toucher, &span, &seconds, err);
     *ns = seconds * 1e9 / (double)t->pages;
-    return s;
+    return st;
 }
 
 /* Freed pages go to lists of the freeing CPU and are reused there while cached. So the thread that maps and frees runs
@@ -93,11 +93,11 @@ static enum as_status go_along(struct trials *t, struct as_error *err)
     double unused;
     if (t->by_device || t->toucher.threads != 1)
         return AS_OK;
-    enum as_status s = touch(t, &unused, err);
-    int cpu = s ? -1 : as_pages_cpu(&t->toucher);
+    enum as_status st = fault_touch(t, &unused, err);
+    int cpu = st ? -1 : as_pages_cpu(&t->toucher);
     struct as_cpus there = {{0}};
     if (cpu < 0 || cpu >= AS_CPUS_MAX || !as_thread_cpus(&t->home))
-        return s;
+        return st;
     as_cpus_add(&there, cpu);
     t->moved = as_thread_keep_on(&there);
     return AS_OK;
@@ -119,78 +119,79 @@ static bool lock_pages(struct trials *t, const struct as_span *span)
 static enum as_status start_control(struct trials *t, struct as_error *err)
 {
     double unused;
-    const struct as_span span = last_span(t);
+    const struct as_span span = fault_last_span(t);
     errno = 0;
     if (lock_pages(t, &span)) {
-        as_note(t->vc, "prefault", "mlock");
+        as_note(t->tc, "prefault", "mlock");
         return AS_OK;
     }
-    as_note(t->vc, "prefault", errno ? strerror(errno) : "touched before");
-    enum as_status s = hand_over(t, err);
-    return s ? s : touch(t, &unused, err);
+    as_note(t->tc, "prefault", errno ? strerror(errno) : "touched before");
+    enum as_status st = hand_over(t, err);
+    return st ? st : fault_touch(t, &unused, err);
 }
 
-enum as_status trials_prepare(struct trials *t, struct as_trial_context *vc, struct as_error *err)
+enum as_status as_fault_prepare(struct trials *t, struct as_trial_context *tc, struct as_error *err)
 {
     static const char *const whats[] = {"fault", "first", "control", NULL};
-    const bool after = as_word_is(vc->axes, "scenario", "cpu-after-device");
-    const bool one = after || as_word_is(vc->axes, "scenario", "cpu-one");
-    *t = (struct trials){.vc = vc, .dev = vc->dev, .mark = vc->seed >> 2 | 1, .after = after};
-    t->what = (enum fault_what)as_word_index(vc->axes, "what", whats);
-    t->minor = as_word_is(vc->axes, "scenario", "device-minor");
-    t->by_device = t->minor || as_word_is(vc->axes, "scenario", "device-major");
-    t->load = as_word_is(vc->axes, "access", "load");
-    t->pages = as_axes_u64(vc->axes, "pages");
-    enum as_status s = as_pages_prepare(&t->toucher, t->dev, t->by_device ? 0 : one ? 1 : UINT32_MAX, err);
-    if (!s && after)
-        s = as_pages_prepare(&t->device, t->dev, 0, err);
-    if (!s)
-        s = as_check_room(t->dev, t->pages * t->toucher.page, t->pages * t->toucher.page, err);
-    if (!s)
-        s = find_shape(t, err);
-    if (!s)
-        s = go_along(t, err);
-    if (!s && t->what == FAULT_CONTROL)
-        s = start_control(t, err);
-    if (!s && t->what == FAULT_FIRST)
-        s = as_fresh_never_had(&t->blocks, vc, &t->toucher, HELD_MAX, err);
-    as_note_number(vc, "threads", t->toucher.threads);
-    return s;
+    const bool after = as_word_is(tc->axes, "scenario", "cpu-after-device");
+    const bool one = after || as_word_is(tc->axes, "scenario", "cpu-one");
+    *t = (struct trials){.tc = tc, .dev = tc->dev, .mark = tc->seed >> 2 | 1, .after = after};
+    t->what = (enum fault_what)as_word_index(tc->axes, "what", whats);
+    t->minor = as_word_is(tc->axes, "scenario", "device-minor");
+    t->by_device = t->minor || as_word_is(tc->axes, "scenario", "device-major");
+    t->load = as_word_is(tc->axes, "access", "load");
+    t->pages = as_axes_u64(tc->axes, "pages");
+    enum as_status st = as_pages_prepare(&t->toucher, t->dev, t->by_device ? 0 : one ? 1 : UINT32_MAX, err);
+    if (!st && after)
+        st = as_pages_prepare(&t->device, t->dev, 0, err);
+    if (!st)
+        st = as_check_room(t->dev, t->pages * t->toucher.page, t->pages * t->toucher.page, err);
+    if (!st)
+        st = find_shape(t, err);
+    if (!st)
+        st = go_along(t, err);
+    if (!st && t->what == FAULT_CONTROL)
+        st = start_control(t, err);
+    if (!st && t->what == FAULT_FIRST)
+        st = as_fresh_never_had(&t->blocks, tc, &t->toucher, HELD_MAX, err);
+    as_note_number(tc, "threads", t->toucher.threads);
+    return st;
 }
 
-static enum as_status keep(struct trials *t, double ns, double again_ns, struct as_error *err)
+static enum as_status fault_keep(struct trials *t, double ns, double again_ns, struct as_error *err)
 {
     if (t->n == KEPT_MAX)
         return AS_OK;
-    enum as_status s = as_grow((void **)&t->ns, &t->n_cap, t->n + 1, sizeof *t->ns, err);
-    if (!s)
-        s = as_grow((void **)&t->again_ns, &t->again_cap, t->n + 1, sizeof *t->again_ns, err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&t->ns, &t->n_cap, t->n + 1, sizeof *t->ns, err);
+    if (!st)
+        st = as_grow((void **)&t->again_ns, &t->again_cap, t->n + 1, sizeof *t->again_ns, err);
+    if (st)
+        return st;
     t->ns[t->n] = ns - again_ns;
     t->again_ns[t->n++] = again_ns;
     return AS_OK;
 }
 
-static enum as_status new_block(struct trials *t, struct as_error *err)
+static enum as_status fault_new_block(struct trials *t, struct as_error *err)
 {
     if (t->what == FAULT_CONTROL)
         return AS_OK;
     if (t->what == FAULT_AGAIN)
         drop_blocks(t);
-    enum as_status s = t->what == FAULT_FIRST ? as_fresh_add_never_had(&t->blocks, err) : as_fresh_add(&t->blocks, err);
-    return s ? s : hand_over(t, err);
+    enum as_status st =
+        t->what == FAULT_FIRST ? as_fresh_add_never_had(&t->blocks, err) : as_fresh_add(&t->blocks, err);
+    return st ? st : hand_over(t, err);
 }
 
 /* A block from a hole in the C library's heap keeps its pages when freed, whatever its size. It stays allocated, and
  * the next one comes from elsewhere. */
-static enum as_status hold(struct trials *t, struct as_error *err)
+static enum as_status fault_hold(struct trials *t, struct as_error *err)
 {
-    enum as_status s = as_grow((void **)&t->kept.held, &t->kept.cap, t->kept.n + 1, sizeof(struct as_memory *), err);
+    enum as_status st = as_grow((void **)&t->kept.held, &t->kept.cap, t->kept.n + 1, sizeof(struct as_memory *), err);
     t->kept.dev = t->dev;
-    if (!s)
+    if (!st)
         t->kept.held[t->kept.n++] = t->blocks.held[--t->blocks.n];
-    return s;
+    return st;
 }
 
 static bool is_kept(const struct trials *t, double faults)
@@ -201,38 +202,38 @@ static bool is_kept(const struct trials *t, double faults)
 
 static enum as_status touch_new(struct trials *t, double *ns, struct as_fault_count *faults, struct as_error *err)
 {
-    enum as_status s = new_block(t, err);
-    if (s)
-        return s;
+    enum as_status st = fault_new_block(t, err);
+    if (st)
+        return st;
     const struct as_fault_count before = as_faults_now();
     t->mark += t->pages;
-    s = touch(t, ns, err);
+    st = fault_touch(t, ns, err);
     *faults = (struct as_fault_count){0};
     as_faults_add(faults, before);
-    return s;
+    return st;
 }
 
-enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct as_error *err)
+enum as_status as_fault_sample(struct trials *t, double *seconds, double *ns, struct as_error *err)
 {
     double first = 0, again = 0;
     struct as_fault_count faults = {NAN, NAN};
-    enum as_status s = touch_new(t, &first, &faults, err);
-    while (!s && is_kept(t, as_faults_total(&faults))) {
-        s = hold(t, err);
-        if (!s)
-            s = touch_new(t, &first, &faults, err);
+    enum as_status st = touch_new(t, &first, &faults, err);
+    while (!st && is_kept(t, as_faults_total(&faults))) {
+        st = fault_hold(t, err);
+        if (!st)
+            st = touch_new(t, &first, &faults, err);
     }
     t->faults.minor += faults.minor;
     t->faults.major += faults.major;
-    if (!s && t->what != FAULT_CONTROL) {
+    if (!st && t->what != FAULT_CONTROL) {
         t->mark += t->pages;
-        s = touch(t, &again, err);
+        st = fault_touch(t, &again, err);
     }
-    if (s)
-        return s;
+    if (st)
+        return st;
     *seconds = (first + again) * 1e-9 * (double)t->pages;
     *ns = first - again;
-    return keep(t, first, again, err);
+    return fault_keep(t, first, again, err);
 }
 
 /* ---- checks ---- */
@@ -240,30 +241,30 @@ enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct 
 /* Loads are checked by the sum of the host's marks. */
 static enum as_status check_loads(struct trials *t, bool *good, char *why, size_t why_size, struct as_error *err)
 {
-    struct as_span span = last_span(t);
+    struct as_span span = fault_last_span(t);
     uint64_t want = span.pages * span.mark + span.pages * (span.pages - 1) / 2, got = 0;
     double unused;
-    enum as_status s = t->dev->memory->map(t->dev, span.memory, err);
-    if (s)
-        return s;
+    enum as_status st = t->dev->memory->map(t->dev, span.memory, err);
+    if (st)
+        return st;
     as_pages_store_here(&t->toucher, &span);
     if (t->by_device)
-        s = t->dev->memory->unmap(t->dev, span.memory, err);
-    if (!s)
-        s = touch(t, &unused, err);
-    if (!s)
-        s = as_pages_sum(&t->toucher, &span, &got, err);
+        st = t->dev->memory->unmap(t->dev, span.memory, err);
+    if (!st)
+        st = fault_touch(t, &unused, err);
+    if (!st)
+        st = as_pages_sum(&t->toucher, &span, &got, err);
     *good = got == want;
     snprintf(why, why_size, "the loads add up to %llu, not %llu", (unsigned long long)got, (unsigned long long)want);
-    return s;
+    return st;
 }
 
 static enum as_status check_stores(struct trials *t, bool *good, char *why, size_t why_size, struct as_error *err)
 {
-    const struct as_span span = last_span(t);
-    enum as_status s = t->dev->memory->map(t->dev, span.memory, err);
-    if (s)
-        return s;
+    const struct as_span span = fault_last_span(t);
+    enum as_status st = t->dev->memory->map(t->dev, span.memory, err);
+    if (st)
+        return st;
     *good = as_pages_hold(&t->toucher, &span, why, why_size);
     return t->by_device ? t->dev->memory->unmap(t->dev, span.memory, err) : AS_OK;
 }
@@ -286,29 +287,29 @@ static bool faults_fit(const struct trials *t, double page_size, char *why, size
     return t->what == FAULT_CONTROL ? t->pages < 64 || faults <= most : faults >= least;
 }
 
-bool trials_check(struct trials *t, char *why, size_t why_size)
+bool as_fault_check(struct trials *t, char *why, size_t why_size)
 {
     struct as_error err = {0};
     double sum = 0;
     bool good = false;
-    enum as_status s =
+    enum as_status st =
         t->load ? check_loads(t, &good, why, why_size, &err) : check_stores(t, &good, why, why_size, &err);
     double page_size = (double)as_fresh_last(&t->blocks)->page_size;
     for (size_t i = 0; i < t->n; i++)
         sum += t->ns[i];
-    as_note_number(t->vc, "trials", (double)t->n);
-    as_note_number(t->vc, "mean", sum / (double)t->n);
-    as_note_number(t->vc, "p95", as_quantile(t->ns, t->n, 0.95));
-    as_note_number(t->vc, "second_touch", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
-    as_note_number(t->vc, "faults", as_faults_total(&t->faults) / (double)t->n / (double)t->pages);
-    as_note_number(t->vc, "major_faults", t->faults.major / (double)t->n / (double)t->pages);
-    as_note_number(t->vc, "page_size", page_size);
-    if (s)
+    as_note_number(t->tc, "trials", (double)t->n);
+    as_note_number(t->tc, "mean", sum / (double)t->n);
+    as_note_number(t->tc, "p95", as_quantile(t->ns, t->n, 0.95));
+    as_note_number(t->tc, "second_touch", t->what == FAULT_CONTROL ? NAN : as_median(t->again_ns, t->n));
+    as_note_number(t->tc, "faults", as_faults_total(&t->faults) / (double)t->n / (double)t->pages);
+    as_note_number(t->tc, "major_faults", t->faults.major / (double)t->n / (double)t->pages);
+    as_note_number(t->tc, "page_size", page_size);
+    if (st)
         snprintf(why, why_size, "%s", err.text);
-    return !s && good && faults_fit(t, page_size, why, why_size);
+    return !st && good && faults_fit(t, page_size, why, why_size);
 }
 
-void trials_finish(void *state)
+void as_fault_finish(void *state)
 {
     struct trials *t = state;
     if (!t->dev)

@@ -8,7 +8,7 @@
 enum fault_what { FAULT_AGAIN, FAULT_FIRST, FAULT_CONTROL }; /* in the order of the words of the axis `what` */
 
 struct trials {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     struct as_device *dev;
     struct as_pages toucher;
     enum fault_what what;
@@ -27,11 +27,11 @@ struct trials {
     size_t n, n_cap, again_cap;
 };
 /* After a failure the caller still finishes t. */
-enum as_status trials_prepare(struct trials *t, struct as_trial_context *vc, struct as_error *err);
+enum as_status as_fault_prepare(struct trials *t, struct as_trial_context *tc, struct as_error *err);
 /* *seconds: total timed; *ns: per page. AS_TIMEOUT: no memory new to this process is left. */
-enum as_status trials_one(struct trials *t, double *seconds, double *ns, struct as_error *err);
+enum as_status as_fault_sample(struct trials *t, double *seconds, double *ns, struct as_error *err);
 /* Do pages hold their values, and did the kernel count the expected faults? */
-bool trials_check(struct trials *t, char *why, size_t why_size);
-void trials_finish(void *state);
+bool as_fault_check(struct trials *t, char *why, size_t why_size);
+void as_fault_finish(void *state);
 
 #endif

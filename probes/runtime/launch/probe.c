@@ -31,7 +31,7 @@ static bool is_graph(const char *what)
     return strncmp(what, "graph-", strlen("graph-")) == 0;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies launch_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     bool async = (info->capabilities & AS_CAP_ASYNC) != 0;
     bool blocks = as_word_is(a, "wait", "block");
@@ -136,31 +136,31 @@ static void shape_launch(struct state *s, size_t threads)
                                                                      : 0};
 }
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status launch_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     static const uint32_t zero;
-    struct as_device *dev = vc->dev;
+    struct as_device *dev = tc->dev;
     struct as_program_desc desc = {.name = "launch", .source = as_kernel_launch, .host = host_kernels};
     struct state *s = state;
     s->dev = dev;
-    as_host_part(vc);
+    as_host_part(tc);
     s->async = (dev->info.capabilities & AS_CAP_ASYNC) != 0;
-    choose_way(s, vc->axes);
-    s->wait = (enum as_wait)as_word_index(vc->axes, "wait", wait_words);
+    choose_way(s, tc->axes);
+    s->wait = (enum as_wait)as_word_index(tc->axes, "wait", wait_words);
     if (!s->once || !wait_words[s->wait])
-        return as_fail(err, AS_USAGE, "unknown experiment '%s' or wait '%s'", as_axes_text(vc->axes, "what"),
-                       as_axes_text(vc->axes, "wait"));
-    vc->footprint = COUNTER_BYTES;
-    vc->max_reps = UINT64_C(1) << 20;
+        return as_fail(err, AS_USAGE, "unknown experiment '%s' or wait '%s'", as_axes_text(tc->axes, "what"),
+                       as_axes_text(tc->axes, "wait"));
+    tc->footprint = COUNTER_BYTES;
+    tc->max_reps = UINT64_C(1) << 20;
     as_buffers_open(&s->own, dev, &desc, err);
     s->kernel = as_buffers_kernel(&s->own, "count", err);
     s->counter = as_buffers_memory(&s->own, NULL, COUNTER_BYTES, err);
     as_buffers_write(&s->own, s->counter, &zero, sizeof zero, err);
-    shape_launch(s, (size_t)as_axes_u64(vc->axes, "threads"));
+    shape_launch(s, (size_t)as_axes_u64(tc->axes, "threads"));
     return s->own.status;
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status launch_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     enum as_status st = AS_OK;
@@ -175,7 +175,7 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
     return AS_OK;
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool launch_check(void *state, char *why, size_t why_size)
 {
     struct state *s = state;
     struct as_error err = {0};
@@ -189,7 +189,7 @@ static bool check(void *state, char *why, size_t why_size)
     return counted == s->launched;
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double launch_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)a;
     return info->capabilities & AS_CAP_HOST_KERNELS ? 5 : 30; /* the driver compiles the kernel first */
@@ -205,8 +205,8 @@ const struct as_probe as_probe_launch = {
     .counts = "one empty kernel: until the host knows its end (roundtrip), enqueue call alone (submit), per launch of "
               "100 (batch), per graph node (graph-N)",
     .varies_by_process = true,
-    AS_CELLS(axes, quick, full, applies),
+    AS_CELLS(axes, quick, full, launch_applies),
     .first = first,
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, as_buffers_finish),
+    .patience = launch_patience,
+    AS_TRIAL(struct state, launch_prepare, launch_sample, launch_check, as_buffers_finish),
 };

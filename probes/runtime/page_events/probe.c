@@ -32,7 +32,7 @@ static const char *const full[] = {
     "what=faults pages=16384,65536 allocator=all touch=all", NULL};
 
 struct state {
-    struct as_trial_context *vc;
+    struct as_trial_context *tc;
     struct as_device *dev;
     bool misses, device_first;
     struct as_chase chase;
@@ -60,7 +60,8 @@ static const char *why_no_faults(const struct as_device_info *info, const struct
     return device && !(info->capabilities & AS_CAP_SOURCE) ? "the device cannot compile kernels" : NULL;
 }
 
-static enum as_applies applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
+static enum as_applies page_events_applies(const struct as_device_info *info, const struct as_axes *a,
+                                           struct as_error *err)
 {
     const struct as_allocator *allocator = as_info_allocator(info, as_axes_text(a, "allocator"));
     const bool misses = as_word_is(a, "what", "misses"), device = as_word_is(a, "touch", "device");
@@ -80,7 +81,7 @@ static enum as_applies applies(const struct as_device_info *info, const struct a
     return AS_INAPPLICABLE;
 }
 
-static double patience(const struct as_device_info *info, const struct as_axes *a)
+static double page_events_patience(const struct as_device_info *info, const struct as_axes *a)
 {
     (void)info;
     return 15 + as_axes_number(a, "pages") * (as_axes_number(a, "stride") / 200e6 + 30e-6);
@@ -88,7 +89,7 @@ static double patience(const struct as_device_info *info, const struct as_axes *
 
 /* ---- misses ---- */
 
-static enum as_status chase(struct state *s, uint64_t reps, double *seconds, struct as_error *err)
+static enum as_status page_events_chase(struct state *s, uint64_t reps, double *seconds, struct as_error *err)
 {
     double unused;
     return as_chase_run(&s->chase, reps, &unused, seconds, err);
@@ -97,25 +98,25 @@ static enum as_status chase(struct state *s, uint64_t reps, double *seconds, str
 /* A whole cycle first, to fill the TLB. */
 static enum as_status prepare_misses(struct state *s, struct as_error *err)
 {
-    const struct as_axes *a = s->vc->axes;
+    const struct as_axes *a = s->tc->axes;
     const uint64_t stride = as_axes_u64(a, "stride"), pages = as_axes_u64(a, "pages");
     const struct as_chase_desc desc = {.allocator = as_axes_text(a, "allocator"),
                                        .size = pages * stride,
                                        .stride = stride,
                                        .spread = LINE,
-                                       .seed = s->vc->seed,
+                                       .seed = s->tc->seed,
                                        .fresh = true};
     double unused;
     enum as_status st = as_chase_prepare(&s->chase, s->dev, &desc, err);
     if (!st)
-        st = chase(s, (pages + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS, &unused, err);
+        st = page_events_chase(s, (pages + AS_CHASE_STEPS - 1) / AS_CHASE_STEPS, &unused, err);
     if (!st)
         st = as_events_open(&s->events, AS_EVENT_TLB_MISSES, err);
     if (st)
         return st;
-    as_chase_note(s->vc, &s->chase);
-    as_note_number(s->vc, "loads", LOADS);
-    s->vc->footprint = s->chase.footprint;
+    as_chase_note(s->tc, &s->chase);
+    as_note_number(s->tc, "loads", LOADS);
+    s->tc->footprint = s->chase.footprint;
     return AS_OK;
 }
 
@@ -124,7 +125,7 @@ static enum as_status sample_misses(struct state *s, struct as_sample *out, stru
     uint64_t before, after;
     enum as_status st = as_events_read(&s->events, &before, err);
     if (!st)
-        st = chase(s, LOADS / AS_CHASE_STEPS, &out->seconds, err);
+        st = page_events_chase(s, LOADS / AS_CHASE_STEPS, &out->seconds, err);
     if (!st)
         st = as_events_read(&s->events, &after, err);
     if (!st)
@@ -136,10 +137,10 @@ static enum as_status sample_misses(struct state *s, struct as_sample *out, stru
 /* ---- faults ---- */
 
 /* Mapped for the CPU, aligned to the host's pages. */
-static enum as_status new_block(struct state *s, struct as_span *span, struct as_error *err)
+static enum as_status page_events_new_block(struct state *s, struct as_span *span, struct as_error *err)
 {
     const uint64_t page = s->reader.page;
-    const struct as_memory_desc want = {.allocator = as_axes_text(s->vc->axes, "allocator"),
+    const struct as_memory_desc want = {.allocator = as_axes_text(s->tc->axes, "allocator"),
                                         .bytes = (span->pages + 1) * page,
                                         .node = -1,
                                         .fresh = true};
@@ -160,12 +161,12 @@ static enum as_status device_touches(struct state *s, const struct as_span *span
 }
 
 /* Allocates memory, touches it first on CPU or device, then reads it on the CPU; counts from first to last touch. */
-static enum as_status pass(struct state *s, double *seconds, struct as_error *err)
+static enum as_status page_events_pass(struct state *s, double *seconds, struct as_error *err)
 {
     s->mark += 3; /* so that stale data gives another sum */
-    struct as_span span = {.pages = as_axes_u64(s->vc->axes, "pages"), .mark = s->mark};
+    struct as_span span = {.pages = as_axes_u64(s->tc->axes, "pages"), .mark = s->mark};
     double first = 0, again = 0;
-    enum as_status st = new_block(s, &span, err);
+    enum as_status st = page_events_new_block(s, &span, err);
     const struct as_fault_count before = as_faults_now();
     if (!st)
         st = s->device_first ? device_touches(s, &span, &first, err) : as_pages_touch(&s->reader, &span, &first, err);
@@ -188,39 +189,39 @@ static enum as_status pass(struct state *s, double *seconds, struct as_error *er
 static enum as_status prepare_faults(struct state *s, struct as_error *err)
 {
     double unused;
-    s->mark = s->vc->seed >> 2 | 1;
+    s->mark = s->tc->seed >> 2 | 1;
     enum as_status st = as_pages_prepare(&s->reader, s->dev, 1, err);
     if (!st && s->device_first)
         st = as_pages_prepare(&s->toucher, s->dev, 0, err);
     if (st)
         return st;
-    s->vc->host_work = true;
-    s->vc->footprint = as_axes_u64(s->vc->axes, "pages") * s->reader.page;
-    st = pass(s, &unused, err);
+    s->tc->host_work = true;
+    s->tc->footprint = as_axes_u64(s->tc->axes, "pages") * s->reader.page;
+    st = page_events_pass(s, &unused, err);
     s->read_s = s->passes = 0;
     return st;
 }
 
 /* ---- one trial ---- */
 
-static enum as_status prepare(struct as_trial_context *vc, void *state, struct as_error *err)
+static enum as_status page_events_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct state *s = state;
-    s->vc = vc;
-    s->dev = vc->dev;
-    s->misses = as_word_is(vc->axes, "what", "misses");
-    s->device_first = as_word_is(vc->axes, "touch", "device");
-    vc->min_reps = vc->max_reps = 1;
+    s->tc = tc;
+    s->dev = tc->dev;
+    s->misses = as_word_is(tc->axes, "what", "misses");
+    s->device_first = as_word_is(tc->axes, "touch", "device");
+    tc->min_reps = tc->max_reps = 1;
     return s->misses ? prepare_misses(s, err) : prepare_faults(s, err);
 }
 
-static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
+static enum as_status page_events_sample(void *state, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
     struct state *s = state;
     (void)reps; /* always 1 */
     if (s->misses)
         return sample_misses(s, out, err);
-    enum as_status st = pass(s, &out->seconds, err);
+    enum as_status st = page_events_pass(s, &out->seconds, err);
     out->value = as_faults_total(&s->faults);
     return st;
 }
@@ -228,13 +229,13 @@ static enum as_status sample(void *state, uint64_t reps, struct as_sample *out, 
 /* Of the last pass; the time is the mean of all. */
 static void note_faults(const struct state *s)
 {
-    const double pages = as_axes_number(s->vc->axes, "pages");
-    as_note_number(s->vc, "minor_faults", s->faults.minor);
-    as_note_number(s->vc, "major_faults", s->faults.major);
-    as_note_number(s->vc, "read_time", s->passes > 0 ? s->read_s / s->passes / pages * 1e9 : NAN);
+    const double pages = as_axes_number(s->tc->axes, "pages");
+    as_note_number(s->tc, "minor_faults", s->faults.minor);
+    as_note_number(s->tc, "major_faults", s->faults.major);
+    as_note_number(s->tc, "read_time", s->passes > 0 ? s->read_s / s->passes / pages * 1e9 : NAN);
 }
 
-static bool check(void *state, char *why, size_t why_size)
+static bool page_events_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
     if (s->misses)
@@ -249,7 +250,7 @@ static bool check(void *state, char *why, size_t why_size)
     return s->got == s->want;
 }
 
-static void finish(void *state)
+static void page_events_finish(void *state)
 {
     struct state *s = state;
     as_events_close(&s->events);
@@ -276,7 +277,7 @@ const struct as_probe as_probe_page_events = {
               "CPU has read all pages",
     .further = further,
     .not_ahead = true,
-    AS_CELLS(axes, quick, full, applies),
-    .patience = patience,
-    AS_TRIAL(struct state, prepare, sample, check, finish),
+    AS_CELLS(axes, quick, full, page_events_applies),
+    .patience = page_events_patience,
+    AS_TRIAL(struct state, page_events_prepare, page_events_sample, page_events_check, page_events_finish),
 };

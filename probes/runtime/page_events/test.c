@@ -112,8 +112,8 @@ UNIT_TEST(test_major_faults_count)
         assert_true(as_probe_page_events.check(v.state, why, sizeof why));
         snprintf(want, sizeof want, "\"minor_faults\":%ld,\"major_faults\":%ld,\"read_time\":", cases[i][0],
                  cases[i][1]);
-        if (!strstr(as_buf_get(&v.vc.detail), want))
-            fail_msg("'%s' is not in: %s", want, as_buf_get(&v.vc.detail));
+        if (!strstr(as_buf_get(&v.tc.detail), want))
+            fail_msg("'%s' is not in: %s", want, as_buf_get(&v.tc.detail));
         toy_finish(&as_probe_page_events, &v);
     }
 }
@@ -146,21 +146,21 @@ UNIT_TEST(test_events_of_all_threads)
     pthread_barrier_init(&counted, NULL, 2);
     assert_int_equal(pthread_create(&thread, NULL, touch_all, memory), 0);
     pthread_barrier_wait(&ready);
-    enum as_status s = as_events_open(&e, AS_EVENT_MINOR_FAULTS, &err);
-    bool open = !s;
+    enum as_status st = as_events_open(&e, AS_EVENT_MINOR_FAULTS, &err);
+    bool open = !st;
     if (open)
-        s = as_events_read(&e, &before, &err);
+        st = as_events_read(&e, &before, &err);
     pthread_barrier_wait(&counted);
     pthread_join(thread, NULL);
-    if (!s)
-        s = as_events_read(&e, &after, &err);
+    if (!st)
+        st = as_events_read(&e, &after, &err);
     munmap(memory, bytes);
     pthread_barrier_destroy(&ready);
     pthread_barrier_destroy(&counted);
     if (open)
         as_events_close(&e);
-    if (s) {
-        assert_int_equal(s, AS_UNSUPPORTED);
+    if (st) {
+        assert_int_equal(st, AS_UNSUPPORTED);
         print_message("skipped: %s\n", err.text);
         skip();
     }

@@ -32,15 +32,15 @@ static enum as_status cpu_fill_device(struct as_device *dev, struct as_error *er
     cpu->groups = as_host_groups_create("/proc", "/sys/fs/cgroup");
     if (!cpu->groups)
         return as_nomem(err, 0, "the list of control groups");
-    enum as_status s = as_cpu_machine_open(&cpu->machine, err);
-    if (!s)
-        s = as_cpu_machine_order(cpu->machine, &cpu->order, &cpu->order_n, err);
-    if (!s)
-        s = as_cpu_fill_info(dev, err);
-    if (!s)
-        s = as_team_create(cpu_pin, cpu->machine, dev->info.threads, &cpu->team, err);
+    enum as_status st = as_cpu_machine_open(&cpu->machine, err);
+    if (!st)
+        st = as_cpu_machine_order(cpu->machine, &cpu->order, &cpu->order_n, err);
+    if (!st)
+        st = as_cpu_fill_info(dev, err);
+    if (!st)
+        st = as_team_create(cpu_pin, cpu->machine, dev->info.threads, &cpu->team, err);
     cpu->resident_start = as_host_resident();
-    return s;
+    return st;
 }
 
 static uint64_t cpu_preemptions(struct as_device *dev)
@@ -70,10 +70,10 @@ static enum as_status cpu_open_device(void *backend, size_t index, struct as_dev
     };
     if (!out->ctx)
         return as_nomem(err, sizeof(struct as_cpu_device), "the CPU's record");
-    enum as_status s = cpu_fill_device(out, err);
-    if (s)
+    enum as_status st = cpu_fill_device(out, err);
+    if (st)
         cpu_close(out);
-    return s;
+    return st;
 }
 
 static enum as_status cpu_backend_open(void **backend, struct as_error *err)

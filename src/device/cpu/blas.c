@@ -31,9 +31,9 @@ struct blas {
     f64_product *f64;
 };
 
-struct as_gemm {
+struct as_vendor_gemm {
     struct blas blas;
-    struct as_gemm_desc desc;
+    struct as_vendor_gemm_desc desc;
     bool is_f64;
     char name[160];
 };
@@ -61,7 +61,7 @@ static enum as_status cpu_blas_load(struct blas *blas, struct as_error *err)
 }
 
 /* "OpenBLAS 0.3.21 ..." if the library reports it. */
-static void find_name(struct as_gemm *g)
+static void find_name(struct as_vendor_gemm *g)
 {
     typedef char *config(void);
     config *tell = NULL;
@@ -70,8 +70,8 @@ static void find_name(struct as_gemm *g)
     snprintf(g->name, sizeof g->name, "%s", words && words[0] ? words : g->blas.found);
 }
 
-static enum as_status cpu_blas_gemm_create(struct as_device *dev, const struct as_gemm_desc *d, struct as_gemm **out,
-                                           struct as_error *err)
+static enum as_status cpu_blas_gemm_create(struct as_device *dev, const struct as_vendor_gemm_desc *d,
+                                           struct as_vendor_gemm **out, struct as_error *err)
 {
     struct blas blas = {0};
     bool f64 = strcmp(d->in, "f64") == 0, same = strcmp(d->in, d->sum) == 0 && strcmp(d->in, d->out) == 0;
@@ -79,32 +79,32 @@ static enum as_status cpu_blas_gemm_create(struct as_device *dev, const struct a
     *out = NULL;
     if (!same || (!f64 && strcmp(d->in, "f32") != 0))
         return as_fail(err, AS_UNSUPPORTED, "BLAS libraries multiply f32 and f64 matrices, not %s", d->in);
-    enum as_status s = as_gemm_check(d, bytes, bytes, err);
-    if (s)
-        return s;
+    enum as_status st = as_vendor_gemm_check(d, bytes, bytes, err);
+    if (st)
+        return st;
     as_cpu_machine_release(as_cpu(dev)->machine); /* the library starts threads, which inherit the affinity */
-    if ((s = cpu_blas_load(&blas, err)))
-        return s;
-    struct as_gemm *g = calloc(1, sizeof *g);
+    if ((st = cpu_blas_load(&blas, err)))
+        return st;
+    struct as_vendor_gemm *g = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "a GEMM");
-    *g = (struct as_gemm){.blas = blas, .desc = *d, .is_f64 = f64};
+    *g = (struct as_vendor_gemm){.blas = blas, .desc = *d, .is_f64 = f64};
     find_name(g);
     *out = g;
     return AS_OK;
 }
 
 /* The library stays loaded, since its threads may still run. */
-static void cpu_blas_gemm_destroy(struct as_device *dev, struct as_gemm *g)
+static void cpu_blas_gemm_destroy(struct as_device *dev, struct as_vendor_gemm *g)
 {
     (void)dev;
     free(g);
 }
 
-static enum as_status cpu_blas_gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
-                                        struct as_error *err)
+static enum as_status cpu_blas_gemm_run(struct as_device *dev, struct as_vendor_gemm *g, uint64_t reps,
+                                        struct as_timing *out, struct as_error *err)
 {
-    const struct as_gemm_desc *d = &g->desc;
+    const struct as_vendor_gemm_desc *d = &g->desc;
     const void *a = as_cpu_memory_address(d->a), *b = as_cpu_memory_address(d->b);
     void *to = as_cpu_memory_address(d->d);
     const int m = (int)d->m, n = (int)d->n, k = (int)d->k, a_row = d->a_transposed ? m : k,
@@ -122,12 +122,12 @@ static enum as_status cpu_blas_gemm_run(struct as_device *dev, struct as_gemm *g
     return AS_OK;
 }
 
-static const char *cpu_blas_gemm_name(const struct as_gemm *g)
+static const char *cpu_blas_gemm_name(const struct as_vendor_gemm *g)
 {
     return g->name;
 }
 
-const struct as_gemm_ops as_cpu_gemm_ops = {
+const struct as_vendor_gemm_ops as_cpu_gemm_ops = {
     .create = cpu_blas_gemm_create,
     .destroy = cpu_blas_gemm_destroy,
     .run = cpu_blas_gemm_run,

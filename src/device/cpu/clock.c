@@ -79,9 +79,9 @@ enum as_status as_cpu_clock(struct as_device *dev, double *hz, struct as_error *
         .threads = cpu->clock_cpus_n ? cpu->clock_cpus_n : 1,
         .reps = 1,
     };
-    enum as_status s = as_team_submit(cpu->team, &job, err);
-    if (s)
-        return s;
+    enum as_status st = as_team_submit(cpu->team, &job, err);
+    if (st)
+        return st;
     as_team_wait(cpu->team, AS_WAIT_BLOCK, NULL);
     if (difference == 0 || !(rate > 0))
         return as_fail(err, AS_FAILED, "the clock of CPU %d could not be read: its tick counter does not advance",

@@ -82,7 +82,7 @@ void as_cpu_memory_close(struct as_cpu_device *cpu);
 extern const struct as_memory_ops as_cpu_memory_ops;
 extern const struct as_program_ops as_cpu_program_ops;
 extern const struct as_queue_ops as_cpu_queue_ops;
-extern const struct as_gemm_ops as_cpu_gemm_ops;
+extern const struct as_vendor_gemm_ops as_cpu_gemm_ops;
 
 struct as_program {
     const struct as_host_kernel *host;

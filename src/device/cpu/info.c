@@ -158,9 +158,9 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
     struct as_cpu_device *cpu = as_cpu(dev);
     struct as_device_info *info = &dev->info;
     struct as_host_limits limits;
-    enum as_status s = as_host_limits_read(cpu->groups, &limits, err);
-    if (s)
-        return s;
+    enum as_status st = as_host_limits_read(cpu->groups, &limits, err);
+    if (st)
+        return st;
     const unsigned cores = as_cpu_machine_cores(cpu->machine);
     *info = (struct as_device_info){
         .id = "cpu",
@@ -182,7 +182,7 @@ enum as_status as_cpu_fill_info(struct as_device *dev, struct as_error *err)
     cpu_info_fill_names(cpu, info);
     cpu_info_fill_driver(cpu, &limits, info);
     as_cpu_list_allocators(&cpu->pages, info);
-    s = as_cpu_memory_free(dev, &info->memory_free, err);
+    st = as_cpu_memory_free(dev, &info->memory_free, err);
     info->max_alloc = info->memory_free;
-    return s;
+    return st;
 }

@@ -31,9 +31,9 @@ static bool find_own_cpus(hwloc_bitmap_t out)
 
 static enum as_status cpu_machine_hwloc_load(struct as_cpu_machine *m, struct as_error *err)
 {
-    enum as_status s = as_host_topology(AS_TOPOLOGY_CODE, &m->topology, err);
-    if (s)
-        return s;
+    enum as_status st = as_host_topology(AS_TOPOLOGY_CODE, &m->topology, err);
+    if (st)
+        return st;
     m->allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(m->topology));
     m->caller_start = hwloc_bitmap_alloc();
     if (!m->allowed || !m->caller_start)
@@ -51,12 +51,12 @@ enum as_status as_cpu_machine_open(struct as_cpu_machine **out, struct as_error 
     struct as_cpu_machine *m = *out = calloc(1, sizeof *m);
     if (!m)
         return as_nomem(err, sizeof *m, "the machine's topology");
-    enum as_status s = cpu_machine_hwloc_load(m, err);
-    if (s) {
+    enum as_status st = cpu_machine_hwloc_load(m, err);
+    if (st) {
         as_cpu_machine_close(m);
         *out = NULL;
     }
-    return s;
+    return st;
 }
 
 void as_cpu_machine_close(struct as_cpu_machine *m)

@@ -51,9 +51,9 @@ enum as_status as_cpu_memory_free(struct as_device *dev, uint64_t *bytes, struct
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     struct as_host_limits l;
-    enum as_status s = as_host_limits_read(cpu->groups, &l, err);
-    if (s)
-        return s;
+    enum as_status st = as_host_limits_read(cpu->groups, &l, err);
+    if (st)
+        return st;
     uint64_t left = cpu_minus(l.free, unbacked(cpu) + cpu_room(&l)) + cpu->pool.bytes + as_arenas_idle(dev);
     *bytes = left - left / 128; /* page tables and the kernel's bookkeeping */
     return AS_OK;
@@ -74,9 +74,9 @@ void as_cpu_memory_close(struct as_cpu_device *cpu)
 static enum as_status read_left(struct as_cpu_device *cpu, uint64_t *left, struct as_error *err)
 {
     struct as_host_limits l;
-    enum as_status s = as_host_limits_read(cpu->groups, &l, err);
-    *left = s ? 0 : cpu_minus(l.free, unbacked(cpu) + cpu_room(&l));
-    return s;
+    enum as_status st = as_host_limits_read(cpu->groups, &l, err);
+    *left = st ? 0 : cpu_minus(l.free, unbacked(cpu) + cpu_room(&l));
+    return st;
 }
 
 /* Makes room for a block, or fails well before the OOM killer would act. */
@@ -84,13 +84,13 @@ static enum as_status make_place(struct as_device *dev, uint64_t bytes, struct a
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     uint64_t left;
-    enum as_status s = read_left(cpu, &left, err);
-    if (!s && bytes > left + cpu->pool.bytes && as_arenas_idle(dev)) {
+    enum as_status st = read_left(cpu, &left, err);
+    if (!st && bytes > left + cpu->pool.bytes && as_arenas_idle(dev)) {
         as_arenas_drop_idle(dev);
-        s = read_left(cpu, &left, err);
+        st = read_left(cpu, &left, err);
     }
-    if (s || bytes <= left)
-        return s;
+    if (st || bytes <= left)
+        return st;
     uint64_t most = left + cpu->pool.bytes;
     if (bytes > most)
         return as_fail(err, AS_NOMEM,
@@ -105,23 +105,23 @@ static enum as_status cpu_new_block(struct as_device *dev, const struct as_memor
                                     struct as_error *err)
 {
     struct as_cpu_device *cpu = as_cpu(dev);
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     bool counted = allocator != AS_CPU_HUGETLB; /* the huge-page pool enforces its own limit */
     if (counted && size >= POOL_FROM)
-        s = make_place(dev, size, err);
-    if (s)
-        return s;
-    s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
-    if (s == AS_NOMEM && (cpu->pool.n || as_arenas_idle(dev))) {
+        st = make_place(dev, size, err);
+    if (st)
+        return st;
+    st = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
+    if (st == AS_NOMEM && (cpu->pool.n || as_arenas_idle(dev))) {
         cpu_trim(cpu, 0); /* kept blocks may hold the huge pages or the heap */
         as_arenas_drop_idle(dev);
-        s = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
+        st = as_cpu_block_get(&cpu->pages, cpu->machine, allocator, size, desc->node, out, err);
     }
-    if (!s && desc->fresh && allocator == AS_CPU_MALLOC)
+    if (!st && desc->fresh && allocator == AS_CPU_MALLOC)
         as_cpu_block_forget(&cpu->pages, out); /* the heap may have returned used memory */
-    if (!s && counted)
+    if (!st && counted)
         cpu->held += size;
-    return s;
+    return st;
 }
 
 static void drop_block(struct as_cpu_device *cpu, struct as_cpu_block *block)
@@ -147,9 +147,9 @@ static enum as_status get_block(struct as_device *dev, const struct as_memory_de
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_cpu_allocator allocator;
-    enum as_status s = cpu_find_allocator(dev, desc->allocator, &allocator, err);
-    if (s)
-        return s;
+    enum as_status st = cpu_find_allocator(dev, desc->allocator, &allocator, err);
+    if (st)
+        return st;
     if (desc->bytes == 0)
         return as_fail(err, AS_USAGE, "a block of 0 bytes was requested; request at least 1");
     uint64_t size = as_cpu_block_size(&cpu->pages, allocator, desc->bytes);
@@ -172,10 +172,10 @@ static enum as_status cpu_memory_alloc(struct as_device *dev, const struct as_me
     struct cpu_memory *m = calloc(1, sizeof *m);
     if (!m)
         return as_nomem(err, sizeof *m, "a memory block's record");
-    enum as_status s = get_block(dev, desc, &m->block, err);
-    if (s) {
+    enum as_status st = get_block(dev, desc, &m->block, err);
+    if (st) {
         free(m);
-        return s;
+        return st;
     }
     m->fresh = desc->fresh;
     m->base.bytes = desc->bytes;
@@ -188,10 +188,10 @@ static enum as_status cpu_memory_alloc(struct as_device *dev, const struct as_me
 static enum as_status cpu_memory_part(struct as_device *dev, struct as_memory *whole, uint64_t offset, uint64_t bytes,
                                       struct as_memory **out, struct as_error *err)
 {
-    enum as_status s = as_memory_check(whole, offset, bytes, err);
-    struct cpu_memory *m = s ? NULL : calloc(1, sizeof *m);
+    enum as_status st = as_memory_check(whole, offset, bytes, err);
+    struct cpu_memory *m = st ? NULL : calloc(1, sizeof *m);
     if (!m)
-        return s ? s : as_nomem(err, sizeof *m, "a memory block's record");
+        return st ? st : as_nomem(err, sizeof *m, "a memory block's record");
     const struct as_cpu_block *block = &cpu_own(whole)->block;
     m->block = (struct as_cpu_block){
         .address = (char *)block->address + offset, .bytes = bytes, .allocator = block->allocator, .node = block->node};
@@ -252,20 +252,20 @@ static enum as_status cpu_memory_write(struct as_device *dev, struct as_memory *
                                        uint64_t bytes, struct as_error *err)
 {
     (void)dev;
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (!s && bytes)
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (!st && bytes)
         memcpy((char *)cpu_own(mem)->block.address + offset, from, bytes);
-    return s;
+    return st;
 }
 
 static enum as_status cpu_memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
                                       uint64_t bytes, struct as_error *err)
 {
     (void)dev;
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (!s && bytes)
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (!st && bytes)
         memcpy(to, (const char *)cpu_own(mem)->block.address + offset, bytes);
-    return s;
+    return st;
 }
 
 /* Bare calls: no guard pages, alignment or bookkeeping. */
@@ -343,9 +343,9 @@ static enum as_status cpu_memory_time_alloc(struct as_device *dev, const char *a
 {
     struct as_cpu_device *cpu = as_cpu(dev);
     enum as_cpu_allocator a;
-    enum as_status s = cpu_find_allocator(dev, allocator, &a, err);
-    if (s)
-        return s;
+    enum as_status st = cpu_find_allocator(dev, allocator, &a, err);
+    if (st)
+        return st;
     if (a == AS_CPU_HUGETLB) /* reserved pages are few, and the bare calls do not check for them */
         as_arenas_drop_idle(dev);
     /* munmap of part of a reserved huge page fails; the other allocators round up themselves */
@@ -361,15 +361,15 @@ static enum as_status cpu_memory_time_alloc(struct as_device *dev, const char *a
     size_t n = raw[a].get(blocks, count, (size_t)size);
     double middle = as_now();
     if (n < count)
-        s = as_fail(err, AS_NOMEM, "%s of %llu bytes failed at allocation %zu of %zu: %s", allocator,
-                    (unsigned long long)bytes, n + 1, count, strerror(errno));
+        st = as_fail(err, AS_NOMEM, "%s of %llu bytes failed at allocation %zu of %zu: %s", allocator,
+                     (unsigned long long)bytes, n + 1, count, strerror(errno));
     double again = as_now();
     raw[a].release(blocks, n, (size_t)size);
     double end = as_now();
     free(blocks);
     *alloc_s = middle - start;
     *free_s = end - again;
-    return s;
+    return st;
 }
 
 const struct as_memory_ops as_cpu_memory_ops = {

@@ -176,19 +176,19 @@ enum as_status as_cpu_block_get(const struct as_cpu_pages *pages, const struct a
                                 struct as_error *err)
 {
     *out = (struct as_cpu_block){.bytes = bytes, .allocator = allocator, .node = node};
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     errno = 0;
     if (!cpu_pages_get_memory(pages, out))
-        s = as_fail(err, errno == ENOMEM || errno == 0 ? AS_NOMEM : AS_FAILED, "%s of %llu bytes failed: %s",
-                    allocator_names[allocator], (unsigned long long)bytes, strerror(errno ? errno : ENOMEM));
-    if (!s && node >= 0 && allocator == AS_CPU_MALLOC)
-        s = as_fail(err, AS_UNSUPPORTED, "malloc cannot place memory on NUMA node %d; use the allocator \"mmap\"",
-                    node);
-    else if (!s && node >= 0)
-        s = as_cpu_machine_place(machine, out->address, out->bytes, node, err);
-    if (s)
+        st = as_fail(err, errno == ENOMEM || errno == 0 ? AS_NOMEM : AS_FAILED, "%s of %llu bytes failed: %s",
+                     allocator_names[allocator], (unsigned long long)bytes, strerror(errno ? errno : ENOMEM));
+    if (!st && node >= 0 && allocator == AS_CPU_MALLOC)
+        st = as_fail(err, AS_UNSUPPORTED, "malloc cannot place memory on NUMA node %d; use the allocator \"mmap\"",
+                     node);
+    else if (!st && node >= 0)
+        st = as_cpu_machine_place(machine, out->address, out->bytes, node, err);
+    if (st)
         as_cpu_block_release(out);
-    return s;
+    return st;
 }
 
 void as_cpu_block_release(struct as_cpu_block *block)

@@ -11,9 +11,9 @@ static enum as_status use_cpus(struct as_cpu_device *cpu, const struct as_launch
     if (n == 0 || n > AS_TEAM_THREADS_MAX)
         return as_fail(err, AS_USAGE, "%zu threads were requested; request 1 to %d", n, (int)AS_TEAM_THREADS_MAX);
     bool same = cpu->clock_cpus_n == n;
-    enum as_status s = as_grow((void **)&cpu->clock_cpus, &cpu->clock_cpus_cap, n, sizeof *cpu->clock_cpus, err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&cpu->clock_cpus, &cpu->clock_cpus_cap, n, sizeof *cpu->clock_cpus, err);
+    if (st)
+        return st;
     for (size_t i = 0; i < n; i++) {
         int c = launch->cpus ? launch->cpus[i] : cpu->order[i % cpu->order_n];
         if (!as_cpu_machine_allows(cpu->machine, c)) {
@@ -48,9 +48,9 @@ static enum as_status cpu_queue_submit(struct as_device *dev, const struct as_la
         else
             memcpy(&values[i], &a->u, sizeof values[i]);
     }
-    enum as_status s = use_cpus(cpu, launch, err);
-    if (s)
-        return s;
+    enum as_status st = use_cpus(cpu, launch, err);
+    if (st)
+        return st;
     struct as_team_job job = {
         .run = launch->kernel->host->run,
         .values = values,
@@ -83,10 +83,10 @@ static enum as_status cpu_queue_launch(struct as_device *dev, const struct as_la
                                        struct as_error *err)
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = cpu_queue_submit(dev, launch, err);
+    enum as_status st = cpu_queue_submit(dev, launch, err);
     /* The caller sleeps: spinning would take execution resources and power. */
-    if (s)
-        return s;
+    if (st)
+        return st;
     as_team_wait(as_cpu(dev)->team, AS_WAIT_BLOCK, &out->host_s);
     look_at_pages(as_cpu(dev), launch);
     return AS_OK;

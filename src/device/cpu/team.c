@@ -233,9 +233,9 @@ static enum as_status grow_cpus(struct as_team *team, int cpu, struct as_error *
     size_t cap = team->cpus_n, need = (size_t)cpu + 1;
     if (need <= team->cpus_n)
         return AS_OK;
-    enum as_status s = as_grow((void **)&team->cpus, &cap, need, sizeof *team->cpus, err);
-    if (s)
-        return s;
+    enum as_status st = as_grow((void **)&team->cpus, &cap, need, sizeof *team->cpus, err);
+    if (st)
+        return st;
     memset(team->cpus + team->cpus_n, 0, (cap - team->cpus_n) * sizeof *team->cpus);
     team->cpus_n = cap;
     return AS_OK;
@@ -246,9 +246,9 @@ static enum as_status choose_members(struct as_team *team, struct job *job, cons
 {
     team->generation++;
     for (size_t i = 0; i < job->threads; i++) {
-        enum as_status s = grow_cpus(team, cpus[i], err);
-        if (s)
-            return s;
+        enum as_status st = grow_cpus(team, cpus[i], err);
+        if (st)
+            return st;
         struct on_cpu *c = &team->cpus[cpus[i]];
         if (c->generation != team->generation)
             c->cursor = c->first;
@@ -256,9 +256,9 @@ static enum as_status choose_members(struct as_team *team, struct job *job, cons
             job->meet.spin_ns = 0; /* of two threads on one CPU, a spinning one delays the other */
         c->generation = team->generation;
         if (!c->cursor) {
-            s = add_member(team, cpus[i], err);
-            if (s)
-                return s;
+            st = add_member(team, cpus[i], err);
+            if (st)
+                return st;
             c->cursor = c->last;
         }
         job->members[i] = c->cursor;
@@ -322,10 +322,10 @@ enum as_status as_team_submit(struct as_team *team, const struct as_team_job *fr
     if (!job)
         return AS_NOMEM;
     job_fill(team, job, from);
-    enum as_status s = choose_members(team, job, from->cpus, err);
-    if (s) {
+    enum as_status st = choose_members(team, job, from->cpus, err);
+    if (st) {
         job_free(job);
-        return s;
+        return st;
     }
     atomic_fetch_add(&team->pending, 1);
     pthread_mutex_lock(&team->lock);

@@ -144,9 +144,9 @@ void as_cpu_topology_json(hwloc_topology_t topology, uint64_t memory, struct as_
 enum as_status as_cpu_topology(struct as_device *dev, struct as_buf *json, struct as_error *err)
 {
     hwloc_topology_t t;
-    enum as_status s = as_host_topology(AS_TOPOLOGY_CODE | AS_TOPOLOGY_IO, &t, err);
-    if (s)
-        return s;
+    enum as_status st = as_host_topology(AS_TOPOLOGY_CODE | AS_TOPOLOGY_IO, &t, err);
+    if (st)
+        return st;
     as_cpu_topology_json(t, dev->info.memory_bytes, json);
     hwloc_topology_destroy(t);
     return as_buf_check(json, err);

@@ -7,122 +7,123 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum as_status cuda_allocators_get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status cuda_allocators_get_plain(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    return as_gpu_check(card, as_cu_of(card)->cuMemAlloc_v2(&b->address, b->bytes), "cuMemAlloc", err);
+    return as_gpu_check(gpu, as_cu_of(gpu)->cuMemAlloc_v2(&b->address, b->bytes), "cuMemAlloc", err);
 }
 
-static int cuda_allocators_release_plain(const struct as_gpu *card, struct as_gpu_block *b)
+static int cuda_allocators_release_plain(const struct as_gpu *gpu, struct as_gpu_block *b)
 {
-    return b->address ? as_cu_of(card)->cuMemFree_v2(b->address) : CUDA_SUCCESS;
+    return b->address ? as_cu_of(gpu)->cuMemFree_v2(b->address) : CUDA_SUCCESS;
 }
 
-static enum as_status get_pooled(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status get_pooled(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    CUresult code = as_cu_of(card)->cuMemAllocAsync(&b->address, b->bytes, card->stream);
-    return as_gpu_check(card, code, "cuMemAllocAsync", err);
+    CUresult code = as_cu_of(gpu)->cuMemAllocAsync(&b->address, b->bytes, gpu->stream);
+    return as_gpu_check(gpu, code, "cuMemAllocAsync", err);
 }
 
-static int release_pooled(const struct as_gpu *card, struct as_gpu_block *b)
+static int release_pooled(const struct as_gpu *gpu, struct as_gpu_block *b)
 {
-    return b->address ? as_cu_of(card)->cuMemFreeAsync(b->address, card->stream) : CUDA_SUCCESS;
+    return b->address ? as_cu_of(gpu)->cuMemFreeAsync(b->address, gpu->stream) : CUDA_SUCCESS;
 }
 
 /* Creates physical memory, reserves an address range, maps it and grants access. The handle is released at once, since
  * the mapping keeps the memory. b->taken is set while the range is reserved, b->page_size while memory is mapped. */
-static enum as_status get_mapped(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status get_mapped(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    const struct as_cu_api *api = as_cu_of(card);
+    const struct as_cu_api *api = as_cu_of(gpu);
     const CUmemAllocationProp where = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                        .location = {CU_MEM_LOCATION_TYPE_DEVICE, b->home.device}};
     const CUmemAccessDesc access[] = {
         {where.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
-        {{CU_MEM_LOCATION_TYPE_DEVICE, card->here.device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        {{CU_MEM_LOCATION_TYPE_DEVICE, gpu->here.device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
     };
     CUmemGenericAllocationHandle handle;
     size_t page = 0;
     CUresult code = api->cuMemGetAllocationGranularity(&page, &where, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     if (code || page == 0)
-        return as_gpu_check(card, code ? code : CUDA_ERROR_NOT_SUPPORTED, "cuMemGetAllocationGranularity", err);
+        return as_gpu_check(gpu, code ? code : CUDA_ERROR_NOT_SUPPORTED, "cuMemGetAllocationGranularity", err);
     uint64_t bytes = as_gpu_round_up(b->bytes, page);
-    enum as_status s = as_gpu_check(card, api->cuMemCreate(&handle, bytes, &where, 0), "cuMemCreate", err);
-    if (s)
-        return s;
-    s = as_gpu_check(card, api->cuMemAddressReserve(&b->address, bytes, 0, 0, 0), "cuMemAddressReserve", err);
-    b->taken = s ? 0 : bytes;
-    if (!s)
-        s = as_gpu_check(card, api->cuMemMap(b->address, bytes, 0, handle, 0), "cuMemMap", err);
-    if (!s) {
+    enum as_status st = as_gpu_check(gpu, api->cuMemCreate(&handle, bytes, &where, 0), "cuMemCreate", err);
+    if (st)
+        return st;
+    st = as_gpu_check(gpu, api->cuMemAddressReserve(&b->address, bytes, 0, 0, 0), "cuMemAddressReserve", err);
+    b->taken = st ? 0 : bytes;
+    if (!st)
+        st = as_gpu_check(gpu, api->cuMemMap(b->address, bytes, 0, handle, 0), "cuMemMap", err);
+    if (!st) {
         b->page_size = page;
-        size_t n = b->home.device == card->here.device ? 1 : 2;
-        s = as_gpu_check(card, api->cuMemSetAccess(b->address, bytes, access, n), "cuMemSetAccess", err);
+        size_t n = b->home.device == gpu->here.device ? 1 : 2;
+        st = as_gpu_check(gpu, api->cuMemSetAccess(b->address, bytes, access, n), "cuMemSetAccess", err);
     }
     CUresult released = api->cuMemRelease(handle);
-    return s ? s : as_gpu_check(card, released, "cuMemRelease", err);
+    return st ? st : as_gpu_check(gpu, released, "cuMemRelease", err);
 }
 
-static int release_mapped(const struct as_gpu *card, struct as_gpu_block *b)
+static int release_mapped(const struct as_gpu *gpu, struct as_gpu_block *b)
 {
     CUresult code = CUDA_SUCCESS;
     if (b->page_size)
-        code = as_cu_of(card)->cuMemUnmap(b->address, b->taken);
+        code = as_cu_of(gpu)->cuMemUnmap(b->address, b->taken);
     if (b->taken && !code)
-        code = as_cu_of(card)->cuMemAddressFree(b->address, b->taken);
+        code = as_cu_of(gpu)->cuMemAddressFree(b->address, b->taken);
     return code;
 }
 
 /* Newer functions take a location in place of a device; libraries have one or both. */
-static enum as_status advise(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status advise(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    const struct as_cu_api *api = as_cu_of(card);
+    const struct as_cu_api *api = as_cu_of(gpu);
     bool host = b->how->flags == CU_MEM_LOCATION_TYPE_HOST;
     const CUmemLocation where = {host ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
-                                 host ? 0 : card->here.device};
+                                 host ? 0 : gpu->here.device};
     CUresult code = CUDA_ERROR_NOT_SUPPORTED;
     if (api->cuMemAdvise_v2)
         code = api->cuMemAdvise_v2(b->address, b->bytes, b->how->option, where);
     else if (api->cuMemAdvise)
-        code = api->cuMemAdvise(b->address, b->bytes, b->how->option, host ? CU_DEVICE_CPU : card->here.device);
-    return as_gpu_check(card, code, "cuMemAdvise", err);
+        code = api->cuMemAdvise(b->address, b->bytes, b->how->option, host ? CU_DEVICE_CPU : gpu->here.device);
+    return as_gpu_check(gpu, code, "cuMemAdvise", err);
 }
 
-static enum as_status prefetch(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status prefetch(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    const struct as_cu_api *api = as_cu_of(card);
-    const CUmemLocation where = {CU_MEM_LOCATION_TYPE_DEVICE, card->here.device};
+    const struct as_cu_api *api = as_cu_of(gpu);
+    const CUmemLocation where = {CU_MEM_LOCATION_TYPE_DEVICE, gpu->here.device};
     CUresult code = CUDA_ERROR_NOT_SUPPORTED;
     if (api->cuMemPrefetchAsync_v2)
-        code = api->cuMemPrefetchAsync_v2(b->address, b->bytes, where, 0, card->stream);
+        code = api->cuMemPrefetchAsync_v2(b->address, b->bytes, where, 0, gpu->stream);
     else if (api->cuMemPrefetchAsync)
-        code = api->cuMemPrefetchAsync(b->address, b->bytes, card->here.device, card->stream);
-    enum as_status s = as_gpu_check(card, code, "cuMemPrefetchAsync", err);
-    return s ? s : as_gpu_check(card, api->cuStreamSynchronize(card->stream), "cuMemPrefetchAsync", err);
+        code = api->cuMemPrefetchAsync(b->address, b->bytes, gpu->here.device, gpu->stream);
+    enum as_status st = as_gpu_check(gpu, code, "cuMemPrefetchAsync", err);
+    return st ? st : as_gpu_check(gpu, api->cuStreamSynchronize(gpu->stream), "cuMemPrefetchAsync", err);
 }
 
-static enum as_status cuda_allocators_get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status cuda_allocators_get_managed(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    CUresult code = as_cu_of(card)->cuMemAllocManaged(&b->address, b->bytes, CU_MEM_ATTACH_GLOBAL);
-    enum as_status s = as_gpu_check(card, code, "cuMemAllocManaged", err);
-    if (s)
-        return s;
+    CUresult code = as_cu_of(gpu)->cuMemAllocManaged(&b->address, b->bytes, CU_MEM_ATTACH_GLOBAL);
+    enum as_status st = as_gpu_check(gpu, code, "cuMemAllocManaged", err);
+    if (st)
+        return st;
     b->host = (void *)(uintptr_t)b->address;
-    return b->how->settle ? b->how->settle(card, b, err) : AS_OK;
+    return b->how->settle ? b->how->settle(gpu, b, err) : AS_OK;
 }
 
 /* A static variable needs a module, compiled for its size. */
-static enum as_status cuda_allocators_get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status cuda_allocators_get_static(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "extern \"C\" { __device__ __managed__ unsigned char as_static[AS_STATIC_BYTES]; }\n";
-    enum as_status s = as_gpu_load_static(card, b, source, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_load_static(gpu, b, source, err);
+    if (st)
+        return st;
     size_t got = 0;
-    CUresult code = as_cu_of(card)->cuModuleGetGlobal_v2(&b->address, &got, b->module, "as_static");
-    s = as_gpu_check(card, code, "cuModuleGetGlobal", err);
-    if (!s && got < b->bytes)
-        s = as_fail(err, AS_FAILED, "cuda: a static variable of %llu bytes has %zu", (unsigned long long)b->bytes, got);
+    CUresult code = as_cu_of(gpu)->cuModuleGetGlobal_v2(&b->address, &got, b->module, "as_static");
+    st = as_gpu_check(gpu, code, "cuModuleGetGlobal", err);
+    if (!st && got < b->bytes)
+        st =
+            as_fail(err, AS_FAILED, "cuda: a static variable of %llu bytes has %zu", (unsigned long long)b->bytes, got);
     b->host = (void *)(uintptr_t)b->address;
-    return s;
+    return st;
 }
 
 #define NEEDS(attribute) .needs = CU_DEVICE_ATTRIBUTE_##attribute, .needs_name = "CU_DEVICE_ATTRIBUTE_" #attribute
@@ -168,7 +169,7 @@ enum { ALLOCATORS_N = sizeof as_cu_allocators / sizeof *as_cu_allocators - 1 };
 _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of allocators outgrew as_device_info");
 
 /* Whether host and kernel can use atomics there concurrently. They cannot if pages migrate on access. */
-static void say_sharing(struct as_gpu *card, const struct as_gpu_allocator *a, struct as_allocator *out)
+static void say_sharing(struct as_gpu *gpu, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
     bool from_host = a->sources & AS_GPU_FROM_HOST;
     int needs =
@@ -177,7 +178,7 @@ static void say_sharing(struct as_gpu *card, const struct as_gpu_allocator *a, s
         as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host can access it only through a copy");
     else if (a->get == as_gpu_get_pinned && a->flags & CU_MEMHOSTALLOC_WRITECOMBINED)
         as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host does not cache it");
-    else if (!a->plain && as_cu_attribute(card, needs) <= 0)
+    else if (!a->plain && as_cu_attribute(gpu, needs) <= 0)
         snprintf(out->no_sharing, sizeof out->no_sharing, "the device has 0 for CU_DEVICE_ATTRIBUTE_%s",
                  a->coherent ? "HOST_NATIVE_ATOMIC_SUPPORTED: its atomics are not atomic with respect to the host's"
                              : "CONCURRENT_MANAGED_ACCESS: the host may not use it while a kernel runs");
@@ -185,8 +186,8 @@ static void say_sharing(struct as_gpu *card, const struct as_gpu_allocator *a, s
 
 void as_cu_list_allocators(struct as_device *dev)
 {
-    struct as_gpu *card = dev->ctx;
-    bool faults = as_cu_attribute(card, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
+    struct as_gpu *gpu = dev->ctx;
+    bool faults = as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
     dev->info.allocators_n = ALLOCATORS_N;
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
         const struct as_gpu_allocator *a = &as_cu_allocators[i];
@@ -196,8 +197,8 @@ void as_cu_list_allocators(struct as_device *dev)
                                      .coherent = a->coherent};
         as_copy_text(out->name, sizeof out->name, a->name);
         out->role = as_role_in(as_cu_roles, a->name);
-        say_sharing(card, a, out);
-        if (a->needs && as_cu_attribute(card, a->needs) <= 0)
+        say_sharing(gpu, a, out);
+        if (a->needs && as_cu_attribute(gpu, a->needs) <= 0)
             snprintf(out->why_not, sizeof out->why_not, "the device has 0 for %s: %s", a->needs_name, a->why_not);
     }
 }

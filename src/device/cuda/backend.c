@@ -47,7 +47,7 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         if (advice[i].code == code)
             return as_fail(err, AS_UNSUPPORTED, "cuInit returned %d: %s", code, advice[i].words);
-    as_gpu_tell(&b->card, code, "cuInit", err);
+    as_gpu_tell(&b->gpu, code, "cuInit", err);
     if (err)
         err->code = AS_UNSUPPORTED;
     return AS_UNSUPPORTED;
@@ -57,20 +57,20 @@ static enum as_status start_driver(struct as_cu_backend *b, struct as_error *err
 static enum as_status cuda_find_devices(struct as_cu_backend *b, struct as_error *err)
 {
     int n = 0;
-    enum as_status s = as_gpu_tell(&b->card, b->api.cuDeviceGetCount(&n), "cuDeviceGetCount", err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_tell(&b->gpu, b->api.cuDeviceGetCount(&n), "cuDeviceGetCount", err);
+    if (st)
+        return st;
     if (n <= 0)
         return cuda_no_device(err);
-    for (int i = 0; i < n && b->card.found_n < AS_GPUS_MAX; i++) {
-        struct as_gpu_found *f = &b->card.found[b->card.found_n];
-        s = as_gpu_tell(&b->card, b->api.cuDeviceGet(&f->id, i), "cuDeviceGet", err);
-        if (s)
-            return s;
+    for (int i = 0; i < n && b->gpu.found_n < AS_GPUS_MAX; i++) {
+        struct as_gpu_found *f = &b->gpu.found[b->gpu.found_n];
+        st = as_gpu_tell(&b->gpu, b->api.cuDeviceGet(&f->id, i), "cuDeviceGet", err);
+        if (st)
+            return st;
         as_cu_locate(&b->api, f);
-        b->card.found_n++;
+        b->gpu.found_n++;
     }
-    as_gpu_sort(&b->card);
+    as_gpu_sort(&b->gpu);
     return AS_OK;
 }
 
@@ -85,36 +85,36 @@ static enum as_status cuda_backend_open(void **backend, struct as_error *err)
     *backend = NULL;
     if (!b)
         return as_nomem(err, sizeof *b, "CUDA backend");
-    enum as_status s = as_cu_load(&b->api, err);
-    if (!s) {
+    enum as_status st = as_cu_load(&b->api, err);
+    if (!st) {
         as_cu_bind(b);
-        s = start_driver(b, err);
+        st = start_driver(b, err);
     }
-    if (!s)
-        s = cuda_find_devices(b, err);
-    if (s)
+    if (!st)
+        st = cuda_find_devices(b, err);
+    if (st)
         cuda_backend_close(b);
     else
         *backend = b;
-    return s;
+    return st;
 }
 
 static size_t cuda_backend_count(void *backend)
 {
-    return ((struct as_cu_backend *)backend)->card.found_n;
+    return ((struct as_cu_backend *)backend)->gpu.found_n;
 }
 
 static void cuda_device_close(struct as_device *dev)
 {
-    struct as_gpu *card = dev->ctx;
-    if (!card)
+    struct as_gpu *gpu = dev->ctx;
+    if (!gpu)
         return;
-    if (card->here.context) {
-        as_gpu_close(card);
-        card->api->release(card, &card->here);
+    if (gpu->here.context) {
+        as_gpu_close(gpu);
+        gpu->api->release(gpu, &gpu->here);
     }
-    as_cu_of(card)->cuCtxSetCurrent(NULL);
-    free(card);
+    as_cu_of(gpu)->cuCtxSetCurrent(NULL);
+    free(gpu);
     dev->ctx = NULL;
 }
 
@@ -126,18 +126,18 @@ static const struct as_device_ops device_ops = {
     .topology = as_gpu_topology,
 };
 
-static enum as_status create_context(struct as_gpu *card, size_t index, struct as_error *err)
+static enum as_status create_context(struct as_gpu *gpu, size_t index, struct as_error *err)
 {
-    CUresult code = as_cu_of(card)->cuDevicePrimaryCtxRetain(&card->here.context, card->here.device);
+    CUresult code = as_cu_of(gpu)->cuDevicePrimaryCtxRetain(&gpu->here.context, gpu->here.device);
     if (code)
-        card->here.context = NULL;
+        gpu->here.context = NULL;
     if (code == CUDA_ERROR_DEVICE_UNAVAILABLE)
         return as_fail(
             err, AS_UNSUPPORTED,
             "'cuda:%zu' is unavailable (%d): in exclusive use by another process, or its compute mode forbids "
             "access; nvidia-smi shows both",
             index, code);
-    return as_gpu_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
+    return as_gpu_tell(gpu->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 
 static enum as_status cuda_backend_open_device(void *backend, size_t index, struct as_device *out, struct as_error *err)
@@ -148,23 +148,23 @@ static enum as_status cuda_backend_open_device(void *backend, size_t index, stru
                               .program = &as_gpu_program_ops,
                               .queue = &as_gpu_queue_ops,
                               .gemm = &as_cu_gemm_ops};
-    enum as_status s = as_gpu_check_index(&b->card, index, err);
-    if (s)
-        return s;
-    struct as_gpu *card = calloc(1, sizeof *card);
-    if (!card)
-        return as_nomem(err, sizeof *card, "CUDA device");
-    out->ctx = card;
-    as_gpu_init(card, &b->card, index);
-    as_cu_find_target(card);
-    s = create_context(card, index, err);
-    if (!s)
-        s = as_gpu_open(card, err);
-    if (!s)
-        s = as_cu_fill_info(out, index, err);
-    if (s)
+    enum as_status st = as_gpu_check_index(&b->gpu, index, err);
+    if (st)
+        return st;
+    struct as_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu)
+        return as_nomem(err, sizeof *gpu, "CUDA device");
+    out->ctx = gpu;
+    as_gpu_init(gpu, &b->gpu, index);
+    as_cu_find_target(gpu);
+    st = create_context(gpu, index, err);
+    if (!st)
+        st = as_gpu_open(gpu, err);
+    if (!st)
+        st = as_cu_fill_info(out, index, err);
+    if (st)
         cuda_device_close(out);
-    return s;
+    return st;
 }
 
 /* NVRTC needs neither the driver nor a device. */
@@ -172,16 +172,16 @@ static enum as_status backend_open_compiler(const struct as_device_info *info, s
                                             struct as_error *err)
 {
     struct compiler {
-        struct as_gpu card; /* first */
+        struct as_gpu gpu; /* first */
         struct as_cu_backend backend;
     } *c = calloc(1, sizeof *c);
     if (!c)
         return as_nomem(err, sizeof *c, "a compiler for CUDA devices");
     as_cu_bind(&c->backend);
-    c->card.api = c->backend.card.api;
-    c->card.backend = &c->backend.card;
-    as_copy_text(c->card.target, sizeof c->card.target, info->arch);
-    as_gpu_become_compiler(&c->card, info, out);
+    c->gpu.api = c->backend.gpu.api;
+    c->gpu.backend = &c->backend.gpu;
+    as_copy_text(c->gpu.target, sizeof c->gpu.target, info->arch);
+    as_gpu_become_compiler(&c->gpu, info, out);
     return AS_OK;
 }
 

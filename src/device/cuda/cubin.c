@@ -83,25 +83,25 @@ static enum as_status cubin_find_text(const struct as_gpu_elf *v, const char *na
     int length = snprintf(wanted, sizeof wanted, ".text.%s", name);
     if (length < 0 || (size_t)length >= sizeof wanted)
         return as_fail(err, AS_USAGE, "a kernel's name is longer than 150 characters");
-    enum as_status s = as_gpu_elf_section(v, v->head.e_shstrndx, &names, err);
-    if (!s && names.sh_type == SHT_NOBITS)
-        s = as_gpu_elf_bad(v, "its section names are missing", err);
-    for (size_t i = 0; i < v->head.e_shnum && !s; i++) {
-        s = as_gpu_elf_section(v, i, out, err);
-        if (s || out->sh_name >= names.sh_size || names.sh_size - out->sh_name < (size_t)length + 1)
+    enum as_status st = as_gpu_elf_section(v, v->head.e_shstrndx, &names, err);
+    if (!st && names.sh_type == SHT_NOBITS)
+        st = as_gpu_elf_bad(v, "its section names are missing", err);
+    for (size_t i = 0; i < v->head.e_shnum && !st; i++) {
+        st = as_gpu_elf_section(v, i, out, err);
+        if (st || out->sh_name >= names.sh_size || names.sh_size - out->sh_name < (size_t)length + 1)
             continue;
         if (out->sh_type == SHT_PROGBITS &&
             memcmp(v->bytes + names.sh_offset + out->sh_name, wanted, (size_t)length + 1) == 0)
             return AS_OK;
     }
-    return s ? s : as_fail(err, AS_NOTFOUND, "the machine code has no kernel '%s'", name);
+    return st ? st : as_fail(err, AS_NOTFOUND, "the machine code has no kernel '%s'", name);
 }
 
 static enum as_status open_text(struct as_gpu_elf *v, const unsigned char *cubin, size_t bytes, const char *name,
                                 Elf64_Shdr *out, struct as_error *err)
 {
-    enum as_status s = as_gpu_elf_open(v, cubin, bytes, "cubin", EM_CUDA, err);
-    return s ? s : cubin_find_text(v, name, out, err);
+    enum as_status st = as_gpu_elf_open(v, cubin, bytes, "cubin", EM_CUDA, err);
+    return st ? st : cubin_find_text(v, name, out, err);
 }
 
 static const struct operation *find_operation(const char *word)
@@ -167,10 +167,10 @@ enum as_status as_cubin_count(const unsigned char *cubin, size_t bytes, const ch
     *n = 0;
     if (!o)
         return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
-    enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
-    for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
+    enum as_status st = open_text(&v, cubin, bytes, name, &text, err);
+    for (uint64_t at = 0; !st && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES)
         *n += cubin_does(o, cubin + text.sh_offset + at);
-    return s;
+    return st;
 }
 
 enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, const char *name, uint64_t *n,
@@ -179,10 +179,10 @@ enum as_status as_cubin_code_bytes(const unsigned char *cubin, size_t bytes, con
     struct as_gpu_elf v;
     Elf64_Shdr text;
     *n = 0;
-    enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
-    if (!s)
+    enum as_status st = open_text(&v, cubin, bytes, name, &text, err);
+    if (!st)
         *n = text.sh_size;
-    return s;
+    return st;
 }
 
 /* Names as NVIDIA's disassembler gives them. */
@@ -228,8 +228,8 @@ enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, c
 {
     struct as_gpu_elf v;
     Elf64_Shdr text;
-    enum as_status s = open_text(&v, cubin, bytes, name, &text, err);
-    for (uint64_t at = 0; !s && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {
+    enum as_status st = open_text(&v, cubin, bytes, name, &text, err);
+    for (uint64_t at = 0; !st && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {
         uint64_t low = half_of(cubin + text.sh_offset + at);
         unsigned code = (unsigned)low & OPERATION_MASK;
         const char *known = cubin_name_of(code, low);
@@ -238,5 +238,5 @@ enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, c
         if (code != NOTHING)
             as_instructions_add(out, known ? known : number);
     }
-    return s;
+    return st;
 }

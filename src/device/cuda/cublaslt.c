@@ -76,16 +76,16 @@ static enum as_status cublaslt_propose(const struct as_lt_library *lib, const st
                                        struct as_error *err)
 {
     cublasLtMatmulHeuristicResult_t found[AS_LT_WAYS] = {{.state = CUBLAS_STATUS_NOT_SUPPORTED}};
-    enum as_status s = cublaslt_check(
+    enum as_status st = cublaslt_check(
         lib,
         cublaslt_api_of(lib)->cublasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
                                                              c->result, preference, AS_LT_WAYS, found, n),
         "cublasLtMatmulAlgoGetHeuristic", err);
-    for (int i = 0; i < *n && i < AS_LT_WAYS && !s; i++) {
+    for (int i = 0; i < *n && i < AS_LT_WAYS && !st; i++) {
         ways[i].usable = found[i].state == CUBLAS_STATUS_SUCCESS;
         memcpy(ways[i].algorithm, &found[i].algo, sizeof found[i].algo);
     }
-    return s;
+    return st;
 }
 
 static int cublaslt_multiply(const struct as_lt_library *lib, const struct as_lt_call *c)
@@ -100,7 +100,7 @@ static int cublaslt_multiply(const struct as_lt_library *lib, const struct as_lt
 enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err)
 {
     const struct as_cublaslt_api *api = &out->api;
-    enum as_status s = cublaslt_load(&out->api, err);
+    enum as_status st = cublaslt_load(&out->api, err);
     out->lt = (struct as_lt_library){
         .name = "cuBLASLt",
         .prefix = "cublasLt",
@@ -127,5 +127,5 @@ enum as_status as_cublaslt_load(struct as_cublaslt *out, struct as_error *err)
         .check = cublaslt_check,
         .version = cublaslt_version_of,
     };
-    return s;
+    return st;
 }

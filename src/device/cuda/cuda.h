@@ -7,20 +7,20 @@
 #include "device/gpu/memory.h"
 
 struct as_cu_backend {
-    struct as_gpu_backend card; /* first */
-    struct as_cu_api api;       /* the driver */
-    struct as_nvrtc_api nvrtc;  /* loaded at the first program; library NULL before */
-    struct as_cublaslt lt;      /* loaded at the first GEMM */
+    struct as_gpu_backend gpu; /* first */
+    struct as_cu_api api;      /* the driver */
+    struct as_nvrtc_api nvrtc; /* loaded at the first program; library NULL before */
+    struct as_cublaslt lt;     /* loaded at the first GEMM */
 };
 
-static inline const struct as_cu_api *as_cu_of(const struct as_gpu *card)
+static inline const struct as_cu_api *as_cu_of(const struct as_gpu *gpu)
 {
-    return &((const struct as_cu_backend *)card->backend)->api;
+    return &((const struct as_cu_backend *)gpu->backend)->api;
 }
 
 /* ---- driver.c ---- */
 
-/* Fills backend->card's tables; its api must be loaded. */
+/* Fills backend->GPU's tables; its api must be loaded. */
 void as_cu_bind(struct as_cu_backend *backend);
 
 /* ---- info.c ---- */
@@ -28,9 +28,9 @@ void as_cu_bind(struct as_cu_backend *backend);
 void as_cu_locate(const struct as_cu_api *api, struct as_gpu_found *found);
 enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_error *err);
 /* A device attribute, 0 if unknown to the driver. */
-int as_cu_attribute(const struct as_gpu *card, int attribute);
-/* Fills card->target: "sm_90". */
-void as_cu_find_target(struct as_gpu *card);
+int as_cu_attribute(const struct as_gpu *gpu, int attribute);
+/* Fills GPU->target: "sm_90". */
+void as_cu_find_target(struct as_gpu *gpu);
 
 /* ---- allocators.c: the table of allocators, with reasons why some cannot be used ---- */
 
@@ -40,7 +40,7 @@ extern const struct as_role_name as_cu_roles[];
 
 /* ---- gemm.c ---- */
 
-extern const struct as_gemm_ops as_cu_gemm_ops;
+extern const struct as_vendor_gemm_ops as_cu_gemm_ops;
 
 /* ---- nvrtc.c ---- */
 

@@ -48,66 +48,66 @@ static void cuda_driver_words(const struct as_gpu_backend *backend, int code, co
 
 /* ---- contexts ---- */
 
-static int cuda_driver_enter(const struct as_gpu *card, const struct as_gpu_place *place)
+static int cuda_driver_enter(const struct as_gpu *gpu, const struct as_gpu_place *place)
 {
-    return as_cu_of(card)->cuCtxSetCurrent(place->context);
+    return as_cu_of(gpu)->cuCtxSetCurrent(place->context);
 }
 
-static enum as_status retain(struct as_gpu *card, struct as_gpu_place *place, struct as_error *err)
+static enum as_status retain(struct as_gpu *gpu, struct as_gpu_place *place, struct as_error *err)
 {
-    CUresult code = as_cu_of(card)->cuDevicePrimaryCtxRetain(&place->context, place->device);
+    CUresult code = as_cu_of(gpu)->cuDevicePrimaryCtxRetain(&place->context, place->device);
     if (code)
         place->context = NULL;
-    return as_gpu_tell(card->backend, code, "cuDevicePrimaryCtxRetain", err);
+    return as_gpu_tell(gpu->backend, code, "cuDevicePrimaryCtxRetain", err);
 }
 
-static void cuda_driver_release(const struct as_gpu *card, struct as_gpu_place *place)
+static void cuda_driver_release(const struct as_gpu *gpu, struct as_gpu_place *place)
 {
     if (place->context)
-        as_cu_of(card)->cuDevicePrimaryCtxRelease_v2(place->device);
+        as_cu_of(gpu)->cuDevicePrimaryCtxRelease_v2(place->device);
     place->context = NULL;
 }
 
-static int cuda_driver_enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
+static int cuda_driver_enable_peer(const struct as_gpu *gpu, const struct as_gpu_place *place)
 {
-    return as_cu_of(card)->cuCtxEnablePeerAccess(place->context, 0);
+    return as_cu_of(gpu)->cuCtxEnablePeerAccess(place->context, 0);
 }
 
 /* ---- memory ---- */
 
-static int cuda_driver_host_address(const struct as_gpu *card, void *host, unsigned long long *address)
+static int cuda_driver_host_address(const struct as_gpu *gpu, void *host, unsigned long long *address)
 {
-    return as_cu_of(card)->cuMemHostGetDevicePointer_v2(address, host, 0);
+    return as_cu_of(gpu)->cuMemHostGetDevicePointer_v2(address, host, 0);
 }
 
-static int cuda_driver_read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
+static int cuda_driver_read_memory(const struct as_gpu *gpu, void *to, unsigned long long from, uint64_t bytes)
 {
-    return as_cu_of(card)->cuMemcpyDtoHAsync_v2(to, from, bytes, card->stream);
+    return as_cu_of(gpu)->cuMemcpyDtoHAsync_v2(to, from, bytes, gpu->stream);
 }
 
-static int cuda_driver_write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
+static int cuda_driver_write_memory(const struct as_gpu *gpu, unsigned long long to, const void *from, uint64_t bytes)
 {
-    return as_cu_of(card)->cuMemcpyHtoDAsync_v2(to, from, bytes, card->stream);
+    return as_cu_of(gpu)->cuMemcpyHtoDAsync_v2(to, from, bytes, gpu->stream);
 }
 
-static int cuda_driver_copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+static int cuda_driver_copy(const struct as_gpu *gpu, unsigned long long to, unsigned long long from, uint64_t bytes,
                             struct as_gpu_stream *stream)
 {
-    return as_cu_of(card)->cuMemcpyAsync(to, from, bytes, stream);
+    return as_cu_of(gpu)->cuMemcpyAsync(to, from, bytes, stream);
 }
 
 /* ---- kernels ---- */
 
 _Static_assert(sizeof(CUtensorMap) == AS_GPU_TENSOR_BYTES, "a launch has room for the driver's tensor map");
 
-static enum as_status cuda_driver_make_tensor(const struct as_gpu *card, const struct as_tensor *t, void *out,
+static enum as_status cuda_driver_make_tensor(const struct as_gpu *gpu, const struct as_tensor *t, void *out,
                                               struct as_error *err)
 {
     static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
                                                 [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
                                                 [4] = CU_TENSOR_MAP_DATA_TYPE_UINT32,
                                                 [8] = CU_TENSOR_MAP_DATA_TYPE_UINT64};
-    const struct as_cu_api *api = as_cu_of(card);
+    const struct as_cu_api *api = as_cu_of(gpu);
     const cuuint64_t extents[] = {t->columns, t->rows}, strides[] = {t->columns * t->element_bytes};
     const cuuint32_t box[] = {t->box_columns, t->box_rows}, steps[] = {1, 1};
     CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
@@ -116,61 +116,60 @@ static enum as_status cuda_driver_make_tensor(const struct as_gpu *card, const s
     if (!api->cuTensorMapEncodeTiled)
         return as_fail(err, AS_UNSUPPORTED,
                        "cuda: this driver does not support tensors, which need driver 525 or later");
-    if (as_cu_attribute(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 9)
-        return as_fail(err, AS_UNSUPPORTED, "cuda: tensor maps need sm_90 or later, and the device is %s",
-                       card->target);
+    if (as_cu_attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 9)
+        return as_fail(err, AS_UNSUPPORTED, "cuda: tensor maps need sm_90 or later, and the device is %s", gpu->target);
     if (t->element_bytes > 8 || (t->element_bytes & (t->element_bytes - 1)) || swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
         return as_fail(err, AS_USAGE, "cuda: tensor maps do not support elements of %u bytes with a swizzle of %u",
                        t->element_bytes, t->swizzle);
     CUresult code = api->cuTensorMapEncodeTiled(out, types[t->element_bytes], 2, as_gpu_pointer(t->memory), extents,
                                                 strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    return as_gpu_tell(card->backend, code, "cuTensorMapEncodeTiled", err);
+    return as_gpu_tell(gpu->backend, code, "cuTensorMapEncodeTiled", err);
 }
 
-static enum as_status cuda_driver_instantiate(struct as_gpu *card, struct as_gpu_graph *graph,
+static enum as_status cuda_driver_instantiate(struct as_gpu *gpu, struct as_gpu_graph *graph,
                                               struct as_gpu_graph_exec **out, struct as_error *err)
 {
-    const struct as_cu_api *api = as_cu_of(card);
-    enum as_status s = as_gpu_check(card, api->cuGraphInstantiateWithFlags(out, graph, 0), "cuGraphInstantiate", err);
-    if (!s)
-        s = as_gpu_check(card, api->cuGraphUpload(*out, card->stream), "cuGraphUpload", err);
-    if (!s)
-        s = AS_GPU_DO(card, err, stream_synchronize, card->stream);
-    if (s && *out) {
+    const struct as_cu_api *api = as_cu_of(gpu);
+    enum as_status st = as_gpu_check(gpu, api->cuGraphInstantiateWithFlags(out, graph, 0), "cuGraphInstantiate", err);
+    if (!st)
+        st = as_gpu_check(gpu, api->cuGraphUpload(*out, gpu->stream), "cuGraphUpload", err);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, stream_synchronize, gpu->stream);
+    if (st && *out) {
         api->cuGraphExecDestroy(*out);
         *out = NULL;
     }
-    return s;
+    return st;
 }
 
 static enum as_status cuda_driver_allow_shared(struct as_device *dev, struct as_kernel *kernel, size_t bytes,
                                                struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     if (bytes == 0)
         return AS_OK;
     if (bytes > dev->info.workgroup_shared)
         return as_fail(err, AS_UNSUPPORTED, "cuda: kernel '%s': %zu bytes of shared memory, and the device allows %llu",
                        kernel->name, bytes, (unsigned long long)dev->info.workgroup_shared);
-    CUresult code = as_cu_of(card)->cuFuncSetAttribute(kernel->function,
-                                                       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
-    return as_gpu_check(card, code, kernel->name, err);
+    CUresult code = as_cu_of(gpu)->cuFuncSetAttribute(kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                      (int)bytes);
+    return as_gpu_check(gpu, code, kernel->name, err);
 }
 
-static enum as_status cuda_driver_find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
+static enum as_status cuda_driver_find_compiler(struct as_gpu *gpu, int *major, int *minor, struct as_error *err)
 {
-    struct as_nvrtc_api *nvrtc = &((struct as_cu_backend *)card->backend)->nvrtc;
-    enum as_status s = nvrtc->library ? AS_OK : as_nvrtc_load(nvrtc, err);
+    struct as_nvrtc_api *nvrtc = &((struct as_cu_backend *)gpu->backend)->nvrtc;
+    enum as_status st = nvrtc->library ? AS_OK : as_nvrtc_load(nvrtc, err);
     *major = nvrtc->major;
     *minor = nvrtc->minor;
-    return s;
+    return st;
 }
 
-static enum as_status cuda_driver_compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
+static enum as_status cuda_driver_compile(struct as_gpu *gpu, const struct as_program_desc *desc, unsigned char **code,
                                           size_t *bytes, struct as_error *err)
 {
-    return as_cu_compile(&((struct as_cu_backend *)card->backend)->nvrtc, desc, card->target, code, bytes, err);
+    return as_cu_compile(&((struct as_cu_backend *)gpu->backend)->nvrtc, desc, gpu->target, code, bytes, err);
 }
 
 /* ---- the tables ---- */
@@ -262,6 +261,6 @@ static const struct as_gpu_api gpu_api = {
 
 void as_cu_bind(struct as_cu_backend *backend)
 {
-    backend->card.api = &gpu_api;
-    cuda_driver_bind(&backend->api, &backend->card.functions);
+    backend->gpu.api = &gpu_api;
+    cuda_driver_bind(&backend->api, &backend->gpu.functions);
 }

@@ -13,23 +13,23 @@ static int attribute_at(const struct as_cu_api *api, CUdevice id, int attribute)
     return api->cuDeviceGetAttribute(&value, attribute, id) == CUDA_SUCCESS ? value : 0;
 }
 
-int as_cu_attribute(const struct as_gpu *card, int attribute)
+int as_cu_attribute(const struct as_gpu *gpu, int attribute)
 {
-    return attribute_at(as_cu_of(card), card->here.device, attribute);
+    return attribute_at(as_cu_of(gpu), gpu->here.device, attribute);
 }
 
 /* An attribute that is a count; 0 if negative. */
-static unsigned cuda_info_count_of(const struct as_gpu *card, int attribute)
+static unsigned cuda_info_count_of(const struct as_gpu *gpu, int attribute)
 {
-    int n = as_cu_attribute(card, attribute);
+    int n = as_cu_attribute(gpu, attribute);
     return n > 0 ? (unsigned)n : 0;
 }
 
-void as_cu_find_target(struct as_gpu *card)
+void as_cu_find_target(struct as_gpu *gpu)
 {
-    snprintf(card->target, sizeof card->target, "sm_%u%u",
-             cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
-             cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 1000);
+    snprintf(gpu->target, sizeof gpu->target, "sm_%u%u",
+             cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) % 1000,
+             cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) % 1000);
 }
 
 void as_cu_locate(const struct as_cu_api *api, struct as_gpu_found *found)
@@ -72,17 +72,17 @@ static void cuda_info_fill_driver(struct as_device_info *info, const struct as_c
     as_buf_finish(&file);
 }
 
-static void cuda_info_fill_names(struct as_device_info *info, const struct as_gpu *card)
+static void cuda_info_fill_names(struct as_device_info *info, const struct as_gpu *gpu)
 {
     char name[256] = "";
     CUuuid uuid = {{0}};
-    if (as_cu_of(card)->cuDeviceGetName(name, sizeof name - 1, card->here.device))
+    if (as_cu_of(gpu)->cuDeviceGetName(name, sizeof name - 1, gpu->here.device))
         name[0] = 0;
     name[sizeof name - 1] = 0;
     as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
     as_copy_text(info->vendor, sizeof info->vendor, "NVIDIA");
-    cuda_info_fill_driver(info, as_cu_of(card));
-    if (as_cu_of(card)->cuDeviceGetUuid_v2(&uuid, card->here.device))
+    cuda_info_fill_driver(info, as_cu_of(gpu));
+    if (as_cu_of(gpu)->cuDeviceGetUuid_v2(&uuid, gpu->here.device))
         return;
     unsigned char u[sizeof uuid.bytes];
     memcpy(u, uuid.bytes, sizeof u);
@@ -90,52 +90,52 @@ static void cuda_info_fill_names(struct as_device_info *info, const struct as_gp
              u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 }
 
-static unsigned cuda_info_capabilities(const struct as_gpu *card)
+static unsigned cuda_info_capabilities(const struct as_gpu *gpu)
 {
     unsigned caps = AS_CAP_SOURCE | AS_CAP_CLOCK | AS_CAP_FP64 | AS_CAP_ASYNC | AS_CAP_EVENTS | AS_CAP_GRAPHS |
                     AS_CAP_CODE | AS_CAP_CYCLES | AS_CAP_QUEUES | AS_CAP_FREE_COUNT | AS_CAP_PEERS;
-    unsigned major = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    if (major > 5 || (major == 5 && cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) >= 3))
+    unsigned major = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    if (major > 5 || (major == 5 && cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) >= 3))
         caps |= AS_CAP_FP16;
-    if (cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT))
+    if (cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT))
         caps |= AS_CAP_COPY;
     /* Without it, atomics of device and CPU on host memory are not mutually atomic. */
-    if (cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED))
+    if (cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED))
         caps |= AS_CAP_SVM_ATOMICS;
     return caps;
 }
 
-static void cuda_info_fill_unit(struct as_device_info *info, const struct as_gpu *card)
+static void cuda_info_fill_unit(struct as_device_info *info, const struct as_gpu *gpu)
 {
-    info->compute_units = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    info->threads = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    info->warp = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    info->compute_unit_threads = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    info->compute_unit_registers = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    info->compute_unit_shared = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    info->workgroup_shared = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    as_copy_text(info->arch, sizeof info->arch, card->target);
+    info->compute_units = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->threads = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->warp = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+    info->compute_unit_threads = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    info->compute_unit_registers = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    info->compute_unit_shared = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    info->workgroup_shared = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    as_copy_text(info->arch, sizeof info->arch, gpu->target);
     as_copy_text(info->dialect, sizeof info->dialect, as_dialect_word(AS_DIALECT_CUDA));
-    info->clock_max_hz = 1e3 * cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+    info->clock_max_hz = 1e3 * cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 }
 
-static void cuda_info_fill_memory(struct as_device_info *info, const struct as_gpu *card)
+static void cuda_info_fill_memory(struct as_device_info *info, const struct as_gpu *gpu)
 {
     size_t total = 0, page = 0;
     const CUmemAllocationProp on_device = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                           .location = {CU_MEM_LOCATION_TYPE_DEVICE, card->here.device}};
-    if (as_cu_of(card)->cuDeviceTotalMem_v2(&total, card->here.device) == CUDA_SUCCESS)
+                                           .location = {CU_MEM_LOCATION_TYPE_DEVICE, gpu->here.device}};
+    if (as_cu_of(gpu)->cuDeviceTotalMem_v2(&total, gpu->here.device) == CUDA_SUCCESS)
         info->memory_bytes = total;
-    if (cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
-        as_cu_of(card)->cuMemGetAllocationGranularity(&page, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
+    if (cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+        as_cu_of(gpu)->cuMemGetAllocationGranularity(&page, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
             CUDA_SUCCESS)
         info->page_size = page;
     /* Both clocks are in kHz; memory transfers data at both edges. */
-    info->peak_bandwidth = 2e3 * cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
-                           cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
-    info->is_host_memory = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
+    info->peak_bandwidth = 2e3 * cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
+                           cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+    info->is_host_memory = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
     /* The only cache whose size the driver reports. */
-    unsigned l2 = cuda_info_count_of(card, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    unsigned l2 = cuda_info_count_of(gpu, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     if (l2)
         info->caches[info->caches_n++] =
             (struct as_cache){.level = 2, .kind = 'u', .size = l2, .shared = info->compute_units};
@@ -143,13 +143,13 @@ static void cuda_info_fill_memory(struct as_device_info *info, const struct as_g
 
 enum as_status as_cu_fill_info(struct as_device *dev, size_t index, struct as_error *err)
 {
-    const struct as_gpu *card = dev->ctx;
+    const struct as_gpu *gpu = dev->ctx;
     struct as_device_info *info = &dev->info;
     as_gpu_fill_info(dev, index);
-    cuda_info_fill_names(info, card);
-    info->capabilities = cuda_info_capabilities(card);
-    cuda_info_fill_unit(info, card);
-    cuda_info_fill_memory(info, card);
+    cuda_info_fill_names(info, gpu);
+    info->capabilities = cuda_info_capabilities(gpu);
+    cuda_info_fill_unit(info, gpu);
+    cuda_info_fill_memory(info, gpu);
     as_cu_list_allocators(dev);
     return as_gpu_fill_limits(dev, err);
 }

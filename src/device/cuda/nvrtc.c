@@ -98,9 +98,9 @@ enum as_status as_cu_compile(const struct as_nvrtc_api *nvrtc, const struct as_p
     const char *const options[] = {option, "--std=c++17"};
     *cubin = NULL;
     *bytes = 0;
-    enum as_status s = choose_target(nvrtc, arch, target, err);
-    if (s)
-        return s;
+    enum as_status st = choose_target(nvrtc, arch, target, err);
+    if (st)
+        return st;
     snprintf(option, sizeof option, "--gpu-architecture=%s", target);
     return as_gpu_compile(&compiler, desc, options, 2, cubin, bytes, err);
 }

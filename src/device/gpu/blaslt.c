@@ -10,13 +10,13 @@
 /* Workspace bytes per algorithm, and GEMMs timed per algorithm. */
 enum { WORKSPACE = 64 << 20, TRIES = 3 };
 
-enum as_status as_lt_find(const char *library, const struct as_lt_product *products, size_t n,
-                          const struct as_gemm_desc *d, const struct as_lt_product **out, struct as_error *err)
+enum as_status as_lt_find(const char *library, const struct as_lt_formats *gemms, size_t n,
+                          const struct as_vendor_gemm_desc *d, const struct as_lt_formats **out, struct as_error *err)
 {
-    for (const struct as_lt_product *p = products; p < products + n; p++)
+    for (const struct as_lt_formats *p = gemms; p < gemms + n; p++)
         if (strcmp(p->in, d->in) == 0 && strcmp(p->sum, d->sum) == 0 && strcmp(p->out, d->out) == 0) {
             *out = p;
-            return as_gemm_check(d, p->in_bytes, p->out_bytes, err);
+            return as_vendor_gemm_check(d, p->in_bytes, p->out_bytes, err);
         }
     *out = NULL;
     return as_fail(err, AS_UNSUPPORTED, "%s has no GEMM of %s with accumulation in %s and results in %s", library,
@@ -33,15 +33,15 @@ static enum as_status gpu_blaslt_check(const struct as_lt_gemm *g, int status, c
 
 /* The library is column-major, so it sees our matrices transposed and
  * computes d' = b' x a'. Operands stored transposed already have its order. */
-static enum as_status gpu_blaslt_describe(struct as_lt_gemm *g, const struct as_gemm_desc *d,
-                                          const struct as_lt_product *p, struct as_error *err)
+static enum as_status gpu_blaslt_describe(struct as_lt_gemm *g, const struct as_vendor_gemm_desc *d,
+                                          const struct as_lt_formats *p, struct as_error *err)
 {
     const struct as_lt_library *lib = g->lib;
     struct as_lt_call *c = &g->call;
     const int left = d->b_transposed ? lib->transposed : lib->plain;
     const int right = d->a_transposed ? lib->transposed : lib->plain;
     const signed char fast = 1;
-    enum as_status s =
+    enum as_status st =
         gpu_blaslt_check(g, lib->operation_create(&c->operation, p->compute, p->scale), "MatmulDescCreate", err);
     const struct {
         int attribute;
@@ -50,8 +50,9 @@ static enum as_status gpu_blaslt_describe(struct as_lt_gemm *g, const struct as_
     } wanted[] = {{lib->left_attribute, &left, sizeof left},
                   {lib->right_attribute, &right, sizeof right},
                   {lib->fast_attribute, &fast, sizeof fast}};
-    for (size_t i = 0; i < 2 + (size_t)p->fast && !s; i++)
-        s = gpu_blaslt_check(g, lib->operation_set(c->operation, wanted[i].attribute, wanted[i].value, wanted[i].bytes),
+    for (size_t i = 0; i < 2 + (size_t)p->fast && !st; i++)
+        st =
+            gpu_blaslt_check(g, lib->operation_set(c->operation, wanted[i].attribute, wanted[i].value, wanted[i].bytes),
                              "MatmulDescSetAttribute", err);
     const uint64_t b[] = {d->b_transposed ? d->k : d->n, d->b_transposed ? d->n : d->k};
     const uint64_t a[] = {d->a_transposed ? d->m : d->k, d->a_transposed ? d->k : d->m};
@@ -61,12 +62,12 @@ static enum as_status gpu_blaslt_describe(struct as_lt_gemm *g, const struct as_
         uint64_t rows, columns;
     } layouts[] = {
         {&c->left, p->in_type, b[0], b[1]}, {&c->right, p->in_type, a[0], a[1]}, {&c->result, p->out_type, d->n, d->m}};
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts && !s; i++)
-        s = gpu_blaslt_check(g,
-                             lib->layout_create(layouts[i].layout, layouts[i].type, layouts[i].rows, layouts[i].columns,
-                                                (int64_t)layouts[i].rows),
-                             "MatrixLayoutCreate", err);
-    return s;
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts && !st; i++)
+        st = gpu_blaslt_check(g,
+                              lib->layout_create(layouts[i].layout, layouts[i].type, layouts[i].rows,
+                                                 layouts[i].columns, (int64_t)layouts[i].rows),
+                              "MatrixLayoutCreate", err);
+    return st;
 }
 
 static enum as_status gpu_blaslt_put(void *ctx, struct as_error *err)
@@ -80,15 +81,15 @@ static enum as_status gpu_blaslt_put(void *ctx, struct as_error *err)
 
 static enum as_status time_way(struct as_lt_gemm *g, double *seconds, struct as_error *err)
 {
-    struct as_gpu *card = g->dev->ctx;
+    struct as_gpu *gpu = g->dev->ctx;
     struct as_timing t;
     g->reps = 1; /* the first run loads the code */
-    enum as_status s = as_gpu_time(card, gpu_blaslt_put, g, g->function, &t, err);
+    enum as_status st = as_gpu_time(gpu, gpu_blaslt_put, g, g->function, &t, err);
     g->reps = TRIES;
-    if (!s)
-        s = as_gpu_time(card, gpu_blaslt_put, g, g->function, &t, err);
-    *seconds = s ? NAN : as_timing_seconds(&t);
-    return s;
+    if (!st)
+        st = as_gpu_time(gpu, gpu_blaslt_put, g, g->function, &t, err);
+    *seconds = st ? NAN : as_timing_seconds(&t);
+    return st;
 }
 
 /* The first proposal is not always the fastest; proposals that fail are skipped. */
@@ -96,17 +97,17 @@ static enum as_status gpu_blaslt_choose(struct as_lt_gemm *g, const struct as_lt
                                         struct as_lt_choice *out, struct as_error *err)
 {
     double best = INFINITY;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     *out = (struct as_lt_choice){.proposed = n};
     for (int i = 0; i < n; i++) {
         double seconds;
         if (!ways[i].usable)
             continue;
         g->call.way = ways[i];
-        s = time_way(g, &seconds, err);
-        if (s && as_gpu_alive(g->dev->ctx, NULL))
-            return s;
-        if (!s && seconds < best) {
+        st = time_way(g, &seconds, err);
+        if (st && as_gpu_alive(g->dev->ctx, NULL))
+            return st;
+        if (!st && seconds < best) {
             best = seconds;
             out->way = ways[i];
             out->number = i + 1;
@@ -114,9 +115,9 @@ static enum as_status gpu_blaslt_choose(struct as_lt_gemm *g, const struct as_lt
     }
     if (out->number)
         return AS_OK;
-    return s ? s
-             : as_fail(err, AS_UNSUPPORTED, "%s %s has no algorithm for this GEMM on this device", g->lib->name,
-                       version);
+    return st ? st
+              : as_fail(err, AS_UNSUPPORTED, "%s %s has no algorithm for this GEMM on this device", g->lib->name,
+                        version);
 }
 
 static enum as_status gpu_blaslt_propose(struct as_lt_gemm *g, const char *version, struct as_lt_choice *out,
@@ -127,21 +128,22 @@ static enum as_status gpu_blaslt_propose(struct as_lt_gemm *g, const char *versi
     struct as_lt_way ways[AS_LT_WAYS] = {{.usable = false}};
     const uint64_t workspace = WORKSPACE;
     int n = 0;
-    enum as_status s = gpu_blaslt_check(g, lib->preference_create(&preference), "MatmulPreferenceCreate", err);
-    if (!s)
-        s = gpu_blaslt_check(g, lib->preference_set(preference, lib->workspace_attribute, &workspace, sizeof workspace),
+    enum as_status st = gpu_blaslt_check(g, lib->preference_create(&preference), "MatmulPreferenceCreate", err);
+    if (!st)
+        st =
+            gpu_blaslt_check(g, lib->preference_set(preference, lib->workspace_attribute, &workspace, sizeof workspace),
                              "MatmulPreferenceSetAttribute", err);
-    if (!s)
-        s = lib->propose(lib, &g->call, preference, ways, &n, err);
+    if (!st)
+        st = lib->propose(lib, &g->call, preference, ways, &n, err);
     if (preference)
         lib->preference_destroy(preference);
-    if (!s && (n < 0 || n > AS_LT_WAYS))
-        s = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms, but %d were requested", lib->name, version, n,
-                    (int)AS_LT_WAYS);
-    return s ? s : gpu_blaslt_choose(g, ways, n, version, out, err);
+    if (!st && (n < 0 || n > AS_LT_WAYS))
+        st = as_fail(err, AS_FAILED, "%s %s proposed %d algorithms, but %d were requested", lib->name, version, n,
+                     (int)AS_LT_WAYS);
+    return st ? st : gpu_blaslt_choose(g, ways, n, version, out, err);
 }
 
-static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_gemm_desc *d)
+static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_vendor_gemm_desc *d)
 {
     char text[160];
     const int n = snprintf(text, sizeof text, "%s %s %s %s %ju %ju %ju %d %d", g->dev->info.id, d->in, d->sum, d->out,
@@ -150,16 +152,16 @@ static uint64_t product_hash(const struct as_lt_gemm *g, const struct as_gemm_de
 }
 
 /* The cached choice of an earlier trial, or a new one, which replaces the entry in its slot. */
-static enum as_status recall(struct as_lt_gemm *g, const struct as_gemm_desc *desc, const char *version,
+static enum as_status recall(struct as_lt_gemm *g, const struct as_vendor_gemm_desc *desc, const char *version,
                              struct as_error *err)
 {
-    const uint64_t product = product_hash(g, desc);
-    struct as_lt_choice *kept = &g->lib->chosen[product % AS_LT_CHOICES], found = *kept;
-    if (kept->product != product) {
-        enum as_status s = gpu_blaslt_propose(g, version, &found, err);
-        if (s)
-            return s;
-        found.product = product;
+    const uint64_t gemm = product_hash(g, desc);
+    struct as_lt_choice *kept = &g->lib->chosen[gemm % AS_LT_CHOICES], found = *kept;
+    if (kept->gemm != gemm) {
+        enum as_status st = gpu_blaslt_propose(g, version, &found, err);
+        if (st)
+            return st;
+        found.gemm = gemm;
         *kept = found;
     }
     g->call.way = found.way;
@@ -169,7 +171,8 @@ static enum as_status recall(struct as_lt_gemm *g, const struct as_gemm_desc *de
 }
 
 enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
-                             const struct as_gemm_desc *desc, const struct as_lt_product *product, struct as_error *err)
+                             const struct as_vendor_gemm_desc *desc, const struct as_lt_formats *gemm,
+                             struct as_error *err)
 {
     const struct as_memory_desc room = {.allocator = dev->info.allocators[0].name, .bytes = WORKSPACE, .node = -1};
     char version[32] = "";
@@ -177,21 +180,21 @@ enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const 
     snprintf(g->function, sizeof g->function, "%sMatmul", lib->prefix);
     struct as_lt_call *c = &g->call;
     c->stream = ((const struct as_gpu *)dev->ctx)->stream;
-    c->one = product->one;
+    c->one = gemm->one;
     c->left_at = as_gpu_pointer(desc->b);
     c->right_at = as_gpu_pointer(desc->a);
     c->result_at = as_gpu_pointer(desc->d);
     c->workspace_bytes = WORKSPACE;
-    enum as_status s = gpu_blaslt_check(g, lib->create(&c->handle), "Create", err);
-    if (!s)
-        s = lib->version(lib, c->handle, version, sizeof version, err);
-    if (!s)
-        s = dev->memory->alloc(dev, &room, &g->workspace, err);
-    if (s)
-        return s;
+    enum as_status st = gpu_blaslt_check(g, lib->create(&c->handle), "Create", err);
+    if (!st)
+        st = lib->version(lib, c->handle, version, sizeof version, err);
+    if (!st)
+        st = dev->memory->alloc(dev, &room, &g->workspace, err);
+    if (st)
+        return st;
     c->workspace = as_gpu_pointer(g->workspace);
-    s = gpu_blaslt_describe(g, desc, product, err);
-    return s ? s : recall(g, desc, version, err);
+    st = gpu_blaslt_describe(g, desc, gemm, err);
+    return st ? st : recall(g, desc, version, err);
 }
 
 void as_lt_finish(struct as_lt_gemm *g)
@@ -216,7 +219,7 @@ void as_lt_finish(struct as_lt_gemm *g)
 enum as_status as_lt_run(struct as_lt_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = as_gpu_alive(g->dev->ctx, err);
+    enum as_status st = as_gpu_alive(g->dev->ctx, err);
     g->reps = reps;
-    return s ? s : as_gpu_time(g->dev->ctx, gpu_blaslt_put, g, g->function, out, err);
+    return st ? st : as_gpu_time(g->dev->ctx, gpu_blaslt_put, g, g->function, out, err);
 }

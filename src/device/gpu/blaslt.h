@@ -19,8 +19,8 @@ union as_lt_number {
 };
 
 /* The library's constants for a GEMM of these types. */
-struct as_lt_product {
-    const char *in, *sum, *out; /* as in as_gemm_desc */
+struct as_lt_formats {
+    const char *in, *sum, *out; /* as in as_vendor_gemm_desc */
     int compute, scale, in_type, out_type;
     unsigned in_bytes, out_bytes;
     union as_lt_number one; /* of the type `scale` */
@@ -28,8 +28,8 @@ struct as_lt_product {
 };
 /* The entry for desc among n, after a check of sizes and memory: AS_UNSUPPORTED if there is none, AS_USAGE as
  * in as_gemm_check. */
-enum as_status as_lt_find(const char *library, const struct as_lt_product *products, size_t n,
-                          const struct as_gemm_desc *d, const struct as_lt_product **out, struct as_error *err);
+enum as_status as_lt_find(const char *library, const struct as_lt_formats *gemms, size_t n,
+                          const struct as_vendor_gemm_desc *d, const struct as_lt_formats **out, struct as_error *err);
 
 enum { AS_LT_WAYS = 8 }; /* algorithms requested and timed */
 
@@ -40,7 +40,7 @@ struct as_lt_way { /* the library's description of an algorithm */
 /* The fastest algorithm for a GEMM. Timing the proposals takes power and clock that samples
  * need, so it is done once per GEMM and process. */
 struct as_lt_choice {
-    uint64_t product; /* hash of device, types, sizes and transpositions; 0 if empty */
+    uint64_t gemm; /* hash of device, types, sizes and transpositions; 0 if empty */
     struct as_lt_way way;
     int number, proposed; /* its number, from 1, among the proposals */
 };
@@ -97,7 +97,7 @@ struct as_lt_gemm {
 /* Sets up the GEMM and, unless this process has done so, times the library's proposals. lib and the memory of
  * desc must outlive it. Call as_lt_finish also after an error. */
 enum as_status as_lt_prepare(struct as_lt_gemm *g, struct as_device *dev, const struct as_lt_library *lib,
-                             const struct as_gemm_desc *desc, const struct as_lt_product *product,
+                             const struct as_vendor_gemm_desc *desc, const struct as_lt_formats *gemm,
                              struct as_error *err);
 void as_lt_finish(struct as_lt_gemm *g);
 enum as_status as_lt_run(struct as_lt_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err);

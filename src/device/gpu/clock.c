@@ -27,46 +27,46 @@ static const char source[] = "KERNEL(as_clock)(ARG_GLOBAL(0, u64, out), ARG_VALU
 
 static enum as_status gpu_clock_prepare(struct as_device *dev, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     const struct as_program_desc desc = {.name = "clock", .source = source};
     struct as_program *program = NULL;
     struct as_kernel *kernel = NULL;
-    enum as_status s = dev->program->build(dev, &desc, &program, err);
-    if (!s)
-        s = dev->program->kernel(dev, program, "as_clock", &kernel, err);
-    if (!s)
-        s = AS_GPU_DO(card, err, host_alloc, &card->clock_out, OUT_BYTES, card->api->host_mapped);
-    if (!s)
-        card->clock_kernel = kernel->function;
+    enum as_status st = dev->program->build(dev, &desc, &program, err);
+    if (!st)
+        st = dev->program->kernel(dev, program, "as_clock", &kernel, err);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, host_alloc, &gpu->clock_out, OUT_BYTES, gpu->api->host_mapped);
+    if (!st)
+        gpu->clock_kernel = kernel->function;
     dev->program->kernel_destroy(dev, kernel);
     dev->program->destroy(dev, program); /* the built program stays cached in the device */
-    return s;
+    return st;
 }
 
 enum as_status as_gpu_clock(struct as_device *dev, double *hz, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
-    const struct as_gpu_functions *f = card->f;
+    struct as_gpu *gpu = dev->ctx;
+    const struct as_gpu_functions *f = gpu->f;
     *hz = NAN;
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s && !card->clock_kernel)
-        s = gpu_clock_prepare(dev, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st && !gpu->clock_kernel)
+        st = gpu_clock_prepare(dev, err);
+    if (st)
+        return st;
     unsigned long long out = 0, window = WINDOW_NS;
     void *parameters[] = {&out, &window};
-    int code = card->api->host_address(card, card->clock_out, &out);
+    int code = gpu->api->host_address(gpu, gpu->clock_out, &out);
     if (!code)
-        code = f->launch.call(card->clock_kernel, 1, 1, 1, 1, 1, 1, 0, card->stream, parameters, NULL);
+        code = f->launch.call(gpu->clock_kernel, 1, 1, 1, 1, 1, 1, 0, gpu->stream, parameters, NULL);
     if (!code)
-        code = f->stream_synchronize.call(card->stream);
-    s = as_gpu_check(card, code, "the clock kernel", err);
-    if (s)
-        return s;
-    const volatile unsigned long long *got = card->clock_out;
+        code = f->stream_synchronize.call(gpu->stream);
+    st = as_gpu_check(gpu, code, "the clock kernel", err);
+    if (st)
+        return st;
+    const volatile unsigned long long *got = gpu->clock_out;
     if (got[0] == 0 || got[1] == 0)
         return as_fail(err, AS_FAILED, "%s: the device's timer does not advance, so its clock is unknown",
-                       card->api->name);
+                       gpu->api->name);
     *hz = (double)got[0] / (double)got[1] * 1e9;
     return AS_OK;
 }

@@ -15,9 +15,9 @@ static enum as_status gpu_compile_only_build(struct as_device *dev, const struct
                                              struct as_program **out, struct as_error *err)
 {
     static struct as_program compiled;
-    enum as_status s = as_gpu_compile_ahead(dev, desc, err);
-    *out = s ? NULL : &compiled;
-    return s;
+    enum as_status st = as_gpu_compile_ahead(dev, desc, err);
+    *out = st ? NULL : &compiled;
+    return st;
 }
 
 static void destroy(struct as_device *dev, struct as_program *program)
@@ -164,12 +164,12 @@ static const struct as_queue_ops queue_ops = {.launch = gpu_compile_only_launch,
                                               .wait_queue = wait_queue,
                                               .copy = gpu_compile_only_copy};
 
-void as_gpu_become_compiler(struct as_gpu *card, const struct as_device_info *info, struct as_device *out)
+void as_gpu_become_compiler(struct as_gpu *gpu, const struct as_device_info *info, struct as_device *out)
 {
     *out = (struct as_device){.info = *info,
                               .device = &device_ops,
                               .memory = &memory_ops,
                               .program = &program_ops,
                               .queue = &queue_ops,
-                              .ctx = card};
+                              .ctx = gpu};
 }

@@ -72,18 +72,18 @@ enum as_status as_gpu_compile(const struct as_gpu_compiler *compiler, const stru
         return as_nomem(err, strlen(defines), "options");
     memcpy(all, options, n * sizeof *all);
     as_dialect_source(compiler->dialect, desc->source, &text);
-    enum as_status s = as_buf_check(&text, err);
-    if (!s)
-        s = gpu_compiler_split(words, all, &n, desc->name, err);
-    if (s)
+    enum as_status st = as_buf_check(&text, err);
+    if (!st)
+        st = gpu_compiler_split(words, all, &n, desc->name, err);
+    if (st)
         goto done;
     int result = compiler->build(compiler->library, as_buf_get(&text), desc->name, all, (int)n, &source);
-    s = result ? fail_compile(compiler, source, result, desc->name, err)
-               : gpu_compiler_get_code(compiler, source, desc->name, code, bytes, err);
+    st = result ? fail_compile(compiler, source, result, desc->name, err)
+                : gpu_compiler_get_code(compiler, source, desc->name, code, bytes, err);
 done:
     if (source)
         compiler->destroy(&source);
     as_buf_finish(&text);
     free(words);
-    return s;
+    return st;
 }

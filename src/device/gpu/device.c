@@ -32,27 +32,27 @@ enum as_status as_gpu_tell(const struct as_gpu_backend *backend, int code, const
                    text && text[0] ? text : "the driver gives no description");
 }
 
-enum as_status as_gpu_check(struct as_gpu *card, int code, const char *what, struct as_error *err)
+enum as_status as_gpu_check(struct as_gpu *gpu, int code, const char *what, struct as_error *err)
 {
     struct as_error here = {0};
-    enum as_status s = as_gpu_tell(card->backend, code, what, &here);
-    if (!s)
+    enum as_status st = as_gpu_tell(gpu->backend, code, what, &here);
+    if (!st)
         return AS_OK;
-    if (!card->sticky && is_sticky(card->api, code)) {
-        card->sticky = code;
-        card->lost = here;
+    if (!gpu->sticky && is_sticky(gpu->api, code)) {
+        gpu->sticky = code;
+        gpu->lost = here;
     }
     if (err)
         *err = here;
-    return s;
+    return st;
 }
 
-enum as_status as_gpu_alive(const struct as_gpu *card, struct as_error *err)
+enum as_status as_gpu_alive(const struct as_gpu *gpu, struct as_error *err)
 {
-    const struct as_gpu_api *api = card->api;
-    if (card->sticky)
-        return as_fail(err, AS_FAILED, "%s: %s was lost before: %s", api->name, api->lost, card->lost.text);
-    return as_gpu_tell(card->backend, api->enter(card, &card->here), api->enter_name, err);
+    const struct as_gpu_api *api = gpu->api;
+    if (gpu->sticky)
+        return as_fail(err, AS_FAILED, "%s: %s was lost before: %s", api->name, api->lost, gpu->lost.text);
+    return as_gpu_tell(gpu->backend, api->enter(gpu, &gpu->here), api->enter_name, err);
 }
 
 void as_gpu_locate(struct as_gpu_found *found, const char *text, unsigned domain, unsigned bus, unsigned device)
@@ -90,48 +90,48 @@ enum as_status as_gpu_check_index(const struct as_gpu_backend *backend, size_t i
                    backend->found_n - 1);
 }
 
-void as_gpu_init(struct as_gpu *card, struct as_gpu_backend *backend, size_t index)
+void as_gpu_init(struct as_gpu *gpu, struct as_gpu_backend *backend, size_t index)
 {
-    card->api = backend->api;
-    card->f = &backend->functions;
-    card->backend = backend;
-    card->here.device = backend->found[index].id;
+    gpu->api = backend->api;
+    gpu->f = &backend->functions;
+    gpu->backend = backend;
+    gpu->here.device = backend->found[index].id;
 }
 
 /* Streams that do not wait for the default stream, so that only their own order counts. The end event lets
  * a waiting thread sleep; a spinning thread polls the stream. */
-enum as_status as_gpu_open(struct as_gpu *card, struct as_error *err)
+enum as_status as_gpu_open(struct as_gpu *gpu, struct as_error *err)
 {
-    const struct as_gpu_api *api = card->api;
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s)
-        s = AS_GPU_DO(card, err, stream_create, &card->stream, api->non_blocking);
-    if (!s)
-        s = AS_GPU_DO(card, err, event_create, &card->start, 0);
-    if (!s)
-        s = AS_GPU_DO(card, err, event_create, &card->end, api->blocking_event);
-    card->back.place = card->here;
-    return s ? s : as_gpu_back_create(card, &card->back, err);
+    const struct as_gpu_api *api = gpu->api;
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, stream_create, &gpu->stream, api->non_blocking);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, event_create, &gpu->start, 0);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, event_create, &gpu->end, api->blocking_event);
+    gpu->back.place = gpu->here;
+    return st ? st : as_gpu_back_create(gpu, &gpu->back, err);
 }
 
-void as_gpu_close(struct as_gpu *card)
+void as_gpu_close(struct as_gpu *gpu)
 {
-    const struct as_gpu_functions *f = card->f;
-    card->api->enter(card, &card->here);
-    if (!card->sticky)
+    const struct as_gpu_functions *f = gpu->f;
+    gpu->api->enter(gpu, &gpu->here);
+    if (!gpu->sticky)
         f->synchronize.call();
-    as_gpu_forget_programs(card);
-    as_gpu_queues_close(card);
-    as_gpu_back_destroy(card, &card->back);
-    if (card->clock_out)
-        f->host_free.call(card->clock_out);
-    if (card->end)
-        f->event_destroy.call(card->end);
-    if (card->start)
-        f->event_destroy.call(card->start);
-    if (card->stream)
-        f->stream_destroy.call(card->stream);
-    as_gpu_peers_close(card);
+    as_gpu_forget_programs(gpu);
+    as_gpu_queues_close(gpu);
+    as_gpu_back_destroy(gpu, &gpu->back);
+    if (gpu->clock_out)
+        f->host_free.call(gpu->clock_out);
+    if (gpu->end)
+        f->event_destroy.call(gpu->end);
+    if (gpu->start)
+        f->event_destroy.call(gpu->start);
+    if (gpu->stream)
+        f->stream_destroy.call(gpu->stream);
+    as_gpu_peers_close(gpu);
 }
 
 enum as_status as_gpu_device_alive(struct as_device *dev, struct as_error *err)
@@ -141,11 +141,11 @@ enum as_status as_gpu_device_alive(struct as_device *dev, struct as_error *err)
 
 enum as_status as_gpu_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     size_t free = 0, total = 0;
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s)
-        s = AS_GPU_DO(card, err, memory_info, &free, &total);
-    *bytes = s ? 0 : free;
-    return s;
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, memory_info, &free, &total);
+    *bytes = st ? 0 : free;
+    return st;
 }

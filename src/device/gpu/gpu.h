@@ -45,40 +45,39 @@ struct as_gpu_api {
     /* Name and text of an error; either may stay NULL. */
     void (*words)(const struct as_gpu_backend *backend, int code, const char **name, const char **text);
     /* Makes the place current for the calling thread. */
-    int (*enter)(const struct as_gpu *card, const struct as_gpu_place *place);
+    int (*enter)(const struct as_gpu *gpu, const struct as_gpu_place *place);
     const char *enter_name;
     /* (optional) Creates the context of another device; release frees it, and accepts a place without one. */
-    enum as_status (*retain)(struct as_gpu *card, struct as_gpu_place *place, struct as_error *err);
-    void (*release)(const struct as_gpu *card, struct as_gpu_place *place);
+    enum as_status (*retain)(struct as_gpu *gpu, struct as_gpu_place *place, struct as_error *err);
+    void (*release)(const struct as_gpu *gpu, struct as_gpu_place *place);
     /* Lets the current device access the memory of another. */
-    int (*enable_peer)(const struct as_gpu *card, const struct as_gpu_place *place);
+    int (*enable_peer)(const struct as_gpu *gpu, const struct as_gpu_place *place);
     const char *enable_peer_name;
 
     /* The device address of memory from host_alloc or host_register. */
-    int (*host_address)(const struct as_gpu *card, void *host, unsigned long long *address);
+    int (*host_address)(const struct as_gpu *gpu, void *host, unsigned long long *address);
     /* Queued on the GPU's stream, copy on any stream of the GPU or of a peer. Addresses are device addresses, except
      * host buffers of read and write, which must stay valid until the stream has been waited for. */
-    int (*read)(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes);
-    int (*write)(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes);
-    int (*copy)(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+    int (*read)(const struct as_gpu *gpu, void *to, unsigned long long from, uint64_t bytes);
+    int (*write)(const struct as_gpu *gpu, unsigned long long to, const void *from, uint64_t bytes);
+    int (*copy)(const struct as_gpu *gpu, unsigned long long to, unsigned long long from, uint64_t bytes,
                 struct as_gpu_stream *stream);
     const char *host_address_name, *read_name, *write_name, *copy_name;
     const struct as_gpu_allocator *allocators; /* in the order of as_device_info; terminated by a NULL name */
 
     /* (optional) Fills a tensor map, a kernel argument by value: AS_GPU_TENSOR_BYTES, with that alignment. */
-    enum as_status (*tensor)(const struct as_gpu *card, const struct as_tensor *tensor, void *out,
-                             struct as_error *err);
+    enum as_status (*tensor)(const struct as_gpu *gpu, const struct as_tensor *tensor, void *out, struct as_error *err);
 
     /* Instantiates a graph, freed by graph_exec_destroy; *out stays NULL on error. */
-    enum as_status (*instantiate)(struct as_gpu *card, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
+    enum as_status (*instantiate)(struct as_gpu *gpu, struct as_gpu_graph *graph, struct as_gpu_graph_exec **out,
                                   struct as_error *err);
     /* Allows a kernel this much dynamic shared memory; AS_UNSUPPORTED for more than the device has. */
     enum as_status (*allow_shared)(struct as_device *dev, struct as_kernel *kernel, size_t bytes, struct as_error *err);
 
     /* Loads the run-time compiler if necessary and returns its version; AS_UNSUPPORTED if there is none. */
-    enum as_status (*find_compiler)(struct as_gpu *card, int *major, int *minor, struct as_error *err);
+    enum as_status (*find_compiler)(struct as_gpu *gpu, int *major, int *minor, struct as_error *err);
     /* Machine code for this device; *code is the caller's (free). */
-    enum as_status (*compile)(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
+    enum as_status (*compile)(struct as_gpu *gpu, const struct as_program_desc *desc, unsigned char **code,
                               size_t *bytes, struct as_error *err);
     /* Bytes of one kernel in the machine code; 0 unknown. */
     enum as_status (*code_bytes)(const unsigned char *code, size_t bytes, const char *name, uint64_t *n,
@@ -161,14 +160,13 @@ struct as_kernel {
 /* AS_OK for 0; else "<api>: <what>: <name of the error> (2): <the library's text>", with the status from the API's
  * table gives it. */
 enum as_status as_gpu_tell(const struct as_gpu_backend *backend, int code, const char *what, struct as_error *err);
-/* The same; also records a sticky error in card. */
-enum as_status as_gpu_check(struct as_gpu *card, int code, const char *what, struct as_error *err);
+/* The same; also records a sticky error in GPU. */
+enum as_status as_gpu_check(struct as_gpu *gpu, int code, const char *what, struct as_error *err);
 /* Calls a function of struct as_gpu_functions and checks its result, naming it in errors. */
-#define AS_GPU_DO(card, err, slot, ...)                                                                                \
-    as_gpu_check((card), (card)->f->slot.call(__VA_ARGS__), (card)->f->slot.name, (err))
+#define AS_GPU_DO(gpu, err, slot, ...) as_gpu_check((gpu), (gpu)->f->slot.call(__VA_ARGS__), (gpu)->f->slot.name, (err))
 /* Must precede all calls of the library for a device: AS_FAILED with the first error if the device was
  * lost earlier; else makes the device current (another may have been used in between). */
-enum as_status as_gpu_alive(const struct as_gpu *card, struct as_error *err);
+enum as_status as_gpu_alive(const struct as_gpu *gpu, struct as_error *err);
 
 /* Fills bus_id ("0000:01:00.0") and place from the library's text or, if that is malformed, from the numbers. */
 void as_gpu_locate(struct as_gpu_found *found, const char *text, unsigned domain, unsigned bus, unsigned device);
@@ -176,13 +174,13 @@ void as_gpu_locate(struct as_gpu_found *found, const char *text, unsigned domain
 void as_gpu_sort(struct as_gpu_backend *backend);
 /* AS_NOTFOUND unless index is below the number of devices found. */
 enum as_status as_gpu_check_index(const struct as_gpu_backend *backend, size_t index, struct as_error *err);
-/* Prepares a found device for opening. card is zeroed; backend must outlive it. */
-void as_gpu_init(struct as_gpu *card, struct as_gpu_backend *backend, size_t index);
+/* Prepares a found device for opening. GPU is zeroed; backend must outlive it. */
+void as_gpu_init(struct as_gpu *gpu, struct as_gpu_backend *backend, size_t index);
 /* Creates streams and events of a device whose place is set. as_gpu_close frees them, also after an error. */
-enum as_status as_gpu_open(struct as_gpu *card, struct as_error *err);
+enum as_status as_gpu_open(struct as_gpu *gpu, struct as_error *err);
 /* Closes all but the place itself. Works also after the device was lost: then the library refuses, and the process
  * should exit. */
-void as_gpu_close(struct as_gpu *card);
+void as_gpu_close(struct as_gpu *gpu);
 
 /* Sets id, backend, PCI address and fields derived from it. index: in found's order. */
 void as_gpu_fill_info(struct as_device *dev, size_t index);
@@ -197,37 +195,37 @@ enum as_status as_gpu_clock(struct as_device *dev, double *hz, struct as_error *
 
 /* Enables access between this device and device `index` (in found's order), in both directions. own: id of
  * this device, for messages. AS_UNSUPPORTED if the two have no path. */
-enum as_status as_gpu_reach_peer(struct as_gpu *card, size_t index, const char *own, struct as_error *err);
+enum as_status as_gpu_reach_peer(struct as_gpu *gpu, size_t index, const char *own, struct as_error *err);
 /* Creates a stream at back->place and its end event. The thread stays at that place. */
-enum as_status as_gpu_back_create(struct as_gpu *card, struct as_gpu_back *back, struct as_error *err);
+enum as_status as_gpu_back_create(struct as_gpu *gpu, struct as_gpu_back *back, struct as_error *err);
 /* Accepts one that was never or only partly created. */
-void as_gpu_back_destroy(const struct as_gpu *card, struct as_gpu_back *back);
+void as_gpu_back_destroy(const struct as_gpu *gpu, struct as_gpu_back *back);
 /* Waits for all streams on which copies have been queued. */
-enum as_status as_gpu_settle(struct as_gpu *card, struct as_error *err);
-void as_gpu_peers_close(struct as_gpu *card);
+enum as_status as_gpu_settle(struct as_gpu *gpu, struct as_error *err);
+void as_gpu_peers_close(struct as_gpu *gpu);
 
 /* ---- program.c, queue.c, copy.c ---- */
 
 extern const struct as_program_ops as_gpu_program_ops;
-void as_gpu_forget_programs(struct as_gpu *card);
-/* Puts a program's machine code into the cache without loading it. Needs card's api, its target
+void as_gpu_forget_programs(struct as_gpu *gpu);
+/* Puts a program's machine code into the cache without loading it. Needs GPU's api, its target
  * and the compiler's part of its backend, and dev's info. */
 enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err);
 
 /* ---- compile_only.c: devices that only compile (as_backend.open_compiler) ---- */
 
-/* card is the first member of an allocated block, which close frees. */
-void as_gpu_become_compiler(struct as_gpu *card, const struct as_device_info *info, struct as_device *out);
+/* GPU is the first member of an allocated block, which close frees. */
+void as_gpu_become_compiler(struct as_gpu *gpu, const struct as_device_info *info, struct as_device *out);
 
 extern const struct as_queue_ops as_gpu_queue_ops;
 /* Seconds from the start event to the end event; NAN if implausible. */
-double as_gpu_elapsed(const struct as_gpu *card);
+double as_gpu_elapsed(const struct as_gpu *gpu);
 /* Times the work that `put` queues on the GPU's stream, and waits for it. name: for messages. */
-enum as_status as_gpu_time(struct as_gpu *card, enum as_status (*put)(void *ctx, struct as_error *err), void *ctx,
+enum as_status as_gpu_time(struct as_gpu *gpu, enum as_status (*put)(void *ctx, struct as_error *err), void *ctx,
                            const char *name, struct as_timing *out, struct as_error *err);
 enum as_status as_gpu_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
                            struct as_error *err);
 /* Replaces the further queues, which must be empty. */
-void as_gpu_queues_close(struct as_gpu *card);
+void as_gpu_queues_close(struct as_gpu *gpu);
 
 #endif

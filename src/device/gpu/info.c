@@ -10,11 +10,11 @@
 
 void as_gpu_fill_info(struct as_device *dev, size_t index)
 {
-    const struct as_gpu *card = dev->ctx;
+    const struct as_gpu *gpu = dev->ctx;
     struct as_device_info *info = &dev->info;
-    snprintf(info->id, sizeof info->id, "%s:%zu", card->api->name, index);
-    as_copy_text(info->backend, sizeof info->backend, card->api->name);
-    as_copy_text(info->bus_id, sizeof info->bus_id, card->backend->found[index].bus_id);
+    snprintf(info->id, sizeof info->id, "%s:%zu", gpu->api->name, index);
+    as_copy_text(info->backend, sizeof info->backend, gpu->api->name);
+    as_copy_text(info->bus_id, sizeof info->bus_id, gpu->backend->found[index].bus_id);
     as_host_near_cpus(info->bus_id, info->near_cpus, sizeof info->near_cpus);
     info->numa_nodes = 1;
 }

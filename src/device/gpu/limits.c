@@ -16,7 +16,7 @@ uint64_t as_gpu_round_up(uint64_t bytes, uint64_t unit)
 }
 
 /* s with "<api>: requested 200 GiB<before>139 GiB<after>" */
-static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes, const char *before, uint64_t limit,
+static enum as_status too_much(enum as_status st, const char *api, uint64_t bytes, const char *before, uint64_t limit,
                                const char *after, struct as_error *err)
 {
     struct as_buf b = AS_BUF_INIT;
@@ -25,9 +25,9 @@ static enum as_status too_much(enum as_status s, const char *api, uint64_t bytes
     as_buf_str(&b, before);
     as_format_size(&b, limit);
     as_buf_str(&b, after);
-    s = as_fail(err, s, "%s", as_buf_get(&b));
+    st = as_fail(err, st, "%s", as_buf_get(&b));
     as_buf_finish(&b);
-    return s;
+    return st;
 }
 
 enum as_status as_gpu_check_host(const char *api, uint64_t bytes, struct as_error *err)
@@ -96,44 +96,44 @@ enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *na
     return as_info_no_allocator(&dev->info, name, err);
 }
 
-static enum as_status gpu_limits_check_device(struct as_gpu *card, const struct as_gpu_place *home, uint64_t bytes,
+static enum as_status gpu_limits_check_device(struct as_gpu *gpu, const struct as_gpu_place *home, uint64_t bytes,
                                               bool managed, struct as_error *err)
 {
-    const struct as_gpu_api *api = card->api;
+    const struct as_gpu_api *api = gpu->api;
     size_t free = 0, total = 0;
-    enum as_status s = as_gpu_check(card, api->enter(card, home), api->enter_name, err);
-    if (!s)
-        s = AS_GPU_DO(card, err, memory_info, &free, &total);
-    api->enter(card, &card->here);
-    if (!s && managed)
-        s = check_managed(api->name, bytes, free, err);
-    return s ? s : check_free(api->name, bytes, free, total, err);
+    enum as_status st = as_gpu_check(gpu, api->enter(gpu, home), api->enter_name, err);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, memory_info, &free, &total);
+    api->enter(gpu, &gpu->here);
+    if (!st && managed)
+        st = check_managed(api->name, bytes, free, err);
+    return st ? st : check_free(api->name, bytes, free, total, err);
 }
 
-enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_allocator *how,
+enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocator *how,
                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err)
 {
-    const char *name = card->api->name;
-    enum as_status s = check_count(name, bytes, count, err);
-    if (s)
-        return s;
+    const char *name = gpu->api->name;
+    enum as_status st = check_count(name, bytes, count, err);
+    if (st)
+        return st;
     if (how->most && bytes > how->most)
         return too_much(AS_UNSUPPORTED, name, bytes, "; memory of this kind is capped at ", how->most, "", err);
     /* On-demand memory is only reserved, but each block could be touched completely. */
     uint64_t all = how->on_demand ? bytes : bytes * count;
-    bool from_host = (how->sources & AS_GPU_FROM_HOST) || (card->in_host_memory && home->device == card->here.device);
-    s = from_host ? as_gpu_check_host(name, all, err) : AS_OK;
-    if (s)
-        return s;
-    return how->sources & AS_GPU_FROM_DEVICE ? gpu_limits_check_device(card, home, all, is_managed(how), err) : AS_OK;
+    bool from_host = (how->sources & AS_GPU_FROM_HOST) || (gpu->in_host_memory && home->device == gpu->here.device);
+    st = from_host ? as_gpu_check_host(name, all, err) : AS_OK;
+    if (st)
+        return st;
+    return how->sources & AS_GPU_FROM_DEVICE ? gpu_limits_check_device(gpu, home, all, is_managed(how), err) : AS_OK;
 }
 
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err)
 {
     const struct as_gpu_allocator *how = ((const struct as_gpu *)dev->ctx)->api->allocators;
-    enum as_status s = as_gpu_memory_free(dev, &dev->info.memory_free, err);
+    enum as_status st = as_gpu_memory_free(dev, &dev->info.memory_free, err);
     uint64_t managed = most_managed(dev->info.memory_free);
     for (size_t i = 0; i < dev->info.allocators_n; i++)
         dev->info.allocators[i].most = is_managed(&how[i]) && managed < how[i].most ? managed : how[i].most;
-    return s;
+    return st;
 }

@@ -24,12 +24,12 @@ void *as_gpu_pointer(const struct as_memory *mem)
 }
 
 /* The index of the device with that id; found_n if there is none. */
-static size_t find_owner(const struct as_gpu *card, const char *owner)
+static size_t find_owner(const struct as_gpu *gpu, const char *owner)
 {
-    const struct as_gpu_backend *b = card->backend;
-    size_t n = strlen(card->api->name);
+    const struct as_gpu_backend *b = gpu->backend;
+    size_t n = strlen(gpu->api->name);
     uint64_t index;
-    if (strncmp(owner, card->api->name, n) != 0 || owner[n] != ':' || as_parse_u64(owner + n + 1, &index, NULL))
+    if (strncmp(owner, gpu->api->name, n) != 0 || owner[n] != ':' || as_parse_u64(owner + n + 1, &index, NULL))
         return b->found_n;
     return index < b->found_n ? (size_t)index : b->found_n;
 }
@@ -37,82 +37,82 @@ static size_t find_owner(const struct as_gpu *card, const char *owner)
 static enum as_status find_home(struct as_device *dev, const struct as_gpu_allocator *how, const char *owner,
                                 struct as_gpu_place *out, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
-    *out = card->here;
+    struct as_gpu *gpu = dev->ctx;
+    *out = gpu->here;
     if (!owner || strcmp(owner, dev->info.id) == 0)
         return AS_OK;
-    size_t index = find_owner(card, owner);
-    if (index == card->backend->found_n)
+    size_t index = find_owner(gpu, owner);
+    if (index == gpu->backend->found_n)
         return as_fail(err, AS_NOTFOUND, "there is no device '%s' for memory of '%s'", owner, dev->info.id);
     if (!how->anywhere)
         return as_fail(err, AS_UNSUPPORTED, "allocator '%s' has no memory of another device", how->name);
-    enum as_status s = as_gpu_reach_peer(card, index, dev->info.id, err);
-    if (!s)
-        *out = card->peers[index].place;
-    return s;
+    enum as_status st = as_gpu_reach_peer(gpu, index, dev->info.id, err);
+    if (!st)
+        *out = gpu->peers[index].place;
+    return st;
 }
 
-static void gpu_release(struct as_gpu *card, struct as_gpu_block *b)
+static void gpu_release(struct as_gpu *gpu, struct as_gpu_block *b)
 {
     free(b->staging);
-    as_gpu_check(card, b->how->release(card, b), b->how->name, NULL);
+    as_gpu_check(gpu, b->how->release(gpu, b), b->how->name, NULL);
     *b = (struct as_gpu_block){0};
 }
 
-static enum as_status gpu_obtain(struct as_gpu *card, const struct as_gpu_allocator *how,
+static enum as_status gpu_obtain(struct as_gpu *gpu, const struct as_gpu_allocator *how,
                                  const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
                                  struct as_error *err)
 {
     *b = (struct as_gpu_block){.how = how, .home = *home, .bytes = bytes};
-    enum as_status s = how->get(card, b, err);
-    if (s)
-        gpu_release(card, b);
-    return s;
+    enum as_status st = how->get(gpu, b, err);
+    if (st)
+        gpu_release(gpu, b);
+    return st;
 }
 
 /* Enters the block's place for the call, and returns to this device's. */
-static enum as_status obtain_at_home(struct as_gpu *card, const struct as_gpu_allocator *how,
+static enum as_status obtain_at_home(struct as_gpu *gpu, const struct as_gpu_allocator *how,
                                      const struct as_gpu_place *home, uint64_t bytes, struct as_gpu_block *b,
                                      struct as_error *err)
 {
-    const struct as_gpu_api *api = card->api;
-    enum as_status s = as_gpu_check(card, api->enter(card, home), api->enter_name, err);
-    if (!s)
-        s = gpu_obtain(card, how, home, bytes, b, err);
-    int again = api->enter(card, &card->here);
-    if (s)
-        return s;
-    s = as_gpu_check(card, again, api->enter_name, err);
-    if (!s && how->in_order)
-        s = as_gpu_settle(card, err);
-    if (s)
-        gpu_release(card, b);
-    return s;
+    const struct as_gpu_api *api = gpu->api;
+    enum as_status st = as_gpu_check(gpu, api->enter(gpu, home), api->enter_name, err);
+    if (!st)
+        st = gpu_obtain(gpu, how, home, bytes, b, err);
+    int again = api->enter(gpu, &gpu->here);
+    if (st)
+        return st;
+    st = as_gpu_check(gpu, again, api->enter_name, err);
+    if (!st && how->in_order)
+        st = as_gpu_settle(gpu, err);
+    if (st)
+        gpu_release(gpu, b);
+    return st;
 }
 
 static enum as_status gpu_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
                                        struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     const struct as_gpu_allocator *how = NULL;
     struct as_gpu_place home;
     *out = NULL;
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s)
-        s = as_gpu_find_allocator(dev, desc->allocator, &how, err);
-    if (!s)
-        s = find_home(dev, how, desc->owner, &home, err);
-    if (!s)
-        s = as_gpu_check_size(card, how, &home, desc->bytes, 1, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st)
+        st = as_gpu_find_allocator(dev, desc->allocator, &how, err);
+    if (!st)
+        st = find_home(dev, how, desc->owner, &home, err);
+    if (!st)
+        st = as_gpu_check_size(gpu, how, &home, desc->bytes, 1, err);
+    if (st)
+        return st;
     struct held *h = calloc(1, sizeof *h);
     if (!h)
         return as_nomem(err, sizeof *h, "a block");
-    s = obtain_at_home(card, how, &home, desc->bytes, &h->block, err);
-    if (s) {
+    st = obtain_at_home(gpu, how, &home, desc->bytes, &h->block, err);
+    if (st) {
         free(h);
-        return s;
+        return st;
     }
     h->memory = (struct as_memory){.bytes = desc->bytes, .page_size = h->block.page_size, .ctx = &h->block};
     *out = &h->memory;
@@ -123,96 +123,96 @@ static void gpu_memory_free(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
         return;
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     struct as_gpu_block *b = mem->ctx;
     bool in_order = b->how->in_order;
-    if (as_gpu_alive(card, NULL) == AS_OK)
-        as_gpu_settle(card, NULL);
-    card->api->enter(card, &b->home);
-    gpu_release(card, b);
-    card->api->enter(card, &card->here);
-    if (in_order && !card->sticky)
-        as_gpu_settle(card, NULL);
+    if (as_gpu_alive(gpu, NULL) == AS_OK)
+        as_gpu_settle(gpu, NULL);
+    gpu->api->enter(gpu, &b->home);
+    gpu_release(gpu, b);
+    gpu->api->enter(gpu, &gpu->here);
+    if (in_order && !gpu->sticky)
+        as_gpu_settle(gpu, NULL);
     free((char *)mem - offsetof(struct held, memory));
 }
 
 /* Of to and from, the NULL one stands for the memory. The copy is queued on the stream, so that no work before or after
  * it can overtake it: synchronous copies of pageable memory may return before the last bytes have arrived. */
-static enum as_status gpu_copy(struct as_gpu *card, const struct as_gpu_block *b, uint64_t offset, void *to,
+static enum as_status gpu_copy(struct as_gpu *gpu, const struct as_gpu_block *b, uint64_t offset, void *to,
                                const void *from, uint64_t bytes, struct as_error *err)
 {
-    const struct as_gpu_api *api = card->api;
-    enum as_status s = as_gpu_settle(card, err);
-    if (s)
-        return s;
+    const struct as_gpu_api *api = gpu->api;
+    enum as_status st = as_gpu_settle(gpu, err);
+    if (st)
+        return st;
     char *plain = b->how->plain ? b->host : NULL;
     if (plain) {
         memcpy(to ? to : plain + offset, from ? from : plain + offset, bytes);
         return AS_OK;
     }
     if (to)
-        s = as_gpu_check(card, api->read(card, to, b->address + offset, bytes), api->read_name, err);
+        st = as_gpu_check(gpu, api->read(gpu, to, b->address + offset, bytes), api->read_name, err);
     else
-        s = as_gpu_check(card, api->write(card, b->address + offset, from, bytes), api->write_name, err);
-    return s ? s : as_gpu_settle(card, err);
+        st = as_gpu_check(gpu, api->write(gpu, b->address + offset, from, bytes), api->write_name, err);
+    return st ? st : as_gpu_settle(gpu, err);
 }
 
 static enum as_status gpu_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     struct as_gpu_block *b = mem->ctx;
-    enum as_status s = as_gpu_alive(card, err);
-    if (s || mem->host)
-        return s;
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (st || mem->host)
+        return st;
     if (b->host) {
-        s = as_gpu_settle(card, err);
-        mem->host = s ? NULL : b->host;
-        return s;
+        st = as_gpu_settle(gpu, err);
+        mem->host = st ? NULL : b->host;
+        return st;
     }
-    s = as_gpu_check_host(card->api->name, b->bytes, err);
-    if (s)
-        return s;
+    st = as_gpu_check_host(gpu->api->name, b->bytes, err);
+    if (st)
+        return st;
     b->staging = malloc(b->bytes);
     if (!b->staging)
         return as_nomem(err, b->bytes, "a copy of device memory for the host");
-    s = gpu_copy(card, b, 0, b->staging, NULL, b->bytes, err);
-    if (s) {
+    st = gpu_copy(gpu, b, 0, b->staging, NULL, b->bytes, err);
+    if (st) {
         free(b->staging);
         b->staging = NULL;
     }
     mem->host = b->staging;
-    return s;
+    return st;
 }
 
 static enum as_status gpu_memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     struct as_gpu_block *b = mem->ctx;
     if (!mem->host)
         return AS_OK;
     mem->host = NULL;
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s && b->staging)
-        s = gpu_copy(card, b, 0, NULL, b->staging, b->bytes, err);
-    else if (!s && b->how->settle_again)
-        s = b->how->settle(card, b, err);
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st && b->staging)
+        st = gpu_copy(gpu, b, 0, NULL, b->staging, b->bytes, err);
+    else if (!st && b->how->settle_again)
+        st = b->how->settle(gpu, b, err);
     free(b->staging);
     b->staging = NULL;
-    return s;
+    return st;
 }
 
 /* Mapped memory is accessed through the mapping; otherwise a staged copy would overwrite it at unmap. */
 static enum as_status transfer(struct as_device *dev, const struct as_memory *mem, uint64_t offset, void *to,
                                const void *from, uint64_t bytes, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (!s)
-        s = as_gpu_alive(card, err);
-    if (s || bytes == 0)
-        return s;
+    struct as_gpu *gpu = dev->ctx;
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (!st)
+        st = as_gpu_alive(gpu, err);
+    if (st || bytes == 0)
+        return st;
     if (!mem->host)
-        return gpu_copy(card, mem->ctx, offset, to, from, bytes, err);
+        return gpu_copy(gpu, mem->ctx, offset, to, from, bytes, err);
     char *here = (char *)mem->host + offset;
     memcpy(to ? to : here, from ? from : here, bytes);
     return AS_OK;
@@ -233,39 +233,39 @@ static enum as_status gpu_memory_read(struct as_device *dev, struct as_memory *m
 static enum as_status gpu_memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
                                             double *alloc_s, double *free_s, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     const struct as_gpu_allocator *how = NULL;
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s)
-        s = as_gpu_find_allocator(dev, allocator, &how, err);
-    if (!s && how->is_static)
-        s = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be timed: it comes with its module", how->name);
-    if (!s)
-        s = as_gpu_check_size(card, how, &card->here, bytes, count, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st)
+        st = as_gpu_find_allocator(dev, allocator, &how, err);
+    if (!st && how->is_static)
+        st = as_fail(err, AS_UNSUPPORTED, "'%s' cannot be timed: it comes with its module", how->name);
+    if (!st)
+        st = as_gpu_check_size(gpu, how, &gpu->here, bytes, count, err);
+    if (st)
+        return st;
     struct as_gpu_block *blocks = calloc(count, sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
-    s = as_gpu_settle(card, err);
+    st = as_gpu_settle(gpu, err);
     size_t got = 0;
     uint64_t t0 = as_now_ns();
-    while (got < count && !s && !(s = gpu_obtain(card, how, &card->here, bytes, &blocks[got], err)))
+    while (got < count && !st && !(st = gpu_obtain(gpu, how, &gpu->here, bytes, &blocks[got], err)))
         got++;
-    if (!s && how->in_order)
-        s = as_gpu_settle(card, err);
+    if (!st && how->in_order)
+        st = as_gpu_settle(gpu, err);
     uint64_t t1 = as_now_ns();
     for (size_t i = 0; i < got; i++)
-        gpu_release(card, &blocks[i]);
-    if (!s && how->in_order)
-        s = as_gpu_settle(card, err);
+        gpu_release(gpu, &blocks[i]);
+    if (!st && how->in_order)
+        st = as_gpu_settle(gpu, err);
     uint64_t t2 = as_now_ns();
     *alloc_s = (double)(t1 - t0) * 1e-9;
     *free_s = (double)(t2 - t1) * 1e-9;
     free(blocks);
-    if (!s)
-        s = as_gpu_alive(card, err); /* detects a fatal error of a free */
-    return s;
+    if (!st)
+        st = as_gpu_alive(gpu, err); /* detects a fatal error of a free */
+    return st;
 }
 
 const struct as_memory_ops as_gpu_memory_ops = {

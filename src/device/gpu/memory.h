@@ -28,10 +28,10 @@ struct as_gpu_allocator {
     const char *name;
     /* The bare allocation, as it is timed, with the place current; after an error release frees what it left
      * behind. */
-    enum as_status (*get)(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
-    int (*release)(const struct as_gpu *card, struct as_gpu_block *b);
+    enum as_status (*get)(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
+    int (*release)(const struct as_gpu *gpu, struct as_gpu_block *b);
     /* (optional) moves managed memory to its intended location: part of get, and repeated after host access */
-    enum as_status (*settle)(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
+    enum as_status (*settle)(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
     int needs; /* device attribute that must not be 0, and its meaning; 0: none */
     const char *needs_name, *why_not;
     unsigned flags; /* of the API's function */
@@ -57,19 +57,18 @@ void *as_gpu_pointer(const struct as_memory *mem);
 /* ---- allocators.c: pairs of get and release common to the APIs ---- */
 
 /* Host memory allocated by the driver; flags: added to host_mapped. */
-enum as_status as_gpu_get_pinned(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
-int as_gpu_release_pinned(const struct as_gpu *card, struct as_gpu_block *b);
+enum as_status as_gpu_get_pinned(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
+int as_gpu_release_pinned(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* Process memory in whole pages, not shared with other data. */
-enum as_status as_gpu_get_malloc(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
-int as_gpu_release_malloc(const struct as_gpu *card, struct as_gpu_block *b);
+enum as_status as_gpu_get_malloc(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
+int as_gpu_release_malloc(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* The same, registered with the driver. */
-enum as_status as_gpu_get_registered(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err);
-int as_gpu_release_registered(const struct as_gpu *card, struct as_gpu_block *b);
+enum as_status as_gpu_get_registered(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err);
+int as_gpu_release_registered(const struct as_gpu *gpu, struct as_gpu_block *b);
 /* Loads the module whose source declares a static of AS_STATIC_BYTES bytes; the backend finds its
  * address. */
-enum as_status as_gpu_load_static(struct as_gpu *card, struct as_gpu_block *b, const char *source,
-                                  struct as_error *err);
-int as_gpu_release_static(const struct as_gpu *card, struct as_gpu_block *b);
+enum as_status as_gpu_load_static(struct as_gpu *gpu, struct as_gpu_block *b, const char *source, struct as_error *err);
+int as_gpu_release_static(const struct as_gpu *gpu, struct as_gpu_block *b);
 
 /* ---- limits.c ---- */
 
@@ -78,7 +77,7 @@ enum as_status as_gpu_find_allocator(const struct as_device *dev, const char *na
                                      struct as_error *err);
 /* Checks whether count blocks of this size fit on this device: AS_UNSUPPORTED if they never fit, AS_NOMEM if they
  * do not fit now. */
-enum as_status as_gpu_check_size(struct as_gpu *card, const struct as_gpu_allocator *how,
+enum as_status as_gpu_check_size(struct as_gpu *gpu, const struct as_gpu_allocator *how,
                                  const struct as_gpu_place *home, uint64_t bytes, uint64_t count, struct as_error *err);
 /* Sets the device's free memory and the largest allocation of each listed allocator. */
 enum as_status as_gpu_fill_limits(struct as_device *dev, struct as_error *err);

@@ -8,41 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-void as_gpu_forget_programs(struct as_gpu *card)
+void as_gpu_forget_programs(struct as_gpu *gpu)
 {
-    while (card->built) {
-        struct as_gpu_built *next = card->built->next;
-        if (card->built->module && !card->sticky)
-            card->f->module_unload.call(card->built->module);
-        free(card->built->code);
-        free(card->built);
-        card->built = next;
+    while (gpu->built) {
+        struct as_gpu_built *next = gpu->built->next;
+        if (gpu->built->module && !gpu->sticky)
+            gpu->f->module_unload.call(gpu->built->module);
+        free(gpu->built->code);
+        free(gpu->built);
+        gpu->built = next;
     }
 }
 
-static enum as_status load_module(struct as_gpu *card, struct as_gpu_built *b, struct as_error *err)
+static enum as_status load_module(struct as_gpu *gpu, struct as_gpu_built *b, struct as_error *err)
 {
-    return AS_GPU_DO(card, err, module_load, &b->module, b->code);
+    return AS_GPU_DO(gpu, err, module_load, &b->module, b->code);
 }
 
 /* From the cache if it has the code and the driver accepts it; else compiled and cached. */
-static enum as_status make_module(struct as_gpu *card, const struct as_program_desc *desc, struct as_gpu_built *b,
+static enum as_status make_module(struct as_gpu *gpu, const struct as_program_desc *desc, struct as_gpu_built *b,
                                   struct as_error *err)
 {
     if (as_code_cache_get(b->key, &b->code, &b->code_bytes)) {
-        if (!load_module(card, b, err))
+        if (!load_module(gpu, b, err))
             return AS_OK;
         free(b->code);
         b->code = NULL;
-        if (card->sticky)
-            return as_gpu_alive(card, err);
+        if (gpu->sticky)
+            return as_gpu_alive(gpu, err);
     }
-    enum as_status s = card->api->compile(card, desc, &b->code, &b->code_bytes, err);
-    if (!s)
-        s = load_module(card, b, err);
-    if (!s)
+    enum as_status st = gpu->api->compile(gpu, desc, &b->code, &b->code_bytes, err);
+    if (!st)
+        st = load_module(gpu, b, err);
+    if (!st)
         as_code_cache_put(b->key, b->code, b->code_bytes);
-    return s;
+    return st;
 }
 
 static uint64_t hash_text(const char *text)
@@ -58,85 +58,85 @@ struct program_key {
 static enum as_status find_key(const struct as_device *dev, const struct as_program_desc *desc, int major, int minor,
                                struct program_key *key, struct as_error *err)
 {
-    const struct as_gpu *card = dev->ctx;
+    const struct as_gpu *gpu = dev->ctx;
     struct as_buf source = AS_BUF_INIT;
-    as_dialect_source(card->api->dialect, desc->source, &source);
-    enum as_status s = as_buf_check(&source, err);
+    as_dialect_source(gpu->api->dialect, desc->source, &source);
+    enum as_status st = as_buf_check(&source, err);
     const uint64_t own[] = {hash_text(as_buf_get(&source)), hash_text(desc->defines ? desc->defines : "")};
-    const uint64_t parts[] = {own[0],          own[1],         hash_text(card->target), hash_text(dev->info.driver),
+    const uint64_t parts[] = {own[0],          own[1],         hash_text(gpu->target), hash_text(dev->info.driver),
                               (uint64_t)major, (uint64_t)minor};
     as_buf_finish(&source);
     *key = (struct program_key){.all = as_hash(parts, sizeof parts), .source = as_hash(own, sizeof own)};
-    return s;
+    return st;
 }
 
 /* The program with this key, cached or newly built. */
-static enum as_status gpu_find_built(struct as_gpu *card, const struct as_program_desc *desc, uint64_t key,
+static enum as_status gpu_find_built(struct as_gpu *gpu, const struct as_program_desc *desc, uint64_t key,
                                      struct as_gpu_built **out, struct as_error *err)
 {
-    for (*out = card->built; *out; *out = (*out)->next)
+    for (*out = gpu->built; *out; *out = (*out)->next)
         if ((*out)->key == key)
             return AS_OK;
     struct as_gpu_built *b = calloc(1, sizeof *b);
     if (!b)
         return as_nomem(err, sizeof *b, "a program record");
     b->key = key;
-    enum as_status s = make_module(card, desc, b, err);
-    if (s) {
+    enum as_status st = make_module(gpu, desc, b, err);
+    if (st) {
         free(b->code);
         free(b);
-        return s;
+        return st;
     }
     b->binary_hash = as_hash(b->code, b->code_bytes);
-    b->next = card->built;
-    card->built = *out = b;
+    b->next = gpu->built;
+    gpu->built = *out = b;
     return AS_OK;
 }
 
 enum as_status as_gpu_compile_ahead(struct as_device *dev, const struct as_program_desc *desc, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     unsigned char *code = NULL;
     size_t bytes = 0;
     int major = 0, minor = 0;
     struct program_key key = {0};
     if (!desc->source)
         return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source", desc->name);
-    enum as_status s = card->api->find_compiler(card, &major, &minor, err);
-    if (!s)
-        s = find_key(dev, desc, major, minor, &key, err);
+    enum as_status st = gpu->api->find_compiler(gpu, &major, &minor, err);
+    if (!st)
+        st = find_key(dev, desc, major, minor, &key, err);
     int claim;
-    if (s || !as_code_cache_claim(key.all, &claim)) /* another process compiles it */
-        return s;
-    if (!as_code_cache_get(key.all, &code, &bytes) && !(s = card->api->compile(card, desc, &code, &bytes, err)))
+    if (st || !as_code_cache_claim(key.all, &claim)) /* another process compiles it */
+        return st;
+    if (!as_code_cache_get(key.all, &code, &bytes) && !(st = gpu->api->compile(gpu, desc, &code, &bytes, err)))
         as_code_cache_put(key.all, code, bytes);
     as_code_cache_release(claim);
     free(code);
-    return s;
+    return st;
 }
 
 static enum as_status gpu_program_build(struct as_device *dev, const struct as_program_desc *desc,
                                         struct as_program **out, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     int major = 0, minor = 0;
     struct program_key key = {0};
     *out = NULL;
     if (!desc->source)
         return as_fail(err, AS_UNSUPPORTED, "program '%s' has no device source, only native kernels", desc->name);
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s)
-        s = card->api->find_compiler(card, &major, &minor, err);
-    if (!s)
-        s = find_key(dev, desc, major, minor, &key, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st)
+        st = gpu->api->find_compiler(gpu, &major, &minor, err);
+    if (!st)
+        st = find_key(dev, desc, major, minor, &key, err);
+    if (st)
+        return st;
     struct as_program *program = calloc(1, sizeof *program);
     if (!program)
         return as_nomem(err, sizeof *program, "a program record");
-    if ((s = gpu_find_built(card, desc, key.all, &program->built, err))) {
+    if ((st = gpu_find_built(gpu, desc, key.all, &program->built, err))) {
         free(program);
-        return s;
+        return st;
     }
     as_copy_text(program->name, sizeof program->name, desc->name);
     as_device_note_code(dev, key.source, program->built->binary_hash);
@@ -153,21 +153,21 @@ static void gpu_program_destroy(struct as_device *dev, struct as_program *progra
 static enum as_status gpu_program_kernel(struct as_device *dev, struct as_program *program, const char *name,
                                          struct as_kernel **out, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
+    struct as_gpu *gpu = dev->ctx;
     *out = NULL;
     struct as_kernel *k = calloc(1, sizeof *k);
     if (!k)
         return as_nomem(err, sizeof *k, "a kernel record");
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s) {
-        int code = card->f->module_function.call(&k->function, program->built->module, name);
-        s = code == card->api->not_found
-                ? as_fail(err, AS_FAILED, "%s: program '%s' has no kernel '%s'", card->api->name, program->name, name)
-                : as_gpu_check(card, code, card->f->module_function.name, err);
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st) {
+        int code = gpu->f->module_function.call(&k->function, program->built->module, name);
+        st = code == gpu->api->not_found
+                 ? as_fail(err, AS_FAILED, "%s: program '%s' has no kernel '%s'", gpu->api->name, program->name, name)
+                 : as_gpu_check(gpu, code, gpu->f->module_function.name, err);
     }
-    if (s) {
+    if (st) {
         free(k);
-        return s;
+        return st;
     }
     k->built = program->built;
     as_copy_text(k->name, sizeof k->name, name);
@@ -204,8 +204,8 @@ static enum as_status program_instructions(struct as_device *dev, struct as_kern
 static enum as_status gpu_kernel_info(struct as_device *dev, struct as_kernel *kernel, size_t workgroup_size,
                                       size_t shared_bytes, struct as_kernel_info *out, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
-    const struct as_gpu_api *api = card->api;
+    struct as_gpu *gpu = dev->ctx;
+    const struct as_gpu_api *api = gpu->api;
     const struct as_gpu_built *b = kernel->built;
     int registers = 0, local = 0, spilled = 0, threads = 0, workgroups = 0;
     const struct {
@@ -215,17 +215,17 @@ static enum as_status gpu_kernel_info(struct as_device *dev, struct as_kernel *k
                  {api->kernel.private_bytes, &spilled},
                  {api->kernel.max_threads, &threads}};
     *out = (struct as_kernel_info){0};
-    enum as_status s = as_gpu_alive(card, err);
-    for (size_t i = 0; i < sizeof asked / sizeof *asked && !s; i++)
-        s = AS_GPU_DO(card, err, function_attribute, asked[i].value, asked[i].what, kernel->function);
-    if (!s)
-        s = api->allow_shared(dev, kernel, shared_bytes, err);
-    if (!s)
-        s = AS_GPU_DO(card, err, occupancy, &workgroups, kernel->function, (int)workgroup_size, shared_bytes);
-    if (!s)
-        s = api->code_bytes(b->code, b->code_bytes, kernel->name, &out->code_bytes, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_alive(gpu, err);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && !st; i++)
+        st = AS_GPU_DO(gpu, err, function_attribute, asked[i].value, asked[i].what, kernel->function);
+    if (!st)
+        st = api->allow_shared(dev, kernel, shared_bytes, err);
+    if (!st)
+        st = AS_GPU_DO(gpu, err, occupancy, &workgroups, kernel->function, (int)workgroup_size, shared_bytes);
+    if (!st)
+        st = api->code_bytes(b->code, b->code_bytes, kernel->name, &out->code_bytes, err);
+    if (st)
+        return st;
     out->registers = (unsigned)registers;
     out->shared_bytes = (uint64_t)local;
     out->private_bytes = (uint64_t)spilled;

@@ -8,81 +8,81 @@
 #include <string.h>
 
 /* If device and host share memory, the host uses device allocations in place. */
-static void *host_of(const struct as_gpu *card, const struct as_gpu_block *b)
+static void *host_of(const struct as_gpu *gpu, const struct as_gpu_block *b)
 {
-    return card->in_host_memory && b->home.device == card->here.device ? as_hip_pointer(b->address) : NULL;
+    return gpu->in_host_memory && b->home.device == gpu->here.device ? as_hip_pointer(b->address) : NULL;
 }
 
-static enum as_status hip_allocators_get_plain(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status hip_allocators_get_plain(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
-    enum as_status s = as_gpu_check(card, as_hip_of(card)->hipMalloc(&address, b->bytes), "hipMalloc", err);
-    b->address = s ? 0 : (uintptr_t)address;
-    b->host = host_of(card, b);
-    return s;
+    enum as_status st = as_gpu_check(gpu, as_hip_of(gpu)->hipMalloc(&address, b->bytes), "hipMalloc", err);
+    b->address = st ? 0 : (uintptr_t)address;
+    b->host = host_of(gpu, b);
+    return st;
 }
 
-static enum as_status get_fine(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status get_fine(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
-    hipError_t code = as_hip_of(card)->hipExtMallocWithFlags(&address, b->bytes, b->how->flags);
+    hipError_t code = as_hip_of(gpu)->hipExtMallocWithFlags(&address, b->bytes, b->how->flags);
     b->address = code ? 0 : (uintptr_t)address;
-    b->host = host_of(card, b);
-    return as_gpu_check(card, code, "hipExtMallocWithFlags", err);
+    b->host = host_of(gpu, b);
+    return as_gpu_check(gpu, code, "hipExtMallocWithFlags", err);
 }
 
-static enum as_status hip_allocators_get_managed(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status hip_allocators_get_managed(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     void *address = NULL;
-    hipError_t code = as_hip_of(card)->hipMallocManaged(&address, b->bytes, hipMemAttachGlobal);
+    hipError_t code = as_hip_of(gpu)->hipMallocManaged(&address, b->bytes, hipMemAttachGlobal);
     b->host = code ? NULL : address;
     b->address = (uintptr_t)b->host;
-    return as_gpu_check(card, code, "hipMallocManaged", err);
+    return as_gpu_check(gpu, code, "hipMallocManaged", err);
 }
 
-static int hip_allocators_release_plain(const struct as_gpu *card, struct as_gpu_block *b)
+static int hip_allocators_release_plain(const struct as_gpu *gpu, struct as_gpu_block *b)
 {
-    return b->address ? as_hip_of(card)->hipFree(as_hip_pointer(b->address)) : hipSuccess;
+    return b->address ? as_hip_of(gpu)->hipFree(as_hip_pointer(b->address)) : hipSuccess;
 }
 
 /* Only a kernel knows the address of its static variable: in some versions of the runtime the exported symbol is a
  * pointer to it. */
-static enum as_status ask_where(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status ask_where(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
-    const struct as_gpu_functions *f = card->f;
+    const struct as_gpu_functions *f = gpu->f;
     void *host = NULL;
     unsigned long long out = 0;
     void *parameters[] = {&out};
     hipFunction_t where = NULL;
-    enum as_status s = AS_GPU_DO(card, err, module_function, &where, b->module, "as_where");
-    if (!s)
-        s = AS_GPU_DO(card, err, host_alloc, &host, sizeof(uint64_t), card->api->host_mapped);
-    if (s)
-        return s;
+    enum as_status st = AS_GPU_DO(gpu, err, module_function, &where, b->module, "as_where");
+    if (!st)
+        st = AS_GPU_DO(gpu, err, host_alloc, &host, sizeof(uint64_t), gpu->api->host_mapped);
+    if (st)
+        return st;
     *(volatile uint64_t *)host = 0;
-    int code = card->api->host_address(card, host, &out);
+    int code = gpu->api->host_address(gpu, host, &out);
     if (!code)
-        code = f->launch.call(where, 1, 1, 1, 1, 1, 1, 0, card->stream, parameters, NULL);
-    int waited = f->stream_synchronize.call(card->stream);
-    s = as_gpu_check(card, code ? code : waited, "as_where", err);
+        code = f->launch.call(where, 1, 1, 1, 1, 1, 1, 0, gpu->stream, parameters, NULL);
+    int waited = f->stream_synchronize.call(gpu->stream);
+    st = as_gpu_check(gpu, code ? code : waited, "as_where", err);
     b->address = *(volatile uint64_t *)host;
     f->host_free.call(host);
-    if (!s && !b->address)
-        s = as_fail(err, AS_UNSUPPORTED, "hip: this runtime allocates no memory for a module's __managed__ variables");
-    return s;
+    if (!st && !b->address)
+        st = as_fail(err, AS_UNSUPPORTED, "hip: this runtime allocates no memory for a module's __managed__ variables");
+    return st;
 }
 
 /* A static variable needs a module, compiled for its size. */
-static enum as_status hip_allocators_get_static(struct as_gpu *card, struct as_gpu_block *b, struct as_error *err)
+static enum as_status hip_allocators_get_static(struct as_gpu *gpu, struct as_gpu_block *b, struct as_error *err)
 {
     static const char source[] = "__attribute__((device, managed)) unsigned char as_static[AS_STATIC_BYTES];\n"
                                  "KERNEL(as_where)(ARG_GLOBAL(0, u64, out) ARG_INDICES)\n"
                                  "{ out[0] = (u64)&as_static[0]; }\n";
-    enum as_status s = as_gpu_load_static(card, b, source, err);
-    if (!s)
-        s = ask_where(card, b, err);
+    enum as_status st = as_gpu_load_static(gpu, b, source, err);
+    if (!st)
+        st = ask_where(gpu, b, err);
     b->host = as_hip_pointer(b->address);
-    return s;
+    return st;
 }
 
 #define NEEDS(attribute) .needs = hipDeviceAttribute##attribute, .needs_name = "hipDeviceAttribute" #attribute
@@ -123,7 +123,7 @@ _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of 
 static void say_why_not(const struct as_hip_device *hip, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
     bool replays = hip->target.xnack == AS_HIP_XNACK_ON;
-    if (a->needs && as_hip_count(as_hip_of(&hip->card), hip->card.here.device, a->needs) == 0)
+    if (a->needs && as_hip_count(as_hip_of(&hip->gpu), hip->gpu.here.device, a->needs) == 0)
         snprintf(out->why_not, sizeof out->why_not, "the device has 0 for %s: %s", a->needs_name, a->why_not);
     else if (a->option == AS_HIP_XNACK_ON && replays)
         as_copy_text(out->why_not, sizeof out->why_not, "XNACK is on in this process; HSA_XNACK=0 turns it off");
@@ -137,7 +137,7 @@ static void say_why_not(const struct as_hip_device *hip, const struct as_gpu_all
 void as_hip_list_allocators(struct as_device *dev)
 {
     const struct as_hip_device *hip = dev->ctx;
-    bool one_memory = hip->card.in_host_memory;
+    bool one_memory = hip->gpu.in_host_memory;
     dev->info.allocators_n = ALLOCATORS_N;
     for (size_t i = 0; i < ALLOCATORS_N; i++) {
         const struct as_gpu_allocator *a = &as_hip_allocators[i];

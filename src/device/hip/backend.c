@@ -30,10 +30,10 @@ static enum as_status start_runtime(struct as_hip_backend *b, struct as_error *e
     hipError_t code = b->api.hipInit(0);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice)
         return hip_no_device(code, err);
-    enum as_status s = as_gpu_tell(&b->card, code, "hipInit", err);
-    if (s && err)
+    enum as_status st = as_gpu_tell(&b->gpu, code, "hipInit", err);
+    if (st && err)
         err->code = AS_UNSUPPORTED;
-    return s ? AS_UNSUPPORTED : AS_OK;
+    return st ? AS_UNSUPPORTED : AS_OK;
 }
 
 /* The environment decides the runtime's order; assay orders by PCI address. The partitions of one chip share an
@@ -44,14 +44,14 @@ static enum as_status hip_find_devices(struct as_hip_backend *b, struct as_error
     hipError_t code = b->api.hipGetDeviceCount(&n);
     if (code == hipErrorNoDevice || code == hipErrorInvalidDevice || (!code && n <= 0))
         return hip_no_device(code, err);
-    enum as_status s = as_gpu_tell(&b->card, code, "hipGetDeviceCount", err);
-    for (int i = 0; i < n && b->card.found_n < AS_GPUS_MAX && !s; i++) {
-        struct as_gpu_found *f = &b->card.found[b->card.found_n++];
+    enum as_status st = as_gpu_tell(&b->gpu, code, "hipGetDeviceCount", err);
+    for (int i = 0; i < n && b->gpu.found_n < AS_GPUS_MAX && !st; i++) {
+        struct as_gpu_found *f = &b->gpu.found[b->gpu.found_n++];
         f->id = i;
         as_hip_locate(&b->api, f);
     }
-    as_gpu_sort(&b->card);
-    return s;
+    as_gpu_sort(&b->gpu);
+    return st;
 }
 
 static void hip_backend_close(void *backend)
@@ -65,23 +65,23 @@ static enum as_status hip_backend_open(void **backend, struct as_error *err)
     *backend = NULL;
     if (!b)
         return as_nomem(err, sizeof *b, "HIP backend");
-    enum as_status s = as_hip_load(&b->api, err);
-    if (!s) {
+    enum as_status st = as_hip_load(&b->api, err);
+    if (!st) {
         as_hip_bind(b);
-        s = start_runtime(b, err);
+        st = start_runtime(b, err);
     }
-    if (!s)
-        s = hip_find_devices(b, err);
-    if (s)
+    if (!st)
+        st = hip_find_devices(b, err);
+    if (st)
         hip_backend_close(b);
     else
         *backend = b;
-    return s;
+    return st;
 }
 
 static size_t hip_backend_count(void *backend)
 {
-    return ((struct as_hip_backend *)backend)->card.found_n;
+    return ((struct as_hip_backend *)backend)->gpu.found_n;
 }
 
 static void hip_device_close(struct as_device *dev)
@@ -109,24 +109,24 @@ static enum as_status hip_backend_open_device(void *backend, size_t index, struc
                               .program = &as_gpu_program_ops,
                               .queue = &as_gpu_queue_ops,
                               .gemm = &as_hip_gemm_ops};
-    enum as_status s = as_gpu_check_index(&b->card, index, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_check_index(&b->gpu, index, err);
+    if (st)
+        return st;
     struct as_hip_device *hip = calloc(1, sizeof *hip);
     if (!hip)
         return as_nomem(err, sizeof *hip, "HIP device");
-    struct as_gpu *card = &hip->card;
-    out->ctx = card;
-    as_gpu_init(card, &b->card, index);
-    as_hip_find_target(&b->api, card->here.device, &hip->target);
-    as_copy_text(card->target, sizeof card->target, hip->target.name);
-    card->in_host_memory = as_hip_count(&b->api, card->here.device, hipDeviceAttributeIntegrated) > 0;
-    s = as_gpu_open(card, err);
-    if (!s)
-        s = as_hip_fill_info(out, index, err);
-    if (s)
+    struct as_gpu *gpu = &hip->gpu;
+    out->ctx = gpu;
+    as_gpu_init(gpu, &b->gpu, index);
+    as_hip_find_target(&b->api, gpu->here.device, &hip->target);
+    as_copy_text(gpu->target, sizeof gpu->target, hip->target.name);
+    gpu->in_host_memory = as_hip_count(&b->api, gpu->here.device, hipDeviceAttributeIntegrated) > 0;
+    st = as_gpu_open(gpu, err);
+    if (!st)
+        st = as_hip_fill_info(out, index, err);
+    if (st)
         hip_device_close(out);
-    return s;
+    return st;
 }
 
 static const struct as_vocabulary words = {

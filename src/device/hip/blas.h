@@ -29,26 +29,27 @@ struct as_hipblaslt {
 /* AS_UNSUPPORTED with the dynamic linker's message if it is not found. */
 enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err);
 /* See as_lt_find. */
-enum as_status as_hipblaslt_find(const struct as_gemm_desc *desc, const struct as_lt_product **out,
+enum as_status as_hipblaslt_find(const struct as_vendor_gemm_desc *desc, const struct as_lt_formats **out,
                                  struct as_error *err);
 
 /* ---- rocblas.c ---- */
 
 struct as_rocblas_gemm {
-    struct as_gpu *card;
+    struct as_gpu *gpu;
     const struct as_rocblas_api *api;
-    const struct as_lt_product *product;
-    struct as_gemm_desc desc;
+    const struct as_lt_formats *gemm;
+    struct as_vendor_gemm_desc desc;
     rocblas_handle handle;
     uint64_t reps;
     char name[96];
 };
 /* See as_lt_find. */
 enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err);
-enum as_status as_rocblas_find(const struct as_gemm_desc *desc, const struct as_lt_product **out, struct as_error *err);
+enum as_status as_rocblas_find(const struct as_vendor_gemm_desc *desc, const struct as_lt_formats **out,
+                               struct as_error *err);
 /* product and the memory of desc must outlive it. Call as_rocblas_finish also after an error. */
 enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
-                                  const struct as_gemm_desc *desc, const struct as_lt_product *product,
+                                  const struct as_vendor_gemm_desc *desc, const struct as_lt_formats *gemm,
                                   struct as_error *err);
 void as_rocblas_finish(struct as_rocblas_gemm *g);
 enum as_status as_rocblas_run(struct as_rocblas_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err);

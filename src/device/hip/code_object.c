@@ -19,27 +19,27 @@ static enum as_status hip_code_object_search(const struct as_gpu_elf *v, const E
                                              Elf64_Sym *out, struct as_error *err)
 {
     Elf64_Shdr names;
-    enum as_status s = as_gpu_elf_section(v, table->sh_link, &names, err);
-    for (uint64_t i = 0; !s && i < table->sh_size / sizeof *out; i++) {
+    enum as_status st = as_gpu_elf_section(v, table->sh_link, &names, err);
+    for (uint64_t i = 0; !st && i < table->sh_size / sizeof *out; i++) {
         memcpy(out, v->bytes + table->sh_offset + i * sizeof *out, sizeof *out);
         if (ELF64_ST_TYPE(out->st_info) == STT_FUNC && is_called(v, &names, out->st_name, name))
             return AS_OK;
     }
-    return s ? s : AS_NOTFOUND;
+    return st ? st : AS_NOTFOUND;
 }
 
 static enum as_status find_kernel(const struct as_gpu_elf *v, const char *name, Elf64_Sym *out, struct as_error *err)
 {
     for (size_t i = 0; i < v->head.e_shnum; i++) {
         Elf64_Shdr table;
-        enum as_status s = as_gpu_elf_section(v, i, &table, err);
-        if (s)
-            return s;
+        enum as_status st = as_gpu_elf_section(v, i, &table, err);
+        if (st)
+            return st;
         if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM)
             continue;
-        s = hip_code_object_search(v, &table, name, out, err);
-        if (s != AS_NOTFOUND)
-            return s;
+        st = hip_code_object_search(v, &table, name, out, err);
+        if (st != AS_NOTFOUND)
+            return st;
     }
     return as_fail(err, AS_NOTFOUND, "the machine code has no kernel '%s'", name);
 }
@@ -50,12 +50,12 @@ enum as_status as_hip_code_bytes(const unsigned char *code, size_t bytes, const 
     struct as_gpu_elf v;
     Elf64_Sym kernel;
     *n = 0;
-    enum as_status s = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
-    if (!s)
-        s = find_kernel(&v, name, &kernel, err);
-    if (!s)
+    enum as_status st = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
+    if (!st)
+        st = find_kernel(&v, name, &kernel, err);
+    if (!st)
         *n = kernel.st_size;
-    return s;
+    return st;
 }
 
 /* Locates the kernel's instructions. A symbol's value is an address in a loadable file, and an offset in its
@@ -64,9 +64,9 @@ static enum as_status hip_code_object_find_text(const struct as_gpu_elf *v, cons
                                                 const unsigned char **text, struct as_error *err)
 {
     Elf64_Shdr section;
-    enum as_status s = as_gpu_elf_section(v, kernel->st_shndx, &section, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_elf_section(v, kernel->st_shndx, &section, err);
+    if (st)
+        return st;
     uint64_t at = kernel->st_value - section.sh_addr;
     if (section.sh_type != SHT_PROGBITS || !(section.sh_flags & SHF_EXECINSTR))
         return as_gpu_elf_bad(v, "a kernel lies outside the code", err);
@@ -96,13 +96,13 @@ static enum as_status disassemble(const unsigned char *code, size_t bytes, const
     struct as_gpu_elf v;
     Elf64_Sym kernel;
     const unsigned char *text = NULL;
-    enum as_status s = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
-    if (!s)
-        s = find_kernel(&v, name, &kernel, err);
-    if (!s)
-        s = hip_code_object_find_text(&v, &kernel, &text, err);
-    if (s)
-        return s;
+    enum as_status st = as_gpu_elf_open(&v, code, bytes, "code object", MACHINE_AMDGPU, err);
+    if (!st)
+        st = find_kernel(&v, name, &kernel, err);
+    if (!st)
+        st = hip_code_object_find_text(&v, &kernel, &text, err);
+    if (st)
+        return st;
     const char *chip = chip_of(v.head.e_flags);
     return chip ? as_amd_disassemble(chip, text, kernel.st_size, each, data, err)
                 : as_fail(err, AS_UNSUPPORTED,
@@ -139,9 +139,9 @@ enum as_status as_hip_count_code(const unsigned char *code, size_t bytes, const 
         return as_fail(err, AS_USAGE, "'%s' is not an operation that can be counted in machine code", operation);
     if (!as_amd_counts(operation))
         return as_fail(err, AS_UNSUPPORTED, "no instructions of AMD chips are known for '%s'", operation);
-    enum as_status s = disassemble(code, bytes, name, count_one, &count, err);
-    *n = s ? 0 : count.n;
-    return s;
+    enum as_status st = disassemble(code, bytes, name, count_one, &count, err);
+    *n = st ? 0 : count.n;
+    return st;
 }
 
 static void hip_code_object_add_names(const char *instruction, void *data)
@@ -153,8 +153,8 @@ enum as_status as_hip_instructions(const unsigned char *code, size_t bytes, cons
                                    struct as_instructions *out, struct as_error *err)
 {
     *out = (struct as_instructions){.n = 0};
-    enum as_status s = disassemble(code, bytes, name, hip_code_object_add_names, out, err);
-    if (s)
+    enum as_status st = disassemble(code, bytes, name, hip_code_object_add_names, out, err);
+    if (st)
         out->n = 0;
-    return s;
+    return st;
 }

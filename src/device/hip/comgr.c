@@ -83,14 +83,14 @@ enum as_status as_amd_disassemble(const char *chip, const unsigned char *code, u
     struct listing w = {.code = code, .bytes = bytes, .each = each, .data = data};
     amd_comgr_disassembly_info_t info;
     char isa[64];
-    enum as_status s = comgr_load(&api, err);
-    if (s)
-        return s;
+    enum as_status st = comgr_load(&api, err);
+    if (st)
+        return st;
     snprintf(isa, sizeof isa, "amdgcn-amd-amdhsa--%s", chip);
     if (api.amd_comgr_create_disassembly_info(isa, read_code, comgr_print, annotate, &info))
         return as_fail(err, AS_UNSUPPORTED, "%s does not support %s; install a ROCm release that does", api.found,
                        chip);
-    s = list_instructions(&api, info, &w, err);
+    st = list_instructions(&api, info, &w, err);
     (void)api.amd_comgr_destroy_disassembly_info(info);
-    return s;
+    return st;
 }

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct as_gemm {
+struct as_vendor_gemm {
     bool by_rocblas;
     struct as_lt_gemm lt;
     struct as_rocblas_gemm rocblas;
 };
 
-static void hip_gemm_destroy(struct as_device *dev, struct as_gemm *g)
+static void hip_gemm_destroy(struct as_device *dev, struct as_vendor_gemm *g)
 {
     (void)dev;
     if (!g)
@@ -22,34 +22,35 @@ static void hip_gemm_destroy(struct as_device *dev, struct as_gemm *g)
     free(g);
 }
 
-static enum as_status try_hipblaslt(struct as_gemm *g, struct as_device *dev, struct as_hip_backend *b,
-                                    const struct as_gemm_desc *desc, struct as_error *err)
+static enum as_status try_hipblaslt(struct as_vendor_gemm *g, struct as_device *dev, struct as_hip_backend *b,
+                                    const struct as_vendor_gemm_desc *desc, struct as_error *err)
 {
-    const struct as_lt_product *p;
-    enum as_status s = as_hipblaslt_find(desc, &p, err);
-    if (!s && !b->hipblaslt.api.library)
-        s = as_hipblaslt_load(&b->hipblaslt, err);
-    if (s)
-        return s;
-    s = as_lt_prepare(&g->lt, dev, &b->hipblaslt.lt, desc, p, err);
-    if (s)
+    const struct as_lt_formats *p;
+    enum as_status st = as_hipblaslt_find(desc, &p, err);
+    if (!st && !b->hipblaslt.api.library)
+        st = as_hipblaslt_load(&b->hipblaslt, err);
+    if (st)
+        return st;
+    st = as_lt_prepare(&g->lt, dev, &b->hipblaslt.lt, desc, p, err);
+    if (st)
         as_lt_finish(&g->lt);
-    return s;
+    return st;
 }
 
-static enum as_status try_rocblas(struct as_gemm *g, struct as_device *dev, struct as_hip_backend *b,
-                                  const struct as_gemm_desc *desc, struct as_error *err)
+static enum as_status try_rocblas(struct as_vendor_gemm *g, struct as_device *dev, struct as_hip_backend *b,
+                                  const struct as_vendor_gemm_desc *desc, struct as_error *err)
 {
-    const struct as_lt_product *p;
+    const struct as_lt_formats *p;
     g->by_rocblas = true;
-    enum as_status s = as_rocblas_find(desc, &p, err);
-    if (!s && !b->rocblas.library)
-        s = as_rocblas_load(&b->rocblas, err);
-    return s ? s : as_rocblas_prepare(&g->rocblas, dev, &b->rocblas, desc, p, err);
+    enum as_status st = as_rocblas_find(desc, &p, err);
+    if (!st && !b->rocblas.library)
+        st = as_rocblas_load(&b->rocblas, err);
+    return st ? st : as_rocblas_prepare(&g->rocblas, dev, &b->rocblas, desc, p, err);
 }
 
 /* Libraries treat tf32 as a permission, and use f32 on a chip without it. */
-static enum as_status check_tf32(const struct as_hip_device *hip, const struct as_gemm_desc *desc, struct as_error *err)
+static enum as_status check_tf32(const struct as_hip_device *hip, const struct as_vendor_gemm_desc *desc,
+                                 struct as_error *err)
 {
     static const char *const chips[] = {"gfx940", "gfx941", "gfx942"};
     if (strcmp(desc->in, "tf32") != 0)
@@ -69,48 +70,48 @@ static void fail_both(const struct as_error *first, const struct as_error *secon
             as_copy_text(words[1], sizeof words[1], second->text));
 }
 
-static enum as_status hip_gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
-                                      struct as_error *err)
+static enum as_status hip_gemm_create(struct as_device *dev, const struct as_vendor_gemm_desc *desc,
+                                      struct as_vendor_gemm **out, struct as_error *err)
 {
-    struct as_gpu *card = dev->ctx;
-    struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
+    struct as_gpu *gpu = dev->ctx;
+    struct as_hip_backend *b = (struct as_hip_backend *)gpu->backend;
     struct as_error first = {0}, second = {0};
     *out = NULL;
-    enum as_status s = as_gpu_alive(card, err);
-    if (!s)
-        s = check_tf32((const struct as_hip_device *)card, desc, err);
-    if (s)
-        return s;
-    struct as_gemm *g = calloc(1, sizeof *g);
+    enum as_status st = as_gpu_alive(gpu, err);
+    if (!st)
+        st = check_tf32((const struct as_hip_device *)gpu, desc, err);
+    if (st)
+        return st;
+    struct as_vendor_gemm *g = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "a GEMM");
-    s = try_hipblaslt(g, dev, b, desc, &first);
-    if (s == AS_UNSUPPORTED && as_gpu_alive(card, NULL) == AS_OK) {
-        s = try_rocblas(g, dev, b, desc, &second);
-        if (s)
+    st = try_hipblaslt(g, dev, b, desc, &first);
+    if (st == AS_UNSUPPORTED && as_gpu_alive(gpu, NULL) == AS_OK) {
+        st = try_rocblas(g, dev, b, desc, &second);
+        if (st)
             fail_both(&first, &second, err);
-    } else if (s)
-        as_fail(err, s, "%s", first.text);
-    if (s)
+    } else if (st)
+        as_fail(err, st, "%s", first.text);
+    if (st)
         hip_gemm_destroy(dev, g);
     else
         *out = g;
-    return s;
+    return st;
 }
 
-static enum as_status hip_gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
-                                   struct as_error *err)
+static enum as_status hip_gemm_run(struct as_device *dev, struct as_vendor_gemm *g, uint64_t reps,
+                                   struct as_timing *out, struct as_error *err)
 {
     (void)dev;
     return g->by_rocblas ? as_rocblas_run(&g->rocblas, reps, out, err) : as_lt_run(&g->lt, reps, out, err);
 }
 
-static const char *hip_gemm_name(const struct as_gemm *g)
+static const char *hip_gemm_name(const struct as_vendor_gemm *g)
 {
     return g->by_rocblas ? g->rocblas.name : g->lt.name;
 }
 
-const struct as_gemm_ops as_hip_gemm_ops = {
+const struct as_vendor_gemm_ops as_hip_gemm_ops = {
     .create = hip_gemm_create,
     .destroy = hip_gemm_destroy,
     .run = hip_gemm_run,

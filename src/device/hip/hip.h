@@ -7,7 +7,7 @@
 #include "device/hip/blas.h"
 
 struct as_hip_backend {
-    struct as_gpu_backend card; /* first */
+    struct as_gpu_backend gpu; /* first */
     struct as_hip_api api;
     struct as_hiprtc_api rtc;      /* loaded at the first program; library NULL before */
     struct as_hipblaslt hipblaslt; /* these two at the first GEMM */
@@ -27,13 +27,13 @@ struct as_hip_target {
 };
 
 struct as_hip_device {
-    struct as_gpu card; /* first */
+    struct as_gpu gpu; /* first */
     struct as_hip_target target;
 };
 
-static inline const struct as_hip_api *as_hip_of(const struct as_gpu *card)
+static inline const struct as_hip_api *as_hip_of(const struct as_gpu *gpu)
 {
-    return &((const struct as_hip_backend *)card->backend)->api;
+    return &((const struct as_hip_backend *)gpu->backend)->api;
 }
 /* The API's addresses are pointers. */
 static inline void *as_hip_pointer(unsigned long long address)
@@ -43,7 +43,7 @@ static inline void *as_hip_pointer(unsigned long long address)
 
 /* ---- runtime.c ---- */
 
-/* Fills backend->card's tables; its api must be loaded. */
+/* Fills backend->GPU's tables; its api must be loaded. */
 void as_hip_bind(struct as_hip_backend *backend);
 
 /* ---- target.c ---- */
@@ -67,7 +67,7 @@ extern const struct as_role_name as_hip_roles[];
 
 /* ---- gemm.c ---- */
 
-extern const struct as_gemm_ops as_hip_gemm_ops;
+extern const struct as_vendor_gemm_ops as_hip_gemm_ops;
 
 /* ---- rtc.c ---- */
 

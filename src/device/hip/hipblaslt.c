@@ -14,7 +14,7 @@ enum { LEAST_VERSION = 600 };
 _Static_assert(sizeof(hipblasLtMatmulAlgo_t) <= sizeof((struct as_lt_way){.usable = false}.algorithm),
                "an algorithm has room");
 
-static const struct as_lt_product products[] = {
+static const struct as_lt_formats gemms[] = {
     {"f64", "f64", "f64", HIPBLAS_COMPUTE_64F, HIP_R_64F, HIP_R_64F, HIP_R_64F, 8, 8, {.f64 = 1}, false},
     {"f32", "f32", "f32", HIPBLAS_COMPUTE_32F, HIP_R_32F, HIP_R_32F, HIP_R_32F, 4, 4, {.f32 = 1}, false},
     {"tf32", "f32", "f32", HIPBLAS_COMPUTE_32F_FAST_TF32, HIP_R_32F, HIP_R_32F, HIP_R_32F, 4, 4, {.f32 = 1}, false},
@@ -30,10 +30,10 @@ static const struct as_lt_product products[] = {
     {"s8", "s32", "s32", HIPBLAS_COMPUTE_32I, HIP_R_32I, HIP_R_8I, HIP_R_32I, 1, 4, {.s32 = 1}, false},
 };
 
-enum as_status as_hipblaslt_find(const struct as_gemm_desc *desc, const struct as_lt_product **out,
+enum as_status as_hipblaslt_find(const struct as_vendor_gemm_desc *desc, const struct as_lt_formats **out,
                                  struct as_error *err)
 {
-    return as_lt_find("hipBLASLt", products, sizeof products / sizeof *products, desc, out, err);
+    return as_lt_find("hipBLASLt", gemms, sizeof gemms / sizeof *gemms, desc, out, err);
 }
 
 static enum as_status hipblaslt_load(struct as_hipblaslt_api *api, struct as_error *err)
@@ -94,10 +94,10 @@ static enum as_status hipblaslt_version_of(const struct as_lt_library *lib, stru
                                            size_t size, struct as_error *err)
 {
     int v = 0;
-    enum as_status s =
+    enum as_status st =
         hipblaslt_check(lib, hipblaslt_api_of(lib)->hipblasLtGetVersion(handle, &v), "hipblasLtGetVersion", err);
-    if (s)
-        return s;
+    if (st)
+        return st;
     v = v < 0 ? 0 : v;
     snprintf(out, size, "%d.%d.%d", v / 100000, v / 100 % 1000, v % 100);
     if (v >= LEAST_VERSION)
@@ -120,13 +120,13 @@ static enum as_status hipblaslt_propose(const struct as_lt_library *lib, const s
         unsigned char beyond[AS_LT_WAYS * LARGER];
     } found;
     memset(&found, MARK, sizeof found);
-    enum as_status s = hipblaslt_check(
+    enum as_status st = hipblaslt_check(
         lib,
         hipblaslt_api_of(lib)->hipblasLtMatmulAlgoGetHeuristic(c->handle, c->operation, c->left, c->right, c->result,
                                                                c->result, preference, AS_LT_WAYS, found.list, n),
         "hipblasLtMatmulAlgoGetHeuristic", err);
-    if (s)
-        return s;
+    if (st)
+        return st;
     for (size_t i = 0; i < sizeof found.beyond; i++)
         if (found.beyond[i] != MARK)
             return as_fail(err, AS_UNSUPPORTED,
@@ -152,7 +152,7 @@ static int hipblaslt_multiply(const struct as_lt_library *lib, const struct as_l
 enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err)
 {
     const struct as_hipblaslt_api *api = &out->api;
-    enum as_status s = hipblaslt_load(&out->api, err);
+    enum as_status st = hipblaslt_load(&out->api, err);
     out->lt = (struct as_lt_library){
         .name = "hipBLASLt",
         .prefix = "hipblasLt",
@@ -178,5 +178,5 @@ enum as_status as_hipblaslt_load(struct as_hipblaslt *out, struct as_error *err)
         .check = hipblaslt_check,
         .version = hipblaslt_version_of,
     };
-    return s;
+    return st;
 }

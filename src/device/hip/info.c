@@ -9,7 +9,7 @@
 
 static unsigned hip_info_count_of(const struct as_hip_device *hip, int attribute)
 {
-    return as_hip_count(as_hip_of(&hip->card), hip->card.here.device, attribute);
+    return as_hip_count(as_hip_of(&hip->gpu), hip->gpu.here.device, attribute);
 }
 
 /* The driver's version, with settings that affect memory in this process. */
@@ -18,7 +18,7 @@ static void hip_info_fill_driver(struct as_device_info *info, const struct as_hi
     static const char *const replays[] = {
         [AS_HIP_XNACK_NONE] = "", [AS_HIP_XNACK_OFF] = ", XNACK off", [AS_HIP_XNACK_ON] = ", XNACK on"};
     int version = 0;
-    if (as_hip_of(&hip->card)->hipRuntimeGetVersion(&version) || version < 0)
+    if (as_hip_of(&hip->gpu)->hipRuntimeGetVersion(&version) || version < 0)
         version = 0;
     snprintf(info->driver, sizeof info->driver, "HIP %d.%d.%d%s", version / 10000000, version / 100000 % 100,
              version % 100000, replays[hip->target.xnack]);
@@ -30,7 +30,7 @@ static void hip_info_fill_uuid(struct as_device_info *info, const struct as_hip_
     static const char digits[] = "0123456789abcdefABCDEF";
     hipUUID uuid = {{0}};
     char text[sizeof uuid.bytes + 1] = "";
-    if (as_hip_of(&hip->card)->hipDeviceGetUuid(&uuid, hip->card.here.device))
+    if (as_hip_of(&hip->gpu)->hipDeviceGetUuid(&uuid, hip->gpu.here.device))
         return;
     memcpy(text, uuid.bytes, sizeof uuid.bytes);
     if (strspn(text, digits) == sizeof uuid.bytes) {
@@ -49,7 +49,7 @@ static void hip_info_fill_uuid(struct as_device_info *info, const struct as_hip_
 static void hip_info_fill_names(struct as_device_info *info, const struct as_hip_device *hip)
 {
     char name[256] = "";
-    if (as_hip_of(&hip->card)->hipDeviceGetName(name, sizeof name - 1, hip->card.here.device))
+    if (as_hip_of(&hip->gpu)->hipDeviceGetName(name, sizeof name - 1, hip->gpu.here.device))
         name[0] = 0;
     name[sizeof name - 1] = 0;
     as_copy_text(info->name, sizeof info->name, name[0] ? name : "device without a name");
@@ -88,7 +88,7 @@ static void hip_info_fill_unit(struct as_device_info *info, const struct as_hip_
 static void hip_info_fill_memory(struct as_device_info *info, const struct as_hip_device *hip)
 {
     size_t total = 0;
-    if (as_hip_of(&hip->card)->hipDeviceTotalMem(&total, hip->card.here.device) == hipSuccess)
+    if (as_hip_of(&hip->gpu)->hipDeviceTotalMem(&total, hip->gpu.here.device) == hipSuccess)
         info->memory_bytes = total;
     /* Both clocks are in kHz. HBM and DDR move data at both edges; what the chips from gfx10 on have moves several
      * words a clock, and the runtime does not say how many. */

@@ -17,7 +17,7 @@ static const char *const library_names[] = {"librocblas.so.5", "librocblas.so.4"
 #define BF16 rocblas_datatype_bf16_r
 #define I8 rocblas_datatype_i8_r
 #define I32 rocblas_datatype_i32_r
-static const struct as_lt_product products[] = {
+static const struct as_lt_formats gemms[] = {
     {"f64", "f64", "f64", F64, F64, F64, F64, 8, 8, {.f64 = 1}, false},
     {"f32", "f32", "f32", F32, F32, F32, F32, 4, 4, {.f32 = 1}, false},
     {"tf32", "f32", "f32", F32, F32, F32, F32, 4, 4, {.f32 = 1}, true}, /* by a mode of the handle */
@@ -29,9 +29,10 @@ static const struct as_lt_product products[] = {
     {"s8", "s32", "s32", I32, I32, I8, I32, 1, 4, {.s32 = 1}, false},
 };
 
-enum as_status as_rocblas_find(const struct as_gemm_desc *desc, const struct as_lt_product **out, struct as_error *err)
+enum as_status as_rocblas_find(const struct as_vendor_gemm_desc *desc, const struct as_lt_formats **out,
+                               struct as_error *err)
 {
-    return as_lt_find("rocBLAS", products, sizeof products / sizeof *products, desc, out, err);
+    return as_lt_find("rocBLAS", gemms, sizeof gemms / sizeof *gemms, desc, out, err);
 }
 
 enum as_status as_rocblas_load(struct as_rocblas_api *api, struct as_error *err)
@@ -75,8 +76,8 @@ static enum as_status rocblas_check(const struct as_rocblas_api *api, rocblas_st
 static enum as_status rocblas_put(void *ctx, struct as_error *err)
 {
     const struct as_rocblas_gemm *g = ctx;
-    const struct as_lt_product *p = g->product;
-    const struct as_gemm_desc *d = &g->desc;
+    const struct as_lt_formats *p = g->gemm;
+    const struct as_vendor_gemm_desc *d = &g->desc;
     const rocblas_int m = (rocblas_int)d->m, n = (rocblas_int)d->n, k = (rocblas_int)d->k;
     const union as_lt_number zero = {.f64 = 0};
     void *result = as_gpu_pointer(d->d);
@@ -93,7 +94,7 @@ static enum as_status rocblas_put(void *ctx, struct as_error *err)
 
 static enum as_status set_mode(struct as_rocblas_gemm *g, struct as_error *err)
 {
-    if (!g->product->fast)
+    if (!g->gemm->fast)
         return AS_OK;
     if (!g->api->rocblas_set_math_mode)
         return as_fail(err, AS_UNSUPPORTED,
@@ -104,40 +105,40 @@ static enum as_status set_mode(struct as_rocblas_gemm *g, struct as_error *err)
 }
 
 enum as_status as_rocblas_prepare(struct as_rocblas_gemm *g, struct as_device *dev, const struct as_rocblas_api *api,
-                                  const struct as_gemm_desc *desc, const struct as_lt_product *product,
+                                  const struct as_vendor_gemm_desc *desc, const struct as_lt_formats *gemm,
                                   struct as_error *err)
 {
     char version[64] = "";
     struct as_timing unused;
-    *g = (struct as_rocblas_gemm){.card = dev->ctx, .api = api, .product = product, .desc = *desc};
-    enum as_status s = rocblas_check(api, api->rocblas_create_handle(&g->handle), "rocblas_create_handle", err);
-    if (!s)
-        s = rocblas_check(api, api->rocblas_set_stream(g->handle, g->card->stream), "rocblas_set_stream", err);
-    if (!s)
-        s = set_mode(g, err);
-    if (!s) /* the first run loads kernels and shows what is unsupported */
-        s = as_rocblas_run(g, 1, &unused, err);
-    if (!s && api->rocblas_get_version_string(version, sizeof version))
+    *g = (struct as_rocblas_gemm){.gpu = dev->ctx, .api = api, .gemm = gemm, .desc = *desc};
+    enum as_status st = rocblas_check(api, api->rocblas_create_handle(&g->handle), "rocblas_create_handle", err);
+    if (!st)
+        st = rocblas_check(api, api->rocblas_set_stream(g->handle, g->gpu->stream), "rocblas_set_stream", err);
+    if (!st)
+        st = set_mode(g, err);
+    if (!st) /* the first run loads kernels and shows what is unsupported */
+        st = as_rocblas_run(g, 1, &unused, err);
+    if (!st && api->rocblas_get_version_string(version, sizeof version))
         version[0] = 0;
     version[sizeof version - 1] = 0;
     snprintf(g->name, sizeof g->name, "rocBLAS %s, what it chooses itself", version[0] ? version : "without a version");
-    return s;
+    return st;
 }
 
 void as_rocblas_finish(struct as_rocblas_gemm *g)
 {
-    if (!g->card)
+    if (!g->gpu)
         return;
-    as_gpu_alive(g->card, NULL);
+    as_gpu_alive(g->gpu, NULL);
     if (g->handle)
         g->api->rocblas_destroy_handle(g->handle);
-    *g = (struct as_rocblas_gemm){.card = NULL};
+    *g = (struct as_rocblas_gemm){.gpu = NULL};
 }
 
 enum as_status as_rocblas_run(struct as_rocblas_gemm *g, uint64_t reps, struct as_timing *out, struct as_error *err)
 {
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = as_gpu_alive(g->card, err);
+    enum as_status st = as_gpu_alive(g->gpu, err);
     g->reps = reps;
-    return s ? s : as_gpu_time(g->card, rocblas_put, g, "rocblas_gemm_ex", out, err);
+    return st ? st : as_gpu_time(g->gpu, rocblas_put, g, "rocblas_gemm_ex", out, err);
 }

@@ -32,52 +32,52 @@ static void hip_runtime_words(const struct as_gpu_backend *backend, int code, co
     *text = api->hipGetErrorString(code);
 }
 
-static int hip_runtime_enter(const struct as_gpu *card, const struct as_gpu_place *place)
+static int hip_runtime_enter(const struct as_gpu *gpu, const struct as_gpu_place *place)
 {
-    return as_hip_of(card)->hipSetDevice(place->device);
+    return as_hip_of(gpu)->hipSetDevice(place->device);
 }
 
-static int hip_runtime_enable_peer(const struct as_gpu *card, const struct as_gpu_place *place)
+static int hip_runtime_enable_peer(const struct as_gpu *gpu, const struct as_gpu_place *place)
 {
-    return as_hip_of(card)->hipDeviceEnablePeerAccess(place->device, 0);
+    return as_hip_of(gpu)->hipDeviceEnablePeerAccess(place->device, 0);
 }
 
 /* ---- memory ---- */
 
-static int hip_runtime_host_address(const struct as_gpu *card, void *host, unsigned long long *address)
+static int hip_runtime_host_address(const struct as_gpu *gpu, void *host, unsigned long long *address)
 {
     void *got = NULL;
-    hipError_t code = as_hip_of(card)->hipHostGetDevicePointer(&got, host, 0);
+    hipError_t code = as_hip_of(gpu)->hipHostGetDevicePointer(&got, host, 0);
     *address = (uintptr_t)got;
     return code;
 }
 
-static int hip_runtime_read_memory(const struct as_gpu *card, void *to, unsigned long long from, uint64_t bytes)
+static int hip_runtime_read_memory(const struct as_gpu *gpu, void *to, unsigned long long from, uint64_t bytes)
 {
-    return as_hip_of(card)->hipMemcpyDtoHAsync(to, as_hip_pointer(from), bytes, card->stream);
+    return as_hip_of(gpu)->hipMemcpyDtoHAsync(to, as_hip_pointer(from), bytes, gpu->stream);
 }
 
 /* The runtime only reads, but its declaration does not say so. */
-static int hip_runtime_write_memory(const struct as_gpu *card, unsigned long long to, const void *from, uint64_t bytes)
+static int hip_runtime_write_memory(const struct as_gpu *gpu, unsigned long long to, const void *from, uint64_t bytes)
 {
-    return as_hip_of(card)->hipMemcpyHtoDAsync(as_hip_pointer(to), (void *)(uintptr_t)from, bytes, card->stream);
+    return as_hip_of(gpu)->hipMemcpyHtoDAsync(as_hip_pointer(to), (void *)(uintptr_t)from, bytes, gpu->stream);
 }
 
-static int hip_runtime_copy(const struct as_gpu *card, unsigned long long to, unsigned long long from, uint64_t bytes,
+static int hip_runtime_copy(const struct as_gpu *gpu, unsigned long long to, unsigned long long from, uint64_t bytes,
                             struct as_gpu_stream *stream)
 {
-    return as_hip_of(card)->hipMemcpyAsync(as_hip_pointer(to), as_hip_pointer(from), bytes, hipMemcpyDefault, stream);
+    return as_hip_of(gpu)->hipMemcpyAsync(as_hip_pointer(to), as_hip_pointer(from), bytes, hipMemcpyDefault, stream);
 }
 
 /* ---- kernels ---- */
 
-static enum as_status hip_runtime_instantiate(struct as_gpu *card, struct as_gpu_graph *graph,
+static enum as_status hip_runtime_instantiate(struct as_gpu *gpu, struct as_gpu_graph *graph,
                                               struct as_gpu_graph_exec **out, struct as_error *err)
 {
-    hipError_t code = as_hip_of(card)->hipGraphInstantiate(out, graph, NULL, NULL, 0);
+    hipError_t code = as_hip_of(gpu)->hipGraphInstantiate(out, graph, NULL, NULL, 0);
     if (code)
         *out = NULL;
-    return as_gpu_check(card, code, "hipGraphInstantiate", err);
+    return as_gpu_check(gpu, code, "hipGraphInstantiate", err);
 }
 
 /* A workgroup may use the maximum by default. */
@@ -90,20 +90,20 @@ static enum as_status hip_runtime_allow_shared(struct as_device *dev, struct as_
                    kernel->name, bytes, (unsigned long long)dev->info.workgroup_shared);
 }
 
-static enum as_status hip_runtime_find_compiler(struct as_gpu *card, int *major, int *minor, struct as_error *err)
+static enum as_status hip_runtime_find_compiler(struct as_gpu *gpu, int *major, int *minor, struct as_error *err)
 {
-    struct as_hip_backend *b = (struct as_hip_backend *)card->backend;
-    enum as_status s = b->rtc.library ? AS_OK : as_hiprtc_load(&b->rtc, b->api.library, err);
+    struct as_hip_backend *b = (struct as_hip_backend *)gpu->backend;
+    enum as_status st = b->rtc.library ? AS_OK : as_hiprtc_load(&b->rtc, b->api.library, err);
     *major = b->rtc.major;
     *minor = b->rtc.minor;
-    return s;
+    return st;
 }
 
-static enum as_status hip_runtime_compile(struct as_gpu *card, const struct as_program_desc *desc, unsigned char **code,
+static enum as_status hip_runtime_compile(struct as_gpu *gpu, const struct as_program_desc *desc, unsigned char **code,
                                           size_t *bytes, struct as_error *err)
 {
-    const struct as_hip_device *hip = (const struct as_hip_device *)card;
-    return as_hip_compile(&((const struct as_hip_backend *)card->backend)->rtc, desc, &hip->target, code, bytes, err);
+    const struct as_hip_device *hip = (const struct as_hip_device *)gpu;
+    return as_hip_compile(&((const struct as_hip_backend *)gpu->backend)->rtc, desc, &hip->target, code, bytes, err);
 }
 
 /* Some versions of the compiler return something other than a plain code object. */
@@ -201,6 +201,6 @@ static const struct as_gpu_api gpu_api = {
 
 void as_hip_bind(struct as_hip_backend *backend)
 {
-    backend->card.api = &gpu_api;
-    hip_runtime_bind(&backend->api, &backend->card.functions);
+    backend->gpu.api = &gpu_api;
+    hip_runtime_bind(&backend->api, &backend->gpu.functions);
 }

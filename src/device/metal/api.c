@@ -44,9 +44,9 @@ enum as_status as_mtl_load(struct as_mtl_api *m, struct as_error *err)
     char why[400] = "";
     const char *found = "", *missing = NULL;
     *m = (struct as_mtl_api){0};
-    enum as_status s = load_runtime(m, err);
-    if (s)
-        return s;
+    enum as_status st = load_runtime(m, err);
+    if (st)
+        return st;
     void *metal = as_library_open(metal_names, 2, &found, why, sizeof why);
     if (!metal)
         return as_fail(err, AS_UNSUPPORTED, "no Metal on this system: %s", why);

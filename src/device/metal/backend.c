@@ -32,14 +32,14 @@ static enum as_status metal_backend_open(void **backend, struct as_error *err)
     *backend = NULL;
     if (!b)
         return as_nomem(err, sizeof *b, "Metal backend");
-    enum as_status s = as_mtl_load(&b->api, err);
-    if (!s)
-        s = metal_find_devices(b, err);
-    if (s)
+    enum as_status st = as_mtl_load(&b->api, err);
+    if (!st)
+        st = metal_find_devices(b, err);
+    if (st)
         metal_backend_close(b);
     else
         *backend = b;
-    return s;
+    return st;
 }
 
 static size_t metal_backend_count(void *backend)
@@ -95,13 +95,13 @@ static enum as_status metal_backend_open_device(void *backend, size_t index, str
     out->ctx = d;
     void *pool = m->pool_push();
     d->device = AS_SEND(m, retain, AS_SEND_WITH(m, object_at, b->devices, index));
-    enum as_status s = as_mtl_queue_open(d, &d->queue, err);
-    if (!s)
-        s = as_mtl_fill_info(out, index, err);
+    enum as_status st = as_mtl_queue_open(d, &d->queue, err);
+    if (!st)
+        st = as_mtl_fill_info(out, index, err);
     m->pool_pop(pool);
-    if (s)
+    if (st)
         metal_device_close(out);
-    return s;
+    return st;
 }
 
 const struct as_backend as_backend_metal = {

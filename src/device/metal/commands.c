@@ -50,21 +50,21 @@ static enum as_status take_oldest(struct as_mtl_device *d, struct as_mtl_queue *
         metal_commands_poll(m, commands, how);
     if (times)
         metal_commands_widen(m, commands, times);
-    enum as_status s = as_mtl_outcome(d, commands, what, err);
+    enum as_status st = as_mtl_outcome(d, commands, what, err);
     m->pool_pop(pool);
     as_mtl_release(m, &commands);
-    return s;
+    return st;
 }
 
 enum as_status as_mtl_begin(struct as_mtl_device *d, struct as_mtl_queue *q, as_objc_id *commands,
                             struct as_mtl_times *times, struct as_error *err)
 {
     *commands = NULL;
-    enum as_status s = as_mtl_alive(d, err);
-    if (!s && q->n == AS_MTL_OUTSTANDING)
-        s = take_oldest(d, q, AS_WAIT_BLOCK, times, "a kernel", err);
-    if (s)
-        return s;
+    enum as_status st = as_mtl_alive(d, err);
+    if (!st && q->n == AS_MTL_OUTSTANDING)
+        st = take_oldest(d, q, AS_WAIT_BLOCK, times, "a kernel", err);
+    if (st)
+        return st;
     *commands = AS_SEND(d->api, commands, q->queue);
     return *commands ? AS_OK : as_fail(err, AS_FAILED, "metal: the queue made no command buffer");
 }
@@ -79,12 +79,12 @@ void as_mtl_commit(struct as_mtl_device *d, struct as_mtl_queue *q, as_objc_id c
 enum as_status as_mtl_drain(struct as_mtl_device *d, struct as_mtl_queue *q, enum as_wait how,
                             struct as_mtl_times *times, const char *what, struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     while (q->n) {
-        enum as_status one = take_oldest(d, q, how, times, what, s ? NULL : err);
-        s = s ? s : one;
+        enum as_status one = take_oldest(d, q, how, times, what, st ? NULL : err);
+        st = st ? st : one;
     }
-    return s;
+    return st;
 }
 
 static void metal_commands_settle(const struct as_mtl_device *d, const struct as_mtl_queue *q)

@@ -31,10 +31,10 @@ enum as_status as_mtl_outcome(struct as_mtl_device *d, as_objc_id commands, cons
     metal_errors_describe(m, error, text, sizeof text);
     if (code == AS_MTL_ERROR_ACCESS_REVOKED || code == AS_MTL_ERROR_DEVICE_REMOVED)
         as_copy_text(d->lost, sizeof d->lost, text);
-    const enum as_status s = code == AS_MTL_ERROR_OUT_OF_MEMORY ? AS_NOMEM
-                             : code == AS_MTL_ERROR_TIMEOUT     ? AS_TIMEOUT
-                                                                : AS_FAILED;
-    return as_fail(err, s, "metal: %s failed: %s (MTLCommandBufferError %ld)", what, text, code);
+    const enum as_status st = code == AS_MTL_ERROR_OUT_OF_MEMORY ? AS_NOMEM
+                              : code == AS_MTL_ERROR_TIMEOUT     ? AS_TIMEOUT
+                                                                 : AS_FAILED;
+    return as_fail(err, st, "metal: %s failed: %s (MTLCommandBufferError %ld)", what, text, code);
 }
 
 enum as_status as_mtl_alive(const struct as_mtl_device *d, struct as_error *err)

@@ -51,24 +51,24 @@ enum { LANGUAGES = sizeof languages / sizeof *languages };
 static enum as_status try_language(struct as_mtl_device *d, size_t i, struct as_device_info *info, struct as_error *err)
 {
     as_objc_id library = NULL, pipeline = NULL;
-    enum as_status s = as_mtl_compile(d, "nothing", languages[i].source, &library, err);
-    if (!s)
-        s = as_mtl_pipeline(d, library, "nothing", "nothing", &pipeline, err);
-    if (!s) {
+    enum as_status st = as_mtl_compile(d, "nothing", languages[i].source, &library, err);
+    if (!st)
+        st = as_mtl_pipeline(d, library, "nothing", "nothing", &pipeline, err);
+    if (!st) {
         info->warp = (unsigned)AS_SEND(d->api, pipeline_lanes, pipeline);
         info->capabilities |= languages[i].has;
     }
     as_mtl_release(d->api, &pipeline);
     as_mtl_release(d->api, &library);
-    return s;
+    return st;
 }
 
 /* Fails if there is no compiler. */
 enum as_status as_mtl_fill_language(struct as_mtl_device *d, struct as_device_info *info, struct as_error *err)
 {
-    enum as_status s = AS_FAILED;
-    for (size_t i = 0; i < LANGUAGES && s; i++)
+    enum as_status st = AS_FAILED;
+    for (size_t i = 0; i < LANGUAGES && st; i++)
         if (!languages[i].family || as_mtl_supports(d, languages[i].family))
-            s = try_language(d, i, info, err);
-    return s;
+            st = try_language(d, i, info, err);
+    return st;
 }

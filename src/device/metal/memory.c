@@ -87,7 +87,7 @@ static enum as_status check_size(const struct as_device *dev, uint64_t bytes, st
     return AS_OK;
 }
 
-static void release(const struct as_mtl_device *d, struct block *b)
+static void metal_release(const struct as_mtl_device *d, struct block *b)
 {
     as_mtl_release(d->api, &b->buffer);
     free(b->pages);
@@ -96,8 +96,8 @@ static void release(const struct as_mtl_device *d, struct block *b)
 }
 
 /* The bare allocation that is timed. Without copying, the API accepts only whole pages. */
-static enum as_status obtain(const struct as_mtl_device *d, const struct allocator *how, uint64_t bytes,
-                             struct block *b, struct as_error *err)
+static enum as_status metal_obtain(const struct as_mtl_device *d, const struct allocator *how, uint64_t bytes,
+                                   struct block *b, struct as_error *err)
 {
     const struct as_mtl_api *m = d->api;
     const uint64_t page = as_host_page();
@@ -114,50 +114,51 @@ static enum as_status obtain(const struct as_mtl_device *d, const struct allocat
     }
     if (b->buffer)
         return AS_OK;
-    release(d, b);
+    metal_release(d, b);
     return as_fail(err, AS_NOMEM, "metal: no buffer of %llu bytes in '%s'", (unsigned long long)bytes, how->name);
 }
 
-static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
-                                   struct as_error *err)
+static enum as_status metal_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc,
+                                         struct as_memory **out, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     *out = NULL;
     const struct allocator *how = find_allocator(dev, desc->allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status s = as_mtl_alive(d, err);
-    if (!s)
-        s = check_size(dev, desc->bytes, err);
-    if (!s && desc->owner && strcmp(desc->owner, dev->info.id) != 0)
-        s = as_fail(err, AS_UNSUPPORTED, "metal: a device does not reach memory of device '%s'", desc->owner);
-    if (s)
-        return s;
+    enum as_status st = as_mtl_alive(d, err);
+    if (!st)
+        st = check_size(dev, desc->bytes, err);
+    if (!st && desc->owner && strcmp(desc->owner, dev->info.id) != 0)
+        st = as_fail(err, AS_UNSUPPORTED, "metal: a device does not reach memory of device '%s'", desc->owner);
+    if (st)
+        return st;
     struct as_memory *mem = calloc(1, sizeof *mem);
     struct block *b = calloc(1, sizeof *b);
     void *pool = d->api->pool_push();
-    s = mem && b ? obtain(d, how, desc->bytes, b, err) : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
-    if (!s) {
+    st = mem && b ? metal_obtain(d, how, desc->bytes, b, err)
+                  : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
+    if (!st) {
         *mem = (struct as_memory){.bytes = desc->bytes, .ctx = b, .page_size = dev->info.page_size};
         *out = mem;
     }
     d->api->pool_pop(pool);
-    if (s) {
+    if (st) {
         free(mem);
         free(b);
     }
-    return s;
+    return st;
 }
 
 /* A no-copy buffer does not own its memory, so kernels must end before the memory is freed. */
-static void memory_free(struct as_device *dev, struct as_memory *mem)
+static void metal_memory_free(struct as_device *dev, struct as_memory *mem)
 {
     if (!mem)
         return;
     struct as_mtl_device *d = dev->ctx;
     void *pool = d->api->pool_push();
     as_mtl_settle(d);
-    release(d, mem->ctx);
+    metal_release(d, mem->ctx);
     d->api->pool_pop(pool);
     free(mem->ctx);
     free(mem);
@@ -173,9 +174,9 @@ static enum as_status blit(struct as_mtl_device *d, as_objc_id from, uint64_t fr
     struct as_mtl_queue q = {.queue = d->queue.queue}; /* keeps the results of earlier work in d->queue */
     as_objc_id commands;
     as_mtl_settle(d);
-    enum as_status s = as_mtl_begin(d, &q, &commands, NULL, err);
-    if (s)
-        return s;
+    enum as_status st = as_mtl_begin(d, &q, &commands, NULL, err);
+    if (st)
+        return st;
     as_objc_id encoder = AS_SEND(m, blit, commands);
     if (!encoder)
         return as_fail(err, AS_FAILED, "metal: no blit encoder");
@@ -196,20 +197,20 @@ static enum as_status copy_private(struct as_mtl_device *d, const struct block *
     const uint64_t most = bytes < STAGING_MOST ? bytes : STAGING_MOST;
     as_objc_id staging = AS_SEND_WITH(m, new_buffer, d->device, most, AS_MTL_SHARED);
     char *at = staging ? AS_SEND(m, contents, staging) : NULL;
-    enum as_status s =
+    enum as_status st =
         at ? AS_OK : as_fail(err, AS_NOMEM, "metal: no buffer of %llu bytes for a copy", (unsigned long long)most);
-    for (uint64_t done = 0; done < bytes && !s;) {
+    for (uint64_t done = 0; done < bytes && !st;) {
         const uint64_t part = bytes - done < most ? bytes - done : most;
         if (from)
             memcpy(at, (const char *)from + done, part);
-        s = from ? blit(d, staging, 0, b->buffer, offset + done, part, err)
-                 : blit(d, b->buffer, offset + done, staging, 0, part, err);
-        if (to && !s)
+        st = from ? blit(d, staging, 0, b->buffer, offset + done, part, err)
+                  : blit(d, b->buffer, offset + done, staging, 0, part, err);
+        if (to && !st)
             memcpy((char *)to + done, at, part);
         done += part;
     }
     as_mtl_release(m, &staging);
-    return s;
+    return st;
 }
 
 /* Copies through the host's address. Managed memory has two copies, which must be told of changes. */
@@ -218,10 +219,10 @@ static enum as_status copy_in_place(struct as_mtl_device *d, const struct block 
 {
     const bool managed = b->how->way == MANAGED;
     as_mtl_settle(d);
-    enum as_status s = managed && to ? blit(d, b->buffer, 0, NULL, 0, 0, err) : AS_OK;
+    enum as_status st = managed && to ? blit(d, b->buffer, 0, NULL, 0, 0, err) : AS_OK;
     char *here = AS_SEND(d->api, contents, b->buffer);
-    if (s || !here)
-        return s ? s : as_fail(err, AS_FAILED, "metal: a buffer has no contents");
+    if (st || !here)
+        return st ? st : as_fail(err, AS_FAILED, "metal: a buffer has no contents");
     memcpy(to ? to : here + offset, from ? from : here + offset, bytes);
     if (managed && from)
         AS_SEND_WITH(d->api, modified, b->buffer, ((struct as_ns_range){offset, bytes}));
@@ -233,40 +234,40 @@ static enum as_status copy(struct as_device *dev, struct as_memory *mem, uint64_
 {
     struct as_mtl_device *d = dev->ctx;
     const struct block *b = mem->ctx;
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (!s)
-        s = as_mtl_alive(d, err);
-    if (s || bytes == 0)
-        return s;
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (!st)
+        st = as_mtl_alive(d, err);
+    if (st || bytes == 0)
+        return st;
     if (mem->host && b->how->way != SHARED && b->how->way != NO_COPY) { /* the host's copy is current */
         char *here = (char *)mem->host + offset;
         memcpy(to ? to : here, from ? from : here, bytes);
         return AS_OK;
     }
     void *pool = d->api->pool_push();
-    s = b->how->way == PRIVATE ? copy_private(d, b, offset, to, from, bytes, err)
-                               : copy_in_place(d, b, offset, to, from, bytes, err);
+    st = b->how->way == PRIVATE ? copy_private(d, b, offset, to, from, bytes, err)
+                                : copy_in_place(d, b, offset, to, from, bytes, err);
     d->api->pool_pop(pool);
-    return s;
+    return st;
 }
 
-static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
-                                   uint64_t bytes, struct as_error *err)
+static enum as_status metal_memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset,
+                                         const void *from, uint64_t bytes, struct as_error *err)
 {
     return copy(dev, mem, offset, NULL, from, bytes, err);
 }
 
-static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
-                                  uint64_t bytes, struct as_error *err)
+static enum as_status metal_memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                        uint64_t bytes, struct as_error *err)
 {
     return copy(dev, mem, offset, to, NULL, bytes, err);
 }
 
-static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status metal_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct block *b = mem->ctx;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (mem->host)
         return AS_OK;
     void *pool = d->api->pool_push();
@@ -274,38 +275,38 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
         b->copy = malloc(mem->bytes);
     void *host = b->how->way == PRIVATE ? b->copy : AS_SEND(d->api, contents, b->buffer);
     if (!host)
-        s = as_nomem(err, mem->bytes, "memory as the host sees it");
+        st = as_nomem(err, mem->bytes, "memory as the host sees it");
     else if (b->how->way == PRIVATE)
-        s = copy_private(d, b, 0, host, NULL, mem->bytes, err);
+        st = copy_private(d, b, 0, host, NULL, mem->bytes, err);
     else if (b->how->way == MANAGED)
-        s = blit(d, b->buffer, 0, NULL, 0, 0, err);
+        st = blit(d, b->buffer, 0, NULL, 0, 0, err);
     d->api->pool_pop(pool);
-    if (!s) {
+    if (!st) {
         mem->host = host;
         return AS_OK;
     }
     free(b->copy);
     b->copy = NULL;
-    return s;
+    return st;
 }
 
-static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status metal_memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct block *b = mem->ctx;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (!mem->host)
         return AS_OK;
     void *pool = d->api->pool_push();
     if (b->how->way == PRIVATE)
-        s = copy_private(d, b, 0, NULL, b->copy, mem->bytes, err);
+        st = copy_private(d, b, 0, NULL, b->copy, mem->bytes, err);
     else if (b->how->way == MANAGED)
         AS_SEND_WITH(d->api, modified, b->buffer, ((struct as_ns_range){0, mem->bytes}));
     d->api->pool_pop(pool);
     free(b->copy);
     b->copy = NULL;
     mem->host = NULL;
-    return s;
+    return st;
 }
 
 static enum as_status memory_time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
@@ -315,34 +316,34 @@ static enum as_status memory_time_alloc(struct as_device *dev, const char *alloc
     const struct allocator *how = find_allocator(dev, allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status s = check_size(dev, bytes, err);
-    if (s)
-        return s;
+    enum as_status st = check_size(dev, bytes, err);
+    if (st)
+        return st;
     struct block *blocks = calloc(count ? count : 1, sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
     void *pool = d->api->pool_push();
     size_t got = 0;
     uint64_t t0 = as_now_ns();
-    while (got < count && !(s = obtain(d, how, bytes, &blocks[got], err)))
+    while (got < count && !(st = metal_obtain(d, how, bytes, &blocks[got], err)))
         got++;
     uint64_t t1 = as_now_ns();
     for (size_t i = 0; i < got; i++)
-        release(d, &blocks[i]);
+        metal_release(d, &blocks[i]);
     uint64_t t2 = as_now_ns();
     d->api->pool_pop(pool);
     *alloc_s = (double)(t1 - t0) * 1e-9;
     *free_s = (double)(t2 - t1) * 1e-9;
     free(blocks);
-    return s;
+    return st;
 }
 
 const struct as_memory_ops as_mtl_memory_ops = {
-    .alloc = memory_alloc,
-    .free = memory_free,
-    .map = memory_map,
-    .unmap = memory_unmap,
-    .write = memory_write,
-    .read = memory_read,
+    .alloc = metal_memory_alloc,
+    .free = metal_memory_free,
+    .map = metal_memory_map,
+    .unmap = metal_memory_unmap,
+    .write = metal_memory_write,
+    .read = metal_memory_read,
     .time_alloc = memory_time_alloc,
 };

@@ -112,6 +112,6 @@ enum as_status as_mtl_copy(struct as_device *dev, const struct as_copy *copy, st
 extern const struct as_memory_ops as_mtl_memory_ops;
 extern const struct as_program_ops as_mtl_program_ops;
 extern const struct as_queue_ops as_mtl_queue_ops;
-extern const struct as_gemm_ops as_mtl_gemm_ops;
+extern const struct as_vendor_gemm_ops as_mtl_gemm_ops;
 
 #endif

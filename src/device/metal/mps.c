@@ -25,23 +25,23 @@ static const struct type {
 } types[] = {{"f32", 4, 0x10000000u | 32}, {"f16", 2, 0x10000000u | 16}};
 enum { TYPES = sizeof types / sizeof *types, MATRICES = 3 };
 
-struct as_gemm {
-    as_objc_id product, matrices[MATRICES]; /* a, b, d */
+struct as_vendor_gemm {
+    as_objc_id gemm, matrices[MATRICES]; /* a, b, d */
     char name[160];
 };
 
-static void mps_gemm_destroy(struct as_device *dev, struct as_gemm *g)
+static void mps_gemm_destroy(struct as_device *dev, struct as_vendor_gemm *g)
 {
     const struct as_mtl_device *d = dev->ctx;
     if (!g)
         return;
-    as_mtl_release(d->api, &g->product);
+    as_mtl_release(d->api, &g->gemm);
     for (size_t i = 0; i < MATRICES; i++)
         as_mtl_release(d->api, &g->matrices[i]);
     free(g);
 }
 
-static const struct type *find_type(const struct as_gemm_desc *desc, struct as_error *err)
+static const struct type *find_type(const struct as_vendor_gemm_desc *desc, struct as_error *err)
 {
     for (size_t i = 0; i < TYPES; i++)
         if (strcmp(types[i].word, desc->in) == 0 && strcmp(types[i].word, desc->out) == 0)
@@ -80,7 +80,7 @@ static as_objc_id make_matrix(const struct as_mtl_device *d, const struct as_mem
     return AS_SEND_WITH(m, mps_matrix, made, as_mtl_buffer(mem), descriptor);
 }
 
-static enum as_status mps_make(struct as_gemm *g, struct as_device *dev, const struct as_gemm_desc *desc,
+static enum as_status mps_make(struct as_vendor_gemm *g, struct as_device *dev, const struct as_vendor_gemm_desc *desc,
                                const struct type *t, struct as_error *err)
 {
     const struct as_mtl_device *d = dev->ctx;
@@ -91,86 +91,86 @@ static enum as_status mps_make(struct as_gemm *g, struct as_device *dev, const s
         make_matrix(d, desc->b, desc->b_transposed ? desc->n : desc->k, desc->b_transposed ? desc->k : desc->n, t);
     g->matrices[2] = make_matrix(d, desc->d, desc->m, desc->n, t);
     as_objc_id made = AS_SEND(m, alloc, m->get_class("MPSMatrixMultiplication"));
-    g->product = AS_SEND_WITH(m, mps_product, made, d->device, (as_objc_bool)desc->a_transposed,
-                              (as_objc_bool)desc->b_transposed, desc->m, desc->n, desc->k, 1.0, 0.0);
+    g->gemm = AS_SEND_WITH(m, mps_product, made, d->device, (as_objc_bool)desc->a_transposed,
+                           (as_objc_bool)desc->b_transposed, desc->m, desc->n, desc->k, 1.0, 0.0);
     snprintf(g->name, sizeof g->name, "MPSMatrixMultiplication, %s", dev->info.driver);
-    return g->product && g->matrices[0] && g->matrices[1] && g->matrices[2]
+    return g->gemm && g->matrices[0] && g->matrices[1] && g->matrices[2]
                ? AS_OK
                : as_fail(err, AS_FAILED, "metal: cannot create MPSMatrixMultiplication or its matrices for %s",
                          t->word);
 }
 
-static enum as_status mps_gemm_create(struct as_device *dev, const struct as_gemm_desc *desc, struct as_gemm **out,
-                                      struct as_error *err)
+static enum as_status mps_gemm_create(struct as_device *dev, const struct as_vendor_gemm_desc *desc,
+                                      struct as_vendor_gemm **out, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     *out = NULL;
     const struct type *t = find_type(desc, err);
     if (!t)
         return AS_UNSUPPORTED;
-    enum as_status s = as_gemm_check(desc, t->bytes, t->bytes, err);
-    if (!s)
-        s = as_mtl_alive(d, err);
-    if (s)
-        return s;
-    struct as_gemm *g = calloc(1, sizeof *g);
+    enum as_status st = as_vendor_gemm_check(desc, t->bytes, t->bytes, err);
+    if (!st)
+        st = as_mtl_alive(d, err);
+    if (st)
+        return st;
+    struct as_vendor_gemm *g = calloc(1, sizeof *g);
     if (!g)
         return as_nomem(err, sizeof *g, "a GEMM");
     void *pool = d->api->pool_push();
-    s = mps_load(d, err);
-    if (!s)
-        s = mps_make(g, dev, desc, t, err);
+    st = mps_load(d, err);
+    if (!st)
+        st = mps_make(g, dev, desc, t, err);
     d->api->pool_pop(pool);
-    if (s)
+    if (st)
         mps_gemm_destroy(dev, g);
     else
         *out = g;
-    return s;
+    return st;
 }
 
 /* n GEMMs in one command buffer. The library creates the encoders. */
-static enum as_status mps_put(struct as_mtl_device *d, const struct as_gemm *g, uint64_t n, struct as_mtl_times *times,
-                              struct as_error *err)
+static enum as_status mps_put(struct as_mtl_device *d, const struct as_vendor_gemm *g, uint64_t n,
+                              struct as_mtl_times *times, struct as_error *err)
 {
     as_objc_id commands;
     void *pool = d->api->pool_push();
-    enum as_status s = as_mtl_begin(d, &d->queue, &commands, times, err);
-    for (uint64_t i = 0; i < n && !s; i++)
-        AS_SEND_WITH(d->api, mps_encode, g->product, commands, g->matrices[0], g->matrices[1], g->matrices[2]);
-    if (!s)
+    enum as_status st = as_mtl_begin(d, &d->queue, &commands, times, err);
+    for (uint64_t i = 0; i < n && !st; i++)
+        AS_SEND_WITH(d->api, mps_encode, g->gemm, commands, g->matrices[0], g->matrices[1], g->matrices[2]);
+    if (!st)
         as_mtl_commit(d, &d->queue, commands);
     d->api->pool_pop(pool);
-    return s;
+    return st;
 }
 
-static enum as_status mps_gemm_run(struct as_device *dev, struct as_gemm *g, uint64_t reps, struct as_timing *out,
-                                   struct as_error *err)
+static enum as_status mps_gemm_run(struct as_device *dev, struct as_vendor_gemm *g, uint64_t reps,
+                                   struct as_timing *out, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct as_mtl_times times = {NAN, NAN};
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
-    if (s)
-        return s;
+    enum as_status st = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
+    if (st)
+        return st;
     const uint64_t t0 = as_now_ns();
-    for (uint64_t done = 0; done < reps && !s; done += PRODUCTS_MAX)
-        s = mps_put(d, g, reps - done < PRODUCTS_MAX ? reps - done : PRODUCTS_MAX, &times, err);
-    enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, "MPSMatrixMultiplication", s ? NULL : err);
+    for (uint64_t done = 0; done < reps && !st; done += PRODUCTS_MAX)
+        st = mps_put(d, g, reps - done < PRODUCTS_MAX ? reps - done : PRODUCTS_MAX, &times, err);
+    enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, "MPSMatrixMultiplication", st ? NULL : err);
     const uint64_t t1 = as_now_ns();
-    s = s ? s : end;
-    if (!s) {
+    st = st ? st : end;
+    if (!st) {
         out->host_s = (double)(t1 - t0) * 1e-9;
         out->device_s = as_mtl_elapsed(&times);
     }
-    return s;
+    return st;
 }
 
-static const char *mps_gemm_name(const struct as_gemm *g)
+static const char *mps_gemm_name(const struct as_vendor_gemm *g)
 {
     return g->name;
 }
 
-const struct as_gemm_ops as_mtl_gemm_ops = {
+const struct as_vendor_gemm_ops as_mtl_gemm_ops = {
     .create = mps_gemm_create,
     .destroy = mps_gemm_destroy,
     .run = mps_gemm_run,

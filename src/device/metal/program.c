@@ -83,10 +83,10 @@ static enum as_status metal_find_built(struct as_mtl_device *d, const char *name
     if (!b)
         return as_nomem(err, sizeof *b, "a program record");
     b->key = key;
-    enum as_status s = as_mtl_compile(d, name, source, &b->library, err);
-    if (s) {
+    enum as_status st = as_mtl_compile(d, name, source, &b->library, err);
+    if (st) {
         free(b);
-        return s;
+        return st;
     }
     b->next = d->built;
     d->built = *out = b;
@@ -105,19 +105,19 @@ static enum as_status metal_program_build(struct as_device *dev, const struct as
     if (!program)
         return as_nomem(err, sizeof *program, "a program record");
     void *pool = d->api->pool_push();
-    enum as_status s = as_mtl_alive(d, err);
-    if (!s)
-        s = define(desc->defines, desc->name, &source, err);
+    enum as_status st = as_mtl_alive(d, err);
+    if (!st)
+        st = define(desc->defines, desc->name, &source, err);
     as_dialect_source(AS_DIALECT_METAL, desc->source, &source);
-    if (!s)
-        s = as_buf_check(&source, err);
-    if (!s)
-        s = metal_find_built(d, desc->name, as_buf_get(&source), &program->built, err);
+    if (!st)
+        st = as_buf_check(&source, err);
+    if (!st)
+        st = metal_find_built(d, desc->name, as_buf_get(&source), &program->built, err);
     d->api->pool_pop(pool);
     as_buf_finish(&source);
-    if (s) {
+    if (st) {
         free(program);
-        return s;
+        return st;
     }
     as_copy_text(program->name, sizeof program->name, desc->name);
     as_device_note_code(dev, program->built->key, 0);
@@ -140,11 +140,11 @@ static enum as_status metal_program_kernel(struct as_device *dev, struct as_prog
     if (!k)
         return as_nomem(err, sizeof *k, "a kernel record");
     void *pool = d->api->pool_push();
-    enum as_status s = as_mtl_pipeline(d, program->built->library, program->name, name, &k->pipeline, err);
+    enum as_status st = as_mtl_pipeline(d, program->built->library, program->name, name, &k->pipeline, err);
     d->api->pool_pop(pool);
-    if (s) {
+    if (st) {
         free(k);
-        return s;
+        return st;
     }
     as_copy_text(k->name, sizeof k->name, name);
     *out = k;

@@ -55,10 +55,10 @@ static enum as_status metal_put(struct as_mtl_device *d, struct as_mtl_queue *q,
 {
     const struct as_mtl_api *m = d->api;
     as_objc_id commands;
-    enum as_status s = as_mtl_begin(d, q, &commands, times, err);
-    as_objc_id encoder = s ? NULL : AS_SEND(m, compute, commands);
-    if (s || !encoder)
-        return s ? s : as_fail(err, AS_FAILED, "metal: kernel '%s': no compute encoder", l->kernel->name);
+    enum as_status st = as_mtl_begin(d, q, &commands, times, err);
+    as_objc_id encoder = st ? NULL : AS_SEND(m, compute, commands);
+    if (st || !encoder)
+        return st ? st : as_fail(err, AS_FAILED, "metal: kernel '%s': no compute encoder", l->kernel->name);
     AS_SEND_WITH(m, set_pipeline, encoder, l->kernel->pipeline);
     metal_set_arguments(m, encoder, l);
     for (uint64_t i = 0; i < n; i++)
@@ -72,15 +72,15 @@ static enum as_status metal_put(struct as_mtl_device *d, struct as_mtl_queue *q,
 static enum as_status metal_put_all(struct as_mtl_device *d, struct as_mtl_queue *q, const struct as_launch *l,
                                     struct as_mtl_times *times, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (uint64_t done = 0; done < l->reps && !s;) {
+    enum as_status st = AS_OK;
+    for (uint64_t done = 0; done < l->reps && !st;) {
         const uint64_t n = l->reps - done < DISPATCHES_MAX ? l->reps - done : DISPATCHES_MAX;
         void *pool = d->api->pool_push();
-        s = metal_put(d, q, l, n, times, err);
+        st = metal_put(d, q, l, n, times, err);
         d->api->pool_pop(pool);
         done += n;
     }
-    return s;
+    return st;
 }
 
 static enum as_status metal_queue_launch(struct as_device *dev, const struct as_launch *launch, struct as_timing *out,
@@ -89,37 +89,37 @@ static enum as_status metal_queue_launch(struct as_device *dev, const struct as_
     struct as_mtl_device *d = dev->ctx;
     struct as_mtl_times times = {NAN, NAN};
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = metal_check(dev, launch, err);
+    enum as_status st = metal_check(dev, launch, err);
     /* Earlier work must not count in the time, nor its failure as this launch's. */
-    if (!s)
-        s = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
-    if (s)
-        return s;
+    if (!st)
+        st = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, NULL, "an earlier kernel", err);
+    if (st)
+        return st;
     uint64_t t0 = as_now_ns();
-    s = metal_put_all(d, &d->queue, launch, &times, err);
-    enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, launch->kernel->name, s ? NULL : err);
+    st = metal_put_all(d, &d->queue, launch, &times, err);
+    enum as_status end = as_mtl_drain(d, &d->queue, AS_WAIT_BLOCK, &times, launch->kernel->name, st ? NULL : err);
     uint64_t t1 = as_now_ns();
-    s = s ? s : end;
-    if (!s) {
+    st = st ? st : end;
+    if (!st) {
         out->host_s = (double)(t1 - t0) * 1e-9;
         out->device_s = as_mtl_elapsed(&times);
     }
-    return s;
+    return st;
 }
 
 static enum as_status metal_queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
     struct as_mtl_queue *q = as_mtl_find_queue(d, launch->queue, err);
-    enum as_status s = q ? metal_check(dev, launch, err) : AS_USAGE;
-    return s ? s : metal_put_all(d, q, launch, NULL, err);
+    enum as_status st = q ? metal_check(dev, launch, err) : AS_USAGE;
+    return st ? st : metal_put_all(d, q, launch, NULL, err);
 }
 
 static enum as_status metal_queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
-    enum as_status s = as_mtl_drain(d, &d->queue, how, NULL, "a kernel", err);
-    return s ? s : as_mtl_alive(d, err);
+    enum as_status st = as_mtl_drain(d, &d->queue, how, NULL, "a kernel", err);
+    return st ? st : as_mtl_alive(d, err);
 }
 
 const struct as_queue_ops as_mtl_queue_ops = {

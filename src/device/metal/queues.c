@@ -12,7 +12,7 @@ struct as_mtl_queue *as_mtl_find_queue(struct as_mtl_device *d, unsigned queue, 
 enum as_status as_mtl_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
 {
     struct as_mtl_device *d = dev->ctx;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (n > AS_QUEUES_MAX || urgent > n)
         return as_fail(err, AS_USAGE, "metal: %zu queues of which %zu are urgent, at most %d", n, urgent,
                        (int)AS_QUEUES_MAX);
@@ -21,14 +21,14 @@ enum as_status as_mtl_queues(struct as_device *dev, size_t n, size_t urgent, str
     void *pool = d->api->pool_push();
     for (; d->more_n; d->more_n--)
         as_mtl_queue_close(d, &d->more[d->more_n - 1]);
-    while (d->more_n < n && !s) {
-        s = as_mtl_queue_open(d, &d->more[d->more_n], err);
-        d->more_n += !s;
+    while (d->more_n < n && !st) {
+        st = as_mtl_queue_open(d, &d->more[d->more_n], err);
+        d->more_n += !st;
     }
-    for (; s && d->more_n; d->more_n--)
+    for (; st && d->more_n; d->more_n--)
         as_mtl_queue_close(d, &d->more[d->more_n - 1]);
     d->api->pool_pop(pool);
-    return s;
+    return st;
 }
 
 enum as_status as_mtl_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err)

@@ -83,7 +83,7 @@ static void null_close(struct as_device *dev)
     dev->ctx = NULL;
 }
 
-static enum as_status memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
+static enum as_status null_memory_free(struct as_device *dev, uint64_t *bytes, struct as_error *err)
 {
     (void)err;
     uint64_t free_now = dev->info.memory_free, held = as_null(dev)->held;
@@ -162,13 +162,13 @@ static uint64_t machine_preemptions(struct as_device *dev)
 
 static const struct as_device_ops device_ops = {
     .close = null_close,
-    .memory_free = memory_free,
+    .memory_free = null_memory_free,
     .clock = null_clock,
     .topology = null_topology,
 };
 static const struct as_device_ops machine_ops = {
     .close = null_close,
-    .memory_free = memory_free,
+    .memory_free = null_memory_free,
     .clock = null_clock,
     .topology = null_topology,
     .now = machine_now,
@@ -176,21 +176,21 @@ static const struct as_device_ops machine_ops = {
     .preemptions = machine_preemptions,
 };
 
-static enum as_status read_script(struct as_device *dev, const char *path, struct as_error *err)
+static enum as_status null_read_script(struct as_device *dev, const char *path, struct as_error *err)
 {
     struct as_null_device *n = as_null(dev);
     struct as_buf text = AS_BUF_INIT;
     char place[300];
-    enum as_status s = as_buf_read_file(&text, path, SCRIPT_MAX, err);
+    enum as_status st = as_buf_read_file(&text, path, SCRIPT_MAX, err);
     as_copy_text(place, sizeof place, path);
-    if (!s)
-        s = as_null_script_read(as_buf_get(&text), place, &n->script, &dev->info, err);
+    if (!st)
+        st = as_null_script_read(as_buf_get(&text), place, &n->script, &dev->info, err);
     as_buf_finish(&text);
-    if (!s && n->script.why_not[0])
-        s = as_fail(err, AS_UNSUPPORTED, "%s", n->script.why_not);
-    if (!s)
-        s = as_null_act(&n->script.open, "opening the device", err);
-    return s;
+    if (!st && n->script.why_not[0])
+        st = as_fail(err, AS_UNSUPPORTED, "%s", n->script.why_not);
+    if (!st)
+        st = as_null_act(&n->script.open, "opening the device", err);
+    return st;
 }
 
 /* Differs between processes also where the script has a seed. */
@@ -212,10 +212,10 @@ static enum as_status open_device(void *backend, size_t index, struct as_device 
     };
     if (!out->ctx)
         return as_nomem(err, sizeof(struct as_null_device), "the scripted device");
-    enum as_status s = read_script(out, backend, err);
-    if (s) {
+    enum as_status st = null_read_script(out, backend, err);
+    if (st) {
         null_close(out);
-        return s;
+        return st;
     }
     struct as_null_device *n = as_null(out);
     as_rng_seed(&n->rng, n->script.seed ? n->script.seed : as_rng_entropy());

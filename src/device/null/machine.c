@@ -19,7 +19,7 @@ static double draw_clock(struct as_null_device *n)
 }
 
 /* Stays average `length` while it is on, and what makes that its share of the time while it is off. */
-static void turn(struct as_null_visit *v, const struct as_null_comes *c, double now, struct as_rng *r)
+static void null_machine_turn(struct as_null_visit *v, const struct as_null_comes *c, double now, struct as_rng *r)
 {
     v->on = !v->on;
     v->until = now + draw_stay(r, v->on ? c->length_s : c->length_s * (1 - c->share) / c->share);
@@ -29,7 +29,7 @@ static struct as_null_visit first_visit(const struct as_null_comes *c, struct as
 {
     struct as_null_visit v = {.on = as_rng_double(r) >= c->share, .until = INFINITY}; /* turned below */
     if (c->share > 0)
-        turn(&v, c, 0, r);
+        null_machine_turn(&v, c, 0, r);
     else
         v.on = false;
     return v;
@@ -56,9 +56,9 @@ static void come_and_go(struct as_null_device *n)
         m->hop_at = m->now + draw_stay(&m->rng, n->script.hop_s);
     }
     if (m->now >= m->neighbour.until)
-        turn(&m->neighbour, &n->script.neighbour, m->now, &m->rng);
+        null_machine_turn(&m->neighbour, &n->script.neighbour, m->now, &m->rng);
     if (m->now >= m->episode.until)
-        turn(&m->episode, &n->script.episode, m->now, &m->rng);
+        null_machine_turn(&m->episode, &n->script.episode, m->now, &m->rng);
 }
 
 static double next_change(const struct as_null_machine *m)

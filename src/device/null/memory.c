@@ -25,8 +25,8 @@ const char *as_null_allocator(const struct as_memory *mem)
     return ((const struct null_memory *)mem->ctx)->allocator;
 }
 
-static enum as_status memory_alloc(struct as_device *dev, const struct as_memory_desc *desc, struct as_memory **out,
-                                   struct as_error *err)
+static enum as_status null_memory_alloc(struct as_device *dev, const struct as_memory_desc *desc,
+                                        struct as_memory **out, struct as_error *err)
 {
     struct as_null_device *n = as_null(dev);
     const struct as_allocator *a = as_info_allocator(&dev->info, desc->allocator);
@@ -38,9 +38,9 @@ static enum as_status memory_alloc(struct as_device *dev, const struct as_memory
         return as_fail(err, AS_USAGE, "the scripted device reaches no memory of device \"%s\"", desc->owner);
     if (desc->bytes == 0)
         return as_fail(err, AS_USAGE, "a block of 0 bytes was requested; request at least 1");
-    enum as_status s = as_null_act(as_null_strike_allocation(n, a->name, desc->bytes), a->name, err);
-    if (s)
-        return s;
+    enum as_status st = as_null_act(as_null_strike_allocation(n, a->name, desc->bytes), a->name, err);
+    if (st)
+        return st;
     if (desc->bytes > dev->info.memory_free - n->held)
         as_arenas_drop_idle(dev);
     if (n->held > dev->info.memory_free || desc->bytes > dev->info.memory_free - n->held)
@@ -64,10 +64,10 @@ static enum as_status memory_part(struct as_device *dev, struct as_memory *whole
                                   struct as_memory **out, struct as_error *err)
 {
     (void)dev;
-    enum as_status s = as_memory_check(whole, offset, bytes, err);
-    struct null_memory *m = s ? NULL : calloc(1, sizeof *m);
+    enum as_status st = as_memory_check(whole, offset, bytes, err);
+    struct null_memory *m = st ? NULL : calloc(1, sizeof *m);
     if (!m)
-        return s ? s : as_nomem(err, sizeof *m, "a block's record");
+        return st ? st : as_nomem(err, sizeof *m, "a block's record");
     *m = (struct null_memory){.base = {.bytes = bytes, .page_size = whole->page_size, .ctx = m},
                               .address = (char *)as_null_address(whole) + offset,
                               .is_part = true};
@@ -88,7 +88,7 @@ static void memory_release(struct as_device *dev, struct as_memory *mem)
     free(m);
 }
 
-static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status null_memory_map(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     (void)dev;
     (void)err;
@@ -96,7 +96,7 @@ static enum as_status memory_map(struct as_device *dev, struct as_memory *mem, s
     return AS_OK;
 }
 
-static enum as_status memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
+static enum as_status null_memory_unmap(struct as_device *dev, struct as_memory *mem, struct as_error *err)
 {
     (void)dev;
     (void)err;
@@ -112,33 +112,33 @@ static void pass_copy(struct as_device *dev, const char *from, const char *to, u
         as_null_pass_time((double)bytes / (copy->gbs * 1e9));
 }
 
-static enum as_status memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
-                                   uint64_t bytes, struct as_error *err)
+static enum as_status null_memory_write(struct as_device *dev, struct as_memory *mem, uint64_t offset, const void *from,
+                                        uint64_t bytes, struct as_error *err)
 {
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (!s && bytes)
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (!st && bytes)
         memcpy((char *)as_null_address(mem) + offset, from, bytes);
-    if (!s)
+    if (!st)
         pass_copy(dev, "host", as_null_allocator(mem), bytes);
-    return s;
+    return st;
 }
 
-static enum as_status memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
-                                  uint64_t bytes, struct as_error *err)
+static enum as_status null_memory_read(struct as_device *dev, struct as_memory *mem, uint64_t offset, void *to,
+                                       uint64_t bytes, struct as_error *err)
 {
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (!s && bytes)
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (!st && bytes)
         memcpy(to, (const char *)as_null_address(mem) + offset, bytes);
-    if (!s)
+    if (!st)
         pass_copy(dev, as_null_allocator(mem), "host", bytes);
-    return s;
+    return st;
 }
 
 static enum as_status time_alloc(struct as_device *dev, const char *allocator, uint64_t bytes, size_t count,
                                  double *alloc_s, double *free_s, struct as_error *err)
 {
     struct as_null_device *n = as_null(dev);
-    enum as_status s = as_null_act(as_null_strike_allocation(n, allocator, bytes), allocator, err);
+    enum as_status st = as_null_act(as_null_strike_allocation(n, allocator, bytes), allocator, err);
     double alloc_ns = n->script.alloc_ns, free_ns = n->script.free_ns;
     for (size_t i = 0; i < n->script.calls_n; i++)
         if (strcmp(n->script.calls[i].allocator, allocator) == 0) {
@@ -151,16 +151,16 @@ static enum as_status time_alloc(struct as_device *dev, const char *allocator, u
         *alloc_s = as_null_play(n, *alloc_s, 0);
         *free_s = as_null_play(n, *free_s, 0);
     }
-    return s;
+    return st;
 }
 
 const struct as_memory_ops as_null_memory_ops = {
-    .alloc = memory_alloc,
+    .alloc = null_memory_alloc,
     .free = memory_release,
     .part = memory_part,
-    .map = memory_map,
-    .unmap = memory_unmap,
-    .write = memory_write,
-    .read = memory_read,
+    .map = null_memory_map,
+    .unmap = null_memory_unmap,
+    .write = null_memory_write,
+    .read = null_memory_read,
     .time_alloc = time_alloc,
 };

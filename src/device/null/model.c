@@ -67,7 +67,7 @@ static double evicted_seconds(struct as_null_device *n, const struct as_launch *
 }
 
 /* Turns around at the ends, so that drift stays drift however many launches there are. */
-static double walk(struct as_null_device *n)
+static double null_model_walk(struct as_null_device *n)
 {
     if (n->script.walk_sd == 0)
         return 1;
@@ -89,7 +89,7 @@ double as_null_seconds(struct as_null_device *n, const struct as_launch *launch)
         once = s->levels_n ? w->accesses * s->levels[i].ns * 1e-9 + w->bytes / (s->levels[i].gbs * 1e9) : once;
     }
     once += launch->kernel ? evicted_seconds(n, launch) : 0;
-    double factor = walk(n) * as_null_noise(n, s->sd) * n->trial_factor * mode_factor(n) * drift_factor(n);
+    double factor = null_model_walk(n) * as_null_noise(n, s->sd) * n->trial_factor * mode_factor(n) * drift_factor(n);
     const double seconds = (double)launch->reps * once * factor * (n->clock_halved ? 2 : 1);
     return n->machine.running ? as_null_play(n, seconds, beta) : seconds;
 }
@@ -115,7 +115,7 @@ double as_null_clock(struct as_null_device *n)
 }
 
 /* Counts a match of the fault; true if it triggers now. */
-static bool counts(struct as_null_fault *f)
+static bool null_model_counts(struct as_null_fault *f)
 {
     f->seen++;
     return f->launch ? f->seen == f->launch : f->seen >= f->from;
@@ -134,7 +134,7 @@ const struct as_null_fault *as_null_strike(struct as_null_device *n, const char 
         struct as_null_fault *f = &n->script.faults[i];
         bool matches = !f->of_allocations && is_like(kernel, f->kernel) && is_like(probe, f->probe) &&
                        footprint >= (double)f->min_footprint && footprint <= (double)f->max_footprint;
-        if (matches && counts(f) && !first)
+        if (matches && null_model_counts(f) && !first)
             first = f;
     }
     return first;
@@ -147,7 +147,7 @@ const struct as_null_fault *as_null_strike_allocation(struct as_null_device *n, 
         struct as_null_fault *f = &n->script.faults[i];
         bool matches = f->of_allocations && is_like(allocator, f->allocator) && bytes >= f->min_footprint &&
                        bytes <= f->max_footprint;
-        if (matches && counts(f) && !first)
+        if (matches && null_model_counts(f) && !first)
             first = f;
     }
     return first;

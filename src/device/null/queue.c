@@ -91,11 +91,11 @@ static enum as_status execute(const struct as_launch *launch, void *const *args,
             .team = &team,
             .call = {args, (unsigned)i, (unsigned)launch->workgroups, team.meet ? 1 : launch->reps},
         };
-    enum as_status s = run_parts(&team, parts, launch->workgroups, err);
+    enum as_status st = run_parts(&team, parts, launch->workgroups, err);
     pthread_mutex_destroy(&team.gate);
     pthread_cond_destroy(&meet.all_there);
     pthread_mutex_destroy(&meet.lock);
-    return s;
+    return st;
 }
 
 /* Whether the kernel has to run: see "execute" in the script's description. */
@@ -146,9 +146,9 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     const struct as_host_kernel *host = launch->kernel->host;
     void *args[ARGS_MAX];
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = check_launch(launch, err);
-    if (s)
-        return s;
+    enum as_status st = check_launch(launch, err);
+    if (st)
+        return st;
     for (size_t i = 0; i < launch->args_n; i++) {
         const struct as_arg *a = &launch->args[i];
         if (a->kind == AS_ARG_TENSOR)
@@ -159,11 +159,11 @@ static enum as_status queue_launch(struct as_device *dev, const struct as_launch
     }
     n->launches++;
     const struct as_null_fault *fault = as_null_strike(n, host->name, launch->kernel->program, launch->work.footprint);
-    s = as_null_act(fault, host->name, err);
-    if (!s && wanted(n, launch))
-        s = execute(launch, args, err);
-    if (s)
-        return s;
+    st = as_null_act(fault, host->name, err);
+    if (!st && wanted(n, launch))
+        st = execute(launch, args, err);
+    if (st)
+        return st;
     if (fault && fault->action == AS_NULL_CLOCK_HALF)
         n->clock_halved = true;
     if (fault && fault->action == AS_NULL_WRONG)
@@ -211,9 +211,9 @@ static enum as_status queue_copy(struct as_device *dev, const struct as_copy *co
                        (unsigned long long)copy->bytes);
     n->launches++;
     const struct as_null_fault *fault = as_null_strike(n, "copy", "engine", as_launched.work.footprint);
-    enum as_status s = as_null_act(fault, "copy", err);
-    if (s)
-        return s;
+    enum as_status st = as_null_act(fault, "copy", err);
+    if (st)
+        return st;
     copy_bytes(n, copy->to, copy->from, copy->bytes);
     if (copy->back_to)
         copy_bytes(n, copy->back_to, copy->back_from, copy->bytes);

@@ -160,9 +160,9 @@ static enum as_status get_members(const struct member *members, const json_t *ob
             as_copy_text(shown, sizeof shown, name);
             return as_fail(err, AS_FORMAT, "%s has an unknown member \"%s\"", place, shown);
         }
-        enum as_status s = get_member(m, value, record, place, err);
-        if (s)
-            return s;
+        enum as_status st = get_member(m, value, record, place, err);
+        if (st)
+            return st;
     }
     return AS_OK;
 }
@@ -184,9 +184,9 @@ static enum as_status get_items(const json_t *script, const char *name, const ch
         as_buf_printf(&b, "%s: \"%s\"[%zu]", place, name, i);
         as_copy_text(where, sizeof where, as_buf_get(&b));
         as_buf_finish(&b);
-        enum as_status s = get(json_array_get(array, i), (char *)items + i * size, where, err);
-        if (s)
-            return s;
+        enum as_status st = get(json_array_get(array, i), (char *)items + i * size, where, err);
+        if (st)
+            return st;
     }
     return AS_OK;
 }
@@ -195,10 +195,10 @@ static enum as_status get_level(const json_t *object, void *item, const char *pl
 {
     struct as_null_level *level = item;
     *level = (struct as_null_level){.ns = 1, .gbs = 10};
-    enum as_status s = get_members(level_members, object, level, place, err);
-    if (!s && !(level->gbs > 0))
-        s = as_fail(err, AS_FORMAT, "%s: \"gbs\" is 0; write a bandwidth", place);
-    return s;
+    enum as_status st = get_members(level_members, object, level, place, err);
+    if (!st && !(level->gbs > 0))
+        st = as_fail(err, AS_FORMAT, "%s: \"gbs\" is 0; write a bandwidth", place);
+    return st;
 }
 
 static enum as_status get_mode(const json_t *object, void *item, const char *place, struct as_error *err)
@@ -212,10 +212,10 @@ static enum as_status get_copy(const json_t *object, void *item, const char *pla
 {
     struct as_null_copy *copy = item;
     *copy = (struct as_null_copy){.gbs = 10, .both_gbs = 20};
-    enum as_status s = get_members(copy_members, object, copy, place, err);
-    if (!s && !(copy->gbs > 0 && copy->both_gbs > 0))
-        s = as_fail(err, AS_FORMAT, "%s: a bandwidth is 0", place);
-    return s;
+    enum as_status st = get_members(copy_members, object, copy, place, err);
+    if (!st && !(copy->gbs > 0 && copy->both_gbs > 0))
+        st = as_fail(err, AS_FORMAT, "%s: a bandwidth is 0", place);
+    return st;
 }
 
 static enum as_status get_calls(const json_t *object, void *item, const char *place, struct as_error *err)
@@ -238,9 +238,9 @@ static enum as_status get_fault(const json_t *object, void *item, const char *pl
 {
     struct as_null_fault *fault = item;
     *fault = (struct as_null_fault){.kernel = "*", .probe = "*", .max_footprint = UINT64_MAX, .factor = 1};
-    enum as_status s = get_members(fault_members, object, fault, place, err);
-    if (s)
-        return s;
+    enum as_status st = get_members(fault_members, object, fault, place, err);
+    if (st)
+        return st;
     const char *action = json_string_value(json_object_get(object, "do"));
     const char *count = json_string_value(json_object_get(object, "count"));
     fault->action = action_of(action);
@@ -318,10 +318,10 @@ static enum as_status get_comes(const json_t *machine, const char *name, const c
                                 struct as_error *err)
 {
     const json_t *object = json_object_get(machine, name);
-    const enum as_status s = object ? get_members(comes_members, object, c, place, err) : AS_OK;
-    if (!s && object && !(c->share < 1 && c->length_s > 0 && c->factor > 0))
+    const enum as_status st = object ? get_members(comes_members, object, c, place, err) : AS_OK;
+    if (!st && object && !(c->share < 1 && c->length_s > 0 && c->factor > 0))
         return as_fail(err, AS_FORMAT, "%s: \"%s\" needs a share below 1, a length and a factor", place, name);
-    return s;
+    return st;
 }
 
 static enum as_status get_machine(const json_t *json, const char *place, struct as_null_script *s, struct as_error *err)
@@ -435,13 +435,13 @@ enum as_status as_null_script_read(const char *text, const char *place, struct a
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     if (!json)
         return as_fail(err, AS_FORMAT, "%s: line %d, column %d: %s", place, where.line, where.column, where.text);
-    enum as_status s = get_members(script_members, json, script, place, err);
-    if (!s)
-        s = get_parts(json, place, script, err);
+    enum as_status st = get_members(script_members, json, script, place, err);
+    if (!st)
+        st = get_parts(json, place, script, err);
     const json_t *object = json_object_get(json, "info");
-    if (!s && object) {
-        s = as_info_from_object(object, info, err);
-        if (s)
+    if (!st && object) {
+        st = as_info_from_object(object, info, err);
+        if (st)
             as_fail_in(err, place);
     }
     json_decref(json);
@@ -457,5 +457,5 @@ enum as_status as_null_script_read(const char *text, const char *place, struct a
     info->capabilities |= (script->is_device ? 0 : AS_CAP_HOST_KERNELS) | AS_CAP_CLOCK | AS_CAP_PIN | AS_CAP_FP64 |
                           AS_CAP_SVM_ATOMICS | AS_CAP_ASYNC | AS_CAP_SIMULATED | AS_CAP_PEERS |
                           (script->has_code ? AS_CAP_CODE : 0);
-    return s;
+    return st;
 }

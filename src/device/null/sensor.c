@@ -15,7 +15,7 @@ struct scripted {
     double uncorrected;
 };
 
-static enum as_status read_script(struct scripted *s, struct as_error *err)
+static enum as_status null_sensor_read_script(struct scripted *s, struct as_error *err)
 {
     const char *path = getenv("ASSAY_NULL");
     struct as_null_script script;
@@ -42,7 +42,7 @@ static enum as_status open_script(const struct as_device_info *info, void **ctx,
     struct scripted *s = calloc(1, sizeof *s);
     if (!s)
         return as_nomem(err, sizeof *s, "a sensor");
-    enum as_status st = read_script(s, err);
+    enum as_status st = null_sensor_read_script(s, err);
     if (st) {
         free(s);
         return st;

@@ -15,19 +15,19 @@ static enum as_status add_platform(struct as_cl_backend *b, cl_platform_id platf
     /* Platforms without devices are common: a driver without its hardware. */
     if (code == CL_DEVICE_NOT_FOUND || n == 0)
         return AS_OK;
-    enum as_status s = as_cl_check(code, "clGetDeviceIDs", err);
-    if (s)
-        return s;
+    enum as_status st = as_cl_check(code, "clGetDeviceIDs", err);
+    if (st)
+        return st;
     if (n > DEVICES_MAX)
         n = DEVICES_MAX;
-    s = as_grow((void **)&b->found, &b->found_cap, b->found_n + n, sizeof *b->found, err);
-    for (cl_uint i = 0; i < n && !s && ids[i]; i++) {
+    st = as_grow((void **)&b->found, &b->found_cap, b->found_n + n, sizeof *b->found, err);
+    for (cl_uint i = 0; i < n && !st && ids[i]; i++) {
         struct as_cl_found *f = &b->found[b->found_n];
         *f = (struct as_cl_found){.platform = platform, .id = ids[i], .order = b->found_n};
         as_cl_bus_id(&b->api, ids[i], f->bus_id);
         b->found_n++;
     }
-    return s;
+    return st;
 }
 
 /* By PCI address; devices without one follow in the loader's order. */
@@ -53,9 +53,9 @@ static enum as_status opencl_find_devices(struct as_cl_backend *b, struct as_err
         return as_fail(
             err, AS_UNSUPPORTED,
             "libOpenCL.so.1 is installed, but no driver is registered with it; install one (for the CPU: PoCL)");
-    enum as_status s = as_cl_check(code, "clGetPlatformIDs", err);
-    if (s)
-        return s;
+    enum as_status st = as_cl_check(code, "clGetPlatformIDs", err);
+    if (st)
+        return st;
     struct as_error first = {0};
     for (cl_uint i = 0; i < n && i < PLATFORMS_MAX && platforms[i]; i++) {
         struct as_error why = {0};
@@ -86,15 +86,15 @@ static enum as_status opencl_backend_open(void **backend, struct as_error *err)
     struct as_cl_backend *b = calloc(1, sizeof *b);
     if (!b)
         return as_nomem(err, sizeof *b, "OpenCL backend");
-    enum as_status s = as_cl_load(&b->api, err);
-    if (!s)
-        s = opencl_find_devices(b, err);
-    if (s) {
+    enum as_status st = as_cl_load(&b->api, err);
+    if (!st)
+        st = opencl_find_devices(b, err);
+    if (st) {
         opencl_backend_close(b);
         b = NULL;
     }
     *backend = b;
-    return s;
+    return st;
 }
 
 static size_t opencl_backend_count(void *backend)
@@ -134,9 +134,9 @@ static enum as_status create_queue(struct as_cl_device *cl, struct as_error *err
     cl_int code;
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)cl->platform, 0};
     cl->context = cl->api->clCreateContext(properties, 1, &cl->id, NULL, NULL, &code);
-    enum as_status s = as_cl_check(cl->context ? CL_SUCCESS : code, "clCreateContext", err);
-    if (s)
-        return s;
+    enum as_status st = as_cl_check(cl->context ? CL_SUCCESS : code, "clCreateContext", err);
+    if (st)
+        return st;
     cl->queue = cl->api->clCreateCommandQueue(cl->context, cl->id, CL_QUEUE_PROFILING_ENABLE, &code);
     return as_cl_check(cl->queue ? CL_SUCCESS : code, "clCreateCommandQueue", err);
 }
@@ -158,14 +158,14 @@ static enum as_status opencl_backend_open_device(void *backend, size_t index, st
     cl->platform = found->platform;
     cl->id = found->id;
     out->ctx = cl;
-    enum as_status s = as_cl_fill_info(out, found, index, err);
+    enum as_status st = as_cl_fill_info(out, found, index, err);
     if (cl->type & CL_DEVICE_TYPE_CPU)
         out->memory = &as_cl_cpu_memory_ops;
-    if (!s)
-        s = create_queue(cl, err);
-    if (s)
+    if (!st)
+        st = create_queue(cl, err);
+    if (st)
         opencl_device_close(out);
-    return s;
+    return st;
 }
 
 const struct as_backend as_backend_opencl = {

@@ -29,11 +29,11 @@ static enum as_status take_address(struct as_device *dev, struct as_memory *mem,
     if (place.svm)
         return AS_OK;
     bool was_mapped = mem->host != NULL;
-    enum as_status s = dev->memory->map(dev, mem, err);
-    if (!s && !was_mapped)
+    enum as_status st = dev->memory->map(dev, mem, err);
+    if (!st && !was_mapped)
         c->mapped = mem;
     *at = mem->host;
-    return s;
+    return st;
 }
 
 /* A copy between a device buffer and one in host memory uses the host address to force a transfer over the bus: a
@@ -44,7 +44,7 @@ static enum as_status lay_course(struct as_device *dev, struct as_memory *to, st
     struct as_cl_device *cl = dev->ctx;
     struct as_cl_place t = as_cl_place(to), f = as_cl_place(from);
     bool host_to = t.svm || t.host, host_from = f.svm || f.host;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     void *at = NULL;
     *c = (struct course){.queue = queue, .to = t.buffer, .from = f.buffer};
     if (!t.svm && !f.svm && host_to == host_from) {
@@ -54,16 +54,16 @@ static enum as_status lay_course(struct as_device *dev, struct as_memory *to, st
         c->to_at = t.svm;
         c->from_at = f.svm;
         if (!cl->api->clEnqueueSVMMemcpy)
-            s = as_fail(err, AS_UNSUPPORTED, "libOpenCL has no 'clEnqueueSVMMemcpy' (it came with OpenCL 2.0)");
+            st = as_fail(err, AS_UNSUPPORTED, "libOpenCL has no 'clEnqueueSVMMemcpy' (it came with OpenCL 2.0)");
     } else if (t.coarse || f.coarse || (host_to && host_from)) {
-        s = as_fail(err, AS_UNSUPPORTED, "opencl: no command copies between these two kinds of memory");
+        st = as_fail(err, AS_UNSUPPORTED, "opencl: no command copies between these two kinds of memory");
     } else {
         c->way = host_from ? FROM_HOST : TO_HOST;
-        s = take_address(dev, host_from ? from : to, c, &at, err);
+        st = take_address(dev, host_from ? from : to, c, &at, err);
         c->from_at = host_from ? at : NULL;
         c->to_at = host_from ? NULL : at;
     }
-    return s;
+    return st;
 }
 
 static enum as_status opencl_copy_enqueue(const struct as_cl_device *cl, struct course *c, uint64_t bytes,
@@ -89,30 +89,30 @@ static enum as_status opencl_copy_enqueue(const struct as_cl_device *cl, struct 
 static enum as_status opencl_copy_drain(const struct as_cl_device *cl, struct course *courses, size_t n,
                                         struct as_error *err)
 {
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     for (size_t i = 0; i < n; i++) {
-        enum as_status one = as_cl_check(cl->api->clFinish(courses[i].queue), "clFinish", s ? NULL : err);
-        s = s ? s : one;
+        enum as_status one = as_cl_check(cl->api->clFinish(courses[i].queue), "clFinish", st ? NULL : err);
+        st = st ? st : one;
     }
-    return s;
+    return st;
 }
 
 static enum as_status opencl_copy_run(const struct as_cl_device *cl, struct course *courses, size_t n,
                                       const struct as_copy *copy, struct as_error *err)
 {
-    enum as_status s = AS_OK;
-    for (uint64_t r = 0; r < copy->reps && !s; r++) {
-        for (size_t i = 0; i < n && !s; i++) {
+    enum as_status st = AS_OK;
+    for (uint64_t r = 0; r < copy->reps && !st; r++) {
+        for (size_t i = 0; i < n && !st; i++) {
             cl_event *event = r == 0 ? &courses[i].first : r + 1 == copy->reps ? &courses[i].last : NULL;
-            s = opencl_copy_enqueue(cl, &courses[i], copy->bytes, event, err);
-            if (!s && r == 0)
-                s = as_cl_check(cl->api->clFlush(courses[i].queue), "clFlush", err);
+            st = opencl_copy_enqueue(cl, &courses[i], copy->bytes, event, err);
+            if (!st && r == 0)
+                st = as_cl_check(cl->api->clFlush(courses[i].queue), "clFlush", err);
         }
-        if (!s && (r + 1) % OUTSTANDING_MAX == 0)
-            s = opencl_copy_drain(cl, courses, n, err);
+        if (!st && (r + 1) % OUTSTANDING_MAX == 0)
+            st = opencl_copy_drain(cl, courses, n, err);
     }
-    enum as_status end = opencl_copy_drain(cl, courses, n, s ? NULL : err);
-    return s ? s : end;
+    enum as_status end = opencl_copy_drain(cl, courses, n, st ? NULL : err);
+    return st ? st : end;
 }
 
 /* clFinish does not report a failed command; its event does. */
@@ -120,11 +120,11 @@ static enum as_status check_outcome(const struct as_cl_device *cl, const struct 
 {
     cl_int state = CL_COMPLETE;
     cl_event end = c->last ? c->last : c->first;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (end)
-        s = as_cl_check(cl->api->clGetEventInfo(end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL),
-                        "clGetEventInfo", err);
-    return s || state >= 0 ? s : as_cl_check(state, "a copy", err);
+        st = as_cl_check(cl->api->clGetEventInfo(end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL),
+                         "clGetEventInfo", err);
+    return st || state >= 0 ? st : as_cl_check(state, "a copy", err);
 }
 
 /* From the first start to the last end over all copies; NAN if the driver does not report it or it is implausible. */
@@ -143,11 +143,11 @@ static double opencl_copy_device_seconds(const struct as_cl_device *cl, const st
     return to > from ? (double)(to - from) * 1e-9 : NAN;
 }
 
-static enum as_status check_copy(const struct as_memory *to, const struct as_memory *from, uint64_t bytes,
-                                 struct as_error *err)
+static enum as_status opencl_copy_check(const struct as_memory *to, const struct as_memory *from, uint64_t bytes,
+                                        struct as_error *err)
 {
-    enum as_status s = as_memory_check(to, 0, bytes, err);
-    return s ? s : as_memory_check(from, 0, bytes, err);
+    enum as_status st = as_memory_check(to, 0, bytes, err);
+    return st ? st : as_memory_check(from, 0, bytes, err);
 }
 
 static enum as_status lay_all(struct as_device *dev, const struct as_copy *copy, struct course courses[2], size_t *n,
@@ -156,23 +156,23 @@ static enum as_status lay_all(struct as_device *dev, const struct as_copy *copy,
     struct as_cl_device *cl = dev->ctx;
     cl_int code = CL_SUCCESS;
     *n = 0;
-    enum as_status s = check_copy(copy->to, copy->from, copy->bytes, err);
-    if (!s && copy->back_to)
-        s = check_copy(copy->back_to, copy->back_from, copy->bytes, err);
-    if (s)
-        return s;
+    enum as_status st = opencl_copy_check(copy->to, copy->from, copy->bytes, err);
+    if (!st && copy->back_to)
+        st = opencl_copy_check(copy->back_to, copy->back_from, copy->bytes, err);
+    if (st)
+        return st;
     *n = 1;
-    s = lay_course(dev, copy->to, copy->from, cl->queue, &courses[0], err);
-    if (s || !copy->back_to)
-        return s;
+    st = lay_course(dev, copy->to, copy->from, cl->queue, &courses[0], err);
+    if (st || !copy->back_to)
+        return st;
     if (!cl->back)
         cl->back = cl->api->clCreateCommandQueue(cl->context, cl->id, CL_QUEUE_PROFILING_ENABLE, &code);
-    s = as_cl_check(cl->back ? CL_SUCCESS : code, "clCreateCommandQueue", err);
-    if (!s) {
+    st = as_cl_check(cl->back ? CL_SUCCESS : code, "clCreateCommandQueue", err);
+    if (!st) {
         *n = 2;
-        s = lay_course(dev, copy->back_to, copy->back_from, cl->back, &courses[1], err);
+        st = lay_course(dev, copy->back_to, copy->back_from, cl->back, &courses[1], err);
     }
-    return s;
+    return st;
 }
 
 enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, struct as_timing *out,
@@ -182,15 +182,15 @@ enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, str
     struct course courses[2] = {{0}};
     size_t n = 0;
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = lay_all(dev, copy, courses, &n, err);
-    if (!s) {
+    enum as_status st = lay_all(dev, copy, courses, &n, err);
+    if (!st) {
         uint64_t t0 = as_now_ns();
-        s = opencl_copy_run(cl, courses, n, copy, err);
+        st = opencl_copy_run(cl, courses, n, copy, err);
         out->host_s = (double)(as_now_ns() - t0) * 1e-9;
     }
-    for (size_t i = 0; i < n && !s; i++)
-        s = check_outcome(cl, &courses[i], err);
-    if (!s)
+    for (size_t i = 0; i < n && !st; i++)
+        st = check_outcome(cl, &courses[i], err);
+    if (!st)
         out->device_s = opencl_copy_device_seconds(cl, courses, n);
     for (size_t i = 0; i < n; i++) {
         if (courses[i].first)
@@ -200,5 +200,5 @@ enum as_status as_cl_copy(struct as_device *dev, const struct as_copy *copy, str
         if (courses[i].mapped)
             dev->memory->unmap(dev, courses[i].mapped, NULL);
     }
-    return s;
+    return st;
 }

@@ -77,8 +77,8 @@ enum as_status as_cl_check(cl_int code, const char *what, struct as_error *err)
         return AS_OK;
     int memory = code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE ||
                  code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    enum as_status s = memory ? AS_NOMEM : code == CL_DEVICE_NOT_AVAILABLE ? AS_UNSUPPORTED : AS_FAILED;
-    return as_fail(err, s, "opencl: %s returned %s (%d)%s", what, as_cl_error_name(code), (int)code,
-                   s == AS_UNSUPPORTED ? ": in exclusive use by another process, or its compute mode forbids access"
-                                       : "");
+    enum as_status st = memory ? AS_NOMEM : code == CL_DEVICE_NOT_AVAILABLE ? AS_UNSUPPORTED : AS_FAILED;
+    return as_fail(err, st, "opencl: %s returned %s (%d)%s", what, as_cl_error_name(code), (int)code,
+                   st == AS_UNSUPPORTED ? ": in exclusive use by another process, or its compute mode forbids access"
+                                        : "");
 }

@@ -26,9 +26,9 @@ enum as_status as_cl_memory_free(struct as_device *dev, uint64_t *bytes, struct 
     if (opencl_info_is_cpu(cl)) {
         /* CPU drivers report memory that changes with use; the kernel's numbers do not. */
         struct as_host_limits host;
-        enum as_status s = as_host_limits_now(&host, err);
-        *bytes = s ? 0 : host.free + as_arenas_idle(dev);
-        return s;
+        enum as_status st = as_host_limits_now(&host, err);
+        *bytes = st ? 0 : host.free + as_arenas_idle(dev);
+        return st;
     }
     size_t kib[2] = {0, 0};
     if (as_cl_has_extension(cl->api, cl->id, "cl_amd_device_attribute_query") &&

@@ -168,21 +168,21 @@ static enum as_status opencl_memory_alloc(struct as_device *dev, const struct as
     const struct allocator *how = opencl_find_allocator(dev, desc->allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status s = opencl_check_size(dev, desc->bytes, err);
-    if (!s && desc->owner && strcmp(desc->owner, dev->info.id) != 0)
-        s = as_fail(err, AS_UNSUPPORTED, "opencl: a device cannot access the memory of device '%s'", desc->owner);
-    if (s)
-        return s;
+    enum as_status st = opencl_check_size(dev, desc->bytes, err);
+    if (!st && desc->owner && strcmp(desc->owner, dev->info.id) != 0)
+        st = as_fail(err, AS_UNSUPPORTED, "opencl: a device cannot access the memory of device '%s'", desc->owner);
+    if (st)
+        return st;
     if (cl->held + desc->bytes > cl->total / IDLE_SHARE)
         as_arenas_drop_idle(dev);
     struct as_memory *mem = calloc(1, sizeof *mem);
     struct block *b = calloc(1, sizeof *b);
-    s = mem && b ? opencl_obtain(cl, how, desc->bytes, b, err)
-                 : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
-    if (s) {
+    st = mem && b ? opencl_obtain(cl, how, desc->bytes, b, err)
+                  : as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
+    if (st) {
         free(mem);
         free(b);
-        return s;
+        return st;
     }
     *mem = (struct as_memory){.bytes = desc->bytes, .ctx = b, .page_size = dev->info.page_size};
     if (how->way == SVM_FINE)
@@ -197,20 +197,20 @@ static enum as_status opencl_memory_part(struct as_device *dev, struct as_memory
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *of = whole->ctx;
-    enum as_status s = as_memory_check(whole, offset, bytes, err);
-    if (s)
-        return s;
+    enum as_status st = as_memory_check(whole, offset, bytes, err);
+    if (st)
+        return st;
     struct as_memory *mem = calloc(1, sizeof *mem);
     struct block *b = calloc(1, sizeof *b);
     if (mem && b) {
         *b = (struct block){.how = of->how, .svm = of->svm ? (char *)of->svm + offset : NULL, .is_part = true};
-        s = of->svm ? AS_OK : obtain_part(cl, of, offset, bytes, b, err);
+        st = of->svm ? AS_OK : obtain_part(cl, of, offset, bytes, b, err);
     } else
-        s = as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
-    if (s) {
+        st = as_nomem(err, sizeof *mem + sizeof *b, "a memory record");
+    if (st) {
         free(mem);
         free(b);
-        return s;
+        return st;
     }
     *mem = (struct as_memory){.bytes = bytes, .ctx = b, .page_size = whole->page_size};
     if (of->how->way == SVM_FINE)
@@ -259,9 +259,9 @@ static enum as_status copy_mapped(struct as_device *dev, struct as_memory *mem, 
                                   const void *from, uint64_t bytes, struct as_error *err)
 {
     bool was_mapped = mem->host != NULL;
-    enum as_status s = opencl_memory_map(dev, mem, err);
-    if (s || !mem->host)
-        return s ? s : as_fail(err, AS_FAILED, "opencl: a map returned no address and no error");
+    enum as_status st = opencl_memory_map(dev, mem, err);
+    if (st || !mem->host)
+        return st ? st : as_fail(err, AS_FAILED, "opencl: a map returned no address and no error");
     char *here = (char *)mem->host + offset;
     memcpy(to ? to : here, from ? from : here, bytes);
     return was_mapped ? AS_OK : opencl_memory_unmap(dev, mem, err);
@@ -272,9 +272,9 @@ static enum as_status opencl_memory_write(struct as_device *dev, struct as_memor
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (s || bytes == 0)
-        return s;
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (st || bytes == 0)
+        return st;
     if (b->svm || mem->host)
         return copy_mapped(dev, mem, offset, NULL, from, bytes, err);
     cl_int code = cl->api->clEnqueueWriteBuffer(cl->queue, b->buffer, CL_TRUE, offset, bytes, from, 0, NULL, NULL);
@@ -286,9 +286,9 @@ static enum as_status opencl_memory_read(struct as_device *dev, struct as_memory
 {
     struct as_cl_device *cl = dev->ctx;
     const struct block *b = mem->ctx;
-    enum as_status s = as_memory_check(mem, offset, bytes, err);
-    if (s || bytes == 0)
-        return s;
+    enum as_status st = as_memory_check(mem, offset, bytes, err);
+    if (st || bytes == 0)
+        return st;
     if (b->svm || mem->host)
         return copy_mapped(dev, mem, offset, to, NULL, bytes, err);
     cl_int code = cl->api->clEnqueueReadBuffer(cl->queue, b->buffer, CL_TRUE, offset, bytes, to, 0, NULL, NULL);
@@ -320,15 +320,15 @@ static enum as_status opencl_memory_time_alloc(struct as_device *dev, const char
     const struct allocator *how = opencl_find_allocator(dev, allocator, err);
     if (!how)
         return err ? err->code : AS_UNSUPPORTED;
-    enum as_status s = opencl_check_size(dev, bytes, err);
-    if (s)
-        return s;
+    enum as_status st = opencl_check_size(dev, bytes, err);
+    if (st)
+        return st;
     struct block *blocks = calloc(count ? count : 1, sizeof *blocks);
     if (!blocks)
         return as_nomem(err, count * sizeof *blocks, "a list of blocks");
     size_t got = 0;
     uint64_t t0 = as_now_ns();
-    while (got < count && !(s = opencl_obtain(cl, how, bytes, &blocks[got], err)))
+    while (got < count && !(st = opencl_obtain(cl, how, bytes, &blocks[got], err)))
         got++;
     uint64_t t1 = as_now_ns();
     for (size_t i = 0; i < got; i++)
@@ -337,7 +337,7 @@ static enum as_status opencl_memory_time_alloc(struct as_device *dev, const char
     *alloc_s = (double)(t1 - t0) * 1e-9;
     *free_s = (double)(t2 - t1) * 1e-9;
     free(blocks);
-    return s;
+    return st;
 }
 
 #define COMMON                                                                                                         \

@@ -56,9 +56,9 @@ static enum as_status opencl_compile(struct as_cl_device *cl, const struct as_pr
 {
     cl_int code;
     out->program = cl->api->clCreateProgramWithSource(cl->context, 1, &source, NULL, &code);
-    enum as_status s = as_cl_check(out->program ? CL_SUCCESS : code, "clCreateProgramWithSource", err);
-    if (s)
-        return s;
+    enum as_status st = as_cl_check(out->program ? CL_SUCCESS : code, "clCreateProgramWithSource", err);
+    if (st)
+        return st;
     code = cl->api->clBuildProgram(out->program, 1, &cl->id, options, NULL, NULL);
     if (code)
         return fail_build(cl, out->program, code, desc->name, err);
@@ -79,12 +79,12 @@ static enum as_status opencl_find_built(struct as_cl_device *cl, const struct as
     if (!b)
         return as_nomem(err, sizeof *b, "a program record");
     b->key = key;
-    enum as_status s = opencl_compile(cl, desc, source, options, b, err);
-    if (s) {
+    enum as_status st = opencl_compile(cl, desc, source, options, b, err);
+    if (st) {
         if (b->program)
             cl->api->clReleaseProgram(b->program);
         free(b);
-        return s;
+        return st;
     }
     b->next = cl->built;
     cl->built = *out = b;
@@ -106,16 +106,16 @@ static enum as_status opencl_program_build(struct as_device *dev, const struct a
     as_buf_str(&options, cl->language);
     as_buf_str(&options, desc->defines ? " " : "");
     as_buf_str(&options, desc->defines);
-    enum as_status s = as_buf_check(&source, err);
-    if (!s)
-        s = as_buf_check(&options, err);
-    if (!s)
-        s = opencl_find_built(cl, desc, as_buf_get(&source), as_buf_get(&options), &program->built, err);
+    enum as_status st = as_buf_check(&source, err);
+    if (!st)
+        st = as_buf_check(&options, err);
+    if (!st)
+        st = opencl_find_built(cl, desc, as_buf_get(&source), as_buf_get(&options), &program->built, err);
     as_buf_finish(&source);
     as_buf_finish(&options);
-    if (s) {
+    if (st) {
         free(program);
-        return s;
+        return st;
     }
     as_copy_text(program->name, sizeof program->name, desc->name);
     as_device_note_code(dev, program->built->key, program->built->binary_hash);

@@ -23,11 +23,11 @@ static enum as_status set_args(struct as_cl_device *cl, const struct as_launch *
         if (a->kind == AS_ARG_TENSOR)
             return as_fail(err, AS_UNSUPPORTED, "opencl: kernel '%s' takes a tensor, which the API does not have",
                            launch->kernel->name);
-        enum as_status s = a->kind == AS_ARG_MEMORY
-                               ? as_cl_set_memory_arg(cl, kernel, (cl_uint)i, a->u.memory, err)
-                               : as_cl_check(cl->api->clSetKernelArg(kernel, (cl_uint)i, sizes[a->kind], &a->u),
-                                             "clSetKernelArg", err);
-        if (s)
+        enum as_status st = a->kind == AS_ARG_MEMORY
+                                ? as_cl_set_memory_arg(cl, kernel, (cl_uint)i, a->u.memory, err)
+                                : as_cl_check(cl->api->clSetKernelArg(kernel, (cl_uint)i, sizes[a->kind], &a->u),
+                                              "clSetKernelArg", err);
+        if (st)
             return as_fail_in(err, launch->kernel->name);
     }
     return AS_OK;
@@ -71,14 +71,14 @@ static void opencl_forget(const struct as_cl_device *cl, cl_event *event)
 /* clFinish does not report a failed command; its event does. */
 static enum as_status opencl_finish(struct as_cl_device *cl, cl_event last, struct as_error *err)
 {
-    enum as_status s = as_cl_check(cl->api->clFinish(cl->queue), "clFinish", err);
+    enum as_status st = as_cl_check(cl->api->clFinish(cl->queue), "clFinish", err);
     cl_int state = CL_COMPLETE;
-    if (!s && last)
-        s = as_cl_check(cl->api->clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL),
-                        "clGetEventInfo", err);
-    if (!s && state < 0)
-        s = as_cl_check(state, "a kernel", err);
-    return s;
+    if (!st && last)
+        st = as_cl_check(cl->api->clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL),
+                         "clGetEventInfo", err);
+    if (!st && state < 0)
+        st = as_cl_check(state, "a kernel", err);
+    return st;
 }
 
 /* Device seconds from the first command's start to the last one's end; NAN if the driver does not report it or
@@ -99,24 +99,24 @@ static enum as_status opencl_queue_launch(struct as_device *dev, const struct as
     struct as_cl_device *cl = dev->ctx;
     cl_event first = NULL, last = NULL;
     *out = (struct as_timing){.host_s = NAN, .device_s = NAN, .cycles = NAN};
-    enum as_status s = opencl_check_shape(dev, launch, err);
-    if (!s)
-        s = set_args(cl, launch, err);
-    if (s)
-        return s;
+    enum as_status st = opencl_check_shape(dev, launch, err);
+    if (!st)
+        st = set_args(cl, launch, err);
+    if (st)
+        return st;
     uint64_t t0 = as_now_ns();
-    for (uint64_t i = 0; i < launch->reps && !s; i++) {
+    for (uint64_t i = 0; i < launch->reps && !st; i++) {
         bool is_last = i + 1 == launch->reps;
         cl_event *event = i == 0 ? &first : is_last ? &last : NULL;
-        s = opencl_enqueue(cl, cl->queue, launch, event, err);
-        if (!s && !is_last && (i + 1) % OUTSTANDING_MAX == 0)
-            s = opencl_finish(cl, NULL, err);
+        st = opencl_enqueue(cl, cl->queue, launch, event, err);
+        if (!st && !is_last && (i + 1) % OUTSTANDING_MAX == 0)
+            st = opencl_finish(cl, NULL, err);
     }
     cl_event end = launch->reps == 1 ? first : last;
-    if (!s)
-        s = opencl_finish(cl, end, err);
+    if (!st)
+        st = opencl_finish(cl, end, err);
     uint64_t t1 = as_now_ns();
-    if (!s) {
+    if (!st) {
         out->host_s = (double)(t1 - t0) * 1e-9;
         out->device_s = opencl_device_seconds(cl, first, end);
     } else {
@@ -124,26 +124,26 @@ static enum as_status opencl_queue_launch(struct as_device *dev, const struct as
     }
     opencl_forget(cl, &first);
     opencl_forget(cl, &last);
-    return s;
+    return st;
 }
 
 static enum as_status opencl_queue_submit(struct as_device *dev, const struct as_launch *launch, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
     cl_command_queue queue = as_cl_queue(cl, launch->queue, err);
-    enum as_status s = queue ? opencl_check_shape(dev, launch, err) : AS_USAGE;
-    if (!s)
-        s = set_args(cl, launch, err);
-    for (uint64_t i = 0; i < launch->reps && !s; i++) {
+    enum as_status st = queue ? opencl_check_shape(dev, launch, err) : AS_USAGE;
+    if (!st)
+        st = set_args(cl, launch, err);
+    for (uint64_t i = 0; i < launch->reps && !st; i++) {
         cl_event event = NULL;
         bool keep = i + 1 == launch->reps && launch->queue == 0;
-        s = opencl_enqueue(cl, queue, launch, keep ? &event : NULL, err);
+        st = opencl_enqueue(cl, queue, launch, keep ? &event : NULL, err);
         if (event) {
             opencl_forget(cl, &cl->last);
             cl->last = event;
         }
     }
-    return s ? s : as_cl_check(cl->api->clFlush(queue), "clFlush", err);
+    return st ? st : as_cl_check(cl->api->clFlush(queue), "clFlush", err);
 }
 
 static enum as_status poll_event(struct as_cl_device *cl, enum as_wait how, struct as_error *err)
@@ -165,9 +165,9 @@ static enum as_status poll_event(struct as_cl_device *cl, enum as_wait how, stru
 static enum as_status opencl_queue_wait(struct as_device *dev, enum as_wait how, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
-    enum as_status s = how == AS_WAIT_BLOCK || !cl->last ? opencl_finish(cl, cl->last, err) : poll_event(cl, how, err);
+    enum as_status st = how == AS_WAIT_BLOCK || !cl->last ? opencl_finish(cl, cl->last, err) : poll_event(cl, how, err);
     opencl_forget(cl, &cl->last);
-    return s;
+    return st;
 }
 
 const struct as_queue_ops as_cl_queue_ops = {

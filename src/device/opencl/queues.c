@@ -25,7 +25,7 @@ static cl_command_queue create(const struct as_cl_device *cl, bool urgent, cl_in
 enum as_status as_cl_queues(struct as_device *dev, size_t n, size_t urgent, struct as_error *err)
 {
     struct as_cl_device *cl = dev->ctx;
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (n > AS_QUEUES_MAX || urgent > n)
         return as_fail(err, AS_USAGE, "opencl: %zu queues of which %zu are urgent, at most %d", n, urgent,
                        (int)AS_QUEUES_MAX);
@@ -33,16 +33,16 @@ enum as_status as_cl_queues(struct as_device *dev, size_t n, size_t urgent, stru
                    !as_cl_has_extension(cl->api, cl->id, "cl_khr_priority_hints")))
         return as_fail(err, AS_UNSUPPORTED, "the driver lacks cl_khr_priority_hints, so its queues have no priorities");
     as_cl_queues_close(cl);
-    while (cl->more_n < n && !s) {
+    while (cl->more_n < n && !st) {
         cl_int code;
         cl_command_queue queue = create(cl, cl->more_n >= n - urgent, &code);
-        s = as_cl_check(queue ? CL_SUCCESS : code, "clCreateCommandQueue", err);
-        if (!s)
+        st = as_cl_check(queue ? CL_SUCCESS : code, "clCreateCommandQueue", err);
+        if (!st)
             cl->more[cl->more_n++] = queue;
     }
-    if (s)
+    if (st)
         as_cl_queues_close(cl);
-    return s;
+    return st;
 }
 
 enum as_status as_cl_wait_queue(struct as_device *dev, unsigned queue, struct as_error *err)

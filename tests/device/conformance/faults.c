@@ -17,59 +17,59 @@ static struct {
 static enum as_status do_write(struct as_error *err)
 {
     char bytes[BYTES] = {1};
-    return card.dev.memory->write(&card.dev, s.memory, 0, bytes, BYTES, err);
+    return gpu.dev.memory->write(&gpu.dev, s.memory, 0, bytes, BYTES, err);
 }
 
 static enum as_status do_read(struct as_error *err)
 {
     char bytes[BYTES];
-    return card.dev.memory->read(&card.dev, s.memory, 0, bytes, BYTES, err);
+    return gpu.dev.memory->read(&gpu.dev, s.memory, 0, bytes, BYTES, err);
 }
 
 static enum as_status do_map(struct as_error *err)
 {
-    enum as_status st = card.dev.memory->map(&card.dev, s.memory, err);
-    return st ? st : card.dev.memory->unmap(&card.dev, s.memory, err);
+    enum as_status st = gpu.dev.memory->map(&gpu.dev, s.memory, err);
+    return st ? st : gpu.dev.memory->unmap(&gpu.dev, s.memory, err);
 }
 
 static enum as_status do_copy(struct as_error *err)
 {
     const struct as_copy c = {.to = s.memory, .from = s.other, .bytes = BYTES, .reps = 3};
     struct as_timing t;
-    return card.dev.queue->copy(&card.dev, &c, &t, err);
+    return gpu.dev.queue->copy(&gpu.dev, &c, &t, err);
 }
 
 static enum as_status do_launch(struct as_error *err)
 {
     struct as_timing t = {1, 1, 1};
-    enum as_status st = card.dev.queue->launch(&card.dev, &s.launch, &t, err);
+    enum as_status st = gpu.dev.queue->launch(&gpu.dev, &s.launch, &t, err);
     assert_true(st == AS_OK || (isnan(t.host_s) && isnan(t.device_s)));
     return st;
 }
 
 static enum as_status do_wait(struct as_error *err)
 {
-    enum as_status st = card.dev.queue->submit(&card.dev, &s.launch, err);
-    return st ? st : card.dev.queue->wait(&card.dev, AS_WAIT_BLOCK, err);
+    enum as_status st = gpu.dev.queue->submit(&gpu.dev, &s.launch, err);
+    return st ? st : gpu.dev.queue->wait(&gpu.dev, AS_WAIT_BLOCK, err);
 }
 
 static enum as_status do_poll(struct as_error *err)
 {
-    enum as_status st = card.dev.queue->submit(&card.dev, &s.launch, err);
-    return st ? st : card.dev.queue->wait(&card.dev, AS_WAIT_YIELD, err);
+    enum as_status st = gpu.dev.queue->submit(&gpu.dev, &s.launch, err);
+    return st ? st : gpu.dev.queue->wait(&gpu.dev, AS_WAIT_YIELD, err);
 }
 
 static enum as_status do_queue(struct as_error *err)
 {
-    enum as_status st = card.dev.queue->queues(&card.dev, 1, 0, err);
+    enum as_status st = gpu.dev.queue->queues(&gpu.dev, 1, 0, err);
     struct as_launch l = s.launch;
     l.queue = 1;
     if (!st)
-        st = card.dev.queue->submit(&card.dev, &l, err);
+        st = gpu.dev.queue->submit(&gpu.dev, &l, err);
     if (!st)
-        st = card.dev.queue->wait_queue(&card.dev, 1, err);
+        st = gpu.dev.queue->wait_queue(&gpu.dev, 1, err);
     if (st)
-        (void)card.dev.queue->wait_queue(&card.dev, 1, NULL); /* or it runs on while its memory is given back */
+        (void)gpu.dev.queue->wait_queue(&gpu.dev, 1, NULL); /* or it runs on while its memory is given back */
     return st;
 }
 
@@ -78,7 +78,7 @@ static enum as_status do_allocate(struct as_error *err)
     struct as_memory *m = NULL;
     enum as_status st = gpu_get(conformance_plain(), BYTES, NULL, &m, err);
     assert_true((st == AS_OK) == (m != NULL));
-    card.dev.memory->free(&card.dev, m);
+    gpu.dev.memory->free(&gpu.dev, m);
     return st;
 }
 
@@ -86,9 +86,9 @@ static enum as_status do_build(struct as_error *err)
 {
     struct as_program_desc desc = conformance_program("-DMORE=2 -DLATE");
     struct as_program *p = NULL;
-    enum as_status st = card.dev.program->build(&card.dev, &desc, &p, err);
+    enum as_status st = gpu.dev.program->build(&gpu.dev, &desc, &p, err);
     assert_true((st == AS_OK) == (p != NULL));
-    card.dev.program->destroy(&card.dev, p);
+    gpu.dev.program->destroy(&gpu.dev, p);
     return st;
 }
 
@@ -105,12 +105,12 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 static bool has_way(size_t i)
 {
-    return (ways[i].act != do_copy || card.dev.queue->copy) && (ways[i].act != do_queue || card.dev.queue->queues);
+    return (ways[i].act != do_copy || gpu.dev.queue->copy) && (ways[i].act != do_queue || gpu.dev.queue->queues);
 }
 
 static void get_ready(void)
 {
-    const struct as_device_info *info = &card.dev.info;
+    const struct as_device_info *info = &gpu.dev.info;
     size_t last = info->allocators_n - 1;
     while (info->allocators[last].why_not[0] || info->allocators[last].role == AS_ROLE_MANAGED_STATIC)
         last--;
@@ -123,8 +123,8 @@ static void get_ready(void)
 
 static void give_back(void)
 {
-    card.dev.memory->free(&card.dev, s.memory);
-    card.dev.memory->free(&card.dev, s.other);
+    gpu.dev.memory->free(&gpu.dev, s.memory);
+    gpu.dev.memory->free(&gpu.dev, s.other);
     conformance_done(&s.ready);
 }
 
@@ -158,16 +158,16 @@ static void check_lost(const struct driver_fault *f, size_t first)
     for (size_t i = 0; i < WAYS; i++)
         if (has_way(i) && ways[i].act != do_build)
             check_way(i, f, f->after);
-    if (card.dev.device->alive)
-        check_fails(card.dev.device->alive(&card.dev, &err), f->code, &err, f->after);
+    if (gpu.dev.device->alive)
+        check_fails(gpu.dev.device->alive(&gpu.dev, &err), f->code, &err, f->after);
     give_back();
-    close_backend(&card);
+    close_backend(&gpu);
     fake_reset();
     conformance_machine(0);
     get_ready();
     all_work();
     give_back();
-    close_card(&card);
+    close_card(&gpu);
 }
 
 static void check_survived(const struct driver_fault *f)
@@ -181,12 +181,12 @@ static void check_survived(const struct driver_fault *f)
         conformance_fake(f->words);
         check_way(i, f, f->part);
         conformance_fake("");
-        check_ok(card.dev.queue->wait(&card.dev, AS_WAIT_SPIN, &err), &err);
+        check_ok(gpu.dev.queue->wait(&gpu.dev, AS_WAIT_SPIN, &err), &err);
         assert_null(s.memory->host);
     }
     all_work();
     give_back();
-    close_card(&card);
+    close_card(&gpu);
 }
 
 void conformance_faults(void **state)
@@ -226,7 +226,7 @@ static bool live_with(unsigned call)
     conformance_fake("");
     all_work();
     give_back();
-    close_card(&card);
+    close_card(&gpu);
     return failed;
 }
 

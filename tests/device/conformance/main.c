@@ -9,7 +9,7 @@ static const char *machine = "";
 
 bool conformance_runs_on_host(void)
 {
-    return card.dev.info.capabilities & AS_CAP_HOST_KERNELS;
+    return gpu.dev.info.capabilities & AS_CAP_HOST_KERNELS;
 }
 
 struct as_program_desc conformance_program(const char *defines)
@@ -21,18 +21,18 @@ struct as_program_desc conformance_program(const char *defines)
 struct ready conformance_ready(const char *kernel)
 {
     const struct as_program_desc desc =
-        conformance_program(card.dev.info.capabilities & AS_CAP_FP64 ? "-DMORE=2 -DF64" : "-DMORE=2");
+        conformance_program(gpu.dev.info.capabilities & AS_CAP_FP64 ? "-DMORE=2 -DF64" : "-DMORE=2");
     struct as_error err = {0};
     struct ready r = {NULL, NULL};
-    check_ok(card.dev.program->build(&card.dev, &desc, &r.program, &err), &err);
-    check_ok(card.dev.program->kernel(&card.dev, r.program, kernel, &r.kernel, &err), &err);
+    check_ok(gpu.dev.program->build(&gpu.dev, &desc, &r.program, &err), &err);
+    check_ok(gpu.dev.program->kernel(&gpu.dev, r.program, kernel, &r.kernel, &err), &err);
     return r;
 }
 
 void conformance_done(struct ready *r)
 {
-    card.dev.program->kernel_destroy(&card.dev, r->kernel);
-    card.dev.program->destroy(&card.dev, r->program);
+    gpu.dev.program->kernel_destroy(&gpu.dev, r->kernel);
+    gpu.dev.program->destroy(&gpu.dev, r->program);
 }
 
 struct as_memory *conformance_memory(const char *allocator, uint64_t bytes)
@@ -45,7 +45,7 @@ struct as_memory *conformance_memory(const char *allocator, uint64_t bytes)
 
 const char *conformance_plain(void)
 {
-    const struct as_device_info *info = &card.dev.info;
+    const struct as_device_info *info = &gpu.dev.info;
     for (size_t i = 0; i < info->allocators_n; i++)
         if (info->allocators[i].role == AS_ROLE_DEVICE && !info->allocators[i].why_not[0])
             return info->allocators[i].name;
@@ -54,7 +54,7 @@ const char *conformance_plain(void)
 
 const char *conformance_shared(void)
 {
-    const struct as_device_info *info = &card.dev.info;
+    const struct as_device_info *info = &gpu.dev.info;
     for (size_t i = 0; i < info->allocators_n; i++)
         if (info->allocators[i].coherent && info->allocators[i].host_access && !info->allocators[i].why_not[0])
             return info->allocators[i].name;
@@ -82,7 +82,7 @@ bool conformance_machine(size_t n)
         return false;
     machine = machines[n];
     fake(machine);
-    open_card(&card, 0);
+    open_card(&gpu, 0);
     return true;
 }
 
@@ -111,7 +111,7 @@ static int teardown(void **state)
 {
     (void)state;
     conformance_fake("");
-    close_card(&card);
+    close_card(&gpu);
     return 0;
 }
 

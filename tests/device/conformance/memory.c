@@ -8,30 +8,30 @@
 static void round_trip(const char *allocator, struct as_memory *m)
 {
     static unsigned char in[BLOCK], out[BLOCK];
-    const struct as_memory_ops *ops = card.dev.memory;
+    const struct as_memory_ops *ops = gpu.dev.memory;
     struct as_error err = {0};
     assert_int_equal(m->bytes, sizeof in);
     conformance_fill(in, sizeof in, 1);
-    check_ok(ops->write(&card.dev, m, 0, in, sizeof in, &err), &err);
-    check_ok(ops->map(&card.dev, m, &err), &err);
-    check_ok(ops->map(&card.dev, m, &err), &err);
+    check_ok(ops->write(&gpu.dev, m, 0, in, sizeof in, &err), &err);
+    check_ok(ops->map(&gpu.dev, m, &err), &err);
+    check_ok(ops->map(&gpu.dev, m, &err), &err);
     assert_non_null(m->host);
     if (memcmp(m->host, in, sizeof in) != 0)
         fail_msg("%s: the map does not show what was written", allocator);
     ((unsigned char *)m->host)[7] = 77;
     in[7] = 77, in[1000] = 78;
-    check_ok(ops->write(&card.dev, m, 1000, &in[1000], 1, &err), &err);
-    check_ok(ops->read(&card.dev, m, 7, out, 1000, &err), &err);
+    check_ok(ops->write(&gpu.dev, m, 1000, &in[1000], 1, &err), &err);
+    check_ok(ops->read(&gpu.dev, m, 7, out, 1000, &err), &err);
     assert_memory_equal(out, in + 7, 1000);
-    check_ok(ops->unmap(&card.dev, m, &err), &err);
-    check_ok(ops->unmap(&card.dev, m, &err), &err);
-    check_ok(ops->read(&card.dev, m, 0, out, sizeof out, &err), &err);
+    check_ok(ops->unmap(&gpu.dev, m, &err), &err);
+    check_ok(ops->unmap(&gpu.dev, m, &err), &err);
+    check_ok(ops->read(&gpu.dev, m, 0, out, sizeof out, &err), &err);
     if (memcmp(out, in, sizeof in) != 0)
         fail_msg("%s: what was changed while mapped is not there", allocator);
-    check_ok(ops->read(&card.dev, m, sizeof in, out, 0, &err), &err);
-    check_fails(ops->write(&card.dev, m, sizeof in - 1, in, 2, &err), AS_USAGE, &err, "outside");
-    check_fails(ops->read(&card.dev, m, UINT64_MAX, out, 2, &err), AS_USAGE, &err, "outside");
-    check_ok(ops->map(&card.dev, m, &err), &err);
+    check_ok(ops->read(&gpu.dev, m, sizeof in, out, 0, &err), &err);
+    check_fails(ops->write(&gpu.dev, m, sizeof in - 1, in, 2, &err), AS_USAGE, &err, "outside");
+    check_fails(ops->read(&gpu.dev, m, UINT64_MAX, out, 2, &err), AS_USAGE, &err, "outside");
+    check_ok(ops->map(&gpu.dev, m, &err), &err);
 }
 
 void conformance_allocators(void **state)
@@ -39,8 +39,8 @@ void conformance_allocators(void **state)
     (void)state;
     for (size_t n = 0; conformance_machine(n); n++) {
         size_t usable = 0;
-        for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
-            const struct as_allocator *a = &card.dev.info.allocators[i];
+        for (size_t i = 0; i < gpu.dev.info.allocators_n; i++) {
+            const struct as_allocator *a = &gpu.dev.info.allocators[i];
             struct as_error err = {0};
             struct as_memory *m = NULL;
             enum as_status st = gpu_get(a->name, BLOCK, NULL, &m, &err);
@@ -51,12 +51,12 @@ void conformance_allocators(void **state)
             }
             check_ok(st, &err);
             round_trip(a->name, m);
-            card.dev.memory->free(&card.dev, m); /* while it is mapped */
+            gpu.dev.memory->free(&gpu.dev, m); /* while it is mapped */
             usable++;
         }
         assert_true(usable > 0);
-        card.dev.memory->free(&card.dev, NULL);
-        close_card(&card);
+        gpu.dev.memory->free(&gpu.dev, NULL);
+        close_card(&gpu);
     }
 }
 
@@ -84,22 +84,22 @@ void conformance_sizes(void **state)
     double a, f;
     uint64_t before = 0, after = 0;
     (void)state;
-    for (size_t i = 0; i < card.dev.info.allocators_n; i++)
-        if (!card.dev.info.allocators[i].why_not[0])
-            check_absurd(card.dev.info.allocators[i].name);
+    for (size_t i = 0; i < gpu.dev.info.allocators_n; i++)
+        if (!gpu.dev.info.allocators[i].why_not[0])
+            check_absurd(gpu.dev.info.allocators[i].name);
     check_fails(gpu_get("nobody's", 64, NULL, &m, &err), AS_USAGE, &err, "'nobody's'");
     for (const struct size_limit *l = stand_in.limits; l && l->allocator; l++)
         check_fails(gpu_get(l->allocator, l->bytes, NULL, &m, &err), l->code, &err, l->part);
     assert_null(m);
-    check_ok(card.dev.device->memory_free(&card.dev, &before, &err), &err);
+    check_ok(gpu.dev.device->memory_free(&gpu.dev, &before, &err), &err);
     m = conformance_memory(conformance_plain(), 64 * KIB);
-    card.dev.memory->free(&card.dev, m);
-    check_ok(card.dev.device->memory_free(&card.dev, &after, &err), &err);
+    gpu.dev.memory->free(&gpu.dev, m);
+    check_ok(gpu.dev.device->memory_free(&gpu.dev, &after, &err), &err);
     if (stand_in.library || stand_in.backend->on_request)
         assert_int_equal(before, after);
-    if (card.dev.memory->time_alloc && !stand_in.backend->on_request) { /* a script has times for any number */
+    if (gpu.dev.memory->time_alloc && !stand_in.backend->on_request) { /* a script has times for any number */
         const enum as_status st =
-            card.dev.memory->time_alloc(&card.dev, conformance_plain(), GIB, SIZE_MAX / 2, &a, &f, &err);
+            gpu.dev.memory->time_alloc(&gpu.dev, conformance_plain(), GIB, SIZE_MAX / 2, &a, &f, &err);
         assert_true(st != AS_OK && err.text[0]);
     }
 }
@@ -112,8 +112,8 @@ void conformance_no_memory(void **state)
         skip();
     for (size_t n = 0; conformance_machine(n); n++) {
         conformance_fake("nomem");
-        for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
-            const struct as_allocator *a = &card.dev.info.allocators[i];
+        for (size_t i = 0; i < gpu.dev.info.allocators_n; i++) {
+            const struct as_allocator *a = &gpu.dev.info.allocators[i];
             struct as_error err = {0};
             struct as_memory *m = NULL;
             double alloc_s, free_s;
@@ -121,14 +121,14 @@ void conformance_no_memory(void **state)
                 continue;
             check_fails(gpu_get(a->name, BLOCK, NULL, &m, &err), AS_NOMEM, &err, stand_in.no_memory);
             assert_null(m);
-            enum as_status st = card.dev.memory->time_alloc(&card.dev, a->name, 4096, 4, &alloc_s, &free_s, &err);
+            enum as_status st = gpu.dev.memory->time_alloc(&gpu.dev, a->name, 4096, 4, &alloc_s, &free_s, &err);
             if (a->role == AS_ROLE_MANAGED_STATIC)
                 check_fails(st, AS_UNSUPPORTED, &err, "comes with its module");
             else
                 check_fails(st, AS_NOMEM, &err, stand_in.no_memory);
         }
         conformance_fake("");
-        close_card(&card);
+        close_card(&gpu);
     }
 }
 
@@ -136,15 +136,15 @@ void conformance_alloc_times(void **state)
 {
     const int live = fake_live();
     (void)state;
-    if (!card.dev.memory->time_alloc)
+    if (!gpu.dev.memory->time_alloc)
         skip();
-    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
-        const struct as_allocator *a = &card.dev.info.allocators[i];
+    for (size_t i = 0; i < gpu.dev.info.allocators_n; i++) {
+        const struct as_allocator *a = &gpu.dev.info.allocators[i];
         struct as_error err = {0};
         double alloc_s = NAN, free_s = NAN;
         if (a->why_not[0])
             continue;
-        enum as_status st = card.dev.memory->time_alloc(&card.dev, a->name, 64 * KIB, 16, &alloc_s, &free_s, &err);
+        enum as_status st = gpu.dev.memory->time_alloc(&gpu.dev, a->name, 64 * KIB, 16, &alloc_s, &free_s, &err);
         if (a->role == AS_ROLE_MANAGED_STATIC) {
             check_fails(st, AS_UNSUPPORTED, &err, "comes with its module");
             continue;
@@ -160,25 +160,25 @@ void conformance_parts(void **state)
 {
     enum { WHOLE = 256 << 10, AT = 128 << 10, BYTES = 64 };
     (void)state;
-    if (!card.dev.memory->part)
+    if (!gpu.dev.memory->part)
         skip();
-    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
+    for (size_t i = 0; i < gpu.dev.info.allocators_n; i++) {
         struct as_memory *part = NULL;
         struct as_error err = {0};
         unsigned char in[BYTES], out[BYTES];
-        if (card.dev.info.allocators[i].why_not[0])
+        if (gpu.dev.info.allocators[i].why_not[0])
             continue;
-        struct as_memory *whole = conformance_memory(card.dev.info.allocators[i].name, WHOLE);
-        check_ok(card.dev.memory->part(&card.dev, whole, AT, BYTES, &part, &err), &err);
+        struct as_memory *whole = conformance_memory(gpu.dev.info.allocators[i].name, WHOLE);
+        check_ok(gpu.dev.memory->part(&gpu.dev, whole, AT, BYTES, &part, &err), &err);
         conformance_fill(in, sizeof in, 9);
-        check_ok(card.dev.memory->write(&card.dev, part, 0, in, BYTES, &err), &err);
-        check_fails(card.dev.memory->write(&card.dev, part, BYTES, in, 1, &err), AS_USAGE, &err, "outside");
-        card.dev.memory->free(&card.dev, part);
-        check_ok(card.dev.memory->read(&card.dev, whole, AT, out, BYTES, &err), &err);
+        check_ok(gpu.dev.memory->write(&gpu.dev, part, 0, in, BYTES, &err), &err);
+        check_fails(gpu.dev.memory->write(&gpu.dev, part, BYTES, in, 1, &err), AS_USAGE, &err, "outside");
+        gpu.dev.memory->free(&gpu.dev, part);
+        check_ok(gpu.dev.memory->read(&gpu.dev, whole, AT, out, BYTES, &err), &err);
         assert_memory_equal(in, out, BYTES);
-        check_fails(card.dev.memory->part(&card.dev, whole, WHOLE - BYTES, BYTES + 1, &part, &err), AS_USAGE, &err,
+        check_fails(gpu.dev.memory->part(&gpu.dev, whole, WHOLE - BYTES, BYTES + 1, &part, &err), AS_USAGE, &err,
                     "outside");
-        card.dev.memory->free(&card.dev, whole);
+        gpu.dev.memory->free(&gpu.dev, whole);
     }
 }
 
@@ -200,7 +200,7 @@ static void check_no_peers(void)
         return;
     check_fails(gpu_get(conformance_plain(), 64, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err, id);
     check_ok(gpu_get(conformance_plain(), 64, id_of(0, id), &m, &err), &err);
-    card.dev.memory->free(&card.dev, m);
+    gpu.dev.memory->free(&gpu.dev, m);
 }
 
 void conformance_peers(void **state)
@@ -210,7 +210,7 @@ void conformance_peers(void **state)
     struct as_memory *m = NULL;
     struct as_error err = {0};
     (void)state;
-    if (!(card.dev.info.capabilities & AS_CAP_PEERS) || !plain) {
+    if (!(gpu.dev.info.capabilities & AS_CAP_PEERS) || !plain) {
         check_no_peers();
         return;
     }
@@ -223,7 +223,7 @@ void conformance_peers(void **state)
         for (int owner = 0; owner < 3; owner++) {
             check_ok(gpu_get(stand_in.allocators[i], BLOCK, id_of(owner, id), &m, &err), &err);
             round_trip(stand_in.allocators[i], m);
-            card.dev.memory->free(&card.dev, m);
+            gpu.dev.memory->free(&gpu.dev, m);
         }
     check_fails(gpu_get(plain, 200 * GIB, id_of(2, id), &m, &err), AS_UNSUPPORTED, &err, stand_in.capped);
     check_fails(gpu_get(stand_in.pinned, 4096, id_of(1, id), &m, &err), AS_UNSUPPORTED, &err,
@@ -235,14 +235,14 @@ void conformance_peers(void **state)
 /* What is taken of a kind is known before anything is asked of it, and as much can be had. */
 void conformance_managed(void **state)
 {
-    const struct as_device_info *info = &card.dev.info;
+    const struct as_device_info *info = &gpu.dev.info;
     (void)state;
     if (!stand_in.managed)
         skip();
     uint64_t most = as_info_allocator(info, stand_in.managed)->most;
     assert_true(most > 0 && most <= GIB && most <= info->memory_free / 10);
     assert_true(as_info_allocator(info, stand_in.allocators[0])->most == 0);
-    card.dev.memory->free(&card.dev, conformance_memory(stand_in.managed, most / 2));
+    gpu.dev.memory->free(&gpu.dev, conformance_memory(stand_in.managed, most / 2));
 }
 
 /* Two devices, and one of them twice: each call works on its own. */
@@ -250,10 +250,10 @@ void conformance_two_devices(void **state)
 {
     const struct as_memory_desc want = {.allocator = conformance_plain(), .bytes = BLOCK, .node = -1};
     (void)state;
-    if (stand_in.backend->count(card.backend) < 2)
+    if (stand_in.backend->count(gpu.backend) < 2)
         skip();
     for (size_t i = 0; i < 2; i++) {
-        struct opened other = {.backend = card.backend};
+        struct opened other = {.backend = gpu.backend};
         struct as_memory *there = NULL;
         struct as_error err = {0};
         open_device(&other, i);
@@ -261,7 +261,7 @@ void conformance_two_devices(void **state)
         check_ok(other.dev.memory->alloc(&other.dev, &want, &there, &err), &err);
         round_trip(want.allocator, here);
         other.dev.memory->free(&other.dev, there);
-        card.dev.memory->free(&card.dev, here);
+        gpu.dev.memory->free(&gpu.dev, here);
         other.dev.device->close(&other.dev);
     }
 }

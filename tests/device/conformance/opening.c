@@ -10,13 +10,13 @@
 /* A capability, and whether the slot that does it is there. */
 static void check_slot(unsigned capability, bool there)
 {
-    if (card.dev.info.capabilities & capability && !there)
+    if (gpu.dev.info.capabilities & capability && !there)
         fail_msg("it claims %s and lacks the slot", as_capability_word(capability));
 }
 
 static void check_slots(void)
 {
-    const struct as_device *d = &card.dev;
+    const struct as_device *d = &gpu.dev;
     check_slot(AS_CAP_ASYNC, d->queue->submit && d->queue->wait);
     check_slot(AS_CAP_QUEUES, d->queue->queues && d->queue->wait_queue);
     check_slot(AS_CAP_COPY, d->queue->copy);
@@ -54,13 +54,13 @@ static void check_info(const struct as_device_info *info)
     assert_int_equal(back->capabilities, info->capabilities);
     as_buf_finish(&json);
     free(back);
-    check_ok(card.dev.device->memory_free(&card.dev, &bytes, &err), &err);
+    check_ok(gpu.dev.device->memory_free(&gpu.dev, &bytes, &err), &err);
     assert_true(info->memory_bytes == 0 || bytes <= info->memory_bytes);
-    if (card.dev.device->alive)
-        check_ok(card.dev.device->alive(&card.dev, &err), &err);
+    if (gpu.dev.device->alive)
+        check_ok(gpu.dev.device->alive(&gpu.dev, &err), &err);
     double hz = 0;
     if (info->capabilities & AS_CAP_CLOCK) {
-        check_ok(card.dev.device->clock(&card.dev, &hz, &err), &err);
+        check_ok(gpu.dev.device->clock(&gpu.dev, &hz, &err), &err);
         assert_true(hz > 1e6 && isfinite(hz));
     }
 }
@@ -71,7 +71,7 @@ static void check_sensor(const struct as_sensor *sensor)
     struct as_sensor_reading reading;
     struct as_error err = {0};
     void *ctx = NULL;
-    check_ok(sensor->open(&card.dev.info, &ctx, &why_not, &err), &err);
+    check_ok(sensor->open(&gpu.dev.info, &ctx, &why_not, &err), &err);
     sensor->read(ctx, AS_SENSOR_ALL, &reading);
     assert_false(reading.utilisation > 1);
     sensor->close(ctx);
@@ -84,19 +84,19 @@ void conformance_opens(void **state)
     (void)state;
     check_ok(as_backend_check(stand_in.backend, &err), &err);
     for (size_t i = 0; conformance_machine(i); i++) {
-        const size_t n = stand_in.backend->count(card.backend);
+        const size_t n = stand_in.backend->count(gpu.backend);
         struct as_device none;
-        check_ok(as_device_check(&card.dev, &err), &err);
+        check_ok(as_device_check(&gpu.dev, &err), &err);
         check_slots();
-        check_info(&card.dev.info);
+        check_info(&gpu.dev.info);
         if (stand_in.backend->sensor)
             check_sensor(stand_in.backend->sensor);
         if (!stand_in.backend->single) {
-            assert_int_equal(stand_in.backend->open_device(card.backend, n, &none, &err), AS_NOTFOUND);
+            assert_int_equal(stand_in.backend->open_device(gpu.backend, n, &none, &err), AS_NOTFOUND);
             assert_non_null(strstr(err.text, "the last is"));
             assert_null(none.ctx);
         }
-        close_card(&card);
+        close_card(&gpu);
     }
 }
 
@@ -167,12 +167,12 @@ void conformance_order(void **state)
 /* Of every device, however hostile its name: JSON with nothing in it that a page or a terminal would act on. */
 void conformance_topology(void **state)
 {
-    const size_t n = stand_in.backend->count(card.backend);
+    const size_t n = stand_in.backend->count(gpu.backend);
     (void)state;
-    if (!card.dev.device->topology)
+    if (!gpu.dev.device->topology)
         skip();
     for (size_t i = 0; i < n; i++) {
-        struct opened o = {.backend = card.backend};
+        struct opened o = {.backend = gpu.backend};
         struct as_buf json = AS_BUF_INIT;
         struct as_error err = {0};
         json_error_t why;

@@ -12,10 +12,10 @@ static void check_identity(void)
         const struct as_program_desc desc = conformance_program(defines[i]);
         struct as_error err = {0};
         struct as_program *p = NULL;
-        card.dev.code = (struct as_code_identity){0};
-        check_ok(card.dev.program->build(&card.dev, &desc, &p, &err), &err);
-        card.dev.program->destroy(&card.dev, p);
-        code[i] = card.dev.code;
+        gpu.dev.code = (struct as_code_identity){0};
+        check_ok(gpu.dev.program->build(&gpu.dev, &desc, &p, &err), &err);
+        gpu.dev.program->destroy(&gpu.dev, p);
+        code[i] = gpu.dev.code;
     }
     if (conformance_runs_on_host())
         return;
@@ -33,18 +33,18 @@ void conformance_builds(void **state)
     struct as_kernel *k = NULL;
     struct as_error err = {0};
     (void)state;
-    check_fails(card.dev.program->build(&card.dev, &nothing, &p, &err), AS_UNSUPPORTED, &err, "neither");
+    check_fails(gpu.dev.program->build(&gpu.dev, &nothing, &p, &err), AS_UNSUPPORTED, &err, "neither");
     if (conformance_runs_on_host())
-        check_fails(card.dev.program->build(&card.dev, &broken, &p, &err), AS_UNSUPPORTED, &err, "broken");
+        check_fails(gpu.dev.program->build(&gpu.dev, &broken, &p, &err), AS_UNSUPPORTED, &err, "broken");
     else if (stand_in.runs == RUNS_ALL)
-        check_fails(card.dev.program->build(&card.dev, &broken, &p, &err), AS_FAILED, &err, "undeclared");
+        check_fails(gpu.dev.program->build(&gpu.dev, &broken, &p, &err), AS_FAILED, &err, "undeclared");
     assert_null(p);
-    card.dev.program->destroy(&card.dev, NULL);
-    card.dev.program->kernel_destroy(&card.dev, NULL);
+    gpu.dev.program->destroy(&gpu.dev, NULL);
+    gpu.dev.program->kernel_destroy(&gpu.dev, NULL);
     check_identity();
     struct ready r = conformance_ready("conform_tick");
     if (conformance_runs_on_host() || stand_in.runs == RUNS_ALL) {
-        enum as_status st = card.dev.program->kernel(&card.dev, r.program, "absent", &k, &err);
+        enum as_status st = gpu.dev.program->kernel(&gpu.dev, r.program, "absent", &k, &err);
         check_fails(st, conformance_runs_on_host() ? AS_NOTFOUND : AS_FAILED, &err, "absent");
         assert_null(k);
     }
@@ -63,9 +63,9 @@ static void run(const struct ready *r, const struct as_arg *args, size_t n, void
     const struct as_launch l = conformance_launch(r, args, n, 2);
     struct as_error err = {0};
     struct as_timing t = {0};
-    check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+    check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
     check_timing(&t);
-    check_ok(card.dev.memory->read(&card.dev, args[0].u.memory, 0, out, bytes, &err), &err);
+    check_ok(gpu.dev.memory->read(&gpu.dev, args[0].u.memory, 0, out, bytes, &err), &err);
 }
 
 void conformance_arguments(void **state)
@@ -86,7 +86,7 @@ void conformance_arguments(void **state)
     for (size_t i = 0; i < n; i++)
         assert_true(words[i] == (UINT64_C(1) << 40) + 1 + 4000000000u + 2);
     conformance_done(&r);
-    if (card.dev.info.capabilities & AS_CAP_FP64 || conformance_runs_on_host()) {
+    if (gpu.dev.info.capabilities & AS_CAP_FP64 || conformance_runs_on_host()) {
         const struct as_arg args[] = {{AS_ARG_MEMORY, {.memory = m}}, {AS_ARG_F64, {.f64 = -1e300}}};
         r = conformance_ready("conform_double");
         run(&r, args, 2, doubles, sizeof doubles);
@@ -94,7 +94,7 @@ void conformance_arguments(void **state)
             assert_true(doubles[i] == -2e300);
         conformance_done(&r);
     }
-    card.dev.memory->free(&card.dev, m);
+    gpu.dev.memory->free(&gpu.dev, m);
 }
 
 /* Work-items of a workgroup meet, and share memory; between every kind of memory. */
@@ -108,20 +108,20 @@ void conformance_workgroups(void **state)
     for (uint32_t i = 0; i < GROUPS * GROUP_SIZE; i++)
         in[i] = i * 7;
     struct as_memory *to = conformance_memory(conformance_plain(), sizeof out);
-    for (size_t a = 0; a < card.dev.info.allocators_n; a++) {
+    for (size_t a = 0; a < gpu.dev.info.allocators_n; a++) {
         struct as_error err = {0};
-        if (card.dev.info.allocators[a].why_not[0])
+        if (gpu.dev.info.allocators[a].why_not[0])
             continue;
-        struct as_memory *from = conformance_memory(card.dev.info.allocators[a].name, sizeof in);
+        struct as_memory *from = conformance_memory(gpu.dev.info.allocators[a].name, sizeof in);
         const struct as_arg args[] = {
             {AS_ARG_MEMORY, {.memory = to}}, {AS_ARG_MEMORY, {.memory = from}}, {AS_ARG_U32, {.u32 = 9}}};
-        check_ok(card.dev.memory->write(&card.dev, from, 0, in, sizeof in, &err), &err);
+        check_ok(gpu.dev.memory->write(&gpu.dev, from, 0, in, sizeof in, &err), &err);
         run(&r, args, 3, out, sizeof out);
         for (uint32_t i = 0; i < GROUPS * GROUP_SIZE; i++)
             assert_int_equal(out[i], (i / GROUP_SIZE * GROUP_SIZE + GROUP_SIZE - 1 - i % GROUP_SIZE) * 7 + 9);
-        card.dev.memory->free(&card.dev, from);
+        gpu.dev.memory->free(&gpu.dev, from);
     }
-    card.dev.memory->free(&card.dev, to);
+    gpu.dev.memory->free(&gpu.dev, to);
     conformance_done(&r);
 }
 
@@ -133,15 +133,15 @@ void conformance_code(void **state)
     uint64_t n = 0;
     (void)state;
     struct ready r = conformance_ready("conform_tick");
-    const struct as_program_ops *ops = card.dev.program;
+    const struct as_program_ops *ops = gpu.dev.program;
     if (ops->kernel_info && stand_in.runs == RUNS_ALL) {
-        check_ok(ops->kernel_info(&card.dev, r.kernel, GROUP_SIZE, 0, &info, &err), &err);
+        check_ok(ops->kernel_info(&gpu.dev, r.kernel, GROUP_SIZE, 0, &info, &err), &err);
         assert_true(info.max_threads >= GROUP_SIZE || info.max_threads == 0);
     }
     if (ops->count) {
-        assert_int_equal(ops->count(&card.dev, r.kernel, "fma.f128", &n, &err), AS_USAGE);
+        assert_int_equal(ops->count(&gpu.dev, r.kernel, "fma.f128", &n, &err), AS_USAGE);
         assert_non_null(strstr(err.text, "fma.f128"));
-        enum as_status st = ops->count(&card.dev, r.kernel, "any", &n, &err);
+        enum as_status st = ops->count(&gpu.dev, r.kernel, "any", &n, &err);
         assert_true(st == AS_OK || err.text[0]);
     }
     conformance_done(&r);

@@ -8,7 +8,7 @@ static struct as_memory *zeroed(const char *allocator)
     static const uint32_t zeros[16];
     struct as_memory *m = conformance_memory(allocator, sizeof zeros);
     struct as_error err = {0};
-    check_ok(card.dev.memory->write(&card.dev, m, 0, zeros, sizeof zeros, &err), &err);
+    check_ok(gpu.dev.memory->write(&gpu.dev, m, 0, zeros, sizeof zeros, &err), &err);
     return m;
 }
 
@@ -17,10 +17,10 @@ static void check_count(struct as_memory *m, uint64_t expected)
 {
     struct as_error err = {0};
     uint32_t n = 0;
-    check_ok(card.dev.memory->read(&card.dev, m, 0, &n, sizeof n, &err), &err);
+    check_ok(gpu.dev.memory->read(&gpu.dev, m, 0, &n, sizeof n, &err), &err);
     assert_int_equal(n, expected);
     n = 0;
-    check_ok(card.dev.memory->write(&card.dev, m, 0, &n, sizeof n, &err), &err);
+    check_ok(gpu.dev.memory->write(&gpu.dev, m, 0, &n, sizeof n, &err), &err);
 }
 
 static void check_graph(struct as_launch l, struct as_memory *m)
@@ -28,7 +28,7 @@ static void check_graph(struct as_launch l, struct as_memory *m)
     struct as_error err = {0};
     struct as_timing t;
     l.flags = AS_LAUNCH_GRAPH;
-    check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+    check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
     check_count(m, l.reps * conformance_items());
 }
 
@@ -47,43 +47,43 @@ void conformance_counts(void **state)
     for (size_t i = 0; i < sizeof reps / sizeof *reps; i++) {
         struct as_launch l = conformance_launch(&r, args, 1, reps[i]);
         l.workgroup_size = 1;
-        check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+        check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
         check_count(m, reps[i] * GROUPS);
     }
     struct as_launch l = conformance_launch(&r, args, 1, 5);
     for (enum as_wait how = AS_WAIT_BLOCK; how <= AS_WAIT_YIELD; how++) {
-        check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
-        check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
-        check_ok(card.dev.queue->wait(&card.dev, how, &err), &err);
+        check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
+        check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
+        check_ok(gpu.dev.queue->wait(&gpu.dev, how, &err), &err);
         check_count(m, 2 * 5 * conformance_items());
     }
-    check_ok(card.dev.queue->wait(&card.dev, AS_WAIT_BLOCK, &err), &err); /* nothing outstanding */
+    check_ok(gpu.dev.queue->wait(&gpu.dev, AS_WAIT_BLOCK, &err), &err); /* nothing outstanding */
     if (conformance_runs_on_host()) {
         l.flags = AS_LAUNCH_BARRIER;
-        check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+        check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
         check_count(m, 5 * conformance_items());
-    } else if (card.dev.info.capabilities & AS_CAP_GRAPHS && stand_in.runs == RUNS_ALL) {
+    } else if (gpu.dev.info.capabilities & AS_CAP_GRAPHS && stand_in.runs == RUNS_ALL) {
         check_graph(l, m);
     }
-    card.dev.memory->free(&card.dev, m);
+    gpu.dev.memory->free(&gpu.dev, m);
     conformance_done(&r);
 }
 
 static void check_queue_numbers(void)
 {
-    const struct as_queue_ops *q = card.dev.queue;
+    const struct as_queue_ops *q = gpu.dev.queue;
     struct as_error err = {0};
-    check_fails(q->wait_queue(&card.dev, 4, &err), AS_USAGE, &err, "there is no queue 4, the last is 3");
-    check_fails(q->queues(&card.dev, 1, 2, &err), AS_USAGE, &err, "2 are urgent");
-    check_fails(q->queues(&card.dev, AS_QUEUES_MAX + 1, 0, &err), AS_USAGE, &err, "at most 128");
+    check_fails(q->wait_queue(&gpu.dev, 4, &err), AS_USAGE, &err, "there is no queue 4, the last is 3");
+    check_fails(q->queues(&gpu.dev, 1, 2, &err), AS_USAGE, &err, "2 are urgent");
+    check_fails(q->queues(&gpu.dev, AS_QUEUES_MAX + 1, 0, &err), AS_USAGE, &err, "at most 128");
     conformance_fake("equal");
-    enum as_status st = q->queues(&card.dev, 2, 1, &err);
+    enum as_status st = q->queues(&gpu.dev, 2, 1, &err);
     assert_true(st == AS_UNSUPPORTED || (st == AS_OK && !stand_in.words));
     conformance_fake("");
-    check_ok(q->queues(&card.dev, AS_QUEUES_MAX, 0, &err), &err);
-    check_ok(q->wait_queue(&card.dev, AS_QUEUES_MAX, &err), &err);
-    check_ok(q->queues(&card.dev, 0, 0, &err), &err);
-    check_fails(q->wait_queue(&card.dev, 1, &err), AS_USAGE, &err, "there is no queue 1");
+    check_ok(q->queues(&gpu.dev, AS_QUEUES_MAX, 0, &err), &err);
+    check_ok(q->wait_queue(&gpu.dev, AS_QUEUES_MAX, &err), &err);
+    check_ok(q->queues(&gpu.dev, 0, 0, &err), &err);
+    check_fails(q->wait_queue(&gpu.dev, 1, &err), AS_USAGE, &err, "there is no queue 1");
 }
 
 /* Each further queue does its own. */
@@ -92,26 +92,26 @@ void conformance_queues(void **state)
     struct as_memory *m[4];
     struct as_error err = {0};
     (void)state;
-    if (!(card.dev.info.capabilities & AS_CAP_QUEUES))
+    if (!(gpu.dev.info.capabilities & AS_CAP_QUEUES))
         skip();
     struct ready r = conformance_ready("conform_tick");
-    check_ok(card.dev.queue->queues(&card.dev, 3, 0, &err), &err);
+    check_ok(gpu.dev.queue->queues(&gpu.dev, 3, 0, &err), &err);
     for (unsigned q = 1; q <= 4; q++) {
         m[q - 1] = zeroed(conformance_plain());
         const struct as_arg arg = {AS_ARG_MEMORY, {.memory = m[q - 1]}};
         struct as_launch l = conformance_launch(&r, &arg, 1, q);
         l.queue = q;
         if (q == 4)
-            check_fails(card.dev.queue->submit(&card.dev, &l, &err), AS_USAGE, &err, "there is no queue 4");
+            check_fails(gpu.dev.queue->submit(&gpu.dev, &l, &err), AS_USAGE, &err, "there is no queue 4");
         else
-            check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
+            check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
     }
     for (unsigned q = 1; q <= 4; q++) {
         if (q < 4)
-            check_ok(card.dev.queue->wait_queue(&card.dev, q, &err), &err);
+            check_ok(gpu.dev.queue->wait_queue(&gpu.dev, q, &err), &err);
         if (stand_in.runs != RUNS_NONE)
             check_count(m[q - 1], q < 4 ? q * conformance_items() : 0);
-        card.dev.memory->free(&card.dev, m[q - 1]);
+        gpu.dev.memory->free(&gpu.dev, m[q - 1]);
     }
     check_queue_numbers();
     conformance_done(&r);
@@ -122,7 +122,7 @@ static void put_hear(const struct as_arg *arg, unsigned queue, struct ready *r)
     struct as_error err = {0};
     struct as_launch l = conformance_launch(r, arg, 1, 1);
     l.workgroups = l.workgroup_size = 1, l.queue = queue;
-    check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
+    check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
 }
 
 /* The host goes on while a kernel runs, and each sees what the other stores; and no queue waits for another: the first
@@ -136,21 +136,21 @@ void conformance_beside_host(void **state)
     struct ready hear = conformance_ready("conform_hear"), tick = conformance_ready("conform_tick");
     struct as_memory *m = zeroed(conformance_shared());
     const struct as_arg arg = {AS_ARG_MEMORY, {.memory = m}};
-    check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
+    check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
     put_hear(&arg, 0, &hear);
     __atomic_store_n((uint32_t *)m->host, 41, __ATOMIC_RELEASE);
-    check_ok(card.dev.queue->wait(&card.dev, AS_WAIT_BLOCK, &err), &err);
+    check_ok(gpu.dev.queue->wait(&gpu.dev, AS_WAIT_BLOCK, &err), &err);
     assert_int_equal(__atomic_load_n((uint32_t *)m->host, __ATOMIC_ACQUIRE), 42);
-    check_ok(card.dev.memory->unmap(&card.dev, m, &err), &err);
+    check_ok(gpu.dev.memory->unmap(&gpu.dev, m, &err), &err);
     check_count(m, 42);
-    check_ok(card.dev.queue->queues(&card.dev, 3, 0, &err), &err);
+    check_ok(gpu.dev.queue->queues(&gpu.dev, 3, 0, &err), &err);
     put_hear(&arg, 1, &hear);
     put_hear(&arg, 3, &tick);
-    check_ok(card.dev.queue->wait_queue(&card.dev, 3, &err), &err);
-    check_ok(card.dev.queue->wait_queue(&card.dev, 1, &err), &err);
+    check_ok(gpu.dev.queue->wait_queue(&gpu.dev, 3, &err), &err);
+    check_ok(gpu.dev.queue->wait_queue(&gpu.dev, 1, &err), &err);
     check_count(m, 2);
-    check_ok(card.dev.queue->queues(&card.dev, 0, 0, &err), &err);
-    card.dev.memory->free(&card.dev, m);
+    check_ok(gpu.dev.queue->queues(&gpu.dev, 0, 0, &err), &err);
+    gpu.dev.memory->free(&gpu.dev, m);
     conformance_done(&hear);
     conformance_done(&tick);
 }
@@ -159,12 +159,12 @@ static void check_refused(const struct as_launch *l)
 {
     struct as_error err = {0};
     struct as_timing t = {1, 1, 1};
-    const enum as_status st = card.dev.queue->launch(&card.dev, l, &t, &err);
+    const enum as_status st = gpu.dev.queue->launch(&gpu.dev, l, &t, &err);
     if (st == AS_OK || !err.text[0] || err.code != st)
         fail_msg("%zu workgroups of %zu, %zu arguments, %zu bytes: %s: %s", l->workgroups, l->workgroup_size, l->args_n,
                  l->shared_bytes, as_status_word(st), err.text);
     assert_true(isnan(t.host_s) && isnan(t.device_s) && isnan(t.cycles));
-    assert_int_equal(card.dev.queue->submit(&card.dev, l, &err), st);
+    assert_int_equal(gpu.dev.queue->submit(&gpu.dev, l, &err), st);
 }
 
 /* Launches of shapes that no device has. */
@@ -186,21 +186,21 @@ void conformance_shapes(void **state)
     l = good, l.workgroups = SIZE_MAX;
     check_refused(&l);
     if (!conformance_runs_on_host()) {
-        l = good, l.workgroup_size = (size_t)card.dev.info.threads + 1;
+        l = good, l.workgroup_size = (size_t)gpu.dev.info.threads + 1;
         check_refused(&l);
-        l = good, l.shared_bytes = (size_t)card.dev.info.workgroup_shared + 1;
+        l = good, l.shared_bytes = (size_t)gpu.dev.info.workgroup_shared + 1;
         check_refused(&l);
         l = good, l.flags = AS_LAUNCH_GRAPH;
-        if (!(card.dev.info.capabilities & AS_CAP_GRAPHS))
+        if (!(gpu.dev.info.capabilities & AS_CAP_GRAPHS))
             check_refused(&l);
     }
     static const struct as_tensor none = {.element_bytes = 1};
     args[0] = (struct as_arg){AS_ARG_TENSOR, {.tensor = &none}};
     struct as_error err = {0};
     struct as_timing t;
-    enum as_status st = card.dev.queue->launch(&card.dev, &good, &t, &err);
+    enum as_status st = gpu.dev.queue->launch(&gpu.dev, &good, &t, &err);
     assert_true((st == AS_UNSUPPORTED || st == AS_USAGE) && err.text[0]);
-    card.dev.memory->free(&card.dev, m);
+    gpu.dev.memory->free(&gpu.dev, m);
     conformance_done(&r);
 }
 
@@ -214,7 +214,7 @@ static struct as_memory *filled(const char *allocator, unsigned seed)
     struct as_error err = {0};
     unsigned char bytes[BYTES];
     conformance_fill(bytes, BYTES, seed);
-    check_ok(card.dev.memory->write(&card.dev, m, 0, bytes, BYTES, &err), &err);
+    check_ok(gpu.dev.memory->write(&gpu.dev, m, 0, bytes, BYTES, &err), &err);
     return m;
 }
 
@@ -222,7 +222,7 @@ static void check_holds(struct as_memory *m, unsigned seed, size_t n)
 {
     struct as_error err = {0};
     unsigned char bytes[BYTES], expected[BYTES];
-    check_ok(card.dev.memory->read(&card.dev, m, 0, bytes, BYTES, &err), &err);
+    check_ok(gpu.dev.memory->read(&gpu.dev, m, 0, bytes, BYTES, &err), &err);
     conformance_fill(expected, BYTES, seed);
     assert_memory_equal(bytes, expected, n);
 }
@@ -234,7 +234,7 @@ static bool copy_between(const char *from, const char *to)
     struct as_copy c = {.from = m[0], .to = m[1], .bytes = BYTES / 2, .reps = 3};
     struct as_error err = {0};
     struct as_timing t;
-    enum as_status st = card.dev.queue->copy(&card.dev, &c, &t, &err);
+    enum as_status st = gpu.dev.queue->copy(&gpu.dev, &c, &t, &err);
     if (st == AS_UNSUPPORTED) {
         assert_true(err.text[0]);
     } else {
@@ -243,24 +243,24 @@ static bool copy_between(const char *from, const char *to)
         check_holds(m[1], 1, BYTES / 2);
         check_holds(m[2], 3, BYTES);
         c.back_from = m[2], c.back_to = m[3], c.bytes = BYTES;
-        check_ok(card.dev.queue->copy(&card.dev, &c, &t, &err), &err);
+        check_ok(gpu.dev.queue->copy(&gpu.dev, &c, &t, &err), &err);
         check_holds(m[0], 1, BYTES);
         check_holds(m[1], 1, BYTES);
         check_holds(m[3], 3, BYTES);
         c.bytes = BYTES + 1;
-        assert_int_equal(card.dev.queue->copy(&card.dev, &c, &t, &err), AS_USAGE);
+        assert_int_equal(gpu.dev.queue->copy(&gpu.dev, &c, &t, &err), AS_USAGE);
     }
     for (size_t i = 0; i < 4; i++)
-        card.dev.memory->free(&card.dev, m[i]);
+        gpu.dev.memory->free(&gpu.dev, m[i]);
     return st == AS_OK;
 }
 
 void conformance_copies(void **state)
 {
-    const struct as_device_info *info = &card.dev.info;
+    const struct as_device_info *info = &gpu.dev.info;
     size_t done = 0;
     (void)state;
-    if (!card.dev.queue->copy)
+    if (!gpu.dev.queue->copy)
         skip();
     for (size_t i = 0; i < info->allocators_n; i++)
         for (size_t k = 0; k < info->allocators_n; k++)

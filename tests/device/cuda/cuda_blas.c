@@ -25,20 +25,20 @@ static int teardown(void **state)
 }
 
 /* Memory of the stand-in for the driver is the host's, and it is written and read as any device's. */
-static enum as_status multiply(enum as_product_type type, uint64_t n, struct as_gemm **g, struct as_memory *m[3],
+static enum as_status multiply(enum as_gemm_type type, uint64_t n, struct as_vendor_gemm **g, struct as_memory *m[3],
                                struct as_error *err)
 {
-    const struct as_product_format *f = &as_product_formats[type];
-    const struct as_gemm_desc d = {.in = f->in,
-                                   .sum = f->sum,
-                                   .out = f->out,
-                                   .m = 16,
-                                   .n = n,
-                                   .k = 48,
-                                   .b_transposed = true,
-                                   .a = m[0],
-                                   .b = m[1],
-                                   .d = m[2]};
+    const struct as_gemm_format *f = &as_gemm_formats[type];
+    const struct as_vendor_gemm_desc d = {.in = f->in,
+                                          .sum = f->sum,
+                                          .out = f->out,
+                                          .m = 16,
+                                          .n = n,
+                                          .k = 48,
+                                          .b_transposed = true,
+                                          .a = m[0],
+                                          .b = m[1],
+                                          .d = m[2]};
     *err = (struct as_error){0};
     return o.dev.gemm->create(&o.dev, &d, g, err);
 }
@@ -54,12 +54,12 @@ static void set(struct as_memory *m, const struct as_number_format *f, unsigned 
     assert_int_equal(o.dev.memory->write(&o.dev, m, 0, all, count * bytes, NULL), AS_OK);
 }
 
-static void check_type(enum as_product_type type, struct as_memory *m[3])
+static void check_type(enum as_gemm_type type, struct as_memory *m[3])
 {
-    const struct as_product_format *f = &as_product_formats[type];
+    const struct as_gemm_format *f = &as_gemm_formats[type];
     const struct as_number_format *out = as_number_format(f->out);
     unsigned char got[16 * 32 * 8];
-    struct as_gemm *g = NULL;
+    struct as_vendor_gemm *g = NULL;
     struct as_error err;
     struct as_timing t;
     set(m[0], as_number_format(f->in), 16 * 48, 0);
@@ -86,7 +86,7 @@ static void check_type(enum as_product_type type, struct as_memory *m[3])
 static void test_library(void **state)
 {
     struct as_memory *m[3];
-    struct as_gemm *g = NULL;
+    struct as_vendor_gemm *g = NULL;
     struct as_error err = {0};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -94,10 +94,10 @@ static void test_library(void **state)
             .allocator = o.dev.info.allocators[0].name, .bytes = 48 * 32 * 8, .node = -1};
         check_ok(o.dev.memory->alloc(&o.dev, &want, &m[i], &err), &err);
     }
-    for (int type = 0; type < AS_PRODUCT_TYPES; type++)
-        if (type != AS_PRODUCT_E4M3FNUZ && type != AS_PRODUCT_E5M2FNUZ)
-            check_type((enum as_product_type)type, m);
-    check_fails(multiply(AS_PRODUCT_E4M3FNUZ, 32, &g, m, &err), AS_UNSUPPORTED, &err,
+    for (int type = 0; type < AS_GEMM_TYPES; type++)
+        if (type != AS_GEMM_E4M3FNUZ && type != AS_GEMM_E5M2FNUZ)
+            check_type((enum as_gemm_type)type, m);
+    check_fails(multiply(AS_GEMM_E4M3FNUZ, 32, &g, m, &err), AS_UNSUPPORTED, &err,
                 "cuBLASLt has no product of e4m3fnuz");
     static const struct {
         const char *words, *part;
@@ -110,13 +110,13 @@ static void test_library(void **state)
                  {"fails", "cublasLtMatmul: it says why (13)", AS_FAILED}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv("FAKE_BLAS", wrong[i].words, 1);
-        check_fails(multiply(AS_PRODUCT_F32, 16, &g, m, &err), wrong[i].status, &err, wrong[i].part);
+        check_fails(multiply(AS_GEMM_F32, 16, &g, m, &err), wrong[i].status, &err, wrong[i].part);
         assert_null(g);
     }
     setenv("FAKE_BLAS", "", 1);
     /* proposals were timed with the first product of this kind: no more than samples are multiplied from then on */
     const int before = fake_live_of("libcublasLt.so.13", "fake_cublaslt_products");
-    check_type(AS_PRODUCT_F32, m);
+    check_type(AS_GEMM_F32, m);
     assert_int_equal(fake_live_of("libcublasLt.so.13", "fake_cublaslt_products"), before + 2);
     for (size_t i = 0; i < 3; i++)
         o.dev.memory->free(&o.dev, m[i]);

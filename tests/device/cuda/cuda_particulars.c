@@ -76,12 +76,12 @@ static void test_half_way(void **state)
 static void test_plain(void **state)
 {
     static const char *const always[] = {"cuMemAlloc", "cuMemHostAlloc", "cuMemHostAlloc write-combined"};
-    struct opened old = {.backend = card.backend};
+    struct opened old = {.backend = gpu.backend};
     (void)state;
     fake("plain");
     open_device(&old, 2);
     const struct as_device_info *info = &old.dev.info;
-    assert_int_equal(card.dev.info.allocators_n, 14);
+    assert_int_equal(gpu.dev.info.allocators_n, 14);
     for (size_t k = 0; k < sizeof always / sizeof *always; k++)
         assert_string_equal(as_info_allocator(info, always[k])->why_not, "");
     assert_non_null(strstr(as_info_allocator(info, "malloc")->why_not, "CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS"));

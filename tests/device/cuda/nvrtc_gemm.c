@@ -33,13 +33,13 @@ static void check_program(const struct as_program_desc *desc, const char *kernel
                  (unsigned long long)spilled);
 }
 
-static void check(const char *source, const char *kernel, const char *arch, enum as_product_type type,
-                  unsigned epilogue, unsigned cluster, const char *operation, uint64_t wanted)
+static void check(const char *source, const char *kernel, const char *arch, enum as_gemm_type type, unsigned epilogue,
+                  unsigned cluster, const char *operation, uint64_t wanted)
 {
-    const struct as_product_format *f = &as_product_formats[type];
+    const struct as_gemm_format *f = &as_gemm_formats[type];
     char defines[128];
     snprintf(defines, sizeof defines, "-D%s -DOUT_BYTES=%u%s -DEPILOGUE=%u -DCLUSTER=%u -DTILED", f->define,
-             f->out_bytes, type == AS_PRODUCT_BF16 ? " -DOUT_BF16" : "", epilogue, cluster);
+             f->out_bytes, type == AS_GEMM_BF16 ? " -DOUT_BF16" : "", epilogue, cluster);
     const struct as_program_desc desc = {.name = kernel, .source = source, .defines = defines};
     check_program(&desc, kernel, arch, operation, wanted);
 }
@@ -48,10 +48,10 @@ static void check(const char *source, const char *kernel, const char *arch, enum
 static void test_wgmma(void **state)
 {
     static const struct {
-        enum as_product_type type;
+        enum as_gemm_type type;
         unsigned epilogue, cluster;
-    } cases[] = {{AS_PRODUCT_TF32, 0, 1}, {AS_PRODUCT_BF16, 1, 1}, {AS_PRODUCT_F16, 0, 1}, {AS_PRODUCT_F16, 2, 2},
-                 {AS_PRODUCT_E4M3, 0, 2}, {AS_PRODUCT_E5M2, 0, 1}, {AS_PRODUCT_S8, 0, 2}};
+    } cases[] = {{AS_GEMM_TF32, 0, 1}, {AS_GEMM_BF16, 1, 1}, {AS_GEMM_F16, 0, 1}, {AS_GEMM_F16, 2, 2},
+                 {AS_GEMM_E4M3, 0, 2}, {AS_GEMM_E5M2, 0, 1}, {AS_GEMM_S8, 0, 2}};
     (void)state;
     need_nvrtc();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -64,13 +64,13 @@ static void test_mma(void **state)
 {
     static const struct {
         const char *arch;
-        enum as_product_type type;
+        enum as_gemm_type type;
         unsigned epilogue, wanted;
     } cases[] = {
-        {"sm_80", AS_PRODUCT_F64, 0, 64},   {"sm_80", AS_PRODUCT_TF32, 0, 32},  {"sm_80", AS_PRODUCT_BF16, 1, 32},
-        {"sm_80", AS_PRODUCT_F16, 2, 32},   {"sm_80", AS_PRODUCT_S8, 0, 32},    {"sm_90a", AS_PRODUCT_F64, 0, 16},
-        {"sm_90a", AS_PRODUCT_E4M3, 0, 32}, {"sm_90a", AS_PRODUCT_E5M2, 0, 32}, {"sm_100", AS_PRODUCT_F16, 0, 32},
-        {"sm_100", AS_PRODUCT_E4M3, 0, 32},
+        {"sm_80", AS_GEMM_F64, 0, 64},   {"sm_80", AS_GEMM_TF32, 0, 32},  {"sm_80", AS_GEMM_BF16, 1, 32},
+        {"sm_80", AS_GEMM_F16, 2, 32},   {"sm_80", AS_GEMM_S8, 0, 32},    {"sm_90a", AS_GEMM_F64, 0, 16},
+        {"sm_90a", AS_GEMM_E4M3, 0, 32}, {"sm_90a", AS_GEMM_E5M2, 0, 32}, {"sm_100", AS_GEMM_F16, 0, 32},
+        {"sm_100", AS_GEMM_E4M3, 0, 32},
     };
     (void)state;
     need_nvrtc();
@@ -83,8 +83,8 @@ static void test_tiled(void **state)
 {
     (void)state;
     need_nvrtc();
-    check(as_kernel_gemm_simple, "tiled", "sm_80", AS_PRODUCT_F32, 0, 1, "fma.f32", 16 * 64);
-    check(as_kernel_gemm_simple, "tiled", "sm_90a", AS_PRODUCT_F64, 0, 1, "fma.f64", 16 * 16);
+    check(as_kernel_gemm_simple, "tiled", "sm_80", AS_GEMM_F32, 0, 1, "fma.f32", 16 * 64);
+    check(as_kernel_gemm_simple, "tiled", "sm_90a", AS_GEMM_F64, 0, 1, "fma.f64", 16 * 16);
 }
 
 /* Attention. By mma.sync: 8 steps of 8 fragments of scores, 4 of 16 of values; by wgmma two products of 8 steps in the

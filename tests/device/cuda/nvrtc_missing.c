@@ -23,8 +23,8 @@ int main(void)
 {
     struct as_nvrtc_api api;
     struct as_error err = {0};
-    enum as_status s = as_nvrtc_load(&api, &err);
+    enum as_status st = as_nvrtc_load(&api, &err);
     printf("%u names asked for: %s\n", asked, err.text);
-    return !(s == AS_UNSUPPORTED && !api.library && asked > 3 && strstr(err.text, "/nowhere/libnvrtc.so.13") &&
+    return !(st == AS_UNSUPPORTED && !api.library && asked > 3 && strstr(err.text, "/nowhere/libnvrtc.so.13") &&
              strstr(err.text, "install it, or name its folder in LD_LIBRARY_PATH"));
 }

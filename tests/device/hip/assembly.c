@@ -68,22 +68,22 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
                               struct as_buf *text, struct as_buf *object, struct as_error *err)
 {
     char arguments[1024], path[64];
-    enum as_status s = write_source(desc, folder, err);
+    enum as_status st = write_source(desc, folder, err);
     snprintf(arguments, sizeof arguments,
              "-x hip --cuda-device-only -nogpuinc -nogpulib -std=c++17 -O3 -Wno-pass-failed -DAS_WALL_KHZ=100000 -S "
              "--offload-arch=%s %s -o %s/k.s %s/k.hip",
              arch, desc->defines ? desc->defines : "", folder, folder);
-    if (!s)
-        s = compiler(arguments, folder, err);
+    if (!st)
+        st = compiler(arguments, folder, err);
     snprintf(arguments, sizeof arguments, "-x assembler -target amdgcn-amd-amdhsa -mcpu=%s -c -o %s/k.o %s/k.s", arch,
              folder, folder);
-    if (!s)
-        s = compiler(arguments, folder, err);
+    if (!st)
+        st = compiler(arguments, folder, err);
     snprintf(path, sizeof path, "%s/k.s", folder);
-    if (!s)
-        s = as_buf_read_file(text, path, TEXT_MAX, err);
+    if (!st)
+        st = as_buf_read_file(text, path, TEXT_MAX, err);
     snprintf(path, sizeof path, "%s/k.o", folder);
-    return s ? s : as_buf_read_file(object, path, TEXT_MAX, err);
+    return st ? st : as_buf_read_file(object, path, TEXT_MAX, err);
 }
 
 enum as_status assembly_of(const struct as_program_desc *desc, const char *arch, unsigned char **text, size_t *bytes,
@@ -95,13 +95,13 @@ enum as_status assembly_of(const struct as_program_desc *desc, const char *arch,
     *text = NULL;
     if (!mkdtemp(folder))
         return as_fail(err, AS_IO, "no folder in /tmp");
-    enum as_status s = compile(desc, arch, folder, &b, &object, err);
-    if (!s) {
+    enum as_status st = compile(desc, arch, folder, &b, &object, err);
+    if (!st) {
         *bytes = b.len + 1 + object.len;
         *text = malloc(*bytes);
-        s = *text ? AS_OK : as_nomem(err, *bytes, "assembly");
+        st = *text ? AS_OK : as_nomem(err, *bytes, "assembly");
     }
-    if (!s) {
+    if (!st) {
         memcpy(*text, as_buf_get(&b), b.len + 1);
         memcpy(*text + b.len + 1, object.data, object.len);
     }
@@ -112,7 +112,7 @@ enum as_status assembly_of(const struct as_program_desc *desc, const char *arch,
         (void)unlink(path);
     }
     (void)rmdir(folder);
-    return s;
+    return st;
 }
 
 const unsigned char *assembly_object(const unsigned char *text, size_t bytes, size_t *object_bytes)
@@ -192,9 +192,9 @@ enum as_status assembly_operations(const unsigned char *text, const char *kernel
     struct operation o = {operation, 0};
     if (!as_amd_counts(operation))
         return as_fail(err, AS_UNSUPPORTED, "no name of an instruction is known for '%s'", operation);
-    enum as_status s = each(text, kernel, any, add_operation, &o, err);
+    enum as_status st = each(text, kernel, any, add_operation, &o, err);
     *n = o.n;
-    return s;
+    return st;
 }
 
 static void add_names(const char *instruction, void *out)
@@ -210,10 +210,10 @@ enum as_status assembly_instructions(const unsigned char *text, const char *kern
 }
 
 /* Neither is an error of the code. Said once. */
-static bool lacks_comgr(enum as_status s, const struct as_error *err)
+static bool lacks_comgr(enum as_status st, const struct as_error *err)
 {
     static bool said;
-    bool lacks = s == AS_UNSUPPORTED && (strstr(err->text, "with comgr") || strstr(err->text, "does not support gfx"));
+    bool lacks = st == AS_UNSUPPORTED && (strstr(err->text, "with comgr") || strstr(err->text, "does not support gfx"));
     if (lacks && !said)
         printf("machine code is not compared with the assembly: %s\n", err->text);
     said |= lacks;
@@ -225,18 +225,18 @@ enum as_status assembly_compare(const unsigned char *text, size_t bytes, const c
     size_t n;
     struct as_instructions named, coded;
     const unsigned char *object = assembly_object(text, bytes, &n);
-    enum as_status s = assembly_instructions(text, kernel, &named, err);
-    if (!s)
-        s = as_hip_instructions(object, n, kernel, &coded, err);
-    if (lacks_comgr(s, err))
+    enum as_status st = assembly_instructions(text, kernel, &named, err);
+    if (!st)
+        st = as_hip_instructions(object, n, kernel, &coded, err);
+    if (lacks_comgr(st, err))
         return AS_OK;
-    for (size_t i = 0; i < named.n && !s; i++) {
+    for (size_t i = 0; i < named.n && !st; i++) {
         uint64_t in_code = as_instructions_of(&coded, named.list[i].name);
         if (in_code != named.list[i].n)
-            s = as_fail(err, AS_FAILED, "kernel %s has %s %llu times, in its machine code it is found %llu times",
-                        kernel, named.list[i].name, (unsigned long long)named.list[i].n, (unsigned long long)in_code);
+            st = as_fail(err, AS_FAILED, "kernel %s has %s %llu times, in its machine code it is found %llu times",
+                         kernel, named.list[i].name, (unsigned long long)named.list[i].n, (unsigned long long)in_code);
     }
-    if (!s && coded.n != named.n)
-        s = as_fail(err, AS_FAILED, "kernel %s: more names in machine code", kernel);
-    return s;
+    if (!st && coded.n != named.n)
+        st = as_fail(err, AS_FAILED, "kernel %s: more names in machine code", kernel);
+    return st;
 }

@@ -44,11 +44,11 @@ static enum as_status bytes_of(const unsigned char *code, size_t n, const char *
     unsigned char *copy = malloc(n ? n : 1);
     assert_non_null(copy);
     memcpy(copy, code, n);
-    enum as_status s = as_hip_code_bytes(copy, n, name, out, err);
+    enum as_status st = as_hip_code_bytes(copy, n, name, out, err);
     /* a host's code that is said to be a chip's is no code that can be followed, or ends where it ends */
     uint64_t counted = 1;
     enum as_status c = as_hip_count_code(copy, n, name, "any", &counted, NULL);
-    assert_true(s ? c != AS_OK && counted == 0 : c == AS_OK ? counted <= *out / 4 : counted == 0);
+    assert_true(st ? c != AS_OK && counted == 0 : c == AS_OK ? counted <= *out / 4 : counted == 0);
     /* and so are they by name */
     struct as_instructions list;
     uint64_t named = 0;
@@ -57,7 +57,7 @@ static enum as_status bytes_of(const unsigned char *code, size_t n, const char *
         named += list.list[i].n;
     assert_true(c == AS_OK ? named >= counted : list.n == 0);
     free(copy);
-    return s;
+    return st;
 }
 
 static void test_whole(void **state)

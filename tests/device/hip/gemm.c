@@ -22,7 +22,7 @@ static const struct {
     const char *arch;
     unsigned types;
 } has[] = {
-#define BIT(type) (1u << AS_PRODUCT_##type)
+#define BIT(type) (1u << AS_GEMM_##type)
     {"gfx90a", BIT(F64) | BIT(F32) | BIT(BF16) | BIT(F16) | BIT(S8)},
     {"gfx942", BIT(F64) | BIT(F32) | BIT(TF32) | BIT(BF16) | BIT(F16) | BIT(E4M3FNUZ) | BIT(E5M2FNUZ) | BIT(S8)},
     {"gfx1100", BIT(BF16) | BIT(F16) | BIT(S8)},
@@ -46,40 +46,40 @@ static void check_code(const char *kernel, const struct as_matrix *m, uint64_t w
         print_message("%s by %s for %s: %llu of %s\n", kernel, m->name, info.arch, (unsigned long long)wanted, m->code);
 }
 
-static void check(const char *kernel, enum as_product_type type, uint64_t wanted, const struct as_program_desc *desc)
+static void check(const char *kernel, enum as_gemm_type type, uint64_t wanted, const struct as_program_desc *desc)
 {
     struct as_error err = {0};
     unsigned char *code = NULL;
     size_t bytes = 0;
     if (assembly_of(desc, info.arch, &code, &bytes, &err))
-        fail_msg("%s of %s for %s: %s", kernel, as_product_type_words[type], info.arch, err.text);
-    check_code(kernel, as_product_unit(&info, type), wanted, code, bytes);
+        fail_msg("%s of %s for %s: %s", kernel, as_gemm_type_words[type], info.arch, err.text);
+    check_code(kernel, as_gemm_unit(&info, type), wanted, code, bytes);
     free(code);
 }
 
-static void check_product(const struct as_product_desc *d)
+static void check_product(const struct as_gemm_desc *d)
 {
-    const struct as_matrix *m = as_product_unit(&info, d->type);
+    const struct as_matrix *m = as_gemm_unit(&info, d->type);
     struct as_buf source = AS_BUF_INIT;
     struct as_error err = {0};
     char defines[96];
-    assert_int_equal(as_product_unit_program(m, d, &source, defines, sizeof defines, &err), AS_OK);
+    assert_int_equal(as_gemm_unit_program(m, d, &source, defines, sizeof defines, &err), AS_OK);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
-    check("gemm_mma", d->type, as_product_unit_steps(m, d->type), &desc);
+    check("gemm_mma", d->type, as_gemm_unit_steps(m, d->type), &desc);
     as_buf_finish(&source);
 }
 
 static void test_compiles(void **state)
 {
     (void)state;
-    for (int type = 0; type < AS_PRODUCT_TYPES; type++) {
-        const struct as_product_desc d = {.path = AS_PRODUCT_MMA,
-                                          .type = (enum as_product_type)type,
-                                          .epilogue = type == AS_PRODUCT_F16 ? AS_PRODUCT_GELU : AS_PRODUCT_PLAIN,
-                                          .m = 128,
-                                          .n = 128,
-                                          .k = 128};
-        if (as_product_applies(&info, &d, NULL) == AS_APPLIES)
+    for (int type = 0; type < AS_GEMM_TYPES; type++) {
+        const struct as_gemm_desc d = {.path = AS_GEMM_MMA,
+                                       .type = (enum as_gemm_type)type,
+                                       .epilogue = type == AS_GEMM_F16 ? AS_GEMM_GELU : AS_GEMM_PLAIN,
+                                       .m = 128,
+                                       .n = 128,
+                                       .k = 128};
+        if (as_gemm_applies(&info, &d, NULL) == AS_APPLIES)
             check_product(&d);
     }
 }
@@ -95,7 +95,7 @@ static void test_attention(void **state)
         assert_int_equal(as_attention_applies(&info, &d, &err), AS_APPLIES);
         assert_int_equal(as_attention_flash_program(&info, &d, &source, defines, sizeof defines, &err), AS_OK);
         const struct as_program_desc desc = {.name = "flash", .source = as_buf_get(&source), .defines = defines};
-        check("flash", AS_PRODUCT_F16, as_attention_flash_steps(&info, d.path), &desc);
+        check("flash", AS_GEMM_F16, as_attention_flash_steps(&info, d.path), &desc);
         as_buf_finish(&source);
     }
 }
@@ -106,13 +106,13 @@ static void test_what_applies(void **state)
     struct as_error err = {0};
     (void)state;
     for (size_t i = 0; i < sizeof has / sizeof *has; i++)
-        for (int type = 0; type < AS_PRODUCT_TYPES; type++) {
-            const struct as_product_desc d = {
-                .path = AS_PRODUCT_MMA, .type = (enum as_product_type)type, .m = 256, .n = 128, .k = 128};
+        for (int type = 0; type < AS_GEMM_TYPES; type++) {
+            const struct as_gemm_desc d = {
+                .path = AS_GEMM_MMA, .type = (enum as_gemm_type)type, .m = 256, .n = 128, .k = 128};
             snprintf(other.arch, sizeof other.arch, "%s", has[i].arch);
-            enum as_applies can = as_product_applies(&other, &d, &err);
+            enum as_applies can = as_gemm_applies(&other, &d, &err);
             if ((can == AS_APPLIES) != (has[i].types >> type & 1))
-                fail_msg("%s on %s: %s", as_product_type_words[type], other.arch, err.text);
+                fail_msg("%s on %s: %s", as_gemm_type_words[type], other.arch, err.text);
             if (can != AS_APPLIES)
                 assert_non_null(strstr(err.text, other.arch));
         }

@@ -40,7 +40,7 @@ static void test_paths(void **state)
             if (path == AS_ATTENTION_SCALAR) /* no matrix unit */
                 continue;
             prepare(&a, &o, (enum as_attention_path)path);
-            assert_true(a.scores ? a.score.desc.path == AS_PRODUCT_MMA : a.flash != NULL);
+            assert_true(a.scores ? a.score.desc.path == AS_GEMM_MMA : a.flash != NULL);
             check_ok(as_attention_run(&a, 1, &seconds, &err), &err);
             if (!as_attention_check(&a, why, sizeof why))
                 fail_msg("%s on %s: %s", as_attention_path_words[path], o.dev.info.arch, why);

@@ -40,88 +40,86 @@ static int teardown(void **state)
     return 0;
 }
 
-static enum as_status make(struct as_product *p, enum as_product_type type, struct as_error *err)
+static enum as_status make(struct as_gemm *p, enum as_gemm_type type, struct as_error *err)
 {
-    const struct as_product_desc d = {
-        .path = AS_PRODUCT_LIBRARY, .type = type, .m = rows, .n = 80, .k = 96, .seed = 42};
+    const struct as_gemm_desc d = {.path = AS_GEMM_LIBRARY, .type = type, .m = rows, .n = 80, .k = 96, .seed = 42};
     *err = (struct as_error){0};
-    return as_product_prepare(p, &o.dev, &d, err);
+    return as_gemm_prepare(p, &o.dev, &d, err);
 }
 
-static void refuses(enum as_product_type type, enum as_status wanted, const char *part)
+static void refuses(enum as_gemm_type type, enum as_status wanted, const char *part)
 {
-    struct as_product p;
+    struct as_gemm p;
     struct as_error err;
-    enum as_status s = make(&p, type, &err);
-    check_fails(s, wanted, &err, part);
-    as_product_finish(&p);
+    enum as_status st = make(&p, type, &err);
+    check_fails(st, wanted, &err, part);
+    as_gemm_finish(&p);
 }
 
-static void is_right(enum as_product_type type, const char *library)
+static void is_right(enum as_gemm_type type, const char *library)
 {
-    struct as_product p;
+    struct as_gemm p;
     struct as_error err;
     struct as_timing t;
     char why[200];
     check_ok(make(&p, type, &err), &err);
-    assert_false(as_product_check(&p, why, sizeof why)); /* what was tried before does not count */
-    check_ok(as_product_run(&p, 2, &t, &err), &err);
+    assert_false(as_gemm_check(&p, why, sizeof why)); /* what was tried before does not count */
+    check_ok(as_gemm_run(&p, 2, &t, &err), &err);
     assert_true(t.host_s > 0 && t.device_s > 0);
-    if (!as_product_check(&p, why, sizeof why))
-        fail_msg("%s: %s", as_product_type_words[type], why);
+    if (!as_gemm_check(&p, why, sizeof why))
+        fail_msg("%s: %s", as_gemm_type_words[type], why);
     assert_non_null(strstr(o.dev.gemm->name(p.library), library));
-    as_product_finish(&p);
+    as_gemm_finish(&p);
 }
 
 static void test_both(void **state)
 {
     static const char by_lt[] = "hipBLASLt 1.2.1, algorithm 3 of 3 proposed";
     (void)state;
-    for (int type = 0; type < AS_PRODUCT_TYPES; type++)
-        if (type != AS_PRODUCT_E4M3 && type != AS_PRODUCT_E5M2)
-            is_right((enum as_product_type)type, by_lt);
-    refuses(AS_PRODUCT_E4M3, AS_UNSUPPORTED, "rocBLAS has no product of e4m3 with sums of f32");
+    for (int type = 0; type < AS_GEMM_TYPES; type++)
+        if (type != AS_GEMM_E4M3 && type != AS_GEMM_E5M2)
+            is_right((enum as_gemm_type)type, by_lt);
+    refuses(AS_GEMM_E4M3, AS_UNSUPPORTED, "rocBLAS has no product of e4m3 with sums of f32");
     say("lacks");
-    is_right(AS_PRODUCT_F16, "rocBLAS 4444");
-    is_right(AS_PRODUCT_S8, "what it chooses itself");
-    refuses(AS_PRODUCT_E4M3FNUZ, AS_UNSUPPORTED,
-            "hipblasLtMatmulAlgoGetHeuristic: not supported (7); and rocBLAS has no");
+    is_right(AS_GEMM_F16, "rocBLAS 4444");
+    is_right(AS_GEMM_S8, "what it chooses itself");
+    refuses(AS_GEMM_E4M3FNUZ, AS_UNSUPPORTED, "hipblasLtMatmulAlgoGetHeuristic: not supported (7); and rocBLAS has no");
     say("empty");
-    is_right(AS_PRODUCT_F64, "rocBLAS");
+    is_right(AS_GEMM_F64, "rocBLAS");
     say("old");
-    is_right(AS_PRODUCT_BF16, "rocBLAS");
+    is_right(AS_GEMM_BF16, "rocBLAS");
     say("old rocblas-cannot");
-    refuses(AS_PRODUCT_BF16, AS_UNSUPPORTED, "hipBLASLt is version 0.3.0, whose numbers of types are others");
-    refuses(AS_PRODUCT_F16, AS_UNSUPPORTED, "rocblas_gemm_ex: rocblas_status_not_implemented (2)");
+    refuses(AS_GEMM_BF16, AS_UNSUPPORTED, "hipBLASLt is version 0.3.0, whose numbers of types are others");
+    refuses(AS_GEMM_F16, AS_UNSUPPORTED, "rocblas_gemm_ex: rocblas_status_not_implemented (2)");
     say("large");
-    is_right(AS_PRODUCT_F32, "rocBLAS");
+    is_right(AS_GEMM_F32, "rocBLAS");
 }
 
 /* The proposals are timed once per product: a later trial of it multiplies in its samples only. */
 static void test_one_choice(void **state)
 {
-    struct as_product p;
+    struct as_gemm p;
     struct as_error err;
     (void)state;
     say("");
     for (int trial = 0; trial < 3; trial++) {
         const int before = fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_products");
-        check_ok(make(&p, AS_PRODUCT_F16, &err), &err);
+        check_ok(make(&p, AS_GEMM_F16, &err), &err);
         assert_int_equal(fake_live_of("libhipblaslt.so.1", "fake_hipblaslt_products") > before, trial == 0);
         assert_non_null(strstr(o.dev.gemm->name(p.library), "algorithm 3 of 3"));
-        as_product_finish(&p);
+        as_gemm_finish(&p);
     }
 }
 
 /* What both say is shortened to characters that are whole. */
 static void test_long_words(void **state)
 {
-    struct as_product p;
+    struct as_gemm p;
     struct as_error err;
     (void)state;
     say("lacks rocblas-wordy");
-    check_fails(make(&p, AS_PRODUCT_F32, &err), AS_FAILED, &err, "not supported (7); and hip: rocblas_gemm_ex: x");
-    as_product_finish(&p);
+    check_fails(make(&p, AS_GEMM_F32, &err), AS_FAILED, &err, "not supported (7); and hip: rocblas_gemm_ex: x");
+    as_gemm_finish(&p);
     for (size_t at = 0, n = strlen(err.text), one; at < n; at += one) {
         uint32_t character;
         one = as_utf8_decode(err.text + at, n - at, &character);
@@ -135,35 +133,35 @@ static void test_failures(void **state)
 {
     (void)state;
     say("many");
-    refuses(AS_PRODUCT_F32, AS_FAILED, "hipBLASLt 1.2.1 proposed 9 algorithms, but 8 were requested");
+    refuses(AS_GEMM_F32, AS_FAILED, "hipBLASLt 1.2.1 proposed 9 algorithms, but 8 were requested");
     say("nameless");
-    refuses(AS_PRODUCT_F32, AS_FAILED, "hipblasLtCreate: an error without words (99)");
+    refuses(AS_GEMM_F32, AS_FAILED, "hipblasLtCreate: an error without words (99)");
     say("nomem");
-    refuses(AS_PRODUCT_F32, AS_NOMEM, "hipblasLtCreate: no memory (2)");
+    refuses(AS_GEMM_F32, AS_NOMEM, "hipblasLtCreate: no memory (2)");
     say("fails");
-    refuses(AS_PRODUCT_F32, AS_FAILED, "hipblasLtMatmul: a kernel failed (5)");
+    refuses(AS_GEMM_F32, AS_FAILED, "hipblasLtMatmul: a kernel failed (5)");
     say("lacks rocblas-speechless");
-    refuses(AS_PRODUCT_F32, AS_FAILED, "rocblas_gemm_ex: an error without words (77)");
+    refuses(AS_GEMM_F32, AS_FAILED, "rocblas_gemm_ex: an error without words (77)");
     say("");
 }
 
 static void test_wrong(void **state)
 {
-    struct as_product p;
+    struct as_gemm p;
     struct as_error err;
     struct as_timing t;
     char why[200];
     (void)state;
     say("");
-    check_ok(make(&p, AS_PRODUCT_F64, &err), &err);
+    check_ok(make(&p, AS_GEMM_F64, &err), &err);
     setenv("FAKE_BLAS", "skips", 1);
-    check_ok(as_product_run(&p, 1, &t, &err), &err);
-    assert_false(as_product_check(&p, why, sizeof why));
+    check_ok(as_gemm_run(&p, 1, &t, &err), &err);
+    assert_false(as_gemm_check(&p, why, sizeof why));
     assert_non_null(strstr(why, "results are wrong"));
     setenv("FAKE_BLAS", "", 1);
-    check_ok(as_product_run(&p, 1, &t, &err), &err);
-    assert_true(as_product_check(&p, why, sizeof why));
-    as_product_finish(&p);
+    check_ok(as_gemm_run(&p, 1, &t, &err), &err);
+    assert_true(as_gemm_check(&p, why, sizeof why));
+    as_gemm_finish(&p);
 }
 
 /* A chip without tf32 would be given f32 by another name. */
@@ -173,7 +171,7 @@ static void test_tf32(void **state)
     o.dev.device->close(&o.dev);
     fake("");
     open_device(&o, 0);
-    refuses(AS_PRODUCT_TF32, AS_UNSUPPORTED, "gfx90a has no tf32");
+    refuses(AS_GEMM_TF32, AS_UNSUPPORTED, "gfx90a has no tf32");
     o.dev.device->close(&o.dev);
     fake("cdna3");
     open_device(&o, 0);
@@ -182,26 +180,23 @@ static void test_tf32(void **state)
 static void test_rocblas(void **state)
 {
     (void)state;
-    for (int type = 0; type < AS_PRODUCT_TYPES; type++)
-        if (type < AS_PRODUCT_E4M3 || type == AS_PRODUCT_S8)
-            is_right((enum as_product_type)type, "rocBLAS");
-    refuses(AS_PRODUCT_E5M2FNUZ, AS_UNSUPPORTED, "hipBLASLt is a part of ROCm: install it, or name its folder");
+    for (int type = 0; type < AS_GEMM_TYPES; type++)
+        if (type < AS_GEMM_E4M3 || type == AS_GEMM_S8)
+            is_right((enum as_gemm_type)type, "rocBLAS");
+    refuses(AS_GEMM_E5M2FNUZ, AS_UNSUPPORTED, "hipBLASLt is a part of ROCm: install it, or name its folder");
 }
 
 static void test_missing(void **state)
 {
     (void)state;
     if (strcmp(there, "foreign") == 0) {
-        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
-                "libhipblaslt.so.1 has no function 'hipblasLtGetVersion'; it needs ROCm");
-        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
-                "librocblas.so.5 has no function 'rocblas_create_handle'; it needs ROCm");
+        refuses(AS_GEMM_F32, AS_UNSUPPORTED, "libhipblaslt.so.1 has no function 'hipblasLtGetVersion'; it needs ROCm");
+        refuses(AS_GEMM_F32, AS_UNSUPPORTED, "librocblas.so.5 has no function 'rocblas_create_handle'; it needs ROCm");
     } else {
-        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED, "libhipblaslt.so.1: ");
-        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
+        refuses(AS_GEMM_F32, AS_UNSUPPORTED, "libhipblaslt.so.1: ");
+        refuses(AS_GEMM_F32, AS_UNSUPPORTED,
                 "hipBLASLt is a part of ROCm: install it, or name its folder in LD_LIBRARY");
-        refuses(AS_PRODUCT_F32, AS_UNSUPPORTED,
-                "rocBLAS is a part of ROCm: install it, or name its folder in LD_LIBRARY");
+        refuses(AS_GEMM_F32, AS_UNSUPPORTED, "rocBLAS is a part of ROCm: install it, or name its folder in LD_LIBRARY");
     }
 }
 

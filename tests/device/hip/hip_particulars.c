@@ -96,8 +96,8 @@ static const char *const on_apu[] = {"hipMalloc",
 
 static void check_usable(const char *const *expected)
 {
-    for (size_t i = 0; i < card.dev.info.allocators_n; i++) {
-        const struct as_allocator *a = &card.dev.info.allocators[i];
+    for (size_t i = 0; i < gpu.dev.info.allocators_n; i++) {
+        const struct as_allocator *a = &gpu.dev.info.allocators[i];
         if (!a->why_not[0])
             assert_string_equal(a->name, *expected++);
     }
@@ -108,13 +108,13 @@ static void test_card(void **state)
 {
     (void)state;
     check_usable(on_card);
-    assert_false(as_info_allocator(&card.dev.info, "hipMalloc")->host_access);
-    assert_false(as_info_allocator(&card.dev.info, "hipMallocManaged")->on_demand);
-    assert_true(as_info_allocator(&card.dev.info, "hipHostMalloc")->coherent);
-    assert_false(as_info_allocator(&card.dev.info, "hipHostMalloc non-coherent")->coherent);
+    assert_false(as_info_allocator(&gpu.dev.info, "hipMalloc")->host_access);
+    assert_false(as_info_allocator(&gpu.dev.info, "hipMallocManaged")->on_demand);
+    assert_true(as_info_allocator(&gpu.dev.info, "hipHostMalloc")->coherent);
+    assert_false(as_info_allocator(&gpu.dev.info, "hipHostMalloc non-coherent")->coherent);
     assert_non_null(
-        strstr(as_info_allocator(&card.dev.info, "malloc")->why_not, "hipDeviceAttributePageableMemoryAccess"));
-    assert_non_null(strstr(as_info_allocator(&card.dev.info, "hipMallocManaged XNACK")->why_not, "HSA_XNACK=1"));
+        strstr(as_info_allocator(&gpu.dev.info, "malloc")->why_not, "hipDeviceAttributePageableMemoryAccess"));
+    assert_non_null(strstr(as_info_allocator(&gpu.dev.info, "hipMallocManaged XNACK")->why_not, "HSA_XNACK=1"));
 }
 
 static void test_apu(void **state)
@@ -122,28 +122,28 @@ static void test_apu(void **state)
     struct as_memory *m = NULL;
     struct as_error err = {0};
     (void)state;
-    close_card(&card);
+    close_card(&gpu);
     fake("apu xnack");
-    open_card(&card, 0);
+    open_card(&gpu, 0);
     check_usable(on_apu);
-    assert_string_equal(card.dev.info.arch, "gfx942");
-    assert_true(card.dev.info.is_host_memory);
-    assert_true(as_info_allocator(&card.dev.info, "hipMalloc")->host_access);
-    assert_true(as_info_allocator(&card.dev.info, "hipMallocManaged XNACK")->on_demand);
-    assert_non_null(strstr(as_info_allocator(&card.dev.info, "hipMallocManaged")->why_not, "HSA_XNACK=0"));
+    assert_string_equal(gpu.dev.info.arch, "gfx942");
+    assert_true(gpu.dev.info.is_host_memory);
+    assert_true(as_info_allocator(&gpu.dev.info, "hipMalloc")->host_access);
+    assert_true(as_info_allocator(&gpu.dev.info, "hipMallocManaged XNACK")->on_demand);
+    assert_non_null(strstr(as_info_allocator(&gpu.dev.info, "hipMallocManaged")->why_not, "HSA_XNACK=0"));
     check_ok(gpu_get("hipMalloc", 4096, NULL, &m, &err), &err);
-    check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
+    check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
     void *there = m->host;
     ((char *)there)[5] = 3;
-    check_ok(card.dev.memory->unmap(&card.dev, m, &err), &err);
-    check_ok(card.dev.memory->map(&card.dev, m, &err), &err);
+    check_ok(gpu.dev.memory->unmap(&gpu.dev, m, &err), &err);
+    check_ok(gpu.dev.memory->map(&gpu.dev, m, &err), &err);
     assert_ptr_equal(m->host, there); /* in place, not a copy */
-    card.dev.memory->free(&card.dev, m);
+    gpu.dev.memory->free(&gpu.dev, m);
 }
 
 static void test_plain(void **state)
 {
-    struct opened old = {.backend = card.backend};
+    struct opened old = {.backend = gpu.backend};
     (void)state;
     fake("plain");
     open_device(&old, 0);
@@ -163,20 +163,20 @@ static void test_code(void **state)
     double hz[15];
     uint64_t n = 0;
     (void)state;
-    check_ok(card.dev.program->build(&card.dev, &desc, &program, &err), &err);
-    check_ok(card.dev.program->kernel(&card.dev, program, "k", &k, &err), &err);
-    check_ok(card.dev.program->kernel_info(&card.dev, k, 96, 0, &info, &err), &err);
+    check_ok(gpu.dev.program->build(&gpu.dev, &desc, &program, &err), &err);
+    check_ok(gpu.dev.program->kernel(&gpu.dev, program, "k", &k, &err), &err);
+    check_ok(gpu.dev.program->kernel_info(&gpu.dev, k, 96, 0, &info, &err), &err);
     assert_int_equal(info.resident_workgroups, 16);
     assert_true(info.code_bytes > 8 && info.code_bytes < 4096);
-    assert_true(card.dev.code.binary != 0);
+    assert_true(gpu.dev.code.binary != 0);
     /* the stand-in's code is the host's, and no AMD chip's */
-    check_fails(card.dev.program->count(&card.dev, k, "any", &n, &err), AS_UNSUPPORTED, &err, "for another chip");
+    check_fails(gpu.dev.program->count(&gpu.dev, k, "any", &n, &err), AS_UNSUPPORTED, &err, "for another chip");
     /* Between timer and counter a thread of the host may lose its CPU: in few of many readings. */
     for (size_t i = 0; i < sizeof hz / sizeof *hz; i++)
-        check_ok(card.dev.device->clock(&card.dev, &hz[i], &err), &err);
+        check_ok(gpu.dev.device->clock(&gpu.dev, &hz[i], &err), &err);
     assert_true(fabs(as_median(hz, sizeof hz / sizeof *hz) - 1.5e9) < 1.5e8);
-    card.dev.program->kernel_destroy(&card.dev, k);
-    card.dev.program->destroy(&card.dev, program);
+    gpu.dev.program->kernel_destroy(&gpu.dev, k);
+    gpu.dev.program->destroy(&gpu.dev, program);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define BIT(type) (1u << AS_PRODUCT_##type)
+#define BIT(type) (1u << AS_GEMM_##type)
 /* Types whose instruction is not that of a chip before. */
 static const struct {
     const char *chip;
@@ -17,29 +17,29 @@ static const struct {
              {"cdna3", BIT(TF32) | BIT(E4M3FNUZ) | BIT(E5M2FNUZ) | BIT(S8), 4},
              {"rdna3", BIT(BF16) | BIT(F16) | BIT(S8), 3}};
 
-static struct as_product_desc desc_of(enum as_product_type type)
+static struct as_gemm_desc desc_of(enum as_gemm_type type)
 {
-    return (struct as_product_desc){.path = AS_PRODUCT_MMA,
-                                    .type = type,
-                                    .epilogue = type == AS_PRODUCT_F16 ? AS_PRODUCT_GELU : AS_PRODUCT_PLAIN,
-                                    .m = 128,
-                                    .n = 256, /* so that rows and columns cannot be mixed up */
-                                    .k = 192 / as_product_formats[type].in_bytes,
-                                    .seed = 42};
+    return (struct as_gemm_desc){.path = AS_GEMM_MMA,
+                                 .type = type,
+                                 .epilogue = type == AS_GEMM_F16 ? AS_GEMM_GELU : AS_GEMM_PLAIN,
+                                 .m = 128,
+                                 .n = 256, /* so that rows and columns cannot be mixed up */
+                                 .k = 192 / as_gemm_formats[type].in_bytes,
+                                 .seed = 42};
 }
 
-static void prepare(struct as_product *p, struct opened *o, const struct as_product_desc *d)
+static void prepare(struct as_gemm *p, struct opened *o, const struct as_gemm_desc *d)
 {
     struct as_error err = {0};
-    check_ok(as_product_prepare(p, &o->dev, d, &err), &err);
+    check_ok(as_gemm_prepare(p, &o->dev, d, &err), &err);
 }
 
-static bool is_right(struct as_product *p, char *why, size_t size)
+static bool is_right(struct as_gemm *p, char *why, size_t size)
 {
     struct as_error err = {0};
     struct as_timing t;
-    check_ok(as_product_run(p, 1, &t, &err), &err);
-    return as_product_check(p, why, size);
+    check_ok(as_gemm_run(p, 1, &t, &err), &err);
+    return as_gemm_check(p, why, size);
 }
 
 static void test_chips(void **state)
@@ -50,17 +50,17 @@ static void test_chips(void **state)
         unsigned seen = 0;
         fake(chips[i].chip);
         open_card(&o, 0);
-        for (int type = 0; type < AS_PRODUCT_TYPES; type++) {
-            const struct as_product_desc d = desc_of((enum as_product_type)type);
-            struct as_product p;
+        for (int type = 0; type < AS_GEMM_TYPES; type++) {
+            const struct as_gemm_desc d = desc_of((enum as_gemm_type)type);
+            struct as_gemm p;
             char why[200] = "";
-            if (!(chips[i].types >> type & 1) || as_product_applies(&o.dev.info, &d, NULL) != AS_APPLIES)
+            if (!(chips[i].types >> type & 1) || as_gemm_applies(&o.dev.info, &d, NULL) != AS_APPLIES)
                 continue;
             prepare(&p, &o, &d);
-            assert_false(as_product_check(&p, why, sizeof why)); /* nothing was computed yet */
+            assert_false(as_gemm_check(&p, why, sizeof why)); /* nothing was computed yet */
             if (!is_right(&p, why, sizeof why))
-                fail_msg("%s on %s: %s", as_product_type_words[type], o.dev.info.arch, why);
-            as_product_finish(&p);
+                fail_msg("%s on %s: %s", as_gemm_type_words[type], o.dev.info.arch, why);
+            as_gemm_finish(&p);
             seen++;
         }
         close_card(&o);
@@ -72,14 +72,14 @@ static void test_chips(void **state)
 static void test_batch(void **state)
 {
     struct opened o;
-    struct as_product one, two;
+    struct as_gemm one, two;
     struct as_error err = {0};
     unsigned char parts[2][64];
     char why[200];
     (void)state;
     fake("");
     open_card(&o, 0);
-    struct as_product_desc d = desc_of(AS_PRODUCT_S8);
+    struct as_gemm_desc d = desc_of(AS_GEMM_S8);
     d.m = 256, d.n = 128;
     prepare(&one, &o, &d);
     assert_true(is_right(&one, why, sizeof why));
@@ -96,23 +96,23 @@ static void test_batch(void **state)
     assert_memory_not_equal(parts[0], parts[1], 64);
     prepare(&two, &o, &d);
     struct as_timing t;
-    check_ok(as_product_run(&two, 1, &t, &err), &err);
-    assert_true(as_product_check(&one, why, sizeof why));
-    as_product_finish(&two);
+    check_ok(as_gemm_run(&two, 1, &t, &err), &err);
+    assert_true(as_gemm_check(&one, why, sizeof why));
+    as_gemm_finish(&two);
     o.dev.memory->free(&o.dev, d.b);
-    as_product_finish(&one);
+    as_gemm_finish(&one);
     close_card(&o);
 }
 
 /* The kernel with one word of its text in another's place. */
-static void plant(struct as_product *p, const char *word, const char *other)
+static void plant(struct as_gemm *p, const char *word, const char *other)
 {
     struct as_buf text = AS_BUF_INIT, wrong = AS_BUF_INIT;
     struct as_error err = {0};
     char defines[96];
-    check_ok(as_product_unit_program(as_product_unit(&p->dev->info, p->desc.type), &p->desc, &text, defines,
-                                     sizeof defines, &err),
-             &err);
+    check_ok(
+        as_gemm_unit_program(as_gemm_unit(&p->dev->info, p->desc.type), &p->desc, &text, defines, sizeof defines, &err),
+        &err);
     const char *at = strstr(as_buf_get(&text), word);
     if (!at)
         fail_msg("the kernel has no '%s'", word);
@@ -131,28 +131,28 @@ static void plant(struct as_product *p, const char *word, const char *other)
 static void test_wrong(void **state)
 {
     static const struct {
-        enum as_product_type type;
+        enum as_gemm_type type;
         const char *word, *other;
     } planted[] = {
-        {AS_PRODUCT_F16, "row + A_ROW(lane, r)", "row + (A_ROW(lane, r) ^ 1)"},
-        {AS_PRODUCT_BF16, "at + B_ROW(lane, r)", "at + (B_ROW(lane, r) ^ 2)"},
-        {AS_PRODUCT_S8, "at <= row_bytes", "at < row_bytes"},
-        {AS_PRODUCT_F32, "row + i * UNIT_M + C_ROW(lane, r)", "row + i * UNIT_M + (C_ROW(lane, r) ^ 4)"},
+        {AS_GEMM_F16, "row + A_ROW(lane, r)", "row + (A_ROW(lane, r) ^ 1)"},
+        {AS_GEMM_BF16, "at + B_ROW(lane, r)", "at + (B_ROW(lane, r) ^ 2)"},
+        {AS_GEMM_S8, "at <= row_bytes", "at < row_bytes"},
+        {AS_GEMM_F32, "row + i * UNIT_M + C_ROW(lane, r)", "row + i * UNIT_M + (C_ROW(lane, r) ^ 4)"},
     };
     struct opened o;
     (void)state;
     fake("");
     open_card(&o, 0);
     for (size_t i = 0; i < sizeof planted / sizeof *planted; i += gpu_brief() ? 4 : 1) {
-        struct as_product p;
+        struct as_gemm p;
         char why[200] = "";
-        struct as_product_desc d = desc_of(planted[i].type);
-        d.epilogue = AS_PRODUCT_PLAIN;
+        struct as_gemm_desc d = desc_of(planted[i].type);
+        d.epilogue = AS_GEMM_PLAIN;
         prepare(&p, &o, &d);
         plant(&p, planted[i].word, planted[i].other);
         assert_false(is_right(&p, why, sizeof why));
         assert_non_null(strstr(why, "results are wrong"));
-        as_product_finish(&p);
+        as_gemm_finish(&p);
     }
     close_card(&o);
 }
@@ -161,21 +161,21 @@ static void test_wrong(void **state)
 static void test_what_is_not(void **state)
 {
     struct opened o;
-    struct as_product p;
+    struct as_gemm p;
     struct as_error err = {0};
-    struct as_product_desc d = desc_of(AS_PRODUCT_F16);
+    struct as_gemm_desc d = desc_of(AS_GEMM_F16);
     (void)state;
     fake("rdna2");
     open_card(&o, 0);
-    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
-    check_fails(as_product_prepare(&p, &o.dev, &d, &err), AS_UNSUPPORTED, &err,
+    assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    check_fails(as_gemm_prepare(&p, &o.dev, &d, &err), AS_UNSUPPORTED, &err,
                 "no known matrix instruction of gfx1030 multiplies f16 and accumulates in f32");
-    as_product_finish(&p);
+    as_gemm_finish(&p);
     close_card(&o);
     fake("");
     open_card(&o, 0);
     d.n = 192;
-    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "not a multiple of the tiles of path"));
     close_card(&o);
 }

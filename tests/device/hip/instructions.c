@@ -167,8 +167,8 @@ static void test_paths(void **state)
 static enum as_status count(const unsigned char *text, size_t bytes, const char *kernel, const char *operation,
                             uint64_t *n, struct as_error *err)
 {
-    enum as_status s = assembly_compare(text, bytes, kernel, err);
-    return s ? s : assembly_operations(text, kernel, operation, n, err);
+    enum as_status st = assembly_compare(text, bytes, kernel, err);
+    return st ? st : assembly_operations(text, kernel, operation, n, err);
 }
 
 static enum as_status code_bytes(const unsigned char *text, size_t bytes, const char *kernel, uint64_t *n,
@@ -235,14 +235,14 @@ static void test_folded(void **state)
             .source = "KERNEL(loop)(ARG_GLOBAL(0, f32, out), ARG_VALUE(1, f32, y) ARG_INDICES)\n"
                       "{ f32 x = y; for (u32 i = 0; i < 64; i++) x = FMA_F32(x, y, y); out[THREAD] = KEEP; }\n"};
         struct as_device dev = {.info = {.capabilities = AS_CAP_CODE}, .program = &ops};
-        struct as_trial_context vc = {.dev = &dev};
+        struct as_trial_context tc = {.dev = &dev};
         struct as_error err = {0};
         if (assembly_of(&desc, arch, &gated.text, &gated.bytes, &err))
             fail_msg("for %s: %s", arch, err.text);
-        as_expect_code(&vc, NULL, "fma.f32", 64);
-        if (vc.code != rows[i].wanted)
-            fail_msg("%s for %s: %s", rows[i].defines, arch, vc.code_text);
-        as_buf_finish(&vc.detail);
+        as_expect_code(&tc, NULL, "fma.f32", 64);
+        if (tc.code != rows[i].wanted)
+            fail_msg("%s for %s: %s", rows[i].defines, arch, tc.code_text);
+        as_buf_finish(&tc.detail);
         free(gated.text);
     }
 }
@@ -297,14 +297,14 @@ static void test_lost(void **state)
     uint64_t whole, out = 1;
     (void)state;
     unsigned char *object = text + (assembly_object(text, bytes, &n) - text);
-    enum as_status s = as_hip_count_code(object, n, "mixed", "any", &whole, &err);
-    assert_true(s == AS_OK ? whole > 50 : s == AS_UNSUPPORTED && whole == 0);
+    enum as_status st = as_hip_count_code(object, n, "mixed", "any", &whole, &err);
+    assert_true(st == AS_OK ? whole > 50 : st == AS_UNSUPPORTED && whole == 0);
     unsigned char *at = memmem(object, n, constant, sizeof constant);
     assert_non_null(at);
     memcpy(at - sizeof none, none, sizeof none);
     assert_int_equal(as_hip_count_code(object, n, "mixed", "any", &out, &err), AS_UNSUPPORTED);
     assert_int_equal(out, 0);
-    if (!s)
+    if (!st)
         assert_non_null(strstr(err.text, "cannot decode the kernel at byte"));
     object[offsetof(Elf64_Ehdr, e_flags)] = 0x01;
     assert_int_equal(as_hip_count_code(object, n, "mixed", "any", &out, &err), AS_UNSUPPORTED);

@@ -26,8 +26,8 @@ static unsigned chains_of(const struct as_op *op)
 static enum as_status count(const unsigned char *text, size_t bytes, const char *kernel, struct as_instructions *out,
                             struct as_error *err)
 {
-    enum as_status s = assembly_instructions(text, kernel, out, err);
-    return s ? s : assembly_compare(text, bytes, kernel, err);
+    enum as_status st = assembly_instructions(text, kernel, out, err);
+    return st ? st : assembly_compare(text, bytes, kernel, err);
 }
 
 static void test_operations(void **state)

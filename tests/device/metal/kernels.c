@@ -25,17 +25,17 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
     (void)arch;
     as_dialect_source(AS_DIALECT_METAL, desc->source, &source);
     const struct msl_request r = {as_buf_get(&source), desc->defines, MSL_VERSION, false, &translated};
-    enum as_status s = msl_compile(&r, NULL, err);
-    if (!s) {
+    enum as_status st = msl_compile(&r, NULL, err);
+    if (!st) {
         *bytes = translated.len + 1;
         *code = malloc(*bytes);
-        s = *code ? AS_OK : as_nomem(err, *bytes, "a program");
+        st = *code ? AS_OK : as_nomem(err, *bytes, "a program");
     }
-    if (!s)
+    if (!st)
         memcpy(*code, as_buf_get(&translated), *bytes);
     as_buf_finish(&source);
     as_buf_finish(&translated);
-    return s;
+    return st;
 }
 
 /* There is no machine code: only whether there is such a kernel. */
@@ -81,9 +81,9 @@ static enum as_status check(const char *text, const char *defines, unsigned vers
     struct as_buf source = AS_BUF_INIT;
     as_dialect_source(AS_DIALECT_METAL, text, &source);
     const struct msl_request r = {as_buf_get(&source), defines, version, false, NULL};
-    enum as_status s = msl_compile(&r, NULL, err);
+    enum as_status st = msl_compile(&r, NULL, err);
     as_buf_finish(&source);
-    return s;
+    return st;
 }
 
 /* Kernels that cannot be without f64 say so themselves. */
@@ -202,9 +202,9 @@ static enum as_status refuse(const char *scope, const char *argument, const char
                   "{\n    threadgroup u32 l[4];\n    l[0] = table[1] + n;\n    %s\n"
                   "    out[0] = l[0] + (u32)at + atomic_load_explicit(a, memory_order_relaxed);\n}\n",
                   scope ? scope : "", argument ? argument : "", line ? line : "");
-    enum as_status s = check(as_buf_get(&text), NULL, MSL_VERSION, err);
+    enum as_status st = check(as_buf_get(&text), NULL, MSL_VERSION, err);
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 static void test_refused(void **state)
@@ -271,12 +271,12 @@ static void test_units(void **state)
         as_buf_printf(&text,
                       "%s\nkernel void k(device u32 *out [[buffer(0)]], constant u64 &at [[buffer(1)]]) { %s }\n",
                       units[i].scope, units[i].line);
-        enum as_status s = check(as_buf_get(&text), NULL, units[i].version, &err);
+        enum as_status st = check(as_buf_get(&text), NULL, units[i].version, &err);
         as_buf_finish(&text);
-        if (s && !units[i].says)
+        if (st && !units[i].says)
             fail_msg("'%s' is refused: %s", units[i].line, err.text);
-        if (units[i].says && (!s || !strstr(err.text, units[i].says)))
-            fail_msg("'%s' is %s", units[i].line, s ? err.text : "not refused");
+        if (units[i].says && (!st || !strstr(err.text, units[i].says)))
+            fail_msg("'%s' is %s", units[i].line, st ? err.text : "not refused");
     }
 }
 

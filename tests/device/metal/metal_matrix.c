@@ -122,13 +122,13 @@ static void check_rate(const char *instruction)
     open_card(&o, 0);
     o.dev.info.compute_units = 1;
     o.dev.info.unit_fma = 0;
-    struct as_trial_context vc = {.dev = &o.dev, .seed = 5};
+    struct as_trial_context tc = {.dev = &o.dev, .seed = 5};
     struct as_peak_desc d = {.matrix = as_matrix_find(instruction)};
     assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "cycle counter"));
     d.rate_only = true;
     assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_APPLIES);
-    check_ok(as_peak_prepare(&p, &vc, &d, &err), &err);
+    check_ok(as_peak_prepare(&p, &tc, &d, &err), &err);
     check_ok(as_peak_measure(&p, 2, &t, &err), &err);
     assert_true(t.rate > 0 && t.seconds > 0);
     assert_true(isnan(t.cycles));
@@ -138,13 +138,13 @@ static void check_rate(const char *instruction)
     o.dev.info.unit_fma = 128; /* by which the clock is calibrated */
     d.rate_only = false;
     assert_int_equal(as_peak_applies(&o.dev.info, &d, &err), AS_APPLIES);
-    check_ok(as_peak_prepare(&p, &vc, &d, &err), &err);
+    check_ok(as_peak_prepare(&p, &tc, &d, &err), &err);
     check_ok(as_peak_measure(&p, 2, &t, &err), &err);
     assert_true(t.cycles > 0 && t.clock_hz > 0);
     /* of a compute unit, per step: chains of all its warps */
     assert_true(t.operations == 2.0 * d.matrix->m * d.matrix->n * d.matrix->k * p.desc.chains * p.desc.warps * 2);
     as_peak_finish(&p);
-    as_buf_finish(&vc.detail);
+    as_buf_finish(&tc.detail);
     close_card(&o);
 }
 

@@ -14,7 +14,7 @@ enum { KINDS = 5 };
 static void open_as(const char *words)
 {
     fake(words);
-    open_card(&card, 0);
+    open_card(&gpu, 0);
 }
 
 static void test_info(void **state)
@@ -118,16 +118,16 @@ static void test_options(void **state)
 {
     (void)state;
     open_as("intel");
-    assert_int_equal(card.dev.info.allocators_n, KINDS);
+    assert_int_equal(gpu.dev.info.allocators_n, KINDS);
     for (size_t i = 0; i < KINDS; i++) {
         struct as_memory *mem = NULL;
         struct as_error err = {0};
-        assert_string_equal(card.dev.info.allocators[i].name, names[i]);
+        assert_string_equal(gpu.dev.info.allocators[i].name, names[i]);
         check_ok(gpu_get(names[i], 4096, NULL, &mem, &err), &err);
         assert_int_equal(fake_live_of("Metal.dylib", "fake_metal_options"), options[i]);
-        card.dev.memory->free(&card.dev, mem);
+        gpu.dev.memory->free(&gpu.dev, mem);
     }
-    close_card(&card);
+    close_card(&gpu);
 }
 
 /* More than goes through the buffer for copies at a time. */
@@ -143,15 +143,15 @@ static void test_large_private(void **state)
         words[i] = i * 2654435761u;
     open_as("");
     check_ok(gpu_get(names[0], WORDS * 4, NULL, &mem, &err), &err);
-    check_ok(card.dev.memory->write(&card.dev, mem, 0, words, WORDS * 4, &err), &err);
+    check_ok(gpu.dev.memory->write(&gpu.dev, mem, 0, words, WORDS * 4, &err), &err);
     memset(words, 0, WORDS * 4);
-    check_ok(card.dev.memory->read(&card.dev, mem, 0, words, WORDS * 4, &err), &err);
+    check_ok(gpu.dev.memory->read(&gpu.dev, mem, 0, words, WORDS * 4, &err), &err);
     while (at < WORDS && words[at] == at * 2654435761u)
         at++;
     assert_int_equal(at, WORDS);
-    card.dev.memory->free(&card.dev, mem);
+    gpu.dev.memory->free(&gpu.dev, mem);
     free(words);
-    close_card(&card);
+    close_card(&gpu);
 }
 
 static void test_no_memory_for_copies(void **state)
@@ -165,15 +165,15 @@ static void test_no_memory_for_copies(void **state)
         fake("intel");
         check_ok(gpu_get(names[i], 64, NULL, &mem, &err), &err);
         fake("intel nomem");
-        enum as_status s = card.dev.memory->write(&card.dev, mem, 0, &byte, 1, &err);
-        assert_int_equal(s, i == 0 ? AS_NOMEM : AS_OK); /* private memory takes another buffer */
-        s = card.dev.memory->map(&card.dev, mem, &err);
-        assert_int_equal(s, i == 0 ? AS_NOMEM : AS_OK);
+        enum as_status st = gpu.dev.memory->write(&gpu.dev, mem, 0, &byte, 1, &err);
+        assert_int_equal(st, i == 0 ? AS_NOMEM : AS_OK); /* private memory takes another buffer */
+        st = gpu.dev.memory->map(&gpu.dev, mem, &err);
+        assert_int_equal(st, i == 0 ? AS_NOMEM : AS_OK);
         assert_int_equal(mem->host == NULL, i == 0);
         fake("intel");
-        card.dev.memory->free(&card.dev, mem); /* also while it is mapped */
+        gpu.dev.memory->free(&gpu.dev, mem); /* also while it is mapped */
     }
-    close_card(&card);
+    close_card(&gpu);
 }
 
 int main(void)

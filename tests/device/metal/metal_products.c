@@ -15,40 +15,40 @@ static void start(const char *words)
     open_card(&o, 0);
 }
 
-static struct as_product_desc desc_of(enum as_product_path path, enum as_product_type type, uint64_t size)
+static struct as_gemm_desc desc_of(enum as_gemm_path path, enum as_gemm_type type, uint64_t size)
 {
-    return (struct as_product_desc){.path = path, .type = type, .m = size, .n = size, .k = size, .seed = 3};
+    return (struct as_gemm_desc){.path = path, .type = type, .m = size, .n = size, .k = size, .seed = 3};
 }
 
-static void check_product(const struct as_product_desc *d, const char *library)
+static void check_product(const struct as_gemm_desc *d, const char *library)
 {
-    struct as_product p;
+    struct as_gemm p;
     struct as_timing t;
     struct as_error err = {0};
     char why[200] = "";
-    assert_int_equal(as_product_applies(&o.dev.info, d, &err), AS_APPLIES);
-    check_ok(as_product_prepare(&p, &o.dev, d, &err), &err);
-    check_ok(as_product_run(&p, 2, &t, &err), &err);
+    assert_int_equal(as_gemm_applies(&o.dev.info, d, &err), AS_APPLIES);
+    check_ok(as_gemm_prepare(&p, &o.dev, d, &err), &err);
+    check_ok(as_gemm_run(&p, 2, &t, &err), &err);
     assert_true(t.host_s > 0 && t.device_s > 0);
-    if (!as_product_check(&p, why, sizeof why))
-        fail_msg("%s of %s: %s", as_product_path_words[d->path], as_product_type_words[d->type], why);
+    if (!as_gemm_check(&p, why, sizeof why))
+        fail_msg("%s of %s: %s", as_gemm_path_words[d->path], as_gemm_type_words[d->type], why);
     if (library)
         assert_non_null(strstr(o.dev.gemm->name(p.library), library));
-    as_product_finish(&p);
+    as_gemm_finish(&p);
 }
 
 /* Matrices that are not square, each with another epilogue. */
 static void test_units(void **state)
 {
-    static const enum as_product_type types[] = {AS_PRODUCT_F16, AS_PRODUCT_BF16, AS_PRODUCT_F32};
+    static const enum as_gemm_type types[] = {AS_GEMM_F16, AS_GEMM_BF16, AS_GEMM_F32};
     (void)state;
     start("");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct as_product_desc d = desc_of(AS_PRODUCT_MMA, types[i], 64);
+        struct as_gemm_desc d = desc_of(AS_GEMM_MMA, types[i], 64);
         d.m = 128;
         d.n = 192;
         d.k = 96;
-        d.epilogue = (enum as_product_epilogue)i;
+        d.epilogue = (enum as_gemm_epilogue)i;
         check_product(&d, NULL);
     }
     close_card(&o);
@@ -59,42 +59,42 @@ static void test_unit_types(void **state)
     struct as_error err = {0};
     (void)state;
     start("");
-    struct as_product_desc d = desc_of(AS_PRODUCT_MMA, AS_PRODUCT_S8, 64);
-    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    struct as_gemm_desc d = desc_of(AS_GEMM_MMA, AS_GEMM_S8, 64);
+    assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "no known matrix instruction of apple9 multiplies s8"));
-    d = desc_of(AS_PRODUCT_MMA, AS_PRODUCT_F16, 96);
-    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    d = desc_of(AS_GEMM_MMA, AS_GEMM_F16, 96);
+    assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, "64 x 64, steps of 32"));
     d.m = d.n = d.k = 64;
     o.dev.info.capabilities &= ~(unsigned)AS_CAP_MATRIX;
-    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     close_card(&o);
 }
 
 /* Metal 4: each type, with another epilogue. */
 static void test_tensors(void **state)
 {
-    static const enum as_product_type types[] = {AS_PRODUCT_F16,  AS_PRODUCT_BF16, AS_PRODUCT_F32,
-                                                 AS_PRODUCT_E4M3, AS_PRODUCT_E5M2, AS_PRODUCT_S8};
+    static const enum as_gemm_type types[] = {AS_GEMM_F16,  AS_GEMM_BF16, AS_GEMM_F32,
+                                              AS_GEMM_E4M3, AS_GEMM_E5M2, AS_GEMM_S8};
     (void)state;
     start("apple10 metal41");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, types[i], 64);
+        struct as_gemm_desc d = desc_of(AS_GEMM_TENSOR, types[i], 64);
         d.m = 128;
         d.n = 192;
         d.k = 128;
-        d.epilogue = (enum as_product_epilogue)(types[i] == AS_PRODUCT_S8 ? 0 : i % 3);
+        d.epilogue = (enum as_gemm_epilogue)(types[i] == AS_GEMM_S8 ? 0 : i % 3);
         check_product(&d, NULL);
     }
     close_card(&o);
 }
 
-static void tensors_refused(const char *words, enum as_product_type type, const char *says)
+static void tensors_refused(const char *words, enum as_gemm_type type, const char *says)
 {
-    const struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, type, 64);
+    const struct as_gemm_desc d = desc_of(AS_GEMM_TENSOR, type, 64);
     struct as_error err = {0};
     start(words);
-    assert_int_equal(as_product_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
+    assert_int_equal(as_gemm_applies(&o.dev.info, &d, &err), AS_INAPPLICABLE);
     assert_non_null(strstr(err.text, says));
     close_card(&o);
 }
@@ -102,32 +102,32 @@ static void tensors_refused(const char *words, enum as_product_type type, const 
 static void test_tensors_refused(void **state)
 {
     (void)state;
-    tensors_refused("", AS_PRODUCT_F16, "a kernel with tensor operations (Metal 4)");
-    tensors_refused("metal4 nompp", AS_PRODUCT_F16, "a kernel with tensor operations (Metal 4)");
-    tensors_refused("metal4", AS_PRODUCT_E4M3, "8-bit floats (Metal 4.1)");
+    tensors_refused("", AS_GEMM_F16, "a kernel with tensor operations (Metal 4)");
+    tensors_refused("metal4 nompp", AS_GEMM_F16, "a kernel with tensor operations (Metal 4)");
+    tensors_refused("metal4", AS_GEMM_E4M3, "8-bit floats (Metal 4.1)");
 }
 
 /* A workgroup of other threads than those that the operation is for computes nothing, and neither do half the tiles. */
 static void test_wrong_launch(void **state)
 {
-    struct as_product_desc d = desc_of(AS_PRODUCT_TENSOR, AS_PRODUCT_F16, 128);
-    struct as_product p;
+    struct as_gemm_desc d = desc_of(AS_GEMM_TENSOR, AS_GEMM_F16, 128);
+    struct as_gemm p;
     struct as_timing t;
     struct as_error err = {0};
     char why[200] = "";
     (void)state;
     start("metal4");
-    check_ok(as_product_prepare(&p, &o.dev, &d, &err), &err);
+    check_ok(as_gemm_prepare(&p, &o.dev, &d, &err), &err);
     const struct as_launch right = p.launch;
     for (int i = 0; i < 3; i++) {
         p.launch = right;
         p.launch.workgroup_size /= i == 0 ? 2 : 1;
         p.launch.workgroups /= i == 1 ? 2 : 1;
-        check_ok(as_product_spoil(&p, &err), &err);
-        check_ok(as_product_run(&p, 1, &t, &err), &err);
-        assert_int_equal(as_product_check(&p, why, sizeof why), i == 2);
+        check_ok(as_gemm_spoil(&p, &err), &err);
+        check_ok(as_gemm_run(&p, 1, &t, &err), &err);
+        assert_int_equal(as_gemm_check(&p, why, sizeof why), i == 2);
     }
-    as_product_finish(&p);
+    as_gemm_finish(&p);
     close_card(&o);
 }
 
@@ -160,18 +160,18 @@ static const struct fault {
     int path; /* of products; -1: attention */
     const char *text, *becomes;
 } faults[] = {
-    {AS_PRODUCT_MMA, "LOAD_COLUMNS(fb[j], columns", "LOAD_ROWS(fb[j], columns"},
-    {AS_PRODUCT_MMA, "j * UNIT_N + C_COLUMN(lane, r)", "j * UNIT_N + C_COLUMN(lane, 1 - r)"},
-    {AS_PRODUCT_MMA, "i * UNIT_M + C_ROW(lane, r)", "i * UNIT_M + C_ROW(lane ^ 2u, r)"},
-    {AS_PRODUCT_MMA, "if (done + ROW_WORDS * 16 < row_bytes)", "if (done + 2 * ROW_WORDS * 16 < row_bytes)"},
-    {AS_PRODUCT_MMA, "step < SLICE;", "step < SLICE / 2;"},
-    {AS_PRODUCT_MMA, "right[to] = next_b[r])\n        BARRIER();", "right[to] = next_b[r])"},
-    {AS_PRODUCT_MMA, "m = tile % tiles_m * TILE_SIDE, n = tile / tiles_m",
+    {AS_GEMM_MMA, "LOAD_COLUMNS(fb[j], columns", "LOAD_ROWS(fb[j], columns"},
+    {AS_GEMM_MMA, "j * UNIT_N + C_COLUMN(lane, r)", "j * UNIT_N + C_COLUMN(lane, 1 - r)"},
+    {AS_GEMM_MMA, "i * UNIT_M + C_ROW(lane, r)", "i * UNIT_M + C_ROW(lane ^ 2u, r)"},
+    {AS_GEMM_MMA, "if (done + ROW_WORDS * 16 < row_bytes)", "if (done + 2 * ROW_WORDS * 16 < row_bytes)"},
+    {AS_GEMM_MMA, "step < SLICE;", "step < SLICE / 2;"},
+    {AS_GEMM_MMA, "right[to] = next_b[r])\n        BARRIER();", "right[to] = next_b[r])"},
+    {AS_GEMM_MMA, "m = tile % tiles_m * TILE_SIDE, n = tile / tiles_m",
      "m = tile / tiles_n * TILE_SIDE, n = tile / tiles_m"},
-    {AS_PRODUCT_TENSOR, "false, true, false,", "false, false, false,"},
-    {AS_PRODUCT_TENSOR, "to = n + (u32)at[0]", "to = n + (u32)at[1]"},
-    {AS_PRODUCT_TENSOR, "all_b.slice(0, (int)n)", "all_b.slice(0, 0)"},
-    {AS_PRODUCT_TENSOR, "static_cast<int>(dynamic_extent)", "64"},
+    {AS_GEMM_TENSOR, "false, true, false,", "false, false, false,"},
+    {AS_GEMM_TENSOR, "to = n + (u32)at[0]", "to = n + (u32)at[1]"},
+    {AS_GEMM_TENSOR, "all_b.slice(0, (int)n)", "all_b.slice(0, 0)"},
+    {AS_GEMM_TENSOR, "static_cast<int>(dynamic_extent)", "64"},
     {-1, "now = most_of_row(now);", ""},
     {-1, "sum = sum * shrink + all;", "sum = sum + all;"},
     {-1, "EACH(2, ELEMENT(o[i], r) *= shrink)", "EACH(2, (void)r)"},
@@ -195,22 +195,22 @@ static enum as_status build_with_fault(struct as_device *dev, const struct as_pr
     as_buf_printf(&text, "%.*s%s%s", (int)(at - desc->source), desc->source, planted->becomes,
                   at + strlen(planted->text));
     other.source = as_buf_get(&text);
-    enum as_status s = stand_in_program->build(dev, &other, out, err);
+    enum as_status st = stand_in_program->build(dev, &other, out, err);
     as_buf_finish(&text);
-    return s;
+    return st;
 }
 
 static bool product_is_right(void)
 {
-    const struct as_product_desc d = desc_of((enum as_product_path)planted->path, AS_PRODUCT_F16, 128);
-    struct as_product p;
+    const struct as_gemm_desc d = desc_of((enum as_gemm_path)planted->path, AS_GEMM_F16, 128);
+    struct as_gemm p;
     struct as_timing t;
     struct as_error err = {0};
     char why[200] = "";
-    check_ok(as_product_prepare(&p, &o.dev, &d, &err), &err);
-    check_ok(as_product_run(&p, 1, &t, &err), &err);
-    const bool right = as_product_check(&p, why, sizeof why);
-    as_product_finish(&p);
+    check_ok(as_gemm_prepare(&p, &o.dev, &d, &err), &err);
+    check_ok(as_gemm_run(&p, 1, &t, &err), &err);
+    const bool right = as_gemm_check(&p, why, sizeof why);
+    as_gemm_finish(&p);
     return right;
 }
 
@@ -251,11 +251,11 @@ static void test_library(void **state)
 {
     (void)state;
     start("");
-    for (int type = AS_PRODUCT_F32; type <= AS_PRODUCT_F16; type++) {
-        struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, (enum as_product_type)type, 48);
+    for (int type = AS_GEMM_F32; type <= AS_GEMM_F16; type++) {
+        struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, (enum as_gemm_type)type, 48);
         d.m = 80;
         d.k = 112;
-        if (type == AS_PRODUCT_F32 || type == AS_PRODUCT_F16)
+        if (type == AS_GEMM_F32 || type == AS_GEMM_F16)
             check_product(&d, "MPSMatrixMultiplication, Metal 3, macOS");
     }
     close_card(&o);
@@ -266,7 +266,7 @@ static void check_transposed(bool a_transposed, bool b_transposed)
 {
     enum { M = 3, N = 5, K = 4 };
     struct as_error err = {0};
-    struct as_gemm *g = NULL;
+    struct as_vendor_gemm *g = NULL;
     struct as_timing t;
     struct as_memory *x[3];
     float a[M * K], b[K * N], d[M * N];
@@ -279,17 +279,17 @@ static void check_transposed(bool a_transposed, bool b_transposed)
         b[b_transposed ? i % N * K + i / N : i] = i / N == i % N;
     check_ok(o.dev.memory->write(&o.dev, x[0], 0, a, sizeof a, &err), &err);
     check_ok(o.dev.memory->write(&o.dev, x[1], 0, b, sizeof b, &err), &err);
-    const struct as_gemm_desc desc = {.in = "f32",
-                                      .sum = "f32",
-                                      .out = "f32",
-                                      .m = M,
-                                      .n = N,
-                                      .k = K,
-                                      .a_transposed = a_transposed,
-                                      .b_transposed = b_transposed,
-                                      .a = x[0],
-                                      .b = x[1],
-                                      .d = x[2]};
+    const struct as_vendor_gemm_desc desc = {.in = "f32",
+                                             .sum = "f32",
+                                             .out = "f32",
+                                             .m = M,
+                                             .n = N,
+                                             .k = K,
+                                             .a_transposed = a_transposed,
+                                             .b_transposed = b_transposed,
+                                             .a = x[0],
+                                             .b = x[1],
+                                             .d = x[2]};
     check_ok(o.dev.gemm->create(&o.dev, &desc, &g, &err), &err);
     check_ok(o.dev.gemm->run(&o.dev, g, 65, &t, &err), &err); /* more than a command buffer holds */
     check_ok(o.dev.memory->read(&o.dev, x[2], 0, d, sizeof d, &err), &err);
@@ -309,41 +309,41 @@ static void test_transposed(void **state)
     close_card(&o);
 }
 
-static void refused(const char *words, enum as_product_type type, enum as_status code, const char *says)
+static void refused(const char *words, enum as_gemm_type type, enum as_status code, const char *says)
 {
-    const struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, type, 64);
-    struct as_product p;
+    const struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, type, 64);
+    struct as_gemm p;
     struct as_error err = {0};
     start("");
     fake(words);
-    check_fails(as_product_prepare(&p, &o.dev, &d, &err), code, &err, says);
-    as_product_finish(&p);
+    check_fails(as_gemm_prepare(&p, &o.dev, &d, &err), code, &err, says);
+    as_gemm_finish(&p);
     close_card(&o);
 }
 
 static void test_refused(void **state)
 {
     (void)state;
-    refused("", AS_PRODUCT_BF16, AS_UNSUPPORTED, "has f32 and f16 only, not bf16");
-    refused("", AS_PRODUCT_S8, AS_UNSUPPORTED, "has f32 and f16 only, not s8 with results of s32");
-    refused("nomps", AS_PRODUCT_F16, AS_UNSUPPORTED, "do not support this device");
-    refused("noproduct", AS_PRODUCT_F32, AS_FAILED, "for f32");
+    refused("", AS_GEMM_BF16, AS_UNSUPPORTED, "has f32 and f16 only, not bf16");
+    refused("", AS_GEMM_S8, AS_UNSUPPORTED, "has f32 and f16 only, not s8 with results of s32");
+    refused("nomps", AS_GEMM_F16, AS_UNSUPPORTED, "do not support this device");
+    refused("noproduct", AS_GEMM_F32, AS_FAILED, "for f32");
 }
 
 /* A failure of the GPU is the product's. */
 static void test_fails(void **state)
 {
-    const struct as_product_desc d = desc_of(AS_PRODUCT_LIBRARY, AS_PRODUCT_F32, 64);
-    struct as_product p;
+    const struct as_gemm_desc d = desc_of(AS_GEMM_LIBRARY, AS_GEMM_F32, 64);
+    struct as_gemm p;
     struct as_timing t;
     struct as_error err = {0};
     (void)state;
     start("");
-    check_ok(as_product_prepare(&p, &o.dev, &d, &err), &err);
+    check_ok(as_gemm_prepare(&p, &o.dev, &d, &err), &err);
     fake("fault");
-    check_fails(as_product_run(&p, 3, &t, &err), AS_FAILED, &err, "MPSMatrixMultiplication failed: Caused GPU Address");
+    check_fails(as_gemm_run(&p, 3, &t, &err), AS_FAILED, &err, "MPSMatrixMultiplication failed: Caused GPU Address");
     fake("");
-    as_product_finish(&p);
+    as_gemm_finish(&p);
     close_card(&o);
 }
 

@@ -28,9 +28,9 @@ static int setup(void **state)
     struct as_error err = {0};
     (void)state;
     fake("");
-    open_card(&card, 0);
-    check_ok(card.dev.program->build(&card.dev, &desc, &program, &err), &err);
-    check_ok(card.dev.program->kernel(&card.dev, program, "tick", &k, &err), &err);
+    open_card(&gpu, 0);
+    check_ok(gpu.dev.program->build(&gpu.dev, &desc, &program, &err), &err);
+    check_ok(gpu.dev.program->kernel(&gpu.dev, program, "tick", &k, &err), &err);
     check_ok(gpu_get("MTLStorageModePrivate", 4096, NULL, &m, &err), &err);
     check_ok(gpu_get("MTLStorageModeShared", 4096, NULL, &other, &err), &err);
     arg = (struct as_arg){AS_ARG_MEMORY, {.memory = other}};
@@ -40,10 +40,10 @@ static int setup(void **state)
 
 static void give_back(void)
 {
-    card.dev.memory->free(&card.dev, m);
-    card.dev.memory->free(&card.dev, other);
-    card.dev.program->kernel_destroy(&card.dev, k);
-    card.dev.program->destroy(&card.dev, program);
+    gpu.dev.memory->free(&gpu.dev, m);
+    gpu.dev.memory->free(&gpu.dev, other);
+    gpu.dev.program->kernel_destroy(&gpu.dev, k);
+    gpu.dev.program->destroy(&gpu.dev, program);
 }
 
 static int teardown(void **state)
@@ -51,7 +51,7 @@ static int teardown(void **state)
     (void)state;
     fake("");
     give_back();
-    close_card(&card);
+    close_card(&gpu);
     return 0;
 }
 
@@ -60,8 +60,8 @@ static void works(void)
     struct as_error err = {0};
     struct as_timing t;
     fake("");
-    check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
-    check_ok(card.dev.device->alive(&card.dev, &err), &err);
+    check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
+    check_ok(gpu.dev.device->alive(&gpu.dev, &err), &err);
 }
 
 /* Of a row of command buffers one fails in the middle: the launch does. */
@@ -71,11 +71,11 @@ static void test_one_of_many(void **state)
     (void)state;
     for (unsigned i = 0; i < 10; i++) {
         fake(i == 4 ? "fault" : "");
-        check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
+        check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
     }
     fake("");
-    check_fails(card.dev.queue->wait(&card.dev, AS_WAIT_BLOCK, &err), AS_FAILED, &err, "Address Fault");
-    check_ok(card.dev.queue->wait(&card.dev, AS_WAIT_BLOCK, &err), &err);
+    check_fails(gpu.dev.queue->wait(&gpu.dev, AS_WAIT_BLOCK, &err), AS_FAILED, &err, "Address Fault");
+    check_ok(gpu.dev.queue->wait(&gpu.dev, AS_WAIT_BLOCK, &err), &err);
     works();
 }
 
@@ -86,9 +86,9 @@ static void test_earlier_failure(void **state)
     struct as_timing t;
     (void)state;
     fake("fault");
-    check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
+    check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
     fake("");
-    check_fails(card.dev.queue->launch(&card.dev, &l, &t, &err), AS_FAILED, &err, "an earlier kernel failed");
+    check_fails(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), AS_FAILED, &err, "an earlier kernel failed");
     works();
 }
 
@@ -100,7 +100,7 @@ static void test_times_that_are_none(void **state)
         struct as_error err = {0};
         struct as_timing t;
         fake(words[i]);
-        check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+        check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
         assert_true(t.host_s > 0 && isnan(t.device_s));
     }
     works();
@@ -117,7 +117,7 @@ static void test_never_ends(void **state)
         setup(state);
         fake("hang");
         alarm(1);
-        card.dev.queue->launch(&card.dev, &l, &t, &err);
+        gpu.dev.queue->launch(&gpu.dev, &l, &t, &err);
         _exit(0);
     }
     assert_true(child > 0);
@@ -132,13 +132,13 @@ static void test_stuck_kernel(void **state)
     struct as_timing t;
     struct as_kernel *stuck = NULL;
     (void)state;
-    check_ok(card.dev.program->kernel(&card.dev, program, "stuck", &stuck, &err), &err);
+    check_ok(gpu.dev.program->kernel(&gpu.dev, program, "stuck", &stuck, &err), &err);
     l.kernel = stuck, l.workgroup_size = 64;
-    check_fails(card.dev.queue->launch(&card.dev, &l, &t, &err), AS_FAILED, &err, "Caused GPU Hang Error");
+    check_fails(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), AS_FAILED, &err, "Caused GPU Hang Error");
     assert_non_null(strstr(fake_broken(), "wait for others"));
     fake_reset();
     l.kernel = k, l.workgroup_size = 1;
-    card.dev.program->kernel_destroy(&card.dev, stuck);
+    gpu.dev.program->kernel_destroy(&gpu.dev, stuck);
 }
 
 /* Closed with work under way and a queue left open. */
@@ -147,10 +147,10 @@ static void test_closed_while_busy(void **state)
     struct as_error err = {0};
     (void)state;
     setup(state);
-    check_ok(card.dev.queue->queues(&card.dev, 2, 0, &err), &err);
+    check_ok(gpu.dev.queue->queues(&gpu.dev, 2, 0, &err), &err);
     l.reps = 2000;
     for (l.queue = 0; l.queue <= 2; l.queue++)
-        check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
+        check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
     teardown(state);
 }
 
@@ -164,19 +164,19 @@ static void test_kernel_info(void **state)
     struct as_error err = {0};
     (void)state;
     for (size_t i = 0; i < 2; i++)
-        check_ok(card.dev.program->kernel(&card.dev, program, names[i], &kernels[i], &err), &err);
+        check_ok(gpu.dev.program->kernel(&gpu.dev, program, names[i], &kernels[i], &err), &err);
     for (size_t i = 0; i < 2; i++) {
-        check_ok(card.dev.program->kernel_info(&card.dev, kernels[i], 64, 0, &info, &err), &err);
+        check_ok(gpu.dev.program->kernel_info(&gpu.dev, kernels[i], 64, 0, &info, &err), &err);
         assert_int_equal(info.shared_bytes, shared[i]);
         assert_int_equal(info.max_threads, 1024);
         assert_int_equal(info.registers + info.resident_workgroups, 0); /* unknown */
     }
     fake("registers");
-    check_ok(card.dev.program->kernel_info(&card.dev, kernels[1], 64, 0, &info, &err), &err);
+    check_ok(gpu.dev.program->kernel_info(&gpu.dev, kernels[1], 64, 0, &info, &err), &err);
     assert_int_equal(info.max_threads, 448);
     fake("");
     for (size_t i = 0; i < 2; i++)
-        card.dev.program->kernel_destroy(&card.dev, kernels[i]);
+        gpu.dev.program->kernel_destroy(&gpu.dev, kernels[i]);
 }
 
 /* Each launch counts once: more than a command buffer holds, more than a queue holds. */
@@ -187,18 +187,18 @@ static void test_counts(void **state)
     struct as_timing t;
     uint32_t n = 0, sum = 200;
     (void)state;
-    check_ok(card.dev.memory->write(&card.dev, other, 0, &n, sizeof n, &err), &err);
+    check_ok(gpu.dev.memory->write(&gpu.dev, other, 0, &n, sizeof n, &err), &err);
     for (size_t i = 0; i < sizeof reps / sizeof *reps; i++) {
         l.reps = reps[i];
-        check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+        check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
         sum += (uint32_t)reps[i];
     }
     l.reps = 1;
     for (unsigned i = 0; i < 200; i++)
-        check_ok(card.dev.queue->submit(&card.dev, &l, &err), &err);
-    check_ok(card.dev.memory->read(&card.dev, other, 0, &n, sizeof n, &err), &err);
+        check_ok(gpu.dev.queue->submit(&gpu.dev, &l, &err), &err);
+    check_ok(gpu.dev.memory->read(&gpu.dev, other, 0, &n, sizeof n, &err), &err);
     assert_int_equal(n, sum); /* a read comes after all that was submitted */
-    check_ok(card.dev.queue->wait(&card.dev, AS_WAIT_BLOCK, &err), &err);
+    check_ok(gpu.dev.queue->wait(&gpu.dev, AS_WAIT_BLOCK, &err), &err);
 }
 
 /* The device's time is from the first command buffer's start to the last one's end, copies in both directions too. */
@@ -208,16 +208,16 @@ static void test_device_time(void **state)
     struct as_timing t;
     (void)state;
     fake("scripted");
-    check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+    check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
     assert_float_equal(t.device_s, 0.5, 1e-9);
     l.reps = 1025; /* three command buffers */
-    check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+    check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
     assert_float_equal(t.device_s, 2.5, 1e-9);
     l.reps = 65 * 512; /* more than a queue holds */
-    check_ok(card.dev.queue->launch(&card.dev, &l, &t, &err), &err);
+    check_ok(gpu.dev.queue->launch(&gpu.dev, &l, &t, &err), &err);
     assert_float_equal(t.device_s, 64.5, 1e-9);
     const struct as_copy c = {.to = m, .from = other, .back_to = other, .back_from = m, .bytes = 64, .reps = 1};
-    check_ok(card.dev.queue->copy(&card.dev, &c, &t, &err), &err);
+    check_ok(gpu.dev.queue->copy(&gpu.dev, &c, &t, &err), &err);
     assert_float_equal(t.device_s, 1.5, 1e-9);
     fake("");
 }
@@ -231,14 +231,14 @@ static void test_what_is_wrong(void **state)
     struct as_error err = {0};
     struct as_timing t;
     (void)state;
-    check_fails(card.dev.program->build(&card.dev, &odd, &p, &err), AS_USAGE, &err, "'-O3' is no definition");
+    check_fails(gpu.dev.program->build(&gpu.dev, &odd, &p, &err), AS_USAGE, &err, "'-O3' is no definition");
     fake("registers");
     struct as_launch bad = l;
     bad.workgroup_size = 449;
-    check_fails(card.dev.queue->launch(&card.dev, &bad, &t, &err), AS_UNSUPPORTED, &err, "its pipeline allows 448");
+    check_fails(gpu.dev.queue->launch(&gpu.dev, &bad, &t, &err), AS_UNSUPPORTED, &err, "its pipeline allows 448");
     fake("");
     bad = l, bad.args = args, bad.args_n = 2;
-    check_fails(card.dev.queue->launch(&card.dev, &bad, &t, &err), AS_UNSUPPORTED, &err, "takes an f64");
+    check_fails(gpu.dev.queue->launch(&gpu.dev, &bad, &t, &err), AS_UNSUPPORTED, &err, "takes an f64");
 }
 
 /* The same source and definitions are one program. */
@@ -251,9 +251,9 @@ static void test_programs_are_kept(void **state)
         struct as_error err = {0};
         struct as_program *p = NULL;
         const int live = fake_live();
-        check_ok(card.dev.program->build(&card.dev, &desc, &p, &err), &err);
+        check_ok(gpu.dev.program->build(&gpu.dev, &desc, &p, &err), &err);
         assert_int_equal(fake_live() - live, i); /* the first is there already */
-        card.dev.program->destroy(&card.dev, p);
+        gpu.dev.program->destroy(&gpu.dev, p);
     }
 }
 

@@ -71,12 +71,12 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
     const char *clang = getenv("ASSAY_MSL_CLANG"), *here = getenv("ASSAY_MSL_FOLDER");
     const char *target = getenv("ASSAY_MSL_TARGET"); /* options for a host that is not the compiler's */
     char line[LINE_MAX_BYTES], version[48], path[64];
-    enum as_status s = write_source(r->source, folder, err);
+    enum as_status st = write_source(r->source, folder, err);
     snprintf(version, sizeof version, "-D__METAL_VERSION__=%u", r->version);
     snprintf(line, sizeof line, "%s -I -S %s/msl.py %s %s/k.metal %s/k.cpp %s %s", getenv("ASSAY_MSL_PYTHON"), here,
              clang, folder, folder, version, r->defines ? r->defines : "");
-    if (!s)
-        s = tool(line, folder, err);
+    if (!st)
+        st = tool(line, folder, err);
     /* Loops that are written out take longer to compile than they save. */
     snprintf(line, sizeof line,
              "%s %s -x c++ -std=c++%s -nostdinc -nostdinc++ -I%s %s -Wall -Werror -Wno-unused -Wno-pass-failed "
@@ -86,13 +86,13 @@ static enum as_status compile(const struct msl_request *r, const char *folder, s
              program ? "-fPIC -shared" : "-fsyntax-only",
              r->optimised ? "-O1 -mllvm -pragma-unroll-threshold=0" : "-O0", folder, program ? "-lm -o " : "",
              program ? folder : "", program ? "/k.so" : "");
-    if (!s)
-        s = tool(line, folder, err);
+    if (!st)
+        st = tool(line, folder, err);
     snprintf(path, sizeof path, "%s/k.so", folder);
-    if (!s && program)
-        s = msl_open(path, program, err);
+    if (!st && program)
+        st = msl_open(path, program, err);
     snprintf(path, sizeof path, "%s/k.cpp", folder);
-    return s || !r->translated ? s : as_buf_read_file(r->translated, path, SIZE_MAX, err);
+    return st || !r->translated ? st : as_buf_read_file(r->translated, path, SIZE_MAX, err);
 }
 
 enum as_status msl_compile(const struct msl_request *r, struct msl_program *program, struct as_error *err)
@@ -101,11 +101,11 @@ enum as_status msl_compile(const struct msl_request *r, struct msl_program *prog
     char folder[] = "/tmp/kernel-msl-XXXXXX", path[64];
     if (!mkdtemp(folder))
         return as_fail(err, AS_IO, "no folder in /tmp");
-    enum as_status s = compile(r, folder, program, err);
+    enum as_status st = compile(r, folder, program, err);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
         (void)unlink(path);
     }
     (void)rmdir(folder);
-    return s;
+    return st;
 }

@@ -106,7 +106,7 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
 {
     struct as_buf out = AS_BUF_INIT, options = AS_BUF_INIT;
     as_buf_printf(&options, "%s%s %s", arch, STRICT, desc->defines ? desc->defines : "");
-    enum as_status s = AS_OK;
+    enum as_status st = AS_OK;
     if (compiles(desc->source, as_buf_get(&options), &out)) {
         *bytes = out.len + 1;
         *code = malloc(*bytes);
@@ -115,11 +115,11 @@ static enum as_status compile(const struct as_program_desc *desc, const char *ar
     } else {
         char complaint[300];
         as_dialect_complaint(as_buf_get(&out), complaint, sizeof complaint);
-        s = as_fail(err, AS_FAILED, "%s", complaint);
+        st = as_fail(err, AS_FAILED, "%s", complaint);
     }
     as_buf_finish(&out);
     as_buf_finish(&options);
-    return s;
+    return st;
 }
 
 /* Only whether there is such a kernel. */

@@ -40,12 +40,12 @@ static enum as_status measure(struct fixture *f, struct told *told, bool resume,
                                            .event = on_event,
                                            .user = told};
     *result = (struct as_run_result){.run_id = 0};
-    enum as_status s = as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err);
-    if (!s)
-        s = resume ? as_run_resume(f->store, NULL, &options, result, &f->err)
-                   : as_run_start(f->store, &options, result, &f->err);
+    enum as_status st = as_store_open(f->path, AS_STORE_WRITE, &f->store, &f->err);
+    if (!st)
+        st = resume ? as_run_resume(f->store, NULL, &options, result, &f->err)
+                    : as_run_start(f->store, &options, result, &f->err);
     must_close(f);
-    return s;
+    return st;
 }
 
 static size_t stored_trials(struct fixture *f, int64_t run)
@@ -106,12 +106,12 @@ static void lose_power(struct fixture *f, unsigned long at)
     struct as_run_result result;
     start_anew(f);
     disk_start(DISK_POWER, at, 0);
-    const enum as_status s = measure(f, &told, false, &result);
+    const enum as_status st = measure(f, &told, false, &result);
     disk_stop();
     if (disk_struck()) {
         disk_power_back(at); /* 1: all writes survive, else only a part */
         const int64_t run = check_store(f, &told, at);
-        assert_true(s || !run);
+        assert_true(st || !run);
         if (run) {
             check(f, measure(f, &again, true, &result));
             assert_int_equal(result.state, AS_RUN_COMPLETE);

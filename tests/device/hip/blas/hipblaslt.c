@@ -28,7 +28,7 @@ struct as_lt_preference {
     uint64_t workspace;
 };
 enum { LAST = sizeof(hipblasLtMatmulAlgo_t){0}.data / sizeof *(hipblasLtMatmulAlgo_t){0}.data - 1 };
-static int live, products;
+static int live, gemms;
 
 API int fake_hipblaslt_live(void)
 {
@@ -38,7 +38,7 @@ API int fake_hipblaslt_live(void)
 /* How often it was asked to multiply. */
 API int fake_hipblaslt_products(void)
 {
-    return products;
+    return gemms;
 }
 
 static void *make(size_t bytes)
@@ -204,7 +204,7 @@ hipblasStatus_t hipblasLtMatmul(hipblasLtHandle_t handle, hipblasLtMatmulDesc_t 
     const struct fake_matrix right = {format_of(b_layout->type), operation->transposed[1] == HIPBLAS_OP_T, b};
     const char *scale = format_of(operation->scale);
     const struct fake_matrix one = {scale, false, alpha};
-    products++;
+    gemms++;
     if (!handle || !stream || c != d || c_layout != d_layout || memcmp(beta, &nothing, 4) != 0 ||
         fake_get(&one, 0) != 1)
         return HIPBLAS_STATUS_INVALID_VALUE;

@@ -88,7 +88,7 @@ static const char *perform(const struct commands *c)
         if (k->what == DISPATCH)
             why = run_kernel(k);
         else if (k->what == PRODUCT)
-            k->product.perform(&k->product);
+            k->gemm.perform(&k->gemm);
         else if (k->what == COPY)
             memmove(k->to->at + k->to_at, k->from->at + k->from_at, k->size);
         else

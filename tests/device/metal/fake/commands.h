@@ -18,7 +18,7 @@ struct command {
     unsigned groups, threads;
     struct buffer *from, *to;
     NSUInteger from_at, to_at, size;
-    struct fake_product product;
+    struct fake_product gemm;
 };
 struct commands {
     struct fake_object object;

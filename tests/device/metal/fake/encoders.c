@@ -12,7 +12,7 @@ void fake_drop_command(struct command *c)
     fake_drop((id)c->from);
     fake_drop((id)c->to);
     for (unsigned i = 0; i < 3; i++)
-        fake_drop((id)c->product.factors[i].buffer);
+        fake_drop((id)c->gemm.factors[i].buffer);
 }
 
 static void encoder_dealloc(id self)
@@ -48,7 +48,7 @@ static void add(struct commands *to, struct command c)
     fake_retain((id)k->from);
     fake_retain((id)k->to);
     for (unsigned i = 0; i < 3; i++)
-        fake_retain((id)k->product.factors[i].buffer);
+        fake_retain((id)k->gemm.factors[i].buffer);
     *to->last = k;
     to->last = &k->next;
 }
@@ -170,7 +170,7 @@ void fake_encode_product(id commands, const struct fake_product *p, const char *
         fake_broke(c->status ? "the command buffer is committed" : "the encoder before has not ended", sel);
         return;
     }
-    add(c, (struct command){.what = PRODUCT, .product = *p});
+    add(c, (struct command){.what = PRODUCT, .gemm = *p});
 }
 
 static const struct fake_method methods[] = {

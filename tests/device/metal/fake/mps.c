@@ -16,7 +16,7 @@ struct matrix {
     struct buffer *buffer;
     struct descriptor as; /* its object is not one */
 };
-struct product {
+struct gemm {
     struct fake_object object;
     BOOL left, right;
     NSUInteger rows, columns, inner;
@@ -29,7 +29,7 @@ static void matrix_dealloc(id self)
 
 static struct fake_class descriptor_class = {.name = "MPSMatrixDescriptor", .size = sizeof(struct descriptor)};
 static struct fake_class matrix_class = {.name = "MPSMatrix", .size = sizeof(struct matrix), .dealloc = matrix_dealloc};
-static struct fake_class product_class = {.name = "MPSMatrixMultiplication", .size = sizeof(struct product)};
+static struct fake_class product_class = {.name = "MPSMatrixMultiplication", .size = sizeof(struct gemm)};
 
 BOOL MPSSupportsMTLDevice(id device)
 {
@@ -76,7 +76,7 @@ static id matrix_init(id self, SEL sel, id buffer, id descriptor)
 static id product_init(id self, SEL sel, id device, BOOL left, BOOL right, NSUInteger rows, NSUInteger columns,
                        NSUInteger inner, double alpha, double beta)
 {
-    struct product *p = (struct product *)self;
+    struct gemm *p = (struct gemm *)self;
     if (!fake_is(device, &fake_device_class) || alpha != 1.0 || beta != 0.0)
         fake_broke("no device, or factors that nobody asked for", sel);
     if (fake_asked("noproduct")) {
@@ -143,7 +143,7 @@ static bool has(const struct matrix *m, NSUInteger rows, NSUInteger columns)
 
 static void product_encode(id self, SEL sel, id commands, id left, id right, id result)
 {
-    const struct product *p = (struct product *)self;
+    const struct gemm *p = (struct gemm *)self;
     const id all[] = {left, right, result};
     struct fake_product made = {
         .left = p->left, .right = p->right, .rows = p->rows, .columns = p->columns, .inner = p->inner};
