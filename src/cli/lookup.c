@@ -1,8 +1,8 @@
 #include "cli/lookup.h"
 
 #include "base/text.h"
-#include "plan/plan.h"
 #include "facts/refs_facts.h"
+#include "plan/plan.h"
 #include "report/load.h"
 
 #include <errno.h>

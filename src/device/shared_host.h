@@ -1,5 +1,5 @@
-/* What a device has in common with this host. A simulated device has nothing: its times, memory and machine code are those
- * of another machine, and it may leave out launches that it has seen. */
+/* What a device has in common with this host. A simulated device has nothing: its times, memory and machine code are
+ * those of another machine, and it may leave out launches that it has seen. */
 #ifndef AS_DEVICE_SHARED_HOST_H
 #define AS_DEVICE_SHARED_HOST_H
 

@@ -1,5 +1,6 @@
 /* The fields of the records: one table for each struct, from which its JSON (exports and messages of workers), its CSV
- * and its columns in the store are written and read. A new field is a row in records.c and, for stores, a step of the schema. */
+ * and its columns in the store are written and read. A new field is a row in records.c and, for stores, a step of the
+ * schema. */
 #ifndef AS_MODEL_FIELDS_H
 #define AS_MODEL_FIELDS_H
 

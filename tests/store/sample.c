@@ -63,13 +63,8 @@ static void start(struct as_cell *cell, int position, const char *probe)
     as_copy_text(cell->backend, sizeof cell->backend, "cpu");
     as_copy_text(cell->device, sizeof cell->device, "cpu");
     as_copy_text(cell->probe, sizeof cell->probe, probe);
-    cell->sum = (struct as_summary){.median = NAN,
-                                    .ci = {NAN, NAN},
-                                    .mad = NAN,
-                                    .min = NAN,
-                                    .max = NAN,
-                                    .mode = {NAN, NAN},
-                                    .mode_share0 = NAN};
+    cell->sum = (struct as_summary){
+        .median = NAN, .ci = {NAN, NAN}, .mad = NAN, .min = NAN, .max = NAN, .mode = {NAN, NAN}, .mode_share0 = NAN};
     cell->exponent = cell->raw_low = cell->raw_high = NAN;
 }
 
