@@ -207,7 +207,9 @@ uint64_t as_info_memory_least(const struct as_device_info *info, const char *all
         return unsure;
     if (!info->virtual_machine || (is_card(info) && !is_hosts(info, allocator)))
         return least;
-    if (as_info_largest_cache(info, allocator, 1) > share)
+    const struct as_cache *side = as_info_memory_side(info); /* whoever knows of it is not the hypervisor */
+    const uint64_t one = as_info_largest_cache(info, allocator, 1);
+    if (one > share && !(side && side->size == one))
         return info_times(4, share);
     const uint64_t limit = most > info_times(2, cache) ? most : info_times(2, cache);
     return least < unsure ? unsure : least < limit ? least : limit;

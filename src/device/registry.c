@@ -147,6 +147,9 @@ const struct as_vocabulary *as_info_words(const struct as_device_info *info)
                                               .queue = "queue"};
     if (info && is_complete(&info->words))
         return &info->words;
+    const struct as_backend *backend = info ? as_backend_find(info->backend) : NULL;
+    if (backend && backend->words)
+        return backend->words;
     return info && info->capabilities & AS_CAP_HOST_KERNELS ? &host : &usual;
 }
 

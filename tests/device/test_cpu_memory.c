@@ -346,7 +346,7 @@ static void absurd_times_are_errors(void **state)
     check_fails(d->memory->time_alloc(d, "malloc", 1, 0, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
     check_fails(d->memory->time_alloc(d, "malloc", UINT64_MAX, 1, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
     check_fails(d->memory->time_alloc(d, "malloc", 1, SIZE_MAX, &a, &f, &err), AS_USAGE, &err, "cannot be timed");
-    check_fails(d->memory->time_alloc(d, "mmap", 1ull << 60, 10, &a, &f, &err), AS_NOMEM, &err, "number 1 of 10");
+    check_fails(d->memory->time_alloc(d, "mmap", 1ull << 60, 10, &a, &f, &err), AS_NOMEM, &err, "allocation 1 of 10");
     check_fails(d->memory->time_alloc(d, "what", 1, 10, &a, &f, &err), AS_USAGE, &err,
                 "no allocator 'what'; it has malloc, mmap, thp, hugetlb");
 }

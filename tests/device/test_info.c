@@ -279,7 +279,7 @@ static void products_fit_their_memory(void **state)
         {3, 5, 7, 3 * 7 * 8 - 1, 7 * 5 * 8, 3 * 5 * 4, "168 bytes at 0 are outside of memory of 167"},
         {3, 5, 7, 3 * 7 * 8, 7 * 5 * 8 - 1, 3 * 5 * 4, "280 bytes at 0 are outside of memory of 279"},
         {3, 5, 7, 3 * 7 * 8, 7 * 5 * 8, 3 * 5 * 4 - 1, "60 bytes at 0 are outside of memory of 59"},
-        {0, 5, 7, much, much, much, "a product of 0 x 5 x 7: sizes are from 1 to 2147483647"},
+        {0, 5, 7, much, much, much, "a GEMM of 0 x 5 x 7: sizes are from 1 to 2147483647"},
         {3, 0, 7, much, much, much, "sizes are from 1"},
         {3, 5, 0, much, much, much, "sizes are from 1"},
         {3, UINT64_C(1) << 31, 7, much, much, much, "sizes are from 1"},

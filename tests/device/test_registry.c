@@ -146,8 +146,8 @@ static void words_of_devices(void **state)
     assert_string_equal(as_info_words(NULL)->queue, "queue");
     unknown.capabilities = AS_CAP_HOST_KERNELS;
     assert_string_equal(as_info_words(&unknown)->compute_unit, "core");
-    cuda.words.queue[0] = 0;
-    assert_string_equal(as_info_words(&cuda)->compute_unit, "compute unit"); /* some of the words are none */
+    strcpy(cuda.words.compute_unit, "multiprocessor");
+    assert_string_equal(as_info_words(&cuda)->compute_unit, "SM"); /* some of the words are none */
     cuda.words = (struct as_vocabulary){"multiprocessor", "block", "warp", "shared memory", "stream"};
     assert_string_equal(as_info_words(&cuda)->compute_unit, "multiprocessor");
 }

@@ -45,15 +45,12 @@ def overlap(a, b):
 
 
 def fact_ids(root):
-    """Ids as globs: what rules print into them is a star."""
-    sources = glob.glob(root + "/probes/*/*/rule*.c") + glob.glob(root + "/src/facts/*.c")
+    """Ids as globs: a field is a star, a part in brackets may be absent."""
     found = set()
-    for path in sources:
-        for literal in re.findall(r'"([a-zA-Z0-9_%.*]+)"', text_of(path)):
-            if "." in literal or literal == "%s":
-                found.add(re.sub(r"%[-+.0-9*l]*[a-z]", "*", literal))
-    found.discard("*")
-    return {f for f in found if f.count(".") and not f.startswith("*.*.*.*")}
+    for pattern in re.findall(r'RELATION\(\w+,\s*"([^"]+)"', text_of(root, "src", "facts", "relations.inc")):
+        glob_ = re.sub(r"\{\w+\}", "*", pattern)
+        found |= {re.sub(r"\[[^]]*\]", "", glob_), re.sub(r"[][]", "", glob_)}
+    return found
 
 
 def sequences(root):

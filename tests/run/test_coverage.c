@@ -12,7 +12,8 @@
 /* Constants were chosen with other seeds, those of tests/stats. */
 enum { FIRST_SEED = 41001, RUNS = 4, SETS_MAX = 6, WIDTHS_MAX = 1 << 14 };
 /* Of all scenarios together. Of one, the test counts so few intervals that chance takes some points. */
-static const double LEAST = 0.93, MOST = 0.98, LEAST_OF_ONE = 0.88, NOMINAL_HZ = 4.1e9;
+static const double LEAST = 0.93, MOST = 0.98, LEAST_OF_ONE = 0.88, LEAST_OF_FEW = 0.9, MOST_OF_FEW = 0.99,
+                    NOMINAL_HZ = 4.1e9;
 
 #define HOPS "\"clocks\":[3.6e9,3.85e9,4.1e9,4.1e9],\"hop_s\":0.03,\"reading_sd\":0.0005"
 #define NEIGHBOUR "\"neighbour\":{\"share\":0.3,\"length_s\":0.2,\"factor\":1.4}"
@@ -174,6 +175,7 @@ static void tally_runs(struct fixture *f, const struct scenario *s, const struct
 }
 
 static size_t runs = RUNS;
+static bool is_brief; /* one run per column: its intervals are too few to judge a machine by */
 
 /* Adds the intervals of a scenario to those of all, and prints its row. */
 static void covers(struct fixture *f, const struct scenario *s, struct tally *all)
@@ -193,7 +195,7 @@ static void covers(struct fixture *f, const struct scenario *s, struct tally *al
     all->n += n;
     all->inside += inside;
     print_message(" %.1f%% of %zu |\n", 100.0 * (double)inside / (double)n, n);
-    if ((double)inside < LEAST_OF_ONE * (double)n)
+    if (!is_brief && (double)inside < LEAST_OF_ONE * (double)n)
         fail_msg("%s: fewer than %.0f%% of intervals hold the truth", s->name, 100 * LEAST_OF_ONE);
 }
 
@@ -204,14 +206,16 @@ static void test_coverage(void **state)
     for (size_t i = 0; i < SCENARIOS; i++)
         covers(*state, &scenarios[i], &all);
     const double coverage = (double)all.inside / (double)all.n;
-    if (coverage < LEAST || coverage > MOST)
-        fail_msg("%.1f%% of %zu intervals hold the truth, not %.0f to %.0f%%", 100 * coverage, all.n, 100 * LEAST,
-                 100 * MOST);
+    const double least = is_brief ? LEAST_OF_FEW : LEAST, most = is_brief ? MOST_OF_FEW : MOST;
+    if (coverage < least || coverage > most)
+        fail_msg("%.1f%% of %zu intervals hold the truth, not %.0f to %.0f%%", 100 * coverage, all.n, 100 * least,
+                 100 * most);
 }
 
 int main(int argc, char **argv)
 {
-    runs = argc > 1 ? (size_t)atoi(argv[1]) : RUNS;
+    is_brief = getenv("ASSAY_BRIEF") != NULL;
+    runs = argc > 1 ? (size_t)atoi(argv[1]) : is_brief ? 1 : RUNS;
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_coverage, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

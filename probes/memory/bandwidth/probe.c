@@ -65,7 +65,8 @@ static const char *const full[] = {
 
 static unsigned bandwidth_way_of(const struct as_axes *a)
 {
-    return (unsigned)as_word_index(a, "way", as_stream_way_words);
+    const size_t way = as_word_index(a, "way", as_stream_way_words);
+    return as_stream_way_words[way] ? (unsigned)way : 0; /* without the axis: best */
 }
 
 /* ---- which cells ---- */

@@ -97,16 +97,15 @@ static void test_library(void **state)
     for (int type = 0; type < AS_GEMM_TYPES; type++)
         if (type != AS_GEMM_E4M3FNUZ && type != AS_GEMM_E5M2FNUZ)
             check_type((enum as_gemm_type)type, m);
-    check_fails(multiply(AS_GEMM_E4M3FNUZ, 32, &g, m, &err), AS_UNSUPPORTED, &err,
-                "cuBLASLt has no product of e4m3fnuz");
+    check_fails(multiply(AS_GEMM_E4M3FNUZ, 32, &g, m, &err), AS_UNSUPPORTED, &err, "cuBLASLt has no GEMM of e4m3fnuz");
     static const struct {
         const char *words, *part;
         enum as_status status;
     } wrong[] = {{"lacks", "cublasLtMatmulAlgoGetHeuristic: it says why (15)", AS_UNSUPPORTED},
-                 {"empty", "cuBLASLt 13.1.2 has no algorithm for this product", AS_UNSUPPORTED},
+                 {"empty", "cuBLASLt 13.1.2 has no algorithm for this GEMM", AS_UNSUPPORTED},
                  {"many", "cuBLASLt 13.1.2 proposed 9 algorithms, but 8 were requested", AS_FAILED},
                  {"nomem", "cublasLtCreate: it says why (3)", AS_NOMEM},
-                 {"nameless", "cublasLtCreate: an error without words (99)", AS_FAILED},
+                 {"nameless", "cublasLtCreate: no description (99)", AS_FAILED},
                  {"fails", "cublasLtMatmul: it says why (13)", AS_FAILED}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv("FAKE_BLAS", wrong[i].words, 1);

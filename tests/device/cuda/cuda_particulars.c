@@ -69,7 +69,7 @@ static void test_half_way(void **state)
     setenv("FAKE_CUDA_STATIC", "4096", 1);
     fake("runs");
     check_fails(gpu_get("__managed__", 5000, NULL, &m, &err), AS_FAILED, &err,
-                "a static of 5000 bytes came out with 4096");
+                "a static variable of 5000 bytes has 4096");
     assert_null(m);
 }
 

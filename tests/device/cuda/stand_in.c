@@ -25,8 +25,8 @@ static const struct open_refusal refusals[] = {
     {"zero", "", false, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is set and empty: no device is visible"},
     {"", "7", false, AS_UNSUPPORTED, "CUDA_VISIBLE_DEVICES is '7'"},
     {"mismatch", NULL, false, AS_UNSUPPORTED, "different versions"},
-    {"nameless", NULL, false, AS_UNSUPPORTED, "cuInit: an error without a name (31337)"},
-    {"busy", NULL, true, AS_UNSUPPORTED, "'cuda:0' is taken (46)"},
+    {"nameless", NULL, false, AS_UNSUPPORTED, "cuInit: unnamed error (31337)"},
+    {"busy", NULL, true, AS_UNSUPPORTED, "'cuda:0' is unavailable (46)"},
     {0},
 };
 

@@ -90,7 +90,7 @@ static void test_cut_short(void **state)
     uint64_t n = 0;
     (void)state;
     for (size_t length = 0; length < file.len; length += 1 + length / 8)
-        check_fails(bytes_of(code, length, "as_test_kernel", &n, &err), AS_FORMAT, &err, "this is no code object");
+        check_fails(bytes_of(code, length, "as_test_kernel", &n, &err), AS_FORMAT, &err, "not a valid code object");
 }
 
 /* Whatever it says then, nothing outside of it is read. */

@@ -12,7 +12,7 @@ static const struct open_refusal refusals[] = {
     {"", "", false, AS_UNSUPPORTED, "HIP_VISIBLE_DEVICES is set and empty: no device is visible"},
     {"zero", "", false, AS_UNSUPPORTED, "HIP_VISIBLE_DEVICES is set and empty: no device is visible"},
     {"", "7", false, AS_UNSUPPORTED, "HIP_VISIBLE_DEVICES is '7'"},
-    {"nameless", NULL, false, AS_UNSUPPORTED, "hipInit: an error without a name (31337)"},
+    {"nameless", NULL, false, AS_UNSUPPORTED, "hipInit: unnamed error (31337)"},
     {0},
 };
 

@@ -324,8 +324,8 @@ static void refused(const char *words, enum as_gemm_type type, enum as_status co
 static void test_refused(void **state)
 {
     (void)state;
-    refused("", AS_GEMM_BF16, AS_UNSUPPORTED, "has f32 and f16 only, not bf16");
-    refused("", AS_GEMM_S8, AS_UNSUPPORTED, "has f32 and f16 only, not s8 with results of s32");
+    refused("", AS_GEMM_BF16, AS_UNSUPPORTED, "supports f32 and f16 only, not bf16");
+    refused("", AS_GEMM_S8, AS_UNSUPPORTED, "supports f32 and f16 only, not s8 with results in s32");
     refused("nomps", AS_GEMM_F16, AS_UNSUPPORTED, "do not support this device");
     refused("noproduct", AS_GEMM_F32, AS_FAILED, "for f32");
 }

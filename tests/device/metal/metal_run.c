@@ -231,7 +231,7 @@ static void test_what_is_wrong(void **state)
     struct as_error err = {0};
     struct as_timing t;
     (void)state;
-    check_fails(gpu.dev.program->build(&gpu.dev, &odd, &p, &err), AS_USAGE, &err, "'-O3' is no definition");
+    check_fails(gpu.dev.program->build(&gpu.dev, &odd, &p, &err), AS_USAGE, &err, "'-O3' is not a definition");
     fake("registers");
     struct as_launch bad = l;
     bad.workgroup_size = 449;

@@ -11,7 +11,8 @@ static const struct open_refusal refusals[] = {
     {"none", NULL, false, AS_UNSUPPORTED, "names no device"},
     {"noqueue", NULL, true, AS_FAILED, "newCommandQueue made no queue"},
     {"nolibrary", NULL, true, AS_FAILED, "program 'nothing' does not build: no reason is given"},
-    {"nopipeline", NULL, true, AS_FAILED, "kernel 'nothing' has no pipeline: Compiler encountered an internal"},
+    {"nopipeline", NULL, true, AS_FAILED,
+     "cannot create a pipeline for kernel 'nothing': Compiler encountered an internal"},
     {"notext nopipeline", NULL, true, AS_FAILED, "no reason is given"},
     {0},
 };

@@ -9,10 +9,10 @@ static const char *const bus_ids[] = {"0000:01:00.0", "0000:41:03.1", "", NULL};
 static const struct open_refusal refusals[] = {
     {"none", NULL, false, AS_UNSUPPORTED, "no driver is registered"},
     {"empty", NULL, false, AS_UNSUPPORTED, "none of them has a device"},
-    {"off", NULL, true, AS_UNSUPPORTED, "device 0 is not available"},
+    {"off", NULL, true, AS_UNSUPPORTED, "the driver reports device 0 as not available"},
     {"taken", NULL, true, AS_UNSUPPORTED,
-     "opencl: clCreateContext gave CL_DEVICE_NOT_AVAILABLE (-2): another process has it for itself, or its mode keeps "
-     "all out"},
+     "opencl: clCreateContext returned CL_DEVICE_NOT_AVAILABLE (-2): in exclusive use by another process, or its "
+     "compute mode forbids access"},
     {0},
 };
 
